@@ -17,7 +17,7 @@ pub struct Args {
 
 /// A system that needs tools.
 fn system() -> PossibleValuesParser {
-    let mut known: Vec<&str> = TOOLS.iter().map(|it| it.system).collect();
+    let mut known: Vec<&str> = TOOLS.iter().map(|tool| tool.system).collect();
     known.sort_unstable();
     known.dedup();
     PossibleValuesParser::new(known)
@@ -34,7 +34,6 @@ enum From {
     Cargo(&'static str),
 }
 
-/// One external tool.
 #[derive(Debug)]
 struct Tool {
     /// The system or task that needs it.
@@ -87,7 +86,13 @@ const TOOLS: &[Tool] = &[
         asks: ("s390x-linux-gnu-gcc", VERSION),
         from: From::Debian("gcc-s390x-linux-gnu"),
     },
-    Tool { system: "cipher", name: "qemu-s390x", used_for: "runs it", asks: ("qemu-s390x", VERSION), from: From::Debian("qemu-user") },
+    Tool {
+        system: "cipher",
+        name: "qemu-s390x",
+        used_for: "runs it",
+        asks: ("qemu-s390x", VERSION),
+        from: From::Debian("qemu-user"),
+    },
     Tool {
         system: "cipher",
         name: "valgrind",
@@ -228,7 +233,13 @@ const TOOLS: &[Tool] = &[
         asks: ("slurmd", &["-V"]),
         from: From::Debian("slurmd"),
     },
-    Tool { system: "cosched", name: "slurmctld", used_for: "the same", asks: ("slurmctld", &["-V"]), from: From::Debian("slurmctld") },
+    Tool {
+        system: "cosched",
+        name: "slurmctld",
+        used_for: "the same",
+        asks: ("slurmctld", &["-V"]),
+        from: From::Debian("slurmctld"),
+    },
     Tool {
         system: "cosched",
         name: "srun",
@@ -299,8 +310,20 @@ const TOOLS: &[Tool] = &[
         asks: ("FileCheck-22", VERSION),
         from: From::Debian("llvm-22-tools"),
     },
-    Tool { system: "overlap", name: "cmake", used_for: "builds the plugin", asks: ("cmake", VERSION), from: From::Debian("cmake") },
-    Tool { system: "overlap", name: "ninja", used_for: "builds the plugin", asks: ("ninja", VERSION), from: From::Debian("ninja-build") },
+    Tool {
+        system: "overlap",
+        name: "cmake",
+        used_for: "builds the plugin",
+        asks: ("cmake", VERSION),
+        from: From::Debian("cmake"),
+    },
+    Tool {
+        system: "overlap",
+        name: "ninja",
+        used_for: "builds the plugin",
+        asks: ("ninja", VERSION),
+        from: From::Debian("ninja-build"),
+    },
     Tool {
         system: "overlap",
         name: "flang-new-19",
@@ -375,11 +398,19 @@ const TOOLS: &[Tool] = &[
 
 /// Runs the command; exit 1 if a tool is missing, so that a script can ask.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
-    let tools: Vec<&Tool> = TOOLS.iter().filter(|it| args.system.as_deref().is_none_or(|name| it.system == name)).collect();
+    let tools: Vec<&Tool> = TOOLS
+        .iter()
+        .filter(|tool| args.system.as_deref().is_none_or(|name| tool.system == name))
+        .collect();
     let machine = Machine::here();
     let features = machine::features();
     let versions: Vec<Found> = tools.iter().map(|tool| found(tool)).collect();
-    let missing: Vec<&Tool> = tools.iter().zip(&versions).filter(|(_, it)| **it == Found::Missing).map(|it| *it.0).collect();
+    let missing: Vec<&Tool> = tools
+        .iter()
+        .zip(&versions)
+        .filter(|(_, it)| **it == Found::Missing)
+        .map(|pair| *pair.0)
+        .collect();
     let install = install_command(&missing);
 
     out.line(&tool_table(&tools, &versions).terminal(None));
@@ -404,7 +435,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             "virtualised": machine.virtualised,
             "os": format!("{}, {}", machine.distribution, machine.kernel),
         },
-        "features": features.iter().map(|it| json!({"name": it.name, "present": it.present})).collect::<Vec<_>>(),
+        "features": features.iter().map(|feature| json!({"name": feature.name, "present": feature.present})).collect::<Vec<_>>(),
         "install": install,
     }));
     if missing.is_empty() { Ok(()) } else { Err(Failure::Reported) }
@@ -435,14 +466,23 @@ fn tool_table(tools: &[&Tool], versions: &[Found]) -> Table {
             Found::There => Cell::words("there"),
             Found::Missing => Cell::words("missing").tone(Tone::Bad),
         };
-        table.push(vec![Cell::words(tool.system), Cell::words(tool.name), version, Cell::words(tool.used_for)]);
+        table.push(vec![
+            Cell::words(tool.system),
+            Cell::words(tool.name),
+            version,
+            Cell::words(tool.used_for),
+        ]);
     }
     table
 }
 
 fn machine_text(machine: &Machine, features: &[Feature]) -> String {
     let list = |present: bool| -> String {
-        let names: Vec<&str> = features.iter().filter(|it| it.present == present).map(|it| it.name).collect();
+        let names: Vec<&str> = features
+            .iter()
+            .filter(|feature| feature.present == present)
+            .map(|feature| feature.name)
+            .collect();
         if names.is_empty() { "none".to_owned() } else { names.join(" ") }
     };
     let world = if machine.virtualised { ", virtual machine" } else { "" };
@@ -459,7 +499,7 @@ fn machine_text(machine: &Machine, features: &[Feature]) -> String {
 
 /// True if `program` is one of the external tools.
 pub fn lists(program: &str) -> bool {
-    TOOLS.iter().any(|it| it.asks.0 == program)
+    TOOLS.iter().any(|tool| tool.asks.0 == program)
 }
 
 /// One command that installs `tools`; `None` if there are none.
@@ -482,9 +522,10 @@ fn install_command(tools: &[&Tool]) -> Option<String> {
 
 /// The first number with a dot in what a tool says about its version, or all of it.
 fn version_number(line: &str) -> &str {
-    let is_part = |it: char| it.is_ascii_digit() || it == '.';
-    let mut numbers = line.split(|it: char| !is_part(it)).map(|it| it.trim_matches('.'));
-    numbers.find(|it| it.contains('.')).unwrap_or(line)
+    let is_part = |letter: char| letter.is_ascii_digit() || letter == '.';
+    let mut numbers =
+        line.split(|letter: char| !is_part(letter)).map(|part| part.trim_matches('.'));
+    numbers.find(|number| number.contains('.')).unwrap_or(line)
 }
 
 #[cfg(test)]
@@ -510,7 +551,11 @@ mod tests {
         let tools: Vec<&Tool> = TOOLS.iter().collect();
         let command = install_command(&tools).expect("there are tools");
         assert!(command.starts_with("sudo apt-get install build-essential clang-19 "), "{command}");
-        assert!(command.ends_with("rustup toolchain install nightly && cargo install --locked cargo-fuzz"), "{command}");
+        assert!(
+            command
+                .ends_with("rustup toolchain install nightly && cargo install --locked cargo-fuzz"),
+            "{command}"
+        );
         assert_eq!(install_command(&[]), None);
     }
 }

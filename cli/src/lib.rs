@@ -1,4 +1,5 @@
-//! `meanwhile`: arguments in, text and exit code out. A library, because the laboratory reads the same options and shows the same tables.
+//! `meanwhile`: arguments in, text and exit code out. A library, because the laboratory reads the
+//! same options and shows the same tables.
 
 pub mod audit_cmd;
 pub mod cipher_cmd;
@@ -81,7 +82,8 @@ fn dispatch(command: Command, out: &mut Output) -> Result<(), Failure> {
 mod tests {
     use clap::CommandFactory as _;
 
-    /// The values that an option takes are listed from the code; a list by hand beside it says something else one day.
+    /// The values that an option takes are listed from the code; a list by hand beside it says
+    /// something else one day.
     #[test]
     fn help_lists_the_values_of_an_option_once() {
         fn twice(command: &clap::Command, path: &str, found: &mut Vec<String>) {
@@ -92,12 +94,21 @@ mod tests {
                     .filter(|value| !value.is_hide_set())
                     .map(|value| value.get_name().to_owned())
                     .collect();
-                let help = argument.get_long_help().or(argument.get_help()).map(ToString::to_string).unwrap_or_default();
-                let words: Vec<&str> = help.split(|letter: char| !(letter.is_alphanumeric() || "-_".contains(letter))).collect();
-                // Two of them side by side, as `a, b` or `a or b`, are a list; a sentence about one is none.
+                let help = argument
+                    .get_long_help()
+                    .or(argument.get_help())
+                    .map(ToString::to_string)
+                    .unwrap_or_default();
+                let words: Vec<&str> = help
+                    .split(|letter: char| !(letter.is_alphanumeric() || "-_".contains(letter)))
+                    .collect();
+                // Two of them side by side, as `a, b` or `a or b`, are a list; a sentence about one
+                // is none.
                 let is_list = words.windows(3).any(|three| {
                     let is_value = |word: &str| values.iter().any(|value| value == word);
-                    is_value(three[0]) && (three[1].is_empty() || ["or", "and"].contains(&three[1])) && is_value(three[2])
+                    is_value(three[0])
+                        && (three[1].is_empty() || ["or", "and"].contains(&three[1]))
+                        && is_value(three[2])
                 });
                 if is_list && !argument.is_hide_possible_values_set() {
                     found.push(format!("{path} {}: {help}", argument.get_id()));
@@ -112,7 +123,8 @@ mod tests {
         assert!(found.is_empty(), "{}", found.join("\n"));
     }
 
-    /// Names of groups, of options and of values are checked for every command, also for those that no test runs.
+    /// Names of groups, of options and of values are checked for every command, also for those
+    /// that no test runs.
     #[test]
     fn the_command_line_holds_together() {
         super::Cli::command().debug_assert();

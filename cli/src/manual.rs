@@ -1,4 +1,5 @@
-//! Door: `meanwhile man` and `meanwhile completions`: what is installed beside the program, made from its command line.
+//! Door: `meanwhile man` and `meanwhile completions`: what is installed beside the program, made
+//! from its command line.
 
 use std::path::PathBuf;
 
@@ -26,18 +27,18 @@ pub struct CompletionsArgs {
     shell: Shell,
 }
 
-/// Writes the pages.
 pub fn run(args: &Args, command: Command, out: &mut Output) -> Result<(), Failure> {
     let mut command = command.disable_help_subcommand(true);
     command.build();
     let mut pages = Vec::new();
     collect(&command, &mut pages);
-    std::fs::create_dir_all(&args.out).map_err(|error| Failure::environment(format!("make {}", args.out.display()), error))?;
+    std::fs::create_dir_all(&args.out)
+        .map_err(|error| Failure::environment(format!("make {}", args.out.display()), error))?;
     for (name, text) in &pages {
         write_file(&args.out.join(name), text)?;
     }
     out.line(&format!("{} in {}", count(pages.len(), "page"), args.out.display()));
-    let names: Vec<&str> = pages.iter().map(|it| it.0.as_str()).collect();
+    let names: Vec<&str> = pages.iter().map(|page| page.0.as_str()).collect();
     out.object(&json!({"ok": true, "folder": args.out.display().to_string(), "files": names}));
     Ok(())
 }
@@ -48,13 +49,16 @@ fn collect(command: &Command, pages: &mut Vec<(String, String)>) {
     let mut bytes = Vec::new();
     page.render(&mut bytes).expect("memory takes what is written");
     pages.push((page.get_filename(), String::from_utf8(bytes).expect("a page is made of texts")));
-    for below in command.get_subcommands().filter(|it| !it.is_hide_set()) {
+    for below in command.get_subcommands().filter(|get_subcommand| !get_subcommand.is_hide_set()) {
         collect(below, pages);
     }
 }
 
-/// Prints the script.
-pub fn completions(args: &CompletionsArgs, mut command: Command, out: &mut Output) -> Result<(), Failure> {
+pub fn completions(
+    args: &CompletionsArgs,
+    mut command: Command,
+    out: &mut Output,
+) -> Result<(), Failure> {
     let mut bytes = Vec::new();
     clap_complete::generate(args.shell, &mut command, "meanwhile", &mut bytes);
     let script = String::from_utf8(bytes).expect("a script is made of texts");

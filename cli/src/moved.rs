@@ -35,15 +35,22 @@ const MOVED: &[(&[&str], &str)] = &[
 
 /// What does now what these arguments, which were refused, once did.
 pub fn now(arguments: impl Iterator<Item = OsString>) -> Option<&'static str> {
-    let given: Vec<String> = arguments.map(|word| word.to_string_lossy().into_owned()).take_while(|word| word != "--").collect();
-    // The names of commands stand first, but for `--json`; options anywhere, perhaps with their value.
+    let given: Vec<String> = arguments
+        .map(|word| word.to_string_lossy().into_owned())
+        .take_while(|word| word != "--")
+        .collect();
+    // The names of commands stand first, but for `--json`; options anywhere, perhaps with their
+    // value.
     let mut names = given.iter().filter(|word| !word.starts_with('-'));
     let commands = [names.next(), names.next()];
     let has = |idx: usize, word: &str| match word.strip_prefix("--") {
-        Some(_) => given.iter().any(|other| other == word || other.starts_with(&format!("{word}="))),
+        Some(_) => {
+            given.iter().any(|other| other == word || other.starts_with(&format!("{word}=")))
+        }
         None => commands[idx].is_some_and(|name| name == word),
     };
-    let found = MOVED.iter().find(|(words, _)| words.iter().enumerate().all(|(idx, word)| has(idx, word)));
+    let found =
+        MOVED.iter().find(|(words, _)| words.iter().enumerate().all(|(idx, word)| has(idx, word)));
     found.map(|(_, now)| *now)
 }
 
@@ -60,9 +67,17 @@ mod tests {
         assert_eq!(of("regwin bench --quick"), Some("meanwhile-lab run regwin-adaptive"));
         assert_eq!(of("--json report --only audit"), Some("meanwhile-lab report"));
         assert_eq!(of("cosched sim --cluster=nodes=4"), Some("meanwhile-lab run cosched-cluster"));
-        assert_eq!(of("cipher speed aes-128 --mode ctr --against openssl"), Some("meanwhile-lab run cipher-streams"));
-        for other in ["cipher speed", "audit report.c --function bench", "cosched run -- ./x bench", "cosched sim b2 --clusters", "regwin"]
-        {
+        assert_eq!(
+            of("cipher speed aes-128 --mode ctr --against openssl"),
+            Some("meanwhile-lab run cipher-streams")
+        );
+        for other in [
+            "cipher speed",
+            "audit report.c --function bench",
+            "cosched run -- ./x bench",
+            "cosched sim b2 --clusters",
+            "regwin",
+        ] {
             assert_eq!(of(other), None, "{other}");
         }
     }

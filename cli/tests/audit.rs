@@ -41,7 +41,12 @@ fn source_and_assembly_side_by_side() {
     let folder = folder();
     let shown = ok(folder.path(), &FAST);
     assert!(shown.contains("cycles [model arm1136jf-s]"), "{shown}");
-    assert!(shown.lines().any(|line| line.contains("tag: return it->state & 3;") && line.contains("ldr r3, [r0]")), "{shown}");
+    assert!(
+        shown.lines().any(
+            |line| line.contains("tag: return it->state & 3;") && line.contains("ldr r3, [r0]")
+        ),
+        "{shown}"
+    );
     assert!(shown.contains("waits for r3 from `ldr r3, [r0]` (line 5)"), "{shown}");
     assert!(shown.lines().all(|line| line.chars().count() <= 100), "{shown}");
 }
@@ -50,30 +55,69 @@ fn source_and_assembly_side_by_side() {
 fn a_pivot_shows_the_lines_of_one_function() {
     let folder = folder();
     let shown = ok(folder.path(), &[&FAST[..], &["--pivot", "fast"]].concat());
-    assert!(!shown.contains("tag: return") && shown.contains("    9 if (__builtin_expect(tag(ep) == 1, 0))"), "{shown}");
+    assert!(
+        !shown.contains("tag: return")
+            && shown.contains("    9 if (__builtin_expect(tag(ep) == 1, 0))"),
+        "{shown}"
+    );
     let said = refused(folder.path(), &[&FAST[..], &["--pivot", "tags"]].concat(), 1);
-    assert!(said.contains("no instruction of `fast` comes from `tags`") && said.contains("did you mean `tag`?"), "{said}");
+    assert!(
+        said.contains("no instruction of `fast` comes from `tags`")
+            && said.contains("did you mean `tag`?"),
+        "{said}"
+    );
 }
 
 #[test]
 fn json_has_the_keys_that_were_promised() {
     let folder = folder();
     for args in [&["--json"][..], &["--format", "json"]] {
-        let answer: Value = serde_json::from_str(&ok(folder.path(), &[&FAST[..], args].concat())).expect("the answer is JSON");
-        for key in ["function", "cpu", "instructions", "issue_cycles", "stall_cycles", "total_cycles", "lower_bound", "findings"] {
+        let answer: Value = serde_json::from_str(&ok(folder.path(), &[&FAST[..], args].concat()))
+            .expect("the answer is JSON");
+        for key in [
+            "function",
+            "cpu",
+            "instructions",
+            "issue_cycles",
+            "stall_cycles",
+            "total_cycles",
+            "lower_bound",
+            "findings",
+        ] {
             assert!(!answer[key].is_null(), "{key}: {answer}");
         }
         for key in ["total", "issue", "in_block", "side_exit", "inherent"] {
             assert!(answer["lower_bound"][key].is_u64(), "{key}: {answer}");
         }
         let finding = &answer["findings"][0];
-        let keys: Vec<&str> = finding.as_object().expect("a finding is an object").keys().map(String::as_str).collect();
+        let keys: Vec<&str> = finding
+            .as_object()
+            .expect("a finding is an object")
+            .keys()
+            .map(String::as_str)
+            .collect();
         assert_eq!(
             keys,
-            ["address", "kind", "instruction", "for", "cycles", "fill", "file", "line", "inline_stack", "disputed", "prevents", "edit"]
+            [
+                "address",
+                "kind",
+                "instruction",
+                "for",
+                "cycles",
+                "fill",
+                "file",
+                "line",
+                "inline_stack",
+                "disputed",
+                "prevents",
+                "edit"
+            ]
         );
         assert_eq!(finding["inline_stack"][0]["function"], "tag");
-        assert_eq!((answer["kind"].as_str(), finding["file"].as_str()), (Some("model"), Some("fast.c")));
+        assert_eq!(
+            (answer["kind"].as_str(), finding["file"].as_str()),
+            (Some("model"), Some("fast.c"))
+        );
     }
 }
 
@@ -81,7 +125,9 @@ fn json_has_the_keys_that_were_promised() {
 fn other_compilers_flags_and_branch_costs() {
     let folder = folder();
     let cycles = |args: &[&str]| {
-        let answer: Value = serde_json::from_str(&ok(folder.path(), &[&FAST[..], &["--json"], args].concat())).expect("the answer is JSON");
+        let answer: Value =
+            serde_json::from_str(&ok(folder.path(), &[&FAST[..], &["--json"], args].concat()))
+                .expect("the answer is JSON");
         answer["total_cycles"].as_u64().expect("the core is in order")
     };
     let usual = cycles(&[]);
@@ -106,7 +152,8 @@ fn plain_assembly_and_every_core() {
         ("sifive-u74", "loop: lw a1, 0(a0)\n add a2, a2, a1\n ret\n"),
         ("x86-64", "loop: mov (%rdi), %eax\n add %eax, %edx\n ret\n"),
     ] {
-        fs::write(folder.path().join("loop.s"), format!(".text\n.global loop\n{loop_text}")).expect("a scratch file");
+        fs::write(folder.path().join("loop.s"), format!(".text\n.global loop\n{loop_text}"))
+            .expect("a scratch file");
         let shown = ok(folder.path(), &["loop.s", "--cpu", cpu]);
         assert!(shown.starts_with(&format!("loop on {cpu}: ")), "{cpu}: {shown}");
         let says_cycles = shown.contains(&format!("[model {cpu}]"));
@@ -125,8 +172,12 @@ fn all_functions_and_the_list_of_machines() {
     let folder = folder();
     let shown = ok(folder.path(), &["fast.c", "--cpu", "arm1136jf-s", "--all-functions"]);
     assert!(shown.contains(" fast ") && shown.contains(" other "), "{shown}");
-    let one = ok(folder.path(), &["fast.c", "--cpu", "arm1136jf-s", "--all-functions", "--limit", "1"]);
-    assert!(one.contains(" fast ") && !one.contains(" other ") && one.contains("1 more functions"), "{one}");
+    let one =
+        ok(folder.path(), &["fast.c", "--cpu", "arm1136jf-s", "--all-functions", "--limit", "1"]);
+    assert!(
+        one.contains(" fast ") && !one.contains(" other ") && one.contains("1 more functions"),
+        "{one}"
+    );
     let said = refused(folder.path(), &["fast.c", "--cpu", "x86-64", "--all-functions"], 1);
     assert!(said.contains("`x86-64` reorders instructions"), "{said}");
     let cpus = ok(folder.path(), &["cpus"]);
@@ -136,16 +187,31 @@ fn all_functions_and_the_list_of_machines() {
 #[test]
 fn c_for_every_core_of_thumb() {
     let folder = folder();
-    for cpu in ["cortex-m0plus", "cortex-m3", "cortex-m4", "cortex-m7", "cortex-m33", "cortex-a7", "cortex-a8", "cortex-r5"] {
+    for cpu in [
+        "cortex-m0plus",
+        "cortex-m3",
+        "cortex-m4",
+        "cortex-m7",
+        "cortex-m33",
+        "cortex-a7",
+        "cortex-a8",
+        "cortex-r5",
+    ] {
         let said = ok(folder.path(), &["fast.c", "--function", "fast", "--cpu", cpu, "--json"]);
         let answer: Value = serde_json::from_str(&said).expect("the answer is JSON");
         assert!(answer["total_cycles"].as_u64() > Some(5), "{cpu}: {answer}");
     }
-    let arm = ok(folder.path(), &["fast.c", "--function", "fast", "--cpu", "cortex-a7", "--cflags", "-O2 -marm"]);
+    let arm = ok(
+        folder.path(),
+        &["fast.c", "--function", "fast", "--cpu", "cortex-a7", "--cflags", "-O2 -marm"],
+    );
     assert!(arm.contains("cortex-a7") && !arm.contains("cbz"), "{arm}");
     // Out of order: what is needed is said, and no cycles.
-    let answer: Value = serde_json::from_str(&ok(folder.path(), &["fast.c", "--function", "fast", "--cpu", "cortex-a9", "--json"]))
-        .expect("the answer is JSON");
+    let answer: Value = serde_json::from_str(&ok(
+        folder.path(),
+        &["fast.c", "--function", "fast", "--cpu", "cortex-a9", "--json"],
+    ))
+    .expect("the answer is JSON");
     assert!(answer["total_cycles"].is_null(), "{answer}");
 }
 
@@ -161,10 +227,22 @@ fn what_went_and_what_came() {
     fs::write(folder.path().join("after.c"), edited).expect("a scratch file");
     let args = ["diff", "fast.c", "after.c", "--function", "fast", "--cpu", "arm1136jf-s"];
     let shown = ok(folder.path(), &args);
-    assert!(shown.contains("cycles waiting") && shown.lines().any(|line| line.starts_with("went: fast.c:11: stall")), "{shown}");
-    let answer: Value = serde_json::from_str(&ok(folder.path(), &[&args[..], &["--json"]].concat())).expect("the answer is JSON");
-    assert!(answer["after"]["total_cycles"].as_u64() < answer["before"]["total_cycles"].as_u64(), "{answer}");
-    let same = ok(folder.path(), &["diff", "fast.c", "fast.c", "--function", "fast", "--cpu", "arm1136jf-s"]);
+    assert!(
+        shown.contains("cycles waiting")
+            && shown.lines().any(|line| line.starts_with("went: fast.c:11: stall")),
+        "{shown}"
+    );
+    let answer: Value =
+        serde_json::from_str(&ok(folder.path(), &[&args[..], &["--json"]].concat()))
+            .expect("the answer is JSON");
+    assert!(
+        answer["after"]["total_cycles"].as_u64() < answer["before"]["total_cycles"].as_u64(),
+        "{answer}"
+    );
+    let same = ok(
+        folder.path(),
+        &["diff", "fast.c", "fast.c", "--function", "fast", "--cpu", "arm1136jf-s"],
+    );
     assert!(same.contains("no finding went or came"), "{same}");
 }
 
@@ -172,21 +250,39 @@ fn what_went_and_what_came() {
 fn mistakes_are_named() {
     let folder = folder();
     let said = |args: &[&str]| refused(folder.path(), args, 1);
-    assert!(said(&["fast.c", "--cpu", "arm1136jf-s"]).contains("choose one with --function: fast, other; or --all-functions"));
-    assert!(said(&["fast.c", "--cpu", "arm1136jf-s", "--function", "fats"]).contains("did you mean `fast`?"));
+    assert!(
+        said(&["fast.c", "--cpu", "arm1136jf-s"])
+            .contains("choose one with --function: fast, other; or --all-functions")
+    );
+    assert!(
+        said(&["fast.c", "--cpu", "arm1136jf-s", "--function", "fats"])
+            .contains("did you mean `fast`?")
+    );
     assert!(said(&["fast.c", "--cpu", "arm1136"]).contains("there is no machine `arm1136`"));
     let said_of_a72 = said(&["fast.c", "--cpu", "cortex-a72"]);
-    assert!(said_of_a72.contains("of that family there are cortex-a7, ") && !said_of_a72.contains("did you mean"), "{said_of_a72}");
-    assert!(ok(folder.path(), &["fast.c", "--cpu", "Cortex-A53", "--function", "fast"]).contains("cortex-a53"));
+    assert!(
+        said_of_a72.contains("of that family there are cortex-a7, ")
+            && !said_of_a72.contains("did you mean"),
+        "{said_of_a72}"
+    );
+    assert!(
+        ok(folder.path(), &["fast.c", "--cpu", "Cortex-A53", "--function", "fast"])
+            .contains("cortex-a53")
+    );
     assert!(said(&["nothing.o"]).contains("there is no file `nothing.o`"));
     assert!(said(&["."]).contains("`.` is a folder"));
     assert!(said(&[]).contains("required"));
     assert!(said(&["fast.c", "--branch-cost", "101"]).contains("0..=100"));
-    fs::copy(env!("CARGO_BIN_EXE_meanwhile"), folder.path().join("program")).expect("a scratch file");
-    assert!(said(&["program", "--cpu", "leon3"]).contains("holds x86-64 code, but `leon3` runs sparc"));
+    fs::copy(env!("CARGO_BIN_EXE_meanwhile"), folder.path().join("program"))
+        .expect("a scratch file");
+    assert!(
+        said(&["program", "--cpu", "leon3"]).contains("holds x86-64 code, but `leon3` runs sparc")
+    );
     fs::write(folder.path().join("text"), "no program").expect("a scratch file");
     assert!(said(&["text"]).contains("`text` is not an ELF file"));
-    for (name, bytes) in [("ir.ll", &b"define i32 @f() { ret i32 0 }\n"[..]), ("ir.o", b"BC\xc0\xde\x35\x14")] {
+    for (name, bytes) in
+        [("ir.ll", &b"define i32 @f() { ret i32 0 }\n"[..]), ("ir.o", b"BC\xc0\xde\x35\x14")]
+    {
         fs::write(folder.path().join(name), bytes).expect("a scratch file");
         assert!(said(&[name]).contains(&format!("`{name}` is LLVM IR, not machine code")));
     }
@@ -197,19 +293,32 @@ fn mistakes_are_named() {
 #[test]
 fn a_compiler_that_fails_is_quoted() {
     let folder = folder();
-    fs::write(folder.path().join("wrong.c"), "int f(void) { return x; }\n").expect("a scratch file");
+    fs::write(folder.path().join("wrong.c"), "int f(void) { return x; }\n")
+        .expect("a scratch file");
     let said = refused(folder.path(), &["wrong.c", "--cpu", "arm1136jf-s"], 1);
-    assert!(said.contains("undeclared") && said.contains("wrong.c:1:22") && said.contains("int f(void)"), "{said}");
-    // gcc counts what a terminal shows of tabs, clang counts bytes; the message names the character.
-    fs::write(folder.path().join("tabs.c"), "int f(int y)\n{\n\ty++;\treturn missing;\n}\n").expect("a scratch file");
+    assert!(
+        said.contains("undeclared")
+            && said.contains("wrong.c:1:22")
+            && said.contains("int f(void)"),
+        "{said}"
+    );
+    // gcc counts what a terminal shows of tabs, clang counts bytes; the message names the
+    // character.
+    fs::write(folder.path().join("tabs.c"), "int f(int y)\n{\n\ty++;\treturn missing;\n}\n")
+        .expect("a scratch file");
     for compiler in [&[][..], &["--cc", "clang-19"]] {
         let args = [&["tabs.c", "--cpu", "cortex-a53"], compiler].concat();
         let said = refused(folder.path(), &args, 1);
         assert!(said.contains("tabs.c:3:14"), "{compiler:?}: {said}");
     }
-    let said = refused(folder.path(), &["fast.c", "--cpu", "arm1136jf-s", "--cc", "no-such-compiler"], 2);
+    let said =
+        refused(folder.path(), &["fast.c", "--cpu", "arm1136jf-s", "--cc", "no-such-compiler"], 2);
     // The doctor installs only tools of ours.
-    assert!(said.contains("there is no program `no-such-compiler` in the folders of PATH") && !said.contains("doctor"), "{said}");
+    assert!(
+        said.contains("there is no program `no-such-compiler` in the folders of PATH")
+            && !said.contains("doctor"),
+        "{said}"
+    );
     let said = refused(folder.path(), &["fast.c", "--cpu", "arm1136jf-s", "--cc", "./bin/gcc"], 2);
     assert!(said.contains("there is no program `./bin/gcc`"), "{said}");
 }
@@ -227,40 +336,83 @@ fn spills_of_ciphers_are_those_that_clang_says() {
     let folder = folder();
     let name = "rectangle-80";
     let run = |program: &str, args: &[&str]| {
-        let ran = Command::new(program).args(args).current_dir(folder.path()).output().expect("it runs");
-        assert!(ran.status.success(), "{program} {args:?}: {}", String::from_utf8_lossy(&ran.stderr));
+        let ran =
+            Command::new(program).args(args).current_dir(folder.path()).output().expect("it runs");
+        assert!(
+            ran.status.success(),
+            "{program} {args:?}: {}",
+            String::from_utf8_lossy(&ran.stderr)
+        );
     };
-    run(env!("CARGO_BIN_EXE_meanwhile"), &["cipher", "compile", name, "--slicing", "b", "-o", "cipher.c"]);
+    run(
+        env!("CARGO_BIN_EXE_meanwhile"),
+        &["cipher", "compile", name, "--slicing", "b", "-o", "cipher.c"],
+    );
     run("clang-19", &["-std=gnu11", "-w", "-O3", "-S", "cipher.c", "-o", "cipher.s"]);
     run("clang-19", &["-std=gnu11", "-w", "-O3", "-c", "cipher.c", "-o", "cipher.o"]);
     let assembly = fs::read_to_string(folder.path().join("cipher.s")).expect("clang wrote it");
     let stores = assembly.lines().filter(|line| line.contains("Spill")).count() as u64;
-    let reloads = assembly.lines().filter(|line| line.contains("Reload") && !line.contains("Spill")).count() as u64;
-    let answer: Value = serde_json::from_str(&ok(folder.path(), &["cipher.o", "--spills", "--json"])).expect("the answer is JSON");
+    let reloads =
+        assembly.lines().filter(|line| line.contains("Reload") && !line.contains("Spill")).count()
+            as u64;
+    let answer: Value =
+        serde_json::from_str(&ok(folder.path(), &["cipher.o", "--spills", "--json"]))
+            .expect("the answer is JSON");
     let found = |key: &str| answer["total"][key].as_u64().expect("it counts");
-    assert!(stores > 100 && found("stores").abs_diff(stores) * 20 <= stores, "{name}: {answer}, clang says {stores}");
-    assert!(reloads > 100 && found("reloads").abs_diff(reloads) * 20 <= reloads, "{name}: {answer}, clang says {reloads}");
+    assert!(
+        stores > 100 && found("stores").abs_diff(stores) * 20 <= stores,
+        "{name}: {answer}, clang says {stores}"
+    );
+    assert!(
+        reloads > 100 && found("reloads").abs_diff(reloads) * 20 <= reloads,
+        "{name}: {answer}, clang says {reloads}"
+    );
 }
 
 /// The case study: what is suggested is tried, and what does not help is said to.
 #[test]
 fn most_edits_of_the_case_study_are_tried() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let args = ["examples/fastpath/original.c", "--function", "fastpath_call", "--cpu", "arm1136jf-s", "--cold", "slowpath"];
-    let answer: Value = serde_json::from_str(&ok(&root, &[&args[..], &["--verify", "--json"]].concat())).expect("JSON");
-    let edits: Vec<&Value> =
-        answer["findings"].as_array().expect("a list").iter().map(|it| &it["edit"]).filter(|it| !it.is_null()).collect();
-    let verified = edits.iter().filter(|it| it["verified"] == true).count();
-    let refuted = edits.iter().filter(|it| it["verified"] == false && it["tried"].as_u64() > Some(0)).count();
-    assert!(verified >= 2 && (verified + refuted) * 2 >= edits.len(), "{verified} and {refuted} of {}", edits.len());
+    let args = [
+        "examples/fastpath/original.c",
+        "--function",
+        "fastpath_call",
+        "--cpu",
+        "arm1136jf-s",
+        "--cold",
+        "slowpath",
+    ];
+    let answer: Value =
+        serde_json::from_str(&ok(&root, &[&args[..], &["--verify", "--json"]].concat()))
+            .expect("JSON");
+    let edits: Vec<&Value> = answer["findings"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|value| &value["edit"])
+        .filter(|value| !value.is_null())
+        .collect();
+    let verified = edits.iter().filter(|edit| edit["verified"] == true).count();
+    let refuted = edits
+        .iter()
+        .filter(|edit| edit["verified"] == false && edit["tried"].as_u64() > Some(0))
+        .count();
+    assert!(
+        verified >= 2 && (verified + refuted) * 2 >= edits.len(),
+        "{verified} and {refuted} of {}",
+        edits.len()
+    );
     let text = ok(&root, &[&args[..], &["--verify"]].concat());
     assert!(
-        text.contains("edit (verified)") && text.contains("+++ b/examples/fastpath/original.c") && text.contains("tried, no gain)"),
+        text.contains("edit (verified)")
+            && text.contains("+++ b/examples/fastpath/original.c")
+            && text.contains("tried, no gain)"),
         "{text}"
     );
 }
 
-/// A callee that could be part of its caller is tried as such; one that another file defines is not.
+/// A callee that could be part of its caller is tried as such; one that another
+/// file defines is not.
 #[test]
 fn a_call_of_few_instructions_is_tried_without_it() {
     let folder = folder();
@@ -268,12 +420,29 @@ fn a_call_of_few_instructions_is_tried_without_it() {
                   int outer(int x)\n{\n    int a = twice(x);\n    return a ^ step(a);\n}\n";
     let source = source.replace("__attribute__((noinline))\n", "");
     fs::write(folder.path().join("call.c"), source).expect("a scratch file");
-    let args = ["call.c", "--function", "outer", "--cpu", "arm1136jf-s", "--cflags", "-O1 -fno-inline", "--verify", "--json"];
+    let args = [
+        "call.c",
+        "--function",
+        "outer",
+        "--cpu",
+        "arm1136jf-s",
+        "--cflags",
+        "-O1 -fno-inline",
+        "--verify",
+        "--json",
+    ];
     let answer: Value = serde_json::from_str(&ok(folder.path(), &args)).expect("JSON");
-    let call = answer["findings"].as_array().expect("a list").iter().find(|it| it["kind"] == "call").expect("the call is found");
+    let call = answer["findings"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .find(|value| value["kind"] == "call")
+        .expect("the call is found");
     assert_eq!(call["edit"]["verified"], true, "{call}");
     assert!(
-        call["edit"]["patch"].as_str().is_some_and(|it| it.contains("+__attribute__((always_inline)) inline int twice(int x)")),
+        call["edit"]["patch"].as_str().is_some_and(
+            |set| set.contains("+__attribute__((always_inline)) inline int twice(int x)")
+        ),
         "{call}"
     );
 }
@@ -340,26 +509,62 @@ void scale(int *d, int *s, int *n)
 
 /// Patches of `function` that are verified, each with its text.
 fn verified(folder: &Path, function: &str) -> String {
-    let args = ["edits.c", "--function", function, "--cpu", "cortex-a53", "--cold", "slow", "--verify", "--json"];
+    let args = [
+        "edits.c",
+        "--function",
+        function,
+        "--cpu",
+        "cortex-a53",
+        "--cold",
+        "slow",
+        "--verify",
+        "--json",
+    ];
     let answer: Value = serde_json::from_str(&ok(folder, &args)).expect("JSON");
-    let edits = answer["findings"].as_array().expect("a list").iter().map(|it| &it["edit"]).filter(|it| it["verified"] == true);
-    edits.map(|it| format!("{}\n{}", it["text"].as_str().unwrap_or(""), it["patch"].as_str().unwrap_or(""))).collect()
+    let edits = answer["findings"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|value| &value["edit"])
+        .filter(|value| value["verified"] == true);
+    edits
+        .map(|edit| {
+            format!(
+                "{}\n{}",
+                edit["text"].as_str().unwrap_or(""),
+                edit["patch"].as_str().unwrap_or("")
+            )
+        })
+        .collect()
 }
 
-/// A load is kept for a second line, a variable gets a wider type, and a call on a cold path leaves for a copy of the function.
+/// A load is kept for a second line, a variable gets a wider type, and a call on a cold path leaves
+/// for a copy of the function.
 #[test]
 fn loads_are_kept_types_widened_and_cold_calls_split_off() {
     let folder = folder();
     fs::write(folder.path().join("edits.c"), EDITS).expect("a scratch file");
     let put = verified(folder.path(), "put");
-    assert!(put.contains("+    const __typeof__(q->n) kept_7 = q->n;") && put.contains("+    q->n = kept_7 + 1;"), "{put}");
+    assert!(
+        put.contains("+    const __typeof__(q->n) kept_7 = q->n;")
+            && put.contains("+    q->n = kept_7 + 1;"),
+        "{put}"
+    );
     let sum = verified(folder.path(), "sum");
     assert!(sum.contains("make `n` unsigned, if it is nowhere meant to wrap"), "{sum}");
     // With restrict gcc uses vectors: they wait longer, and the path is shorter.
     let scale = verified(folder.path(), "scale");
-    assert!(scale.contains("+void scale(int *restrict d, int *restrict s, int *restrict n)"), "{scale}");
+    assert!(
+        scale.contains("+void scale(int *restrict d, int *restrict s, int *restrict n)"),
+        "{scale}"
+    );
     let often = verified(folder.path(), "often");
-    assert!(often.contains("+static __attribute__((cold, noinline)) int often_cold(struct queue *p, int a, int b)"), "{often}");
+    assert!(
+        often.contains(
+            "+static __attribute__((cold, noinline)) int often_cold(struct queue *p, int a, int b)"
+        ),
+        "{often}"
+    );
     assert!(often.contains("+        return often_cold(p, a, b);"), "{often}");
     // What would be done twice, or with another argument, is not started again.
     for function in ["again", "count_down"] {
@@ -375,22 +580,57 @@ fn loads_are_kept_types_widened_and_cold_calls_split_off() {
 fn an_edit_is_verified_only_if_it_helped() {
     let folder = folder();
     let args = [&FAST[..], &["--verify", "--json"]].concat();
-    let answer: Value = serde_json::from_str(&ok(folder.path(), &args)).expect("the answer is JSON");
-    let edits: Vec<&Value> = answer["findings"].as_array().expect("a list").iter().map(|it| &it["edit"]).collect();
-    let verified: Vec<&str> = edits.iter().filter(|it| it["verified"] == true).filter_map(|it| it["text"].as_str()).collect();
-    assert!(verified.iter().any(|it| it.starts_with("read `caller->cap` of line 11 into a variable before line 9")), "{edits:?}");
+    let answer: Value =
+        serde_json::from_str(&ok(folder.path(), &args)).expect("the answer is JSON");
+    let edits: Vec<&Value> =
+        answer["findings"].as_array().expect("a list").iter().map(|value| &value["edit"]).collect();
+    let verified: Vec<&str> = edits
+        .iter()
+        .filter(|edit| edit["verified"] == true)
+        .filter_map(|edit| edit["text"].as_str())
+        .collect();
+    assert!(
+        verified
+            .iter()
+            .any(|text| text
+                .starts_with("read `caller->cap` of line 11 into a variable before line 9")),
+        "{edits:?}"
+    );
     // The patch is one, and the patched file is as fast as was said.
-    let patch = edits.iter().find(|it| it["verified"] == true).and_then(|it| it["patch"].as_str()).expect("a patch");
+    let patch = edits
+        .iter()
+        .find(|edit| edit["verified"] == true)
+        .and_then(|edit| edit["patch"].as_str())
+        .expect("a patch");
     fs::write(folder.path().join("edit.patch"), patch).expect("a scratch file");
-    let applied = Command::new("git").args(["apply", "edit.patch"]).current_dir(folder.path()).status().expect("git runs");
+    let applied = Command::new("git")
+        .args(["apply", "edit.patch"])
+        .current_dir(folder.path())
+        .status()
+        .expect("git runs");
     assert!(applied.success(), "{patch}");
-    let patched: Value = serde_json::from_str(&ok(folder.path(), &[&FAST[..], &["--json"]].concat())).expect("the answer is JSON");
+    let patched: Value =
+        serde_json::from_str(&ok(folder.path(), &[&FAST[..], &["--json"]].concat()))
+            .expect("the answer is JSON");
     assert!(patched["total_cycles"].as_u64() < answer["total_cycles"].as_u64(), "{patch}");
     fs::write(folder.path().join("fast.c"), SOURCE).expect("a scratch file");
     // Nothing is tried unless it was asked for.
-    let answer: Value = serde_json::from_str(&ok(folder.path(), &[&FAST[..], &["--json"]].concat())).expect("the answer is JSON");
-    assert!(answer["findings"].as_array().expect("a list").iter().all(|it| it["edit"]["verified"] != true), "{answer}");
-    fs::write(folder.path().join("loop.s"), ".global loop\nloop: ldr r1, [r0]\n add r0, r1, r1\n bx lr\n").expect("a scratch file");
+    let answer: Value =
+        serde_json::from_str(&ok(folder.path(), &[&FAST[..], &["--json"]].concat()))
+            .expect("the answer is JSON");
+    assert!(
+        answer["findings"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .all(|value| value["edit"]["verified"] != true),
+        "{answer}"
+    );
+    fs::write(
+        folder.path().join("loop.s"),
+        ".global loop\nloop: ldr r1, [r0]\n add r0, r1, r1\n bx lr\n",
+    )
+    .expect("a scratch file");
     let said = refused(folder.path(), &["loop.s", "--cpu", "arm1136jf-s", "--verify"], 1);
     assert!(said.contains("--verify needs a C file"), "{said}");
     // The user's file is as it was.
@@ -400,10 +640,15 @@ fn an_edit_is_verified_only_if_it_helped() {
 /// A loop, and the same with its loads moved a round ahead, which costs a path that passes it once.
 fn pipelined() -> (String, String) {
     let body = |n: u32| format!(" mul v{n}.4s, v{n}.4s, v7.4s\n add v{n}.4s, v{n}.4s, v6.4s\n");
-    let before = format!(".global k\nk:\n1: ldr q0, [x1], #16\n{} str q0, [x0], #16\n subs x2, x2, #1\n b.ne 1b\n ret\n", body(0));
+    let before = format!(
+        ".global k\nk:\n1: ldr q0, [x1], #16\n{} str q0, [x0], #16\n subs x2, x2, #1\n b.ne 1b\n ret\n",
+        body(0)
+    );
     let ahead = " ldr q0, [x1], #16\n mul v0.4s, v0.4s, v7.4s\n";
     let round = " add v1.4s, v0.4s, v6.4s\n ldr q0, [x1], #16\n subs x2, x2, #1\n str q1, [x0], #16\n mul v0.4s, v0.4s, v7.4s\n b.ne 1b\n";
-    let after = format!(".global k\n.global _k\nk:\n_k:\n{ahead}1:{round} add v1.4s, v0.4s, v6.4s\n str q1, [x0], #16\n ret\n");
+    let after = format!(
+        ".global k\n.global _k\nk:\n_k:\n{ahead}1:{round} add v1.4s, v0.4s, v6.4s\n str q1, [x0], #16\n ret\n"
+    );
     (before, after)
 }
 
@@ -415,48 +660,87 @@ fn loops_decide_what_is_faster() {
     fs::write(folder.path().join("after.s"), after).expect("a scratch file");
     let diff = |old, new| {
         let args = ["diff", old, new, "--cpu", "cortex-a55"];
-        let json: Value = serde_json::from_str(&ok(folder.path(), &[&args[..], &["--json"]].concat())).expect("JSON");
+        let json: Value =
+            serde_json::from_str(&ok(folder.path(), &[&args[..], &["--json"]].concat()))
+                .expect("JSON");
         (json, ok(folder.path(), &args))
     };
     let (json, said) = diff("before.s", "after.s");
-    let number = |it: &Value| it.as_f64().unwrap_or_else(|| panic!("{json}"));
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{json}"));
     assert!(number(&json["loops"][0]["after"]) < number(&json["loops"][0]["before"]), "{json}");
-    assert!(number(&json["after"]["total_cycles"]) > number(&json["before"]["total_cycles"]), "the path alone says the opposite: {json}");
+    assert!(
+        number(&json["after"]["total_cycles"]) > number(&json["before"]["total_cycles"]),
+        "the path alone says the opposite: {json}"
+    );
     assert_eq!(json["faster"], true, "{json}");
-    assert!(said.contains("it became faster, by the rounds of its loops") && said.contains("cycles a round, loop 1"), "{said}");
+    assert!(
+        said.contains("it became faster, by the rounds of its loops")
+            && said.contains("cycles a round, loop 1"),
+        "{said}"
+    );
     let (json, said) = diff("after.s", "before.s");
     assert_eq!(json["faster"], false, "{json}");
     assert!(said.contains("it became slower, by the rounds of its loops"), "{said}");
     // Without loops the path decides.
-    fs::write(folder.path().join("short.s"), ".global k\nk: ldr x0, [x1]\n add x0, x0, #1\n ret\n").expect("a scratch file");
-    fs::write(folder.path().join("shorter.s"), ".global k\nk: ldr x0, [x1]\n ret\n").expect("a scratch file");
+    fs::write(folder.path().join("short.s"), ".global k\nk: ldr x0, [x1]\n add x0, x0, #1\n ret\n")
+        .expect("a scratch file");
+    fs::write(folder.path().join("shorter.s"), ".global k\nk: ldr x0, [x1]\n ret\n")
+        .expect("a scratch file");
     assert_eq!(diff("short.s", "shorter.s").0["faster"], true);
-    assert!(diff("before.s", "short.s").1.contains("loops are not compared: there were 1, and are 0"));
+    assert!(
+        diff("before.s", "short.s").1.contains("loops are not compared: there were 1, and are 0")
+    );
 }
 
-/// A core that `audit cpus` lists with two instruction sets takes files of both, and compiles for the one that flags name.
+/// A core that `audit cpus` lists with two instruction sets takes files of both, and compiles for
+/// the one that flags name.
 #[test]
 fn a_core_runs_all_its_instruction_sets() {
     let folder = folder();
-    fs::write(folder.path().join("m.c"), "int f(int a, int b) { return a * b + a / b; }\n").expect("a scratch file");
+    fs::write(folder.path().join("m.c"), "int f(int a, int b) { return a * b + a / b; }\n")
+        .expect("a scratch file");
     for cpu in ["rocket", "sifive-u74"] {
         for (march, set) in [("rv32imac", "rv32"), ("rv64gc", "rv64")] {
             let flags = format!("-O2 -march={march}");
-            let said = ok(folder.path(), &["m.c", "--function", "f", "--cpu", cpu, "--cflags", &flags]);
-            assert!(said.contains(&format!("RISC instruction set: holds ({set})")), "{cpu}, {march}: {said}");
+            let said =
+                ok(folder.path(), &["m.c", "--function", "f", "--cpu", cpu, "--cflags", &flags]);
+            assert!(
+                said.contains(&format!("RISC instruction set: holds ({set})")),
+                "{cpu}, {march}: {said}"
+            );
         }
         // Without flags: with multiplication and division, not calls of library routines.
         let said = ok(folder.path(), &["m.c", "--function", "f", "--cpu", cpu]);
-        assert!(said.contains("mul") && said.contains("div") && !said.contains("call"), "{cpu}: {said}");
+        assert!(
+            said.contains("mul") && said.contains("div") && !said.contains("call"),
+            "{cpu}: {said}"
+        );
     }
     let compiled = Command::new("clang-19")
-        .args(["--target=riscv32-linux-gnu", "-march=rv32imac", "-mabi=ilp32", "-ffreestanding", "-O2", "-c", "m.c", "-o", "m32.o"])
+        .args([
+            "--target=riscv32-linux-gnu",
+            "-march=rv32imac",
+            "-mabi=ilp32",
+            "-ffreestanding",
+            "-O2",
+            "-c",
+            "m.c",
+            "-o",
+            "m32.o",
+        ])
         .current_dir(folder.path())
         .status();
     assert!(compiled.expect("clang-19 runs").success());
-    assert!(ok(folder.path(), &["m32.o", "--function", "f", "--cpu", "rocket"]).starts_with("f on rocket: 4 instructions"));
+    assert!(
+        ok(folder.path(), &["m32.o", "--function", "f", "--cpu", "rocket"])
+            .starts_with("f on rocket: 4 instructions")
+    );
     let said = refused(folder.path(), &["m32.o", "--function", "f", "--cpu", "cortex-a53"], 1);
-    assert!(said.contains("holds rv32 code, but `cortex-a53` runs a64") && said.contains("--cpu rocket fits"), "{said}");
+    assert!(
+        said.contains("holds rv32 code, but `cortex-a53` runs a64")
+            && said.contains("--cpu rocket fits"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -468,13 +752,17 @@ fn words_that_are_not_decoded_are_counted_at_the_top() {
     assert!(said.starts_with("1 word not decoded: nothing is concluded across it\n"), "{said}");
     assert!(said.contains(".4byte 0x02f5000b") && said.contains("2 instructions"), "{said}");
     assert!(!said.contains("dead"), "{said}");
-    let answer: Value = serde_json::from_str(&ok(folder.path(), &["x.s", "--cpu", "sifive-u74", "--json"])).expect("JSON");
+    let answer: Value =
+        serde_json::from_str(&ok(folder.path(), &["x.s", "--cpu", "sifive-u74", "--json"]))
+            .expect("JSON");
     assert_eq!(answer["undecodable"].as_array().map(Vec::len), Some(1), "{answer}");
 }
 
 /// A budget for `fast` of fast.c, with what it allows.
 fn budget(folder: &Path, limit: &str) -> &'static str {
-    let text = format!("[[function]]\nname = \"fast\"\nfile = \"fast.c\"\ncpu = \"arm1136jf-s\"\n{limit}\n");
+    let text = format!(
+        "[[function]]\nname = \"fast\"\nfile = \"fast.c\"\ncpu = \"arm1136jf-s\"\n{limit}\n"
+    );
     fs::write(folder.join("budget.toml"), text).expect("a scratch file");
     "budget.toml"
 }
@@ -492,17 +780,29 @@ fn a_budget_is_a_gate() {
     assert!(waits["functions"][0]["cycles"].as_u64() > Some(200), "{waits}");
 
     let over = budget(folder.path(), "cycles = 3");
-    let ran = audit(folder.path(), &["check", "--budget", over, "--junit", "out.xml", "--sarif", "out.sarif"]);
+    let ran = audit(
+        folder.path(),
+        &["check", "--budget", over, "--junit", "out.xml", "--sarif", "out.sarif"],
+    );
     assert_eq!(ran.status.code(), Some(1), "{}", String::from_utf8_lossy(&ran.stderr));
     let said = text(&ran);
     assert!(said.contains("over budget: `fast` takes") && said.contains("3 are allowed"), "{said}");
     assert!(said.contains("fast.c:"), "{said}");
     let xml = fs::read_to_string(folder.path().join("out.xml")).expect("the file was asked for");
     assert!(xml.contains("failures=\"1\"") && xml.contains("<failure message="), "{xml}");
-    let sarif: Value = serde_json::from_str(&fs::read_to_string(folder.path().join("out.sarif")).expect("asked for")).expect("JSON");
+    let sarif: Value = serde_json::from_str(
+        &fs::read_to_string(folder.path().join("out.sarif")).expect("asked for"),
+    )
+    .expect("JSON");
     let results = sarif["runs"][0]["results"].as_array().expect("a list");
     assert_eq!(results[0]["ruleId"], "over-budget");
-    assert!(results.iter().any(|it| it["locations"][0]["physicalLocation"]["artifactLocation"]["uri"] == "fast.c"), "{sarif}");
+    assert!(
+        results
+            .iter()
+            .any(|result| result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]
+                == "fast.c"),
+        "{sarif}"
+    );
 }
 
 #[test]
@@ -510,20 +810,38 @@ fn places_in_compiled_programs_are_said_from_this_folder() {
     let folder = folder();
     fs::create_dir_all(folder.path().join("src")).expect("a scratch folder");
     fs::write(folder.path().join("src/fast.c"), SOURCE).expect("a scratch file");
-    // Compiled here or in a folder of its own: the program names its source from the root in either case.
-    for (from, source) in [(folder.path().to_owned(), "src/fast.c"), (folder.path().join("src"), "fast.c")] {
+    // Compiled here or in a folder of its own: the program names its source from the root in either
+    // case.
+    for (from, source) in
+        [(folder.path().to_owned(), "src/fast.c"), (folder.path().join("src"), "fast.c")]
+    {
         let source = from.join(source);
         let args = ["-O2", "-g", "-marm", "-mcpu=arm1136jf-s", "-c", "-o"];
         let mut gcc = Command::new("arm-linux-gnueabi-gcc");
-        let compiled = gcc.args(args).arg(folder.path().join("fast.o")).arg(&source).current_dir(&from).status().expect("gcc runs");
+        let compiled = gcc
+            .args(args)
+            .arg(folder.path().join("fast.o"))
+            .arg(&source)
+            .current_dir(&from)
+            .status()
+            .expect("gcc runs");
         assert!(compiled.success());
-        fs::write(folder.path().join("o.toml"), "[[function]]\nname = \"fast\"\nfile = \"fast.o\"\ncpu = \"arm1136jf-s\"\ncycles = 3\n")
-            .expect("a scratch file");
+        fs::write(
+            folder.path().join("o.toml"),
+            "[[function]]\nname = \"fast\"\nfile = \"fast.o\"\ncpu = \"arm1136jf-s\"\ncycles = 3\n",
+        )
+        .expect("a scratch file");
         let ran = audit(folder.path(), &["check", "--budget", "o.toml", "--sarif", "o.sarif"]);
         assert!(text(&ran).contains("  src/fast.c:"), "{}", text(&ran));
-        let sarif: Value = serde_json::from_str(&fs::read_to_string(folder.path().join("o.sarif")).expect("asked for")).expect("JSON");
+        let sarif: Value = serde_json::from_str(
+            &fs::read_to_string(folder.path().join("o.sarif")).expect("asked for"),
+        )
+        .expect("JSON");
         let results = sarif["runs"][0]["results"].as_array().expect("a list");
-        let uris: Vec<&Value> = results.iter().map(|it| &it["locations"][0]["physicalLocation"]["artifactLocation"]["uri"]).collect();
+        let uris: Vec<&Value> = results
+            .iter()
+            .map(|result| &result["locations"][0]["physicalLocation"]["artifactLocation"]["uri"])
+            .collect();
         assert!(uris.contains(&&Value::from("src/fast.c")), "{uris:?}");
     }
 }
@@ -548,15 +866,25 @@ fn assembly_may_come_on_standard_input() {
     use std::io::Write;
     let run = |words: &[&str], assembly: &str| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
-        command.arg("audit").args(words).stdin(std::process::Stdio::piped()).stdout(std::process::Stdio::piped());
-        let mut child = command.stderr(std::process::Stdio::piped()).spawn().expect("the binary runs");
+        command
+            .arg("audit")
+            .args(words)
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped());
+        let mut child =
+            command.stderr(std::process::Stdio::piped()).spawn().expect("the binary runs");
         child.stdin.take().expect("a pipe").write_all(assembly.as_bytes()).expect("it reads");
         child.wait_with_output().expect("it ends")
     };
-    let function = ".globl f\n.type f, %function\nf:\n  ldr x1, [x0]\n  add x0, x1, #1\n  ret\n.size f, .-f\n";
+    let function =
+        ".globl f\n.type f, %function\nf:\n  ldr x1, [x0]\n  add x0, x1, #1\n  ret\n.size f, .-f\n";
     let ran = run(&["-", "--cpu", "cortex-a53", "--json"], function);
     let object: Value = serde_json::from_slice(&ran.stdout).expect("one object");
-    assert_eq!((object["function"].as_str(), object["instructions"].as_u64()), (Some("f"), Some(3)), "{object}");
+    assert_eq!(
+        (object["function"].as_str(), object["instructions"].as_u64()),
+        (Some("f"), Some(3)),
+        "{object}"
+    );
     assert_eq!(object["stall_cycles"], 1, "{object}");
     let file = object["findings"][0]["file"].as_str().expect("it has lines");
     assert!(["stdin.s", "./stdin.s"].contains(&file), "{file}");
@@ -573,20 +901,34 @@ fn lines_that_the_assembler_does_not_know_are_named_and_nothing_is_concluded_acr
         ("rocket", "ld a1, 0(a0)", "addi a0, a1, 1", "ret"),
         ("leon3", "ld [%o0], %o1", "add %o1, 1, %o0", "retl; nop"),
     ] {
-        let assembly =
-            format!(".globl f\n.type f, %function\nf:\n  {load}\n  frobnicate 1\n  .wobble 2\nl: frob 3\n  {add}\n  {ret}\n.size f, .-f\n");
-        let assembly = if cpu == "leon3" || cpu.starts_with(['s', 'r']) { assembly.replace("%function", "@function") } else { assembly };
+        let assembly = format!(
+            ".globl f\n.type f, %function\nf:\n  {load}\n  frobnicate 1\n  .wobble 2\nl: frob 3\n  {add}\n  {ret}\n.size f, .-f\n"
+        );
+        let assembly = if cpu == "leon3" || cpu.starts_with(['s', 'r']) {
+            assembly.replace("%function", "@function")
+        } else {
+            assembly
+        };
         let run = |words: &[&str]| {
             let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
-            command.args(["audit", "-", "--cpu", cpu]).args(words).stdin(std::process::Stdio::piped());
-            let mut child = command.stdout(std::process::Stdio::piped()).spawn().expect("the binary runs");
+            command
+                .args(["audit", "-", "--cpu", cpu])
+                .args(words)
+                .stdin(std::process::Stdio::piped());
+            let mut child =
+                command.stdout(std::process::Stdio::piped()).spawn().expect("the binary runs");
             child.stdin.take().expect("a pipe").write_all(assembly.as_bytes()).expect("it reads");
             let ran = child.wait_with_output().expect("it ends");
             assert!(ran.status.success(), "{cpu}");
             String::from_utf8(ran.stdout).expect("text")
         };
         let object: Value = serde_json::from_str(&run(&["--json"])).expect("one object");
-        let lines: Vec<_> = object["skipped"].as_array().expect("a list").iter().map(|it| it["line"].as_u64()).collect();
+        let lines: Vec<_> = object["skipped"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|value| value["line"].as_u64())
+            .collect();
         assert_eq!(lines, [Some(5), Some(6), Some(7)], "{cpu}: {object}");
         assert_eq!(object["skipped"][0]["text"], "frobnicate 1", "{cpu}");
         assert_eq!(object["undecodable"].as_array().map(Vec::len), Some(2), "{cpu}: {object}");
@@ -595,20 +937,35 @@ fn lines_that_the_assembler_does_not_know_are_named_and_nothing_is_concluded_acr
     }
 }
 
-/// C++ with two functions of one name, one that is inlined everywhere, as an archive of two members.
+/// C++ with two functions of one name, one that is inlined everywhere, as an
+/// archive of two members.
 fn archive(folder: &Path) {
     let ring = "namespace ring {\nstatic inline int next(int at) { return (at + 1) & 63; }\n__attribute__((noinline)) int push(int at) \
                 { return next(at) * 3; }\n__attribute__((noinline)) int push(long at) { return next(int(at)) * 5; }\n}\n\
                 int vfs_read(int x) { return ring::push(x) + 1; }\n";
     fs::write(folder.join("ring.cc"), ring).expect("a scratch file");
-    fs::write(folder.join("vfs.cc"), "int vfs_write(int x) { return x * 9; }\n").expect("a scratch file");
+    fs::write(folder.join("vfs.cc"), "int vfs_write(int x) { return x * 9; }\n")
+        .expect("a scratch file");
     let run = |program: &str, args: &[&str]| {
-        let ran = Command::new(program).args(args).current_dir(folder).status().expect("the tool runs");
+        let ran =
+            Command::new(program).args(args).current_dir(folder).status().expect("the tool runs");
         assert!(ran.success(), "{program} {args:?}");
     };
     for name in ["ring", "vfs"] {
         let (source, made) = (format!("{name}.cc"), format!("{name}.o"));
-        run("clang-19", &["--target=aarch64-linux-gnu", "-ffreestanding", "-O2", "-g", "-c", &source, "-o", &made]);
+        run(
+            "clang-19",
+            &[
+                "--target=aarch64-linux-gnu",
+                "-ffreestanding",
+                "-O2",
+                "-g",
+                "-c",
+                &source,
+                "-o",
+                &made,
+            ],
+        );
     }
     run("llvm-ar-19", &["rc", "libfs.a", "ring.o", "vfs.o"]);
 }
@@ -619,19 +976,36 @@ fn functions_are_named_as_their_sources_have_them() {
     let folder = folder.path();
     archive(folder);
     let cpu = ["--cpu", "cortex-a53"];
-    let shown = |file: &str, name: &str| ok(folder, &[&[file, "--function", name], &cpu[..]].concat());
+    let shown =
+        |file: &str, name: &str| ok(folder, &[&[file, "--function", name], &cpu[..]].concat());
     assert!(shown("ring.o", "ring::push(long)").starts_with("ring::push(long) on cortex-a53"));
-    assert!(shown("ring.o", "vfs_*").contains("bl ring::push(int)") || shown("ring.o", "vfs_*").contains("b ring::push(int)"));
+    assert!(
+        shown("ring.o", "vfs_*").contains("bl ring::push(int)")
+            || shown("ring.o", "vfs_*").contains("b ring::push(int)")
+    );
     // A line is in the function that it was written in and where that was inlined.
     assert!(shown("ring.o", "ring.cc:6").starts_with("vfs_read(int) on cortex-a53"));
-    let refused = |file: &str, name: &str| refused(folder, &[&[file, "--function", name], &cpu[..]].concat(), 1);
+    let refused = |file: &str, name: &str| {
+        refused(folder, &[&[file, "--function", name], &cpu[..]].concat(), 1)
+    };
     let said = refused("ring.o", "ring::push");
-    assert!(said.contains("2 functions `ring::push`") && said.contains("ring::push(int)") && said.contains("ring::push(long)"), "{said}");
+    assert!(
+        said.contains("2 functions `ring::push`")
+            && said.contains("ring::push(int)")
+            && said.contains("ring::push(long)"),
+        "{said}"
+    );
     let said = refused("ring.o", "ring.cc:2");
     assert!(said.contains("2 functions") && said.contains("--all-functions"), "{said}");
     let said = refused("ring.o", "next");
-    let said: String = said.split_whitespace().filter(|it| *it != "│").collect::<Vec<_>>().join(" ");
-    assert!(said.contains("no code of its own") && said.contains("ring::push(int)`") && said.contains("--pivot next"), "{said}");
+    let said: String =
+        said.split_whitespace().filter(|word| *word != "│").collect::<Vec<_>>().join(" ");
+    assert!(
+        said.contains("no code of its own")
+            && said.contains("ring::push(int)`")
+            && said.contains("--pivot next"),
+        "{said}"
+    );
     assert!(refused("ring.o", "ring.cc:99").contains("no code comes from line 99"));
 }
 
@@ -641,15 +1015,31 @@ fn an_archive_is_all_its_members() {
     let folder = folder.path();
     archive(folder);
     let args = ["libfs.a", "--all-functions", "--cpu", "cortex-a53"];
-    let table: Value = serde_json::from_str(&ok(folder, &[&args[..], &["--json"]].concat())).expect("JSON");
+    let table: Value =
+        serde_json::from_str(&ok(folder, &[&args[..], &["--json"]].concat())).expect("JSON");
     assert_eq!(table["functions"].as_array().map(Vec::len), Some(4), "{table}");
-    assert!(table["functions"].as_array().expect("a list").iter().any(|it| it["file"] == "libfs.a(vfs.o)"), "{table}");
+    assert!(
+        table["functions"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .any(|value| value["file"] == "libfs.a(vfs.o)"),
+        "{table}"
+    );
     assert!(ok(folder, &args).contains("vfs_write(int) (vfs.o)"), "{}", ok(folder, &args));
     assert!(ok(folder, &["libfs.a", "--spills", "--cpu", "cortex-a53"]).contains("(ring.o)"));
-    let some: Value = serde_json::from_str(&ok(folder, &[&args[..], &["--function", "vfs_*", "--json"]].concat())).expect("JSON");
+    let some: Value = serde_json::from_str(&ok(
+        folder,
+        &[&args[..], &["--function", "vfs_*", "--json"]].concat(),
+    ))
+    .expect("JSON");
     assert_eq!(some["functions"].as_array().map(Vec::len), Some(2), "{some}");
-    assert!(ok(folder, &["libfs.a", "--function", "vfs_write", "--cpu", "cortex-a53"]).starts_with("vfs_write(int) on"));
-    fs::write(folder.join("cut.a"), &fs::read(folder.join("libfs.a")).expect("the archive")[..700]).expect("a scratch file");
+    assert!(
+        ok(folder, &["libfs.a", "--function", "vfs_write", "--cpu", "cortex-a53"])
+            .starts_with("vfs_write(int) on")
+    );
+    fs::write(folder.join("cut.a"), &fs::read(folder.join("libfs.a")).expect("the archive")[..700])
+        .expect("a scratch file");
     let said = refused(folder, &["cut.a", "--all-functions", "--cpu", "cortex-a53"], 1);
     assert!(said.contains("damaged"), "{said}");
 }
@@ -659,14 +1049,24 @@ fn a_function_of_a_member_is_chosen_by_it_and_a_thin_archive_holds_none() {
     let folder = folder();
     let folder = folder.path();
     for (name, factor) in [("one", 7), ("two", 9)] {
-        let text =
-            format!(".globl {name}\n.type helper, %function\nhelper: mov w1, #{factor}\nmul w0, w0, w1\nret\n.size helper, .-helper\n");
+        let text = format!(
+            ".globl {name}\n.type helper, %function\nhelper: mov w1, #{factor}\nmul w0, w0, w1\nret\n.size helper, .-helper\n"
+        );
         fs::write(folder.join(format!("{name}.s")), text).expect("a scratch file");
-        let args = ["--target=aarch64-linux-gnu", "-c", &format!("{name}.s"), "-o", &format!("{name}.o")];
-        assert!(Command::new("clang-19").args(args).current_dir(folder).status().expect("clang-19 runs").success());
+        let args =
+            ["--target=aarch64-linux-gnu", "-c", &format!("{name}.s"), "-o", &format!("{name}.o")];
+        assert!(
+            Command::new("clang-19")
+                .args(args)
+                .current_dir(folder)
+                .status()
+                .expect("clang-19 runs")
+                .success()
+        );
     }
     for (flags, name) in [("rc", "both.a"), ("rcT", "thin.a")] {
-        let ran = Command::new("ar").args([flags, name, "one.o", "two.o"]).current_dir(folder).status();
+        let ran =
+            Command::new("ar").args([flags, name, "one.o", "two.o"]).current_dir(folder).status();
         assert!(ran.expect("ar runs").success());
     }
     let said = refused(folder, &["both.a", "--function", "helper", "--cpu", "cortex-a53"], 1);
@@ -677,10 +1077,21 @@ fn a_function_of_a_member_is_chosen_by_it_and_a_thin_archive_holds_none() {
     assert!(said.contains("is a thin archive"), "{said}");
     // An archive in an archive is named, alone or beside an object file.
     for (name, members) in [("nested.a", &["both.a"][..]), ("mixed.a", &["both.a", "one.o"])] {
-        assert!(Command::new("ar").args([&["rc", name], members].concat()).current_dir(folder).status().expect("ar runs").success());
+        assert!(
+            Command::new("ar")
+                .args([&["rc", name], members].concat())
+                .current_dir(folder)
+                .status()
+                .expect("ar runs")
+                .success()
+        );
     }
     let said = refused(folder, &["nested.a", "--function", "helper", "--cpu", "cortex-a53"], 1);
-    assert!(said.contains("`nested.a(both.a)` is an archive in an archive") && said.contains("`ar x nested.a both.a`"), "{said}");
+    assert!(
+        said.contains("`nested.a(both.a)` is an archive in an archive")
+            && said.contains("`ar x nested.a both.a`"),
+        "{said}"
+    );
     let ran = audit(folder, &["mixed.a", "--function", "helper", "--cpu", "cortex-a53"]);
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();
     assert!(ran.status.success() && String::from_utf8_lossy(&ran.stdout).contains("#7"), "{said}");
@@ -692,7 +1103,8 @@ fn what_is_cold_is_named_as_its_source_has_it() {
     let folder = folder();
     let folder = folder.path();
     let text = "f:\ncbz w0, 1f\nmov w0, #3\nbl _ZN4ring4failEi\n1: ret\n";
-    fs::write(folder.join("cold.s"), format!(".globl f\n.type f, %function\n{text}.size f, .-f\n")).expect("a scratch file");
+    fs::write(folder.join("cold.s"), format!(".globl f\n.type f, %function\n{text}.size f, .-f\n"))
+        .expect("a scratch file");
     let hot = |cold: &[&str]| {
         let answer = ok(folder, &[&["cold.s", "--cpu", "cortex-a53", "--json"], cold].concat());
         serde_json::from_str::<Value>(&answer).expect("JSON")["hot_instructions"].as_u64()
@@ -710,9 +1122,13 @@ fn an_address_is_no_constant_that_was_split() {
     let folder = folder.path();
     let findings = |name: &str, text: &str, cpu: &str| -> Vec<String> {
         fs::write(folder.join(name), text).expect("a scratch file");
-        let answer: Value = serde_json::from_str(&ok(folder, &[name, "--cpu", cpu, "--json"])).expect("JSON");
+        let answer: Value =
+            serde_json::from_str(&ok(folder, &[name, "--cpu", cpu, "--json"])).expect("JSON");
         let kinds = answer["findings"].as_array().expect("a list").iter();
-        kinds.filter_map(|it| it["kind"].as_str().map(str::to_owned)).filter(|it| it == "split-immediate").collect()
+        kinds
+            .filter_map(|kind| kind["kind"].as_str().map(str::to_owned))
+            .filter(|map| map == "split-immediate")
+            .collect()
     };
     let address = ".globl f\n.type f, %function\nf: adrp x1, f\nadd x1, x1, #0\nldr x0, [x1, #16]\nret\n.size f, .-f\n";
     assert!(findings("adrp.s", address, "cortex-a53").is_empty());
@@ -727,13 +1143,25 @@ fn an_address_is_no_constant_that_was_split() {
 fn loads_that_keep_a_unit_busy_are_one_finding_and_a_bound() {
     let folder = folder();
     let folder = folder.path();
-    let pairs: String = (0..8).map(|nth| format!("ldp x{}, x{}, [x0, #{}]\n", 2 * nth + 1, 2 * nth + 2, 16 * nth)).collect();
-    fs::write(folder.join("pairs.s"), format!(".globl f\n.type f, %function\nf:\n{pairs}eret\n.size f, .-f\n")).expect("a scratch file");
+    let pairs: String = (0..8)
+        .map(|nth| format!("ldp x{}, x{}, [x0, #{}]\n", 2 * nth + 1, 2 * nth + 2, 16 * nth))
+        .collect();
+    fs::write(
+        folder.join("pairs.s"),
+        format!(".globl f\n.type f, %function\nf:\n{pairs}eret\n.size f, .-f\n"),
+    )
+    .expect("a scratch file");
     let text = ok(folder, &["pairs.s", "--cpu", "cortex-a53"]);
     assert_eq!(text.matches(": stall ldp").count(), 1, "{text}");
-    assert!(text.contains("and 6 more like it, to `ldp x15, x16, [x0, #112]`: 7 cycles in all"), "{text}");
-    let answer: Value = serde_json::from_str(&ok(folder, &["pairs.s", "--cpu", "cortex-a53", "--json"])).expect("JSON");
-    // All registers live on behind the return from an exception. Eight pairs of two cycles each on the one unit: the last starts in cycle 14 and lets go of the path in 15.
+    assert!(
+        text.contains("and 6 more like it, to `ldp x15, x16, [x0, #112]`: 7 cycles in all"),
+        "{text}"
+    );
+    let answer: Value =
+        serde_json::from_str(&ok(folder, &["pairs.s", "--cpu", "cortex-a53", "--json"]))
+            .expect("JSON");
+    // All registers live on behind the return from an exception. Eight pairs of two cycles each on
+    // the one unit: the last starts in cycle 14 and lets go of the path in 15.
     assert!(answer["lower_bound"]["total"].as_u64() >= Some(15), "{answer}");
     assert_eq!(answer["findings"].as_array().map(Vec::len), Some(7), "{answer}");
 }
@@ -745,7 +1173,12 @@ fn a_core_with_one_row_for_vectors_says_so() {
     let code = ".globl f\n.type f, %function\nf: add v0.4s, v0.4s, v1.4s\nmul v0.4s, v0.4s, v1.4s\nadd x0, x0, x1\nret\n.size f, .-f\n";
     fs::write(folder.join("v.s"), code).expect("a scratch file");
     let said = |cpu: &str| ok(folder, &["v.s", "--cpu", cpu]);
-    assert!(said("cortex-a53").contains("2 instructions of floating point or vectors: cortex-a53 has one row"), "{}", said("cortex-a53"));
+    assert!(
+        said("cortex-a53")
+            .contains("2 instructions of floating point or vectors: cortex-a53 has one row"),
+        "{}",
+        said("cortex-a53")
+    );
     assert!(!said("cortex-a55").contains("one row"), "{}", said("cortex-a55"));
 }
 
@@ -760,7 +1193,11 @@ fn a_cold_function_that_there_is_none_of_is_said() {
     };
     // One that is called and one that is here are known.
     assert_eq!(warned("slow") + &warned("other"), "");
-    assert!(warned("slwo").contains("--cold slwo: no function of this name is there or is called"), "{}", warned("slwo"));
+    assert!(
+        warned("slwo").contains("--cold slwo: no function of this name is there or is called"),
+        "{}",
+        warned("slwo")
+    );
     let budget = "[[function]]\nname = \"fast\"\nfile = \"fast.c\"\ncpu = \"arm1136jf-s\"\ncycles = 1000\ncold = [\"slwo\"]\n";
     fs::write(folder.join("budget.toml"), budget).expect("a scratch file");
     let ran = audit(folder, &["check", "--budget", "budget.toml"]);

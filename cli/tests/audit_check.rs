@@ -1,4 +1,5 @@
-//! `meanwhile audit check` judges every function of a budget that can be judged, and says of the others that they were not.
+//! `meanwhile audit check` judges every function of a budget that can be judged, and says of the
+//! others that they were not.
 
 use std::fs;
 use std::path::Path;
@@ -29,9 +30,13 @@ function stub
 
 /// A budget of these functions and cycles.
 fn budget(folder: &Path, limits: &[(&str, &str)]) -> i32 {
-    let row = |(name, limit): &(&str, &str)| format!("[[function]]\nname = \"{name}\"\nfile = \"f.s\"\ncpu = \"cortex-a53\"\n{limit}\n");
-    fs::write(folder.join("b.toml"), limits.iter().map(row).collect::<String>()).expect("a scratch file");
-    let ran = audit(folder, &["check", "--budget", "b.toml", "--junit", "j.xml", "--sarif", "s.json"]);
+    let row = |(name, limit): &(&str, &str)| {
+        format!("[[function]]\nname = \"{name}\"\nfile = \"f.s\"\ncpu = \"cortex-a53\"\n{limit}\n")
+    };
+    fs::write(folder.join("b.toml"), limits.iter().map(row).collect::<String>())
+        .expect("a scratch file");
+    let ran =
+        audit(folder, &["check", "--budget", "b.toml", "--junit", "j.xml", "--sarif", "s.json"]);
     ran.status.code().expect("it ended by itself")
 }
 
@@ -45,7 +50,12 @@ fn folder() -> tempfile::TempDir {
 fn what_cannot_be_judged_hides_nothing_of_the_others() {
     let folder = folder();
     let folder = folder.path();
-    let limits = [("gone", "cycles = 9"), ("slow", "cycles = 2"), ("kept", "cycles = 9"), ("stub", "cycles = 90")];
+    let limits = [
+        ("gone", "cycles = 9"),
+        ("slow", "cycles = 2"),
+        ("kept", "cycles = 9"),
+        ("stub", "cycles = 90"),
+    ];
     assert_eq!(budget(folder, &limits), 3);
     let said = text(&audit(folder, &["check", "--budget", "b.toml"]));
     assert!(said.contains("over budget: `slow` takes"), "{said}");
@@ -53,15 +63,39 @@ fn what_cannot_be_judged_hides_nothing_of_the_others() {
     assert!(said.contains("not judged: `stub` is a stub: 1 instruction takes"), "{said}");
     let xml = fs::read_to_string(folder.join("j.xml")).expect("it was asked for");
     assert!(xml.contains("tests=\"4\" failures=\"1\" errors=\"2\""), "{xml}");
-    assert!(xml.contains("name=\"gone\"><error message=\"`f.s` has no function `gone`\">"), "{xml}");
-    assert!(xml.contains("name=\"slow\"><failure message=") && xml.contains("name=\"kept\"/>"), "{xml}");
-    let sarif: Value = serde_json::from_str(&fs::read_to_string(folder.join("s.json")).expect("asked for")).expect("JSON");
-    let rules: Vec<&Value> = sarif["runs"][0]["results"].as_array().expect("a list").iter().map(|it| &it["ruleId"]).collect();
-    assert_eq!(rules.iter().filter(|it| **it == "not-judged").count(), 2, "{rules:?}");
-    assert!(rules.iter().any(|it| **it == "over-budget"), "{rules:?}");
-    let answer: Value = serde_json::from_str(&text(&audit(folder, &["check", "--budget", "b.toml", "--json"]))).expect("JSON");
-    let kept: Vec<&Value> = answer["functions"].as_array().expect("a list").iter().map(|it| &it["kept"]).collect();
-    assert_eq!(kept, [&Value::Null, &Value::Bool(false), &Value::Bool(true), &Value::Null], "{answer}");
+    assert!(
+        xml.contains("name=\"gone\"><error message=\"`f.s` has no function `gone`\">"),
+        "{xml}"
+    );
+    assert!(
+        xml.contains("name=\"slow\"><failure message=") && xml.contains("name=\"kept\"/>"),
+        "{xml}"
+    );
+    let sarif: Value =
+        serde_json::from_str(&fs::read_to_string(folder.join("s.json")).expect("asked for"))
+            .expect("JSON");
+    let rules: Vec<&Value> = sarif["runs"][0]["results"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|value| &value["ruleId"])
+        .collect();
+    assert_eq!(rules.iter().filter(|rule| **rule == "not-judged").count(), 2, "{rules:?}");
+    assert!(rules.iter().any(|rule| **rule == "over-budget"), "{rules:?}");
+    let answer: Value =
+        serde_json::from_str(&text(&audit(folder, &["check", "--budget", "b.toml", "--json"])))
+            .expect("JSON");
+    let kept: Vec<&Value> = answer["functions"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|value| &value["kept"])
+        .collect();
+    assert_eq!(
+        kept,
+        [&Value::Null, &Value::Bool(false), &Value::Bool(true), &Value::Null],
+        "{answer}"
+    );
 }
 
 #[test]
@@ -90,7 +124,8 @@ fn a_stub_may_be_meant() {
     assert_eq!(budget(folder, &[("stub", "not_worse_than = \"old.s\"")]), 3);
 }
 
-/// Assembly need not say what is a function; and what is left of one after the compiler's work has a longer name.
+/// Assembly need not say what is a function; and what is left of one after the compiler's work
+/// has a longer name.
 #[test]
 fn symbols_that_are_functions_are_found() {
     let folder = folder();
@@ -100,7 +135,11 @@ fn symbols_that_are_functions_are_found() {
                 .section .text.unlikely,\"ax\"\n.type g.cold, %function\ng.cold: brk #1\n.size g.cold, .-g.cold\n";
     fs::write(folder.join("k.s"), code).expect("a scratch file");
     let first = |name: &str| ok(folder, &["k.s", "--cpu", "cortex-a53", "--function", name]);
-    assert!(first("vector").starts_with("vector on cortex-a53: 2 instructions"), "{}", first("vector"));
+    assert!(
+        first("vector").starts_with("vector on cortex-a53: 2 instructions"),
+        "{}",
+        first("vector")
+    );
     assert!(first("g").starts_with("g.isra.0 on cortex-a53: 2 instructions"), "{}", first("g"));
     assert!(first("g.cold").starts_with("g.cold on cortex-a53"), "{}", first("g.cold"));
 }
@@ -110,13 +149,17 @@ fn a_budget_that_is_wrong_is_refused() {
     let folder = folder();
     let folder = folder.path();
     let with = |limit: &str, code: i32| {
-        let row = format!("[[function]]\nname = \"kep\"\nfile = \"f.s\"\ncpu = \"cortex-a53\"\n{limit}\n");
+        let row = format!(
+            "[[function]]\nname = \"kep\"\nfile = \"f.s\"\ncpu = \"cortex-a53\"\n{limit}\n"
+        );
         fs::write(folder.join("b.toml"), row).expect("a scratch file");
         refused(folder, &["check", "--budget", "b.toml"], code)
     };
     assert!(with("cycels = 3", 1).contains("b.toml:5"));
     assert!(with("", 1).contains("has no limit"));
-    assert!(refused(folder, &["check", "--budget", "none.toml"], 1).contains("cannot read `none.toml`"));
+    assert!(
+        refused(folder, &["check", "--budget", "none.toml"], 1).contains("cannot read `none.toml`")
+    );
     // A function that is not there is not over its budget.
     assert_eq!(budget(folder, &[("kep", "cycles = 3")]), 3);
     let said = text(&audit(folder, &["check", "--budget", "b.toml"]));

@@ -6,7 +6,11 @@ use std::process::Command;
 use serde_json::Value;
 
 fn ran(args: &[&str]) -> String {
-    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile")).arg("audit").args(args).output().expect("the binary runs");
+    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .arg("audit")
+        .args(args)
+        .output()
+        .expect("the binary runs");
     assert_eq!(ran.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&ran.stderr));
     String::from_utf8(ran.stdout).expect("it prints text")
 }
@@ -18,7 +22,9 @@ fn figures(other: &toml::Table) -> Vec<(String, i64)> {
         match value {
             toml::Value::Integer(it) => figures.push((key.clone(), *it)),
             toml::Value::Table(inner) => {
-                figures.extend(inner.iter().map(|(role, it)| (format!("{key}.{role}"), it.as_integer().expect("a number"))));
+                figures.extend(inner.iter().map(|(role, it)| {
+                    (format!("{key}.{role}"), it.as_integer().expect("a number"))
+                }));
             }
             _ => {}
         }
@@ -32,7 +38,9 @@ fn others<'a>(value: &'a toml::Value, found: &mut Vec<&'a toml::Table>) {
         toml::Value::Table(table) => {
             for (key, inner) in table {
                 if key == "other" {
-                    found.extend(inner.as_array().expect("a list").iter().filter_map(toml::Value::as_table));
+                    found.extend(
+                        inner.as_array().expect("a list").iter().filter_map(toml::Value::as_table),
+                    );
                 } else {
                     others(inner, found);
                 }
@@ -47,7 +55,8 @@ fn others<'a>(value: &'a toml::Value, found: &mut Vec<&'a toml::Table>) {
 fn every_dispute_of_every_machine_file_is_printed_with_both_figures() {
     let table = ran(&["cpus", "--compare"]);
     assert_eq!(table, ran(&["cores", "--compare"]), "both names of the command");
-    let object: Value = serde_json::from_str(&ran(&["cpus", "--compare", "--json"])).expect("one object");
+    let object: Value =
+        serde_json::from_str(&ran(&["cpus", "--compare", "--json"])).expect("one object");
     let said = object["disputes"].as_array().expect("a list");
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../machines");
     let mut n_written = 0;
@@ -63,31 +72,68 @@ fn every_dispute_of_every_machine_file_is_printed_with_both_figures() {
             for (figure, value) in figures(other) {
                 n_written += 1;
                 let is_it = |it: &&Value| {
-                    it["cpu"] == name.as_str() && it["figure"] == figure.as_str() && it["source"] == source && it["other"] == value
+                    it["cpu"] == name.as_str()
+                        && it["figure"] == figure.as_str()
+                        && it["source"] == source
+                        && it["other"] == value
                 };
-                let dispute = said.iter().find(is_it).unwrap_or_else(|| panic!("{name}: {figure} of {source} is not printed"));
+                let dispute = said
+                    .iter()
+                    .find(is_it)
+                    .unwrap_or_else(|| panic!("{name}: {figure} of {source} is not printed"));
                 assert_ne!(dispute["here"], dispute["other"], "{dispute}");
-                let is_row = |line: &&str| line.contains(&name) && line.contains(&figure) && line.contains(source);
-                assert!(table.lines().find(is_row).is_some(), "{name}: {figure} of {source} in\n{table}");
+                let is_row = |line: &&str| {
+                    line.contains(&name) && line.contains(&figure) && line.contains(source)
+                };
+                assert!(
+                    table.lines().find(is_row).is_some(),
+                    "{name}: {figure} of {source} in\n{table}"
+                );
             }
         }
     }
     assert_eq!(said.len(), n_written);
     for name in ["cortex-a53", "cortex-a55", "cortex-a72", "rocket", "sifive-u74"] {
-        assert!(said.iter().any(|it| it["cpu"] == name), "{name} has two sources");
+        assert!(said.iter().any(|value| value["cpu"] == name), "{name} has two sources");
     }
 }
 
 #[test]
 fn what_compilers_believe_stands_beside_what_counts() {
-    let object: Value = serde_json::from_str(&ran(&["cpus", "--beliefs", "--json"])).expect("one object");
-    let of = |cpu: &str| object["beliefs"].as_array().expect("a list").iter().find(|it| it["cpu"] == cpu).expect("every core").clone();
-    let row =
-        |cpu: &str, work: &str| of(cpu)["rows"].as_array().expect("rows").iter().find(|it| it["work"] == work).expect("a row").clone();
-    // gcc's table of the ARM1136 is one short where the manual has 3; LLVM's is none that llvm-mca reads.
-    assert_eq!(row("arm1136jf-s", "load"), serde_json::json!({"work": "load", "here": 3, "gcc": 2, "llvm": null}));
-    assert_eq!(row("rocket", "mul"), serde_json::json!({"work": "mul", "here": 5, "gcc": 10, "llvm": 4}));
-    assert!(of("cortex-m33")["gcc"].as_str().expect("words").contains("for want of its own"), "gcc has no table of the M33");
+    let object: Value =
+        serde_json::from_str(&ran(&["cpus", "--beliefs", "--json"])).expect("one object");
+    let of = |cpu: &str| {
+        object["beliefs"]
+            .as_array()
+            .expect("a list")
+            .iter()
+            .find(|value| value["cpu"] == cpu)
+            .expect("every core")
+            .clone()
+    };
+    let row = |cpu: &str, work: &str| {
+        of(cpu)["rows"]
+            .as_array()
+            .expect("rows")
+            .iter()
+            .find(|value| value["work"] == work)
+            .expect("a row")
+            .clone()
+    };
+    // gcc's table of the ARM1136 is one short where the manual has 3; LLVM's is none that llvm-mca
+    // reads.
+    assert_eq!(
+        row("arm1136jf-s", "load"),
+        serde_json::json!({"work": "load", "here": 3, "gcc": 2, "llvm": null})
+    );
+    assert_eq!(
+        row("rocket", "mul"),
+        serde_json::json!({"work": "mul", "here": 5, "gcc": 10, "llvm": 4})
+    );
+    assert!(
+        of("cortex-m33")["gcc"].as_str().expect("words").contains("for want of its own"),
+        "gcc has no table of the M33"
+    );
     assert!(of("cortex-m33")["llvm"].as_str().expect("words").contains("Cortex-M4"));
     let table = ran(&["cpus", "--beliefs"]);
     assert!(table.contains("cortex-m0plus: gcc schedules by arm-generic.md, for want of its own; LLVM by ARMV6Itineraries"), "{table}");

@@ -1,4 +1,5 @@
-//! The page of an audit in a real browser: a click on a stall shows its explanation, without a network.
+//! The page of an audit in a real browser: a click on a stall shows its explanation, without a
+//! network.
 
 #[path = "support/browser.rs"]
 mod browser;
@@ -45,7 +46,10 @@ fn a_click_on_a_stall_shows_why_it_waits() {
     assert!(!stalls.is_empty(), "the first test waits for its load");
     browser.post(&format!("/element/{}/click", stalls[0]), json!({}));
     let shown = browser.text("#explanation");
-    assert!(shown.starts_with("stall: and") && shown.contains("waits for r3 from ldr r3, [r0]"), "{shown}");
+    assert!(
+        shown.starts_with("stall: and") && shown.contains("waits for r3 from ldr r3, [r0]"),
+        "{shown}"
+    );
     assert!(shown.contains("prevents the compiler:"), "{shown}");
     // Its line is marked on the other side.
     assert!(browser.text(".source.here").contains("ep->state & 3"));
@@ -55,6 +59,9 @@ fn a_click_on_a_stall_shows_why_it_waits() {
     browser.press("\u{e007}");
     assert_ne!(browser.text("#explanation"), shown);
 
-    assert_eq!((browser.colour("light").as_str(), browser.colour("dark").as_str()), ("rgb(255, 255, 255)", "rgb(20, 23, 26)"));
+    assert_eq!(
+        (browser.colour("light").as_str(), browser.colour("dark").as_str()),
+        ("rgb(255, 255, 255)", "rgb(20, 23, 26)")
+    );
     browser.assert_quiet();
 }

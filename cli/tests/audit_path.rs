@@ -6,8 +6,8 @@ use std::process::{Command, Output};
 
 use serde_json::Value;
 
-/// One way divides by 7 (a product with a constant), the other multiplies by 3 (an addition of twice the value). Which one
-/// runs, the first argument decides.
+/// One way divides by 7 (a product with a constant), the other multiplies by 3 (an addition of
+/// twice the value). Which one runs, the first argument decides.
 const SOURCE: &str = "\
 #include <stdlib.h>
 int sum;
@@ -42,13 +42,21 @@ fn run(folder: &Path, program: &str, args: &[&str]) -> Output {
 fn built(flags: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a scratch folder");
     fs::write(folder.path().join("p.c"), SOURCE).expect("a scratch file");
-    run(folder.path(), "aarch64-linux-gnu-gcc", &[&["-O1", "-g", "-static", "p.c", "-o", "p"], flags].concat());
+    run(
+        folder.path(),
+        "aarch64-linux-gnu-gcc",
+        &[&["-O1", "-g", "-static", "p.c", "-o", "p"], flags].concat(),
+    );
     folder
 }
 
 fn audit(folder: &Path, path: &[&str]) -> Output {
     let args = [&["audit", "p", "--function", "step", "--cpu", "cortex-a53"], path].concat();
-    Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(args).current_dir(folder).output().expect("the binary runs")
+    Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .expect("the binary runs")
 }
 
 fn json(folder: &Path, path: &[&str]) -> Value {
@@ -75,11 +83,21 @@ fn qemus_log_of_blocks_chooses_the_path() {
     assert!(even.contains("path as recorded (") && even.contains(" blocks)"), "{even}");
     let path = &json(folder, &["--path", "even.log"])["path"];
     // Nine tenths of the calls are even; half of these pass the loop by.
-    assert!(path["branches"].as_u64() >= Some(2) && path["least_share"].as_f64() >= Some(0.4), "{path}");
-    // x & 3 is 2 for the 250 odd i, 1 for the 50 odd values, and 0 for the others, which do not enter the loop.
-    assert_eq!(json(folder, &["--path", "even.log"])["loops"][0]["rounds"].as_f64(), Some(550.0 / 300.0));
+    assert!(
+        path["branches"].as_u64() >= Some(2) && path["least_share"].as_f64() >= Some(0.4),
+        "{path}"
+    );
+    // x & 3 is 2 for the 250 odd i, 1 for the 50 odd values, and 0 for the others, which do not
+    // enter the loop.
+    assert_eq!(
+        json(folder, &["--path", "even.log"])["loops"][0]["rounds"].as_f64(),
+        Some(550.0 / 300.0)
+    );
     let plain = json(folder, &[]);
-    assert_eq!((&plain["path"]["recorded"], &plain["loops"][0]["rounds"]), (&Value::Null, &Value::Null));
+    assert_eq!(
+        (&plain["path"]["recorded"], &plain["loops"][0]["rounds"]),
+        (&Value::Null, &Value::Null)
+    );
 }
 
 #[test]
@@ -90,17 +108,25 @@ fn a_list_of_addresses_and_a_moved_program() {
     let help = String::from_utf8(run(folder, "qemu-aarch64", &["--help"]).stdout).expect("text");
     let step = if help.contains("one-insn-per-tb") { "-one-insn-per-tb" } else { "-singlestep" };
     run(folder, "qemu-aarch64", &["-d", "exec,nochain", "-D", "even.log", step, "./p"]);
-    // With one instruction a block the log is a trace of instructions, here as a debugger lists it, 0x10000 further on.
+    // With one instruction a block the log is a trace of instructions, here as a debugger lists it,
+    // 0x10000 further on.
     let log = fs::read_to_string(folder.join("even.log")).expect("the log");
-    let addresses = log.lines().filter_map(|it| u64::from_str_radix(it.split(['[', '/']).nth(2)?, 16).ok());
-    let list: String = addresses.enumerate().map(|(nth, it)| format!("-{nth:010} | P:{:#010x} ptrace\n", it + 0x1_0000)).collect();
+    let addresses =
+        log.lines().filter_map(|line| u64::from_str_radix(line.split(['[', '/']).nth(2)?, 16).ok());
+    let list: String = addresses
+        .enumerate()
+        .map(|(nth, it)| format!("-{nth:010} | P:{:#010x} ptrace\n", it + 0x1_0000))
+        .collect();
     fs::write(folder.join("list.txt"), list).expect("a scratch file");
     let moved = text(folder, &["--path", "list.txt", "--path-base", "0x10000"]);
     assert!(moved.contains("smull") && moved.contains(" instructions)"), "{moved}");
     let ran = audit(folder, &["--path", "list.txt"]);
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();
     assert_eq!(ran.status.code(), Some(1), "{said}");
-    assert!(said.contains("did not run in the recording") && said.contains("--path-base"), "{said}");
+    assert!(
+        said.contains("did not run in the recording") && said.contains("--path-base"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -114,8 +140,13 @@ fn counts_of_lines_choose_the_path() {
         10..=12 => "500",
         _ => "-",
     };
-    let lines: String = SOURCE.lines().enumerate().map(|(nth, it)| format!("{:>9}:{:>5}:{it}\n", count(nth + 1), nth + 1)).collect();
-    fs::write(folder.join("p.c.gcov"), format!("        -:    0:Source:p.c\n{lines}")).expect("a scratch file");
+    let lines: String = SOURCE
+        .lines()
+        .enumerate()
+        .map(|(nth, it)| format!("{:>9}:{:>5}:{it}\n", count(nth + 1), nth + 1))
+        .collect();
+    fs::write(folder.join("p.c.gcov"), format!("        -:    0:Source:p.c\n{lines}"))
+        .expect("a scratch file");
     let even = text(folder, &["--path", "p.c.gcov"]);
     assert!(even.contains("smull") && !even.contains("w0, lsl #1"), "{even}");
     assert!(even.contains("counts of"), "{even}");
@@ -145,16 +176,37 @@ fn functions_that_ran_are_ranked_by_what_they_lost_in_all() {
     let folder = folder.path();
     run(folder, "qemu-aarch64", &["-d", "exec,nochain", "-D", "even.log", "./p"]);
     let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
-        .args(["audit", "p", "--all-functions", "--cpu", "cortex-a53", "--path", "even.log", "--json"])
+        .args([
+            "audit",
+            "p",
+            "--all-functions",
+            "--cpu",
+            "cortex-a53",
+            "--path",
+            "even.log",
+            "--json",
+        ])
         .current_dir(folder)
         .output()
         .expect("the binary runs");
     let table: Value = serde_json::from_slice(&ran.stdout).expect("JSON");
     let functions = table["functions"].as_array().expect("a list");
-    let step = functions.iter().find(|it| it["function"] == "step").expect("it ran");
+    let step = functions.iter().find(|function| function["function"] == "step").expect("it ran");
     assert_eq!(step["runs"], 500);
-    let lost = |it: &Value| it["lost_cycles"].as_u64().expect("a number");
-    assert_eq!(lost(step), 500 * (step["total_cycles"].as_u64().unwrap() - step["lower_bound"]["total"].as_u64().unwrap()));
-    assert!(functions.windows(2).all(|it| lost(&it[0]) >= lost(&it[1])) && functions.len() < 400, "{}", functions.len());
-    assert!(functions.iter().all(|it| it["function"] != "abort"), "what did not run is left out");
+    let lost = |value: &Value| value["lost_cycles"].as_u64().expect("a number");
+    assert_eq!(
+        lost(step),
+        500 * (step["total_cycles"].as_u64().unwrap()
+            - step["lower_bound"]["total"].as_u64().unwrap())
+    );
+    assert!(
+        functions.windows(2).all(|window| lost(&window[0]) >= lost(&window[1]))
+            && functions.len() < 400,
+        "{}",
+        functions.len()
+    );
+    assert!(
+        functions.iter().all(|function| function["function"] != "abort"),
+        "what did not run is left out"
+    );
 }

@@ -33,10 +33,19 @@ fn list_names_all_primitives_with_their_slicings() {
     let rows = json(&output)["rows"].as_array().expect("rows").clone();
     assert_eq!(rows.len(), 28);
     let chacha = rows.iter().find(|r| r["name"] == "chacha20").expect("it is bundled");
-    assert_eq!(chacha["slicings"], serde_json::json!(["b", "v"]), "additions have no horizontal form");
-    let modes = |name: &str| rows.iter().find(|r| r["name"] == name).expect("it is bundled")["modes"].clone();
+    assert_eq!(
+        chacha["slicings"],
+        serde_json::json!(["b", "v"]),
+        "additions have no horizontal form"
+    );
+    let modes = |name: &str| {
+        rows.iter().find(|r| r["name"] == name).expect("it is bundled")["modes"].clone()
+    };
     assert_eq!(modes("ascon-p12"), serde_json::json!(["aead", "hash", "xof"]));
-    assert_eq!((modes("aes-192"), modes("aes-192-decrypt")), (serde_json::json!(["ctr"]), serde_json::json!([])));
+    assert_eq!(
+        (modes("aes-192"), modes("aes-192-decrypt")),
+        (serde_json::json!(["ctr"]), serde_json::json!([]))
+    );
     assert!(rows.iter().all(|r| r["kind"].is_string() && r["source"].is_string()));
 }
 
@@ -44,8 +53,12 @@ fn list_names_all_primitives_with_their_slicings() {
 fn calls_in_calls(word: &str, n: usize, depth: usize) -> String {
     let mut text = format!("node n0 (x:{word}) returns (y:{word}) let y = (x <<< 1) ^ x tel\n");
     for k in 1..depth {
-        let calls: String = (0..n).map(|i| format!("t[{}] = n{}(t[{i}]); ", i + 1, k - 1)).collect();
-        text += &format!("node n{k} (x:{word}) returns (y:{word}) vars t:{word}[{}] let t[0] = x; {calls}y = t[{n}] tel\n", n + 1);
+        let calls: String =
+            (0..n).map(|i| format!("t[{}] = n{}(t[{i}]); ", i + 1, k - 1)).collect();
+        text += &format!(
+            "node n{k} (x:{word}) returns (y:{word}) vars t:{word}[{}] let t[0] = x; {calls}y = t[{n}] tel\n",
+            n + 1
+        );
     }
     text
 }
@@ -55,7 +68,12 @@ fn check_refuses_what_compile_refuses_for_its_calls() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("calls.ua").display().to_string();
     let c = folder.path().join("calls.c").display().to_string();
-    for (word, n, depth, is_right) in [("u32", 2, 29, false), ("b64", 3, 20, false), ("u<V>16", 2, 26, false), ("u32", 2, 9, true)] {
+    for (word, n, depth, is_right) in [
+        ("u32", 2, 29, false),
+        ("b64", 3, 20, false),
+        ("u<V>16", 2, 26, false),
+        ("u32", 2, 9, true),
+    ] {
         std::fs::write(&file, calls_in_calls(word, n, depth)).expect("written");
         let checked = meanwhile(&["cipher", "check", &file], "");
         let said = String::from_utf8_lossy(&checked.stderr).into_owned();
@@ -68,12 +86,16 @@ fn check_refuses_what_compile_refuses_for_its_calls() {
         }
     }
     // Bits of a word may have few enough calls where the words do not.
-    std::fs::write(&file, calls_in_calls("u32", 2, 29).replace("(x <<< 1) ^ x", "~x")).expect("written");
+    std::fs::write(&file, calls_in_calls("u32", 2, 29).replace("(x <<< 1) ^ x", "~x"))
+        .expect("written");
     let checked = meanwhile(&["cipher", "check", &file, "--json"], "");
     assert_eq!(json(&checked)["slicings"], serde_json::json!(["b"]));
     // What `compile` is told to keep as calls it compiles.
     std::fs::write(&file, calls_in_calls("u32", 2, 29)).expect("written");
-    let kept = meanwhile(&["cipher", "compile", &file, "--slicing", "v", "--inline", "none", "-o", &c], "");
+    let kept = meanwhile(
+        &["cipher", "compile", &file, "--slicing", "v", "--inline", "none", "-o", &c],
+        "",
+    );
     assert!(kept.status.success(), "{}", String::from_utf8_lossy(&kept.stderr));
 }
 
@@ -83,7 +105,8 @@ fn run_gives_the_published_output_and_takes_parts_of_a_composed_field() {
     let output = meanwhile(&["cipher", "run", "aes-128"], &format!("key={zero} input={zero}\n"));
     assert_eq!(stdout(&output), "66e94bd4ef8a2c3b884cfa59ca342b2e\n");
     let (key, nonce) = ("0".repeat(64), "0".repeat(24));
-    let parts = meanwhile(&["cipher", "run", "chacha20"], &format!("key={key} counter=0 nonce={nonce}\n"));
+    let parts =
+        meanwhile(&["cipher", "run", "chacha20"], &format!("key={key} counter=0 nonce={nonce}\n"));
     let whole = format!("657870616e642033322d62797465206b{}", "0".repeat(96));
     let same = meanwhile(&["cipher", "run", "chacha20"], &format!("input={whole}\n"));
     assert_eq!(stdout(&parts), stdout(&same));
@@ -101,7 +124,8 @@ fn run_names_the_line_of_a_bad_case_and_writes_nothing() {
         (String::new(), "the line has no fields"),
         (format!("key={zero} input=zz{}", "0".repeat(30)), "hex digits"),
     ] {
-        let output = meanwhile(&["cipher", "run", "aes-128"], &format!("key={zero} input={zero}\n{line}\n"));
+        let output =
+            meanwhile(&["cipher", "run", "aes-128"], &format!("key={zero} input={zero}\n{line}\n"));
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(1), "{line}");
         assert!(said.contains("line 2: ") && said.contains(why), "{line}: {said}");
@@ -121,7 +145,8 @@ fn run_takes_the_parameters_of_a_file() {
     assert_eq!(stdout(&interpreted), "s=f3 t=1010\ns=01 t=0000\n");
     if has("gcc") {
         for slicing in ["b", "v"] {
-            let compiled = meanwhile(&["cipher", "run", path, "--compiled", "--slicing", slicing], input);
+            let compiled =
+                meanwhile(&["cipher", "run", path, "--compiled", "--slicing", slicing], input);
             assert_eq!(stdout(&compiled), stdout(&interpreted), "slicing {slicing}");
         }
     }
@@ -131,8 +156,13 @@ fn run_takes_the_parameters_of_a_file() {
 fn check_reports_every_error_of_a_file_as_json() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let file = folder.path().join("bad.ua");
-    std::fs::write(&file, "node f (plain : u8) returns (b, c : u8)\nlet\n  b = plian;\n  c = g(plain)\ntel\n").expect("written");
-    let output = meanwhile(&["cipher", "check", file.to_str().expect("a plain path"), "--json"], "");
+    std::fs::write(
+        &file,
+        "node f (plain : u8) returns (b, c : u8)\nlet\n  b = plian;\n  c = g(plain)\ntel\n",
+    )
+    .expect("written");
+    let output =
+        meanwhile(&["cipher", "check", file.to_str().expect("a plain path"), "--json"], "");
     assert_eq!(output.status.code(), Some(1));
     let report = json(&output);
     assert_eq!(report["ok"], false);
@@ -141,33 +171,57 @@ fn check_reports_every_error_of_a_file_as_json() {
     assert_eq!((&errors[0]["line"], &errors[0]["column"]), (&3.into(), &7.into()));
     assert!(errors[0]["help"].as_str().expect("help").contains("did you mean `plain`?"));
     let fine = meanwhile(&["cipher", "check", "serpent-128", "--json"], "");
-    assert_eq!((json(&fine)["ok"].clone(), json(&fine)["errors"].clone()), (true.into(), serde_json::json!([])));
+    assert_eq!(
+        (json(&fine)["ok"].clone(), json(&fine)["errors"].clone()),
+        (true.into(), serde_json::json!([]))
+    );
 }
 
 #[test]
 fn a_folder_is_a_table_of_verdicts() {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
+    let write =
+        |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
     std::fs::create_dir(folder.path().join("more")).expect("made");
     write("good.ua", "node f (x:u8) returns (y:u8) let y = x <<< 1 tel\n");
-    write("more/also.ua", "include \"../good.ua\"\nnode g (x:u8) returns (y:u8) let y = f(x) tel\n");
+    write(
+        "more/also.ua",
+        "include \"../good.ua\"\nnode g (x:u8) returns (y:u8) let y = f(x) tel\n",
+    );
     write("readme.txt", "not Usuba\n");
     let place = folder.path().to_str().expect("a plain path");
     let right = meanwhile(&["cipher", "check", place], "");
     let text = String::from_utf8_lossy(&right.stdout).into_owned();
     assert_eq!(right.status.code(), Some(0), "{text}");
-    assert!(text.contains("more/also.ua") && text.contains("2 of 2 are right") && !text.contains("readme"), "{text}");
+    assert!(
+        text.contains("more/also.ua")
+            && text.contains("2 of 2 are right")
+            && !text.contains("readme"),
+        "{text}"
+    );
     write("bad.ua", "node f (x:u8) returns (y:u8) let y = z tel\n");
     write("empty.ua", "");
     let wrong = meanwhile(&["cipher", "check", place], "");
     let text = String::from_utf8_lossy(&wrong.stdout).into_owned();
     assert_eq!(wrong.status.code(), Some(1), "{text}");
-    assert!(text.contains("1:38: unknown variable `z`") && text.contains("2 of 4 are right"), "{text}");
+    assert!(
+        text.contains("1:38: unknown variable `z`") && text.contains("2 of 4 are right"),
+        "{text}"
+    );
     let report = json(&meanwhile(&["cipher", "check", place, "--json"], ""));
     let files = report["files"].as_array().expect("files");
-    let verdicts: Vec<(&str, bool)> = files.iter().map(|it| (it["file"].as_str().expect("a file"), it["ok"] == true)).collect();
-    assert_eq!(verdicts, [("bad.ua", false), ("empty.ua", false), ("good.ua", true), ("more/also.ua", true)]);
-    assert_eq!((&report["ok"], &files[2]["entry"], &files[0]["errors"][0]["line"]), (&false.into(), &"f".into(), &1.into()));
+    let verdicts: Vec<(&str, bool)> = files
+        .iter()
+        .map(|file| (file["file"].as_str().expect("a file"), file["ok"] == true))
+        .collect();
+    assert_eq!(
+        verdicts,
+        [("bad.ua", false), ("empty.ua", false), ("good.ua", true), ("more/also.ua", true)]
+    );
+    assert_eq!(
+        (&report["ok"], &files[2]["entry"], &files[0]["errors"][0]["line"]),
+        (&false.into(), &"f".into(), &1.into())
+    );
     // Options for one file, and a folder without programs.
     assert_eq!(meanwhile(&["cipher", "check", place, "--entry", "f"], "").status.code(), Some(1));
     let none = tempfile::tempdir().expect("a scratch folder");
@@ -197,8 +251,14 @@ fn a_part_of_a_name_is_taken_for_all_that_begin_with_it() {
 fn unknown_names_and_options_exit_with_1_and_a_guess() {
     let output = meanwhile(&["cipher", "run", "aes-12"], "");
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("did you mean `aes-128` or `aes-128-decrypt`?"));
-    assert_eq!(meanwhile(&["cipher", "compile", "aes-128", "--slicing", "x"], "").status.code(), Some(1));
+    assert!(
+        String::from_utf8_lossy(&output.stderr)
+            .contains("did you mean `aes-128` or `aes-128-decrypt`?")
+    );
+    assert_eq!(
+        meanwhile(&["cipher", "compile", "aes-128", "--slicing", "x"], "").status.code(),
+        Some(1)
+    );
     let refused = meanwhile(&["cipher", "compile", "chacha20", "--slicing", "h"], "");
     assert_eq!(refused.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("no arithmetic"));
@@ -208,17 +268,34 @@ fn unknown_names_and_options_exit_with_1_and_a_guess() {
 fn a_mode_is_written_with_its_prototypes_or_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let header = folder.path().join("chacha20.h");
-    let made = meanwhile(&["cipher", "compile", "chacha20", "--mode", "ctr64", "--json", "--header", &header.display().to_string()], "");
+    let made = meanwhile(
+        &[
+            "cipher",
+            "compile",
+            "chacha20",
+            "--mode",
+            "ctr64",
+            "--json",
+            "--header",
+            &header.display().to_string(),
+        ],
+        "",
+    );
     assert_eq!((made.status.code(), &json(&made)["mode"]), (Some(0), &Value::from("ctr64")));
     let text = std::fs::read_to_string(&header).expect("the header");
     let init = "void chacha20_ctr64_init(chacha20_ctr64 *ctr, const uint8_t key[32], uint64_t counter, const uint8_t nonce[8]);";
     assert!(text.contains(init) && text.contains("CHACHA20_CTR64_ENDS = 1"), "{text}");
-    for (name, help) in
-        [("gimli", "it is a permutation"), ("chacha20", "it has `ctr` and `ctr64`"), ("ascon-p12", "it has `aead`, `hash` and `xof`")]
-    {
+    for (name, help) in [
+        ("gimli", "it is a permutation"),
+        ("chacha20", "it has `ctr` and `ctr64`"),
+        ("ascon-p12", "it has `aead`, `hash` and `xof`"),
+    ] {
         let refused = meanwhile(&["cipher", "compile", name, "--mode", "cbc", "--json"], "");
         let error = json(&refused)["errors"][0].clone();
-        assert_eq!((refused.status.code(), error["message"].clone()), (Some(1), format!("`{name}` has no mode `cbc`").into()));
+        assert_eq!(
+            (refused.status.code(), error["message"].clone()),
+            (Some(1), format!("`{name}` has no mode `cbc`").into())
+        );
         assert!(error["help"].as_str().expect("help").starts_with(help), "{error}");
     }
 }
@@ -227,7 +304,10 @@ fn a_mode_is_written_with_its_prototypes_or_refused() {
 fn a_test_has_loops_kept_or_written_out() {
     let output = meanwhile(&["cipher", "test", "ace", "--unroll", "auto"], "");
     assert_eq!(output.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&output.stderr).contains("possible values: yes, no"), "{output:?}");
+    assert!(
+        String::from_utf8_lossy(&output.stderr).contains("possible values: yes, no"),
+        "{output:?}"
+    );
 }
 
 #[test]
@@ -246,15 +326,34 @@ fn the_c_file_and_its_header_serve_a_program_with_any_number_of_blocks() {
     std::fs::write(at("main.c"), main).expect("written");
     for (slicing, arch) in [("b", "x86-64"), ("h", "sse"), ("v", "x86-64")] {
         let made = meanwhile(
-            &["cipher", "compile", "aes-128", "--slicing", slicing, "--arch", arch, "-o", &at("aes.c"), "--header", &at("aes.h")],
+            &[
+                "cipher",
+                "compile",
+                "aes-128",
+                "--slicing",
+                slicing,
+                "--arch",
+                arch,
+                "-o",
+                &at("aes.c"),
+                "--header",
+                &at("aes.h"),
+            ],
             "",
         );
         assert_eq!(made.status.code(), Some(0), "{}", String::from_utf8_lossy(&made.stderr));
         let exe = at("aes");
         let flags: &[&str] = if arch == "sse" { &["-mssse3"] } else { &[] };
-        let built = Command::new("gcc").args(["-O1", "-Wall", "-Werror", "-o", &exe, &at("main.c"), &at("aes.c")]).args(flags).output();
+        let built = Command::new("gcc")
+            .args(["-O1", "-Wall", "-Werror", "-o", &exe, &at("main.c"), &at("aes.c")])
+            .args(flags)
+            .output();
         let built = built.expect("gcc runs");
-        assert!(built.status.success(), "{slicing} {arch}: {}", String::from_utf8_lossy(&built.stderr));
+        assert!(
+            built.status.success(),
+            "{slicing} {arch}: {}",
+            String::from_utf8_lossy(&built.stderr)
+        );
         let ran = Command::new(Path::new(&exe)).output().expect("it runs");
         assert_eq!(ran.status.code(), Some(0), "{slicing} {arch}");
         assert_eq!(stdout(&ran), "66e94bd4ef8a2c3b884cfa59ca342b2e", "{slicing} {arch}");
@@ -275,17 +374,46 @@ fn the_header_of_a_hash_has_its_state_in_pieces() {
         for (size_t i = 0; i < sizeof *h; i++) if (((uint8_t *)h)[i] != 0xa5 || ((uint8_t *)&h[2])[i] != 0xa5) return 2;\n\
         for (int i = 0; i < 8; i++) printf(\"%02x\", out[i]);\n  return 0;\n}\n";
     std::fs::write(at("main.c"), main).expect("written");
-    for (slicing, arch, flag) in [("v", "x86-64", "-m64"), ("v", "sse", "-mssse3"), ("b", "x86-64", "-m64"), ("h", "sse", "-mssse3")] {
+    for (slicing, arch, flag) in [
+        ("v", "x86-64", "-m64"),
+        ("v", "sse", "-mssse3"),
+        ("b", "x86-64", "-m64"),
+        ("h", "sse", "-mssse3"),
+    ] {
         let (c, header) = (at("hash.c"), at("hash.h"));
-        let args =
-            ["cipher", "compile", "ascon-p12", "--mode", "hash", "--slicing", slicing, "--arch", arch, "-o", &c, "--header", &header];
+        let args = [
+            "cipher",
+            "compile",
+            "ascon-p12",
+            "--mode",
+            "hash",
+            "--slicing",
+            slicing,
+            "--arch",
+            arch,
+            "-o",
+            &c,
+            "--header",
+            &header,
+        ];
         let made = meanwhile(&args, "");
         assert_eq!(made.status.code(), Some(0), "{}", String::from_utf8_lossy(&made.stderr));
         let exe = at("hash");
-        let built = Command::new("gcc").args(["-O1", "-Wall", "-Werror", flag, "-o", &exe, &at("main.c"), &c]).output().expect("gcc runs");
-        assert!(built.status.success(), "{slicing} {arch}: {}", String::from_utf8_lossy(&built.stderr));
+        let built = Command::new("gcc")
+            .args(["-O1", "-Wall", "-Werror", flag, "-o", &exe, &at("main.c"), &c])
+            .output()
+            .expect("gcc runs");
+        assert!(
+            built.status.success(),
+            "{slicing} {arch}: {}",
+            String::from_utf8_lossy(&built.stderr)
+        );
         let ran = Command::new(Path::new(&exe)).output().expect("it runs");
-        assert_eq!((ran.status.code(), &*stdout(&ran)), (Some(0), "0b3be5850f2f6b98"), "{slicing} {arch}");
+        assert_eq!(
+            (ran.status.code(), &*stdout(&ran)),
+            (Some(0), "0b3be5850f2f6b98"),
+            "{slicing} {arch}"
+        );
     }
 }
 
@@ -294,10 +422,26 @@ fn a_mode_is_checked_with_its_primitive() {
     if !has("gcc") || !has("valgrind") {
         return;
     }
-    let args = ["cipher", "check", "chacha20", "--constant-time", "--mode", "ctr", "--mode", "ctr64", "--slicing", "v", "--arch", "x86-64"];
+    let args = [
+        "cipher",
+        "check",
+        "chacha20",
+        "--constant-time",
+        "--mode",
+        "ctr",
+        "--mode",
+        "ctr64",
+        "--slicing",
+        "v",
+        "--arch",
+        "x86-64",
+    ];
     let ran = meanwhile(&[&args[..], &["--cc", "gcc", "--opt", "-O1", "--json"]].concat(), "");
     let rows = json(&ran)["rows"].as_array().expect("rows").clone();
-    let modes: Vec<(&str, &str)> = rows.iter().filter_map(|row| Some((row["mode"].as_str()?, row["verdict"].as_str()?))).collect();
+    let modes: Vec<(&str, &str)> = rows
+        .iter()
+        .filter_map(|row| Some((row["mode"].as_str()?, row["verdict"].as_str()?)))
+        .collect();
     assert_eq!((ran.status.code(), modes), (Some(0), vec![("ctr", "clean"), ("ctr64", "clean")]));
     let refused = meanwhile(&["cipher", "check", "gimli", "--constant-time", "--mode", "aead"], "");
     assert_eq!(refused.status.code(), Some(1));
@@ -312,18 +456,28 @@ fn compilers_whose_names_lead_to_one_program_are_several() {
     }
     let folder = tempfile::tempdir().expect("a scratch folder");
     let mask = folder.path().join("mask");
-    std::fs::write(&mask, "#!/bin/sh\nexec \"/usr/bin/${0##*/}\" \"$@\"\n").expect("a scratch file");
-    std::fs::set_permissions(&mask, std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("it is ours");
-    for name in ["gcc", "gcc-12", "gcc-14", "clang-19", "clang-22"].into_iter().filter(|it| Path::new("/usr/bin").join(it).exists()) {
+    std::fs::write(&mask, "#!/bin/sh\nexec \"/usr/bin/${0##*/}\" \"$@\"\n")
+        .expect("a scratch file");
+    std::fs::set_permissions(&mask, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("it is ours");
+    for name in ["gcc", "gcc-12", "gcc-14", "clang-19", "clang-22"]
+        .into_iter()
+        .filter(|word| Path::new("/usr/bin").join(word).exists())
+    {
         std::os::unix::fs::symlink(&mask, folder.path().join(name)).expect("a scratch link");
     }
     let plain = std::env::var("PATH").expect("there is one");
     let masked = format!("{}:{plain}", folder.path().display());
     let found = |path: &str| {
-        let line = "cipher check rectangle-80 --constant-time --slicing v --arch x86-64 --opt -O1 --json";
-        let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(line.split(' ')).env("PATH", path).output().expect("it runs");
+        let line =
+            "cipher check rectangle-80 --constant-time --slicing v --arch x86-64 --opt -O1 --json";
+        let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+            .args(line.split(' '))
+            .env("PATH", path)
+            .output()
+            .expect("it runs");
         let rows = json(&ran)["rows"].as_array().expect("rows").clone();
-        rows.iter().map(|it| it["cc"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
+        rows.iter().map(|row| row["cc"].as_str().expect("a name").to_owned()).collect::<Vec<_>>()
     };
     let all = found(&plain);
     assert!(all.contains(&"gcc".to_owned()) && all.contains(&"clang-19".to_owned()), "{all:?}");
@@ -332,28 +486,47 @@ fn compilers_whose_names_lead_to_one_program_are_several() {
 
 #[test]
 fn dump_after_shows_the_program_between_two_passes() {
-    let output = meanwhile(&["cipher", "compile", "rectangle-80", "--slicing", "v", "--dump-after", "loops"], "");
+    let output = meanwhile(
+        &["cipher", "compile", "rectangle-80", "--slicing", "v", "--dump-after", "loops"],
+        "",
+    );
     assert!(stdout(&output).contains("entry node rectangle("));
-    assert_eq!(meanwhile(&["cipher", "compile", "rectangle-80", "--dump-after", "nothing"], "").status.code(), Some(1));
+    assert_eq!(
+        meanwhile(&["cipher", "compile", "rectangle-80", "--dump-after", "nothing"], "")
+            .status
+            .code(),
+        Some(1)
+    );
 }
 
 #[test]
 fn compiled_code_is_proved_or_comes_with_an_input() {
-    let proved = json(&meanwhile(&["cipher", "validate", "chacha20", "--slicing", "v", "--arch", "avx512", "--json"], ""));
+    let proved = json(&meanwhile(
+        &["cipher", "validate", "chacha20", "--slicing", "v", "--arch", "avx512", "--json"],
+        "",
+    ));
     let function = &proved["functions"][0];
-    assert_eq!((&proved["ok"], &function["verdict"], &function["words"]["proved"]), (&true.into(), &"proved".into(), &16.into()));
+    assert_eq!(
+        (&proved["ok"], &function["verdict"], &function["words"]["proved"]),
+        (&true.into(), &"proved".into(), &16.into())
+    );
     // The object of another program.
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = |name: &str| folder.path().join(name).display().to_string();
-    std::fs::write(path("f.ua"), "node f (x:u32, k:u32) returns (y:u32) let y = (x ^ k) <<< 7 tel").expect("written");
+    std::fs::write(path("f.ua"), "node f (x:u32, k:u32) returns (y:u32) let y = (x ^ k) <<< 7 tel")
+        .expect("written");
     let other = "#include <stdint.h>\nvoid f__(uint32_t x, uint32_t k, uint32_t *y) { *y = (x ^ k) << 7; }\n";
     std::fs::write(path("f.c"), other).expect("written");
-    let compiled = Command::new("gcc").args(["-O1", "-c", &path("f.c"), "-o", &path("f.o")]).status().expect("gcc runs");
+    let compiled = Command::new("gcc")
+        .args(["-O1", "-c", &path("f.c"), "-o", &path("f.o")])
+        .status()
+        .expect("gcc runs");
     assert!(compiled.success());
     let args = ["cipher", "validate", &path("f.ua"), "--slicing", "v", "--object", &path("f.o")];
     let refused = meanwhile(&args, "");
     assert_eq!(refused.status.code(), Some(2), "{}", stdout(&refused));
     assert!(stdout(&refused).contains("f__: y of slice 0 is 0x"), "{}", stdout(&refused));
-    let neon = meanwhile(&["cipher", "validate", "chacha20", "--slicing", "v", "--arch", "neon"], "");
+    let neon =
+        meanwhile(&["cipher", "validate", "chacha20", "--slicing", "v", "--arch", "neon"], "");
     assert_eq!(neon.status.code(), Some(1));
 }

@@ -1,4 +1,5 @@
-//! `--interleave`: the C of several batches in a user's program, with and without bytes, and what is refused.
+//! `--interleave`: the C of several batches in a user's program, with and without bytes, and what
+//! is refused.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -6,7 +7,11 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 fn meanwhile(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(args).stdin(Stdio::null()).output().expect("the binary runs")
+    Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .args(args)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the binary runs")
 }
 
 fn json(output: &Output) -> Value {
@@ -23,7 +28,8 @@ fn printed(folder: &Path, compile: &[&str], main: &str, flag: &str) -> String {
     std::fs::write(at("main.c"), main).expect("written");
     let made = meanwhile(&[compile, &["-o", &at("own.c"), "--header", &at("own.h")]].concat());
     assert_eq!(made.status.code(), Some(0), "{}", String::from_utf8_lossy(&made.stderr));
-    let flags = ["-O1", "-Wall", "-Wextra", "-Werror", flag, "-o", &at("own"), &at("main.c"), &at("own.c")];
+    let flags =
+        ["-O1", "-Wall", "-Wextra", "-Werror", flag, "-o", &at("own"), &at("main.c"), &at("own.c")];
     let built = Command::new("gcc").args(flags).output().expect("gcc runs");
     assert!(built.status.success(), "{compile:?}: {}", String::from_utf8_lossy(&built.stderr));
     let ran = Command::new(at("own")).output().expect("it runs");
@@ -44,8 +50,22 @@ fn blocks_of_any_number_go_through_all_batches_and_through_one() {
         for (int i = 0; i < 16; i++) if (out[77 * 16 + i] != 0xa5) return 2;\n\
         for (int i = 0; i < 16; i++) printf(\"%02x\", out[i]);\n  return 0;\n}\n";
     for (n, slicing, arch, flag) in [("2", "h", "sse", "-mssse3"), ("3", "v", "x86-64", "-m64")] {
-        let compile = ["cipher", "compile", "aes-128", "--slicing", slicing, "--arch", arch, "--interleave", n];
-        assert_eq!(printed(folder.path(), &compile, main, flag), "66e94bd4ef8a2c3b884cfa59ca342b2e", "{n} {arch}");
+        let compile = [
+            "cipher",
+            "compile",
+            "aes-128",
+            "--slicing",
+            slicing,
+            "--arch",
+            arch,
+            "--interleave",
+            n,
+        ];
+        assert_eq!(
+            printed(folder.path(), &compile, main, flag),
+            "66e94bd4ef8a2c3b884cfa59ca342b2e",
+            "{n} {arch}"
+        );
     }
 }
 
@@ -61,23 +81,44 @@ fn the_first_index_of_the_sliced_interface_is_the_batch() {
     let main = "#include \"own.h\"\n#include <stdio.h>\nint main(void) {\n  reg a[2][2] = {{0x1234, 0x5678}, {0xabcd, 0x00ff}}, k[2] = {0xff00, 0x0ff0}, b[2][2], c[2];\n\
         own__(a, k, b, c);\n  for (int i = 0; i < 2; i++) printf(\"%x %x %x \", b[i][0], b[i][1], c[i]);\n  return 0;\n}\n";
     let program = program.to_str().expect("a plain path");
-    let compile = ["cipher", "compile", program, "--slicing", "v", "--arch", "x86-64", "--interleave", "2"];
+    let compile =
+        ["cipher", "compile", program, "--slicing", "v", "--arch", "x86-64", "--interleave", "2"];
     assert_eq!(printed(folder.path(), &compile, main, "-m64"), "a978 2341 1200 f0f bcda bc0 ");
     let header = std::fs::read_to_string(folder.path().join("own.h")).expect("it is there");
-    assert!(header.contains("2 blocks at a time, in 2 batches: the first index is the batch, and in each: element b"), "{header}");
+    assert!(
+        header.contains(
+            "2 blocks at a time, in 2 batches: the first index is the batch, and in each: element b"
+        ),
+        "{header}"
+    );
 }
 
 #[test]
 fn json_says_how_many_batches_and_why() {
-    let args = ["cipher", "compile", "serpent-128", "--slicing", "v", "--arch", "avx2", "--json", "--interleave"];
+    let args = [
+        "cipher",
+        "compile",
+        "serpent-128",
+        "--slicing",
+        "v",
+        "--arch",
+        "avx2",
+        "--json",
+        "--interleave",
+    ];
     let auto = json(&meanwhile(&[&args[..], &["auto"]].concat()));
     assert_eq!((&auto["interleave"], &auto["blocks"]), (&3.into(), &24.into()));
     assert!(
-        auto["interleave_reason"].as_str().is_some_and(|it| it.starts_with("model x86-64-generic: cycles of a batch, of 1 ")),
+        auto["interleave_reason"]
+            .as_str()
+            .is_some_and(|text| text.starts_with("model x86-64-generic: cycles of a batch, of 1 ")),
         "{auto}"
     );
     let two = json(&meanwhile(&[&args[..], &["2"]].concat()));
-    assert_eq!((&two["interleave"], &two["interleave_reason"]), (&2.into(), &serde_json::Value::Null));
+    assert_eq!(
+        (&two["interleave"], &two["interleave_reason"]),
+        (&2.into(), &serde_json::Value::Null)
+    );
 }
 
 #[test]
@@ -85,6 +126,10 @@ fn other_numbers_of_batches_are_refused() {
     for n in ["0", "5", "two"] {
         let refused = meanwhile(&["cipher", "compile", "serpent-128", "--interleave", n]);
         assert_eq!(refused.status.code(), Some(1));
-        assert!(String::from_utf8_lossy(&refused.stderr).contains("choose a number from 1 to 4, or auto"), "{n}");
+        assert!(
+            String::from_utf8_lossy(&refused.stderr)
+                .contains("choose a number from 1 to 4, or auto"),
+            "{n}"
+        );
     }
 }

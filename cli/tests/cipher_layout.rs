@@ -1,4 +1,5 @@
-//! A user's Usuba file with a layout: bytes, keys, streams and vectors as with a bundled primitive, and what is refused.
+//! A user's Usuba file with a layout: bytes, keys, streams and vectors as with a bundled primitive,
+//! and what is refused.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -8,7 +9,11 @@ use serde_json::Value;
 const LEA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/lea/");
 
 fn meanwhile(folder: &Path, line: &str) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_meanwhile")).current_dir(folder).args(line.split(' ')).output().expect("it runs")
+    Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .current_dir(folder)
+        .args(line.split(' '))
+        .output()
+        .expect("it runs")
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -23,7 +28,8 @@ fn json(output: &Output) -> Value {
 fn lea() -> (tempfile::TempDir, PathBuf) {
     let folder = tempfile::tempdir().expect("a scratch folder");
     for name in ["lea.ua", "lea.layout.toml", "lea.json"] {
-        std::fs::copy(format!("{LEA}{name}"), folder.path().join(name)).expect("the example is there");
+        std::fs::copy(format!("{LEA}{name}"), folder.path().join(name))
+            .expect("the example is there");
     }
     let path = folder.path().to_owned();
     (folder, path)
@@ -33,21 +39,37 @@ fn lea() -> (tempfile::TempDir, PathBuf) {
 fn the_published_vector_of_lea_goes_through_interpreter_and_c() {
     let (_keep, folder) = lea();
     let tested = meanwhile(&folder, "cipher test lea.ua --slicing v --arch x86-64 --cc gcc --json");
-    assert_eq!((json(&tested)["failed"].clone(), json(&tested)["passed"].clone()), (0.into(), 2.into()), "{}", text(&tested.stdout));
+    assert_eq!(
+        (json(&tested)["failed"].clone(), json(&tested)["passed"].clone()),
+        (0.into(), 2.into()),
+        "{}",
+        text(&tested.stdout)
+    );
     // A vector that is wrong is found.
     let vectors = std::fs::read_to_string(folder.join("lea.json")).expect("read");
-    std::fs::write(folder.join("lea.json"), vectors.replace("9fc84e35", "9fc84e36")).expect("written");
-    let tested = meanwhile(&folder, "cipher test lea.ua --slicing v --arch x86-64 --cc gcc --unroll no --json");
+    std::fs::write(folder.join("lea.json"), vectors.replace("9fc84e35", "9fc84e36"))
+        .expect("written");
+    let tested = meanwhile(
+        &folder,
+        "cipher test lea.ua --slicing v --arch x86-64 --cc gcc --unroll no --json",
+    );
     assert_eq!((tested.status.code(), json(&tested)["failed"].clone()), (Some(1), 1.into()));
     std::fs::remove_file(folder.join("lea.json")).expect("removed");
     let tested = meanwhile(&folder, "cipher test lea.ua");
-    assert!(tested.status.code() == Some(1) && text(&tested.stderr).contains("cannot read the vectors lea.json"), "{tested:?}");
+    assert!(
+        tested.status.code() == Some(1)
+            && text(&tested.stderr).contains("cannot read the vectors lea.json"),
+        "{tested:?}"
+    );
 }
 
 #[test]
 fn a_stream_and_the_key_schedule_are_in_the_header() {
     let (_keep, folder) = lea();
-    let made = meanwhile(&folder, "cipher compile lea.ua --mode ctr --slicing v --arch avx2 --header lea.h");
+    let made = meanwhile(
+        &folder,
+        "cipher compile lea.ua --mode ctr --slicing v --arch avx2 --header lea.h",
+    );
     assert_eq!(made.status.code(), Some(0), "{made:?}");
     let header = std::fs::read_to_string(folder.join("lea.h")).expect("the header");
     for line in [
@@ -62,8 +84,15 @@ fn a_stream_and_the_key_schedule_are_in_the_header() {
 #[test]
 fn constant_time_is_checked_through_bytes_and_schedule() {
     let (_keep, folder) = lea();
-    let checked = meanwhile(&folder, "cipher check lea.ua --constant-time --slicing v --arch x86-64 --cc gcc --opt -O1 --json");
-    assert_eq!((checked.status.code(), &json(&checked)["subject"]), (Some(0), &Value::from("lea-128")), "{checked:?}");
+    let checked = meanwhile(
+        &folder,
+        "cipher check lea.ua --constant-time --slicing v --arch x86-64 --cc gcc --opt -O1 --json",
+    );
+    assert_eq!(
+        (checked.status.code(), &json(&checked)["subject"]),
+        (Some(0), &Value::from("lea-128")),
+        "{checked:?}"
+    );
 }
 
 #[test]
@@ -83,7 +112,12 @@ fn errors_of_a_layout_have_file_and_line() {
             "the layout of `cipher` has 64 bits, but the result has 128 bits: 4 words of 32",
             7,
         ),
-        ("schedule = \"lea128_keys\"\n", "\n", "the layout does not fill `k`, which has 4608 bits: 144 words of 32", 28),
+        (
+            "schedule = \"lea128_keys\"\n",
+            "\n",
+            "the layout does not fill `k`, which has 4608 bits: 144 words of 32",
+            28,
+        ),
         ("{ key = {", "{ kye = {", "node `lea128_keys` has no parameter `kye`", 5),
         ("\"lea128_keys\"", "\"lea128_key\"", "the program has no node `lea128_key`", 4),
         ("field = \"key\"", "field = \"keys\"", "`keys` is not a field", 5),
@@ -96,23 +130,38 @@ fn errors_of_a_layout_have_file_and_line() {
         ),
         ("kind =", "sort =", "unknown field `sort`", 2),
         ("name = \"lea-128\"", "name = \"8lea\"", "`8lea` cannot be a name in C", 1),
-        ("output =", "modes.ctr = [\"counter:be32\"]\noutput =", "the parts have 4 bytes, the input has 16", 7),
+        (
+            "output =",
+            "modes.ctr = [\"counter:be32\"]\noutput =",
+            "the parts have 4 bytes, the input has 16",
+            7,
+        ),
         ("output =", "modes.ctr = [\"nonce:16\"]\noutput =", "a mode has one `counter`", 7),
         ("schedule =", "schedule", "", 4),
     ] {
         assert!(right.contains(old), "{old}");
-        std::fs::write(folder.join("lea.layout.toml"), right.replacen(old, new, 1)).expect("written");
+        std::fs::write(folder.join("lea.layout.toml"), right.replacen(old, new, 1))
+            .expect("written");
         let refused = meanwhile(&folder, "cipher check lea.ua --json");
         let report = json(&refused);
         let errors = report["errors"].as_array().expect("errors").clone();
-        let found = errors.iter().find(|it| it["message"].as_str().expect("text").starts_with(message));
+        let found = errors
+            .iter()
+            .find(|error| error["message"].as_str().expect("text").starts_with(message));
         let found = found.unwrap_or_else(|| panic!("{message}: {report}"));
-        assert_eq!((refused.status.code(), &found["line"]), (Some(1), &Value::from(line)), "{message}: {report}");
+        assert_eq!(
+            (refused.status.code(), &found["line"]),
+            (Some(1), &Value::from(line)),
+            "{message}: {report}"
+        );
         let file = if line == 28 { "lea.ua" } else { "lea.layout.toml" };
         assert_eq!(found["file"], file, "{message}");
     }
     let absent = meanwhile(&folder, "cipher check lea.ua --layout none.toml");
-    assert!(absent.status.code() == Some(1) && text(&absent.stderr).contains("cannot read the layout none.toml"));
+    assert!(
+        absent.status.code() == Some(1)
+            && text(&absent.stderr).contains("cannot read the layout none.toml")
+    );
     let bundled = meanwhile(&folder, "cipher check aes-128 --layout lea.layout.toml");
     assert!(text(&bundled.stderr).contains("--entry, --layout and -I are for files"));
 }
@@ -120,33 +169,60 @@ fn errors_of_a_layout_have_file_and_line() {
 #[test]
 fn bytes_of_unambiguous_parameters_are_in_order_and_a_note_says_so() {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
+    let write =
+        |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
     write("pad.ua", "node f (x:u8x4, k:u8x4) returns (y:u8x4) let y = x ^ k tel\n");
     let made = meanwhile(folder.path(), "cipher compile pad.ua --header pad.h --json");
-    assert!(text(&made.stderr).contains("they are taken in order (write pad.layout.toml to say otherwise)"), "{made:?}");
+    assert!(
+        text(&made.stderr)
+            .contains("they are taken in order (write pad.layout.toml to say otherwise)"),
+        "{made:?}"
+    );
     let header = std::fs::read_to_string(folder.path().join("pad.h")).expect("the header");
-    assert!(header.contains("void pad_expand(pad_roundkeys *keys, const uint8_t key[4]);"), "{header}");
+    assert!(
+        header.contains("void pad_expand(pad_roundkeys *keys, const uint8_t key[4]);"),
+        "{header}"
+    );
     // Byte order, or the role of a parameter, is ambiguous.
     for (name, node) in [
         ("words.ua", "node f (x:u16x2) returns (y:u16x2) let y = x tel\n"),
         ("two.ua", "node f (x:u8x4, z:u8x4) returns (y:u8x4) let y = x ^ z tel\n"),
     ] {
         write(name, node);
-        let made = meanwhile(folder.path(), &format!("cipher compile {name} --slicing v --header it.h"));
+        let made =
+            meanwhile(folder.path(), &format!("cipher compile {name} --slicing v --header it.h"));
         let header = std::fs::read_to_string(folder.path().join("it.h")).expect("the header");
-        assert!(made.stderr.is_empty() && header.contains("void f__(") && !header.contains("_blocks"), "{name}: {header}");
+        assert!(
+            made.stderr.is_empty() && header.contains("void f__(") && !header.contains("_blocks"),
+            "{name}: {header}"
+        );
     }
 }
 
 #[test]
 fn the_header_of_the_sliced_interface_says_which_bit_is_which() {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    std::fs::write(folder.path().join("f.ua"), "node f (x:u16x2) returns (y:u16x2) let y = x tel\n").expect("written");
+    std::fs::write(
+        folder.path().join("f.ua"),
+        "node f (x:u16x2) returns (y:u16x2) let y = x tel\n",
+    )
+    .expect("written");
     for (slicing, said, declared) in [
-        ("b", "bit b of a register, counted from the least significant, belongs to block b", "void f__(reg x__[2][16], reg y__[2][16]);"),
-        ("v", "element b of a register is the word of block b", "void f__(reg x__[2], reg y__[2]);"),
+        (
+            "b",
+            "bit b of a register, counted from the least significant, belongs to block b",
+            "void f__(reg x__[2][16], reg y__[2][16]);",
+        ),
+        (
+            "v",
+            "element b of a register is the word of block b",
+            "void f__(reg x__[2], reg y__[2]);",
+        ),
     ] {
-        meanwhile(folder.path(), &format!("cipher compile f.ua --slicing {slicing} --arch avx2 --header f.h"));
+        meanwhile(
+            folder.path(),
+            &format!("cipher compile f.ua --slicing {slicing} --arch avx2 --header f.h"),
+        );
         let header = std::fs::read_to_string(folder.path().join("f.h")).expect("the header");
         assert!(header.contains(said) && header.contains(declared), "{header}");
     }
@@ -158,11 +234,29 @@ fn compile_does_not_overwrite_files_of_the_same_command() {
     let before = |name: &str| std::fs::read_to_string(folder.join(name)).expect("it is there");
     let (program, layout) = (before("lea.ua"), before("lea.layout.toml"));
     std::os::unix::fs::symlink("lea.ua", folder.join("link.c")).expect("linked");
-    for line in ["-o lea.ua", "-o lea.layout.toml", "-o a.c --header lea.ua", "-o a.c --header a.c", "-o link.c"] {
+    for line in [
+        "-o lea.ua",
+        "-o lea.layout.toml",
+        "-o a.c --header lea.ua",
+        "-o a.c --header a.c",
+        "-o link.c",
+    ] {
         let ran = meanwhile(&folder, &format!("cipher compile lea.ua {line}"));
         assert_eq!(ran.status.code(), Some(1), "{line}: {}", text(&ran.stdout));
-        assert!(text(&ran.stderr).contains("would be overwritten"), "{line}: {}", text(&ran.stderr));
-        assert_eq!((before("lea.ua"), before("lea.layout.toml")), (program.clone(), layout.clone()), "{line}");
+        assert!(
+            text(&ran.stderr).contains("would be overwritten"),
+            "{line}: {}",
+            text(&ran.stderr)
+        );
+        assert_eq!(
+            (before("lea.ua"), before("lea.layout.toml")),
+            (program.clone(), layout.clone()),
+            "{line}"
+        );
     }
-    assert!(meanwhile(&folder, "cipher compile lea.ua -o /dev/null --header /dev/null").status.success());
+    assert!(
+        meanwhile(&folder, "cipher compile lea.ua -o /dev/null --header /dev/null")
+            .status
+            .success()
+    );
 }

@@ -4,7 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 fn meanwhile(args: &[&str]) {
-    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(args).stdin(Stdio::null()).output().expect("the binary runs");
+    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .args(args)
+        .stdin(Stdio::null())
+        .output()
+        .expect("the binary runs");
     assert_eq!(ran.status.code(), Some(0), "{args:?}: {}", String::from_utf8_lossy(&ran.stderr));
 }
 
@@ -31,9 +35,25 @@ fn a_cipher_its_decryption_and_the_same_for_another_target_are_one_program() {
     }
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = |name: &str| folder.path().join(name).to_str().expect("a plain path").to_string();
-    for (name, stem, more) in [("aes-128", "there", &[][..]), ("aes-128-decrypt", "back", &[]), ("aes-128", "own", &["--prefix", "own_"])] {
+    for (name, stem, more) in [
+        ("aes-128", "there", &[][..]),
+        ("aes-128-decrypt", "back", &[]),
+        ("aes-128", "own", &["--prefix", "own_"]),
+    ] {
         let (c, header) = (at(&format!("{stem}.c")), at(&format!("{stem}.h")));
-        let args = ["cipher", "compile", name, "--slicing", "v", "--unroll", "no", "-o", &c, "--header", &header];
+        let args = [
+            "cipher",
+            "compile",
+            name,
+            "--slicing",
+            "v",
+            "--unroll",
+            "no",
+            "-o",
+            &c,
+            "--header",
+            &header,
+        ];
         meanwhile(&[&args[..], more].concat());
     }
     let main = "#include \"there.h\"\n#include \"back.h\"\n#include \"own.h\"\n#include <stdio.h>\n#include <string.h>\n\
@@ -43,7 +63,17 @@ fn a_cipher_its_decryption_and_the_same_for_another_target_are_one_program() {
         aes128_blocks(&k, a, b, 1); own_aes128_blocks(&o, a, c, 1);\n  if (memcmp(b, c, 16)) return 1;\n\
         aes128_decrypt_blocks(&d, b, b, 1);\n  printf(\"%.15s\", b);\n  return 0;\n}\n";
     std::fs::write(at("main.c"), main).expect("written");
-    gcc(&["-O1", "-Wall", "-Werror", "-o", &at("main"), &at("main.c"), &at("there.c"), &at("back.c"), &at("own.c")]);
+    gcc(&[
+        "-O1",
+        "-Wall",
+        "-Werror",
+        "-o",
+        &at("main"),
+        &at("main.c"),
+        &at("there.c"),
+        &at("back.c"),
+        &at("own.c"),
+    ]);
     assert_eq!(run(Path::new(&at("main"))), "sixteen letters");
 }
 
@@ -54,22 +84,51 @@ fn nodes_without_bytes_for_two_targets_are_one_program() {
     }
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = |name: &str| folder.path().join(name).to_str().expect("a plain path").to_string();
-    std::fs::write(at("f.ua"), "node f (x:u16, k:u16) returns (y:u16) let y = x ^ k tel").expect("written");
+    std::fs::write(at("f.ua"), "node f (x:u16, k:u16) returns (y:u16) let y = x ^ k tel")
+        .expect("written");
     for (arch, stem) in [("x86-64", "one"), ("sse", "many")] {
-        let (ua, prefix, c, header) = (at("f.ua"), format!("{stem}_"), at(&format!("{stem}.c")), at(&format!("{stem}.h")));
-        meanwhile(&["cipher", "compile", &ua, "--slicing", "v", "--arch", arch, "--prefix", &prefix, "-o", &c, "--header", &header]);
+        let (ua, prefix, c, header) =
+            (at("f.ua"), format!("{stem}_"), at(&format!("{stem}.c")), at(&format!("{stem}.h")));
+        meanwhile(&[
+            "cipher",
+            "compile",
+            &ua,
+            "--slicing",
+            "v",
+            "--arch",
+            arch,
+            "--prefix",
+            &prefix,
+            "-o",
+            &c,
+            "--header",
+            &header,
+        ]);
     }
     let main = "#include \"one.h\"\n#include \"many.h\"\n#include <stdio.h>\nint main(void) {\n\
         one_reg a; many_reg x = {1, 2}, k = {4, 4}, b;\n  one_f__(1, 4, &a); many_f__(x, k, &b);\n  printf(\"%d %d\", a, b[1]);\n}\n";
     std::fs::write(at("main.c"), main).expect("written");
-    gcc(&["-O1", "-Wall", "-Werror", "-mssse3", "-o", &at("main"), &at("main.c"), &at("one.c"), &at("many.c")]);
+    gcc(&[
+        "-O1",
+        "-Wall",
+        "-Werror",
+        "-mssse3",
+        "-o",
+        &at("main"),
+        &at("main.c"),
+        &at("one.c"),
+        &at("many.c"),
+    ]);
     assert_eq!(run(Path::new(&at("main"))), "5 6");
 }
 
 /// The C of a package as objects, each with the flags of its target.
 fn objects(package: &Path) -> Vec<PathBuf> {
-    let sources = std::fs::read_dir(package.join("src")).expect("its sources").map(|it| it.expect("a file").path());
-    let sources: Vec<PathBuf> = sources.filter(|it| it.extension().is_some_and(|it| it == "c")).collect();
+    let sources = std::fs::read_dir(package.join("src"))
+        .expect("its sources")
+        .map(|entry| entry.expect("a file").path());
+    let sources: Vec<PathBuf> =
+        sources.filter(|source| source.extension().is_some_and(|ending| ending == "c")).collect();
     let include = format!("-I{}", package.join("include").display());
     let object = |source: PathBuf| {
         let stem = source.file_stem().expect("a name").to_string_lossy().into_owned();
@@ -80,7 +139,8 @@ fn objects(package: &Path) -> Vec<PathBuf> {
             _ => &[],
         };
         let object = source.with_extension("o");
-        let (from, to) = (source.to_str().expect("a plain path"), object.to_str().expect("a plain path"));
+        let (from, to) =
+            (source.to_str().expect("a plain path"), object.to_str().expect("a plain path"));
         gcc(&[flags, &["-O0", "-fPIC", &include, "-c", from, "-o", to]].concat());
         object
     };
@@ -96,7 +156,18 @@ fn two_packages_of_one_cipher_are_one_program_and_export_only_their_headers() {
     let at = |name: &str| folder.path().join(name).to_str().expect("a plain path").to_string();
     let (one, other) = (at("one"), at("other"));
     meanwhile(&["cipher", "package", "rectangle-80", "-o", &one]);
-    meanwhile(&["cipher", "package", "rectangle-80", "chacha20", "--mode", "blocks", "--prefix", "acme_", "-o", &other]);
+    meanwhile(&[
+        "cipher",
+        "package",
+        "rectangle-80",
+        "chacha20",
+        "--mode",
+        "blocks",
+        "--prefix",
+        "acme_",
+        "-o",
+        &other,
+    ]);
     let main = "#include <rectangle80.h>\n#include <acme_rectangle80.h>\n#include <stdio.h>\n#include <string.h>\n\
         int main(void) {\n  static const uint8_t key[10]; uint8_t a[8] = {1}, b[8], c[8];\n\
         rectangle80_keys k; acme_rectangle80_keys l;\n\
@@ -105,7 +176,8 @@ fn two_packages_of_one_cipher_are_one_program_and_export_only_their_headers() {
         puts(memcmp(b, c, 8) ? \"differ\" : \"agree\");\n  return 0;\n}\n";
     std::fs::write(at("main.c"), main).expect("written");
     let (own, others) = (objects(Path::new(&one)), objects(Path::new(&other)));
-    let objects: Vec<&str> = own.iter().chain(&others).map(|it| it.to_str().expect("a plain path")).collect();
+    let objects: Vec<&str> =
+        own.iter().chain(&others).map(|it| it.to_str().expect("a plain path")).collect();
     let includes = [format!("-I{one}/include"), format!("-I{other}/include")];
     let (program, source) = (at("main"), at("main.c"));
     gcc(&[&["-o", &program, &source, &includes[0], &includes[1]][..], &objects].concat());
@@ -114,9 +186,18 @@ fn two_packages_of_one_cipher_are_one_program_and_export_only_their_headers() {
     let library = at("libone.so");
     let own: Vec<&str> = own.iter().map(|it| it.to_str().expect("a plain path")).collect();
     gcc(&[&["-shared", "-o", &library][..], &own].concat());
-    let shown = Command::new("nm").args(["-D", "--defined-only", &library]).output().expect("nm runs");
+    let shown =
+        Command::new("nm").args(["-D", "--defined-only", &library]).output().expect("nm runs");
     let shown = String::from_utf8(shown.stdout).expect("text");
-    let names: Vec<&str> = shown.lines().filter_map(|it| it.split(' ').nth(2)).collect();
-    assert!(names.contains(&"rectangle80_blocks") && names.contains(&"rectangle80_ctr_xor"), "{names:?}");
-    assert!(!names.iter().any(|it| ["x86_64", "sse", "avx2", "avx512", "neon"].iter().any(|target| it.contains(target))), "{names:?}");
+    let names: Vec<&str> = shown.lines().filter_map(|line| line.split(' ').nth(2)).collect();
+    assert!(
+        names.contains(&"rectangle80_blocks") && names.contains(&"rectangle80_ctr_xor"),
+        "{names:?}"
+    );
+    assert!(
+        !names.iter().any(|set| ["x86_64", "sse", "avx2", "avx512", "neon"]
+            .iter()
+            .any(|target| set.contains(target))),
+        "{names:?}"
+    );
 }

@@ -1,4 +1,5 @@
-//! `meanwhile cipher package`: each of its three packages built as a user builds it, run against OpenSSL, and what is refused.
+//! `meanwhile cipher package`: each of its three packages built as a user builds it, run against
+//! OpenSSL, and what is refused.
 
 #[path = "support/tools.rs"]
 mod tools;
@@ -14,7 +15,12 @@ const LEA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/lea/lea.ua")
 const N: usize = 20_000;
 
 fn package(folder: &Path, more: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_meanwhile")).current_dir(folder).args(["cipher", "package"]).args(more).output().expect("it runs")
+    Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .current_dir(folder)
+        .args(["cipher", "package"])
+        .args(more)
+        .output()
+        .expect("it runs")
 }
 
 /// AES-128, ChaCha20 and a user's own LEA, in `trio`.
@@ -32,17 +38,30 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// The same text encrypted by OpenSSL, with keys of 7, a first block or nonce of 9, and ChaCha20's counter 5.
+/// The same text encrypted by OpenSSL, with keys of 7, a first block or nonce of 9,
+/// and ChaCha20's counter 5.
 fn references(folder: &Path) -> [PathBuf; 2] {
     let plain = folder.join("plain");
     std::fs::write(&plain, (0..N).map(|i| (i % 251) as u8).collect::<Vec<u8>>()).expect("written");
     let chacha_iv = format!("05000000{}", "09".repeat(12));
-    [("-aes-128-ctr", "07".repeat(16), "09".repeat(16)), ("-chacha20", "07".repeat(32), chacha_iv)].map(|(cipher, key, iv)| {
-        let out = folder.join(&cipher[1..]);
-        let args = ["enc", cipher, "-K", &key, "-iv", &iv, "-in", &plain.display().to_string(), "-out", &out.display().to_string()];
-        run("openssl", &args, folder);
-        out
-    })
+    [("-aes-128-ctr", "07".repeat(16), "09".repeat(16)), ("-chacha20", "07".repeat(32), chacha_iv)]
+        .map(|(cipher, key, iv)| {
+            let out = folder.join(&cipher[1..]);
+            let args = [
+                "enc",
+                cipher,
+                "-K",
+                &key,
+                "-iv",
+                &iv,
+                "-in",
+                &plain.display().to_string(),
+                "-out",
+                &out.display().to_string(),
+            ];
+            run("openssl", &args, folder);
+            out
+        })
 }
 
 #[test]
@@ -53,24 +72,41 @@ fn cmake_builds_installs_and_finds_the_c_library() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = folder.path();
     trio(at);
-    let [aes, chacha] = references(at).map(|it| it.display().to_string());
+    let [aes, chacha] = references(at).map(|reference| reference.display().to_string());
     let place = at.join("place").display().to_string();
     run(
         "cmake",
-        &["-S", "trio", "-B", "build", &format!("-DCMAKE_INSTALL_PREFIX={place}"), "-DCMAKE_C_FLAGS=-Wall -Wextra -Wpedantic -Werror"],
+        &[
+            "-S",
+            "trio",
+            "-B",
+            "build",
+            &format!("-DCMAKE_INSTALL_PREFIX={place}"),
+            "-DCMAKE_C_FLAGS=-Wall -Wextra -Wpedantic -Werror",
+        ],
         at,
     );
     run("cmake", &["--build", "build", "--parallel", "2"], at);
     run("cmake", &["--install", "build"], at);
     let own = format!("-DCMAKE_PREFIX_PATH={place}");
-    run("cmake", &["-S", SUPPORT, "-B", "use", &own, "-DCMAKE_C_FLAGS=-Wall -Wextra -Wpedantic -Werror"], at);
+    run(
+        "cmake",
+        &["-S", SUPPORT, "-B", "use", &own, "-DCMAKE_C_FLAGS=-Wall -Wextra -Wpedantic -Werror"],
+        at,
+    );
     run("cmake", &["--build", "use"], at);
     let ran = run("use/use", &[&aes, &chacha], at);
     assert!(ran.starts_with("x86-64\n") || ran.starts_with("neon\n"), "{ran}");
     run("use/use_cpp", &[], at);
     // pkg-config says the same.
-    let pc = walk(&at.join("place")).into_iter().find(|it| it.ends_with("trio.pc")).expect("it is installed");
-    let found = Command::new("pkg-config").args(["--cflags", "--libs", &pc.display().to_string()]).output().expect("it runs");
+    let pc = walk(&at.join("place"))
+        .into_iter()
+        .find(|text| text.ends_with("trio.pc"))
+        .expect("it is installed");
+    let found = Command::new("pkg-config")
+        .args(["--cflags", "--libs", &pc.display().to_string()])
+        .output()
+        .expect("it runs");
     let flags = text(&found.stdout);
     let mut args = vec!["-o", "by_pc"];
     let source = format!("{SUPPORT}/use.c");
@@ -96,17 +132,36 @@ fn every_file_of_c_is_refused_on_a_big_endian_processor_or_empty() {
     }
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = folder.path();
-    for (name, args) in [("stream", &["aes-128", "--mode", "ctr"][..]), ("message", &["ascon-p12", "--mode", "aead"])] {
+    for (name, args) in [
+        ("stream", &["aes-128", "--mode", "ctr"][..]),
+        ("message", &["ascon-p12", "--mode", "aead"]),
+    ] {
         let made = package(at, &[args, &["--name", name, "-o", name]].concat());
         assert!(made.status.success(), "{}", text(&made.stderr));
         for processor in ["aarch64_be", "s390x"] {
             let target = format!("--target={processor}-none-elf");
-            for file in walk(&at.join(name).join("src")).into_iter().filter(|it| it.extension().is_some_and(|it| it == "c")) {
+            for file in walk(&at.join(name).join("src"))
+                .into_iter()
+                .filter(|it| it.extension().is_some_and(|ending| ending == "c"))
+            {
                 let include = format!("-I{name}/include");
-                let args = [&target, "-ffreestanding", "-fsyntax-only", &include, &file.display().to_string()];
-                let said = Command::new("clang-19").args(args).current_dir(at).output().expect("it was found");
+                let args = [
+                    &target,
+                    "-ffreestanding",
+                    "-fsyntax-only",
+                    &include,
+                    &file.display().to_string(),
+                ];
+                let said = Command::new("clang-19")
+                    .args(args)
+                    .current_dir(at)
+                    .output()
+                    .expect("it was found");
                 let stem = file.file_stem().expect("a file").to_string_lossy().into_owned();
-                let is_empty = stem.contains("_x86_64") || stem.contains("_avx") || stem.contains("_sse") || processor == "s390x";
+                let is_empty = stem.contains("_x86_64")
+                    || stem.contains("_avx")
+                    || stem.contains("_sse")
+                    || processor == "s390x";
                 let is_refused = text(&said.stderr).contains("little-endian AArch64");
                 assert!(
                     is_refused || (is_empty && stem.contains('_') && said.status.success()),
@@ -124,11 +179,17 @@ fn both_compilers_give_no_warning_and_neon_runs() {
     let at = folder.path();
     trio(at);
     let sources = walk(&at.join("trio/src"));
-    let sources: Vec<String> = sources.iter().map(|it| it.display().to_string()).filter(|it| it.ends_with(".c")).collect();
+    let sources: Vec<String> = sources
+        .iter()
+        .map(|source| source.display().to_string())
+        .filter(|text| text.ends_with(".c"))
+        .collect();
     let flags = |path: &str| -> &'static [&'static str] {
         match path {
             _ if path.ends_with("_avx2.c") => &["-mavx2", "-mno-avx512f"],
-            _ if path.ends_with("_avx512.c") => &["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq"],
+            _ if path.ends_with("_avx512.c") => {
+                &["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq"]
+            }
             _ if path.ends_with("_sse.c") => &["-mssse3"],
             _ => &[],
         }
@@ -141,11 +202,18 @@ fn both_compilers_give_no_warning_and_neon_runs() {
     }
     // A target's file without its flags is refused when it is compiled.
     if cfg!(target_arch = "x86_64") {
-        let refused = Command::new("gcc").current_dir(at).args(["-c", "-Itrio/include", "trio/src/aes128_avx2.c"]).output().expect("gcc");
-        assert!(text(&refused.stderr).contains("compile this file with -m64 -mavx2 -mno-avx512f"), "{refused:?}");
+        let refused = Command::new("gcc")
+            .current_dir(at)
+            .args(["-c", "-Itrio/include", "trio/src/aes128_avx2.c"])
+            .output()
+            .expect("gcc");
+        assert!(
+            text(&refused.stderr).contains("compile this file with -m64 -mavx2 -mno-avx512f"),
+            "{refused:?}"
+        );
     }
     if has("aarch64-linux-gnu-gcc") && has("qemu-aarch64") && has("openssl") {
-        let [aes, chacha] = references(at).map(|it| it.display().to_string());
+        let [aes, chacha] = references(at).map(|reference| reference.display().to_string());
         let mut args = [&strict[..], &["-O1", "-static", "-o", "neon"]].concat();
         let source = format!("{SUPPORT}/use.c");
         args.push(&source);
@@ -155,12 +223,36 @@ fn both_compilers_give_no_warning_and_neon_runs() {
     }
 }
 
-/// Instructions of the longest function with vectors and an operand in memory, in what gcc makes of a file.
+/// Instructions of the longest function with vectors and an operand in memory, in what gcc
+/// makes of a file.
 fn operands_in_memory(folder: &Path, source: &str, flags: &[&str]) -> usize {
-    run("gcc", &[flags, &["-std=gnu11", "-w", "-O2", "-fno-inline", "-Ipackage/include", "-S", "-o", "made.s", source]].concat(), folder);
+    run(
+        "gcc",
+        &[
+            flags,
+            &[
+                "-std=gnu11",
+                "-w",
+                "-O2",
+                "-fno-inline",
+                "-Ipackage/include",
+                "-S",
+                "-o",
+                "made.s",
+                source,
+            ],
+        ]
+        .concat(),
+        folder,
+    );
     let assembly = std::fs::read_to_string(folder.join("made.s")).expect("gcc wrote it");
-    let is_operand = |line: &&str| line.contains("mm") && line.contains('(') && line.starts_with('\t');
-    assembly.split("\t.type\t").map(|function| function.lines().filter(is_operand).count()).max().expect("there is a piece")
+    let is_operand =
+        |line: &&str| line.contains("mm") && line.contains('(') && line.starts_with('\t');
+    assembly
+        .split("\t.type\t")
+        .map(|function| function.lines().filter(is_operand).count())
+        .max()
+        .expect("there is a piece")
 }
 
 #[test]
@@ -178,9 +270,23 @@ fn a_package_has_the_order_that_compile_has() {
         let made = package(at, &[name, "--slicing", slicing, "--mode", "blocks", "-o", "package"]);
         assert!(made.status.success(), "{}", text(&made.stderr));
         let compiled = |schedule: &str, interleave: &str| {
-            let options = ["--slicing", slicing, "--arch", arch, "--schedule", schedule, "--interleave", interleave, "-o", "one.c"];
-            let ran =
-                Command::new(env!("CARGO_BIN_EXE_meanwhile")).current_dir(at).args(["cipher", "compile", name]).args(options).output();
+            let options = [
+                "--slicing",
+                slicing,
+                "--arch",
+                arch,
+                "--schedule",
+                schedule,
+                "--interleave",
+                interleave,
+                "-o",
+                "one.c",
+            ];
+            let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+                .current_dir(at)
+                .args(["cipher", "compile", name])
+                .args(options)
+                .output();
             let ran = ran.expect("it runs");
             assert!(ran.status.success(), "{}", text(&ran.stderr));
             operands_in_memory(at, "one.c", flags)
@@ -188,7 +294,11 @@ fn a_package_has_the_order_that_compile_has() {
         // A package works on as many batches as the model prefers.
         let own = operands_in_memory(at, &format!("package/src/{file}_{arch}.c"), flags);
         assert_eq!(own, compiled("auto", "auto"), "{name} {slicing} {arch}");
-        assert_ne!(own, compiled("none", "auto"), "{name} {slicing} {arch}: the order makes no difference, so this shows nothing");
+        assert_ne!(
+            own,
+            compiled("none", "auto"),
+            "{name} {slicing} {arch}: the order makes no difference, so this shows nothing"
+        );
     }
 }
 
@@ -199,12 +309,17 @@ fn cargo_builds_the_crate_and_its_traits_agree_with_openssl() {
     }
     let at = &kept("package");
     of(at, &["aes-128", "chacha20", LEA, "aes-128-decrypt", "serpent-128", "serpent-128-decrypt"]);
-    let [aes, chacha] = references(at).map(|it| it.display().to_string());
-    std::fs::copy(format!("{SUPPORT}/crates/Cargo.lock"), at.join("trio/rust/Cargo.lock")).expect("copied");
+    let [aes, chacha] = references(at).map(|reference| reference.display().to_string());
+    std::fs::copy(format!("{SUPPORT}/crates/Cargo.lock"), at.join("trio/rust/Cargo.lock"))
+        .expect("copied");
     for file in ["openssl.rs", "inverse.rs"] {
-        std::fs::copy(format!("{SUPPORT}/{file}"), at.join("trio/rust/tests").join(file)).expect("copied");
+        std::fs::copy(format!("{SUPPORT}/{file}"), at.join("trio/rust/tests").join(file))
+            .expect("copied");
     }
-    let ran = cargo_test(at, &[("AES_REFERENCE", &aes), ("CHACHA_REFERENCE", &chacha), ("RUSTFLAGS", "-Dwarnings")]);
+    let ran = cargo_test(
+        at,
+        &[("AES_REFERENCE", &aes), ("CHACHA_REFERENCE", &chacha), ("RUSTFLAGS", "-Dwarnings")],
+    );
     let said = text(&ran.stdout);
     assert!(ran.status.success(), "{said}{}", text(&ran.stderr));
     for name in [
@@ -223,7 +338,9 @@ fn crates_and_python_packages_say_what_they_are() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = folder.path();
     trio(at);
-    let read = |path: &str| std::fs::read_to_string(at.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"));
+    let read = |path: &str| {
+        std::fs::read_to_string(at.join(path)).unwrap_or_else(|error| panic!("{path}: {error}"))
+    };
     // One of the three is the user's own, and so is its licence.
     for file in ["rust/Cargo.toml", "python/pyproject.toml"] {
         let text = read(&format!("trio/{file}"));
@@ -231,17 +348,30 @@ fn crates_and_python_packages_say_what_they_are() {
     }
     for folder in ["rust", "python"] {
         let text = read(&format!("trio/{folder}/README.md"));
-        assert!(text.contains("- `Aes128`: ") && text.contains("- `Lea128`: ") && !text.contains('@'), "{text}");
+        assert!(
+            text.contains("- `Aes128`: ") && text.contains("- `Lea128`: ") && !text.contains('@'),
+            "{text}"
+        );
     }
     assert!(at.join("trio/python/trio/py.typed").exists());
-    let made = package(at, &["ascon-p12", "--mode", "aead,hash,xof", "-o", "ours", "--name", "ours"]);
+    let made =
+        package(at, &["ascon-p12", "--mode", "aead,hash,xof", "-o", "ours", "--name", "ours"]);
     assert!(made.status.success(), "{}", text(&made.stderr));
     assert!(read("ours/rust/Cargo.toml").contains("license = \"MIT OR Apache-2.0\""));
-    assert!(read("ours/python/pyproject.toml").contains("license = {text = \"MIT OR Apache-2.0\"}"));
+    assert!(
+        read("ours/python/pyproject.toml").contains("license = {text = \"MIT OR Apache-2.0\"}")
+    );
     // Every function that a user calls has types.
     for module in ["trio/python/trio/__init__.py", "ours/python/ours/__init__.py"] {
-        for line in read(module).lines().map(str::trim).filter(|it| it.starts_with("def ") && !it.starts_with("def _")) {
-            assert!(line.contains(" -> ") && (line.contains(": ") || line.contains("(self) ")), "{module}: {line}");
+        for line in read(module)
+            .lines()
+            .map(str::trim)
+            .filter(|line| line.starts_with("def ") && !line.starts_with("def _"))
+        {
+            assert!(
+                line.contains(" -> ") && (line.contains(": ") || line.contains("(self) ")),
+                "{module}: {line}"
+            );
         }
     }
 }
@@ -255,7 +385,7 @@ fn pip_installs_the_python_package() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = folder.path();
     trio(at);
-    let [aes, chacha] = references(at).map(|it| it.display().to_string());
+    let [aes, chacha] = references(at).map(|reference| reference.display().to_string());
     install_with_pip(python, at);
     run("venv/bin/python", &[&format!("{SUPPORT}/use.py"), &aes, &chacha], at);
 }
@@ -281,10 +411,14 @@ fn only_the_folder_of_a_package_is_overwritten_and_only_with_force() {
     refused(&["ace", "-o", "mine", "--force"], "mine has files and is no package of ours");
     std::fs::write(at.join("mine/meanwhile-package.json"), "{}").expect("written");
     refused(&["ace", "-o", "mine", "--force"], "mine has files and is no package of ours");
-    assert_eq!(std::fs::read_to_string(at.join("mine/CMakeLists.txt")).expect("still there"), "mine");
+    assert_eq!(
+        std::fs::read_to_string(at.join("mine/CMakeLists.txt")).expect("still there"),
+        "mine"
+    );
     refused(&["ace", "-o", "mine/CMakeLists.txt"], "is a file");
     // A manifest with files outside the folder deletes none of them.
-    let list = std::fs::read_to_string(at.join("made/meanwhile-package.json")).expect("it is there");
+    let list =
+        std::fs::read_to_string(at.join("made/meanwhile-package.json")).expect("it is there");
     let mut list: serde_json::Value = serde_json::from_str(&list).expect("JSON");
     list["files"].as_array_mut().expect("a list").push("../mine/CMakeLists.txt".into());
     std::fs::write(at.join("made/meanwhile-package.json"), list.to_string()).expect("written");
@@ -296,13 +430,17 @@ fn only_the_folder_of_a_package_is_overwritten_and_only_with_force() {
 fn a_program_that_cannot_be_packaged_is_refused() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = folder.path();
-    std::fs::write(at.join("words.ua"), "node f (x:u16x2) returns (y:u16x2) let y = x tel\n").expect("written");
+    std::fs::write(at.join("words.ua"), "node f (x:u16x2) returns (y:u16x2) let y = x tel\n")
+        .expect("written");
     for (args, why) in [
         (&["words.ua", "-o", "p"][..], "`f` has no byte interface, so there is nothing to package"),
         (&["ace", "--mode", "ctr", "-o", "p"], "`ace` has no mode `ctr`"),
         (&["ace", "ace", "-o", "p"], "`ace` is in the package twice"),
         (&["ace", "--name", "Ace", "-o", "p"], "`Ace` cannot be the name of a package"),
-        (&["ace", "chacha20", "--entry", "ace", "-o", "p"], "--layout and --entry are for one file"),
+        (
+            &["ace", "chacha20", "--entry", "ace", "-o", "p"],
+            "--layout and --entry are for one file",
+        ),
         (&["aec", "-o", "p"], "did you mean `ace`?"),
     ] {
         let output = package(at, args);
@@ -312,8 +450,15 @@ fn a_program_that_cannot_be_packaged_is_refused() {
     }
     let blocks = package(at, &["aes-128", "--mode", "blocks", "-o", "p", "--json"]);
     let object: serde_json::Value = serde_json::from_slice(&blocks.stdout).expect("one object");
-    assert_eq!((&object["ok"], &object["ciphers"][0]["mode"], &object["name"]), (&true.into(), &serde_json::Value::Null, &"aes128".into()));
-    assert!(!std::fs::read_to_string(at.join("p/include/aes128.h")).expect("the header").contains("ctr"));
+    assert_eq!(
+        (&object["ok"], &object["ciphers"][0]["mode"], &object["name"]),
+        (&true.into(), &serde_json::Value::Null, &"aes128".into())
+    );
+    assert!(
+        !std::fs::read_to_string(at.join("p/include/aes128.h"))
+            .expect("the header")
+            .contains("ctr")
+    );
 }
 
 /// Every bundled cipher through its Rust crate; minutes, so under `make test-long` only.
@@ -324,15 +469,36 @@ fn every_bundled_cipher_passes_its_vectors_as_a_crate() {
     }
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = folder.path();
-    let listed = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(["cipher", "list", "--json"]).output().expect("it runs");
+    let listed = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .args(["cipher", "list", "--json"])
+        .output()
+        .expect("it runs");
     let list: serde_json::Value = serde_json::from_slice(&listed.stdout).expect("one object");
-    let names: Vec<&str> = list["rows"].as_array().expect("rows").iter().map(|it| it["name"].as_str().expect("a name")).collect();
+    let names: Vec<&str> = list["rows"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|value| value["name"].as_str().expect("a name"))
+        .collect();
     let made = package(at, &[&names[..], &["--name", "trio", "-o", "all"]].concat());
     assert!(made.status.success(), "{}", text(&made.stderr));
-    std::fs::copy(format!("{SUPPORT}/crates/Cargo.lock"), at.join("all/rust/Cargo.lock")).expect("copied");
-    let said =
-        run(env!("CARGO"), &["test", "--offline", "--locked", "--manifest-path", "all/rust/Cargo.toml", "--target-dir", "target"], at);
-    // The vectors of subterranean-duplex are shorter than a block and padded, which the C does not do.
+    std::fs::copy(format!("{SUPPORT}/crates/Cargo.lock"), at.join("all/rust/Cargo.lock"))
+        .expect("copied");
+    let said = run(
+        env!("CARGO"),
+        &[
+            "test",
+            "--offline",
+            "--locked",
+            "--manifest-path",
+            "all/rust/Cargo.toml",
+            "--target-dir",
+            "target",
+        ],
+        at,
+    );
+    // The vectors of subterranean-duplex are shorter than a block and padded, which the C does not
+    // do.
     assert!(said.matches(" ... ok").count() + 1 >= names.len(), "{said}");
 }
 
@@ -345,7 +511,12 @@ fn missing_vectors_are_reported_and_wrong_ones_refused() {
     }
     let made = package(at, &["lea.ua", "-o", "made"]);
     assert!(made.status.success(), "{}", text(&made.stderr));
-    assert!(text(&made.stdout).contains("there is no lea.json, so the package has no test against vectors"), "{}", text(&made.stdout));
+    assert!(
+        text(&made.stdout)
+            .contains("there is no lea.json, so the package has no test against vectors"),
+        "{}",
+        text(&made.stdout)
+    );
     for wrong in ["{", "{}", r#"{"vectors": []}"#] {
         std::fs::write(at.join("lea.json"), wrong).expect("written");
         let made = package(at, &["lea.ua", "-o", "other"]);
@@ -371,11 +542,21 @@ fn a_package_that_would_not_build_is_refused() {
     for name in ["match", "import", "core", "install", "x"] {
         refused(&["ace", "--name", name, "-o", "made"], "cannot be the name of a package");
     }
-    let lea = std::fs::read_to_string(Path::new(LEA).with_extension("layout.toml")).expect("it is there");
+    let lea =
+        std::fs::read_to_string(Path::new(LEA).with_extension("layout.toml")).expect("it is there");
     std::fs::copy(LEA, at.join("lea.ua")).expect("it is there");
-    for (key, value) in [("source", "x */ int evil; /* y"), ("kind", "a\\\\b"), ("source", "two\\nlines"), ("kind", "a\\\"b")] {
-        let others: Vec<&str> = lea.lines().filter(|it| !it.starts_with(key)).collect();
-        std::fs::write(at.join("lea.layout.toml"), format!("{key} = \"{value}\"\n{}", others.join("\n"))).expect("written");
+    for (key, value) in [
+        ("source", "x */ int evil; /* y"),
+        ("kind", "a\\\\b"),
+        ("source", "two\\nlines"),
+        ("kind", "a\\\"b"),
+    ] {
+        let others: Vec<&str> = lea.lines().filter(|line| !line.starts_with(key)).collect();
+        std::fs::write(
+            at.join("lea.layout.toml"),
+            format!("{key} = \"{value}\"\n{}", others.join("\n")),
+        )
+        .expect("written");
         refused(&["lea.ua", "-o", "made"], "stands in comments");
     }
 }
@@ -389,8 +570,15 @@ fn other_files_stay_in_a_package_that_is_overwritten() {
     let again = ["aes-128", "chacha20", "--name", "aes128", "-o", "made", "--force"];
     let output = package(at, &again);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output.stderr).contains("chacha20.h is not of the package"), "{}", text(&output.stderr));
-    assert_eq!(std::fs::read_to_string(at.join("made/include/chacha20.h")).expect("still there"), "mine");
+    assert!(
+        text(&output.stderr).contains("chacha20.h is not of the package"),
+        "{}",
+        text(&output.stderr)
+    );
+    assert_eq!(
+        std::fs::read_to_string(at.join("made/include/chacha20.h")).expect("still there"),
+        "mine"
+    );
     std::fs::remove_file(at.join("made/include/chacha20.h")).expect("it is there");
     std::fs::rename(at.join("made/rust/src"), at.join("outside")).expect("it is there");
     std::os::unix::fs::symlink(at.join("outside"), at.join("made/rust/src")).expect("linked");

@@ -1,5 +1,5 @@
-//! `meanwhile cipher package ascon-p12 --mode aead,hash,xof`: the library, the crate and the Python package built as users build
-//! them, and the published vectors through each.
+//! `meanwhile cipher package ascon-p12 --mode aead,hash,xof`: the library, the crate and the Python
+//! package built as users build them, and the published vectors through each.
 
 #[path = "support/tools.rs"]
 mod tools;
@@ -13,7 +13,17 @@ const CIPHERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../ciphers");
 
 /// All three modes, in `trio`.
 fn trio(folder: &Path) {
-    let args = ["cipher", "package", "ascon-p12", "--mode", "aead,hash,xof", "--name", "trio", "-o", "trio"];
+    let args = [
+        "cipher",
+        "package",
+        "ascon-p12",
+        "--mode",
+        "aead,hash,xof",
+        "--name",
+        "trio",
+        "-o",
+        "trio",
+    ];
     run(env!("CARGO_BIN_EXE_meanwhile"), &args, folder);
 }
 
@@ -28,7 +38,15 @@ fn cmake_builds_and_installs_the_c_library() {
     let place = format!("-DCMAKE_INSTALL_PREFIX={}", at.join("place").display());
     run(
         "cmake",
-        &["-S", "trio", "-B", "build", &place, "-DCMAKE_INSTALL_LIBDIR=lib", "-DCMAKE_C_FLAGS=-Wall -Wextra -Wpedantic -Werror"],
+        &[
+            "-S",
+            "trio",
+            "-B",
+            "build",
+            &place,
+            "-DCMAKE_INSTALL_LIBDIR=lib",
+            "-DCMAKE_C_FLAGS=-Wall -Wextra -Wpedantic -Werror",
+        ],
         at,
     );
     run("cmake", &["--build", "build", "--parallel", "2"], at);
@@ -36,21 +54,42 @@ fn cmake_builds_and_installs_the_c_library() {
     let source = format!("{SUPPORT}/modes.c");
     run(
         "cc",
-        &["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Iplace/include", &source, "place/lib/libtrio.a", "-o", "use"],
+        &[
+            "-std=c11",
+            "-Wall",
+            "-Wextra",
+            "-Wpedantic",
+            "-Werror",
+            "-Iplace/include",
+            &source,
+            "place/lib/libtrio.a",
+            "-o",
+            "use",
+        ],
         at,
     );
-    assert!(["x86-64\n", "sse\n", "avx2\n", "avx512\n", "neon\n"].contains(&&*run("./use", &[], at)));
+    assert!(["x86-64\n", "sse\n", "avx2\n", "avx512\n", "neon\n"].contains(&&*run(
+        "./use",
+        &[],
+        at
+    )));
 }
 
 #[test]
 fn cargo_builds_the_crate_with_the_traits_of_aead_and_digest() {
     let at = &kept("package-modes");
     trio(at);
-    std::fs::copy(format!("{SUPPORT}/modes/Cargo.lock"), at.join("trio/rust/Cargo.lock")).expect("copied");
+    std::fs::copy(format!("{SUPPORT}/modes/Cargo.lock"), at.join("trio/rust/Cargo.lock"))
+        .expect("copied");
     let ran = cargo_test(at, &[("RUSTFLAGS", "-Dwarnings")]);
     let said = String::from_utf8_lossy(&ran.stdout).into_owned();
     assert!(ran.status.success(), "{said}{}", String::from_utf8_lossy(&ran.stderr));
-    for name in ["test ascon_aead128 ... ok", "test ascon_aead128_each ... ok", "test ascon_hash256 ... ok", "test ascon_xof128 ... ok"] {
+    for name in [
+        "test ascon_aead128 ... ok",
+        "test ascon_aead128_each ... ok",
+        "test ascon_hash256 ... ok",
+        "test ascon_xof128 ... ok",
+    ] {
         assert!(said.contains(name), "{said}");
     }
 }
@@ -62,6 +101,7 @@ fn pip_installs_the_python_package() {
     let at = folder.path();
     trio(at);
     install_with_pip(python, at);
-    let files = ["ascon-aead128", "ascon-hash256", "ascon-xof128"].map(|it| format!("{CIPHERS}/{it}.json"));
+    let files = ["ascon-aead128", "ascon-hash256", "ascon-xof128"]
+        .map(|word| format!("{CIPHERS}/{word}.json"));
     run("venv/bin/python", &[&format!("{SUPPORT}/modes.py"), &files[0], &files[1], &files[2]], at);
 }

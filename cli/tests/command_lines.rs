@@ -1,5 +1,6 @@
-//! Random command lines, made from the help of every command: no panic, no hang, an exit code that is documented, and nothing
-//! left behind, whatever the arguments are and whenever the command is told to end.
+//! Random command lines, made from the help of every command: no panic, no hang, an exit code that
+//! is documented, and nothing left behind, whatever the arguments are and whenever the command is
+//! told to end.
 
 #[path = "support/started.rs"]
 mod started;
@@ -31,13 +32,19 @@ struct Shown {
     words: Vec<String>,
 }
 
-/// Those that manage other programs of the machine, make networks of their own, or serve until they are told to end: cosched's and
-/// overlap's own tests run them.
-const LEFT_OUT: [&str; 5] = ["cosched daemon", "cosched run", "cosched attach", "cosched stop", "cosched restore"];
+/// Those that manage other programs of the machine, make networks of their own, or serve until they
+/// are told to end: cosched's and overlap's own tests run them.
+const LEFT_OUT: [&str; 5] =
+    ["cosched daemon", "cosched run", "cosched attach", "cosched stop", "cosched restore"];
 
 fn help(path: &[String]) -> String {
-    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(path).args(["--help", "--json"]).output().expect("the binary runs");
-    let answer: Value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .args(path)
+        .args(["--help", "--json"])
+        .output()
+        .expect("the binary runs");
+    let answer: Value =
+        serde_json::from_slice(&ran.stdout).unwrap_or_else(|error| panic!("{path:?}: {error}"));
     answer["text"].as_str().expect("a help has a text").to_owned()
 }
 
@@ -52,17 +59,32 @@ fn commands(path: Vec<String>, found: &mut Vec<Shown>) {
         if !line.starts_with(' ') {
             part = word;
             let usage = line.strip_prefix("Usage: ").unwrap_or_default();
-            shown.n_arguments = usage.matches(['[', '<']).count() - usage.matches("[OPTIONS]").count() - usage.matches("<COMMAND>").count();
-            shown.words.extend(line.split(|it: char| !it.is_alphanumeric() && it != '-').map(str::to_owned));
-        } else if part == "Commands:" && word != "help" && line.starts_with("  ") && !line.starts_with("   ") {
+            shown.n_arguments = usage.matches(['[', '<']).count()
+                - usage.matches("[OPTIONS]").count()
+                - usage.matches("<COMMAND>").count();
+            shown.words.extend(
+                line.split(|letter: char| !letter.is_alphanumeric() && letter != '-')
+                    .map(str::to_owned),
+            );
+        } else if part == "Commands:"
+            && word != "help"
+            && line.starts_with("  ")
+            && !line.starts_with("   ")
+        {
             below.push(word.to_owned());
         } else if part == "Options:" {
             let names = line.split("--").nth(1).unwrap_or_default();
-            let name: String = names.chars().take_while(|it| it.is_alphanumeric() || *it == '-').collect();
+            let name: String = names
+                .chars()
+                .take_while(|letter| letter.is_alphanumeric() || *letter == '-')
+                .collect();
             if line.trim_start().starts_with('-') && !name.is_empty() {
                 shown.options.push((format!("--{name}"), names[name.len()..].starts_with(" <")));
             }
-            shown.words.extend(line.split(|it: char| !it.is_alphanumeric() && it != '-').map(str::to_owned));
+            shown.words.extend(
+                line.split(|letter: char| !letter.is_alphanumeric() && letter != '-')
+                    .map(str::to_owned),
+            );
         }
     }
     if below.is_empty() && !LEFT_OUT.contains(&path.join(" ").as_str()) {
@@ -100,7 +122,9 @@ fn value(shown: &Shown, rng: &mut fastrand::Rng) -> OsString {
         "ÄÖ \u{202e}x".as_bytes(),
     ];
     match rng.u32(..3) {
-        0 if !shown.words.is_empty() => OsString::from(&shown.words[rng.usize(..shown.words.len())]),
+        0 if !shown.words.is_empty() => {
+            OsString::from(&shown.words[rng.usize(..shown.words.len())])
+        }
         _ => OsStr::from_bytes(fixed[rng.usize(..fixed.len())]).to_owned(),
     }
 }
@@ -124,15 +148,18 @@ fn line(commands: &[Shown], rng: &mut fastrand::Rng) -> Vec<OsString> {
 
 /// Files that commands may be pointed at.
 fn prepare(folder: &Path) {
-    fs::write(folder.join("text.txt"), "node f(a:u1) returns (b:u1) let b = a tel\n").expect("written");
+    fs::write(folder.join("text.txt"), "node f(a:u1) returns (b:u1) let b = a tel\n")
+        .expect("written");
     fs::write(folder.join("bytes.bin"), [0, 255, 127, 69, 76, 70, 1, 10]).expect("written");
     fs::create_dir(folder.join("made")).expect("made");
     fs::create_dir(folder.join("scratch")).expect("made");
 }
 
 fn names(folder: &Path) -> Vec<String> {
-    let mut names: Vec<String> =
-        fs::read_dir(folder).expect("it is there").map(|it| it.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> = fs::read_dir(folder)
+        .expect("it is there")
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
     names.sort();
     names
 }
@@ -143,7 +170,11 @@ fn try_line(args: &[OsString], patience: Duration) -> Result<(), String> {
     prepare(folder.path());
     let output = |name: &str| fs::File::create(folder.path().join(name)).expect("made");
     let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
-    command.args(args).env("HOME", folder.path().join("home")).stdout(output("out")).stderr(output("err"));
+    command
+        .args(args)
+        .env("HOME", folder.path().join("home"))
+        .stdout(output("out"))
+        .stderr(output("err"));
     let mut run = Run::start_as(command, folder);
     let start = Instant::now();
     let mut is_told = false;
@@ -168,14 +199,21 @@ fn try_line(args: &[OsString], patience: Duration) -> Result<(), String> {
         return Err(format!("{status:?}: {said}"));
     }
     let out = fs::read(run.folder.path().join("out")).expect("it was made");
-    let wants_object = args.iter().take_while(|it| *it != "--").any(|it| it == "--json") && !is_told;
+    let wants_object =
+        args.iter().take_while(|arg| *arg != "--").any(|arg| arg == "--json") && !is_told;
     if wants_object && !out.is_empty() && serde_json::from_slice::<Value>(&out).is_err() {
         return Err(format!("no object: {}", String::from_utf8_lossy(&out)));
     }
     // The folder of a user's sockets stays, as those of other daemons do.
     let mut left = names(&run.folder.path().join("scratch"));
-    left.retain(|it| it.strip_prefix("meanwhile-").is_none_or(|it| it.parse::<u32>().is_err()));
-    if !left.is_empty() || names(run.folder.path()).iter().any(|it| it.contains(".part") || it.contains(".tmp")) {
+    left.retain(|left| {
+        left.strip_prefix("meanwhile-").is_none_or(|rest| rest.parse::<u32>().is_err())
+    });
+    if !left.is_empty()
+        || names(run.folder.path())
+            .iter()
+            .any(|name| name.contains(".part") || name.contains(".tmp"))
+    {
         return Err(format!("left behind: {left:?} {:?}", names(run.folder.path())));
     }
     let processes = run.descendants();
@@ -186,10 +224,14 @@ fn try_line(args: &[OsString], patience: Duration) -> Result<(), String> {
 fn no_command_line_panics_hangs_or_leaves_anything() {
     let long = std::env::var_os("MEANWHILE_LONG").is_some();
     let (n, patience) = if long { (20_000, 400) } else { (2_000, 60) };
-    let seed = std::env::var("MEANWHILE_LINES_SEED").map_or(1, |it| it.parse().expect("a number"));
+    let seed =
+        std::env::var("MEANWHILE_LINES_SEED").map_or(1, |value| value.parse().expect("a number"));
     let mut known = Vec::new();
     commands(Vec::new(), &mut known);
-    assert!(known.len() > 30 && known.iter().map(|it| it.options.len()).sum::<usize>() > 150, "the help was not understood: {known:?}");
+    assert!(
+        known.len() > 30 && known.iter().map(|it| it.options.len()).sum::<usize>() > 150,
+        "the help was not understood: {known:?}"
+    );
     let next = AtomicU64::new(0);
     let work = || {
         let mut faults: BTreeMap<u64, String> = BTreeMap::new();
@@ -206,7 +248,15 @@ fn no_command_line_panics_hangs_or_leaves_anything() {
     };
     let faults: Vec<String> = std::thread::scope(|scope| {
         let threads: Vec<_> = (0..4).map(|_| scope.spawn(work)).collect();
-        threads.into_iter().flat_map(|it| it.join().expect("a thread ends").into_values()).collect()
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().expect("a thread ends").into_values())
+            .collect()
     });
-    assert!(faults.is_empty(), "{} of {n} lines:\n{}", faults.len(), faults[..faults.len().min(12)].join("\n"));
+    assert!(
+        faults.is_empty(),
+        "{} of {n} lines:\n{}",
+        faults.len(),
+        faults[..faults.len().min(12)].join("\n")
+    );
 }

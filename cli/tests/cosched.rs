@@ -4,12 +4,18 @@ use std::collections::BTreeMap;
 use std::process::{Command, Output};
 
 fn meanwhile(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_meanwhile")).arg("cosched").args(args).output().expect("the binary runs")
+    Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .arg("cosched")
+        .args(args)
+        .output()
+        .expect("the binary runs")
 }
 
 fn json(args: &[&str]) -> serde_json::Value {
     let ran = meanwhile(args);
-    serde_json::from_slice(&ran.stdout).unwrap_or_else(|error| panic!("{args:?}: {error}: {}", String::from_utf8_lossy(&ran.stderr)))
+    serde_json::from_slice(&ran.stdout).unwrap_or_else(|error| {
+        panic!("{args:?}: {error}: {}", String::from_utf8_lossy(&ran.stderr))
+    })
 }
 
 /// What `sim` says about a workload, and its exit code.
@@ -22,7 +28,8 @@ fn sim(text: &str, args: &[&str]) -> (String, i32) {
         .args(args)
         .output()
         .expect("the binary runs");
-    let said = String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);
+    let said =
+        String::from_utf8_lossy(&ran.stdout).into_owned() + &String::from_utf8_lossy(&ran.stderr);
     (said, ran.status.code().expect("it was not killed"))
 }
 
@@ -58,15 +65,29 @@ fn the_keys_of_sim() {
 fn the_keys_of_probe() {
     let value = json(&["probe", "--json"]);
     for key in ["source", "reason"] {
-        assert!(value[key].as_str().is_some_and(|it| !it.is_empty()), "{key}: {value}");
+        assert!(value[key].as_str().is_some_and(|text| !text.is_empty()), "{key}: {value}");
     }
-    let cpus: usize = value["links"].as_array().expect("links").iter().filter_map(|it| it.as_array()).map(Vec::len).sum();
+    let cpus: usize = value["links"]
+        .as_array()
+        .expect("links")
+        .iter()
+        .filter_map(|value| value.as_array())
+        .map(Vec::len)
+        .sum();
     assert!(cpus > 0 && value["would_gain"].is_boolean(), "{value}");
     // What a link carries is known where two processors share one.
-    let shares = value["pairs"].as_array().expect("pairs").iter().any(|it| it["share"] == true);
+    let shares =
+        value["pairs"].as_array().expect("pairs").iter().any(|value| value["share"] == true);
     for kind in ["read", "write", "mixed"] {
         let carries = &value["capacity_gbps"][kind];
-        assert!(if shares { carries.as_f64().is_some_and(|it| it > 0.0) } else { carries.is_null() }, "{kind}: {value}");
+        assert!(
+            if shares {
+                carries.as_f64().is_some_and(|number| number > 0.0)
+            } else {
+                carries.is_null()
+            },
+            "{kind}: {value}"
+        );
     }
 }
 
@@ -74,7 +95,14 @@ fn the_keys_of_probe() {
 fn pictures_are_written() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join("out.svg");
-    let ran = meanwhile(&["sim", "a1", "--policy", "rr,b2arr", "--svg", path.to_str().expect("a plain path")]);
+    let ran = meanwhile(&[
+        "sim",
+        "a1",
+        "--policy",
+        "rr,b2arr",
+        "--svg",
+        path.to_str().expect("a plain path"),
+    ]);
     assert!(ran.status.success());
     let svg = std::fs::read_to_string(&path).expect("it was written");
     assert!(
@@ -85,7 +113,10 @@ fn pictures_are_written() {
 
 #[test]
 fn a_file_of_ones_own() {
-    let (said, code) = sim(GOOD, &["--policy", "rr", "--cpus", "2", "--links", "2", "--capacity", "49000,42000,67000"]);
+    let (said, code) = sim(
+        GOOD,
+        &["--policy", "rr", "--cpus", "2", "--links", "2", "--capacity", "49000,42000,67000"],
+    );
     assert_eq!(code, 0, "{said}");
     assert!(said.contains("my") && said.contains("rr"), "{said}");
 }
@@ -134,7 +165,8 @@ fn wrong_options_are_said() {
     refused(&["sim", "--share", "2"], "--share 0 to 1");
 }
 
-/// Mean gain over Linux of each policy in percent, and the seconds of each by workload, on so many processors.
+/// Mean gain over Linux of each policy in percent, and the seconds of each by workload,
+/// on so many processors.
 fn gains(cpus: &str) -> (BTreeMap<String, f64>, BTreeMap<String, BTreeMap<String, f64>>) {
     let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
         .args(["cosched", "sim", "--policy", "all", "--cpus", cpus, "--json"])
@@ -145,24 +177,44 @@ fn gains(cpus: &str) -> (BTreeMap<String, f64>, BTreeMap<String, BTreeMap<String
     let mut gain: BTreeMap<String, Vec<f64>> = BTreeMap::new();
     for row in answer["rows"].as_array().expect("rows") {
         let text = |key: &str| row[key].as_str().expect("a name").to_owned();
-        seconds.entry(text("workload")).or_default().insert(text("policy"), row["turnaround_s_mean"].as_f64().expect("seconds"));
-        gain.entry(text("policy")).or_default().push(row["over_linux_pct"].as_f64().expect("percent"));
+        seconds
+            .entry(text("workload"))
+            .or_default()
+            .insert(text("policy"), row["turnaround_s_mean"].as_f64().expect("seconds"));
+        gain.entry(text("policy"))
+            .or_default()
+            .push(row["over_linux_pct"].as_f64().expect("percent"));
     }
-    (gain.into_iter().map(|(policy, all)| (policy, all.iter().sum::<f64>() / all.len() as f64)).collect(), seconds)
+    (
+        gain.into_iter()
+            .map(|(policy, all)| (policy, all.iter().sum::<f64>() / all.len() as f64))
+            .collect(),
+        seconds,
+    )
 }
 
-/// The rows of the page that set policies against each other: the mean of the percents saved, or on how many workloads any is.
+/// The rows of the page that set policies against each other: the mean of the percents saved, or on
+/// how many workloads any is.
 fn statements_hold(page: &str, seconds: &BTreeMap<String, BTreeMap<String, f64>>) {
-    let saved = |one: &str, other: &str| -> Vec<f64> { seconds.values().map(|of| 100.0 * (1.0 - of[one] / of[other])).collect() };
+    let saved = |one: &str, other: &str| -> Vec<f64> {
+        seconds.values().map(|of| 100.0 * (1.0 - of[one] / of[other])).collect()
+    };
     let mut n_compared = (0, 0);
     for line in page.lines().filter(|line| line.starts_with("| `")) {
         let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
-        let words: Vec<&str> = cells[0].split(['`', ',']).map(str::trim).filter(|word| !word.is_empty()).collect();
+        let words: Vec<&str> =
+            cells[0].split(['`', ',']).map(str::trim).filter(|word| !word.is_empty()).collect();
         match words[..] {
             [one, "over", other, ..] => {
                 let saved = saved(one, other);
-                let (mean, here) = (saved.iter().sum::<f64>() / saved.len() as f64, cells[2].parse::<f64>().expect("a number"));
-                assert!((mean - here).abs() <= 0.06, "{one} over {other}: the page says {here}, the simulator {mean}");
+                let (mean, here) = (
+                    saved.iter().sum::<f64>() / saved.len() as f64,
+                    cells[2].parse::<f64>().expect("a number"),
+                );
+                assert!(
+                    (mean - here).abs() <= 0.06,
+                    "{one} over {other}: the page says {here}, the simulator {mean}"
+                );
                 n_compared.0 += 1;
             }
             [one, "better than", other, "on all workloads"] => {
@@ -179,19 +231,30 @@ fn statements_hold(page: &str, seconds: &BTreeMap<String, BTreeMap<String, f64>>
 /// What `docs/explain/cosched.md` says about the policies.
 #[test]
 fn the_page_says_of_the_policies_what_the_simulator_says() {
-    let page = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/explain/cosched.md")).expect("the page");
+    let page =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/explain/cosched.md"))
+            .expect("the page");
     let (four, seconds) = gains("4");
     let mut n_compared = 0;
-    for line in page.lines().filter(|it| it.starts_with("| `")) {
+    for line in page.lines().filter(|line| line.starts_with("| `")) {
         let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
-        let names: Vec<&str> = cells[0].split(", ").map(|it| it.trim_matches('`')).collect();
-        let here: Vec<f64> = cells.get(2).into_iter().flat_map(|it| it.split(", ")).filter_map(|it| it.parse().ok()).collect();
+        let names: Vec<&str> = cells[0].split(", ").map(|part| part.trim_matches('`')).collect();
+        let here: Vec<f64> = cells
+            .get(2)
+            .into_iter()
+            .flat_map(|cell| cell.split(", "))
+            .filter_map(|part| part.parse().ok())
+            .collect();
         if here.len() != names.len() || !names.iter().all(|it| four.contains_key(*it)) {
             continue;
         }
         for (name, here) in names.iter().zip(here) {
             n_compared += 1;
-            assert!((four[*name] - here).abs() <= 0.5, "{name}: the page says {here}, the simulator {}", four[*name]);
+            assert!(
+                (four[*name] - here).abs() <= 0.5,
+                "{name}: the page says {here}, the simulator {}",
+                four[*name]
+            );
         }
     }
     assert!(n_compared >= 6, "the table of the page has gone");
@@ -200,13 +263,25 @@ fn the_page_says_of_the_policies_what_the_simulator_says() {
     for (workload, of) in &seconds {
         let best = of.values().copied().fold(f64::MAX, f64::min);
         let behind = of["pairing"] / best - 1.0;
-        assert!(if workload == "b2" { (0.01..0.03).contains(&behind) } else { behind < 1e-9 }, "{workload}: {behind}");
+        assert!(
+            if workload == "b2" { (0.01..0.03).contains(&behind) } else { behind < 1e-9 },
+            "{workload}: {behind}"
+        );
     }
-    let order = |gain: &BTreeMap<String, f64>, names: &[&str]| names.windows(2).all(|it| gain[it[0]] > gain[it[1]]);
-    assert!(order(&four, &["pairing", "qwg", "b2arr", "lqg", "b2adss", "dss", "rr", "linux"]), "{four:?}");
+    let order = |gain: &BTreeMap<String, f64>, names: &[&str]| {
+        names.windows(2).all(|window| gain[window[0]] > gain[window[1]])
+    };
+    assert!(
+        order(&four, &["pairing", "qwg", "b2arr", "lqg", "b2adss", "dss", "rr", "linux"]),
+        "{four:?}"
+    );
     let (two, _) = gains("2");
     assert!(order(&two, &["qwg", "b2arr", "lqg", "pairing", "b2adss", "linux"]), "{two:?}");
     assert!((two["pairing"] - two["rr"]).abs() < 1e-9, "{two:?}");
     let (eight, _) = gains("8");
-    assert!(eight.values().all(|it| (-0.5..4.0).contains(it)) && order(&eight, &["pairing", "b2arr", "linux"]), "{eight:?}");
+    assert!(
+        eight.values().all(|word| (-0.5..4.0).contains(word))
+            && order(&eight, &["pairing", "b2arr", "linux"]),
+        "{eight:?}"
+    );
 }

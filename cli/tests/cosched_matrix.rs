@@ -1,5 +1,5 @@
-//! Never a frozen program: every fault to every process of a manager, with every freezer. The table in docs/explain/cosched.md is
-//! the one of `support/scene.rs`, which is tested here.
+//! Never a frozen program: every fault to every process of a manager, with every freezer. The table
+//! in docs/explain/cosched.md is the one of `support/scene.rs`, which is tested here.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -15,7 +15,8 @@ use support::{may_freeze, skipped, works};
 
 /// The table of the documentation.
 fn table() -> String {
-    let mut text = String::from("| | daemon | supervisors | both | a program |\n|---|---|---|---|---|\n");
+    let mut text =
+        String::from("| | daemon | supervisors | both | a program |\n|---|---|---|---|---|\n");
     for (fault, cells) in MATRIX {
         text += &format!("| {} |", fault.text());
         for (_, after) in cells {
@@ -42,8 +43,10 @@ fn within_a_second_every_program_runs_whatever_happens_to_whom() {
     for freezer in FREEZERS {
         if !works(freezer) {
             // Each cell stands for programs that were started and for attached ones.
-            let n: usize = MATRIX.iter().map(|it| 2 * it.1.len()).sum();
-            named.insert(format!("faults: {n} cases with {freezer}: this kernel has no such freezer"));
+            let n: usize = MATRIX.iter().map(|pair| 2 * pair.1.len()).sum();
+            named.insert(format!(
+                "faults: {n} cases with {freezer}: this kernel has no such freezer"
+            ));
             continue;
         }
         let mut scene: Option<Scene> = None;
@@ -68,6 +71,9 @@ fn within_a_second_every_program_runs_whatever_happens_to_whom() {
         }
     }
     named.iter().for_each(|it| skipped(it));
-    let n_all: usize = FREEZERS.len() * MATRIX.iter().map(|it| 2 * it.1.len()).sum::<usize>();
-    assert!(n_cases == n_all || !named.is_empty(), "{n_cases} of {n_all} cases, and nobody says which are missing");
+    let n_all: usize = FREEZERS.len() * MATRIX.iter().map(|pair| 2 * pair.1.len()).sum::<usize>();
+    assert!(
+        n_cases == n_all || !named.is_empty(),
+        "{n_cases} of {n_all} cases, and nobody says which are missing"
+    );
 }

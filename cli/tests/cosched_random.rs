@@ -1,6 +1,8 @@
-//! Programs come and go while everything that can happen happens, in an order of chance: nothing is frozen, nothing is lost.
+//! Programs come and go while everything that can happen happens, in an order of chance: nothing is
+//! frozen, nothing is lost.
 //!
-//! `MEANWHILE_COSCHED_SEED` is where the order comes from, `MEANWHILE_COSCHED_FAULTS` how many faults there are.
+//! `MEANWHILE_COSCHED_SEED` is where the order comes from, `MEANWHILE_COSCHED_FAULTS` how many
+//! faults there are.
 
 #[path = "support/loops.rs"]
 mod loops;
@@ -14,7 +16,9 @@ use support::{may_freeze, skipped, works};
 const PROGRAMS_MAX: usize = 6;
 
 fn number(name: &str) -> Option<u64> {
-    std::env::var(name).ok().map(|it| it.parse().unwrap_or_else(|_| panic!("{name} is a number")))
+    std::env::var(name)
+        .ok()
+        .map(|value| value.parse().unwrap_or_else(|_| panic!("{name} is a number")))
 }
 
 #[test]
@@ -22,10 +26,12 @@ fn nothing_is_frozen_and_nothing_lost_whatever_happens() {
     if !may_freeze() {
         return;
     }
-    let freezers: Vec<&str> = FREEZERS.into_iter().filter(|it| works(it)).collect();
+    let freezers: Vec<&str> = FREEZERS.into_iter().filter(|freezer| works(freezer)).collect();
     let is_long = std::env::var_os("MEANWHILE_LONG").is_some();
-    let (n_faults, seed) =
-        (number("MEANWHILE_COSCHED_FAULTS").unwrap_or(if is_long { 1000 } else { 12 }), number("MEANWHILE_COSCHED_SEED"));
+    let (n_faults, seed) = (
+        number("MEANWHILE_COSCHED_FAULTS").unwrap_or(if is_long { 1000 } else { 12 }),
+        number("MEANWHILE_COSCHED_SEED"),
+    );
     let seed = seed.unwrap_or(7);
     let mut random = fastrand::Rng::with_seed(seed);
     let Some(mut scene) = Scene::start(freezers[random.usize(..freezers.len())]) else {
@@ -39,7 +45,8 @@ fn nothing_is_frozen_and_nothing_lost_whatever_happens() {
             0 | 1 if scene.names.len() < PROGRAMS_MAX => scene.submit(&format!("s{n_named}")),
             2 | 3 if scene.names.len() < PROGRAMS_MAX => scene.attach(&format!("t{n_named}")),
             4 if scene.names.len() > 3 => {
-                let others: Vec<String> = scene.names.iter().filter(|it| *it != "a").cloned().collect();
+                let others: Vec<String> =
+                    scene.names.iter().filter(|name| *name != "a").cloned().collect();
                 scene.end(&others[random.usize(..others.len())]);
             }
             5 => {

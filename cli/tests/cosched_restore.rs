@@ -1,4 +1,5 @@
-//! What frozen turns cannot survive, as it is, and what gives programs back then: `cosched restore`, or a daemon that goes on.
+//! What frozen turns cannot survive, as it is, and what gives programs back then:
+//! `cosched restore`, or a daemon that goes on.
 
 use std::fs;
 
@@ -36,7 +37,10 @@ fn what_was_killed_with_its_supervisors_leaves_programs_frozen_until_they_are_re
         scene.is_dead(what);
         let own = scene.own();
         let (value, code) = scene.beside(&["restore", "--json"]);
-        assert_eq!((value, code), (json!({"ok": true, "freed": [own], "remains": [], "alive": []}), 0));
+        assert_eq!(
+            (value, code),
+            (json!({"ok": true, "freed": [own], "remains": [], "alive": []}), 0)
+        );
         scene.are_free(what);
         let (value, code) = scene.beside(&["restore", "--json"]);
         assert_eq!((&value["freed"], code), (&json!([]), 0), "there is nothing more");
@@ -49,21 +53,34 @@ fn attached_programs_are_restored_where_the_group_of_their_manager_is_gone() {
     if !may_freeze() || !works("v2") {
         return skipped("restore: no v2 freezer");
     }
-    let Some(mut scene) = Scene::start("v2") else { return skipped("restore: no right to mount a small folder") };
+    let Some(mut scene) = Scene::start("v2") else {
+        return skipped("restore: no right to mount a small folder");
+    };
     ["q", "r"].iter().for_each(|name| scene.attach(name));
     ["a", "b"].iter().for_each(|name| scene.end(name));
     scene.run_on("attached ones");
     drop(scene.strike(Fault::Kill, Victim::Both));
     scene.is_dead("all killed");
     let name = format!("meanwhile-{}", scene.own());
-    let folder = groups(scene.own() as u32).into_iter().find(|path| path.ends_with(&name)).expect("its folder is there");
+    let folder = groups(scene.own() as u32)
+        .into_iter()
+        .find(|path| path.ends_with(&name))
+        .expect("its folder is there");
     wait_for("nothing is in it", LIMIT, || {
-        let inside = fs::read_dir(&folder).into_iter().flatten().flatten().map(|entry| entry.path()).filter(|path| path.is_dir());
+        let inside = fs::read_dir(&folder)
+            .into_iter()
+            .flatten()
+            .flatten()
+            .map(|entry| entry.path())
+            .filter(|path| path.is_dir());
         inside.for_each(|group| drop(fs::remove_dir(group)));
         fs::remove_dir(&folder).is_ok()
     });
     let (value, code) = scene.beside(&["restore", "--json"]);
-    assert_eq!((value, code), (json!({"ok": true, "freed": [scene.own()], "remains": [], "alive": []}), 0));
+    assert_eq!(
+        (value, code),
+        (json!({"ok": true, "freed": [scene.own()], "remains": [], "alive": []}), 0)
+    );
     scene.are_free("its folder is gone");
 }
 
@@ -90,25 +107,36 @@ fn programs_run_while_their_manager_hangs_and_are_managed_when_it_goes_on() {
     if !may_freeze() || !works("v2") {
         return skipped("restore: no v2 freezer");
     }
-    let Some(scene) = Scene::start("v2") else { return skipped("restore: no right to mount a small folder") };
-    let Some(hangs) = Frozen::start(&scene, "hangs", vec![scene.own()]) else { return skipped("restore: no right to make a group") };
+    let Some(scene) = Scene::start("v2") else {
+        return skipped("restore: no right to mount a small folder");
+    };
+    let Some(hangs) = Frozen::start(&scene, "hangs", vec![scene.own()]) else {
+        return skipped("restore: no right to make a group");
+    };
     wait_for("all are thawed", THAWED, || scene.frozen().is_empty());
-    wait_for("on their own processors", THAWED, || scene.pids().into_iter().all(|pid| cpus_of(pid) == cpus_of(std::process::id() as i32)));
+    wait_for("on their own processors", THAWED, || {
+        scene.pids().into_iter().all(|pid| cpus_of(pid) == cpus_of(std::process::id() as i32))
+    });
     scene.run_on("the manager hangs");
     drop(hangs);
     assert_eq!(scene.ask(&["status"]).1, 0, "it goes on");
     wait_for("and manages", LIMIT, || !scene.frozen().is_empty());
 }
 
-/// A known limit: where the manager is frozen with its supervisors, as by `systemctl freeze` or `docker pause`, nobody is left to thaw.
+/// A known limit: where the manager is frozen with its supervisors, as by `systemctl freeze` or
+/// `docker pause`, nobody is left to thaw.
 #[test]
 fn a_manager_that_is_frozen_with_its_supervisors_leaves_programs_frozen_until_they_are_restored() {
     if !may_freeze() || !works("v2") {
         return skipped("restore: no v2 freezer");
     }
-    let Some(scene) = Scene::start("v2") else { return skipped("restore: no right to mount a small folder") };
+    let Some(scene) = Scene::start("v2") else {
+        return skipped("restore: no right to mount a small folder");
+    };
     let them = scene.victims(Victim::Both);
-    let Some(frozen) = Frozen::start(&scene, "paused", them) else { return skipped("restore: no right to make a group") };
+    let Some(frozen) = Frozen::start(&scene, "paused", them) else {
+        return skipped("restore: no right to make a group");
+    };
     assert!(!scene.frozen().is_empty());
     let (value, code) = scene.beside(&["restore", "--json"]);
     assert_eq!((&value["alive"], code), (&json!([scene.own()]), 0), "{value}");
@@ -119,14 +147,19 @@ fn a_manager_that_is_frozen_with_its_supervisors_leaves_programs_frozen_until_th
     wait_for("and manages", LIMIT, || !scene.frozen().is_empty());
 }
 
-/// With signals too, also where the owner's signal comes while the program is stopped by us already.
+/// With signals too, also where the owner's signal comes while the program is
+/// stopped by us already.
 #[test]
 fn a_program_that_its_owner_stopped_stays_stopped() {
-    let Some(mut scene) = may_freeze().then(|| Scene::start("signals")).flatten() else { return skipped("restore: no scene") };
+    let Some(mut scene) = may_freeze().then(|| Scene::start("signals")).flatten() else {
+        return skipped("restore: no scene");
+    };
     // So many that some wait for their turns although others are stopped.
     ["q", "r"].iter().for_each(|name| scene.submit(name));
     let state = |name: &str| {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", scene.pid(name).expect("it was written"))).expect("it runs");
+        let stat =
+            fs::read_to_string(format!("/proc/{}/stat", scene.pid(name).expect("it was written")))
+                .expect("it runs");
         stat.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next()).expect("a state")
     };
     let turns = || {

@@ -1,4 +1,5 @@
-//! `meanwhile cosched run` with real programs: they all end, and none stays frozen when the manager dies.
+//! `meanwhile cosched run` with real programs: they all end, and none stays frozen when the manager
+//! dies.
 //!
 //! Needs the right to make control groups; without it this says so and is skipped visibly.
 
@@ -38,17 +39,31 @@ fn programs_run_on_when_their_manager_is_killed() {
             }
             command.args(["sh", "-c", script, "sh", &idx.to_string()]);
         }
-        let mut manager = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary runs");
-        wait_for("the programs start", LIMIT, || (0..N_PROGRAMS).all(|it| length(&at(format!("out{it}"))) > 0));
+        let mut manager =
+            command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the binary runs");
+        wait_for("the programs start", LIMIT, || {
+            (0..N_PROGRAMS).all(|idx| length(&at(format!("out{idx}"))) > 0)
+        });
         std::thread::sleep(Duration::from_millis(random.u64(..300)));
         manager.kill().expect("it is ours");
         manager.wait().expect("it is ours");
-        let pid = |it: usize| fs::read_to_string(at(format!("pid{it}"))).expect("it was written").trim().parse().expect("a number");
+        let pid = |number: usize| {
+            fs::read_to_string(at(format!("pid{number}")))
+                .expect("it was written")
+                .trim()
+                .parse()
+                .expect("a number")
+        };
         let pids: Vec<i32> = (0..N_PROGRAMS).map(pid).collect();
         let said = format!("seed {SEED}, kill {kill}, {policy}");
-        wait_for(&format!("{said}: all are thawed"), THAWED, || frozen(manager.id(), &pids).is_empty());
-        let before: Vec<u64> = (0..N_PROGRAMS).map(|it| length(&at(format!("out{it}")))).collect();
-        wait_for(&format!("{said}: all run on"), LIMIT, || (0..N_PROGRAMS).all(|it| length(&at(format!("out{it}"))) > before[it] + 8));
+        wait_for(&format!("{said}: all are thawed"), THAWED, || {
+            frozen(manager.id(), &pids).is_empty()
+        });
+        let before: Vec<u64> =
+            (0..N_PROGRAMS).map(|idx| length(&at(format!("out{idx}")))).collect();
+        wait_for(&format!("{said}: all run on"), LIMIT, || {
+            (0..N_PROGRAMS).all(|idx| length(&at(format!("out{idx}"))) > before[idx] + 8)
+        });
         fs::write(at("stop".into()), "").expect("a scratch file");
         wait_for("the programs end", LIMIT, || !pids.iter().any(|it| runs(*it)));
         wait_for("the groups go", LIMIT, || groups(manager.id()).is_empty());
@@ -56,9 +71,17 @@ fn programs_run_on_when_their_manager_is_killed() {
 }
 
 fn run(args: &[&str]) -> (serde_json::Value, String, i32) {
-    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(["cosched", "run"]).args(args).output().expect("the binary runs");
+    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .args(["cosched", "run"])
+        .args(args)
+        .output()
+        .expect("the binary runs");
     let value = serde_json::from_slice(&ran.stdout).unwrap_or_default();
-    (value, String::from_utf8_lossy(&ran.stderr).into_owned(), ran.status.code().expect("it was not killed"))
+    (
+        value,
+        String::from_utf8_lossy(&ran.stderr).into_owned(),
+        ran.status.code().expect("it was not killed"),
+    )
 }
 
 #[test]
@@ -89,10 +112,20 @@ fn programs_end_under_every_policy() {
         ]);
         assert_eq!(code, 0, "{policy}: {said}");
         let rows = value["rows"].as_array().expect("rows");
-        assert!(rows.len() == 3 && rows.iter().all(|it| it["turnaround_s"].as_f64().is_some_and(|it| it > 0.0)), "{policy}: {value}");
+        assert!(
+            rows.len() == 3
+                && rows
+                    .iter()
+                    .all(|row| row["turnaround_s"].as_f64().is_some_and(|number| number > 0.0)),
+            "{policy}: {value}"
+        );
         assert_eq!(said.matches("done").count(), 3, "what programs print is on standard error");
         assert!(value["canary_s"].as_f64().is_some_and(f64::is_sign_positive), "{policy}: {value}");
-        assert!(value["links_before"].is_array() && value["links_after"].is_array() && value["discarded"].is_boolean());
+        assert!(
+            value["links_before"].is_array()
+                && value["links_after"].is_array()
+                && value["discarded"].is_boolean()
+        );
     }
 }
 
@@ -106,15 +139,25 @@ fn no_compiler_is_needed() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
     // The library is written to a folder where it has not been before.
     command.env("PATH", folder.path()).env("XDG_RUNTIME_DIR", folder.path());
-    let ran = command.args(["cosched", "run", "--policy", "rr", "--", "/bin/true", ":::", "/bin/true"]).output().expect("the binary runs");
+    let ran = command
+        .args(["cosched", "run", "--policy", "rr", "--", "/bin/true", ":::", "/bin/true"])
+        .output()
+        .expect("the binary runs");
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();
     assert!(ran.status.success() && !said.contains("do not follow"), "{said}");
 }
 
 /// Turns and longest wait of each program.
 fn turns(value: &serde_json::Value) -> Vec<(u64, u64)> {
-    let number = |it: &serde_json::Value, key: &str| it[key].as_f64().unwrap_or_else(|| panic!("{key} of {it}")) as u64;
-    value["rows"].as_array().expect("rows").iter().map(|it| (number(it, "quanta"), number(it, "longest_wait_quanta"))).collect()
+    let number = |value: &serde_json::Value, key: &str| {
+        value[key].as_f64().unwrap_or_else(|| panic!("{key} of {value}")) as u64
+    };
+    value["rows"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .map(|value| (number(value, "quanta"), number(value, "longest_wait_quanta")))
+        .collect()
 }
 
 /// About a second of work.
@@ -126,9 +169,25 @@ fn programs_that_sleep_give_up_their_turns() {
         return;
     }
     for freezer in ["v2", "v1"] {
-        let programs = ["sleep", "4", ":::", "sleep", "4", ":::", "sh", "-c", WORK, ":::", "sh", "-c", WORK];
+        let programs =
+            ["sleep", "4", ":::", "sleep", "4", ":::", "sh", "-c", WORK, ":::", "sh", "-c", WORK];
         let (value, said, code) =
-            run(&[&["--json", "--freezer", freezer, "--policy", "rr", "--threads", "1,1,1,1", "--"][..], &programs].concat());
+            run(
+                &[
+                    &[
+                        "--json",
+                        "--freezer",
+                        freezer,
+                        "--policy",
+                        "rr",
+                        "--threads",
+                        "1,1,1,1",
+                        "--",
+                    ][..],
+                    &programs,
+                ]
+                .concat(),
+            );
         if code == 2 && said.is_empty() {
             // This freezer is not there.
             continue;
@@ -136,7 +195,7 @@ fn programs_that_sleep_give_up_their_turns() {
         assert_eq!(code, 0, "{freezer}: {said}");
         let turns = turns(&value);
         // Without that each would have had half of the turns of the others.
-        assert!(turns[..2].iter().all(|it| it.0 <= 3), "{freezer}: {turns:?}");
+        assert!(turns[..2].iter().all(|turn| turn.0 <= 3), "{freezer}: {turns:?}");
     }
 }
 
@@ -147,9 +206,12 @@ fn a_program_that_wakes_often_and_computes_little_is_not_frozen() {
     }
     let folder = tempfile::tempdir().expect("a scratch folder");
     let fifo = folder.path().join("fifo").display().to_string();
-    let clock = format!("mkfifo {fifo}; exec 3<>{fifo}; for ((i = 0; i < 250; i++)); do read -t 0.01 <&3; done; true");
+    let clock = format!(
+        "mkfifo {fifo}; exec 3<>{fifo}; for ((i = 0; i < 250; i++)); do read -t 0.01 <&3; done; true"
+    );
     let (value, said, code) = run(&[
-        "--json", "--policy", "rr", "--", "bash", "-c", &clock, ":::", "sh", "-c", WORK, ":::", "sh", "-c", WORK, ":::", "sh", "-c", WORK,
+        "--json", "--policy", "rr", "--", "bash", "-c", &clock, ":::", "sh", "-c", WORK, ":::",
+        "sh", "-c", WORK, ":::", "sh", "-c", WORK,
     ]);
     assert_eq!(code, 0, "{said}");
     let turns = turns(&value);
@@ -162,19 +224,42 @@ fn policies_are_compared() {
     if !may_freeze() {
         return;
     }
-    let (value, said, code) =
-        run(&["--json", "--policy", "pairing", "--compare", "--runs", "2", "--", "true", ":::", "true", ":::", "true"]);
+    let (value, said, code) = run(&[
+        "--json",
+        "--policy",
+        "pairing",
+        "--compare",
+        "--runs",
+        "2",
+        "--",
+        "true",
+        ":::",
+        "true",
+        ":::",
+        "true",
+    ]);
     assert_eq!(code, 0, "{said}");
-    assert!(value["links_before"].is_array() && value["links_after"].is_array() && value["discarded"].is_boolean());
+    assert!(
+        value["links_before"].is_array()
+            && value["links_after"].is_array()
+            && value["discarded"].is_boolean()
+    );
     let rows = value["rows"].as_array().expect("rows");
-    let policies: Vec<&str> = rows.iter().filter_map(|it| it["policy"].as_str()).collect();
-    assert_eq!(policies, ["pairing", "linux", "rr", "dss"].map(|it| [it; 3]).concat(), "each program under each");
+    let policies: Vec<&str> = rows.iter().filter_map(|row| row["policy"].as_str()).collect();
+    assert_eq!(
+        policies,
+        ["pairing", "linux", "rr", "dss"].map(|word| [word; 3]).concat(),
+        "each program under each"
+    );
     for it in rows {
-        let numbers = [&it["interval"][0], &it["turnaround_s"], &it["interval"][1]].map(|it| it.as_f64().expect("a number"));
+        let numbers = [&it["interval"][0], &it["turnaround_s"], &it["interval"][1]]
+            .map(|value| value.as_f64().expect("a number"));
         assert!(numbers[0] <= numbers[1] && numbers[1] <= numbers[2], "{it}");
         let ratio = it["ratio_to_linux"].as_f64().expect("linux ran");
         assert!(
-            it["program"].as_str().is_some_and(|it| it.ends_with("true")) && ratio > 0.0 && (it["policy"] != "linux" || ratio == 1.0),
+            it["program"].as_str().is_some_and(|text| text.ends_with("true"))
+                && ratio > 0.0
+                && (it["policy"] != "linux" || ratio == 1.0),
             "{it}"
         );
     }
@@ -205,14 +290,31 @@ fn programs_may_die_fork_exec_and_refuse() {
         return;
     }
     for freezer in ["v2", "v1", "signals"] {
-        let with = |arguments: &[&str]| run(&[&["--json", "--policy", "rr", "--freezer", freezer, "--"], arguments].concat());
+        let with = |arguments: &[&str]| {
+            run(&[&["--json", "--policy", "rr", "--freezer", freezer, "--"], arguments].concat())
+        };
         let (_, said, code) = with(&["true"]);
         if code == 2 {
-            assert!(freezer != "signals" && said.contains("groups of programs") || !said.is_empty(), "{said}");
+            assert!(
+                freezer != "signals" && said.contains("groups of programs") || !said.is_empty(),
+                "{said}"
+            );
             continue;
         }
         // One dies by a signal; the others end as they should.
-        let (value, said, code) = with(&["sh", "-c", "sleep 0.2; kill -9 $$", ":::", "sh", "-c", LOOP, ":::", "sh", "-c", LOOP]);
+        let (value, said, code) = with(&[
+            "sh",
+            "-c",
+            "sleep 0.2; kill -9 $$",
+            ":::",
+            "sh",
+            "-c",
+            LOOP,
+            ":::",
+            "sh",
+            "-c",
+            LOOP,
+        ]);
         assert!(code == 1 && said.contains("was ended by signal 9"), "{freezer}: {said}");
         assert_eq!(said.matches("done").count(), 2, "{freezer}: {said}");
         assert_eq!(value["rows"].as_array().map(Vec::len), Some(3));
@@ -224,19 +326,52 @@ fn programs_may_die_fork_exec_and_refuse() {
         assert_eq!(code, 0, "{freezer}: {said}");
         wait_for("what was left behind ends", LIMIT, || folder.path().join("left").exists());
         // Another program in the same process.
-        let (_, said, code) = with(&["sh", "-c", "exec sh -c \"exec sh -c '$0'\"", LOOP, ":::", "sh", "-c", LOOP, ":::", "sh", "-c", LOOP]);
+        let (_, said, code) = with(&[
+            "sh",
+            "-c",
+            "exec sh -c \"exec sh -c '$0'\"",
+            LOOP,
+            ":::",
+            "sh",
+            "-c",
+            LOOP,
+            ":::",
+            "sh",
+            "-c",
+            LOOP,
+        ]);
         assert!(code == 0 && said.matches("done").count() == 3, "{freezer}: {said}");
         // One that takes all processors is kept to its own again; it ends well when it sees that.
         let own = "n=$(sed -n 's/^Cpus_allowed_list:[^0-9]*//p' /proc/self/status)";
-        let all = nix::sched::sched_getaffinity(nix::unistd::Pid::from_raw(0)).expect("a process may ask");
-        let cpus: Vec<String> = (0..1024).filter(|it| all.is_set(*it).unwrap_or(false)).map(|it| it.to_string()).collect();
+        let all = nix::sched::sched_getaffinity(nix::unistd::Pid::from_raw(0))
+            .expect("a process may ask");
+        let cpus: Vec<String> = (0..1024)
+            .filter(|idx| all.is_set(*idx).unwrap_or(false))
+            .map(|idx| idx.to_string())
+            .collect();
         let refuse = format!(
             "taskset -pc {} $$ >/dev/null; k=0; while [ $k -lt 30000 ]; do {own}; case $n in *[,-]*) ;; *) exit 0;; esac; k=$((k+1)); done; exit 5",
             cpus.join(",")
         );
         if cpus.len() > 1 {
-            let programs = ["--threads", "1,1,1", "--", "sh", "-c", &refuse, ":::", "sh", "-c", LOOP, ":::", "sh", "-c", LOOP];
-            let (_, said, code) = run(&[&["--json", "--policy", "rr", "--freezer", freezer][..], &programs].concat());
+            let programs = [
+                "--threads",
+                "1,1,1",
+                "--",
+                "sh",
+                "-c",
+                &refuse,
+                ":::",
+                "sh",
+                "-c",
+                LOOP,
+                ":::",
+                "sh",
+                "-c",
+                LOOP,
+            ];
+            let (_, said, code) =
+                run(&[&["--json", "--policy", "rr", "--freezer", freezer][..], &programs].concat());
             assert_eq!(code, 0, "{freezer}: {said}");
         }
     }
@@ -245,14 +380,44 @@ fn programs_may_die_fork_exec_and_refuse() {
 #[test]
 fn how_programs_ended_is_in_the_json_and_decides_what_is_ok() {
     let (value, said, code) = run(&["--json", "--", "sh", "-c", "exit 3"]);
-    assert!(code == 1 && value["ok"] == false && said.contains("`sh -c exit 3` ended with 3"), "{value} {said}");
-    assert_eq!((value["rows"][0]["status"].as_i64(), &value["rows"][0]["signal"]), (Some(3), &serde_json::Value::Null));
-    let (value, said, code) = run(&["--json", "--runs", "2", "--", "sh", "-c", "kill -9 $$", ":::", "true", ":::", "sh", "-c", "exit 7"]);
-    assert!(code == 1 && value["ok"] == false && said.contains("by signal 9") && said.contains("ended with 7"), "{value} {said}");
-    let ends = |row: usize| (value["rows"][row]["status"].as_i64(), value["rows"][row]["signal"].as_i64());
+    assert!(
+        code == 1 && value["ok"] == false && said.contains("`sh -c exit 3` ended with 3"),
+        "{value} {said}"
+    );
+    assert_eq!(
+        (value["rows"][0]["status"].as_i64(), &value["rows"][0]["signal"]),
+        (Some(3), &serde_json::Value::Null)
+    );
+    let (value, said, code) = run(&[
+        "--json",
+        "--runs",
+        "2",
+        "--",
+        "sh",
+        "-c",
+        "kill -9 $$",
+        ":::",
+        "true",
+        ":::",
+        "sh",
+        "-c",
+        "exit 7",
+    ]);
+    assert!(
+        code == 1
+            && value["ok"] == false
+            && said.contains("by signal 9")
+            && said.contains("ended with 7"),
+        "{value} {said}"
+    );
+    let ends =
+        |row: usize| (value["rows"][row]["status"].as_i64(), value["rows"][row]["signal"].as_i64());
     assert_eq!([ends(0), ends(1), ends(2)], [(None, Some(9)), (Some(0), None), (Some(7), None)]);
     let (value, _, code) = run(&["--json", "--", "true"]);
-    assert_eq!((code, value["ok"].as_bool(), value["rows"][0]["status"].as_i64()), (0, Some(true), Some(0)));
+    assert_eq!(
+        (code, value["ok"].as_bool(), value["rows"][0]["status"].as_i64()),
+        (0, Some(true), Some(0))
+    );
 }
 
 /// The library that is preloaded can be read by whatever user a child becomes.
@@ -261,9 +426,10 @@ fn children_that_become_other_users_hear_nothing_of_the_library() {
     if !nix::unistd::geteuid().is_root() {
         return skipped("only root has children that become another user");
     }
-    for become_other in
-        [&["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "env"][..], &["su", "-s", "/bin/sh", "daemon", "-c", "env"]]
-    {
+    for become_other in [
+        &["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "env"][..],
+        &["su", "-s", "/bin/sh", "daemon", "-c", "env"],
+    ] {
         let (_, said, code) = run(&[&["--"], become_other].concat());
         assert!(code == 0 && said.contains("LD_PRELOAD=") && !said.contains("ld.so"), "{said}");
     }
@@ -271,8 +437,24 @@ fn children_that_become_other_users_hear_nothing_of_the_library() {
 
 #[test]
 fn without_control_groups_it_is_said_that_signals_stop_programs() {
-    let (_, said, code) =
-        run(&["--policy", "rr", "--freezer", "signals", "--", "sh", "-c", LOOP, ":::", "sh", "-c", LOOP, ":::", "sh", "-c", LOOP]);
+    let (_, said, code) = run(&[
+        "--policy",
+        "rr",
+        "--freezer",
+        "signals",
+        "--",
+        "sh",
+        "-c",
+        LOOP,
+        ":::",
+        "sh",
+        "-c",
+        LOOP,
+        ":::",
+        "sh",
+        "-c",
+        LOOP,
+    ]);
     assert!(code == 0 && said.contains("programs are stopped by SIGSTOP"), "{said}");
     let (_, said, code) = run(&["--freezer", "v3", "--", "true"]);
     assert!(code == 1 && said.contains("possible values: v2, v1, signals"), "{said}");
@@ -286,15 +468,37 @@ fn a_lock_holder_that_lost_its_processor_delays_its_program_by_less_than_a_quant
     let folder = tempfile::tempdir().expect("a scratch folder");
     let program = folder.path().join("lock");
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/lock.c");
-    let ran = Command::new("cc").args(["-O2", "-pthread", "-o"]).arg(&program).arg(source).arg("-ldl").output().expect("cc runs");
+    let ran = Command::new("cc")
+        .args(["-O2", "-pthread", "-o"])
+        .arg(&program)
+        .arg(source)
+        .arg("-ldl")
+        .output()
+        .expect("cc runs");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let lock = program.to_str().expect("a plain path");
     // Five threads: on two processors round robin gives a program of two now both, now one.
-    let (value, said, code) =
-        run(&["--json", "--policy", "rr", "--threads", "2,1,2", "--", lock, ":::", "sh", "-c", "sleep 3", ":::", lock]);
+    let (value, said, code) = run(&[
+        "--json",
+        "--policy",
+        "rr",
+        "--threads",
+        "2,1,2",
+        "--",
+        lock,
+        ":::",
+        "sh",
+        "-c",
+        "sleep 3",
+        ":::",
+        lock,
+    ]);
     assert_eq!(code, 0, "{said}");
-    assert!(value["rows"][0]["quanta"].as_f64().is_some_and(|it| it >= 14.0), "{value}");
-    assert!(value["rows"][0]["longest_wait_quanta"].as_u64().is_some_and(|it| it >= 1), "it was never frozen: {value}");
+    assert!(value["rows"][0]["quanta"].as_f64().is_some_and(|number| number >= 14.0), "{value}");
+    assert!(
+        value["rows"][0]["longest_wait_quanta"].as_u64().is_some_and(|number| number >= 1),
+        "it was never frozen: {value}"
+    );
     assert_eq!(said.matches("longest waits").count(), 2, "{said}");
     // The measure can fail: a holder that sleeps in its section is seen.
     let (_, said, code) = run(&["--policy", "rr", "--threads", "2", "--", lock, "asleep"]);
@@ -308,15 +512,25 @@ fn workloads_run_for_real() {
     }
     let (value, said, code) = run(&["--json", "--policy", "pairing", "--small", "b1"]);
     assert_eq!(code, 0, "{said}");
-    let names: Vec<&str> = value["rows"].as_array().expect("rows").iter().filter_map(|it| it["program"].as_str()).collect();
-    assert!(names.len() > 2 && names.iter().all(|it| it.contains('(')), "{names:?}");
+    let names: Vec<&str> = value["rows"]
+        .as_array()
+        .expect("rows")
+        .iter()
+        .filter_map(|value| value["program"].as_str())
+        .collect();
+    assert!(names.len() > 2 && names.iter().all(|name| name.contains('(')), "{names:?}");
     // What the kernels print, the same each time: each kernel of one name agrees.
-    let mut lines: Vec<&str> =
-        said.lines().filter(|it| ["BT ", "SP ", "CG ", "MG ", "FT "].iter().any(|name| it.starts_with(name))).collect();
+    let mut lines: Vec<&str> = said
+        .lines()
+        .filter(|line| {
+            ["BT ", "SP ", "CG ", "MG ", "FT "].iter().any(|name| line.starts_with(name))
+        })
+        .collect();
     assert_eq!(lines.len(), names.len(), "{said}");
     lines.sort_unstable();
     lines.dedup();
-    let mut kernels: Vec<&str> = names.iter().filter_map(|it| it.split([' ', '(']).nth(1)).collect();
+    let mut kernels: Vec<&str> =
+        names.iter().filter_map(|name| name.split([' ', '(']).nth(1)).collect();
     kernels.sort_unstable();
     kernels.dedup();
     assert_eq!(lines.len(), kernels.len(), "{lines:?}");
@@ -336,8 +550,14 @@ fn workloads_run_for_real() {
     assert_eq!(code, 0, "{said}");
     assert_eq!(fs::read_to_string(folder.path().join("out")).expect("both ran"), "1\n2\n");
     assert_eq!(value["rows"].as_array().map(Vec::len), Some(2), "the background does not count");
-    let sim = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(["cosched", "sim", own]).output().expect("the binary runs");
-    assert!(sim.status.code() == Some(1), "the simulator needs the demand that the real run does not look at");
+    let sim = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .args(["cosched", "sim", own])
+        .output()
+        .expect("the binary runs");
+    assert!(
+        sim.status.code() == Some(1),
+        "the simulator needs the demand that the real run does not look at"
+    );
     let (_, said, code) = run(&["a9"]);
     assert!(code == 1 && said.contains("cannot read `a9`"), "{said}");
     let (_, _, code) = run(&["a1", "--", "true"]);
@@ -353,7 +573,10 @@ fn managers_beside_each_other_do_not_wait_for_each_other_without_end() {
     for _ in 0..4 {
         let start = || {
             let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
-            command.args(["cosched", "run", "--policy", "rr", "--", "true"]).stdout(Stdio::null()).stderr(Stdio::null());
+            command
+                .args(["cosched", "run", "--policy", "rr", "--", "true"])
+                .stdout(Stdio::null())
+                .stderr(Stdio::null());
             command.spawn().expect("the binary runs")
         };
         let mut all = [start(), start(), start()];
@@ -366,7 +589,7 @@ fn managers_beside_each_other_do_not_wait_for_each_other_without_end() {
             }
             let _ = child.kill();
             let _ = child.wait();
-            assert!(ended.is_some_and(|it| it.success()), "it ended with {ended:?}");
+            assert!(ended.is_some_and(|ended| ended.success()), "it ended with {ended:?}");
         }
     }
 }
@@ -376,11 +599,17 @@ fn settings_of_pairing_reach_it() {
     if !may_freeze() {
         return;
     }
-    for (arguments, share, finish_first) in
-        [(&[][..], 0.0, false), (&["--finish-first"], 0.0, true), (&["--round-robin", "0.5"], 0.5, false)]
-    {
+    for (arguments, share, finish_first) in [
+        (&[][..], 0.0, false),
+        (&["--finish-first"], 0.0, true),
+        (&["--round-robin", "0.5"], 0.5, false),
+    ] {
         let (value, said, code) = run(&[&["--json"], arguments, &["--", "true"]].concat());
         assert_eq!(code, 0, "{said}");
-        assert_eq!((&value["round_robin"], &value["finish_first"]), (&share.into(), &finish_first.into()), "{arguments:?}");
+        assert_eq!(
+            (&value["round_robin"], &value["finish_first"]),
+            (&share.into(), &finish_first.into()),
+            "{arguments:?}"
+        );
     }
 }

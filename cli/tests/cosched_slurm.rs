@@ -1,4 +1,5 @@
-//! cosched under a real Slurm: a controller and nodes of this test's own on this machine, each with a daemon, without munge.
+//! cosched under a real Slurm: a controller and nodes of this test's own on this machine, each with
+//! a daemon, without munge.
 //!
 //! Needs root, as `slurmd` does. Under MEANWHILE_LONG also what takes Slurm minutes.
 
@@ -19,7 +20,8 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// Of so many steps one starts within the patience of the plugin, however busy the machine is.
 const STEPS: usize = 50;
 const NODES: [&str; 3] = ["n1", "n2", "n3"];
-/// A folder of control groups of version 2, on machines that have a bare one beside version 1, and on others.
+/// A folder of control groups of version 2, on machines that have a bare one beside version
+/// 1, and on others.
 const V2: [&str; 2] = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"];
 
 /// Whether Slurm, and the right to run one, is here.
@@ -28,7 +30,8 @@ fn has_slurm() -> bool {
         skipped("only root runs a Slurm");
         return false;
     }
-    let is_there = Command::new("slurmd").arg("-V").output().is_ok() && Path::new("/sys/fs/cgroup/freezer").is_dir();
+    let is_there = Command::new("slurmd").arg("-V").output().is_ok()
+        && Path::new("/sys/fs/cgroup/freezer").is_dir();
     if !is_there {
         skipped("no slurmd, or no control groups of version 1 for it");
     }
@@ -53,14 +56,25 @@ impl Cluster {
         let top = it.folder.path().display().to_string();
         let made = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
             .args(["cosched", "slurm", "--json", "--membw", "10000", "-o", &format!("{top}/etc")])
-            .args(["--socket", &format!("{top}/run/%n/sock"), "--history", &format!("{top}/history")])
+            .args([
+                "--socket",
+                &format!("{top}/run/%n/sock"),
+                "--history",
+                &format!("{top}/history"),
+            ])
             .output()
             .expect("the binary runs");
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
-        let host =
-            fs::read_to_string("/proc/sys/kernel/hostname").expect("a name").trim().split('.').next().unwrap_or("localhost").to_owned();
+        let host = fs::read_to_string("/proc/sys/kernel/hostname")
+            .expect("a name")
+            .trim()
+            .split('.')
+            .next()
+            .unwrap_or("localhost")
+            .to_owned();
         fs::write(it.at("etc/slurm.conf"), configuration(&host, &top)).expect("a scratch file");
-        fs::write(it.at("etc/cgroup.conf"), "CgroupPlugin=cgroup/v1\nConstrainCores=no\n").expect("a scratch file");
+        fs::write(it.at("etc/cgroup.conf"), "CgroupPlugin=cgroup/v1\nConstrainCores=no\n")
+            .expect("a scratch file");
         fs::remove_file(it.at("etc/gres.conf")).expect("it was written");
         for node in NODES {
             it.daemon(node);
@@ -69,7 +83,9 @@ impl Cluster {
         for node in NODES {
             it.slurm("slurmd", &["-D", "-N", node]);
         }
-        wait_for("all nodes are idle", LIMIT, || it.words("sinfo", &["-h", "-N", "-t", "idle"]).lines().count() == NODES.len());
+        wait_for("all nodes are idle", LIMIT, || {
+            it.words("sinfo", &["-h", "-N", "-t", "idle"]).lines().count() == NODES.len()
+        });
         it
     }
 
@@ -78,26 +94,48 @@ impl Cluster {
     }
 
     fn slurm(&mut self, program: &str, words: &[&str]) {
-        let log = fs::File::create(self.at(&format!("log/{program}{}.said", words.join("")))).expect("a scratch file");
+        let log = fs::File::create(self.at(&format!("log/{program}{}.said", words.join(""))))
+            .expect("a scratch file");
         let mut command = Command::new(program);
-        command.args(words).env("SLURM_CONF", self.at("etc/slurm.conf")).current_dir(self.folder.path());
+        command
+            .args(words)
+            .env("SLURM_CONF", self.at("etc/slurm.conf"))
+            .current_dir(self.folder.path());
         let copy = log.try_clone().expect("a file");
-        self.children.push(command.stdin(Stdio::null()).stdout(log).stderr(copy).spawn().expect("it runs"));
+        self.children
+            .push(command.stdin(Stdio::null()).stdout(log).stderr(copy).spawn().expect("it runs"));
     }
 
     fn daemon(&mut self, node: &str) {
-        let said = fs::File::create(self.at(&format!("log/cosched.{node}"))).expect("a scratch file");
+        let said =
+            fs::File::create(self.at(&format!("log/cosched.{node}"))).expect("a scratch file");
         let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
-        command.args(["cosched", "daemon", "--no-restart", "--policy", "rr", "--source", "estimate", "--socket"]);
-        command.arg(self.at(&format!("run/{node}/sock"))).arg("--history").arg(self.at(&format!("history/{node}")));
-        self.daemons.push(command.stdout(Stdio::null()).stderr(said).spawn().expect("the binary runs"));
+        command.args([
+            "cosched",
+            "daemon",
+            "--no-restart",
+            "--policy",
+            "rr",
+            "--source",
+            "estimate",
+            "--socket",
+        ]);
+        command
+            .arg(self.at(&format!("run/{node}/sock")))
+            .arg("--history")
+            .arg(self.at(&format!("history/{node}")));
+        self.daemons
+            .push(command.stdout(Stdio::null()).stderr(said).spawn().expect("the binary runs"));
         wait_for("the daemon listens", LIMIT, || self.status(node)["ok"] == true);
     }
 
     fn status(&self, node: &str) -> Value {
         let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
-        command.args(["cosched", "status", "--json", "--socket"]).arg(self.at(&format!("run/{node}/sock")));
-        serde_json::from_slice(&command.output().expect("the binary runs").stdout).unwrap_or_default()
+        command
+            .args(["cosched", "status", "--json", "--socket"])
+            .arg(self.at(&format!("run/{node}/sock")));
+        serde_json::from_slice(&command.output().expect("the binary runs").stdout)
+            .unwrap_or_default()
     }
 
     fn programs(&self, node: &str) -> Vec<Value> {
@@ -106,22 +144,30 @@ impl Cluster {
 
     /// What a node manages of a job.
     fn of_job(&self, node: &str, job: &str) -> Option<Value> {
-        self.programs(node).into_iter().find(|it| it["name"].as_str().is_some_and(|it| it.starts_with(&format!("{job}."))))
+        self.programs(node).into_iter().find(|program| {
+            program["name"].as_str().is_some_and(|text| text.starts_with(&format!("{job}.")))
+        })
     }
 
     fn ask(&self, program: &str, words: &[&str]) -> Output {
         let mut command = Command::new(program);
-        command.args(words).env("SLURM_CONF", self.at("etc/slurm.conf")).current_dir(self.folder.path());
+        command
+            .args(words)
+            .env("SLURM_CONF", self.at("etc/slurm.conf"))
+            .current_dir(self.folder.path());
         command.output().expect("it runs")
     }
 
     fn words(&self, program: &str, words: &[&str]) -> String {
         let ran = self.ask(program, words);
-        format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr)).trim().to_owned()
+        format!("{}{}", String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr))
+            .trim()
+            .to_owned()
     }
 
-    /// The control groups in which a step of this command that prints its own starts. The plugin waits 50 ms for the daemon, so on
-    /// a busy machine a step may run before the daemon has it: one of these starts in a group of ours.
+    /// The control groups in which a step of this command that prints its own starts. The plugin
+    /// waits 50 ms for the daemon, so on a busy machine a step may run before the daemon has it:
+    /// one of these starts in a group of ours.
     fn managed_from_the_start(&self, program: &str, words: &[&str]) -> String {
         let mut said = String::new();
         for _ in 0..STEPS {
@@ -142,8 +188,11 @@ impl Cluster {
         );
         fs::write(&script, text).expect("a scratch file");
         let path = script.display().to_string();
-        let words: Vec<&str> =
-            ["--parsable", "-o", "/dev/null", "-J", name].into_iter().chain(more.iter().copied()).chain([path.as_str()]).collect();
+        let words: Vec<&str> = ["--parsable", "-o", "/dev/null", "-J", name]
+            .into_iter()
+            .chain(more.iter().copied())
+            .chain([path.as_str()])
+            .collect();
         let ran = self.ask("sbatch", &words);
         let job = String::from_utf8_lossy(&ran.stdout).trim().to_owned();
         assert!(!job.is_empty(), "{}", String::from_utf8_lossy(&ran.stderr));
@@ -161,13 +210,20 @@ impl Cluster {
 
     fn state(&self, job: &str) -> String {
         let text = self.words("scontrol", &["-o", "show", "job", job]);
-        text.split(' ').find_map(|it| it.strip_prefix("JobState=")).unwrap_or_default().to_owned()
+        text.split(' ')
+            .find_map(|part| part.strip_prefix("JobState="))
+            .unwrap_or_default()
+            .to_owned()
     }
 
     fn has_ended(&self, names: &[&str]) {
         for name in names {
-            for pid in fs::read_to_string(self.at(&format!("pid-{name}"))).unwrap_or_default().lines() {
-                wait_for(&format!("{name} has ended"), LIMIT, || !runs(pid.parse().expect("a number")));
+            for pid in
+                fs::read_to_string(self.at(&format!("pid-{name}"))).unwrap_or_default().lines()
+            {
+                wait_for(&format!("{name} has ended"), LIMIT, || {
+                    !runs(pid.parse().expect("a number"))
+                });
             }
         }
     }
@@ -177,12 +233,16 @@ impl Drop for Cluster {
     fn drop(&mut self) {
         self.ask("scancel", &["-f", "-u", "root"]);
         let start = std::time::Instant::now();
-        while !self.words("squeue", &["-h"]).is_empty() && start.elapsed() < Duration::from_secs(30) {
+        while !self.words("squeue", &["-h"]).is_empty() && start.elapsed() < Duration::from_secs(30)
+        {
             std::thread::sleep(Duration::from_millis(20));
         }
         // Nodes first: they tell the controller.
         for it in self.daemons.iter_mut().chain(self.children.iter_mut().rev()) {
-            let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(it.id() as i32), nix::sys::signal::Signal::SIGTERM);
+            let _ = nix::sys::signal::kill(
+                nix::unistd::Pid::from_raw(it.id() as i32),
+                nix::sys::signal::Signal::SIGTERM,
+            );
             let _ = it.wait();
         }
         for kind in ["freezer", "cpuset"] {
@@ -194,7 +254,9 @@ impl Drop for Cluster {
 
 /// Removes a folder of control groups from below.
 fn remove(path: &Path) {
-    for it in fs::read_dir(path).into_iter().flatten().flatten().filter(|it| it.path().is_dir()) {
+    for it in
+        fs::read_dir(path).into_iter().flatten().flatten().filter(|entry| entry.path().is_dir())
+    {
         remove(&it.path());
     }
     let _ = fs::remove_dir(path);
@@ -228,16 +290,27 @@ fn jobs_of_a_real_slurm_are_managed_and_stay_slurms() {
     }
     let mut cluster = Cluster::start();
 
-    // Steps of srun: two tasks are one program, in a group of ours. A step that asks for it is left alone.
+    // Steps of srun: two tasks are one program, in a group of ours. A step that asks for it is left
+    // alone.
     let wait = "touch \"$0/ran-$SLURM_PROCID\"; while [ ! -e \"$0/go\" ] && [ -e \"$0/etc\" ]; do sleep 0.05; done; exit 3";
     let mut srun = Command::new("srun");
-    srun.args(["-w", "n2", "-n", "2", "-J", "two words", "sh", "-c", wait]).arg(cluster.folder.path());
-    let mut srun = srun.env("SLURM_CONF", cluster.at("etc/slurm.conf")).stderr(Stdio::null()).spawn().expect("srun runs");
-    wait_for("both tasks run", LIMIT, || (0..2).all(|it| cluster.at(&format!("ran-{it}")).exists()));
+    srun.args(["-w", "n2", "-n", "2", "-J", "two words", "sh", "-c", wait])
+        .arg(cluster.folder.path());
+    let mut srun = srun
+        .env("SLURM_CONF", cluster.at("etc/slurm.conf"))
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("srun runs");
+    wait_for("both tasks run", LIMIT, || {
+        (0..2).all(|idx| cluster.at(&format!("ran-{idx}")).exists())
+    });
     wait_for("the daemon has them", LIMIT, || !cluster.programs("n2").is_empty());
     let programs = cluster.programs("n2");
     assert_eq!(programs.len(), 1, "{programs:?}");
-    assert!(programs[0]["name"].as_str().is_some_and(|it| it.ends_with(".0 two_words")), "{programs:?}");
+    assert!(
+        programs[0]["name"].as_str().is_some_and(|text| text.ends_with(".0 two_words")),
+        "{programs:?}"
+    );
     let pid = programs[0]["pid"].as_i64().expect("a number");
     let groups = fs::read_to_string(format!("/proc/{pid}/cgroup")).expect("it runs");
     assert!(groups.contains("freezer:/slurm_n2/") && groups.contains("0::/meanwhile-"), "{groups}");
@@ -245,10 +318,28 @@ fn jobs_of_a_real_slurm_are_managed_and_stay_slurms() {
     assert_eq!(srun.wait().expect("it is ours").code(), Some(3), "its exit status is its own");
     wait_for("its end is heard", LIMIT, || cluster.programs("n2").is_empty());
     let off = cluster.ask("srun", &["-w", "n2", "--cosched=off", "cat", "/proc/self/cgroup"]);
-    assert!(!String::from_utf8_lossy(&off.stdout).contains("meanwhile-"), "{}", String::from_utf8_lossy(&off.stdout));
-    cluster.managed_from_the_start("srun", &["-w", "n2", "--cosched=auto", "cat", "/proc/self/cgroup"]);
-    // Another user's steps: root's daemon takes them from root's slurmstepd, although each task is root's for a moment.
-    let as_nobody = ["--reuid=65534", "--regid=65534", "--clear-groups", "srun", "-w", "n2", "sh", "-c", "id -u; cat /proc/self/cgroup"];
+    assert!(
+        !String::from_utf8_lossy(&off.stdout).contains("meanwhile-"),
+        "{}",
+        String::from_utf8_lossy(&off.stdout)
+    );
+    cluster.managed_from_the_start(
+        "srun",
+        &["-w", "n2", "--cosched=auto", "cat", "/proc/self/cgroup"],
+    );
+    // Another user's steps: root's daemon takes them from root's slurmstepd, although each task is
+    // root's for a moment.
+    let as_nobody = [
+        "--reuid=65534",
+        "--regid=65534",
+        "--clear-groups",
+        "srun",
+        "-w",
+        "n2",
+        "sh",
+        "-c",
+        "id -u; cat /proc/self/cgroup",
+    ];
     let nobody = cluster.managed_from_the_start("setpriv", &as_nobody);
     assert!(nobody.starts_with("65534\n"), "{nobody}");
     still_roots(&cluster, &as_nobody);
@@ -257,35 +348,54 @@ fn jobs_of_a_real_slurm_are_managed_and_stay_slurms() {
     let wrong = cluster.words("srun", &["--cosched=perhaps", "true"]);
     assert!(wrong.contains("Invalid --cosched argument: perhaps"), "{wrong}");
 
-    // Three jobs on the processors of a node take turns; one that Slurm suspends takes none, and goes on when it is resumed.
-    let jobs = ["a", "b", "c"].map(|it| cluster.batch(it, &["-w", "n1", "--requeue"]));
-    ["a", "b", "c"].iter().for_each(|it| cluster.goes_on(it));
-    wait_for("all are managed", LIMIT, || jobs.iter().all(|it| cluster.of_job("n1", it).is_some()));
-    wait_for("one waits", LIMIT, || cluster.programs("n1").iter().any(|it| it["longest_wait_quanta"].as_u64() > Some(0)));
+    // Three jobs on the processors of a node take turns; one that Slurm suspends takes none, and
+    // goes on when it is resumed.
+    let jobs = ["a", "b", "c"].map(|word| cluster.batch(word, &["-w", "n1", "--requeue"]));
+    ["a", "b", "c"].iter().for_each(|word| cluster.goes_on(word));
+    wait_for("all are managed", LIMIT, || {
+        jobs.iter().all(|job| cluster.of_job("n1", job).is_some())
+    });
+    wait_for("one waits", LIMIT, || {
+        cluster
+            .programs("n1")
+            .iter()
+            .any(|program| program["longest_wait_quanta"].as_u64() > Some(0))
+    });
     assert_eq!(cluster.words("scontrol", &["suspend", &jobs[0]]), "");
-    wait_for("it is seen", LIMIT, || cluster.of_job("n1", &jobs[0]).is_some_and(|it| it["is_suspended"] == true));
-    let turns = |it: Option<Value>| it.and_then(|it| it["n_turns"].as_u64()).expect("it is managed");
+    wait_for("it is seen", LIMIT, || {
+        cluster.of_job("n1", &jobs[0]).is_some_and(|job| job["is_suspended"] == true)
+    });
+    let turns = |option: Option<Value>| {
+        option.and_then(|value| value["n_turns"].as_u64()).expect("it is managed")
+    };
     let (stood, written) = (turns(cluster.of_job("n1", &jobs[0])), cluster.out("a"));
-    ["b", "c"].iter().for_each(|it| cluster.goes_on(it));
-    assert_eq!((turns(cluster.of_job("n1", &jobs[0])), cluster.out("a")), (stood, written), "a suspended job takes no turns");
+    ["b", "c"].iter().for_each(|word| cluster.goes_on(word));
+    assert_eq!(
+        (turns(cluster.of_job("n1", &jobs[0])), cluster.out("a")),
+        (stood, written),
+        "a suspended job takes no turns"
+    );
     assert_eq!(cluster.words("scontrol", &["resume", &jobs[0]]), "");
     cluster.goes_on("a");
 
-    // A daemon that dies thaws all, jobs run on, and new ones start without it and with the next one.
+    // A daemon that dies thaws all, jobs run on, and new ones start without it and with the next
+    // one.
     cluster.daemons[0].kill().and_then(|()| cluster.daemons[0].wait()).expect("it is ours");
-    ["a", "b", "c"].iter().for_each(|it| cluster.goes_on(it));
+    ["a", "b", "c"].iter().for_each(|word| cluster.goes_on(word));
     assert_eq!(cluster.words("srun", &["-w", "n1", "echo", "ran"]), "ran");
     cluster.daemon("n1");
     let next = cluster.batch("d", &["-w", "n1"]);
     wait_for("the next is managed", LIMIT, || cluster.of_job("n1", &next).is_some());
     // What it moves is a number where this machine shows it, and not known elsewhere; never 0.
-    wait_for("it has turns", LIMIT, || cluster.of_job("n1", &next).is_some_and(|it| it["n_turns"].as_u64() > Some(3)));
+    wait_for("it has turns", LIMIT, || {
+        cluster.of_job("n1", &next).is_some_and(|job| job["n_turns"].as_u64() > Some(3))
+    });
     let mbps = cluster.of_job("n1", &next).expect("it is managed")["mbps"].clone();
     assert!(mbps.is_null() || mbps.as_f64() > Some(0.0), "{mbps}");
 
     // Whatever ends them reaches them, frozen or not: drain lets them run, scancel ends them.
     cluster.words("scontrol", &["update", "nodename=n1", "state=drain", "reason=test"]);
-    ["a", "d"].iter().for_each(|it| cluster.goes_on(it));
+    ["a", "d"].iter().for_each(|word| cluster.goes_on(word));
     cluster.ask("scancel", &jobs.iter().chain([&next]).map(String::as_str).collect::<Vec<_>>());
     cluster.has_ended(&["a", "b", "c", "d"]);
     for job in jobs.iter().chain([&next]) {
@@ -296,15 +406,22 @@ fn jobs_of_a_real_slurm_are_managed_and_stay_slurms() {
     let history = fs::read_to_string(cluster.at("history/n1")).unwrap_or_default();
     let is_rate = |rest: &str| rest.trim().parse::<u64>().is_ok_and(|mbps| mbps > 0);
     assert!(history.is_empty() || history.strip_prefix("0 d ").is_some_and(is_rate), "{history}");
-    wait_for("the node is drained, not down", LIMIT, || cluster.words("sinfo", &["-h", "-n", "n1", "-o", "%T %E"]) == "drained test");
+    wait_for("the node is drained, not down", LIMIT, || {
+        cluster.words("sinfo", &["-h", "-n", "n1", "-o", "%T %E"]) == "drained test"
+    });
 
-    // An array is as many programs as tasks; a job that shares its node with nobody runs as any other.
+    // An array is as many programs as tasks; a job that shares its node with nobody runs as any
+    // other.
     let array = cluster.batch("array", &["-w", "n2", "--array=0-1"]);
     wait_for("both are managed", LIMIT, || cluster.programs("n2").len() == 2);
     let alone = cluster.batch("alone", &["-w", "n3", "--exclusive"]);
     wait_for("it is managed", LIMIT, || cluster.of_job("n3", &alone).is_some());
     let beside = cluster.batch("beside", &["-w", "n3"]);
-    assert!(cluster.state(&beside) == "PENDING" || cluster.state(&beside).is_empty(), "{}", cluster.state(&beside));
+    assert!(
+        cluster.state(&beside) == "PENDING" || cluster.state(&beside).is_empty(),
+        "{}",
+        cluster.state(&beside)
+    );
     cluster.ask("scancel", &[&array, &alone, &beside]);
     cluster.has_ended(&["array", "alone"]);
 
@@ -315,22 +432,39 @@ fn jobs_of_a_real_slurm_are_managed_and_stay_slurms() {
     }
 }
 
-/// A task is root's until it has become its user's, which other plugins of a site's take their time for. The daemon is told before.
+/// A task is root's until it has become its user's, which other plugins of a site's take their time
+/// for. The daemon is told before.
 fn still_roots(cluster: &Cluster, step: &[&str]) {
     let slow = "#include <slurm/spank.h>\n#include <unistd.h>\nSPANK_PLUGIN(slow, 1)\n\
                 int slurm_spank_task_init_privileged(spank_t sp, int ac, char **av) { (void)sp; (void)ac; (void)av; return usleep(300000); }\n";
     fs::write(cluster.at("slow.c"), slow).expect("a scratch file");
     let mut cc = Command::new("cc");
-    let cc = cc.args(["-std=gnu11", "-fPIC", "-shared", "-o"]).arg(cluster.at("slow.so")).arg(cluster.at("slow.c")).status();
+    let cc = cc
+        .args(["-std=gnu11", "-fPIC", "-shared", "-o"])
+        .arg(cluster.at("slow.so"))
+        .arg(cluster.at("slow.c"))
+        .status();
     assert!(cc.expect("cc runs").success());
     let line = fs::read_to_string(cluster.at("etc/plugstack.conf")).expect("it was written");
-    fs::write(cluster.at("etc/plugstack.conf"), format!("{line}required {}\n", cluster.at("slow.so").display())).expect("it is ours");
+    fs::write(
+        cluster.at("etc/plugstack.conf"),
+        format!("{line}required {}\n", cluster.at("slow.so").display()),
+    )
+    .expect("it is ours");
     let mut srun = Command::new("setpriv");
     let script = "while [ ! -e \"$0/become\" ] && [ -e \"$0/etc\" ]; do sleep 0.05; done";
     srun.args(&step[..step.len() - 1]).args([script, &cluster.folder.path().display().to_string()]);
-    let mut srun = srun.env("SLURM_CONF", cluster.at("etc/slurm.conf")).current_dir(cluster.folder.path()).spawn().expect("srun runs");
+    let mut srun = srun
+        .env("SLURM_CONF", cluster.at("etc/slurm.conf"))
+        .current_dir(cluster.folder.path())
+        .spawn()
+        .expect("srun runs");
     wait_for("it is managed", LIMIT, || !cluster.programs("n2").is_empty());
-    assert_eq!(cluster.programs("n2")[0]["user"], 65534, "it is its user's whatever its task still was");
+    assert_eq!(
+        cluster.programs("n2")[0]["user"],
+        65534,
+        "it is its user's whatever its task still was"
+    );
     fs::write(cluster.at("become"), "").expect("a scratch file");
     assert!(srun.wait().expect("it is ours").success());
     wait_for("its end is heard", LIMIT, || cluster.programs("n2").is_empty());
@@ -339,19 +473,27 @@ fn still_roots(cluster: &Cluster, step: &[&str]) {
 
 /// Two memory-bound jobs do not share a node, one that leaves the memory alone runs beside them.
 fn placement(cluster: &Cluster) {
-    fs::write(cluster.at("history/n9"), "0 heavy 4500\n0 light 700\n1 light 9000\n").expect("a scratch file");
+    fs::write(cluster.at("history/n9"), "0 heavy 4500\n0 light 700\n1 light 9000\n")
+        .expect("a scratch file");
     let gres = |job: &str| {
         let text = cluster.words("scontrol", &["-o", "show", "job", job]);
         // Slurm 24.11 writes `gres/`.
-        text.split(' ').find_map(|it| it.strip_prefix("TresPerNode=")).map(|it| it.replace("gres/", "gres:"))
+        text.split(' ')
+            .find_map(|part| part.strip_prefix("TresPerNode="))
+            .map(|part| part.replace("gres/", "gres:"))
     };
     let first = cluster.batch("heavy", &["-w", "n2"]);
     assert_eq!(gres(&first).as_deref(), Some("gres:membw:51"), "more than half of the node");
     wait_for("it runs", LIMIT, || cluster.state(&first) == "RUNNING");
     let light = cluster.batch("light", &["-w", "n2"]);
     let unknown = cluster.batch("unknown", &["-w", "n2", "--gres=membw:30"]);
-    assert_eq!((gres(&light).as_deref(), gres(&unknown).as_deref()), (Some("gres:membw:7"), Some("gres:membw:30")));
-    wait_for("they share", LIMIT, || cluster.state(&light) == "RUNNING" && cluster.state(&unknown) == "RUNNING");
+    assert_eq!(
+        (gres(&light).as_deref(), gres(&unknown).as_deref()),
+        (Some("gres:membw:7"), Some("gres:membw:30"))
+    );
+    wait_for("they share", LIMIT, || {
+        cluster.state(&light) == "RUNNING" && cluster.state(&unknown) == "RUNNING"
+    });
     let second = cluster.batch("heavy", &["-w", "n2"]);
     // It waits for what no node has twice; a queue in order would hold up what comes behind it.
     let why = || cluster.words("squeue", &["-h", "-j", &second, "-o", "%T %r"]);
@@ -366,21 +508,41 @@ fn placement(cluster: &Cluster) {
 fn other_abi(cluster: &Cluster) {
     let source = fs::read_to_string(cluster.at("etc/cosched.c")).expect("it was written");
     let other = "#undef SLURM_VERSION_NUMBER\n#define SLURM_VERSION_NUMBER SLURM_VERSION_NUM(20, 11, 0)\nSPANK_PLUGIN";
-    fs::write(cluster.at("other.c"), source.replace("SPANK_PLUGIN", other)).expect("a scratch file");
+    fs::write(cluster.at("other.c"), source.replace("SPANK_PLUGIN", other))
+        .expect("a scratch file");
     let mut cc = Command::new("cc");
-    let cc = cc.args(["-std=gnu11", "-fPIC", "-shared", "-o"]).arg(cluster.at("other.so")).arg(cluster.at("other.c")).status();
+    let cc = cc
+        .args(["-std=gnu11", "-fPIC", "-shared", "-o"])
+        .arg(cluster.at("other.so"))
+        .arg(cluster.at("other.c"))
+        .status();
     assert!(cc.expect("cc runs").success());
     fs::rename(cluster.at("other.so"), cluster.at("etc/cosched.so")).expect("it is ours");
     let ran = cluster.ask("srun", &["-w", "n3", "cat", "/proc/self/cgroup"]);
-    let (groups, said) = (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
-    assert!(groups.contains("freezer:/slurm_n3/") && !groups.contains("meanwhile-"), "{groups}{said}");
+    let (groups, said) =
+        (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
+    assert!(
+        groups.contains("freezer:/slurm_n3/") && !groups.contains("meanwhile-"),
+        "{groups}{said}"
+    );
     assert!(said.contains("Incompatible plugin version"), "{said}");
     let made = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
-        .args(["cosched", "slurm", "--membw", "10000", "-o", &cluster.at("etc").display().to_string()])
+        .args([
+            "cosched",
+            "slurm",
+            "--membw",
+            "10000",
+            "-o",
+            &cluster.at("etc").display().to_string(),
+        ])
         .args(["--socket", &format!("{}/run/%n/sock", cluster.folder.path().display())])
         .output()
         .expect("the binary runs");
-    assert!(made.status.success(), "what is ours is written again: {}", String::from_utf8_lossy(&made.stderr));
+    assert!(
+        made.status.success(),
+        "what is ours is written again: {}",
+        String::from_utf8_lossy(&made.stderr)
+    );
     fs::remove_file(cluster.at("etc/gres.conf")).expect("it was written");
 }
 
@@ -391,7 +553,9 @@ fn requeue_and_time_limit(cluster: &Cluster) {
     let before = fs::read_to_string(cluster.at("pid-again")).expect("it runs");
     assert_eq!(cluster.words("scontrol", &["requeue", &again]), "");
     let limited = cluster.batch("limited", &["-w", "n2", "-t", "1"]);
-    wait_for("it runs again", LIMIT, || fs::read_to_string(cluster.at("pid-again")).is_ok_and(|it| it.lines().count() == 2));
+    wait_for("it runs again", LIMIT, || {
+        fs::read_to_string(cluster.at("pid-again")).is_ok_and(|text| text.lines().count() == 2)
+    });
     wait_for("it is managed again", LIMIT, || cluster.of_job("n2", &again).is_some());
     assert!(!runs(before.trim().parse().expect("a number")));
     wait_for("the time limit ends it", 2 * LIMIT, || cluster.state(&limited) == "TIMEOUT");
@@ -423,17 +587,41 @@ impl InPlace {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let groups = Path::new(v2).join(format!("slurm-test-{}", std::process::id()));
         let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
-        command.args(["cosched", "daemon", "--no-restart", "--policy", "rr", "--source", "estimate", "--freezer", "v2", "--socket"]);
-        let daemon = command.arg(folder.path().join("own/sock")).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-        let mut it = InPlace { folder, groups, daemon: daemon.expect("the binary runs"), tasks: Vec::new() };
+        command.args([
+            "cosched",
+            "daemon",
+            "--no-restart",
+            "--policy",
+            "rr",
+            "--source",
+            "estimate",
+            "--freezer",
+            "v2",
+            "--socket",
+        ]);
+        let daemon = command
+            .arg(folder.path().join("own/sock"))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
+        let mut it =
+            InPlace { folder, groups, daemon: daemon.expect("the binary runs"), tasks: Vec::new() };
         wait_for("the daemon listens", LIMIT, || UnixStream::connect(it.socket()).is_ok());
         for name in ["a", "b"] {
             let script = "while [ -e \"$0\" ]; do echo x >> \"$0/out-$1\"; k=0; while [ $k -lt 999 ]; do k=$((k+1)); done; done";
-            it.tasks.push(Command::new("sh").args(["-c", script]).arg(it.folder.path()).arg(name).spawn().expect("sh runs"));
+            it.tasks.push(
+                Command::new("sh")
+                    .args(["-c", script])
+                    .arg(it.folder.path())
+                    .arg(name)
+                    .spawn()
+                    .expect("sh runs"),
+            );
         }
         for idx in 0..2 {
             fs::create_dir_all(it.task(idx)).expect("root makes groups");
-            fs::write(it.task(idx).join("cgroup.procs"), it.tasks[idx].id().to_string()).expect("root moves processes");
+            fs::write(it.task(idx).join("cgroup.procs"), it.tasks[idx].id().to_string())
+                .expect("root moves processes");
         }
         it
     }
@@ -451,19 +639,28 @@ impl InPlace {
     }
 
     fn is_frozen(&self, idx: usize) -> bool {
-        fs::read_to_string(self.task(idx).join("cgroup.freeze")).is_ok_and(|it| it.trim() == "1")
+        fs::read_to_string(self.task(idx).join("cgroup.freeze"))
+            .is_ok_and(|text| text.trim() == "1")
     }
 
     fn are_at_home(&self) {
         for (idx, task) in self.tasks.iter().enumerate() {
             let there = fs::read_to_string(self.task(idx).join("cgroup.procs")).expect("a group");
             assert_eq!(there.trim(), task.id().to_string(), "no task leaves its group");
-            assert!(fs::read_dir(self.task(idx)).expect("a group").flatten().all(|it| !it.path().is_dir()), "nor is one made in it");
+            assert!(
+                fs::read_dir(self.task(idx))
+                    .expect("a group")
+                    .flatten()
+                    .all(|entry| !entry.path().is_dir()),
+                "nor is one made in it"
+            );
         }
     }
 
     fn first(&self) -> Value {
-        serde_json::from_str::<Value>(&say(&self.socket(), "{\"do\":\"status\"}")).expect("an object")["programs"][0].clone()
+        serde_json::from_str::<Value>(&say(&self.socket(), "{\"do\":\"status\"}"))
+            .expect("an object")["programs"][0]
+            .clone()
     }
 }
 
@@ -488,9 +685,14 @@ fn in_groups_of_version_2_tasks_are_frozen_where_they_are() {
     }
     let v2 = V2.iter().find(|it| Path::new(it).join("cgroup.procs").exists()).expect("v2 works");
     let mut it = InPlace::start(v2);
-    let pids = it.tasks.iter().map(|it| it.id().to_string()).collect::<Vec<_>>().join(",");
-    let step = format!("{{\"do\":\"step\",\"job\":7,\"step\":0,\"user\":0,\"name\":\"x\",\"threads\":2,\"pids\":[{pids}]}}");
-    let refused = say(&it.socket(), "{\"do\":\"step\",\"job\":7,\"step\":0,\"user\":0,\"name\":\"x\",\"pids\":[1]}");
+    let pids = it.tasks.iter().map(|task| task.id().to_string()).collect::<Vec<_>>().join(",");
+    let step = format!(
+        "{{\"do\":\"step\",\"job\":7,\"step\":0,\"user\":0,\"name\":\"x\",\"threads\":2,\"pids\":[{pids}]}}"
+    );
+    let refused = say(
+        &it.socket(),
+        "{\"do\":\"step\",\"job\":7,\"step\":0,\"user\":0,\"name\":\"x\",\"pids\":[1]}",
+    );
     assert!(refused.contains("process 1 is no task of the step's daemon"), "{refused}");
     let taken = say(&it.socket(), &step);
     assert!(taken.contains("\"ok\":true"), "{taken}");
@@ -506,24 +708,34 @@ fn in_groups_of_version_2_tasks_are_frozen_where_they_are() {
     it.are_at_home();
     // Slurm suspends by the folder above.
     fs::write(it.user().join("cgroup.freeze"), "1").expect("root freezes");
-    wait_for("it is seen", LIMIT, || it.first()["is_suspended"] == true && !it.is_frozen(0) && !it.is_frozen(1));
+    wait_for("it is seen", LIMIT, || {
+        it.first()["is_suspended"] == true && !it.is_frozen(0) && !it.is_frozen(1)
+    });
     fs::write(it.user().join("cgroup.freeze"), "0").expect("root thaws");
-    wait_for("it takes turns again", LIMIT, || it.first()["is_suspended"] == false && it.is_frozen(0));
+    wait_for("it takes turns again", LIMIT, || {
+        it.first()["is_suspended"] == false && it.is_frozen(0)
+    });
     // Or by signals.
-    let pids: Vec<i32> = it.tasks.iter().map(|it| it.id() as i32).collect();
+    let pids: Vec<i32> = it.tasks.iter().map(|task| task.id() as i32).collect();
     support::signal("STOP", &pids);
     wait_for("it is seen", LIMIT, || it.first()["is_suspended"] == true && !it.is_frozen(0));
     support::signal("CONT", &pids);
-    wait_for("it takes turns again", LIMIT, || it.first()["is_suspended"] == false && it.is_frozen(0));
+    wait_for("it takes turns again", LIMIT, || {
+        it.first()["is_suspended"] == false && it.is_frozen(0)
+    });
     // What the daemon leaves behind is as it was.
     it.daemon.kill().and_then(|()| it.daemon.wait()).expect("it is ours");
     wait_for("both are thawed", support::THAWED, || !it.is_frozen(0) && !it.is_frozen(1));
     it.are_at_home();
 }
 
-/// The plugin in a program of the test's own that calls its hooks as slurmstepd does, with a socket of this path.
+/// The plugin in a program of the test's own that calls its hooks as slurmstepd does, with a
+/// socket of this path.
 fn hooks(folder: &Path, socket: &Path) -> String {
-    let ran = Command::new(folder.join("hooks")).arg(format!("socket={}", socket.display())).output().expect("it was compiled");
+    let ran = Command::new(folder.join("hooks"))
+        .arg(format!("socket={}", socket.display()))
+        .output()
+        .expect("it was compiled");
     assert!(ran.status.success(), "{:?}", ran.status);
     String::from_utf8(ran.stdout).expect("text")
 }
@@ -535,7 +747,11 @@ fn a_step_starts_whatever_the_daemon_does() {
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut cc = Command::new("cc");
     cc.args(["-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-o"]).arg(at("hooks"));
-    let cc = cc.arg(top.join("../systems/cosched/slurm/cosched.c")).arg(top.join("tests/support/spank.c")).output().expect("cc runs");
+    let cc = cc
+        .arg(top.join("../systems/cosched/slurm/cosched.c"))
+        .arg(top.join("tests/support/spank.c"))
+        .output()
+        .expect("cc runs");
     assert!(cc.status.success(), "{}", String::from_utf8_lossy(&cc.stderr));
 
     let said = hooks(folder.path(), &at("nowhere"));
@@ -548,11 +764,17 @@ fn a_step_starts_whatever_the_daemon_does() {
     assert!(said.contains("the daemon does not answer"), "{said}");
     let mut heard = String::new();
     mute.accept().expect("it came").0.read_to_string(&mut heard).expect("text");
-    assert_eq!(heard, "{\"do\":\"step\",\"job\":7,\"step\":0,\"user\":1000,\"name\":\"a_b_\",\"threads\":2,\"pids\":[11,12]}\n");
+    assert_eq!(
+        heard,
+        "{\"do\":\"step\",\"job\":7,\"step\":0,\"user\":1000,\"name\":\"a_b_\",\"threads\":2,\"pids\":[11,12]}\n"
+    );
     mute.accept().expect("it came").0.read_to_string(&mut heard).expect("text");
     assert!(heard.ends_with("}\n{\"do\":\"stepend\",\"job\":7,\"step\":0}\n"), "{heard}");
     // Refuses, and agrees.
-    for (answer, expected) in [("{\"ok\":false,\"message\":\"no\"}\n", "the daemon refuses the step"), ("{\"ok\":true,\"id\":1}\n", "")] {
+    for (answer, expected) in [
+        ("{\"ok\":false,\"message\":\"no\"}\n", "the daemon refuses the step"),
+        ("{\"ok\":true,\"id\":1}\n", ""),
+    ] {
         let socket = at("answers");
         let listener = UnixListener::bind(&socket).expect("a socket");
         let thread = std::thread::spawn(move || {
@@ -566,7 +788,11 @@ fn a_step_starts_whatever_the_daemon_does() {
         thread.join().expect("no panic");
         fs::remove_file(&socket).expect("it is ours");
         // On a busy machine an answer may come after the 50 ms that it may take.
-        assert!(said.contains(expected) && (!expected.is_empty() || said.is_empty()) || said.contains("does not answer"), "{said}");
+        assert!(
+            said.contains(expected) && (!expected.is_empty() || said.is_empty())
+                || said.contains("does not answer"),
+            "{said}"
+        );
     }
 }
 
@@ -575,20 +801,34 @@ fn what_slurm_needs_is_written_and_nothing_else_is_overwritten() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let write = |at: &Path, more: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
-        let ran =
-            command.args(["cosched", "slurm", "--json", "--membw", "20000", "-o"]).arg(at).args(more).output().expect("the binary runs");
+        let ran = command
+            .args(["cosched", "slurm", "--json", "--membw", "20000", "-o"])
+            .arg(at)
+            .args(more)
+            .output()
+            .expect("the binary runs");
         (serde_json::from_slice::<Value>(&ran.stdout).expect("an object"), ran.status.code())
     };
     let made = folder.path().join("made");
     for _ in 0..2 {
         let (value, code) = write(&made, &[]);
-        assert_eq!((code, value["membw"].as_u64(), value["measured"].as_bool()), (Some(0), Some(200), Some(false)), "{value}");
+        assert_eq!(
+            (code, value["membw"].as_u64(), value["measured"].as_bool()),
+            (Some(0), Some(200), Some(false)),
+            "{value}"
+        );
         for name in value["files"].as_array().expect("a list") {
             assert!(made.join(name.as_str().expect("a name")).is_file(), "{name}");
         }
     }
     let line = fs::read_to_string(made.join("plugstack.conf")).expect("it was written");
-    assert!(line.contains(&format!("\noptional {}/cosched.so socket=/run/meanwhile/cosched.sock\n", made.display())), "{line}");
+    assert!(
+        line.contains(&format!(
+            "\noptional {}/cosched.so socket=/run/meanwhile/cosched.sock\n",
+            made.display()
+        )),
+        "{line}"
+    );
     let lua = fs::read_to_string(made.join("job_submit.lua")).expect("it was written");
     assert!(!lua.contains('@') && lua.contains("local total = 200 "), "{lua}");
     fs::write(made.join("job_submit.lua"), "mine").expect("a scratch file");
@@ -596,7 +836,9 @@ fn what_slurm_needs_is_written_and_nothing_else_is_overwritten() {
     let said = value["errors"][0]["message"].as_str().unwrap_or_default();
     assert!(code == Some(1) && said.contains("job_submit.lua` is not ours"), "{value}");
     assert_eq!(fs::read_to_string(made.join("job_submit.lua")).expect("it is there"), "mine");
-    for (at, more) in [("new", ["--history", "/a b"]), ("new", ["--socket", "/a'b"]), ("a b", ["--socket", "/a"])] {
+    for (at, more) in
+        [("new", ["--history", "/a b"]), ("new", ["--socket", "/a'b"]), ("a b", ["--socket", "/a"])]
+    {
         let at = folder.path().join(at);
         assert_eq!(write(&at, &more).1, Some(1));
         assert!(!at.exists(), "nothing is written");

@@ -16,7 +16,10 @@ const OTHERS: &[(&str, &str)] = &[
     ("meanwhile cipher tune", "measured"),
     ("meanwhile doctor", "what one machine has"),
     ("meanwhile-lab", "the tests of the laboratory run it"),
-    ("meanwhile overlap install", "the reader's own program; the wrappers have a test of their own"),
+    (
+        "meanwhile overlap install",
+        "the reader's own program; the wrappers have a test of their own",
+    ),
 ];
 
 /// Files that a page takes from the first block of another page.
@@ -57,14 +60,24 @@ fn blocks(text: &str) -> Vec<(usize, Vec<&str>)> {
 
 /// The commands of the blocks that begin with one.
 fn steps(text: &str) -> Vec<Vec<Step>> {
-    let consoles = blocks(text).into_iter().filter(|(_, lines)| lines.first().is_some_and(|it| it.starts_with("$ ")));
+    let consoles = blocks(text)
+        .into_iter()
+        .filter(|(_, lines)| lines.first().is_some_and(|line| line.starts_with("$ ")));
     consoles
         .map(|(first, lines)| {
             let mut steps: Vec<Step> = Vec::new();
             for (idx, line) in lines.into_iter().enumerate() {
                 match line.strip_prefix("$ ") {
-                    Some(command) => steps.push(Step { line: first + idx, command: command.to_owned(), printed: Vec::new() }),
-                    None => steps.last_mut().expect("a command comes first").printed.push(line.trim_end().to_owned()),
+                    Some(command) => steps.push(Step {
+                        line: first + idx,
+                        command: command.to_owned(),
+                        printed: Vec::new(),
+                    }),
+                    None => steps
+                        .last_mut()
+                        .expect("a command comes first")
+                        .printed
+                        .push(line.trim_end().to_owned()),
                 }
             }
             steps
@@ -76,8 +89,12 @@ fn steps(text: &str) -> Vec<Vec<Step>> {
 fn agree(said: &[String], got: &[String]) -> bool {
     match said.split_first() {
         None => got.is_empty(),
-        Some((first, rest)) if first.trim() == "..." => (0..=got.len()).any(|it| agree(rest, &got[it..])),
-        Some((first, rest)) => got.split_first().is_some_and(|(line, more)| line == first && agree(rest, more)),
+        Some((first, rest)) if first.trim() == "..." => {
+            (0..=got.len()).any(|idx| agree(rest, &got[idx..]))
+        }
+        Some((first, rest)) => {
+            got.split_first().is_some_and(|(line, more)| line == first && agree(rest, more))
+        }
     }
 }
 
@@ -85,19 +102,28 @@ fn agree(said: &[String], got: &[String]) -> bool {
 fn print(command: &str, folder: &Path) -> Vec<String> {
     let binary = Path::new(env!("CARGO_BIN_EXE_meanwhile"));
     // `make test` keeps what compilers made, but for those with a plugin.
-    let is_kept = std::env::var_os("CCACHE_DIR").is_some() && !command.contains("meanwhile overlap");
+    let is_kept =
+        std::env::var_os("CCACHE_DIR").is_some() && !command.contains("meanwhile overlap");
     let compilers = if is_kept { "/usr/lib/ccache:" } else { "" };
     // The system's Python comes first: it has the Debian packages that setup installs.
-    let (own, all) = (binary.parent().expect("a folder").display(), std::env::var("PATH").expect("a PATH"));
+    let (own, all) =
+        (binary.parent().expect("a folder").display(), std::env::var("PATH").expect("a PATH"));
     let path = format!("{own}:{compilers}/usr/bin:{all}");
     let command = command.replace("target/release/meanwhile", "meanwhile");
     let mut shell = Command::new("sh");
-    shell.args(["-c", &format!("exec 2>&1; {command}")]).env("PATH", path).env("NO_COLOR", "1").current_dir(folder);
+    shell
+        .args(["-c", &format!("exec 2>&1; {command}")])
+        .env("PATH", path)
+        .env("NO_COLOR", "1")
+        .current_dir(folder);
     // What a reader's cargo and pip fetch is here already.
-    shell.env("CARGO_NET_OFFLINE", "true").env("PIP_NO_INDEX", "1").env("PIP_NO_BUILD_ISOLATION", "false");
+    shell
+        .env("CARGO_NET_OFFLINE", "true")
+        .env("PIP_NO_INDEX", "1")
+        .env("PIP_NO_BUILD_ISOLATION", "false");
     let ran = shell.output().expect("sh runs");
     let text = String::from_utf8(ran.stdout).expect("text");
-    text.trim_end().lines().map(|it| it.trim_end().to_owned()).collect()
+    text.trim_end().lines().map(|line| line.trim_end().to_owned()).collect()
 }
 
 /// Runs a page from its first command to its last, and gives back how many were compared.
@@ -105,38 +131,52 @@ fn follow(page: &str) -> usize {
     // The plugin says that it is being built, once.
     static BUILT: std::sync::Once = std::sync::Once::new();
     if read(page).contains("meanwhile overlap cc") {
-        BUILT.call_once(|| drop(Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(["overlap", "plugin"]).output()));
+        BUILT.call_once(|| {
+            drop(Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(["overlap", "plugin"]).output())
+        });
     }
     let folder = tempfile::tempdir().expect("a scratch folder");
-    for (_, name, source) in TAKEN.iter().filter(|it| it.0 == page) {
+    for (_, name, source) in TAKEN.iter().filter(|pair| pair.0 == page) {
         let text = read(source);
         let (_, lines) = blocks(&text).swap_remove(0);
         std::fs::write(folder.path().join(name), lines.join("\n")).expect("a scratch file");
     }
     // README's commands are those of a reader in the checkout.
-    std::os::unix::fs::symlink(root().join("examples"), folder.path().join("examples")).expect("a scratch folder");
+    std::os::unix::fs::symlink(root().join("examples"), folder.path().join("examples"))
+        .expect("a scratch folder");
     let mut n_compared = 0;
     let mut wrong = String::new();
     for block in steps(&read(page)) {
         // What follows an example of another machine in its block is part of that example.
-        let own = block.iter().take_while(|step| !OTHERS.iter().any(|it| step.command.starts_with(it.0)));
+        let own = block
+            .iter()
+            .take_while(|step| !OTHERS.iter().any(|pair| step.command.starts_with(pair.0)));
         for step in own {
             if let Some(name) = step.command.strip_prefix("cat ") {
-                std::fs::write(folder.path().join(name), step.printed.join("\n")).expect("a scratch file");
+                std::fs::write(folder.path().join(name), step.printed.join("\n"))
+                    .expect("a scratch file");
                 continue;
             }
-            let runs_it = ["cipher test", "./use"].iter().any(|it| step.command.contains(it));
+            let runs_it = ["cipher test", "./use"].iter().any(|word| step.command.contains(word));
             if step.command.contains("avx2") && runs_it && !has_avx2() {
                 skipped(&format!("docs: {page}:{}: no AVX2", step.line));
                 continue;
             }
             n_compared += 1;
-            if step.command.contains("regwin scenario") && !compiles_as_the_pages(SPARC_GCC, &format!("docs: {page}:{}", step.line)) {
+            if step.command.contains("regwin scenario")
+                && !compiles_as_the_pages(SPARC_GCC, &format!("docs: {page}:{}", step.line))
+            {
                 continue;
             }
             let got = print(&step.command, folder.path());
             if !agree(&step.printed, &got) {
-                let _ = writeln!(wrong, "{page}:{}: `{}` prints\n{}\n", step.line, step.command, got.join("\n"));
+                let _ = writeln!(
+                    wrong,
+                    "{page}:{}: `{}` prints\n{}\n",
+                    step.line,
+                    step.command,
+                    got.join("\n")
+                );
             }
         }
     }
@@ -145,7 +185,8 @@ fn follow(page: &str) -> usize {
 }
 
 fn has_avx2() -> bool {
-    std::fs::read_to_string("/proc/cpuinfo").is_ok_and(|it| it.split_whitespace().any(|word| word == "avx2"))
+    std::fs::read_to_string("/proc/cpuinfo")
+        .is_ok_and(|text| text.split_whitespace().any(|word| word == "avx2"))
 }
 
 #[test]
@@ -160,7 +201,10 @@ fn the_pages_of_the_systems_print_what_they_say() {
     assert_eq!(follow("systems/cipher/README.md"), 2);
     for system in ["regwin", "overlap", "cosched"] {
         let blocks = steps(&read(&format!("systems/{system}/README.md")));
-        assert!(!blocks.is_empty() && blocks.iter().flatten().all(|step| step.printed.is_empty()), "{system}");
+        assert!(
+            !blocks.is_empty() && blocks.iter().flatten().all(|step| step.printed.is_empty()),
+            "{system}"
+        );
     }
 }
 
@@ -181,16 +225,20 @@ fn the_guide_to_regwin_prints_what_it_says() {
 
 #[test]
 fn no_other_page_has_commands_that_nobody_runs() {
-    let followed = ["README.md", "docs/guide/cipher.md", "docs/guide/package.md", "docs/guide/regwin.md"];
-    let mut pages = vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned(), "docs/README.md".to_owned()];
+    let followed =
+        ["README.md", "docs/guide/cipher.md", "docs/guide/package.md", "docs/guide/regwin.md"];
+    let mut pages =
+        vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned(), "docs/README.md".to_owned()];
     for folder in ["docs/guide", "docs/explain", "docs/format"] {
         let entries = std::fs::read_dir(root().join(folder)).expect("a folder of pages");
-        pages.extend(entries.map(|it| format!("{folder}/{}", it.expect("an entry").file_name().to_string_lossy())));
+        pages.extend(entries.map(|entry| {
+            format!("{folder}/{}", entry.expect("an entry").file_name().to_string_lossy())
+        }));
     }
-    for page in pages.iter().filter(|it| !followed.contains(&it.as_str())) {
+    for page in pages.iter().filter(|page| !followed.contains(&page.as_str())) {
         for block in steps(&read(page)) {
             let first = &block[0];
-            let is_other = OTHERS.iter().any(|it| first.command.starts_with(it.0));
+            let is_other = OTHERS.iter().any(|other| first.command.starts_with(other.0));
             assert!(is_other, "{page}:{}: `{}` is run by no test here", first.line, first.command);
         }
     }
@@ -198,37 +246,62 @@ fn no_other_page_has_commands_that_nobody_runs() {
 
 #[test]
 fn the_bundled_primitives_are_as_many_as_readme_says() {
-    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(["cipher", "list", "--json"]).output().expect("the binary runs");
+    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .args(["cipher", "list", "--json"])
+        .output()
+        .expect("the binary runs");
     let list: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("an object");
     let n_bundled = list["rows"].as_array().expect("rows").len();
     let text = read("README.md").replace('\n', " ");
     let (_, after) = text.split_once("ciphers and permutations, ").expect("README counts them");
-    let said: usize = after.split(' ').next().and_then(|it| it.parse().ok()).expect("a number");
+    let said: usize = after.split(' ').next().and_then(|part| part.parse().ok()).expect("a number");
     assert_eq!(said, n_bundled);
 }
 
-/// The page of evidence names each file of results with its kind, machine, day and commands as they stand in the file.
+/// The page of evidence names each file of results with its kind, machine, day and commands as they
+/// stand in the file.
 #[test]
 fn every_evidence_file_is_on_its_page() {
     let page = read("docs/evidence.md");
     let mut n_files = 0;
     for folder in std::fs::read_dir(root().join("experiments")).expect("a folder").flatten() {
-        for file in
-            std::fs::read_dir(folder.path()).expect("a folder").flatten().filter(|it| it.path().extension().is_some_and(|it| it == "json"))
+        for file in std::fs::read_dir(folder.path())
+            .expect("a folder")
+            .flatten()
+            .filter(|entry| entry.path().extension().is_some_and(|ending| ending == "json"))
         {
-            let name = format!("{}/{}", folder.file_name().to_string_lossy(), file.file_name().to_string_lossy());
-            let value: serde_json::Value = serde_json::from_slice(&std::fs::read(file.path()).expect("a file")).expect("JSON");
-            let text = |at: &str| value.pointer(at).and_then(serde_json::Value::as_str).unwrap_or_else(|| panic!("{name} has no {at}"));
-            let line = page.lines().find(|it| it.contains(&format!("](../experiments/{name})")));
+            let name = format!(
+                "{}/{}",
+                folder.file_name().to_string_lossy(),
+                file.file_name().to_string_lossy()
+            );
+            let value: serde_json::Value =
+                serde_json::from_slice(&std::fs::read(file.path()).expect("a file")).expect("JSON");
+            let text = |at: &str| {
+                value
+                    .pointer(at)
+                    .and_then(serde_json::Value::as_str)
+                    .unwrap_or_else(|| panic!("{name} has no {at}"))
+            };
+            let line =
+                page.lines().find(|line| line.contains(&format!("](../experiments/{name})")));
             let line = line.unwrap_or_else(|| panic!("docs/evidence.md does not name {name}"));
-            let commands = text("/command").split(';').map(|it| format!("`{}`", it.trim()));
-            for says in [text("/kind"), text("/machine/cpu"), text("/date")].map(str::to_owned).into_iter().chain(commands) {
+            let commands = text("/command").split(';').map(|part| format!("`{}`", part.trim()));
+            for says in [text("/kind"), text("/machine/cpu"), text("/date")]
+                .map(str::to_owned)
+                .into_iter()
+                .chain(commands)
+            {
                 assert!(line.contains(&says), "{name}: no `{says}` in {line}");
             }
             n_files += 1;
         }
     }
-    assert_eq!(page.matches("](../experiments/").count(), n_files, "a file that is named and not there");
+    assert_eq!(
+        page.matches("](../experiments/").count(),
+        n_files,
+        "a file that is named and not there"
+    );
 }
 
 #[test]

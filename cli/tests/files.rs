@@ -1,4 +1,5 @@
-//! Files that the user names: what they are stays as it is, and what they hold is the old content or the new.
+//! Files that the user names: what they are stays as it is, and what they hold is the old content
+//! or the new.
 
 use std::fs;
 use std::io::Read;
@@ -38,7 +39,9 @@ fn written_by(writer: &str) -> Vec<u8> {
 
 fn names(folder: &Path) -> Vec<String> {
     let entries = fs::read_dir(folder).expect("a folder");
-    let mut names: Vec<String> = entries.map(|it| it.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
     names.sort();
     names
 }
@@ -51,11 +54,16 @@ fn a_link_stays_a_link_and_a_mode_stays_a_mode() {
         let at = |name: &str| folder.path().join(name);
         fs::create_dir(at("deep")).expect("made");
         fs::write(at("deep/file"), "what was there").expect("written");
-        fs::set_permissions(at("deep/file"), fs::Permissions::from_mode(0o600)).expect("it is ours");
+        fs::set_permissions(at("deep/file"), fs::Permissions::from_mode(0o600))
+            .expect("it is ours");
         symlink("deep/file", at("link")).expect("linked");
         let ran = run(&format!("{writer} link"), folder.path());
         assert_eq!(ran.status.code(), Some(0), "{writer}");
-        assert_eq!(fs::read_link(at("link")).expect("still a link"), Path::new("deep/file"), "{writer}");
+        assert_eq!(
+            fs::read_link(at("link")).expect("still a link"),
+            Path::new("deep/file"),
+            "{writer}"
+        );
         let file = fs::metadata(at("deep/file")).expect("there");
         assert_eq!(file.mode() & 0o7777, 0o600, "{writer}");
         assert!(fs::read(at("deep/file")).expect("there") == whole, "{writer}");
@@ -71,7 +79,9 @@ fn a_folder_that_is_missing_is_said_in_the_words_of_the_user() {
         let said = String::from_utf8_lossy(&ran.stderr).into_owned();
         assert_eq!(ran.status.code(), Some(2), "{writer}: {said}");
         assert!(
-            said.contains("`write no/new` failed") && said.contains("there is no folder no") && !said.contains(".part"),
+            said.contains("`write no/new` failed")
+                && said.contains("there is no folder no")
+                && !said.contains(".part"),
             "{writer}: {said}"
         );
         assert!(names(folder.path()).is_empty(), "{writer}");
@@ -99,7 +109,10 @@ fn a_pipe_is_written_to_and_stays() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let pipe = folder.path().join("pipe");
         assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo runs").success());
-        let child = command_of(&format!("{writer} pipe"), folder.path()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let child = command_of(&format!("{writer} pipe"), folder.path())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn();
         let mut child = child.expect("the binary runs");
         let mut read = Vec::new();
         fs::File::open(&pipe).expect("it opens").read_to_end(&mut read).expect("it is read");
@@ -120,7 +133,10 @@ fn a_device_that_is_full_is_an_error_and_stays_a_device() {
         assert_eq!(ran.status.code(), Some(2), "{writer}");
         assert!(said.contains("No space left on device"), "{writer}: {said}");
         assert!(!said.contains("doctor"), "no tool is missing: {said}");
-        assert!(fs::metadata(folder.path().join("device")).expect("there").file_type().is_char_device(), "{writer}");
+        assert!(
+            fs::metadata(folder.path().join("device")).expect("there").file_type().is_char_device(),
+            "{writer}"
+        );
         assert_eq!(names(folder.path()), ["device"], "{writer}");
     }
 }
@@ -130,9 +146,19 @@ fn the_null_device_takes_everything() {
     for writer in WRITERS {
         let folder = tempfile::tempdir().expect("a scratch folder");
         symlink("/dev/null", folder.path().join("device")).expect("linked");
-        assert_eq!(run(&format!("{writer} device"), folder.path()).status.code(), Some(0), "{writer}");
-        assert!(fs::metadata(folder.path().join("device")).expect("there").file_type().is_char_device(), "{writer}");
-        assert!(fs::symlink_metadata(folder.path().join("device")).expect("there").is_symlink(), "{writer}");
+        assert_eq!(
+            run(&format!("{writer} device"), folder.path()).status.code(),
+            Some(0),
+            "{writer}"
+        );
+        assert!(
+            fs::metadata(folder.path().join("device")).expect("there").file_type().is_char_device(),
+            "{writer}"
+        );
+        assert!(
+            fs::symlink_metadata(folder.path().join("device")).expect("there").is_symlink(),
+            "{writer}"
+        );
     }
 }
 
@@ -145,10 +171,13 @@ fn standard_output_is_a_file_like_others() {
     let path = folder.path().join("all");
     fs::write(&path, "before\n").expect("written");
     let all = fs::OpenOptions::new().append(true).open(&path).expect("it opens");
-    let status = command_of(&format!("{COMPILE} -o /dev/fd/1"), folder.path()).stdout(all).status().expect("the binary runs");
+    let status = command_of(&format!("{COMPILE} -o /dev/fd/1"), folder.path())
+        .stdout(all)
+        .status()
+        .expect("the binary runs");
     assert_eq!(status.code(), Some(0));
     let read = fs::read(&path).expect("there");
-    assert!(read.strip_prefix(b"before\n").is_some_and(|it| it == plain));
+    assert!(read.strip_prefix(b"before\n").is_some_and(|rest| rest == plain));
 }
 
 /// A limit of 512 bytes a file stands for a full disk.
@@ -161,13 +190,30 @@ fn a_failed_write_leaves_the_old_content_and_no_part() {
             let folder = tempfile::tempdir().expect("a scratch folder");
             fs::write(folder.path().join("file"), "what was there").expect("written");
             if has_two_names {
-                fs::hard_link(folder.path().join("file"), folder.path().join("again")).expect("linked");
+                fs::hard_link(folder.path().join("file"), folder.path().join("again"))
+                    .expect("linked");
             }
             let before = names(folder.path());
-            let script = format!("trap '' XFSZ; ulimit -f 1; exec {} {writer} file", env!("CARGO_BIN_EXE_meanwhile"));
-            let ran = Command::new("sh").args(["-c", &script]).current_dir(folder.path()).output().expect("sh runs");
-            assert_eq!(ran.status.code(), Some(2), "{writer}: {}", String::from_utf8_lossy(&ran.stderr));
-            assert_eq!(fs::read(folder.path().join("file")).expect("there"), b"what was there", "{writer}");
+            let script = format!(
+                "trap '' XFSZ; ulimit -f 1; exec {} {writer} file",
+                env!("CARGO_BIN_EXE_meanwhile")
+            );
+            let ran = Command::new("sh")
+                .args(["-c", &script])
+                .current_dir(folder.path())
+                .output()
+                .expect("sh runs");
+            assert_eq!(
+                ran.status.code(),
+                Some(2),
+                "{writer}: {}",
+                String::from_utf8_lossy(&ran.stderr)
+            );
+            assert_eq!(
+                fs::read(folder.path().join("file")).expect("there"),
+                b"what was there",
+                "{writer}"
+            );
             assert_eq!(names(folder.path()), before, "{writer}");
         }
     }

@@ -1,4 +1,5 @@
-//! What people install: the Debian package, and that its program works far from a checkout; manual pages and completions.
+//! What people install: the Debian package, and that its program works far from a checkout; manual
+//! pages and completions.
 
 use std::fs;
 use std::path::Path;
@@ -13,12 +14,15 @@ fn said(command: &mut Command) -> String {
     text
 }
 
-/// The package is unpacked, and its program run in an empty folder with an empty environment: every system does something there
-/// that needs nothing but the program.
+/// The package is unpacked, and its program run in an empty folder with an empty environment: every
+/// system does something there that needs nothing but the program.
 #[test]
 fn the_package_works_without_a_checkout() {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    let made = said(Command::new(format!("{ROOT}/scripts/deb.sh")).args([env!("CARGO_BIN_EXE_meanwhile"), "gzip"]));
+    let made = said(
+        Command::new(format!("{ROOT}/scripts/deb.sh"))
+            .args([env!("CARGO_BIN_EXE_meanwhile"), "gzip"]),
+    );
     let package = Path::new(ROOT).join(made.split(':').next().expect("a path"));
     said(Command::new("dpkg-deb").arg("-x").args([&package, &folder.path().join("root")]));
     let fields = said(Command::new("dpkg-deb").arg("-f").arg(&package));
@@ -26,10 +30,19 @@ fn the_package_works_without_a_checkout() {
     let usr = folder.path().join("root/usr");
     let work = folder.path().join("work");
     fs::create_dir(&work).expect("made");
-    fs::write(work.join("f.c"), "int f(int *p, int n) { int s = 0; for (int i = 0; i < n; i++) s += p[i]; return s; }\n").expect("written");
+    fs::write(
+        work.join("f.c"),
+        "int f(int *p, int n) { int s = 0; for (int i = 0; i < n; i++) s += p[i]; return s; }\n",
+    )
+    .expect("written");
     let run = |args: &str| {
         let mut command = Command::new(usr.join("bin/meanwhile"));
-        command.current_dir(&work).env_clear().env("PATH", "/usr/bin:/bin").env("HOME", &work).args(args.split(' '));
+        command
+            .current_dir(&work)
+            .env_clear()
+            .env("PATH", "/usr/bin:/bin")
+            .env("HOME", &work)
+            .args(args.split(' '));
         said(&mut command)
     };
     run("cipher compile aes-128 --slicing b --arch avx2 -o aes.c --header aes.h");
@@ -39,13 +52,15 @@ fn the_package_works_without_a_checkout() {
     assert!(run("cosched sim a1 --json").contains("\"ok\":true"));
     assert!(run("overlap --help").contains("Compile MPI programs"));
     assert!(usr.join("lib/systemd/system/meanwhile-cosched.service").is_file());
-    let unit = fs::read_to_string(usr.join("lib/systemd/system/meanwhile-cosched.service")).expect("it is there");
+    let unit = fs::read_to_string(usr.join("lib/systemd/system/meanwhile-cosched.service"))
+        .expect("it is there");
     assert!(unit.contains("ExecStart=/usr/bin/meanwhile"), "{unit}");
     assert!(usr.join("share/man/man1/meanwhile-regwin-wcet.1.gz").is_file());
     its_documents_hold(&usr, &work);
 }
 
-/// Of the unpacked package: no link of a page leads nowhere, and what README tells to run runs in a folder with the examples.
+/// Of the unpacked package: no link of a page leads nowhere, and what README tells to run runs in a
+/// folder with the examples.
 fn its_documents_hold(usr: &Path, work: &Path) {
     let documents = usr.join("share/doc/meanwhile");
     let listed = said(Command::new("find").arg(&documents).args(["-name", "*.md"]));
@@ -55,14 +70,21 @@ fn its_documents_hold(usr: &Path, work: &Path) {
         for target in text.split("](").skip(1).filter_map(|rest| rest.split([')', '#']).next()) {
             let is_elsewhere = target.is_empty() || target.contains("://") || target.contains(' ');
             n_links += usize::from(!is_elsewhere);
-            assert!(is_elsewhere || page.parent().expect("a folder").join(target).exists(), "{}: {target}", page.display());
+            assert!(
+                is_elsewhere || page.parent().expect("a folder").join(target).exists(),
+                "{}: {target}",
+                page.display()
+            );
         }
     }
     assert!(n_links > 100, "{n_links} links");
     said(Command::new("cp").arg("-r").args([&documents.join("examples"), work]));
     let text = fs::read_to_string(documents.join("README.md")).expect("it is there");
-    let lines = text.lines().filter_map(|line| line.strip_prefix("$ ").or(Some(line)).filter(|line| line.starts_with("meanwhile ")));
-    let path = format!("{}:{}", usr.join("bin").display(), std::env::var("PATH").expect("there is one"));
+    let lines = text.lines().filter_map(|line| {
+        line.strip_prefix("$ ").or(Some(line)).filter(|line| line.starts_with("meanwhile "))
+    });
+    let path =
+        format!("{}:{}", usr.join("bin").display(), std::env::var("PATH").expect("there is one"));
     let mut n_ran = 0;
     for line in lines {
         if line.contains(" overlap ") && measure::tool::find("mpicc.openmpi").is_none() {
@@ -80,20 +102,38 @@ fn its_documents_hold(usr: &Path, work: &Path) {
 fn every_command_has_a_manual_page() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let meanwhile = || Command::new(env!("CARGO_BIN_EXE_meanwhile"));
-    let answer = said(meanwhile().args(["man", "--json", "-o"]).arg(folder.path().join("new/man1")));
+    let answer =
+        said(meanwhile().args(["man", "--json", "-o"]).arg(folder.path().join("new/man1")));
     let answer: serde_json::Value = serde_json::from_str(&answer).expect("an object");
-    let files: Vec<&str> = answer["files"].as_array().expect("a list").iter().filter_map(|it| it.as_str()).collect();
+    let files: Vec<&str> = answer["files"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|value| value.as_str())
+        .collect();
     assert!(files.len() > 35, "{files:?}");
-    for (path, file) in [("", "meanwhile.1"), ("regwin", "meanwhile-regwin.1"), ("cipher", "meanwhile-cipher.1")] {
+    for (path, file) in
+        [("", "meanwhile.1"), ("regwin", "meanwhile-regwin.1"), ("cipher", "meanwhile-cipher.1")]
+    {
         let help = said(meanwhile().args(path.split_whitespace()).arg("--help"));
-        let names = help.lines().skip_while(|it| *it != "Commands:").skip(1).take_while(|it| !it.is_empty());
-        for name in names.filter_map(|it| it.split_whitespace().next()).filter(|it| *it != "help") {
+        let names = help
+            .lines()
+            .skip_while(|line| *line != "Commands:")
+            .skip(1)
+            .take_while(|line| !line.is_empty());
+        for name in
+            names.filter_map(|name| name.split_whitespace().next()).filter(|it| *it != "help")
+        {
             let page = format!("{}-{name}.1", file.trim_end_matches(".1"));
             assert!(files.contains(&page.as_str()), "{page} is missing: {files:?}");
         }
     }
-    let page = fs::read_to_string(folder.path().join("new/man1/meanwhile-cipher-compile.1")).expect("it is there");
-    assert!(page.contains(".TH meanwhile-cipher-compile 1") && page.contains("\\-\\-slicing"), "{page}");
+    let page = fs::read_to_string(folder.path().join("new/man1/meanwhile-cipher-compile.1"))
+        .expect("it is there");
+    assert!(
+        page.contains(".TH meanwhile-cipher-compile 1") && page.contains("\\-\\-slicing"),
+        "{page}"
+    );
 }
 
 /// In bash itself: what it offers behind a command, and behind an option with a list of values.

@@ -1,4 +1,5 @@
-//! What an interrupted command leaves: no children and no scratch folders; and it dies by the signal, so that a shell loop ends, too.
+//! What an interrupted command leaves: no children and no scratch folders; and it dies by the
+//! signal, so that a shell loop ends, too.
 
 #[path = "support/started.rs"]
 mod started;
@@ -14,7 +15,8 @@ use started::{Run, kill};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_meanwhile");
 
-/// Commands that start compilers, simulators or other programs within a second and run for longer than that.
+/// Commands that start compilers, simulators or other programs within a second and run
+/// for longer than that.
 const COMMANDS: &[&str] = &[
     "cipher test aes-128",
     "cipher speed --quick rectangle-80",
@@ -40,7 +42,7 @@ fn an_interrupt_at_any_moment_leaves_nothing() {
     for command in COMMANDS {
         for (name, number) in [("INT", 2), ("TERM", 15), ("HUP", 1)] {
             let mut run = start(&format!("meanwhile {command}"));
-            run.wait_until(command, |it| !it.descendants().is_empty());
+            run.wait_until(command, |run| !run.descendants().is_empty());
             std::thread::sleep(Duration::from_millis(random.u64(0..300)));
             run.signal(name);
             let what = format!("{command}, SIG{name}, seed {seed}");
@@ -53,8 +55,10 @@ fn an_interrupt_at_any_moment_leaves_nothing() {
 #[test]
 fn children_that_do_not_heed_and_those_that_left_are_ended() {
     let stubborn = "trap '' TERM INT HUP\nsetsid sleep 1000 &\n(setsid sh -c 'sleep 1000 & wait' &)\nwhile :; do sleep 1000; done";
-    let mut run = Run::start_with("meanwhile audit x.c --cc ./cc --cpu arm1136jf-s", |folder| put_compiler(folder, stubborn));
-    run.wait_until("four sleepers", |it| it.descendants().len() >= 5);
+    let mut run = Run::start_with("meanwhile audit x.c --cc ./cc --cpu arm1136jf-s", |folder| {
+        put_compiler(folder, stubborn)
+    });
+    run.wait_until("four sleepers", |run| run.descendants().len() >= 5);
     run.signal("INT");
     assert_eq!(run.end().signal(), Some(2));
     run.assert_nothing_is_left("stubborn children");
@@ -63,21 +67,26 @@ fn children_that_do_not_heed_and_those_that_left_are_ended() {
 #[test]
 fn the_second_interrupt_ends_it_at_once() {
     let stubborn = "trap '' TERM INT\nwhile :; do sleep 1000; done";
-    let mut run = Run::start_with("meanwhile audit x.c --cc ./cc --cpu arm1136jf-s", |folder| put_compiler(folder, stubborn));
-    run.wait_until("the compiler", |it| it.descendants().len() >= 2);
+    let mut run = Run::start_with("meanwhile audit x.c --cc ./cc --cpu arm1136jf-s", |folder| {
+        put_compiler(folder, stubborn)
+    });
+    run.wait_until("the compiler", |run| run.descendants().len() >= 2);
     let children = run.descendants();
     run.signal("INT");
     run.signal("TERM");
-    // Either may arrive first; what matters is that the children, which are waited for otherwise, are still there.
+    // Either may arrive first; what matters is that the children, which are waited for otherwise,
+    // are still there.
     assert!([Some(2), Some(15)].contains(&run.end().signal()));
     assert_eq!(run.descendants(), children);
-    // The shell first: it says that its sleeper was killed, which nobody reads any more, and ends by that.
+    // The shell first: it says that its sleeper was killed, which nobody reads any more, and ends
+    // by that.
     for id in &children {
         kill("KILL", id);
     }
 }
 
-/// A shell goes on with the next iteration if the command has exited, whatever its code; only a death by SIGINT stops it.
+/// A shell goes on with the next iteration if the command has exited, whatever its code; only a
+/// death by SIGINT stops it.
 #[test]
 fn ctrl_c_ends_the_loop_of_a_shell() {
     for command in ["cosched run -- sleep 1000", "audit x.c --cc ./cc --cpu arm1136jf-s"] {
@@ -102,14 +111,25 @@ fn ctrl_c_ends_the_loop_of_a_shell() {
 #[test]
 fn what_nohup_protects_runs_on() {
     let script = "read line < go\nexit 7";
-    let mut run = Run::start_with("trap '' HUP; meanwhile audit x.c --cc ./cc --cpu arm1136jf-s", |folder| {
-        put_compiler(folder, script);
-        assert!(Command::new("mkfifo").arg(folder.join("go")).status().expect("mkfifo runs").success());
-    });
-    run.wait_until("the compiler", |it| !it.descendants().is_empty());
+    let mut run =
+        Run::start_with("trap '' HUP; meanwhile audit x.c --cc ./cc --cpu arm1136jf-s", |folder| {
+            put_compiler(folder, script);
+            assert!(
+                Command::new("mkfifo")
+                    .arg(folder.join("go"))
+                    .status()
+                    .expect("mkfifo runs")
+                    .success()
+            );
+        });
+    run.wait_until("the compiler", |run| !run.descendants().is_empty());
     run.signal("HUP");
     fs::write(run.folder.path().join("go"), "now\n").expect("the compiler reads");
     let status = run.end();
-    assert_eq!((status.code(), status.signal()), (Some(2), None), "the compiler failed, and nothing else did");
+    assert_eq!(
+        (status.code(), status.signal()),
+        (Some(2), None),
+        "the compiler failed, and nothing else did"
+    );
     run.assert_nothing_is_left("nohup");
 }

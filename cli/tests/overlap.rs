@@ -6,14 +6,21 @@ use std::process::{Command, Output};
 use testkit::json;
 
 fn meanwhile(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_meanwhile")).current_dir(folder).arg("overlap").args(args).output().expect("the binary runs")
+    Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .current_dir(folder)
+        .arg("overlap")
+        .args(args)
+        .output()
+        .expect("the binary runs")
 }
 
 /// True if the plugin can be built and MPI programs run here; else the test is named as skipped.
 fn tools() -> bool {
     let here = has(&["clang-19", "llvm-config-19", "cmake", "ninja", "mpicc", "mpirun"]);
     // The first command would say that it builds the plugin.
-    here && overlap::plugin::plugin(overlap::llvm::Llvm::V19).map_err(|error| panic!("{error}")).is_ok()
+    here && overlap::plugin::plugin(overlap::llvm::Llvm::V19)
+        .map_err(|error| panic!("{error}"))
+        .is_ok()
 }
 
 fn has(programs: &[&str]) -> bool {
@@ -39,35 +46,67 @@ fn compile_explain_trace() {
     }
     let folder = scratch();
     let at = folder.path();
-    for args in [["cc", "--", "-O2", "-c", "p.c", "-o", "p.o"].as_slice(), &["cc", "--", "p.o", "-o", "p"]] {
+    for args in
+        [["cc", "--", "-O2", "-c", "p.c", "-o", "p.o"].as_slice(), &["cc", "--", "p.o", "-o", "p"]]
+    {
         let ran = meanwhile(at, args);
         let said = String::from_utf8_lossy(&ran.stderr);
         assert!(ran.status.success() && said.is_empty(), "{args:?}: {said}");
     }
     let explained = json(&meanwhile(at, &["explain", ".", "--json"]));
-    assert_eq!((&explained["sites"], &explained["converted"]), (&2.into(), &2.into()), "{explained}");
+    assert_eq!(
+        (&explained["sites"], &explained["converted"]),
+        (&2.into(), &2.into()),
+        "{explained}"
+    );
     let row = &explained["rows"][0];
-    let keys = ["file", "line", "call", "strength", "window_weight", "beyond_weight", "converted", "reason"];
+    let keys = [
+        "file",
+        "line",
+        "call",
+        "strength",
+        "window_weight",
+        "beyond_weight",
+        "converted",
+        "reason",
+    ];
     assert_eq!(row.as_object().expect("a row").keys().collect::<Vec<_>>(), keys, "{row}");
     let text = String::from_utf8(meanwhile(at, &["explain", "."]).stdout).expect("text");
-    assert!(text.contains("9 | MPI_Send(a, 50000") && text.contains("+ MPI_Send made nonblocking"), "{text}");
-    let summary = String::from_utf8(meanwhile(at, &["explain", ".", "--summary"]).stdout).expect("text");
+    assert!(
+        text.contains("9 | MPI_Send(a, 50000") && text.contains("+ MPI_Send made nonblocking"),
+        "{text}"
+    );
+    let summary =
+        String::from_utf8(meanwhile(at, &["explain", ".", "--summary"]).stdout).expect("text");
     assert!(summary.contains("sites") && !summary.contains("MPI_Send"), "{summary}");
 
     let launch: Vec<&str> = match measure::machine::version("mpirun", &["--version"]) {
-        Ok(it) if it.contains("Open MPI") => vec!["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", "./p"],
+        Ok(it) if it.contains("Open MPI") => {
+            vec!["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", "./p"]
+        }
         _ => vec!["mpirun", "-n", "2", "./p"],
     };
     let trace = meanwhile(at, &[&["trace", "--json", "--"], launch.as_slice()].concat());
     let printed = String::from_utf8(trace.stdout).expect("text");
-    let object: serde_json::Value =
-        printed.lines().rfind(|it| it.starts_with('{')).and_then(|it| serde_json::from_str(it).ok()).expect("an object");
-    assert_eq!((&object["ranks"], &object["transformed"], &object["executed"]), (&2.into(), &2.into(), &2.into()), "{object}");
+    let object: serde_json::Value = printed
+        .lines()
+        .rfind(|line| line.starts_with('{'))
+        .and_then(|line| serde_json::from_str(line).ok())
+        .expect("an object");
+    assert_eq!(
+        (&object["ranks"], &object["transformed"], &object["executed"]),
+        (&2.into(), &2.into(), &2.into()),
+        "{object}"
+    );
     let keys = ["call", "file", "line", "rank", "count", "bytes", "window_us", "mpi_us"];
     let rows = object["rows"].as_array().expect("rows");
     assert!(rows.iter().all(|row| keys.iter().all(|key| row.get(key).is_some())), "{object}");
     let send = rows.iter().find(|row| row["call"] == "MPI_Send").expect("the send was traced");
-    assert_eq!((&send["line"], &send["count"], &send["bytes"]), (&9.into(), &1.into(), &400_000.into()), "{send}");
+    assert_eq!(
+        (&send["line"], &send["count"], &send["bytes"]),
+        (&9.into(), &1.into(), &400_000.into()),
+        "{send}"
+    );
 }
 
 #[test]
@@ -87,17 +126,24 @@ fn arguments_pass_through() {
     assert!(meanwhile(at, &["cc", "--", "from-file.o", "-o", "linked"]).status.success());
     assert!(at.join("linked").is_file());
     // What the compiler says about a wrong program is what it always says.
-    std::fs::write(at.join("bad.c"), "int main(void) { return missing; }\n").expect("a scratch file");
+    std::fs::write(at.join("bad.c"), "int main(void) { return missing; }\n")
+        .expect("a scratch file");
     let ran = meanwhile(at, &["cc", "--", "-c", "bad.c"]);
     assert_eq!(ran.status.code(), Some(1));
-    assert!(String::from_utf8_lossy(&ran.stderr).contains("bad.c:1:25: error: use of undeclared identifier 'missing'"));
+    assert!(
+        String::from_utf8_lossy(&ran.stderr)
+            .contains("bad.c:1:25: error: use of undeclared identifier 'missing'")
+    );
     // A program that is not MPI compiles as it is.
     std::fs::write(at.join("plain.c"), "int main(void) { return 0; }\n").expect("a scratch file");
     assert!(meanwhile(at, &["cc", "--", "-O2", "plain.c", "-o", "plain"]).status.success());
     assert!(Command::new(at.join("plain")).status().expect("it runs").success());
     let ran = meanwhile(at, &["trace", "--", "./plain"]);
     assert_eq!(ran.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&ran.stderr).contains("none of these words is a program linked with OpenMPI or MPICH"));
+    assert!(
+        String::from_utf8_lossy(&ran.stderr)
+            .contains("none of these words is a program linked with OpenMPI or MPICH")
+    );
 }
 
 #[test]
@@ -107,11 +153,20 @@ fn modules_of_gfortran_are_named_and_not_spelled_out() {
     }
     let folder = tempfile::tempdir().expect("a scratch folder");
     for (module, advice) in [("mpi", "include 'mpif.h'"), ("mpi_f08", "made by flang with -I")] {
-        std::fs::write(folder.path().join("a.f90"), format!("program a\n  use {module}\nend program\n")).expect("a scratch file");
+        std::fs::write(
+            folder.path().join("a.f90"),
+            format!("program a\n  use {module}\nend program\n"),
+        )
+        .expect("a scratch file");
         let ran = meanwhile(folder.path(), &["fc", "--", "-c", "a.f90"]);
         let said = String::from_utf8_lossy(&ran.stderr);
         assert_eq!(ran.status.code(), Some(1), "{said}");
-        assert!(said.contains(&format!("a.f90:2:7: error: the file of module `{module}` was not made by flang")), "{said}");
+        assert!(
+            said.contains(&format!(
+                "a.f90:2:7: error: the file of module `{module}` was not made by flang"
+            )),
+            "{said}"
+        );
         assert!(said.contains(advice) && said.lines().count() < 6, "{said}");
     }
 }
@@ -123,7 +178,8 @@ fn sites_say_what_they_count() {
     }
     let folder = scratch();
     assert!(meanwhile(folder.path(), &["cc", "--", "-O2", "p.c", "-o", "p"]).status.success());
-    let text = String::from_utf8(meanwhile(folder.path(), &["explain", ".", "--summary"]).stdout).expect("text");
+    let text = String::from_utf8(meanwhile(folder.path(), &["explain", ".", "--summary"]).stdout)
+        .expect("text");
     let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains("one in a function that was copied counts for each copy"), "{text}");
 }
@@ -136,7 +192,11 @@ fn without_a_conversion_the_object_is_the_compilers() {
     let folder = scratch();
     let at = folder.path();
     let mut plain = Command::new("mpicc");
-    plain.env("OMPI_CC", "clang-19").env("MPICH_CC", "clang-19").current_dir(at).args(["-O2", "-c", "p.c", "-o", "plain.o"]);
+    plain
+        .env("OMPI_CC", "clang-19")
+        .env("MPICH_CC", "clang-19")
+        .current_dir(at)
+        .args(["-O2", "-c", "p.c", "-o", "plain.o"]);
     let ran = plain.output().expect("mpicc runs");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let object = |args: &[&str]| {
@@ -144,11 +204,17 @@ fn without_a_conversion_the_object_is_the_compilers() {
         std::fs::read(at.join("p.o")).expect("an object")
     };
     let expected = std::fs::read(at.join("plain.o")).expect("an object");
-    assert!(object(&["--min-bytes", "1000000000", "--", "-O2", "-c", "p.c", "-o", "p.o"]) == expected, "remarks leave something");
+    assert!(
+        object(&["--min-bytes", "1000000000", "--", "-O2", "-c", "p.c", "-o", "p.o"]) == expected,
+        "remarks leave something"
+    );
     assert!(object(&["--", "-O2", "-c", "p.c", "-o", "p.o"]) != expected, "nothing was converted");
     let lines = |object: Vec<u8>| String::from_utf8_lossy(&object).contains(".debug_line");
     assert!(!lines(object(&["--", "-O2", "-c", "p.c", "-o", "p.o"])));
-    assert!(lines(object(&["--", "-O2", "-g", "-c", "p.c", "-o", "p.o"])), "debug information is kept");
+    assert!(
+        lines(object(&["--", "-O2", "-g", "-c", "p.c", "-o", "p.o"])),
+        "debug information is kept"
+    );
 }
 
 /// CMake names sources by their whole path, and compiles in a folder beside them or below.
@@ -159,7 +225,9 @@ fn source_lines_are_found_from_a_build_folder() {
     }
     let folder = scratch();
     let at = folder.path().canonicalize().expect("it is there");
-    for (source, build) in [("project/src", "project/build"), ("elsewhere/of/sources", "a/build/of/it")] {
+    for (source, build) in
+        [("project/src", "project/build"), ("elsewhere/of/sources", "a/build/of/it")]
+    {
         let (source, build) = (at.join(source), at.join(build));
         for it in [&source, &build] {
             std::fs::create_dir_all(it).expect("a scratch folder");
@@ -176,17 +244,19 @@ fn source_lines_are_found_from_a_build_folder() {
     }
 }
 
-/// A folder of another file system below the one that was named: `explain /` would read `/proc` and every network drive.
+/// A folder of another file system below the one that was named: `explain /` would read `/proc`
+/// and every network drive.
 #[test]
 fn explain_stays_on_one_file_system() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let script = "mkdir own mounted && cp a.opt.yaml own && mount -t tmpfs none mounted && cp a.opt.yaml mounted \
                   && exec \"$0\" overlap explain . --json";
-    let remark =
-        "--- !Missed\nPass: overlap\nName: SmallMessage\nFunction: main\nArgs:\n  - Call: MPI_Send\n  - Reason: SmallMessage\n...\n";
+    let remark = "--- !Missed\nPass: overlap\nName: SmallMessage\nFunction: main\nArgs:\n  - Call: MPI_Send\n  - Reason: SmallMessage\n...\n";
     std::fs::write(folder.path().join("a.opt.yaml"), remark).expect("written");
     let mut unshare = Command::new("unshare");
-    unshare.args(["-rm", "sh", "-c", script, env!("CARGO_BIN_EXE_meanwhile")]).current_dir(folder.path());
+    unshare
+        .args(["-rm", "sh", "-c", script, env!("CARGO_BIN_EXE_meanwhile")])
+        .current_dir(folder.path());
     let ran = unshare.output().expect("unshare runs");
     let said = String::from_utf8_lossy(&ran.stderr);
     if said.contains("unshare:") || said.contains("mount:") {
@@ -206,12 +276,23 @@ fn a_hazard_in_another_object_switches_all_off() {
     let other = "#include <mpi.h>\nvoid handle(MPI_Errhandler h) { MPI_Comm_set_errhandler(MPI_COMM_WORLD, h); }\n";
     std::fs::write(at.join("other.c"), other).expect("a scratch file");
     // Compiled without the plugin, so that only the linker sees it.
-    assert!(Command::new("mpicc").current_dir(at).args(["-c", "other.c"]).status().expect("mpicc runs").success());
+    assert!(
+        Command::new("mpicc")
+            .current_dir(at)
+            .args(["-c", "other.c"])
+            .status()
+            .expect("mpicc runs")
+            .success()
+    );
     assert!(meanwhile(at, &["cc", "--", "-O2", "-c", "p.c"]).status.success());
     let ran = meanwhile(at, &["cc", "--", "p.o", "other.o", "-o", "p"]);
     assert!(ran.status.success());
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();
-    assert!(said.contains("stay blocking") && said.contains("an error handler (MPI_Comm_set_errhandler)"), "{said}");
+    assert!(
+        said.contains("stay blocking")
+            && said.contains("an error handler (MPI_Comm_set_errhandler)"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -222,8 +303,16 @@ fn wrong_input_is_refused() {
         (vec!["cc", "--strength", "frontie", "--", "a.c"], 1, "a similar value exists: 'frontier'"),
         (vec!["cc", "--mpi", "intel", "--", "a.c"], 1, "invalid value 'intel' for '--mpi"),
         (vec!["cc"], 1, "required arguments were not provided"),
-        (vec!["cc", "--mpi", "openmpi", "--compiler", "gcc", "--", "a.c"], 2, "the plugin is for LLVM 19 and 22"),
-        (vec!["cc", "--mpi", "openmpi", "--compiler", "no-such-clang", "--", "a.c"], 2, "`no-such-clang --version` failed"),
+        (
+            vec!["cc", "--mpi", "openmpi", "--compiler", "gcc", "--", "a.c"],
+            2,
+            "the plugin is for LLVM 19 and 22",
+        ),
+        (
+            vec!["cc", "--mpi", "openmpi", "--compiler", "no-such-clang", "--", "a.c"],
+            2,
+            "`no-such-clang --version` failed",
+        ),
         (vec!["explain", "nowhere"], 1, "cannot read `nowhere`"),
         (vec!["explain", "x.opt.yaml"], 1, "line 1 is no optimisation remark"),
     ];
@@ -235,10 +324,14 @@ fn wrong_input_is_refused() {
     }
     if tools() {
         // A build goes on as it would without us.
-        std::fs::write(folder.path().join("a.c"), "int main(void) { return 0; }\n").expect("a scratch file");
+        std::fs::write(folder.path().join("a.c"), "int main(void) { return 0; }\n")
+            .expect("a scratch file");
         let ran = meanwhile(folder.path(), &["cc", "--plugin", "missing.so", "--", "-c", "a.c"]);
         let said = String::from_utf8_lossy(&ran.stderr).into_owned();
         assert!(ran.status.success() && folder.path().join("a.o").exists(), "{said}");
-        assert!(said.contains("nothing is overlapped") && said.contains("there is no such plugin"), "{said}");
+        assert!(
+            said.contains("nothing is overlapped") && said.contains("there is no such plugin"),
+            "{said}"
+        );
     }
 }

@@ -1,5 +1,6 @@
-//! The driver of `meanwhile overlap cc` and the trace, on other people's programs: the one never fails a compilation that the
-//! compiler alone passes, and says what it left out; the other sees every call that takes time, and books it where it belongs.
+//! The driver of `meanwhile overlap cc` and the trace, on other people's programs: the one never
+//! fails a compilation that the compiler alone passes, and says what it left out; the other sees
+//! every call that takes time, and books it where it belongs.
 
 use std::io::Write;
 use std::path::Path;
@@ -8,7 +9,12 @@ use std::process::{Command, Output, Stdio};
 use serde_json::Value;
 
 fn meanwhile(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_meanwhile")).current_dir(folder).arg("overlap").args(args).output().expect("the binary runs")
+    Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .current_dir(folder)
+        .arg("overlap")
+        .args(args)
+        .output()
+        .expect("the binary runs")
 }
 
 fn said(ran: &Output) -> String {
@@ -19,12 +25,16 @@ fn said(ran: &Output) -> String {
 fn tools() -> bool {
     let all = ["clang-19", "llvm-config-19", "cmake", "ninja", "mpicc", "mpirun", "ld.lld-19"];
     // The first command would say that it builds the plugin.
-    testkit::has("overlap driver", &all) && overlap::plugin::plugin(overlap::llvm::Llvm::V19).map_err(|error| panic!("{error}")).is_ok()
+    testkit::has("overlap driver", &all)
+        && overlap::plugin::plugin(overlap::llvm::Llvm::V19)
+            .map_err(|error| panic!("{error}"))
+            .is_ok()
 }
 
-/// Plugins that break the compiler, each in another way: one that dies when it is asked for its passes, one that is no
-/// plugin at all.
-const BROKEN: [&str; 2] = ["int llvmGetPassPluginInfo(void) { __builtin_trap(); }\n", "int nothing;\n"];
+/// Plugins that break the compiler, each in another way: one that dies when it is asked for its
+/// passes, one that is no plugin at all.
+const BROKEN: [&str; 2] =
+    ["int llvmGetPassPluginInfo(void) { __builtin_trap(); }\n", "int nothing;\n"];
 
 const PROGRAM: &str = include_str!("support/exchange.c");
 
@@ -32,12 +42,16 @@ const PROGRAM: &str = include_str!("support/exchange.c");
 fn put(folder: &Path, more: &str) {
     let begin = "MPI_Init(&argc, &argv);";
     assert!(PROGRAM.contains(begin));
-    std::fs::write(folder.join("p.c"), PROGRAM.replace(begin, &format!("{begin} {more}"))).expect("a scratch file");
+    std::fs::write(folder.join("p.c"), PROGRAM.replace(begin, &format!("{begin} {more}")))
+        .expect("a scratch file");
 }
 
 fn broken(folder: &Path, text: &str) {
     std::fs::write(folder.join("broken.c"), text).expect("a scratch file");
-    let made = Command::new("clang-19").current_dir(folder).args(["-shared", "-fPIC", "broken.c", "-o", "broken.so"]).status();
+    let made = Command::new("clang-19")
+        .current_dir(folder)
+        .args(["-shared", "-fPIC", "broken.c", "-o", "broken.so"])
+        .status();
     assert!(made.expect("clang-19 runs").success());
 }
 
@@ -51,19 +65,37 @@ fn a_compiler_that_dies_with_the_plugin_is_asked_again_without() {
         let at = folder.path();
         put(at, "");
         broken(at, text);
-        let ran = meanwhile(at, &["cc", "--plugin", "broken.so", "--", "-O2", "-c", "p.c", "-o", "p.o"]);
+        let ran =
+            meanwhile(at, &["cc", "--plugin", "broken.so", "--", "-O2", "-c", "p.c", "-o", "p.o"]);
         assert!(ran.status.success(), "{}", said(&ran));
         let told = said(&ran);
         assert_eq!(told.lines().count(), 1, "{told}");
-        assert!(told.contains("passed without it") && told.contains("p.o.overlap-crash.sh reproduces it"), "{told}");
+        assert!(
+            told.contains("passed without it")
+                && told.contains("p.o.overlap-crash.sh reproduces it"),
+            "{told}"
+        );
         // The file does what it says.
-        let again = Command::new("sh").current_dir("/").arg(at.join(".overlap/p.o.overlap-crash.sh")).output().expect("sh runs");
+        let again = Command::new("sh")
+            .current_dir("/")
+            .arg(at.join(".overlap/p.o.overlap-crash.sh"))
+            .output()
+            .expect("sh runs");
         assert!(!again.status.success(), "the failure is not reproduced");
         // `explain` counts it, and the object is a whole one.
         let explained = meanwhile(at, &["explain", ".", "--json"]);
         let answer: Value = serde_json::from_slice(&explained.stdout).expect("an object");
-        assert_eq!(answer["without_plugin"], serde_json::json!(["./.overlap/p.o.overlap-crash.sh"]), "{}", said(&explained));
-        let linked = Command::new("mpicc").current_dir(at).args(["p.o", "-o", "p"]).status().expect("mpicc runs");
+        assert_eq!(
+            answer["without_plugin"],
+            serde_json::json!(["./.overlap/p.o.overlap-crash.sh"]),
+            "{}",
+            said(&explained)
+        );
+        let linked = Command::new("mpicc")
+            .current_dir(at)
+            .args(["p.o", "-o", "p"])
+            .status()
+            .expect("mpicc runs");
         assert!(linked.success());
         // Once the compiler passes with the plugin, the note goes.
         assert!(meanwhile(at, &["cc", "--", "-O2", "-c", "p.c", "-o", "p.o"]).status.success());
@@ -81,19 +113,42 @@ fn a_linker_that_dies_and_standard_input_are_no_exception() {
     put(at, "");
     broken(at, BROKEN[0]);
     assert!(meanwhile(at, &["cc", "--", "-O2", "-flto", "-c", "p.c"]).status.success());
-    let ran = meanwhile(at, &["cc", "--plugin", "broken.so", "--", "-O2", "-flto", "-fuse-ld=lld", "p.o", "-o", "p"]);
+    let ran = meanwhile(
+        at,
+        &["cc", "--plugin", "broken.so", "--", "-O2", "-flto", "-fuse-ld=lld", "p.o", "-o", "p"],
+    );
     assert!(ran.status.success() && at.join("p").exists(), "{}", said(&ran));
     assert!(said(&ran).contains("p.overlap-crash.sh reproduces it"), "{}", said(&ran));
 
     let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
-    command.current_dir(at).args(["overlap", "cc", "--plugin", "broken.so", "--", "-O2", "-x", "c", "-c", "-", "-o", "in.o"]);
-    let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs");
-    child.stdin.take().expect("a pipe").write_all(b"int f(void) { return 7; }\n").expect("it reads");
+    command.current_dir(at).args([
+        "overlap",
+        "cc",
+        "--plugin",
+        "broken.so",
+        "--",
+        "-O2",
+        "-x",
+        "c",
+        "-c",
+        "-",
+        "-o",
+        "in.o",
+    ]);
+    let mut child =
+        command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary runs");
+    child
+        .stdin
+        .take()
+        .expect("a pipe")
+        .write_all(b"int f(void) { return 7; }\n")
+        .expect("it reads");
     let ran = child.wait_with_output().expect("it ends");
     assert!(ran.status.success() && at.join("in.o").exists(), "{}", said(&ran));
 }
 
-/// Debian's name of lld is lld, too; by a linker that loads no plugin a whole program is linked as ever, and a line says so.
+/// Debian's name of lld is lld, too; by a linker that loads no plugin a whole program is linked as
+/// ever, and a line says so.
 #[test]
 fn a_whole_program_is_seen_in_lld_by_any_of_its_names_and_what_is_not_seen_is_said() {
     if !tools() {
@@ -103,18 +158,37 @@ fn a_whole_program_is_seen_in_lld_by_any_of_its_names_and_what_is_not_seen_is_sa
     let at = folder.path();
     put(at, "");
     assert!(meanwhile(at, &["cc", "--", "-O2", "-flto", "-c", "p.c"]).status.success());
-    let converted = || std::fs::read(at.join("p")).expect("linked").windows(13).any(|it| it == b"overlap_sites");
+    let converted = || {
+        std::fs::read(at.join("p"))
+            .expect("linked")
+            .windows(13)
+            .any(|window| window == b"overlap_sites")
+    };
     for lld in ["-fuse-ld=lld", "-fuse-ld=lld-19"] {
         let ran = meanwhile(at, &["cc", "--", "-O2", "-flto", lld, "p.o", "-o", "p"]);
-        assert!(ran.status.success() && said(&ran).is_empty() && converted(), "{lld}: {}", said(&ran));
+        assert!(
+            ran.status.success() && said(&ran).is_empty() && converted(),
+            "{lld}: {}",
+            said(&ran)
+        );
     }
     let other = "ld.lld-22";
     if measure::tool::find(other).is_some() {
-        let ran = meanwhile(at, &["cc", "--json", "--", "-O2", "-flto", "-fuse-ld=lld-22", "p.o", "-o", "p"]);
+        let ran = meanwhile(
+            at,
+            &["cc", "--json", "--", "-O2", "-flto", "-fuse-ld=lld-22", "p.o", "-o", "p"],
+        );
         let answer: Value = serde_json::from_slice(&ran.stdout).expect("an object");
-        assert!(answer["ok"] == true && answer["other_linker"] == "lld-22" && answer["without_plugin"] == false, "{answer}");
         assert!(
-            said(&ran).contains("the linker lld-22 does not load the plugin; link with -fuse-ld=lld") && !converted(),
+            answer["ok"] == true
+                && answer["other_linker"] == "lld-22"
+                && answer["without_plugin"] == false,
+            "{answer}"
+        );
+        assert!(
+            said(&ran)
+                .contains("the linker lld-22 does not load the plugin; link with -fuse-ld=lld")
+                && !converted(),
             "{}",
             said(&ran)
         );
@@ -125,28 +199,47 @@ fn a_whole_program_is_seen_in_lld_by_any_of_its_names_and_what_is_not_seen_is_sa
     assert!(ran.status.success() && said(&ran).is_empty() && converted(), "{}", said(&ran));
 }
 
-/// Objects that were converted before stay blocking where the program asks for it, even if the linker cannot have the plugin.
+/// Objects that were converted before stay blocking where the program asks for it, even if the
+/// linker cannot have the plugin.
 #[test]
 fn a_link_without_the_plugin_looks_for_what_switches_calls_off() {
     if !tools() {
         return;
     }
-    for (handler, is_off) in [("MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);", true), ("", false)] {
+    for (handler, is_off) in
+        [("MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);", true), ("", false)]
+    {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let at = folder.path();
         put(at, "extern void set(void); set();");
-        std::fs::write(at.join("other.c"), format!("#include <mpi.h>\nvoid set(void) {{ {handler} }}\n")).expect("a scratch file");
+        std::fs::write(
+            at.join("other.c"),
+            format!("#include <mpi.h>\nvoid set(void) {{ {handler} }}\n"),
+        )
+        .expect("a scratch file");
         broken(at, BROKEN[0]);
         assert!(meanwhile(at, &["cc", "--", "-O2", "-c", "p.c"]).status.success());
-        let plain = Command::new("mpicc").current_dir(at).args(["-O2", "-c", "other.c"]).status().expect("mpicc runs");
+        let plain = Command::new("mpicc")
+            .current_dir(at)
+            .args(["-O2", "-c", "other.c"])
+            .status()
+            .expect("mpicc runs");
         assert!(plain.success());
-        // An object in between is compiled as the program is linked, so that the plugin is asked for.
+        // An object in between is compiled as the program is linked, so that the plugin is asked
+        // for.
         std::fs::write(at.join("third.c"), "int third;\n").expect("a scratch file");
-        let ran = meanwhile(at, &["cc", "--plugin", "broken.so", "--", "-O2", "third.c", "p.o", "other.o", "-o", "p"]);
+        let ran = meanwhile(
+            at,
+            &["cc", "--plugin", "broken.so", "--", "-O2", "third.c", "p.o", "other.o", "-o", "p"],
+        );
         assert!(ran.status.success() && said(&ran).contains("passed without it"), "{}", said(&ran));
         assert_eq!(said(&ran).contains("stay blocking"), is_off, "{handler}: {}", said(&ran));
         assert_eq!(at.join(".overlap/p.overlap-off").exists(), is_off, "{handler}");
-        assert_eq!(trace(at)["executed"].as_u64().is_some_and(|it| it > 0), !is_off, "{handler}");
+        assert_eq!(
+            trace(at)["executed"].as_u64().is_some_and(|number| number > 0),
+            !is_off,
+            "{handler}"
+        );
     }
 }
 
@@ -157,21 +250,29 @@ fn an_error_of_the_program_stays_one() {
         return;
     }
     let folder = tempfile::tempdir().expect("a scratch folder");
-    std::fs::write(folder.path().join("wrong.c"), "int f(void) { return missing; }\n").expect("a scratch file");
+    std::fs::write(folder.path().join("wrong.c"), "int f(void) { return missing; }\n")
+        .expect("a scratch file");
     for args in [&["cc", "--", "-c", "wrong.c"][..], &["cc", "--", "wrong.c", "-o", "wrong"]] {
         let ran = meanwhile(folder.path(), args);
         assert_eq!(ran.status.code(), Some(1), "{}", said(&ran));
-        assert_eq!(said(&ran).matches("undeclared identifier 'missing'").count(), 1, "{}", said(&ran));
+        assert_eq!(
+            said(&ran).matches("undeclared identifier 'missing'").count(),
+            1,
+            "{}",
+            said(&ran)
+        );
         assert!(!said(&ran).contains("plugin"), "{}", said(&ran));
     }
     let left = files(&folder.path().join(".overlap"));
-    assert!(!left.iter().any(|it| it.contains("overlap-crash")), "{left:?}");
+    assert!(!left.iter().any(|set| set.contains("overlap-crash")), "{left:?}");
 }
 
 /// The names of what lies in a folder, in order.
 fn files(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).expect("the folder is there");
-    let mut names: Vec<String> = entries.map(|it| it.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+    let mut names: Vec<String> = entries
+        .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+        .collect();
     names.sort();
     names
 }
@@ -185,13 +286,21 @@ fn remarks_lie_in_a_folder_of_their_own() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = folder.path();
     put(at, "");
-    for words in ["-O2 -c p.c", "-O2 p.c -o one", "-O2 -flto -c p.c -o whole.o", "-O2 -flto whole.o -o whole"] {
+    for words in [
+        "-O2 -c p.c",
+        "-O2 p.c -o one",
+        "-O2 -flto -c p.c -o whole.o",
+        "-O2 -flto whole.o -o whole",
+    ] {
         let words: Vec<&str> = ["cc", "--"].into_iter().chain(words.split(' ')).collect();
         let ran = meanwhile(at, &words);
         assert!(ran.status.success(), "{words:?}: {}", said(&ran));
     }
     assert_eq!(files(at), [".overlap", "one", "p.c", "p.o", "whole", "whole.o"]);
-    assert_eq!(files(&at.join(".overlap")), ["one.opt.yaml", "p.o.opt.yaml", "whole.o.opt.yaml", "whole.opt.ld.yaml"]);
+    assert_eq!(
+        files(&at.join(".overlap")),
+        ["one.opt.yaml", "p.o.opt.yaml", "whole.o.opt.yaml", "whole.opt.ld.yaml"]
+    );
     let sites = |path: &str| {
         let explained = meanwhile(at, &["explain", path, "--json"]);
         let answer: Value = serde_json::from_slice(&explained.stdout).expect("an object");
@@ -212,9 +321,11 @@ fn objects_that_are_gone_are_named() {
     let at = folder.path();
     put(at, "");
     let gone = || {
-        let answer: Value = serde_json::from_slice(&meanwhile(at, &["explain", ".", "--json"]).stdout).expect("an object");
+        let answer: Value =
+            serde_json::from_slice(&meanwhile(at, &["explain", ".", "--json"]).stdout)
+                .expect("an object");
         let names = answer["gone"].as_array().expect("a list").iter();
-        names.map(|it| it.as_str().expect("a path").to_owned()).collect::<Vec<_>>()
+        names.map(|name| name.as_str().expect("a path").to_owned()).collect::<Vec<_>>()
     };
     for object in ["old.o", "older.o", "p.o"] {
         assert!(meanwhile(at, &["cc", "--", "-O2", "-c", "p.c", "-o", object]).status.success());
@@ -244,11 +355,17 @@ fn questions_of_a_build_system_leave_nothing() {
     assert!(ran.status.success() && files(at) == ["conftest", "conftest.c"], "{:?}", files(at));
     let text = "cmake_minimum_required(VERSION 3.20)\nproject(p LANGUAGES C)\nadd_executable(p conftest.c)\n";
     std::fs::write(at.join("CMakeLists.txt"), text).expect("a scratch file");
-    let wrapper = "#!/bin/sh\nexec '{}' overlap cc -- \"$@\"\n".replace("{}", env!("CARGO_BIN_EXE_meanwhile"));
+    let wrapper = "#!/bin/sh\nexec '{}' overlap cc -- \"$@\"\n"
+        .replace("{}", env!("CARGO_BIN_EXE_meanwhile"));
     std::fs::write(at.join("cc"), wrapper).expect("a scratch file");
-    std::fs::set_permissions(at.join("cc"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("it is ours");
+    std::fs::set_permissions(at.join("cc"), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+        .expect("it is ours");
     let compiler = format!("-DCMAKE_C_COMPILER={}", at.join("cc").display());
-    let cmake = Command::new("cmake").current_dir(at).args(["-S", ".", "-B", "b", &compiler]).output().expect("cmake runs");
+    let cmake = Command::new("cmake")
+        .current_dir(at)
+        .args(["-S", ".", "-B", "b", &compiler])
+        .output()
+        .expect("cmake runs");
     assert!(cmake.status.success(), "{}", String::from_utf8_lossy(&cmake.stderr));
     let found = overlap_files(&at.join("b"));
     assert!(found.is_empty(), "{found:?}");
@@ -256,18 +373,26 @@ fn questions_of_a_build_system_leave_nothing() {
 
 /// Folders of ours below.
 fn overlap_files(folder: &Path) -> Vec<std::path::PathBuf> {
-    let entries = std::fs::read_dir(folder).expect("the folder is there").map(|it| it.expect("an entry").path());
-    let folders: Vec<std::path::PathBuf> = entries.filter(|it| it.is_dir()).collect();
-    let ours = folders.iter().filter(|it| it.ends_with(".overlap")).cloned();
-    ours.chain(folders.iter().flat_map(|it| overlap_files(it))).collect()
+    let entries = std::fs::read_dir(folder)
+        .expect("the folder is there")
+        .map(|entry| entry.expect("an entry").path());
+    let folders: Vec<std::path::PathBuf> = entries.filter(|entry| entry.is_dir()).collect();
+    let ours = folders.iter().filter(|folder| folder.ends_with(".overlap")).cloned();
+    ours.chain(folders.iter().flat_map(|folder| overlap_files(folder))).collect()
 }
 
 /// What a program of two processes did, by its trace.
 fn trace(folder: &Path) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
-    command.current_dir(folder).args(["overlap", "trace", "--json", "--", "mpirun", "-n", "2", "./p"]);
+    command
+        .current_dir(folder)
+        .args(["overlap", "trace", "--json", "--", "mpirun", "-n", "2", "./p"]);
     // OpenMPI asks twice before it runs as root, and wants a processor for each process.
-    command.envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"), ("OMPI_MCA_rmaps_base_oversubscribe", "1")]);
+    command.envs([
+        ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+        ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+        ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
+    ]);
     let ran = command.output().expect("the binary runs");
     // Behind what the program prints.
     let text = String::from_utf8_lossy(&ran.stdout).into_owned();
@@ -301,19 +426,33 @@ fn setting_the_default_error_handler_switches_nothing_off() {
         let ran = meanwhile(at, &["cc", "--", "p.o", "other.o", "-o", "p"]);
         assert!(ran.status.success(), "{}", said(&ran));
         assert_eq!(said(&ran).contains("stay blocking"), is_off, "{handler}: {}", said(&ran));
-        assert_eq!(trace(at)["executed"].as_u64().is_some_and(|it| it > 0), !is_off, "{handler}");
+        assert_eq!(
+            trace(at)["executed"].as_u64().is_some_and(|number| number > 0),
+            !is_off,
+            "{handler}"
+        );
         let explained = meanwhile(at, &["explain", ".", "--json"]);
         let answer: Value = serde_json::from_slice(&explained.stdout).expect("an object");
-        assert_eq!(answer["switched_off"].as_array().map(|it| !it.is_empty()), Some(is_off), "{answer}");
+        assert_eq!(
+            answer["switched_off"].as_array().map(|answer| !answer.is_empty()),
+            Some(is_off),
+            "{answer}"
+        );
         if is_off {
             assert_eq!(answer["switched_off"][0]["program"], "./p");
-            let text = String::from_utf8_lossy(&meanwhile(at, &["explain", "."]).stdout).into_owned();
-            assert!(text.contains("converted, but blocking") && text.contains("./p: all its calls stay blocking"), "{text}");
+            let text =
+                String::from_utf8_lossy(&meanwhile(at, &["explain", "."]).stdout).into_owned();
+            assert!(
+                text.contains("converted, but blocking")
+                    && text.contains("./p: all its calls stay blocking"),
+                "{text}"
+            );
         }
     }
 }
 
-/// Calls that were invisible, a wait of the program behind a converted call, and what a Sendrecv sends.
+/// Calls that were invisible, a wait of the program behind a converted call, and
+/// what a Sendrecv sends.
 const CALLS: &str = "#include <mpi.h>
 #include <stdio.h>
 static double a[50000], b[50000], x[5000];
@@ -349,24 +488,43 @@ fn every_call_that_takes_time_is_seen_and_booked_on_itself() {
     if !tools() {
         return;
     }
-    for (compiler, has_windows) in [(&["cc", "--"][..], true), (&["cc", "--min-bytes", "1000000000", "--"], false)] {
+    for (compiler, has_windows) in
+        [(&["cc", "--"][..], true), (&["cc", "--min-bytes", "1000000000", "--"], false)]
+    {
         let folder = tempfile::tempdir().expect("a scratch folder");
         std::fs::write(folder.path().join("p.c"), CALLS).expect("a scratch file");
         let ran = meanwhile(folder.path(), &[compiler, &["-O2", "p.c", "-o", "p"]].concat());
         assert!(ran.status.success(), "{}", said(&ran));
         let answer = trace(folder.path());
         let rows = answer["rows"].as_array().expect("rows");
-        let of = |call: &str| rows.iter().filter(|it| it["call"] == call && it["rank"] == 0).collect::<Vec<_>>();
-        let bytes = |call: &str| of(call).iter().filter_map(|it| it["bytes"].as_u64()).sum::<u64>();
-        for call in ["MPI_Waitany", "MPI_Waitsome", "MPI_Alltoallv", "MPI_Allgatherv", "MPI_Waitall"] {
+        let of = |call: &str| {
+            rows.iter().filter(|row| row["call"] == call && row["rank"] == 0).collect::<Vec<_>>()
+        };
+        let bytes =
+            |call: &str| of(call).iter().filter_map(|value| value["bytes"].as_u64()).sum::<u64>();
+        for call in
+            ["MPI_Waitany", "MPI_Waitsome", "MPI_Alltoallv", "MPI_Allgatherv", "MPI_Waitall"]
+        {
             assert_eq!(of(call).len(), 1, "{call}: {answer}");
-            assert!(of(call)[0]["mpi_us"].as_f64().is_some_and(|it| it > 0.0), "{call}: {answer}");
+            assert!(
+                of(call)[0]["mpi_us"].as_f64().is_some_and(|number| number > 0.0),
+                "{call}: {answer}"
+            );
         }
-        assert_eq!((bytes("MPI_Alltoallv"), bytes("MPI_Allgatherv"), bytes("MPI_Sendrecv")), (24, 12, 400_000), "{answer}");
+        assert_eq!(
+            (bytes("MPI_Alltoallv"), bytes("MPI_Allgatherv"), bytes("MPI_Sendrecv")),
+            (24, 12, 400_000),
+            "{answer}"
+        );
         // The program's own wait is a call of its own, not one more of the call before it.
         let wait = of("MPI_Wait");
-        assert_eq!(wait.iter().map(|it| it["count"].as_u64().unwrap_or(0)).sum::<u64>(), 1, "{answer}");
-        let windows = of("MPI_Sendrecv").iter().filter(|it| it["window_us"].is_number()).count();
+        assert_eq!(
+            wait.iter().map(|value| value["count"].as_u64().unwrap_or(0)).sum::<u64>(),
+            1,
+            "{answer}"
+        );
+        let windows =
+            of("MPI_Sendrecv").iter().filter(|value| value["window_us"].is_number()).count();
         assert_eq!(windows > 0, has_windows, "{answer}");
     }
 }
@@ -381,38 +539,69 @@ fn what_a_call_costs_is_joined_with_what_became_of_it() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let at = folder.path();
         std::fs::write(at.join("p.c"), CALLS).expect("a scratch file");
-        let ran = meanwhile(at, &["cc", "--min-bytes", "1000000000", "--", "-O2", debug, "p.c", "-o", "p"]);
+        let ran = meanwhile(
+            at,
+            &["cc", "--min-bytes", "1000000000", "--", "-O2", debug, "p.c", "-o", "p"],
+        );
         assert!(ran.status.success(), "{}", said(&ran));
         let answer = trace(at);
-        std::fs::write(at.join("trace.json"), format!("what the program prints\n{answer}\n")).expect("a scratch file");
-        let (wall, compute) = (answer["bound"]["wall_s"].as_f64(), answer["bound"]["compute_s"].as_f64());
+        std::fs::write(at.join("trace.json"), format!("what the program prints\n{answer}\n"))
+            .expect("a scratch file");
+        let (wall, compute) =
+            (answer["bound"]["wall_s"].as_f64(), answer["bound"]["compute_s"].as_f64());
         assert!(wall > compute && compute > Some(0.0), "{answer}");
         assert!(answer["bound"]["speedup"].as_f64() > Some(1.0), "{answer}");
         let ran = meanwhile(at, &["explain", ".", "--trace", "trace.json", "--json"]);
         assert!(ran.status.success(), "{}", said(&ran));
         let explained: Value = serde_json::from_slice(&ran.stdout).expect("an object");
         let lost = explained["lost"].as_array().expect("sites");
-        let exchange = lost.iter().find(|it| it["call"] == "MPI_Sendrecv").unwrap_or_else(|| panic!("{explained}"));
-        let line = CALLS.lines().position(|it| it.contains("MPI_Sendrecv(")).expect("it is there") + 1;
+        let exchange = lost
+            .iter()
+            .find(|value| value["call"] == "MPI_Sendrecv")
+            .unwrap_or_else(|| panic!("{explained}"));
+        let line =
+            CALLS.lines().position(|line| line.contains("MPI_Sendrecv(")).expect("it is there") + 1;
         assert_eq!(exchange["function"], "main", "{explained}");
         assert_eq!(exchange["bytes"], 400_000, "{explained}");
         if debug == "-g" {
-            assert!(exchange["file"].as_str().is_some_and(|it| it.ends_with("p.c")), "{explained}");
-            assert_eq!((&exchange["line"], &exchange["converted"]), (&line.into(), &false.into()), "{explained}");
-            assert!(exchange["reason"].is_string() && exchange["sentence"].is_string(), "{explained}");
+            assert!(
+                exchange["file"].as_str().is_some_and(|text| text.ends_with("p.c")),
+                "{explained}"
+            );
+            assert_eq!(
+                (&exchange["line"], &exchange["converted"]),
+                (&line.into(), &false.into()),
+                "{explained}"
+            );
+            assert!(
+                exchange["reason"].is_string() && exchange["sentence"].is_string(),
+                "{explained}"
+            );
         } else {
-            assert_eq!((&exchange["line"], &exchange["converted"]), (&0.into(), &Value::Null), "{explained}");
+            assert_eq!(
+                (&exchange["line"], &exchange["converted"]),
+                (&0.into(), &Value::Null),
+                "{explained}"
+            );
         }
         let text = meanwhile(at, &["explain", ".", "--trace", "trace.json"]);
         let text = String::from_utf8_lossy(&text.stdout).into_owned();
-        assert!(text.contains(if debug == "-g" { "- MPI_Sendrecv stays blocking" } else { "in main" }), "{text}");
+        assert!(
+            text.contains(if debug == "-g" { "- MPI_Sendrecv stays blocking" } else { "in main" }),
+            "{text}"
+        );
         // A trace that was cut off, and a file that is none.
         let whole = answer.to_string();
         for wrong in [&whole[..whole.len() / 2], "hello\n", "{}"] {
             std::fs::write(at.join("wrong.json"), wrong).expect("a scratch file");
             let ran = meanwhile(at, &["explain", ".", "--trace", "wrong.json"]);
             assert_eq!(ran.status.code(), Some(1), "{}", said(&ran));
-            assert!(said(&ran).contains("cannot use `wrong.json`") && said(&ran).contains("trace --json"), "{}", said(&ran));
+            assert!(
+                said(&ran).contains("cannot use `wrong.json`")
+                    && said(&ran).contains("trace --json"),
+                "{}",
+                said(&ran)
+            );
         }
     }
 }
@@ -427,19 +616,28 @@ fn a_profile_decides_what_is_converted() {
     let never = "  if (argc > 5)\n    MPI_Sendrecv(b, 50000, MPI_DOUBLE, other, 4, a, 50000, MPI_DOUBLE, other, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n";
     let begin = "  for (int i = 1; i < 5000; i++)\n";
     assert!(CALLS.contains(begin));
-    std::fs::write(at.join("p.c"), CALLS.replace(begin, &format!("{never}{begin}"))).expect("a scratch file");
+    std::fs::write(at.join("p.c"), CALLS.replace(begin, &format!("{never}{begin}")))
+        .expect("a scratch file");
     let build = |more: &[&str]| {
-        let ran = meanwhile(at, &[&["cc", "--min-bytes", "1000000000"], more, &["--", "-O2", "-g", "p.c", "-o", "p"]].concat());
+        let ran = meanwhile(
+            at,
+            &[&["cc", "--min-bytes", "1000000000"], more, &["--", "-O2", "-g", "p.c", "-o", "p"]]
+                .concat(),
+        );
         assert!(ran.status.success() && said(&ran).is_empty(), "{}", said(&ran));
         let explained = meanwhile(at, &["explain", ".", "--json"]);
         let explained: Value = serde_json::from_slice(&explained.stdout).expect("an object");
         let rows = explained["rows"].as_array().expect("rows").clone();
         let of = |line: usize| {
-            let row = rows.iter().find(|it| it["call"] == "MPI_Sendrecv" && it["line"] == line);
+            let row = rows.iter().find(|row| row["call"] == "MPI_Sendrecv" && row["line"] == line);
             row.unwrap_or_else(|| panic!("line {line}: {explained}")).clone()
         };
         let text = std::fs::read_to_string(at.join("p.c")).expect("it is there");
-        let lines: Vec<usize> = (1..).zip(text.lines()).filter(|(_, it)| it.contains("MPI_Sendrecv(")).map(|it| it.0).collect();
+        let lines: Vec<usize> = (1..)
+            .zip(text.lines())
+            .filter(|(_, it)| it.contains("MPI_Sendrecv("))
+            .map(|pair| pair.0)
+            .collect();
         assert_eq!(lines.len(), 2);
         (of(lines[0]), of(lines[1]))
     };
@@ -448,30 +646,44 @@ fn a_profile_decides_what_is_converted() {
     let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
         .args(["overlap", "trace", "--profile", "run.json", "--", "mpirun", "-n", "2", "./p"])
         .current_dir(at)
-        .envs([("OMPI_ALLOW_RUN_AS_ROOT", "1"), ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"), ("OMPI_MCA_rmaps_base_oversubscribe", "1")])
+        .envs([
+            ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
+            ("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"),
+            ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
+        ])
         .output()
         .expect("the binary runs");
     assert!(ran.status.success(), "{}", said(&ran));
-    // 400,000 bytes take longer than a start and a wait on any machine; four bytes do where the machine is busy, and could then
-    // have the loop.
+    // 400,000 bytes take longer than a start and a wait on any machine; four bytes do where the
+    // machine is busy, and could then have the loop.
     let measured = std::fs::read_to_string(at.join("run.json")).expect("it is there");
     for us in [1.0, 20.0] {
         let mut run: Value = serde_json::from_str(&measured).expect("an object");
         for site in run["sites"].as_array_mut().expect("sites") {
             match site["call"].as_str() {
                 Some("MPI_Send") => site["us"] = us.into(),
-                Some("MPI_Sendrecv") => assert!(site["us"].as_f64().is_some_and(|it| it > 20.0), "{measured}"),
+                Some("MPI_Sendrecv") => {
+                    assert!(site["us"].as_f64().is_some_and(|number| number > 20.0), "{measured}")
+                }
                 _ => (),
             }
         }
         std::fs::write(at.join("run.json"), run.to_string()).expect("a scratch file");
         let (often, never) = build(&["--profile", "run.json"]);
-        assert_eq!((&often["converted"], &never["reason"]), (&true.into(), &"NeverRan".into()), "{us} us: {often} {never}");
+        assert_eq!(
+            (&often["converted"], &never["reason"]),
+            (&true.into(), &"NeverRan".into()),
+            "{us} us: {often} {never}"
+        );
     }
     // Built with it, and measured again, it stays so.
     let answer = trace(at);
     assert!(
-        answer["rows"].as_array().expect("rows").iter().any(|it| it["call"] == "MPI_Sendrecv" && it["window_us"].is_number()),
+        answer["rows"]
+            .as_array()
+            .expect("rows")
+            .iter()
+            .any(|value| value["call"] == "MPI_Sendrecv" && value["window_us"].is_number()),
         "{answer}"
     );
     for wrong in ["{\"overlap_pro", "{}", "hello"] {
@@ -516,11 +728,32 @@ fn calls_of_fortran_are_booked_on_their_lines() {
         let at = folder.path();
         std::fs::write(at.join("p.f90"), FORTRAN).expect("a scratch file");
         let launcher = format!("mpirun.{}", mpi.name());
-        for (compiler, is_converted) in [(["--min-bytes", "1000000000"], false), (["--profile", "run.json"], true)] {
-            let ran = meanwhile(at, &[&["fc", "--mpi", mpi.name()], &compiler[..], &["--", "-O2", "-g", "p.f90", "-o", "p"]].concat());
+        for (compiler, is_converted) in
+            [(["--min-bytes", "1000000000"], false), (["--profile", "run.json"], true)]
+        {
+            let ran = meanwhile(
+                at,
+                &[
+                    &["fc", "--mpi", mpi.name()],
+                    &compiler[..],
+                    &["--", "-O2", "-g", "p.f90", "-o", "p"],
+                ]
+                .concat(),
+            );
             assert!(ran.status.success(), "{}", said(&ran));
             let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
-                .args(["overlap", "trace", "--profile", "run.json", "--json", "--", &launcher, "-n", "2", "./p"])
+                .args([
+                    "overlap",
+                    "trace",
+                    "--profile",
+                    "run.json",
+                    "--json",
+                    "--",
+                    &launcher,
+                    "-n",
+                    "2",
+                    "./p",
+                ])
                 .current_dir(at)
                 .envs([
                     ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
@@ -532,18 +765,39 @@ fn calls_of_fortran_are_booked_on_their_lines() {
                 .expect("the binary runs");
             assert!(ran.status.success(), "{}", said(&ran));
             let printed = String::from_utf8_lossy(&ran.stdout).into_owned();
-            let object = printed.lines().rfind(|it| it.starts_with('{')).expect("an object");
+            let object = printed.lines().rfind(|line| line.starts_with('{')).expect("an object");
             let answer: Value = serde_json::from_str(object).expect("an object");
             let lost = answer["lost"].as_array().expect("sites");
-            for (call, bytes) in [("MPI_Sendrecv", 400_000), ("MPI_Irecv", 12), ("MPI_Send", 12), ("MPI_Wait", 0), ("MPI_Allreduce", 56)] {
-                let sites: Vec<&Value> = lost.iter().filter(|it| it["call"] == call).collect();
+            for (call, bytes) in [
+                ("MPI_Sendrecv", 400_000),
+                ("MPI_Irecv", 12),
+                ("MPI_Send", 12),
+                ("MPI_Wait", 0),
+                ("MPI_Allreduce", 56),
+            ] {
+                let sites: Vec<&Value> =
+                    lost.iter().filter(|value| value["call"] == call).collect();
                 assert_eq!(sites.len(), 1, "{call}, {}: {answer}", mpi.name());
-                let line = FORTRAN.lines().position(|it| it.contains(&format!("{call}("))).expect("it is there") + 1;
-                assert_eq!((&sites[0]["line"], &sites[0]["count"]), (&line.into(), &1.into()), "{call}, {}: {answer}", mpi.name());
+                let line = FORTRAN
+                    .lines()
+                    .position(|line| line.contains(&format!("{call}(")))
+                    .expect("it is there")
+                    + 1;
+                assert_eq!(
+                    (&sites[0]["line"], &sites[0]["count"]),
+                    (&line.into(), &1.into()),
+                    "{call}, {}: {answer}",
+                    mpi.name()
+                );
                 // What was converted, and asks for its bytes when it starts, says them there.
                 assert_eq!(sites[0]["bytes"], bytes, "{call}, {}: {answer}", mpi.name());
             }
-            let windows = answer["rows"].as_array().expect("rows").iter().filter(|it| it["window_us"].is_number()).count();
+            let windows = answer["rows"]
+                .as_array()
+                .expect("rows")
+                .iter()
+                .filter(|value| value["window_us"].is_number())
+                .count();
             assert_eq!(windows > 0, is_converted, "{}: {answer}", mpi.name());
         }
     }

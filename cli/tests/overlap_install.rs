@@ -1,4 +1,5 @@
-//! `meanwhile overlap install`: wrappers that other build systems call, under their own names and through those of MPI.
+//! `meanwhile overlap install`: wrappers that other build systems call, under their own names and
+//! through those of MPI.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -9,21 +10,36 @@ use overlap::mpi::{Language, Mpi};
 
 const PROGRAM: &str = include_str!("support/exchange.c");
 
-/// The versions of LLVM that are here, if MPI programs can be compiled; else the test is named as skipped.
+/// The versions of LLVM that are here, if MPI programs can be compiled; else the test
+/// is named as skipped.
 fn versions() -> Vec<Llvm> {
-    let missing: Vec<&str> = ["clang-19", "llvm-config-19", "clang-22", "llvm-config-22", "cmake", "ninja", "mpicc.openmpi", "mpicc.mpich"]
-        .into_iter()
-        .filter(|it| tool::find(it).is_none())
-        .collect();
+    let missing: Vec<&str> = [
+        "clang-19",
+        "llvm-config-19",
+        "clang-22",
+        "llvm-config-22",
+        "cmake",
+        "ninja",
+        "mpicc.openmpi",
+        "mpicc.mpich",
+    ]
+    .into_iter()
+    .filter(|word| tool::find(word).is_none())
+    .collect();
     if !missing.is_empty() {
         testkit::skipped(&format!("overlap install: {} is missing", missing.join(", ")));
     }
-    let others = missing.iter().any(|it| !it.contains("22") && !it.contains("19"));
-    Llvm::ALL.into_iter().filter(|it| it.builds() && !others).collect()
+    let others = missing.iter().any(|set| !set.contains("22") && !set.contains("19"));
+    Llvm::ALL.into_iter().filter(|llvm| llvm.builds() && !others).collect()
 }
 
 fn meanwhile(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_meanwhile")).current_dir(folder).arg("overlap").args(args).output().expect("the binary runs")
+    Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .current_dir(folder)
+        .arg("overlap")
+        .args(args)
+        .output()
+        .expect("the binary runs")
 }
 
 fn said(ran: &Output) -> String {
@@ -34,7 +50,11 @@ fn said(ran: &Output) -> String {
 fn with_wrappers(folder: &Path, variable: Option<(&str, &str)>, words: &[&str]) -> Output {
     let path = std::env::var("PATH").expect("there is one");
     let mut command = Command::new("timeout");
-    command.arg("100").args(words).current_dir(folder).env("PATH", format!("{}:{path}", folder.join("p/bin").display()));
+    command
+        .arg("100")
+        .args(words)
+        .current_dir(folder)
+        .env("PATH", format!("{}:{path}", folder.join("p/bin").display()));
     command.envs(variable).output().expect("timeout runs")
 }
 
@@ -45,7 +65,10 @@ fn look(folder: &Path, program: &str) -> (Mpi, bool) {
     let (openmpi, mpich) = (listed.contains("libmpi.so"), listed.contains("libmpich.so"));
     assert!(openmpi != mpich, "{program} needs one library: {listed}");
     let bytes = std::fs::read(folder.join(program)).expect("it was linked");
-    (if mpich { Mpi::Mpich } else { Mpi::OpenMpi }, String::from_utf8_lossy(&bytes).contains("overlap_sites"))
+    (
+        if mpich { Mpi::Mpich } else { Mpi::OpenMpi },
+        String::from_utf8_lossy(&bytes).contains("overlap_sites"),
+    )
 }
 
 #[test]
@@ -54,7 +77,10 @@ fn builds_call_the_wrappers() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let at = folder.path();
         std::fs::write(at.join("p.c"), PROGRAM).expect("a scratch file");
-        let ran = meanwhile(at, &["install", "p", "--llvm", &llvm.number().to_string(), "--min-bytes", "4096"]);
+        let ran = meanwhile(
+            at,
+            &["install", "p", "--llvm", &llvm.number().to_string(), "--min-bytes", "4096"],
+        );
         assert!(ran.status.success(), "{}", said(&ran));
         assert_eq!(String::from_utf8_lossy(&ran.stdout).lines().count(), 6);
         // Under its own name, for what mpicc is; and below MPI's wrappers, for the library of each.
@@ -66,12 +92,20 @@ fn builds_call_the_wrappers() {
         ];
         for (variable, wrapper, mpi) in cases {
             for steps in [
-                [[wrapper, "-O2", "-c", "p.c", "-o", "p.o"], [wrapper, "p.o", "-O2", "-lm", "-o", "a"]].as_slice(),
+                [
+                    [wrapper, "-O2", "-c", "p.c", "-o", "p.o"],
+                    [wrapper, "p.o", "-O2", "-lm", "-o", "a"],
+                ]
+                .as_slice(),
                 &[[wrapper, "-O2", "p.c", "-lm", "-o", "a"]],
             ] {
                 for words in steps {
                     let ran = with_wrappers(at, variable, words);
-                    assert!(ran.status.success() && said(&ran).is_empty(), "{words:?}: {}", said(&ran));
+                    assert!(
+                        ran.status.success() && said(&ran).is_empty(),
+                        "{words:?}: {}",
+                        said(&ran)
+                    );
                 }
                 assert_eq!(look(at, "a"), (mpi, true), "{llvm:?}, {wrapper}");
                 std::fs::remove_file(at.join("a")).expect("ours");
@@ -80,23 +114,31 @@ fn builds_call_the_wrappers() {
         // What is asked of MPI's wrapper is answered by it.
         let shown = with_wrappers(at, None, &["meanwhile-mpicc", "-show"]);
         let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
-        assert!(shown.starts_with(llvm.compiler(Language::C)) && !shown.contains("pass-plugin"), "{shown}");
+        assert!(
+            shown.starts_with(llvm.compiler(Language::C)) && !shown.contains("pass-plugin"),
+            "{shown}"
+        );
     }
 }
 
-/// In front of a wrapper, as many builds have it, and under a compiler's name: ccache keeps nothing of ours, for it sees neither options nor
-/// a profile that changed, and an object that it brings back has no remarks.
+/// In front of a wrapper, as many builds have it, and under a compiler's name: ccache keeps nothing
+/// of ours, for it sees neither options nor a profile that changed, and an object that it brings
+/// back has no remarks.
 #[test]
 fn ccache_brings_no_old_object_back() {
     let Some(llvm) = versions().pop() else { return };
-    let Some(ccache) = tool::find("ccache") else { return testkit::skipped("overlap install: ccache is missing") };
+    let Some(ccache) = tool::find("ccache") else {
+        return testkit::skipped("overlap install: ccache is missing");
+    };
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = folder.path();
     std::fs::write(at.join("p.c"), PROGRAM).expect("a scratch file");
     // All calls of the program took so long.
     let took = |us: f64| {
         let lines = (1..).zip(PROGRAM.lines());
-        let calls = lines.filter_map(|(line, it)| Some((line, ["MPI_Send", "MPI_Recv"].into_iter().find(|name| it.contains(name))?)));
+        let calls = lines.filter_map(|(line, it)| {
+            Some((line, ["MPI_Send", "MPI_Recv"].into_iter().find(|name| it.contains(name))?))
+        });
         let sites: Vec<serde_json::Value> = calls
             .map(|(line, call)| serde_json::json!({"call": call, "file": "p.c", "line": line, "count": 1, "bytes": 400_000, "us": us}))
             .collect();
@@ -122,7 +164,10 @@ fn ccache_brings_no_old_object_back() {
         String::from_utf8_lossy(&object).contains("MPI_Isend")
     };
     took(400.0);
-    let ran = meanwhile(at, &["install", "p", "--llvm", &llvm.number().to_string(), "--profile", "run.json"]);
+    let ran = meanwhile(
+        at,
+        &["install", "p", "--llvm", &llvm.number().to_string(), "--profile", "run.json"],
+    );
     assert!(ran.status.success(), "{}", said(&ran));
     let wrapped = [ccache.to_str().expect("text"), "meanwhile-mpicc"];
     for (us, is_converted) in [(400.0, true), (400.0, true), (1.0, false)] {
@@ -133,7 +178,16 @@ fn ccache_brings_no_old_object_back() {
     let compiler = llvm.compiler(Language::C);
     std::os::unix::fs::symlink(&ccache, at.join("masked").join(compiler)).expect("a scratch link");
     for (convert, is_converted) in [("auto", true), ("auto", true), ("none", false)] {
-        let words = [env!("CARGO_BIN_EXE_meanwhile"), "overlap", "cc", "--compiler", compiler, "--convert", convert, "--"];
+        let words = [
+            env!("CARGO_BIN_EXE_meanwhile"),
+            "overlap",
+            "cc",
+            "--compiler",
+            compiler,
+            "--convert",
+            convert,
+            "--",
+        ];
         assert_eq!(compile(&words, true), is_converted, "in place of {compiler}, {convert}");
     }
 }
@@ -160,8 +214,8 @@ fn a_wrapper_that_calls_itself_is_refused() {
     }
 }
 
-/// As Debian's and Launchpad's builders, Nix and jobs whose home is another machine's call it: the folder was moved, and there is
-/// neither the program that installed it, nor its cache, nor a home.
+/// As Debian's and Launchpad's builders, Nix and jobs whose home is another machine's call it: the
+/// folder was moved, and there is neither the program that installed it, nor its cache, nor a home.
 #[test]
 fn a_moved_folder_works_alone_and_without_a_home() {
     let Some(llvm) = versions().pop() else { return };
@@ -173,10 +227,13 @@ fn a_moved_folder_works_alone_and_without_a_home() {
     // A name that a shell would take apart, and a link to the wrapper.
     let moved = at.join("a 'new' place");
     std::fs::rename(at.join("first"), &moved).expect("ours");
-    std::os::unix::fs::symlink(moved.join("bin/meanwhile-mpicc"), at.join("cc")).expect("a scratch link");
+    std::os::unix::fs::symlink(moved.join("bin/meanwhile-mpicc"), at.join("cc"))
+        .expect("a scratch link");
     let scratch = at.join("scratch");
     std::fs::create_dir(&scratch).expect("a scratch folder");
-    for (home, compiler) in [("/proc/nowhere", moved.join("bin/meanwhile-mpicc")), ("", at.join("cc"))] {
+    for (home, compiler) in
+        [("/proc/nowhere", moved.join("bin/meanwhile-mpicc")), ("", at.join("cc"))]
+    {
         let ran = Command::new(compiler)
             .args(["-O2", "-g", "-c", "p.c"])
             .current_dir(at)
@@ -187,14 +244,18 @@ fn a_moved_folder_works_alone_and_without_a_home() {
             .expect("the wrapper runs");
         assert!(ran.status.success() && said(&ran).is_empty(), "{home}: {}", said(&ran));
         let object = std::fs::read(at.join("p.o")).expect("it was made");
-        assert!(String::from_utf8_lossy(&object).contains("overlap_sites"), "the plugin was not used");
+        assert!(
+            String::from_utf8_lossy(&object).contains("overlap_sites"),
+            "the plugin was not used"
+        );
         std::fs::remove_file(at.join("p.o")).expect("ours");
     }
     let left: Vec<_> = std::fs::read_dir(&scratch).expect("there").collect();
     assert!(left.is_empty(), "nothing was built anew: {left:?}");
 }
 
-/// Without a plugin, and without any place to build one, a file is compiled as MPI's own wrapper does it.
+/// Without a plugin, and without any place to build one, a file is compiled as MPI's
+/// own wrapper does it.
 #[test]
 fn a_compilation_never_fails_because_of_the_plugin() {
     let Some(llvm) = versions().pop() else { return };
@@ -203,18 +264,45 @@ fn a_compilation_never_fails_because_of_the_plugin() {
     std::fs::write(at.join("p.c"), PROGRAM).expect("a scratch file");
     let broken = at.join("broken");
     std::fs::create_dir(&broken).expect("a scratch folder");
-    std::fs::write(broken.join("cmake"), "#!/bin/sh\necho this is no cmake >&2\nexit 1\n").expect("a scratch file");
-    std::fs::set_permissions(broken.join("cmake"), std::os::unix::fs::PermissionsExt::from_mode(0o755)).expect("ours");
+    std::fs::write(broken.join("cmake"), "#!/bin/sh\necho this is no cmake >&2\nexit 1\n")
+        .expect("a scratch file");
+    std::fs::set_permissions(
+        broken.join("cmake"),
+        std::os::unix::fs::PermissionsExt::from_mode(0o755),
+    )
+    .expect("ours");
     let path = format!("{}:{}", broken.display(), std::env::var("PATH").expect("there is one"));
     // Nothing can be kept; or there is room, and the plugin cannot be built.
-    for (cache, path, why) in [("/proc/nowhere", std::env::var("PATH").expect("there is one"), "/proc/nowhere"), ("cache", path, "cmake")] {
+    for (cache, path, why) in [
+        ("/proc/nowhere", std::env::var("PATH").expect("there is one"), "/proc/nowhere"),
+        ("cache", path, "cmake"),
+    ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
-        command.args(["overlap", "cc", "--compiler", llvm.compiler(Language::C), "--", "-O2", "-c", "p.c"]).current_dir(at);
-        let ran = command.env("MEANWHILE_CACHE", cache).env("PATH", path).output().expect("the binary runs");
+        command
+            .args([
+                "overlap",
+                "cc",
+                "--compiler",
+                llvm.compiler(Language::C),
+                "--",
+                "-O2",
+                "-c",
+                "p.c",
+            ])
+            .current_dir(at);
+        let ran = command
+            .env("MEANWHILE_CACHE", cache)
+            .env("PATH", path)
+            .output()
+            .expect("the binary runs");
         assert!(ran.status.success(), "{why}: {}", said(&ran));
         let object = std::fs::read(at.join("p.o")).expect("it was made");
         assert!(!String::from_utf8_lossy(&object).contains("overlap_sites"), "{why}");
-        assert!(said(&ran).contains("nothing is overlapped in this file") && said(&ran).contains(why), "{why}: {}", said(&ran));
+        assert!(
+            said(&ran).contains("nothing is overlapped in this file") && said(&ran).contains(why),
+            "{why}: {}",
+            said(&ran)
+        );
         std::fs::remove_file(at.join("p.o")).expect("ours");
     }
 }
@@ -223,9 +311,12 @@ fn a_compilation_never_fails_because_of_the_plugin() {
 fn files_of_others_stay() {
     let Some(llvm) = versions().pop() else { return };
     let number = llvm.number().to_string();
-    for name in
-        ["bin/meanwhile-mpifort", "lib/overlap.so", "lib/meanwhile/meanwhile", "lib/cmake/meanwhile-overlap/meanwhile-overlap-config.cmake"]
-    {
+    for name in [
+        "bin/meanwhile-mpifort",
+        "lib/overlap.so",
+        "lib/meanwhile/meanwhile",
+        "lib/cmake/meanwhile-overlap/meanwhile-overlap-config.cmake",
+    ] {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let at = folder.path();
         let theirs = at.join("p").join(name);
@@ -233,8 +324,15 @@ fn files_of_others_stay() {
         std::fs::write(&theirs, "somebody else's\n").expect("a scratch file");
         let ran = meanwhile(at, &["install", "p", "--llvm", &number]);
         assert_eq!(ran.status.code(), Some(1), "{}", said(&ran));
-        assert!(said(&ran).contains(name) && said(&ran).contains("was not written by"), "{}", said(&ran));
-        assert_eq!(std::fs::read_to_string(&theirs).expect("it is still there"), "somebody else's\n");
+        assert!(
+            said(&ran).contains(name) && said(&ran).contains("was not written by"),
+            "{}",
+            said(&ran)
+        );
+        assert_eq!(
+            std::fs::read_to_string(&theirs).expect("it is still there"),
+            "somebody else's\n"
+        );
         assert!(name.starts_with("bin") || !at.join("p/bin").exists(), "nothing else was written");
         // Ours are written again.
         std::fs::remove_file(&theirs).expect("ours");
@@ -243,5 +341,9 @@ fn files_of_others_stay() {
         }
     }
     let ran = meanwhile(Path::new("."), &["install", "nowhere", "--llvm", "21"]);
-    assert!(ran.status.code() == Some(1) && said(&ran).contains("LLVM 19 and 22"), "{}", said(&ran));
+    assert!(
+        ran.status.code() == Some(1) && said(&ran).contains("LLVM 19 and 22"),
+        "{}",
+        said(&ran)
+    );
 }

@@ -1,4 +1,5 @@
-//! The time line of a traced program in a real browser: zoom, what a call was, only one site, without a network.
+//! The time line of a traced program in a real browser: zoom, what a call was, only one site,
+//! without a network.
 
 #[path = "support/browser.rs"]
 mod browser;
@@ -44,7 +45,10 @@ fn a_time_line_is_looked_into() {
     let meanwhile = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
         command.current_dir(folder.path()).arg("overlap").args(args);
-        command.env("OMPI_ALLOW_RUN_AS_ROOT", "1").env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1").env("OMPI_MCA_rmaps_base_oversubscribe", "1");
+        command
+            .env("OMPI_ALLOW_RUN_AS_ROOT", "1")
+            .env("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
+            .env("OMPI_MCA_rmaps_base_oversubscribe", "1");
         let ran = command.output().expect("the binary runs");
         assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     };
@@ -52,11 +56,16 @@ fn a_time_line_is_looked_into() {
     meanwhile(&["trace", "--html", "page.html", "--", "mpirun", "-n", "2", "./p"]);
 
     let browser = Browser::open();
-    browser.post("/url", json!({"url": format!("file://{}", folder.path().join("page.html").display())}));
+    browser.post(
+        "/url",
+        json!({"url": format!("file://{}", folder.path().join("page.html").display())}),
+    );
     assert_eq!(browser.text("h1"), "mpirun -n 2 ./p");
     assert!(browser.text("#sum").contains("times as fast"));
     // Both ranks; each has three windows, three barriers, and what the exchanges take themselves.
-    let count = |what: &str| browser.script(&format!("return data.lanes.map(lane => lane.filter({what}).length)"));
+    let count = |what: &str| {
+        browser.script(&format!("return data.lanes.map(lane => lane.filter({what}).length)"))
+    };
     assert_eq!(count("e => e[1] === 1"), json!([3, 3]));
     assert_eq!(count("e => e[1] === 0 && data.sites[e[0]].call === 'MPI_Barrier'"), json!([3, 3]));
     // No call ends after its rank does, and none begins before.
@@ -65,9 +74,13 @@ fn a_time_line_is_looked_into() {
         json!(true)
     );
     let table = browser.text("#sites");
-    assert!(table.contains("MPI_Sendrecv") && table.contains("p.c:13 3 ") && table.contains("400000"), "{table}");
+    assert!(
+        table.contains("MPI_Sendrecv") && table.contains("p.c:13 3 ") && table.contains("400000"),
+        "{table}"
+    );
 
-    // What stands under the pointer: the middle of the first window of rank 1, zoomed in until it is wide.
+    // What stands under the pointer: the middle of the first window of rank 1, zoomed in until it
+    // is wide.
     let tip = browser.script(
         "const e = data.lanes[1].find(e => e[1] === 1); show(e[2], e[2] + e[3]);
          const box = canvas.getBoundingClientRect();
@@ -76,7 +89,10 @@ fn a_time_line_is_looked_into() {
          return tip.textContent",
     );
     let tip = tip.as_str().expect("text");
-    assert!(tip.contains("MPI_Sendrecv, window") && tip.contains("p.c:9") && tip.contains("rank 1"), "{tip}");
+    assert!(
+        tip.contains("MPI_Sendrecv, window") && tip.contains("p.c:9") && tip.contains("rank 1"),
+        "{tip}"
+    );
 
     // The keyboard zooms and shows everything again.
     browser.script("canvas.focus()");

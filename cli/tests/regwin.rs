@@ -3,13 +3,18 @@
 use std::process::{Command, Output};
 
 fn meanwhile(args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_meanwhile")).arg("regwin").args(args).output().expect("the binary runs")
+    Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .arg("regwin")
+        .args(args)
+        .output()
+        .expect("the binary runs")
 }
 
 fn json(args: &[&str]) -> (serde_json::Value, i32) {
     let ran = meanwhile(args);
-    let value =
-        serde_json::from_slice(&ran.stdout).unwrap_or_else(|error| panic!("{args:?}: {error}: {}", String::from_utf8_lossy(&ran.stderr)));
+    let value = serde_json::from_slice(&ran.stdout).unwrap_or_else(|error| {
+        panic!("{args:?}: {error}: {}", String::from_utf8_lossy(&ran.stderr))
+    });
     (value, ran.status.code().expect("it was not killed"))
 }
 
@@ -31,18 +36,26 @@ fn scenario(text: &str, args: &[&str]) -> (String, i32) {
 
 #[test]
 fn a_scenario_in_both_worlds() {
-    let (text, code) = scenario(include_str!("../../systems/regwin/scenarios/ping-pong.txt"), &["--scheme", "snp"]);
+    let (text, code) = scenario(
+        include_str!("../../systems/regwin/scenarios/ping-pong.txt"),
+        &["--scheme", "snp"],
+    );
     assert_eq!(code, 0, "{text}");
     assert!(text.contains("QEMU and the simulator count the same."), "{text}");
 }
 
 #[test]
 fn a_deadlock_names_threads_and_streams() {
-    let text = "stream a 1\nstream b 1\nthread one\nget a 1\nput b 1\nthread two\nget b 1\nput a 1\n";
+    let text =
+        "stream a 1\nstream b 1\nthread one\nget a 1\nput b 1\nthread two\nget b 1\nput a 1\n";
     for world in ["qemu", "sim"] {
         let (said, code) = scenario(text, &["--on", world]);
         assert_eq!(code, 1, "{said}");
-        assert!(said.contains("stuck one waits for bytes in a") && said.contains("stuck two waits for bytes in b"), "{said}");
+        assert!(
+            said.contains("stuck one waits for bytes in a")
+                && said.contains("stuck two waits for bytes in b"),
+            "{said}"
+        );
     }
 }
 
@@ -50,13 +63,22 @@ fn a_deadlock_names_threads_and_streams() {
 fn a_scenario_with_floats_and_a_clock_in_both_worlds() {
     let floats = "thread A\n  repeat 20\n    float 3\n    yield\n  end\nthread B\n  repeat 20\n    yield\n    float 1\n  end\n";
     let clock = "semaphore s 1\nthread A\n  repeat 5\n    wait 2\n    float 3\n    try s 1\n  end\nthread B\n  take s\n  repeat 40\n    tick\n    yield\n    float 1\n  end\n";
-    for (text, scheme) in [floats, clock].iter().flat_map(|it| ["ns", "snp", "sp", "adaptive"].map(|scheme| (it, scheme))) {
+    for (text, scheme) in [floats, clock]
+        .iter()
+        .flat_map(|it| ["ns", "snp", "sp", "adaptive"].map(|scheme| (it, scheme)))
+    {
         let (said, code) = scenario(text, &["--scheme", scheme]);
-        assert!(code == 0 && said.contains("QEMU and the simulator count the same."), "{scheme}: {said}");
+        assert!(
+            code == 0 && said.contains("QEMU and the simulator count the same."),
+            "{scheme}: {said}"
+        );
     }
     for text in [floats, clock] {
         let (said, code) = scenario(text, &["--scheme", "flat"]);
-        assert!(code == 1 && said.contains("the scheme flat has neither floating point nor a clock"), "{said}");
+        assert!(
+            code == 1 && said.contains("the scheme flat has neither floating point nor a clock"),
+            "{said}"
+        );
     }
 }
 
@@ -100,19 +122,26 @@ int main(void)
 /// Builds a library into a folder; the command's object.
 fn built(args: &[&str], folder: &std::path::Path) -> serde_json::Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
-    let ran = command.args(["--json", "regwin", "build", "-o"]).arg(folder).args(args).output().expect("the binary runs");
+    let ran = command
+        .args(["--json", "regwin", "build", "-o"])
+        .arg(folder)
+        .args(args)
+        .output()
+        .expect("the binary runs");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     serde_json::from_slice(&ran.stdout).expect("an object")
 }
 
 /// What make prints there.
 fn make(folder: &std::path::Path, args: &[&str]) -> String {
-    let ran = Command::new("make").arg("-s").args(args).current_dir(folder).output().expect("make runs");
+    let ran =
+        Command::new("make").arg("-s").args(args).current_dir(folder).output().expect("make runs");
     assert!(ran.status.success(), "{args:?}: {}", String::from_utf8_lossy(&ran.stderr));
     String::from_utf8_lossy(&ran.stdout).into_owned()
 }
 
-/// In an empty folder, by the words of the guide: every scheme, both compilers, the same output, from RAM and from ROM.
+/// In an empty folder, by the words of the guide: every scheme, both compilers, the same output,
+/// from RAM and from ROM.
 #[test]
 fn a_stranger_builds_and_runs_a_program() {
     let program = include_str!("regwin/stranger.c");
@@ -148,10 +177,12 @@ fn a_stranger_builds_and_runs_a_program() {
 fn an_image_has_bounds_that_its_run_keeps() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     built(&["--scheme", "adaptive", "--options", "preempt,fpu,priorities"], folder.path());
-    std::fs::write(folder.path().join("example/main.c"), include_str!("regwin/stranger.c")).expect("a program");
+    std::fs::write(folder.path().join("example/main.c"), include_str!("regwin/stranger.c"))
+        .expect("a program");
     make(folder.path(), &[]);
     let image = folder.path().join("example.elf");
-    let (object, code) = json(&["wcet", image.to_str().expect("a path"), "--run", "--windows", "6,20", "--json"]);
+    let (object, code) =
+        json(&["wcet", image.to_str().expect("a path"), "--run", "--windows", "6,20", "--json"]);
     assert_eq!(code, 0, "{object}");
     let rows = object["rows"].as_array().expect("rows");
     let mut n_seen = 0;
@@ -159,28 +190,50 @@ fn an_image_has_bounds_that_its_run_keeps() {
         for machine in ["erc32", "leon3"] {
             let of = |name: &str| row[machine][name].as_u64();
             assert!(of("least") <= of("most") && of("least") > Some(0), "{row}");
-            assert!(of("seen").is_none_or(|it| of("least") <= Some(it) && Some(it) <= of("most")), "{row}");
+            assert!(
+                of("seen").is_none_or(|it| of("least") <= Some(it) && Some(it) <= of("most")),
+                "{row}"
+            );
             n_seen += usize::from(of("seen").is_some());
         }
     }
-    let has = |name: &str, alone: bool| rows.iter().any(|it| it["routine"] == name && it["alone"] == alone && it["windows"] == 20);
-    assert!(has("window overflow", true) && has("window overflow", false) && has("interrupt, to its handler", false), "{object}");
+    let has = |name: &str, alone: bool| {
+        rows.iter()
+            .any(|row| row["routine"] == name && row["alone"] == alone && row["windows"] == 20)
+    };
+    assert!(
+        has("window overflow", true)
+            && has("window overflow", false)
+            && has("interrupt, to its handler", false),
+        "{object}"
+    );
     assert!(n_seen >= 20, "{n_seen}: {object}");
     let masked = object["masked"].as_array().expect("sections");
     let mut n_masked = 0;
-    for section in masked.iter().filter(|it| it["unbounded"] == serde_json::json!([])) {
+    for section in masked.iter().filter(|value| value["unbounded"] == serde_json::json!([])) {
         for machine in ["erc32", "leon3"] {
-            let (most, seen) = (section[machine]["most"].as_u64(), section[machine]["seen"].as_u64());
-            assert!(section[machine]["least"].as_u64() <= most && most > Some(0) && seen.is_none_or(|it| Some(it) <= most), "{section}");
+            let (most, seen) =
+                (section[machine]["most"].as_u64(), section[machine]["seen"].as_u64());
+            assert!(
+                section[machine]["least"].as_u64() <= most
+                    && most > Some(0)
+                    && seen.is_none_or(|seen| Some(seen) <= most),
+                "{section}"
+            );
             n_masked += usize::from(seen.is_some());
         }
     }
     assert!(n_masked >= 20, "{n_masked}: {object}");
-    let names = |it: &str| masked.iter().any(|section| section["function"] == it && section["from"] == "lock" && section["windows"] == 6);
+    let names = |text: &str| {
+        masked.iter().any(|section| {
+            section["function"] == text && section["from"] == "lock" && section["windows"] == 6
+        })
+    };
     assert!(names("mutex_lock") && names("clock_tick"), "{object}");
 }
 
-/// A loop of the program's own with interrupts masked: named, by a place that `--loop` takes; a place that is none is refused.
+/// A loop of the program's own with interrupts masked: named, by a place that `--loop` takes; a
+/// place that is none is refused.
 #[test]
 fn a_loop_with_interrupts_masked_is_named_and_may_be_given_a_bound() {
     let folder = tempfile::tempdir().expect("a scratch folder");
@@ -194,18 +247,43 @@ fn a_loop_with_interrupts_masked_is_named_and_may_be_given_a_bound() {
     let image = image.to_str().expect("a path");
     let ran = meanwhile(&["wcet", image, "--windows", "8"]);
     let said = String::from_utf8_lossy(&ran.stdout).into_owned();
-    let line = said.lines().find(|it| it.starts_with("not bounded: irq_lock in waits (0x")).unwrap_or_else(|| panic!("{said}"));
-    let place = line.split_once("the loop at ").expect("a loop").1.split(' ').next().expect("a place");
+    let line = said
+        .lines()
+        .find(|line| line.starts_with("not bounded: irq_lock in waits (0x"))
+        .unwrap_or_else(|| panic!("{said}"));
+    let place =
+        line.split_once("the loop at ").expect("a loop").1.split(' ').next().expect("a place");
     assert!(place.starts_with("waits+"), "{line}");
     assert!(said.contains("sections no bound is known"), "{said}");
-    let (object, code) = json(&["wcet", image, "--windows", "8", "--loop", &format!("{place}=5"), "--run", "--json"]);
+    let (object, code) = json(&[
+        "wcet",
+        image,
+        "--windows",
+        "8",
+        "--loop",
+        &format!("{place}=5"),
+        "--run",
+        "--json",
+    ]);
     assert_eq!(code, 0, "{object}");
-    let waits = object["masked"].as_array().expect("sections").iter().find(|it| it["function"] == "waits").expect("it locks");
+    let waits = object["masked"]
+        .as_array()
+        .expect("sections")
+        .iter()
+        .find(|value| value["function"] == "waits")
+        .expect("it locks");
     let of = |name: &str| waits["erc32"][name].as_u64().unwrap_or_else(|| panic!("{waits}"));
-    assert!(of("seen") <= of("most") && of("most") < 2 * of("seen") && waits["unbounded"] == serde_json::json!([]), "{waits}");
-    for (wrong, words) in
-        [("waits+0=5", "no loop between irq_lock and irq_unlock begins at"), ("nowhere=5", "names no place"), ("waits", "names no place")]
-    {
+    assert!(
+        of("seen") <= of("most")
+            && of("most") < 2 * of("seen")
+            && waits["unbounded"] == serde_json::json!([]),
+        "{waits}"
+    );
+    for (wrong, words) in [
+        ("waits+0=5", "no loop between irq_lock and irq_unlock begins at"),
+        ("nowhere=5", "names no place"),
+        ("waits", "names no place"),
+    ] {
         let ran = meanwhile(&["wcet", image, "--loop", wrong]);
         let said = String::from_utf8_lossy(&ran.stderr).into_owned();
         assert_eq!((ran.status.code(), said.contains(words)), (Some(1), true), "{wrong}: {said}");
@@ -242,12 +320,27 @@ fn pkg_config_has_the_flags() {
     let flags = String::from_utf8_lossy(&flags.stdout).into_owned();
     // Libraries go behind what uses them, so the source comes first.
     let mut gcc = Command::new("sparc64-linux-gnu-gcc");
-    gcc.current_dir(folder.path()).args(["-O2", "example/main.c"]).args(flags.split_whitespace()).args(["-o", "x.elf"]);
+    gcc.current_dir(folder.path())
+        .args(["-O2", "example/main.c"])
+        .args(flags.split_whitespace())
+        .args(["-o", "x.elf"]);
     let ran = gcc.output().expect("gcc runs");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
     let ran = Command::new("timeout")
         .current_dir(folder.path())
-        .args(["60", "qemu-system-sparc", "-M", "leon3_generic", "-nographic", "-monitor", "none", "-serial", "stdio", "-kernel", "x.elf"])
+        .args([
+            "60",
+            "qemu-system-sparc",
+            "-M",
+            "leon3_generic",
+            "-nographic",
+            "-monitor",
+            "none",
+            "-serial",
+            "stdio",
+            "-kernel",
+            "x.elf",
+        ])
         .stdin(std::process::Stdio::null())
         .output()
         .expect("QEMU runs");
@@ -265,7 +358,11 @@ fn what_a_scheme_has_not_is_no_option_of_its_library() {
     ] {
         let ran = meanwhile(&[&["build"], args, &["-o", path.to_str().expect("a path")]].concat());
         let said = String::from_utf8_lossy(&ran.stderr).into_owned();
-        assert_eq!((ran.status.code(), said.contains(words), path.exists()), (Some(1), true, false), "{args:?}: {said}");
+        assert_eq!(
+            (ran.status.code(), said.contains(words), path.exists()),
+            (Some(1), true, false),
+            "{args:?}: {said}"
+        );
     }
 }
 
@@ -276,29 +373,52 @@ fn a_library_is_not_built_over_what_is_not_ours() {
     std::fs::write(&file, "mine\n").expect("a file");
     let refused = |args: &[&str]| {
         let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
-        let ran = command.args(["regwin", "build", "-o"]).arg(folder.path()).args(args).output().expect("the binary runs");
+        let ran = command
+            .args(["regwin", "build", "-o"])
+            .arg(folder.path())
+            .args(args)
+            .output()
+            .expect("the binary runs");
         (ran.status.code(), String::from_utf8_lossy(&ran.stderr).into_owned())
     };
     let (code, said) = refused(&["--scheme", "sp"]);
-    assert_eq!((code, said.contains("is not empty and was not written by")), (Some(1), true), "{said}");
+    assert_eq!(
+        (code, said.contains("is not empty and was not written by")),
+        (Some(1), true),
+        "{said}"
+    );
     assert_eq!(std::fs::read_to_string(&file).expect("it is there"), "mine\n");
     std::fs::remove_file(&file).expect("it can go");
     let (code, said) = refused(&["--scheme", "flat"]);
     assert_eq!((code, said.contains("use --scheme ns")), (Some(1), true), "{said}");
     let (code, said) = refused(&["--options", "preemt"]);
-    assert_eq!((code, said.contains("a similar value exists: 'preempt'")), (Some(1), true), "{said}");
+    assert_eq!(
+        (code, said.contains("a similar value exists: 'preempt'")),
+        (Some(1), true),
+        "{said}"
+    );
     assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0);
 }
 
-/// What `audit` says of the runtime's delayed writes: nothing beside the places where the old value does as well as the
-/// new one. It follows every path, delay slots too, so it sees more than the runtime's own test.
+/// What `audit` says of the runtime's delayed writes: nothing beside the places where the old
+/// value does as well as the new one. It follows every path, delay slots too, so it sees more
+/// than the runtime's own test.
 #[test]
 fn the_runtime_has_no_hazard_that_audit_sees() {
     use regwin::image::{Program, Recipe};
-    // Where the state is put back as the trap found it, in the window of the trap: only the condition codes change.
-    let same_window =
-        ["overflow_own", "own_pause", "overflow_other_stored", "overflow_stored", "underflow_plain", "underflow_added", "overflow_free"];
-    // Where both masks allow the window instruction that comes early: see the comments in the assembly.
+    // Where the state is put back as the trap found it, in the window of the trap: only the
+    // condition codes change.
+    let same_window = [
+        "overflow_own",
+        "own_pause",
+        "overflow_other_stored",
+        "overflow_stored",
+        "underflow_plain",
+        "underflow_added",
+        "overflow_free",
+    ];
+    // Where both masks allow the window instruction that comes early: see the comments in the
+    // assembly.
     let either_will_do = [
         "lone_underflow",
         "underflow_plain",
@@ -309,26 +429,43 @@ fn the_runtime_has_no_hazard_that_audit_sees() {
         "overflow_stored",
     ];
     for scheme in regwin::Scheme::ALL {
-        let (_, code) = regwin::work::image(&Recipe::new(Program::Scenario, scheme, regwin::Schedule::Fifo)).expect("the image is built");
+        let (_, code) =
+            regwin::work::image(&Recipe::new(Program::Scenario, scheme, regwin::Schedule::Fifo))
+                .expect("the image is built");
         let label = |at: u32| {
             let below = code.symbols.iter().filter(|(_, (address, _))| *address <= at);
-            below.max_by_key(|(_, (address, _))| *address).map_or(String::new(), |it| it.0.clone())
+            below
+                .max_by_key(|(_, (address, _))| *address)
+                .map_or(String::new(), |pair| pair.0.clone())
         };
         for range in [&code.traps, &code.switches] {
             let decode = |at: u32| {
                 let word = code.words[((at - code.base) / 4) as usize];
-                audit::decode::Isa::Sparc.decode(u64::from(at), &word.to_be_bytes()).unwrap_or_else(|error| panic!("{at:#x}: {error}"))
+                audit::decode::Isa::Sparc
+                    .decode(u64::from(at), &word.to_be_bytes())
+                    .unwrap_or_else(|error| panic!("{at:#x}: {error}"))
             };
             let instructions: Vec<_> = range.clone().step_by(4).map(decode).collect();
             let found = audit::facts::hazards::lint(&instructions);
-            let named: Vec<String> =
-                found.iter().map(|it| format!("{}: {}: {}", label(instructions[it.idx].address as u32), it.instruction, it.why)).collect();
-            let in_one_of = |it: &str, labels: &[&str]| labels.iter().any(|label| it.starts_with(&format!("{label}:")));
-            let is_known = |it: &&String| {
+            let named: Vec<String> = found
+                .iter()
+                .map(|finding| {
+                    format!(
+                        "{}: {}: {}",
+                        label(instructions[finding.idx].address as u32),
+                        finding.instruction,
+                        finding.why
+                    )
+                })
+                .collect();
+            let in_one_of = |text: &str, labels: &[&str]| {
+                labels.iter().any(|label| text.starts_with(&format!("{label}:")))
+            };
+            let is_known = |text: &&String| {
                 // Nothing here ever leaves supervisor mode.
-                it.contains("for supervisors only")
-                    || it.contains("write to %wim") && in_one_of(it, &either_will_do)
-                    || it.contains("write to %psr") && in_one_of(it, &same_window)
+                text.contains("for supervisors only")
+                    || text.contains("write to %wim") && in_one_of(text, &either_will_do)
+                    || text.contains("write to %psr") && in_one_of(text, &same_window)
             };
             let wrong: Vec<&String> = named.iter().filter(|it| !is_known(it)).collect();
             assert!(wrong.is_empty(), "{scheme:?}: {wrong:#?}");

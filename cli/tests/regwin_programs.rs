@@ -1,4 +1,5 @@
-//! Programs of users on regwin's library: ordinary C and C++ that links and computes what it says, and mistakes that are named.
+//! Programs of users on regwin's library: ordinary C and C++ that links and computes what it says,
+//! and mistakes that are named.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -6,7 +7,12 @@ use std::process::{Command, Output};
 
 fn built(args: &[&str], folder: &Path) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
-    let ran = command.args(["regwin", "build", "-o"]).arg(folder).args(args).output().expect("the binary runs");
+    let ran = command
+        .args(["regwin", "build", "-o"])
+        .arg(folder)
+        .args(args)
+        .output()
+        .expect("the binary runs");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
 }
 
@@ -69,10 +75,23 @@ fn operations(a: u64, b: u64) -> Vec<(&'static str, u64)> {
 #[test]
 fn ordinary_c_links_and_computes_the_same() {
     let mut random = fastrand::Rng::with_seed(20);
-    let edges = [0, 1, 2, 0xff, 0x8000_0000, 0xffff_ffff, 1 << 32, 1 << 52, (1 << 53) + 1, 1 << 63, u64::MAX, 0x7fff_ffff_ffff_fdff];
+    let edges = [
+        0,
+        1,
+        2,
+        0xff,
+        0x8000_0000,
+        0xffff_ffff,
+        1 << 32,
+        1 << 52,
+        (1 << 53) + 1,
+        1 << 63,
+        u64::MAX,
+        0x7fff_ffff_ffff_fdff,
+    ];
     let mut numbers: Vec<(u64, u64)> = edges.iter().map(|&edge| (edge, random.u64(..))).collect();
     numbers.extend((0..12).map(|_| (random.u64(..) >> random.u32(0..64), random.u64(..))));
-    let of_c: Vec<&str> = operations(0, 1).iter().map(|it| it.0).collect();
+    let of_c: Vec<&str> = operations(0, 1).iter().map(|operation| operation.0).collect();
     let mut text = String::from(
         "#include <regwin.h>\ntypedef unsigned long long u;\ntypedef long long s;\nstatic u bits(double d) { union { double d; u n; } x = {d}; return x.n; }\n\
          static u bits_of_float(float f) { union { float f; unsigned n; } x = {f}; return x.n; }\n\
@@ -121,10 +140,16 @@ fn constructors_of_cpp_run_before_main() {
          \t$(REGWIN_LD) $(REGWIN_LDFLAGS) main.o $(REGWIN_LIBS) -o $@\nrun: example.elf\n\tqemu-system-sparc -M leon3_generic -nographic -monitor none -serial stdio -kernel example.elf </dev/null\n";
     std::fs::write(folder.path().join("own.mk"), rule).expect("a makefile");
     let ran = make(folder.path(), &["-f", "own.mk", "run", "COMPILER=clang"]);
-    assert_eq!(String::from_utf8_lossy(&ran.stdout), "44\n41\nregwin: done\n", "{}", String::from_utf8_lossy(&ran.stderr));
+    assert_eq!(
+        String::from_utf8_lossy(&ran.stdout),
+        "44\n41\nregwin: done\n",
+        "{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
 }
 
-/// What goes wrong in silence or far from its cause: threads that cannot be, handlers that wait, the clock's own level.
+/// What goes wrong in silence or far from its cause: threads that cannot be, handlers that wait,
+/// the clock's own level.
 #[test]
 fn mistakes_are_refused_or_named() {
     let head = "#include <regwin.h>\nstatic unsigned char one[4096] __attribute__((aligned(8))), two[4096] __attribute__((aligned(8)));\n\
@@ -165,7 +190,8 @@ fn mistakes_are_refused_or_named() {
                  thr_preempt(1000);\n    console_text(\"goes on\\n\");\n    return 0;\n}\n";
     let expected = "refused\nregwin: thr_preempt finds another handler at THR_TIMER_IRQ\n";
     assert_eq!(printed(&options, "gcc", &format!("{head}{clock}{IDLE}")), expected);
-    let twice = "int main(void) { thr_preempt(1000); thr_preempt(500); thr_preempt(0); return 0; }\n";
+    let twice =
+        "int main(void) { thr_preempt(1000); thr_preempt(500); thr_preempt(0); return 0; }\n";
     assert_eq!(printed(&options, "gcc", &format!("{head}{twice}{IDLE}")), "regwin: done\n");
 }
 
@@ -174,10 +200,18 @@ fn mistakes_are_refused_or_named() {
 fn options_for_errata_are_refused() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     built(&["--scheme", "sp"], folder.path());
-    for flags in ["CFLAGS=-O2 -mfix-gr712rc", "CFLAGS=-mfix-ut700", "CFLAGS=-O2 -D__FIX_LEON3FT_B2BST", "CFLAGS=-D__FIX_LEON3FT_TN0018"] {
+    for flags in [
+        "CFLAGS=-O2 -mfix-gr712rc",
+        "CFLAGS=-mfix-ut700",
+        "CFLAGS=-O2 -D__FIX_LEON3FT_B2BST",
+        "CFLAGS=-D__FIX_LEON3FT_TN0018",
+    ] {
         let ran = make(folder.path(), &[flags]);
         let said = String::from_utf8_lossy(&ran.stderr);
-        assert!(!ran.status.success() && said.contains("GRLIB-TN-0009") && said.contains("GR712RC"), "{flags}: {said}");
+        assert!(
+            !ran.status.success() && said.contains("GRLIB-TN-0009") && said.contains("GR712RC"),
+            "{flags}: {said}"
+        );
     }
     assert!(make(folder.path(), &["CFLAGS=-O2"]).status.success());
 }

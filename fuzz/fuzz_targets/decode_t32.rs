@@ -1,4 +1,5 @@
-//! Any bytes as Thumb: the decoder answers, alone and behind what an `it` says of it, and what it says holds together.
+//! Any bytes as Thumb: the decoder answers, alone and behind what an `it` says of it, and what it
+//! says holds together.
 //!
 //! Eight bytes are the address, the others the code.
 
@@ -19,7 +20,7 @@ fuzz_target!(|bytes: &[u8]| {
         while at < code.len() {
             let here = (address + at as u64) & 0xffff_ffff;
             invariants::check(Isa::T32, here, &code[at..]);
-            at += linear.decode(here, &code[at..]).map_or(2, |it| usize::from(it.length));
+            at += linear.decode(here, &code[at..]).map_or(2, |decode| usize::from(decode.length));
         }
     }
 });

@@ -1,7 +1,8 @@
-//! Any bytes as a file: the whole audit answers with findings or with a message, never with a panic.
+//! Any bytes as a file: the whole audit answers with findings or with a message, never with a
+//! panic.
 //!
-//! `cargo +nightly fuzz run -s none elf fuzz/corpus/elf -- -timeout=30 -rss_limit_mb=4096`; small object
-//! files of each instruction set make a good corpus.
+//! `cargo +nightly fuzz run -s none elf fuzz/corpus/elf -- -timeout=30 -rss_limit_mb=4096`; small
+//! object files of each instruction set make a good corpus.
 
 #![no_main]
 
@@ -29,9 +30,9 @@ fuzz_target!(|bytes: &[u8]| -> Corpus {
             return Corpus::Keep;
         }
     };
-    let core = Core::names().filter_map(Core::bundled).find(|it| it.sets.iter().any(|set| set == program.isa.name()));
+    let core = Core::names().filter_map(Core::bundled).find(|bundled| bundled.sets.iter().any(|set| set == program.isa.name()));
     let options = Options { cold: Vec::new(), effort: Effort::Bounds, recorded: None };
-    for symbol in program.symbols.iter().filter(|it| it.size <= BYTES_MAX).take(FUNCTIONS_MAX) {
+    for symbol in program.symbols.iter().filter(|symbol| symbol.size <= BYTES_MAX).take(FUNCTIONS_MAX) {
         if let Ok(decoded) = program.decode(symbol) {
             spills(&decoded.function);
         }

@@ -1,8 +1,9 @@
-//! Any bytes as a recording of what ran, beside a function of any code: it is read or not, never with a panic, and what it
-//! says of each instruction, branch and loop holds together.
+//! Any bytes as a recording of what ran, beside a function of any code: it is read or not, never
+//! with a panic, and what it says of each instruction, branch and loop holds together.
 //!
-//! The first byte is the instruction set and how long the code is, eight are where the program was loaded, then comes the
-//! code, then the recording. `@` followed by a byte stands for the address of one of the instructions, so that recordings meet the code.
+//! The first byte is the instruction set and how long the code is, eight are where the program was
+//! loaded, then comes the code, then the recording. `@` followed by a byte stands for the address
+//! of one of the instructions, so that recordings meet the code.
 
 #![no_main]
 
@@ -46,8 +47,8 @@ fuzz_target!(|bytes: &[u8]| {
         let mut whole = pieces.next().unwrap_or_default().to_owned();
         for piece in pieces {
             let mut rest = piece.chars();
-            let nth = rest.next().map_or(0, |it| it as usize) % function.instructions.len().max(1);
-            let address = function.instructions.get(nth).map_or(START, |it| it.address).wrapping_add(base);
+            let nth = rest.next().map_or(0, |rest| rest as usize) % function.instructions.len().max(1);
+            let address = function.instructions.get(nth).map_or(START, |instruction| instruction.address).wrapping_add(base);
             write!(whole, "{address:x}{}", rest.as_str()).expect("strings take any text");
         }
         recorded.line(&whole);
@@ -64,8 +65,8 @@ fuzz_target!(|bytes: &[u8]| {
         }
     }
     let guide = Guide::new(&function, &[], counts.as_ref());
-    assert!(hot_trace(&guide).places.iter().all(|it| *it < function.instructions.len()));
+    assert!(hot_trace(&guide).places.iter().all(|place| *place < function.instructions.len()));
     for it in loops(&function, &guide) {
-        assert!(it.round.places.first() == Some(&it.head) && it.rounds.is_none_or(|it| it >= 1.0));
+        assert!(it.round.places.first() == Some(&it.head) && it.rounds.is_none_or(|round| round >= 1.0));
     }
 });

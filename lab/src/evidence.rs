@@ -31,7 +31,6 @@ pub struct Evidence {
 /// Why an evidence file could not be used.
 #[derive(Debug)]
 pub struct EvidenceError {
-    /// The file.
     pub path: PathBuf,
     /// What was wrong with it.
     pub said: String,
@@ -92,8 +91,15 @@ impl Evidence {
     pub fn origin(&self) -> String {
         let machine = &self.machine;
         let world = if machine.virtualised { ", virtual machine" } else { "" };
-        let compilers = if self.compilers.is_empty() { String::new() } else { format!("; {}", self.compilers.join(", ")) };
-        format!("{}, {} cores{world}, {}; {}{compilers}; {}", machine.cpu, machine.cores, machine.os, self.date, self.command)
+        let compilers = if self.compilers.is_empty() {
+            String::new()
+        } else {
+            format!("; {}", self.compilers.join(", "))
+        };
+        format!(
+            "{}, {} cores{world}, {}; {}{compilers}; {}",
+            machine.cpu, machine.cores, machine.os, self.date, self.command
+        )
     }
 
     /// Reads the file `path`.
@@ -138,7 +144,12 @@ mod tests {
         };
         Evidence {
             kind: Kind::Measured,
-            machine: Machine { cpu: "Example \"9\"".to_owned(), cores: 2, os: "Linux 6.1".to_owned(), virtualised: true },
+            machine: Machine {
+                cpu: "Example \"9\"".to_owned(),
+                cores: 2,
+                os: "Linux 6.1".to_owned(),
+                virtualised: true,
+            },
             date: "2026-01-31".to_owned(),
             compilers: vec!["gcc 12.2.0".to_owned()],
             command: "meanwhile cipher bench".to_owned(),
@@ -155,7 +166,11 @@ mod tests {
             let cycles = (seed >> 11) as f64 / 3e13;
             evidence.rows[0]["cycles_per_byte"] = cycles.into();
             let read = Evidence::from_json(&evidence.to_json()).expect("it is evidence");
-            assert_eq!(read.rows[0]["cycles_per_byte"].as_f64().map(f64::to_bits), Some(cycles.to_bits()), "{cycles}");
+            assert_eq!(
+                read.rows[0]["cycles_per_byte"].as_f64().map(f64::to_bits),
+                Some(cycles.to_bits()),
+                "{cycles}"
+            );
         }
     }
 

@@ -1,4 +1,5 @@
-//! `meanwhile-lab`: the studies behind the claims of meanwhile, and the report. Users need none of it.
+//! `meanwhile-lab`: the studies behind the claims of meanwhile, and the report. Users need none of
+//! it.
 
 mod audit;
 mod cipher;
@@ -55,16 +56,19 @@ fn main() -> ExitCode {
 fn start(command: &Command) -> Result<(), Failure> {
     let manages = matches!(command, Command::Run(study) if study.manages());
     if manages {
-        return ::cosched::manager::signals::note().map_err(|error| Failure::environment("catch signals", error));
+        return ::cosched::manager::signals::note()
+            .map_err(|error| Failure::environment("catch signals", error));
     }
-    measure::interrupt::install(output::restore_terminal).map_err(|error| Failure::environment("handle signals", error))
+    measure::interrupt::install(output::restore_terminal)
+        .map_err(|error| Failure::environment("handle signals", error))
 }
 
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory as _;
 
-    /// Names of groups, of options and of values are checked for every study, also for those that no test runs.
+    /// Names of groups, of options and of values are checked for every study, also for those
+    /// that no test runs.
     #[test]
     fn the_command_line_holds_together() {
         super::Cli::command().debug_assert();

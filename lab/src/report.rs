@@ -54,10 +54,8 @@ const PAGE: &str = "index.html";
 const EXPERIMENTS: &str = "experiments";
 
 /// Said when there are none: in a folder that is no checkout.
-const NO_EXPERIMENTS: &str =
-    "there is no folder `experiments` with results here, so the report has no sections of committed experiments; run it in a checkout";
+const NO_EXPERIMENTS: &str = "there is no folder `experiments` with results here, so the report has no sections of committed experiments; run it in a checkout";
 
-/// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     store::check(Some(&args.out.join(PAGE)))?;
     // Before anything is measured: an unreadable file is worth no eight minutes.
@@ -72,7 +70,11 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let mut intro = intro(&machine, &date);
     if args.quick {
         intro.push_str(" Short samples.");
-        intro.push_str(if experiments.is_empty() { "" } else { " The committed results below are of full ones." });
+        intro.push_str(if experiments.is_empty() {
+            ""
+        } else {
+            " The committed results below are of full ones."
+        });
     }
     let mut warnings: Vec<Block> = Vec::new();
     if let Some(busy) = busy {
@@ -94,16 +96,21 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         section.blocks.insert(0, Block::Table(system.summary));
         section.blocks.splice(0..0, warnings.iter().cloned());
         let name = name.unwrap_or_default();
-        let own = experiments.iter().filter(|it| system_of(&it.0) == name);
-        section.parts.extend(own.map(|it| it.1.clone()));
+        let own = experiments.iter().filter(|experiment| system_of(&experiment.0) == name);
+        section.parts.extend(own.map(|own| own.1.clone()));
         sections.push(section);
     }
     if experiments.is_empty() {
         let blocks = vec![Block::Text(format!("Warning: {NO_EXPERIMENTS}."))];
-        sections.push(Section { title: "Experiments: none".to_owned(), blocks, ..Section::default() });
+        sections.push(Section {
+            title: "Experiments: none".to_owned(),
+            blocks,
+            ..Section::default()
+        });
     }
-    let others = experiments.into_iter().filter(|it| !SYSTEMS.contains(&system_of(&it.0)));
-    sections.extend(others.map(|it| it.1));
+    let others =
+        experiments.into_iter().filter(|experiment| !SYSTEMS.contains(&system_of(&experiment.0)));
+    sections.extend(others.map(|other| other.1));
     let page = Page { title: "meanwhile: report".to_owned(), intro, sections };
     let path = store(&args.out, &page.html())?;
     out.line(&format!("page: {}", path.display()));
@@ -118,9 +125,13 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
 }
 
 /// The systems that are wanted, in the order of the page.
-fn run_systems(quick: bool, is_wanted: &dyn Fn(&str) -> bool, out: &mut Output) -> Result<Vec<SystemReport>, Failure> {
+fn run_systems(
+    quick: bool,
+    is_wanted: &dyn Fn(&str) -> bool,
+    out: &mut Output,
+) -> Result<Vec<SystemReport>, Failure> {
     let mut done = Vec::new();
-    for name in SYSTEMS.into_iter().filter(|it| is_wanted(it)) {
+    for name in SYSTEMS.into_iter().filter(|system| is_wanted(system)) {
         done.push(match name {
             "audit" => crate::audit::report(out)?,
             "cipher" => crate::cipher::report(quick, out)?,
@@ -134,7 +145,10 @@ fn run_systems(quick: bool, is_wanted: &dyn Fn(&str) -> bool, out: &mut Output) 
 
 fn intro(machine: &Machine, date: &str) -> String {
     let world = if machine.virtualised { ", a virtual machine" } else { "" };
-    format!("Measured on {date}: {}, {} cores{world}, {}, {}.", machine.cpu, machine.n_cores, machine.distribution, machine.kernel)
+    format!(
+        "Measured on {date}: {}, {} cores{world}, {}, {}.",
+        machine.cpu, machine.n_cores, machine.distribution, machine.kernel
+    )
 }
 
 /// A folder of results is named after its system, and what of it.
@@ -143,13 +157,19 @@ fn system_of(folder: &str) -> &str {
 }
 
 /// A section for each folder of committed results that has any, with its name.
-fn experiments(folder: &Path, is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<(String, Section)>, Failure> {
+fn experiments(
+    folder: &Path,
+    is_wanted: &dyn Fn(&str) -> bool,
+) -> Result<Vec<(String, Section)>, Failure> {
     let mut sections = Vec::new();
-    for (name, path) in entries(folder)?.into_iter().filter(|it| is_wanted(system_of(&it.0))) {
+    for (name, path) in entries(folder)?.into_iter().filter(|entry| is_wanted(system_of(&entry.0)))
+    {
         let mut blocks = Vec::new();
         for (file_name, file) in entries(&path)? {
             let Some(title) = file_name.strip_suffix(".json") else { continue };
-            let evidence = Evidence::load(&file).map_err(|error| Failure::environment(format!("read {}", file.display()), error.said))?;
+            let evidence = Evidence::load(&file).map_err(|error| {
+                Failure::environment(format!("read {}", file.display()), error.said)
+            })?;
             let own = crate::cipher::committed(&name, title, &evidence);
             let own = own.or_else(|| crate::audit::committed(&name, title, &evidence));
             let own = own.or_else(|| crate::overlap::committed(&name, title, &evidence));
@@ -172,7 +192,8 @@ fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>, Failure> {
     if !folder.is_dir() {
         return Ok(Vec::new());
     }
-    let failed = |error: std::io::Error| Failure::environment(format!("list {}", folder.display()), error);
+    let failed =
+        |error: std::io::Error| Failure::environment(format!("list {}", folder.display()), error);
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;

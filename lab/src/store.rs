@@ -24,9 +24,11 @@ impl Store {
     /// Opens a file and takes its rows, which must be of the same command on this machine.
     pub fn open(path: Option<PathBuf>, command: String) -> Result<Store, Failure> {
         check(path.as_deref())?;
-        let Some(path) = path else { return Ok(Store { path, command, compilers: compilers(), rows: Vec::new() }) };
+        let Some(path) = path else {
+            return Ok(Store { path, command, compilers: compilers(), rows: Vec::new() });
+        };
         let earlier = earlier(&path)?;
-        if let Some(other) = earlier.as_ref().filter(|it| it.command != command) {
+        if let Some(other) = earlier.as_ref().filter(|earlier| earlier.command != command) {
             return Err(cannot_go_on(&path, &format!("its rows are those of `{}`", other.command)));
         }
         let rows = earlier.into_iter().flat_map(|it| it.rows).map(Value::Object).collect();
@@ -71,7 +73,13 @@ fn compilers() -> Vec<String> {
 }
 
 /// Writes the rows of a command of this machine to its evidence file.
-pub fn store(path: &Path, kind: Kind, compiler: (&str, &str), command: &str, rows: Vec<Map<String, Value>>) -> Result<(), Failure> {
+pub fn store(
+    path: &Path,
+    kind: Kind,
+    compiler: (&str, &str),
+    command: &str,
+    rows: Vec<Map<String, Value>>,
+) -> Result<(), Failure> {
     let evidence = Evidence {
         kind,
         machine: machine_here(),
@@ -90,7 +98,9 @@ pub fn write(path: &Path, evidence: &Evidence) -> Result<(), Failure> {
 }
 
 fn create_folder_of(path: &Path) -> Result<(), Failure> {
-    measure::file::create_folder_of(path).map_err(|error| Failure::environment(format!("create the folder of {}", path.display()), error))
+    measure::file::create_folder_of(path).map_err(|error| {
+        Failure::environment(format!("create the folder of {}", path.display()), error)
+    })
 }
 
 /// Refuses an evidence file that [`store`] could not write, before minutes are spent on its rows.
@@ -100,8 +110,8 @@ pub fn check(path: Option<&Path>) -> Result<(), Failure> {
     check_writable(path)
 }
 
-/// What an earlier run that was ended has left in `path`, if anything. Refused if another machine measured it: its rows
-/// would be taken for this one's.
+/// What an earlier run that was ended has left in `path`, if anything. Refused if another machine
+/// measured it: its rows would be taken for this one's.
 pub fn earlier(path: &Path) -> Result<Option<Evidence>, Failure> {
     // A device or a pipe is written to, never gone on with.
     if !path.is_file() {
@@ -116,5 +126,8 @@ pub fn earlier(path: &Path) -> Result<Option<Evidence>, Failure> {
 
 /// A file whose rows are not those of this run.
 pub fn cannot_go_on(path: &Path, said: &str) -> Failure {
-    Failure::user(format!("cannot go on with `{}`: {said}", path.display()), Some("name another file, or remove this one"))
+    Failure::user(
+        format!("cannot go on with `{}`: {said}", path.display()),
+        Some("name another file, or remove this one"),
+    )
 }

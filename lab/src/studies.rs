@@ -1,4 +1,5 @@
-//! The studies by their names, which are those of their folders in `experiments/` where they have one.
+//! The studies by their names, which are those of their folders in `experiments/` where they have
+//! one.
 
 use serde_json::json;
 use terminal::output::{Failure, Output};
@@ -18,7 +19,8 @@ pub enum Study {
     CipherSchedulers(cipher::bench::Args),
     /// Assembly of ours against the best C, in turn.
     CipherBackEnds(cipher::back_ends::Args),
-    /// Which C compilers keep all primitives and modes free of branches and addresses that depend on a secret.
+    /// Which C compilers keep all primitives and modes free of branches and addresses that
+    /// depend on a secret.
     CipherCompilers(cipher::compilers::Args),
     /// The synthesiser of circuits against decision diagrams on random S-boxes.
     CipherSboxes(cipher::sboxes::Args),
@@ -74,17 +76,22 @@ pub fn list(program: &clap::Command, out: &mut Output) -> Result<(), Failure> {
     let studies = program.find_subcommand("run").expect("studies are run");
     let rows: Vec<(String, String)> = studies
         .get_subcommands()
-        .map(|study| (study.get_name().to_owned(), study.get_about().map(ToString::to_string).unwrap_or_default()))
+        .map(|study| {
+            (
+                study.get_name().to_owned(),
+                study.get_about().map(ToString::to_string).unwrap_or_default(),
+            )
+        })
         .collect();
     for (name, about) in &rows {
         out.line(&format!("{name:22} {about}"));
     }
-    let rows: Vec<_> = rows.iter().map(|(name, about)| json!({"name": name, "about": about})).collect();
+    let rows: Vec<_> =
+        rows.iter().map(|(name, about)| json!({"name": name, "about": about})).collect();
     out.object(&json!({"ok": true, "rows": rows}));
     Ok(())
 }
 
-/// Runs a study.
 pub fn run(study: Study, out: &mut Output) -> Result<(), Failure> {
     let done = match study {
         Study::AuditSpeed(args) => audit::bench::run(&args, out),

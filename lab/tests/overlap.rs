@@ -6,14 +6,20 @@ use std::process::{Command, Output};
 use testkit::json;
 
 fn lab(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_meanwhile-lab")).current_dir(folder).args(args).output().expect("the binary runs")
+    Command::new(env!("CARGO_BIN_EXE_meanwhile-lab"))
+        .current_dir(folder)
+        .args(args)
+        .output()
+        .expect("the binary runs")
 }
 
 /// True if the plugin can be built and MPI programs run here; else the test is named as skipped.
 fn tools() -> bool {
     let here = has(&["clang-19", "llvm-config-19", "cmake", "ninja", "mpicc", "mpirun"]);
     // The first command would say that it builds the plugin.
-    here && overlap::plugin::plugin(overlap::llvm::Llvm::V19).map_err(|error| panic!("{error}")).is_ok()
+    here && overlap::plugin::plugin(overlap::llvm::Llvm::V19)
+        .map_err(|error| panic!("{error}"))
+        .is_ok()
 }
 
 fn has(programs: &[&str]) -> bool {
@@ -38,18 +44,44 @@ fn compile_time() {
         return;
     }
     let folder = scratch();
-    let ran = lab(folder.path(), &["run", "overlap-compile-time", "--pairs", "1", "--count", "--json", "--", "-O2", "-c", "p.c"]);
+    let ran = lab(
+        folder.path(),
+        &[
+            "run",
+            "overlap-compile-time",
+            "--pairs",
+            "1",
+            "--count",
+            "--json",
+            "--",
+            "-O2",
+            "-c",
+            "p.c",
+        ],
+    );
     let row = &json(&ran)["rows"][0];
     assert_eq!(
         (&row["compiled"], &row["calls"], &row["converted"], &row["pairs"]),
         (&"-O2 -c p.c".into(), &2.into(), &2.into(), &1.into()),
         "{row}"
     );
-    let number = |key: &str| row[key].as_f64().unwrap_or_else(|| panic!("{key} is no number: {row}"));
+    let number =
+        |key: &str| row[key].as_f64().unwrap_or_else(|| panic!("{key} is no number: {row}"));
     assert!(number("plain_s") > 0.0 && number("plugin_s") > 0.0, "{row}");
-    // The compiler and the code that it reads come to more than this, and the plugin adds something to it.
-    assert!(number("plain_instructions") > 1e8 && number("plugin_instructions") > number("plain_instructions"), "{row}");
-    assert!((number("instructions_ratio") - number("plugin_instructions") / number("plain_instructions")).abs() < 1e-4, "{row}");
+    // The compiler and the code that it reads come to more than this, and the plugin adds something
+    // to it.
+    assert!(
+        number("plain_instructions") > 1e8
+            && number("plugin_instructions") > number("plain_instructions"),
+        "{row}"
+    );
+    assert!(
+        (number("instructions_ratio")
+            - number("plugin_instructions") / number("plain_instructions"))
+        .abs()
+            < 1e-4,
+        "{row}"
+    );
     let files: Vec<_> = std::fs::read_dir(folder.path()).expect("the folder").collect();
     assert_eq!(files.len(), 1, "nothing is left behind: {files:?}");
 }
@@ -62,24 +94,45 @@ fn an_interval_needs_more_than_one_pair() {
     }
     let folder = scratch();
     let table = |pairs: &str| {
-        let ran = lab(folder.path(), &["run", "overlap-compile-time", "--pairs", pairs, "--", "-O2", "-c", "p.c"]);
+        let ran = lab(
+            folder.path(),
+            &["run", "overlap-compile-time", "--pairs", pairs, "--", "-O2", "-c", "p.c"],
+        );
         assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
         String::from_utf8(ran.stdout).expect("text")
     };
     let (one, three) = (table("1"), table("3"));
-    let cells = one.lines().find(|it| it.contains("-c p.c")).expect("a row").split_whitespace().rev().take(3).collect::<Vec<_>>();
-    assert_eq!(cells, ["-", "1", "-"], "no instructions were counted, one pair, no interval: {one}");
+    let cells = one
+        .lines()
+        .find(|line| line.contains("-c p.c"))
+        .expect("a row")
+        .split_whitespace()
+        .rev()
+        .take(3)
+        .collect::<Vec<_>>();
+    assert_eq!(
+        cells,
+        ["-", "1", "-"],
+        "no instructions were counted, one pair, no interval: {one}"
+    );
     assert!(three.contains("(range of 3)"), "{three}");
-    let ran = lab(folder.path(), &["run", "overlap-compile-time", "--pairs", "1", "--json", "--", "-O2", "-c", "p.c"]);
+    let ran = lab(
+        folder.path(),
+        &["run", "overlap-compile-time", "--pairs", "1", "--json", "--", "-O2", "-c", "p.c"],
+    );
     let row = &json(&ran)["rows"][0];
-    assert!(row["interval"].is_null() && row.as_object().expect("a row").contains_key("interval"), "{row}");
+    assert!(
+        row["interval"].is_null() && row.as_object().expect("a row").contains_key("interval"),
+        "{row}"
+    );
 }
 
 /// Who may not make a network hears it before anything is compiled.
 #[test]
 fn a_bench_without_the_right_to_its_network_compiles_nothing() {
     use std::os::unix::fs::PermissionsExt;
-    let own = std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").expect("a process"));
+    let own =
+        std::os::unix::fs::MetadataExt::uid(&std::fs::metadata("/proc/self").expect("a process"));
     if own != 0 || !has(&["setpriv", "unshare"]) {
         return skipped("bench as a common user: only root can become one");
     }
@@ -87,18 +140,32 @@ fn a_bench_without_the_right_to_its_network_compiles_nothing() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let binary = folder.path().join("lab");
     std::fs::copy(env!("CARGO_BIN_EXE_meanwhile-lab"), &binary).expect("a copy");
-    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777)).expect("it is ours");
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o777))
+        .expect("it is ours");
     let bench = |more: &[&str]| {
         let mut command = Command::new("setpriv");
-        command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "--bounding-set", "-all"]);
+        command.args([
+            "--reuid",
+            "65534",
+            "--regid",
+            "65534",
+            "--clear-groups",
+            "--bounding-set",
+            "-all",
+        ]);
         command.arg(&binary).args(["run", "overlap", "--quick"]).args(more);
-        command.env("TMPDIR", folder.path()).env("MEANWHILE_CACHE", folder.path().join("cache")).output().expect("setpriv runs")
+        command
+            .env("TMPDIR", folder.path())
+            .env("MEANWHILE_CACHE", folder.path().join("cache"))
+            .output()
+            .expect("setpriv runs")
     };
     // What is wrong with a file is said before what this user may not do.
     for contents in ["{", "{\"kind\": \"model\"}"] {
         let rows = folder.path().join("rows.json");
         std::fs::write(&rows, contents).expect("a scratch file");
-        std::fs::set_permissions(&rows, std::fs::Permissions::from_mode(0o666)).expect("it is ours");
+        std::fs::set_permissions(&rows, std::fs::Permissions::from_mode(0o666))
+            .expect("it is ours");
         let ran = bench(&["--out", &rows.display().to_string()]);
         let said = String::from_utf8_lossy(&ran.stderr);
         assert_eq!(ran.status.code(), Some(1), "{contents}: {said}");
@@ -118,8 +185,26 @@ fn wrong_arguments_are_refused() {
     for (args, code, said) in [
         (&["run", "overlap", "--ranks", "1"][..], 1, "two ranks or more"),
         (&["run", "overlap-compile-time", "--pairs", "0"], 1, "a comparison needs a pair"),
-        (&["run", "overlap-compile-time", "--language", "c++"], 1, "required arguments were not provided"),
-        (&["run", "overlap-compile-time", "--mpi", "openmpi", "--pairs", "1", "--", "-c", "missing.c"], 2, "missing.c"),
+        (
+            &["run", "overlap-compile-time", "--language", "c++"],
+            1,
+            "required arguments were not provided",
+        ),
+        (
+            &[
+                "run",
+                "overlap-compile-time",
+                "--mpi",
+                "openmpi",
+                "--pairs",
+                "1",
+                "--",
+                "-c",
+                "missing.c",
+            ],
+            2,
+            "missing.c",
+        ),
     ] {
         if code == 2 && !tools() {
             continue;

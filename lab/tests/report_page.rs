@@ -1,4 +1,5 @@
-//! The report in a real browser: tables sort and filter, charts are read out by pointer and keyboard, a phone shows all of it.
+//! The report in a real browser: tables sort and filter, charts are read out by pointer and
+//! keyboard, a phone shows all of it.
 
 #[path = "../../cli/tests/support/browser.rs"]
 mod browser;
@@ -19,19 +20,29 @@ fn has_browser() -> bool {
     testkit::has("report page", &["chromedriver"])
 }
 
-/// Ten rows, two of which say nothing in the second column, a chart of two lines, and five cards with that chart.
+/// Ten rows, two of which say nothing in the second column, a chart of two lines, and five
+/// cards with that chart.
 fn page() -> Page {
     let mut table = Table::new("Cycles", &["cipher", "cycles a byte", "remark"]).kind(Kind::Model);
-    for (name, cycles) in
-        [("aes", "9.5"), ("ace", "10.5"), ("gift", "-"), ("des", "2 [1, 3]"), ("present", "100"), ("clyde", ""), ("photon", "-3.5")]
-    {
+    for (name, cycles) in [
+        ("aes", "9.5"),
+        ("ace", "10.5"),
+        ("gift", "-"),
+        ("des", "2 [1, 3]"),
+        ("present", "100"),
+        ("clyde", ""),
+        ("photon", "-3.5"),
+    ] {
         table.push(vec![Cell::words(name), Cell::number(cycles), Cell::words("one <of> many")]);
     }
     for name in ["serpent 2", "serpent 10", "serpent 1"] {
         table.push(vec![Cell::words(name), Cell::number(50), Cell::words("three")]);
     }
     let axis = |label: &str| Axis { label: label.to_owned(), log: false };
-    let line = |name: &str, by: f64| Line { name: name.to_owned(), points: [1.0, 2.0, 3.0].map(|it| (it, it * by)).to_vec() };
+    let line = |name: &str, by: f64| Line {
+        name: name.to_owned(),
+        points: [1.0, 2.0, 3.0].map(|number| (number, number * by)).to_vec(),
+    };
     let chart = LineChart {
         title: "Time".to_owned(),
         kind: Kind::Sim,
@@ -48,7 +59,11 @@ fn page() -> Page {
         verdict: "As good as the paper.".to_owned(),
         picture: Some(chart.for_page()),
     };
-    let section = |title: &str| Section { title: title.to_owned(), card: Some(card(title)), ..Section::default() };
+    let section = |title: &str| Section {
+        title: title.to_owned(),
+        card: Some(card(title)),
+        ..Section::default()
+    };
     let mut sections = ["One", "Two", "Three", "Four", "Five"].map(section).to_vec();
     sections[0].blocks = vec![Block::Table(table), Block::Chart(chart.for_page())];
     Page { title: "Report".to_owned(), intro: "Here.".to_owned(), sections }
@@ -80,15 +95,30 @@ fn a_report_is_sorted_filtered_and_read_out() {
 
     // Numbers by size, the first of an interval, what says nothing last in both directions.
     click(&heads[1]);
-    assert_eq!(column(1), json!(["-3.5", "2 [1, 3]", "9.5", "10.5", "50", "50", "50", "100", "-", ""]));
-    assert_eq!(browser.script("return document.querySelectorAll('th')[1].getAttribute('aria-sort')"), "ascending");
+    assert_eq!(
+        column(1),
+        json!(["-3.5", "2 [1, 3]", "9.5", "10.5", "50", "50", "50", "100", "-", ""])
+    );
+    assert_eq!(
+        browser.script("return document.querySelectorAll('th')[1].getAttribute('aria-sort')"),
+        "ascending"
+    );
     browser.press(ENTER);
-    assert_eq!(column(1), json!(["100", "50", "50", "50", "10.5", "9.5", "2 [1, 3]", "-3.5", "-", ""]));
-    assert_eq!(browser.script("return document.querySelectorAll('th')[1].getAttribute('aria-sort')"), "descending");
+    assert_eq!(
+        column(1),
+        json!(["100", "50", "50", "50", "10.5", "9.5", "2 [1, 3]", "-3.5", "-", ""])
+    );
+    assert_eq!(
+        browser.script("return document.querySelectorAll('th')[1].getAttribute('aria-sort')"),
+        "descending"
+    );
     // Words as people count; the other column is no longer named as the sorted one.
     click(&heads[0]);
     let names = column(0);
-    assert_eq!(names.as_array().map(|it| it[7..].to_vec()), Some(["serpent 1", "serpent 2", "serpent 10"].map(Value::from).to_vec()));
+    assert_eq!(
+        names.as_array().map(|name| name[7..].to_vec()),
+        Some(["serpent 1", "serpent 2", "serpent 10"].map(Value::from).to_vec())
+    );
     assert_eq!(browser.elements("th[aria-sort]").len(), 1);
 
     // All words of the filter, in any column.
@@ -99,7 +129,8 @@ fn a_report_is_sorted_filtered_and_read_out() {
     browser.script("const it = document.querySelector('input'); it.value = ''; it.dispatchEvent(new Event('input'))");
     assert_eq!(column(0).as_array().map(Vec::len), Some(10));
 
-    // The keyboard walks along the marks, and round; the pointer says what it is on; beside the marks it says nothing.
+    // The keyboard walks along the marks, and round; the pointer says what it is on; beside the
+    // marks it says nothing.
     browser.script("document.querySelector('figure.chart svg').focus()");
     let said = |key: &str| {
         browser.press(key);
@@ -107,9 +138,12 @@ fn a_report_is_sorted_filtered_and_read_out() {
     };
     assert_eq!(
         [RIGHT, RIGHT, LEFT, LEFT].map(said),
-        ["before: 1, 4", "before: 2, 8", "before: 1, 4", "after: 3, 6"].map(|it| {
-            let (name, numbers) = it.split_once(": ").expect("a name");
-            let numbers: Vec<String> = numbers.split(", ").map(|it| report::number::short(it.parse().expect("a number"))).collect();
+        ["before: 1, 4", "before: 2, 8", "before: 1, 4", "after: 3, 6"].map(|word| {
+            let (name, numbers) = word.split_once(": ").expect("a name");
+            let numbers: Vec<String> = numbers
+                .split(", ")
+                .map(|part| report::number::short(part.parse().expect("a number")))
+                .collect();
             format!("{name}: {}", numbers.join(", "))
         })
     );
@@ -120,10 +154,17 @@ fn a_report_is_sorted_filtered_and_read_out() {
              return document.querySelector('.readout').textContent"
         ))
     };
-    assert!(point("box.left + 2").as_str().is_some_and(|it| it.starts_with("before: 2")));
-    assert!(point("box.left + 60").as_str().is_some_and(|it| it.starts_with("point at a mark")));
+    assert!(point("box.left + 2").as_str().is_some_and(|text| text.starts_with("before: 2")));
+    assert!(
+        point("box.left + 60").as_str().is_some_and(|text| text.starts_with("point at a mark"))
+    );
     // Enlarged around the mark, and whole again.
-    let width = || browser.script("return document.querySelector('figure.chart svg').viewBox.baseVal.width").as_f64().expect("a number");
+    let width = || {
+        browser
+            .script("return document.querySelector('figure.chart svg').viewBox.baseVal.width")
+            .as_f64()
+            .expect("a number")
+    };
     let whole = width();
     browser.press("+");
     browser.press("+");
@@ -133,11 +174,20 @@ fn a_report_is_sorted_filtered_and_read_out() {
     browser.press("0");
     assert!((width() - whole).abs() < 1e-6);
 
-    // A wide screen: a table may be wider than the text, the page is not wider than the screen, all cards stand side by side.
+    // A wide screen: a table may be wider than the text, the page is not wider than the screen, all
+    // cards stand side by side.
     let screen = |width: u32, height: u32, is_mobile: bool| {
-        let params = json!({"width": width, "height": height, "deviceScaleFactor": 2, "mobile": is_mobile});
-        browser.post("/goog/cdp/execute", json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": params}));
-        assert_eq!(browser.script("return document.documentElement.scrollWidth <= innerWidth"), true, "{width} px");
+        let params =
+            json!({"width": width, "height": height, "deviceScaleFactor": 2, "mobile": is_mobile});
+        browser.post(
+            "/goog/cdp/execute",
+            json!({"cmd": "Emulation.setDeviceMetricsOverride", "params": params}),
+        );
+        assert_eq!(
+            browser.script("return document.documentElement.scrollWidth <= innerWidth"),
+            true,
+            "{width} px"
+        );
     };
     screen(1400, 900, false);
     let room = "const right = it => document.querySelector(it).getBoundingClientRect().right;
@@ -145,8 +195,8 @@ fn a_report_is_sorted_filtered_and_read_out() {
          return [right('div.scroll') - right('main') > 100, rows.size]";
     assert_eq!(browser.script(room), json!([true, 1]));
 
-    // A tablet and a phone, also on its side: nothing beside the screen but what scrolls within, and no text is smaller than 12 px, that of
-    // charts as it is drawn.
+    // A tablet and a phone, also on its side: nothing beside the screen but what scrolls within,
+    // and no text is smaller than 12 px, that of charts as it is drawn.
     let small =
         "const seen = it => it.getClientRects().length > 0 && [...it.childNodes].some(n => n.nodeType === 3 && n.data.trim() !== '');
          const scale = it => it.ownerSVGElement ? it.ownerSVGElement.getScreenCTM().a : 1;
@@ -156,7 +206,10 @@ fn a_report_is_sorted_filtered_and_read_out() {
     for (width, height) in [(768, 1024), (740, 360), (500, 900), (360, 740)] {
         screen(width, height, true);
         let found = browser.script(small);
-        assert!(found[0].as_u64().is_some_and(|it| it > 30) && found[1] == json!([]), "{width} px: {found}");
+        assert!(
+            found[0].as_u64().is_some_and(|number| number > 30) && found[1] == json!([]),
+            "{width} px: {found}"
+        );
     }
     // The drawing for phones is read out as well.
     let shown = browser.script("return [...document.querySelectorAll('figure.chart svg')].map(it => it.getClientRects().length)");
@@ -173,9 +226,19 @@ fn a_report_without_a_script_shows_the_same() {
         return;
     }
     let browser = Browser::open();
-    browser.post("/goog/cdp/execute", json!({"cmd": "Emulation.setScriptExecutionDisabled", "params": {"value": true}}));
+    browser.post(
+        "/goog/cdp/execute",
+        json!({"cmd": "Emulation.setScriptExecutionDisabled", "params": {"value": true}}),
+    );
     let _folder = show(&browser);
     let text = browser.text("table");
-    assert!(text.contains("cipher cycles a byte remark") && text.contains("photon -3.5 one <of> many"), "{text}");
-    assert!(browser.elements("th button").is_empty() && browser.elements("input").is_empty() && !browser.elements("circle").is_empty());
+    assert!(
+        text.contains("cipher cycles a byte remark") && text.contains("photon -3.5 one <of> many"),
+        "{text}"
+    );
+    assert!(
+        browser.elements("th button").is_empty()
+            && browser.elements("input").is_empty()
+            && !browser.elements("circle").is_empty()
+    );
 }

@@ -17,11 +17,15 @@ fn every_study_is_listed_with_what_it_is_about() {
     let ran = Command::new(PROGRAM).args(["list", "--json"]).output().expect("it runs");
     let answer: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("an object");
     let rows = answer["rows"].as_array().expect("rows");
-    assert!(rows.len() > 20 && rows.iter().all(|row| row["about"].as_str().is_some_and(|about| about.len() > 10)), "{answer}");
+    assert!(
+        rows.len() > 20
+            && rows.iter().all(|row| row["about"].as_str().is_some_and(|about| about.len() > 10)),
+        "{answer}"
+    );
 }
 
-/// Commands that measure for minutes say at once that they will not be able to write: these would take longer than any
-/// test, and the result shows that nothing was measured.
+/// Commands that measure for minutes say at once that they will not be able to write: these would
+/// take longer than any test, and the result shows that nothing was measured.
 #[test]
 fn long_commands_ask_before_they_measure() {
     let folder = tempfile::tempdir().expect("a scratch folder");
@@ -38,8 +42,11 @@ fn long_commands_ask_before_they_measure() {
         "report",
     ] {
         let line = format!("{command} --out file/new");
-        let ran =
-            Command::new(env!("CARGO_BIN_EXE_meanwhile-lab")).args(line.split(' ')).current_dir(folder.path()).output().expect("it runs");
+        let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile-lab"))
+            .args(line.split(' '))
+            .current_dir(folder.path())
+            .output()
+            .expect("it runs");
         let said = String::from_utf8_lossy(&ran.stderr);
         assert_eq!(ran.status.code(), Some(2), "{command}: {said}");
         assert!(said.contains("file/new") && said.contains("Not a directory"), "{command}: {said}");

@@ -27,8 +27,8 @@ pub struct Dispute {
     pub other: u32,
     /// Which source that is.
     pub source: String,
-    /// An instruction of this kind, of which the other source says so. It needs its own result, so that two in a row are a chain;
-    /// of `addition_cycles` an addition follows that needs it.
+    /// An instruction of this kind, of which the other source says so. It needs its own result, so
+    /// that two in a row are a chain; of `addition_cycles` an addition follows that needs it.
     pub of: Option<String>,
     /// Where the figure that counts comes from.
     pub here_source: String,
@@ -69,15 +69,19 @@ impl Other {
             ("addition_cycles", &self.addition_cycles),
         ];
         let mut figures: Vec<(String, &Spanned<u32>)> = Vec::new();
-        figures.extend(plain.into_iter().filter_map(|(key, it)| Some((key.to_owned(), it.as_ref()?))));
+        figures
+            .extend(plain.into_iter().filter_map(|(key, it)| Some((key.to_owned(), it.as_ref()?))));
         figures.extend(self.late.iter().map(|(role, it)| (format!("late.{}", role.get_ref()), it)));
-        figures.extend(self.quad.iter().map(|it| ("quad.latency_cycles".to_owned(), &it.latency_cycles)));
+        figures.extend(
+            self.quad.iter().map(|it| ("quad.latency_cycles".to_owned(), &it.latency_cycles)),
+        );
         figures
     }
 }
 
 impl Reader {
-    /// The disputes of one row: `here` gives its own figure for a key, none if the row has no such figure.
+    /// The disputes of one row: `here` gives its own figure for a key, none if the row
+    /// has no such figure.
     pub(crate) fn disputes(
         &self,
         work: &[String],
@@ -91,7 +95,11 @@ impl Reader {
             let source = self.source(&other.source)?;
             let figures = other.figures();
             if figures.is_empty() {
-                return Err(self.fault("another source without a figure", span, "say what it says, such as `latency_cycles = 3`"));
+                return Err(self.fault(
+                    "another source without a figure",
+                    span,
+                    "say what it says, such as `latency_cycles = 3`",
+                ));
             }
             for (figure, cycles) in figures {
                 let value = self.number(cycles, 0)?;

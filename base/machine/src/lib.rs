@@ -1,4 +1,5 @@
-//! Facts about machines: how many operations start in a cycle, where, and when their results are there.
+//! Facts about machines: how many operations start in a cycle, where, and when their results are
+//! there.
 
 use std::ops::RangeInclusive;
 
@@ -50,7 +51,6 @@ pub struct RegisterCounts {
 /// Processors that a file describes, by what they say of themselves (`cpuid`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Processors {
-    /// Such as `AuthenticAMD`.
     pub vendor: String,
     /// The family, its extension added.
     pub family: u32,
@@ -75,7 +75,6 @@ pub struct Machine {
     pub window: u32,
     /// The names of the execution units, at most [`UnitSet::MAX`]; sets refer to them by position.
     pub units: Vec<String>,
-    /// Registers for values.
     pub registers: RegisterCounts,
     /// Processors that are this machine; a file may leave them out.
     pub processors: Option<Processors>,
@@ -96,13 +95,22 @@ impl Machine {
     pub fn bundled(name: &str) -> Option<Machine> {
         let (name, text) = BUNDLED.iter().find(|(it, _)| *it == name)?;
         let machine = Machine::parse(&format!("machines/{name}.toml"), text);
-        Some(machine.unwrap_or_else(|fault| panic!("a test parses the bundled machines, but {fault}")))
+        Some(
+            machine
+                .unwrap_or_else(|fault| panic!("a test parses the bundled machines, but {fault}")),
+        )
     }
 
     /// The bundled machine that describes this processor.
     pub fn of_processor(vendor: &str, family: u32, model: u32) -> Option<Machine> {
-        let is_it = |it: &Processors| it.vendor == vendor && it.family == family && it.models.iter().any(|range| range.contains(&model));
-        Machine::names().filter_map(Machine::bundled).find(|machine| machine.processors.as_ref().is_some_and(is_it))
+        let is_it = |processors: &Processors| {
+            processors.vendor == vendor
+                && processors.family == family
+                && processors.models.iter().any(|range| range.contains(&model))
+        };
+        Machine::names()
+            .filter_map(Machine::bundled)
+            .find(|machine| machine.processors.as_ref().is_some_and(is_it))
     }
 
     /// The names of the bundled machines, the default first.
@@ -113,13 +121,13 @@ impl Machine {
     /// A machine for examples on paper: `width` units that can do everything, one cycle for each
     /// operation, started in order, `width` at a time.
     ///
-    /// # Panics
-    /// If `width` is 0 or more than [`UnitSet::MAX`].
+    /// Panics: if `width` is 0 or more than [`UnitSet::MAX`].
     pub fn in_order(width: u32) -> Machine {
         assert!((1..=UnitSet::MAX).contains(&width), "a machine of {width} units");
         let all = UnitSet((1u64 << width).wrapping_sub(1) as u32);
         let source = "an example, not a machine".to_owned();
-        let operation = Operation { units: all, latency_cycles: 1, micro_ops: 1, source: source.clone() };
+        let operation =
+            Operation { units: all, latency_cycles: 1, micro_ops: 1, source: source.clone() };
         Machine {
             name: format!("in-order-{width}"),
             title: format!("{width} equal units, in order"),
@@ -128,7 +136,13 @@ impl Machine {
             issue_width: width,
             window: width,
             units: (0..width).map(|i| format!("u{i}")).collect(),
-            registers: RegisterCounts { general: 32, sse: Some(32), avx2: Some(32), avx512: Some(32), neon: Some(32) },
+            registers: RegisterCounts {
+                general: 32,
+                sse: Some(32),
+                avx2: Some(32),
+                avx512: Some(32),
+                neon: Some(32),
+            },
             processors: None,
             disputes: Vec::new(),
             operations: std::array::from_fn(|_| std::array::from_fn(|_| operation.clone())),

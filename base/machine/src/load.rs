@@ -11,7 +11,8 @@ impl Machine {
     /// mistake: the message has file and line.
     pub fn load(path: &Path) -> Result<Machine, Diagnostic> {
         let name = path.display().to_string();
-        let text = std::fs::read_to_string(path).map_err(|error| Diagnostic::new(format!("cannot read `{name}`: {error}")))?;
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| Diagnostic::new(format!("cannot read `{name}`: {error}")))?;
         Machine::parse(&name, &text)
     }
 }
@@ -24,7 +25,8 @@ mod tests {
     fn a_file_is_read() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let path = folder.path().join("mine.toml");
-        std::fs::write(&path, include_str!("../../../machines/skylake.toml")).expect("a scratch file");
+        std::fs::write(&path, include_str!("../../../machines/skylake.toml"))
+            .expect("a scratch file");
         assert_eq!(Machine::load(&path).expect("the text is right").name, "skylake");
     }
 

@@ -3,7 +3,6 @@
 /// Registers that an operation works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// General registers.
     General,
     /// Vectors up to 256 bits: the targets `sse`, `avx2` and `neon`.
     Vector,
@@ -16,9 +15,7 @@ pub enum Kind {
 pub enum Class {
     /// And, or, exclusive or, complement, and-not.
     Logic,
-    /// Addition and subtraction.
     Add,
-    /// Multiplication, low half.
     Mul,
     /// Shift by a constant.
     Shift,

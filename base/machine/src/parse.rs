@@ -136,7 +136,12 @@ impl Reader {
         Reader { file: SourceFile::new(name, text), units: Vec::new() }
     }
 
-    pub(crate) fn fault(&self, message: impl Into<String>, range: Range<usize>, label: &str) -> Diagnostic {
+    pub(crate) fn fault(
+        &self,
+        message: impl Into<String>,
+        range: Range<usize>,
+        label: &str,
+    ) -> Diagnostic {
         Diagnostic::new(message).at(Span::new(&self.file, range), label)
     }
 
@@ -145,7 +150,12 @@ impl Reader {
         let said = error.message().lines().next().unwrap_or("it is not TOML");
         // A table's range may span the whole table; its first line is the place to look at.
         let range = error.span().unwrap_or(0..0);
-        let first_line = self.file.text.get(range.clone()).and_then(|it| it.find('\n')).map_or(range.end, |n| range.start + n);
+        let first_line = self
+            .file
+            .text
+            .get(range.clone())
+            .and_then(|text| text.find('\n'))
+            .map_or(range.end, |n| range.start + n);
         let range = range.start..first_line;
         match said.strip_prefix("missing field ") {
             Some(key) => self.fault(format!("{key} is missing"), range, "in this table"),
@@ -164,17 +174,29 @@ impl Reader {
         self.source(&registers.source)?;
         let general = self.operations(parsed.general.get_ref())?;
         let vector = self.operations(parsed.vector.get_ref())?;
-        let vector512 = parsed.vector512.as_ref().map(|it| self.operations(it.get_ref())).transpose()?;
-        let kinds =
-            [(Kind::General, Some(&parsed.general)), (Kind::Vector, Some(&parsed.vector)), (Kind::Vector512, parsed.vector512.as_ref())];
+        let vector512 = parsed
+            .vector512
+            .as_ref()
+            .map(|vector512| self.operations(vector512.get_ref()))
+            .transpose()?;
+        let kinds = [
+            (Kind::General, Some(&parsed.general)),
+            (Kind::Vector, Some(&parsed.vector)),
+            (Kind::Vector512, parsed.vector512.as_ref()),
+        ];
         let mut disputes = Vec::new();
         for (kind, rows) in kinds {
-            for (class, row) in rows.into_iter().flat_map(|it| it.get_ref().rows()) {
-                disputes.extend(self.row_disputes(&format!("{}.{}", kind.name(), class.name()), row)?);
+            for (class, row) in rows.into_iter().flat_map(|row| row.get_ref().rows()) {
+                disputes
+                    .extend(self.row_disputes(&format!("{}.{}", kind.name(), class.name()), row)?);
             }
         }
-        let count = |it: &Option<Spanned<u32>>| it.as_ref().map(|it| self.number(it, 1)).transpose();
-        let processors = parsed.processors.map(|it| self.processors(it.into_inner())).transpose()?;
+        let count =
+            |it: &Option<Spanned<u32>>| it.as_ref().map(|it| self.number(it, 1)).transpose();
+        let processors = parsed
+            .processors
+            .map(|processor| self.processors(processor.into_inner()))
+            .transpose()?;
         Ok(Machine {
             name: parsed.name,
             title: parsed.title,
@@ -201,18 +223,33 @@ impl Reader {
 
     fn processors(&self, table: ProcessorTable) -> Result<Processors, Diagnostic> {
         self.source(&table.source)?;
-        if let Some(range) = table.models.iter().find(|it| it.get_ref()[0] > it.get_ref()[1]) {
+        if let Some(range) =
+            table.models.iter().find(|model| model.get_ref()[0] > model.get_ref()[1])
+        {
             let [first, last] = *range.get_ref();
-            return Err(self.fault(format!("models from {first} to {last} are none"), range.span(), "the lower one comes first"));
+            return Err(self.fault(
+                format!("models from {first} to {last} are none"),
+                range.span(),
+                "the lower one comes first",
+            ));
         }
-        let models = table.models.into_iter().map(|it| it.into_inner()).map(|[first, last]| first..=last).collect();
+        let models = table
+            .models
+            .into_iter()
+            .map(|model| model.into_inner())
+            .map(|[first, last]| first..=last)
+            .collect();
         Ok(Processors { vendor: table.vendor, family: table.family, models })
     }
 
     /// A source must say something.
     pub(crate) fn source(&self, source: &Spanned<String>) -> Result<String, Diagnostic> {
         if source.get_ref().trim().is_empty() {
-            return Err(self.fault("`source` is empty", source.span(), "say where the numbers come from"));
+            return Err(self.fault(
+                "`source` is empty",
+                source.span(),
+                "say where the numbers come from",
+            ));
         }
         Ok(source.get_ref().clone())
     }
@@ -222,18 +259,27 @@ impl Reader {
         if (least..=NUMBER_MAX).contains(&value) {
             return Ok(value);
         }
-        Err(self.fault(format!("{value} is not between {least} and {NUMBER_MAX}"), number.span(), "here"))
+        Err(self.fault(
+            format!("{value} is not between {least} and {NUMBER_MAX}"),
+            number.span(),
+            "here",
+        ))
     }
 
     pub(crate) fn units(&mut self, units: &Units, table: Range<usize>) -> Result<(), Diagnostic> {
         for unit in &units.names {
             if self.units.contains(unit.get_ref()) {
-                return Err(self.fault(format!("the unit `{}` is named twice", unit.get_ref()), unit.span(), "again here"));
+                return Err(self.fault(
+                    format!("the unit `{}` is named twice", unit.get_ref()),
+                    unit.span(),
+                    "again here",
+                ));
             }
             self.units.push(unit.get_ref().clone());
         }
         if !(1..=UnitSet::MAX as usize).contains(&self.units.len()) {
-            let message = format!("{} units, but a machine has 1 to {}", self.units.len(), UnitSet::MAX);
+            let message =
+                format!("{} units, but a machine has 1 to {}", self.units.len(), UnitSet::MAX);
             return Err(self.fault(message, table.start..table.start, "in this table"));
         }
         Ok(())
@@ -243,8 +289,14 @@ impl Reader {
     fn operations(&self, rows: &Operations) -> Result<[Operation; Class::ALL.len()], Diagnostic> {
         let logic = self.row(&rows.logic)?;
         let shift = self.row(&rows.shift)?;
-        let shuffle = rows.shuffle.as_ref().map_or_else(|| Ok(without_shuffle(&logic, &shift)), |row| self.row(row))?;
-        let ternary = rows.ternary.as_ref().map_or_else(|| Ok(without_ternary(&logic)), |row| self.row(row))?;
+        let shuffle = rows
+            .shuffle
+            .as_ref()
+            .map_or_else(|| Ok(without_shuffle(&logic, &shift)), |row| self.row(row))?;
+        let ternary = rows
+            .ternary
+            .as_ref()
+            .map_or_else(|| Ok(without_ternary(&logic)), |row| self.row(row))?;
         Ok([
             logic,
             self.row(&rows.add)?,
@@ -271,12 +323,20 @@ impl Reader {
         let row = row.get_ref();
         let names = row.units.get_ref();
         if names.is_empty() {
-            return Err(self.fault("an operation without a unit", row.units.span(), "name at least one"));
+            return Err(self.fault(
+                "an operation without a unit",
+                row.units.span(),
+                "name at least one",
+            ));
         }
         let mut units = UnitSet::default();
         for name in names {
-            let Some(idx) = self.units.iter().position(|it| it == name.get_ref()) else {
-                let fault = self.fault(format!("there is no unit `{}`", name.get_ref()), name.span(), "not in `[units]`");
+            let Some(idx) = self.units.iter().position(|unit| unit == name.get_ref()) else {
+                let fault = self.fault(
+                    format!("there is no unit `{}`", name.get_ref()),
+                    name.span(),
+                    "not in `[units]`",
+                );
                 let meant = did_you_mean(name.get_ref(), self.units.iter().map(String::as_str));
                 return Err(match meant {
                     Some(meant) => fault.with_help(meant),
@@ -326,7 +386,8 @@ mod tests {
     /// What is said about a file in which `from` stands for the first `to`.
     fn check(from: &str, to: &str, expected: Expect) {
         assert!(GOOD.contains(from), "{from}");
-        let fault = Machine::parse("my.toml", &GOOD.replacen(from, to, 1)).expect_err("the file is wrong");
+        let fault =
+            Machine::parse("my.toml", &GOOD.replacen(from, to, 1)).expect_err("the file is wrong");
         expected.assert_eq(&format!("{fault}"));
     }
 
@@ -335,10 +396,18 @@ mod tests {
         for name in Machine::names() {
             let machine = Machine::bundled(name).expect("it is listed");
             assert_eq!(machine.name, name);
-            for (kind, class) in Kind::ALL.into_iter().flat_map(|kind| Class::ALL.map(|class| (kind, class))) {
+            for (kind, class) in
+                Kind::ALL.into_iter().flat_map(|kind| Class::ALL.map(|class| (kind, class)))
+            {
                 let row = machine.operation(kind, class);
-                assert!(row.units.iter().all(|idx| idx < machine.units.len()), "{name} {kind:?} {class:?}");
-                assert!(row.units.count() > 0 && !row.source.is_empty(), "{name} {kind:?} {class:?}");
+                assert!(
+                    row.units.iter().all(|idx| idx < machine.units.len()),
+                    "{name} {kind:?} {class:?}"
+                );
+                assert!(
+                    row.units.count() > 0 && !row.source.is_empty(),
+                    "{name} {kind:?} {class:?}"
+                );
             }
         }
         assert_eq!(Machine::names().next(), Some(crate::DEFAULT));
@@ -348,10 +417,14 @@ mod tests {
     #[test]
     fn numbers_arrive_where_they_belong() {
         let machine = Machine::bundled("skylake").expect("it is bundled");
-        assert_eq!((machine.order, machine.issue_width, machine.registers.avx512), (Order::OutOfOrder, 4, Some(32)));
+        assert_eq!(
+            (machine.order, machine.issue_width, machine.registers.avx512),
+            (Order::OutOfOrder, 4, Some(32))
+        );
         let names = |kind, class| {
             let row = machine.operation(kind, class);
-            let units: Vec<&str> = row.units.iter().map(|idx| machine.units[idx].as_str()).collect();
+            let units: Vec<&str> =
+                row.units.iter().map(|idx| machine.units[idx].as_str()).collect();
             (units.join(" "), row.latency_cycles, row.micro_ops)
         };
         assert_eq!(names(Kind::General, Class::Shift), ("p0 p6".into(), 1, 1));
@@ -365,25 +438,34 @@ mod tests {
     #[test]
     fn a_machine_without_wide_vectors_has_those_of_vector() {
         let machine = Machine::bundled("cortex-a72").expect("it is bundled");
-        assert_eq!(machine.operation(Kind::Vector512, Class::Load), machine.operation(Kind::Vector, Class::Load));
+        assert_eq!(
+            machine.operation(Kind::Vector512, Class::Load),
+            machine.operation(Kind::Vector, Class::Load)
+        );
         assert_eq!((machine.registers.avx512, machine.registers.neon), (None, Some(32)));
     }
 
     #[test]
     fn a_processor_has_the_machine_that_names_it_and_no_other() {
-        let name = |vendor: &str, family, model| Machine::of_processor(vendor, family, model).map(|it| it.name);
+        let name = |vendor: &str, family, model| {
+            Machine::of_processor(vendor, family, model).map(|processor| processor.name)
+        };
         assert_eq!(name("AuthenticAMD", 25, 17).as_deref(), Some("zen4"));
         assert_eq!(name("AuthenticAMD", 26, 2).as_deref(), Some("zen5"));
         assert_eq!(name("GenuineIntel", 6, 85).as_deref(), Some("skylake"));
         // Zen 3, Sapphire Rapids, and numbers of one vendor from another.
-        for (vendor, family, model) in [("AuthenticAMD", 25, 1), ("GenuineIntel", 6, 143), ("GenuineIntel", 25, 17)] {
+        for (vendor, family, model) in
+            [("AuthenticAMD", 25, 1), ("GenuineIntel", 6, 143), ("GenuineIntel", 25, 17)]
+        {
             assert_eq!(name(vendor, family, model), None, "{vendor} {family} {model}");
         }
     }
 
     #[test]
     fn refuses_models_from_high_to_low() {
-        let text = format!("{GOOD}\n[processors]\nvendor = \"A\"\nfamily = 6\nmodels = [[5, 5], [9, 8]]\nsource = \"s\"\n");
+        let text = format!(
+            "{GOOD}\n[processors]\nvendor = \"A\"\nfamily = 6\nmodels = [[5, 5], [9, 8]]\nsource = \"s\"\n"
+        );
         let fault = Machine::parse("my.toml", &text).expect_err("no model is meant");
         assert!(fault.to_string().ends_with("models from 9 to 8 are none"), "{fault}");
     }
@@ -391,7 +473,10 @@ mod tests {
     #[test]
     fn an_example_on_paper() {
         let machine = Machine::in_order(2);
-        assert_eq!((machine.order, machine.issue_width, machine.units.len()), (Order::InOrder, 2, 2));
+        assert_eq!(
+            (machine.order, machine.issue_width, machine.units.len()),
+            (Order::InOrder, 2, 2)
+        );
         let row = machine.operation(Kind::Vector, Class::Rotate);
         assert_eq!((row.units.count(), row.latency_cycles, row.micro_ops), (2, 1, 1));
         assert_eq!(Machine::in_order(32).operation(Kind::General, Class::Add).units.count(), 32);
@@ -410,7 +495,11 @@ mod tests {
 
     #[test]
     fn refuses_an_empty_source() {
-        check("source = \"AArch64 and its", "source = \" \" # ", expect!["my.toml:18:10: `source` is empty"]);
+        check(
+            "source = \"AArch64 and its",
+            "source = \" \" # ",
+            expect!["my.toml:18:10: `source` is empty"],
+        );
     }
 
     #[test]
@@ -418,7 +507,9 @@ mod tests {
         check(
             "width = 3",
             "width = 3\nwide = 3",
-            expect!["my.toml:8:1: unknown field `wide`, expected one of `order`, `width`, `window`, `source`"],
+            expect![
+                "my.toml:8:1: unknown field `wide`, expected one of `order`, `width`, `window`, `source`"
+            ],
         );
         check(
             "[general.rotate]",
@@ -440,9 +531,21 @@ mod tests {
 
     #[test]
     fn refuses_units_that_are_not_there() {
-        check("units = [\"f1\"]", "units = [\"f2\"]", expect!["my.toml:93:10: there is no unit `f2`"]);
-        check("units = [\"f1\"]", "units = []", expect!["my.toml:93:9: an operation without a unit"]);
-        check("\"i0\", \"i1\", \"m\"", "\"i0\", \"i0\", \"m\"", expect!["my.toml:12:16: the unit `i0` is named twice"]);
+        check(
+            "units = [\"f1\"]",
+            "units = [\"f2\"]",
+            expect!["my.toml:93:10: there is no unit `f2`"],
+        );
+        check(
+            "units = [\"f1\"]",
+            "units = []",
+            expect!["my.toml:93:9: an operation without a unit"],
+        );
+        check(
+            "\"i0\", \"i1\", \"m\"",
+            "\"i0\", \"i0\", \"m\"",
+            expect!["my.toml:12:16: the unit `i0` is named twice"],
+        );
         check(
             "names = [\"i0\", \"i1\", \"m\", \"l\", \"s\", \"f0\", \"f1\"]",
             "names = []",
@@ -453,9 +556,21 @@ mod tests {
     #[test]
     fn refuses_numbers_that_cannot_be() {
         check("width = 3", "width = 0", expect!["my.toml:7:9: 0 is not between 1 and 1000"]);
-        check("micro_ops = 1", "micro_ops = 0", expect!["my.toml:23:13: 0 is not between 1 and 1000"]);
-        check("latency_cycles = 5", "latency_cycles = 5000", expect!["my.toml:34:18: 5000 is not between 0 and 1000"]);
-        check("latency_cycles = 5", "latency_cycles = -5", expect!["my.toml:34:18: invalid value: integer `-5`, expected u32"]);
+        check(
+            "micro_ops = 1",
+            "micro_ops = 0",
+            expect!["my.toml:23:13: 0 is not between 1 and 1000"],
+        );
+        check(
+            "latency_cycles = 5",
+            "latency_cycles = 5000",
+            expect!["my.toml:34:18: 5000 is not between 0 and 1000"],
+        );
+        check(
+            "latency_cycles = 5",
+            "latency_cycles = -5",
+            expect!["my.toml:34:18: invalid value: integer `-5`, expected u32"],
+        );
         check(
             "order = \"out-of-order\"",
             "order = \"any\"",
@@ -465,12 +580,17 @@ mod tests {
 
     #[test]
     fn refuses_what_is_not_toml() {
-        check("width = 3", "width = ", expect!["my.toml:7:9: string values must be quoted, expected literal string"]);
+        check(
+            "width = 3",
+            "width = ",
+            expect!["my.toml:7:9: string values must be quoted, expected literal string"],
+        );
     }
 
     #[test]
     fn a_message_shows_the_line() {
-        let fault = Machine::parse("my.toml", &GOOD.replace("[\"f1\"]", "[\"ff\"]")).expect_err("there is no unit ff");
+        let fault = Machine::parse("my.toml", &GOOD.replace("[\"f1\"]", "[\"ff\"]"))
+            .expect_err("there is no unit ff");
         let text = fault.render(false);
         assert!(text.contains("units = [\"ff\"]") && text.contains("not in `[units]`"), "{text}");
     }

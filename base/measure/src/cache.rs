@@ -1,4 +1,5 @@
-//! Door: what took long to make is kept: compiled programs, images, plugins, each named by a hash of all that it was made from.
+//! Door: what took long to make is kept: compiled programs, images, plugins, each named by a hash
+//! of all that it was made from.
 
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
@@ -9,7 +10,8 @@ use sha2::{Digest, Sha256};
 use crate::scratch;
 use crate::tool::ToolError;
 
-/// What a kept file is made from: sources, flags, the versions of the tools. Two of the same parts in the same order are the same.
+/// What a kept file is made from: sources, flags, the versions of the tools. Two of the same parts
+/// in the same order are the same.
 #[derive(Debug, Clone, Default)]
 pub struct Key(Sha256);
 
@@ -29,14 +31,16 @@ impl Key {
     }
 }
 
-/// Where the files of `system` are kept: below `$MEANWHILE_CACHE`, else in the user's cache folder; for a user without a home
-/// that can be written, as builders of packages are, below the folder for temporary files.
+/// Where the files of `system` are kept: below `$MEANWHILE_CACHE`, else in the user's cache
+/// folder; for a user without a home that can be written, as builders of packages are, below the
+/// folder for temporary files.
 ///
-/// # Errors
-/// The last one belongs to another user: what is kept is loaded and run.
+/// Errors: the last one belongs to another user: what is kept is loaded and run.
 pub fn folder(system: &str) -> Result<PathBuf, ToolError> {
     let under = |name: &str, rest: &str| {
-        std::env::var_os(name).filter(|value| !value.is_empty()).map(|value| PathBuf::from(value).join(rest).join(system))
+        std::env::var_os(name)
+            .filter(|value| !value.is_empty())
+            .map(|value| PathBuf::from(value).join(rest).join(system))
     };
     if let Some(asked) = under("MEANWHILE_CACHE", "") {
         return Ok(asked);
@@ -56,7 +60,9 @@ fn temporary() -> Result<PathBuf, ToolError> {
     let user = rustix::process::geteuid().as_raw();
     let named = std::env::temp_dir().join(format!("meanwhile-cache-{user}"));
     match std::fs::DirBuilder::new().mode(0o700).create(&named) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(failed("create", &named, &error)),
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+            return Err(failed("create", &named, &error));
+        }
         _ => {}
     }
     let found = named.symlink_metadata().map_err(|error| failed("read", &named, &error))?;
@@ -66,21 +72,31 @@ fn temporary() -> Result<PathBuf, ToolError> {
     Err(failed(
         "use",
         &named,
-        &io::Error::other("it is another user's, or others may write into it; set MEANWHILE_CACHE to a folder of your own"),
+        &io::Error::other(
+            "it is another user's, or others may write into it; set MEANWHILE_CACHE to a folder of your own",
+        ),
     ))
 }
 
 /// The file of this key, if it is kept.
 pub fn find(system: &str, key: Key, ending: &str) -> Option<PathBuf> {
-    folder(system).ok().map(|folder| folder.join(format!("{}{ending}", key.name()))).filter(|path| path.exists())
+    folder(system)
+        .ok()
+        .map(|folder| folder.join(format!("{}{ending}", key.name())))
+        .filter(|path| path.exists())
 }
 
-/// The file of this key, made by `make(scratch folder, file)` if it is not kept yet. It comes to its place as a whole, or not at all; others
-/// that ask for it while it is being made wait. `make` may not ask for another one, which could have the same lock.
+/// The file of this key, made by `make(scratch folder, file)` if it is not kept yet. It comes to
+/// its place as a whole, or not at all; others that ask for it while it is being made wait. `make`
+/// may not ask for another one, which could have the same lock.
 ///
-/// # Errors
-/// Those of `make`, and if the folder cannot be written.
-pub fn kept(system: &str, key: Key, ending: &str, make: impl FnOnce(&Path, &Path) -> Result<(), ToolError>) -> Result<PathBuf, ToolError> {
+/// Errors: those of `make`, and if the folder cannot be written.
+pub fn kept(
+    system: &str,
+    key: Key,
+    ending: &str,
+    make: impl FnOnce(&Path, &Path) -> Result<(), ToolError>,
+) -> Result<PathBuf, ToolError> {
     let name = key.name();
     let folder = folder(system)?;
     let path = folder.join(format!("{name}{ending}"));
@@ -88,13 +104,15 @@ pub fn kept(system: &str, key: Key, ending: &str, make: impl FnOnce(&Path, &Path
         return Ok(path);
     }
     std::fs::create_dir_all(&folder).map_err(|error| failed("create", &folder, &error))?;
-    // One of 256 locks, so that they do not become as many as the files. Where a file system has none, two may make the same.
+    // One of 256 locks, so that they do not become as many as the files. Where a file system has
+    // none, two may make the same.
     let lock = std::fs::File::create(folder.join(format!("{}.lock", &name[..2])));
     let held = lock.and_then(|file| file.lock().map(|()| file));
     if path.exists() {
         return Ok(path);
     }
-    let scratch = scratch::folder_in(&folder).map_err(|error| failed("create a folder in", &folder, &error))?;
+    let scratch = scratch::folder_in(&folder)
+        .map_err(|error| failed("create a folder in", &folder, &error))?;
     let made = scratch.path().join(format!("made{ending}"));
     make(scratch.path(), &made)?;
     std::fs::rename(&made, &path).map_err(|error| failed("keep", &path, &error))?;
@@ -104,8 +122,7 @@ pub fn kept(system: &str, key: Key, ending: &str, make: impl FnOnce(&Path, &Path
 
 /// Writes one of the files that something is made from.
 ///
-/// # Errors
-/// If it cannot be written, with its path.
+/// Errors: if it cannot be written, with its path.
 pub fn write(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), ToolError> {
     std::fs::write(path, bytes).map_err(|error| failed("write", path, &error))
 }
@@ -120,9 +137,17 @@ mod tests {
 
     #[test]
     fn parts_are_kept_apart() {
-        let name = |parts: &[&str]| parts.iter().fold(Key::default(), |key, it| key.with(it)).name();
+        let name =
+            |parts: &[&str]| parts.iter().fold(Key::default(), |key, it| key.with(it)).name();
         assert_eq!(name(&["a", "bc"]), name(&["a", "bc"]));
-        let all = [name(&[]), name(&[""]), name(&["a", "bc"]), name(&["ab", "c"]), name(&["abc"]), name(&["abc", ""])];
+        let all = [
+            name(&[]),
+            name(&[""]),
+            name(&["a", "bc"]),
+            name(&["ab", "c"]),
+            name(&["abc"]),
+            name(&["abc", ""]),
+        ];
         let different: std::collections::HashSet<_> = all.iter().collect();
         assert_eq!(different.len(), all.len());
     }

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, Instant};
 
-/// A calibrated clock.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     start: Instant,
@@ -39,7 +38,6 @@ impl Clock {
         self.ticks_per_ns
     }
 
-    /// `n_ticks` in nanoseconds.
     pub fn ns(&self, n_ticks: f64) -> f64 {
         n_ticks / self.ticks_per_ns
     }
@@ -78,9 +76,9 @@ pub fn seconds(work: impl FnOnce()) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// Cycles of the core in a tick of the time stamp counter, estimated: a chain of multiplications and exclusive ors takes 3
-/// and 1 cycles a link on every x86-64 core since 2008. The fastest of several short runs counts.
-/// Source: Agner Fog, Instruction tables; uops.info.
+/// Cycles of the core in a tick of the time stamp counter, estimated: a chain of multiplications
+/// and exclusive ors takes 3 and 1 cycles a link on every x86-64 core since 2008. The fastest of
+/// several short runs counts. Source: Agner Fog, Instruction tables; uops.info.
 pub fn core_cycles_per_tick() -> f64 {
     const N_LINKS: u32 = 100_000;
     const CYCLES_PER_LINK: f64 = 4.0;

@@ -17,8 +17,7 @@ const N_LINKS_MAX: usize = 40;
 /// - A device, a pipe and the process's own streams (`/dev/stdout`, `/dev/fd/N`) are written to.
 /// - A new file gets the mode that the umask leaves.
 ///
-/// # Errors
-/// What the operating system says. Nothing new stays on the disk then.
+/// Errors: what the operating system says. Nothing new stays on the disk then.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let path = match followed(path)? {
         Target::Output => return through(io::stdout().lock(), bytes),
@@ -32,7 +31,8 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
         Ok(old) if old.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
         Ok(old) if !old.is_file() => stream(&path, bytes),
         Ok(old) => {
-            // A file that its own mode protects is refused, although its folder would let us replace it.
+            // A file that its own mode protects is refused, although its folder would let us
+            // replace it.
             let file = OpenOptions::new().write(true).open(&path)?;
             if old.nlink() > 1 || replace(&path, bytes, Some(&old)).is_err() {
                 return in_place(file, &old, bytes);
@@ -49,8 +49,7 @@ pub fn is_standard_output(path: &Path) -> bool {
 
 /// Makes the folder that `path` will be in, and those above it, if they are missing.
 ///
-/// # Errors
-/// What the operating system says.
+/// Errors: what the operating system says.
 pub fn create_folder_of(path: &Path) -> io::Result<()> {
     let Some(folder) = path.parent() else { return Ok(()) };
     fs::create_dir_all(folder).map_err(|error| match error.kind() {
@@ -60,14 +59,17 @@ pub fn create_folder_of(path: &Path) -> io::Result<()> {
     })
 }
 
-/// Refuses now what [`write`] would refuse later, and changes nothing. For work that takes long before it writes.
+/// Refuses now what [`write`] would refuse later, and changes nothing. For work that takes
+/// long before it writes.
 ///
-/// # Errors
-/// The folder is missing or may not be written, or `path` is a folder or a file that may not be written.
+/// Errors: the folder is missing or may not be written, or `path` is a folder or a file that
+/// may not be written.
 pub fn check_writable(path: &Path) -> io::Result<()> {
     let Target::File(path) = followed(path)? else { return Ok(()) };
     match fs::metadata(&path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => beside(&path).map(|it| interrupt::forget(it.path())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            beside(&path).map(|beside| interrupt::forget(beside.path()))
+        }
         Err(error) => Err(error),
         Ok(old) if old.is_dir() => Err(io::Error::from(io::ErrorKind::IsADirectory)),
         // Opening a pipe waits for its reader; a device may act on being opened.
@@ -78,7 +80,8 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
 
 /// What a path stands for after its symbolic links.
 enum Target {
-    /// Our own standard output. Opened by its name again, a file behind it would be written from the start.
+    /// Our own standard output. Opened by its name again, a file behind it would be
+    /// written from the start.
     Output,
     /// Our own standard error.
     Errors,
@@ -91,13 +94,14 @@ enum Target {
 fn followed(path: &Path) -> io::Result<Target> {
     let mut path = path.to_owned();
     for _ in 0..N_LINKS_MAX {
-        if !fs::symlink_metadata(&path).is_ok_and(|it| it.is_symlink()) {
+        if !fs::symlink_metadata(&path).is_ok_and(|symlink_metadata| symlink_metadata.is_symlink())
+        {
             return Ok(Target::File(path));
         }
         let folder = folder_of(&path).canonicalize()?;
         if folder.starts_with("/proc") {
             let is_ours = folder == Path::new(&format!("/proc/{}/fd", std::process::id()));
-            return Ok(match path.file_name().and_then(|it| it.to_str()) {
+            return Ok(match path.file_name().and_then(|name| name.to_str()) {
                 Some("1") if is_ours => Target::Output,
                 Some("2") if is_ours => Target::Errors,
                 _ => Target::Open(path),
@@ -114,33 +118,39 @@ fn through(mut stream: impl Write, bytes: &[u8]) -> io::Result<()> {
 }
 
 fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 fn stream(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    if fs::metadata(path).is_ok_and(|it| it.file_type().is_socket()) {
+    if fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_socket()) {
         return Err(io::Error::other("it is a socket"));
     }
     OpenOptions::new().append(true).open(path)?.write_all(bytes)
 }
 
-/// A file beside `path`, gone when it is dropped. Errors do not say its name, which is not the user's.
+/// A file beside `path`, gone when it is dropped. Errors do not say its name, which
+/// is not the user's.
 fn beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
     // Long names leave no room for a suffix of ours.
-    let prefix = if name.len() > 200 { ".".to_owned() } else { format!(".{}", name.to_string_lossy()) };
+    let prefix =
+        if name.len() > 200 { ".".to_owned() } else { format!(".{}", name.to_string_lossy()) };
     let mut builder = tempfile::Builder::new();
     builder.prefix(&prefix).suffix(".part").permissions(Permissions::from_mode(0o666));
     let folder = folder_of(path);
-    interrupt::remembered(|| builder.tempfile_in(folder), tempfile::NamedTempFile::path).map_err(|error| of_folder(&error, folder))
+    interrupt::remembered(|| builder.tempfile_in(folder), tempfile::NamedTempFile::path)
+        .map_err(|error| of_folder(&error, folder))
 }
 
-/// What is wrong with a folder in which a file or folder of ours could not be made, without the name that we gave it.
+/// What is wrong with a folder in which a file or folder of ours could not be made, without the
+/// name that we gave it.
 pub(crate) fn of_folder(error: &io::Error, folder: &Path) -> io::Error {
     let what = match error.kind() {
         io::ErrorKind::NotFound => format!("there is no folder {}", folder.display()),
         io::ErrorKind::NotADirectory => format!("{} is no folder", folder.display()),
-        io::ErrorKind::PermissionDenied => format!("the folder {} may not be written", folder.display()),
+        io::ErrorKind::PermissionDenied => {
+            format!("the folder {} may not be written", folder.display())
+        }
         kind => return io::Error::from(kind),
     };
     io::Error::new(error.kind(), what)
@@ -150,7 +160,8 @@ pub(crate) fn of_folder(error: &io::Error, folder: &Path) -> io::Error {
 fn replace(path: &Path, bytes: &[u8], old: Option<&Metadata>) -> io::Result<()> {
     let file = beside(path)?;
     let scratch = file.path().to_owned();
-    let replaced = fill(&file, bytes, old).and_then(|()| file.persist(path).map(drop).map_err(|error| error.error));
+    let replaced = fill(&file, bytes, old)
+        .and_then(|()| file.persist(path).map(drop).map_err(|error| error.error));
     interrupt::forget(&scratch);
     replaced
 }
@@ -167,8 +178,9 @@ fn fill(file: &tempfile::NamedTempFile, bytes: &[u8], old: Option<&Metadata>) ->
     file.set_permissions(old.permissions())
 }
 
-/// Writes over the content of a file that cannot be replaced: it has other names, or an owner we cannot give, or its folder
-/// takes no new file. Room for all of it is asked for first, so that a full disk leaves the old content.
+/// Writes over the content of a file that cannot be replaced: it has other names, or an owner we
+/// cannot give, or its folder takes no new file. Room for all of it is asked for first, so that a
+/// full disk leaves the old content.
 fn in_place(mut file: File, old: &Metadata, bytes: &[u8]) -> io::Result<()> {
     let n_bytes = bytes.len() as u64;
     if n_bytes > 0 {
@@ -177,7 +189,8 @@ fn in_place(mut file: File, old: &Metadata, bytes: &[u8]) -> io::Result<()> {
             // A file system without the call gives no promise, only the write itself tells.
             Err(rustix::io::Errno::OPNOTSUPP) => {}
             Err(error) => {
-                // What was added is zeros that were not asked for. A failure here is that of a disk already said to fail.
+                // What was added is zeros that were not asked for. A failure here is that of a disk
+                // already said to fail.
                 let _ = file.set_len(old.len());
                 return Err(error.into());
             }
@@ -196,8 +209,10 @@ mod tests {
     }
 
     fn names(folder: &Path) -> Vec<String> {
-        let mut names: Vec<String> =
-            fs::read_dir(folder).expect("a folder").map(|it| it.expect("an entry").file_name().to_string_lossy().into_owned()).collect();
+        let mut names: Vec<String> = fs::read_dir(folder)
+            .expect("a folder")
+            .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())
+            .collect();
         names.sort();
         names
     }
@@ -251,13 +266,25 @@ mod tests {
         std::os::unix::fs::symlink("a", folder.path().join("b")).expect("linked");
         let error = write(&folder.path().join("a"), b"x").expect_err("a circle");
         assert_eq!(error.to_string(), "too many levels of symbolic links");
-        assert_eq!(write(folder.path(), b"x").expect_err("a folder").kind(), io::ErrorKind::IsADirectory);
-        assert_eq!(check_writable(folder.path()).expect_err("a folder").kind(), io::ErrorKind::IsADirectory);
-        assert_eq!(check_writable(&folder.path().join("no/file")).expect_err("no folder").kind(), io::ErrorKind::NotFound);
+        assert_eq!(
+            write(folder.path(), b"x").expect_err("a folder").kind(),
+            io::ErrorKind::IsADirectory
+        );
+        assert_eq!(
+            check_writable(folder.path()).expect_err("a folder").kind(),
+            io::ErrorKind::IsADirectory
+        );
+        assert_eq!(
+            check_writable(&folder.path().join("no/file")).expect_err("no folder").kind(),
+            io::ErrorKind::NotFound
+        );
         let (no, file) = (folder.path().join("no"), folder.path().join("file"));
         fs::write(&file, "").expect("written");
         for refused in [write(&no.join("file"), b"x"), check_writable(&no.join("file"))] {
-            assert_eq!(refused.expect_err("no folder").to_string(), format!("there is no folder {}", no.display()));
+            assert_eq!(
+                refused.expect_err("no folder").to_string(),
+                format!("there is no folder {}", no.display())
+            );
         }
         let refused = write(&file.join("below"), b"x").expect_err("no folder").to_string();
         assert!(!refused.contains(".part"), "{refused}");

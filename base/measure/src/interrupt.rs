@@ -4,10 +4,11 @@
 //!    folders, and then ends it by that signal. Files that were written stay.
 //! 2. The second one ends it at once.
 //!
-//! It dies by the signal and does not exit with 128 + its number: a shell stops a loop or a script on
-//! Ctrl-C only if the command in the foreground died by SIGINT.
+//! It dies by the signal and does not exit with 128 + its number: a shell stops a loop or a script
+//! on Ctrl-C only if the command in the foreground died by SIGINT.
 //!
-//! A signal that was ignored when the process began (`nohup`, a background job of a script) stays ignored.
+//! A signal that was ignored when the process began (`nohup`, a background job of a script) stays
+//! ignored.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -18,13 +19,14 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
-/// How long descendants may take to end by themselves before they are killed: mpirun ends its ranks in this time.
+/// How long descendants may take to end by themselves before they are killed: mpirun ends its
+/// ranks in this time.
 const GRACE: Duration = Duration::from_secs(3);
 /// When even killed ones are not waited for any more.
 const LIMIT: Duration = Duration::from_secs(6);
 
-/// Folders and files that must not outlive us. Starting a process or making such a folder takes the lock; an
-/// interrupt takes it and keeps it, so that nothing new appears behind its back.
+/// Folders and files that must not outlive us. Starting a process or making such a folder takes the
+/// lock; an interrupt takes it and keeps it, so that nothing new appears behind its back.
 static SCRATCH: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
@@ -35,8 +37,7 @@ fn scratch() -> MutexGuard<'static, Vec<PathBuf>> {
 
 /// Makes this process clean up when it is interrupted; `restore` is called last, for the terminal.
 ///
-/// # Errors
-/// The kernel refuses a signal handler or a thread.
+/// Errors: the kernel refuses a signal handler or a thread.
 pub fn install(restore: fn()) -> io::Result<()> {
     // Descendants whose parent has ended become our children, so they are found.
     rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
@@ -60,19 +61,24 @@ pub fn install(restore: fn()) -> io::Result<()> {
 
 /// Ends this process by `signal`, as if it had never been caught.
 pub fn die_by(signal: i32) -> ! {
-    // It returns only for a signal whose default is not to end the process, and ours are none of those.
+    // It returns only for a signal whose default is not to end the process, and ours are none of
+    // those.
     let _ = signal_hook::low_level::emulate_default_handler(signal);
     signal_hook::low_level::exit(128 + signal)
 }
 
-/// The signals that ask a process to end, but for those that are ignored now. To be asked before any is caught.
+/// The signals that ask a process to end, but for those that are ignored now. To be asked
+/// before any is caught.
 pub fn heeded() -> Vec<i32> {
     let ignored = ignored_now();
-    [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|it| ignored >> (it - 1) & 1 == 0).collect()
+    [SIGINT, SIGTERM, SIGHUP]
+        .into_iter()
+        .filter(|number| ignored >> (number - 1) & 1 == 0)
+        .collect()
 }
 
-/// Waits for the end of an interrupted process; returns at once in any other. For callers that would report what is only a
-/// consequence of the interrupt, such as a killed child.
+/// Waits for the end of an interrupted process; returns at once in any other. For callers that
+/// would report what is only a consequence of the interrupt, such as a killed child.
 pub fn hold() {
     while INTERRUPTED.load(Ordering::SeqCst) {
         std::thread::park();
@@ -80,7 +86,10 @@ pub fn hold() {
 }
 
 /// Runs `make`, and removes what it made if the process is interrupted before [`forget`].
-pub(crate) fn remembered<T>(make: impl FnOnce() -> io::Result<T>, path: impl Fn(&T) -> &Path) -> io::Result<T> {
+pub(crate) fn remembered<T>(
+    make: impl FnOnce() -> io::Result<T>,
+    path: impl Fn(&T) -> &Path,
+) -> io::Result<T> {
     let mut scratch = scratch();
     let made = make()?;
     scratch.push(path(&made).to_owned());
@@ -89,13 +98,12 @@ pub(crate) fn remembered<T>(make: impl FnOnce() -> io::Result<T>, path: impl Fn(
 
 /// `path` is gone, or has become a file that stays.
 pub(crate) fn forget(path: &Path) {
-    scratch().retain(|it| it != path);
+    scratch().retain(|scratch| scratch != path);
 }
 
 /// Starts a process; never between an interrupt and its end.
 ///
-/// # Errors
-/// As [`std::process::Command::spawn`].
+/// Errors: as [`std::process::Command::spawn`].
 pub fn spawn(command: &mut std::process::Command) -> io::Result<std::process::Child> {
     let _no_interrupt = scratch();
     command.spawn()
@@ -111,13 +119,16 @@ fn clean_up() {
     std::mem::forget(scratch);
 }
 
-/// Removes a file, or a folder in which our other threads may be making and removing files at this moment: what one of
-/// them does between the reading of the folder and its removal makes the removal fail, so it is tried again.
+/// Removes a file, or a folder in which our other threads may be making and removing files at this
+/// moment: what one of them does between the reading of the folder and its removal makes the
+/// removal fail, so it is tried again.
 fn remove(path: &Path) {
     let start = Instant::now();
     while path.symlink_metadata().is_ok() && start.elapsed() < GRACE {
-        // What cannot be removed in that time cannot be removed at all, and there is nothing left to tell.
-        let _ = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+        // What cannot be removed in that time cannot be removed at all, and there is nothing left
+        // to tell.
+        let _ =
+            if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
     }
 }
 
@@ -148,13 +159,13 @@ fn end_descendants() {
 /// All processes below `root` that have not ended, parents before their children.
 fn descendants(root: i32) -> Vec<i32> {
     let Ok(folder) = std::fs::read_dir("/proc") else { return Vec::new() };
-    let ids = folder.filter_map(|it| it.ok()?.file_name().to_str()?.parse::<i32>().ok());
+    let ids = folder.filter_map(|folder| folder.ok()?.file_name().to_str()?.parse::<i32>().ok());
     let parents: Vec<(i32, i32)> = ids.filter_map(|id| Some((id, parent(id)?))).collect();
     let mut found = vec![root];
     let mut next = 0;
     while next < found.len() {
         let above = found[next];
-        found.extend(parents.iter().filter(|it| it.1 == above).map(|it| it.0));
+        found.extend(parents.iter().filter(|parent| parent.1 == above).map(|parent| parent.0));
         next += 1;
     }
     found.remove(0);
@@ -177,7 +188,7 @@ fn parent(id: i32) -> Option<i32> {
 fn ignored_now() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
-    mask.and_then(|it| u64::from_str_radix(it.trim(), 16).ok()).unwrap_or(0)
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -225,7 +236,9 @@ mod tests {
         shell.args(["-c", "sleep 100 & echo $!; wait"]).stdout(Stdio::piped());
         let mut child = spawn(&mut shell).expect("sh runs");
         let mut line = String::new();
-        BufReader::new(child.stdout.as_mut().expect("piped")).read_line(&mut line).expect("it says an id");
+        BufReader::new(child.stdout.as_mut().expect("piped"))
+            .read_line(&mut line)
+            .expect("it says an id");
         let sleeper: i32 = line.trim().parse().expect("an id");
         let own = child.id().cast_signed();
         assert_eq!(descendants(own), [sleeper]);

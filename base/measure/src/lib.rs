@@ -1,5 +1,5 @@
-//! Repetition, paired interleaved runs, medians, intervals and noise warnings; and the doors that every system needs: clock,
-//! machine, tools, files, scratch folders, what is kept, interrupts.
+//! Repetition, paired interleaved runs, medians, intervals and noise warnings; and the doors that
+//! every system needs: clock, machine, tools, files, scratch folders, what is kept, interrupts.
 
 pub mod cache;
 pub mod clock;

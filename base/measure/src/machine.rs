@@ -29,7 +29,7 @@ impl Machine {
         Machine {
             cpu: cpu_name(&cpu_info),
             n_cores: std::thread::available_parallelism().map_or(1, usize::from),
-            virtualised: flags(&cpu_info).any(|it| it == "hypervisor"),
+            virtualised: flags(&cpu_info).any(|flag| flag == "hypervisor"),
             kernel: format!("{} {}", std::env::consts::OS, or_unknown(release.trim())),
             distribution: or_unknown(os_name(&distribution)).to_owned(),
         }
@@ -40,13 +40,13 @@ impl Machine {
 pub fn peak_memory_mb() -> f64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    line.and_then(|it| it.trim().strip_suffix("kB")?.trim().parse::<f64>().ok()).map_or(0.0, |kb| kb * 1024.0 / 1e6)
+    line.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<f64>().ok())
+        .map_or(0.0, |kb| kb * 1024.0 / 1e6)
 }
 
 /// What a processor says of itself: vendor, family, model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Processor {
-    /// Such as `AuthenticAMD`.
     pub vendor: String,
     /// The family, its extension added.
     pub family: u32,
@@ -54,22 +54,29 @@ pub struct Processor {
     pub model: u32,
 }
 
-/// The processor of this machine; `None` where the system does not name it so, as on other than x86.
+/// The processor of this machine; `None` where the system does not name it so, as
+/// on other than x86.
 pub fn processor() -> Option<Processor> {
     processor_of(&std::fs::read_to_string("/proc/cpuinfo").ok()?)
 }
 
 fn processor_of(cpu_info: &str) -> Option<Processor> {
     let number = |key: &str| field(cpu_info, key)?.parse().ok();
-    Some(Processor { vendor: field(cpu_info, "vendor_id")?.to_owned(), family: number("cpu family")?, model: number("model")? })
+    Some(Processor {
+        vendor: field(cpu_info, "vendor_id")?.to_owned(),
+        family: number("cpu family")?,
+        model: number("model")?,
+    })
 }
 
-/// Processor time of all children that have ended so far, and of theirs, in seconds; 0 where the system does not say.
+/// Processor time of all children that have ended so far, and of theirs, in seconds; 0 where the
+/// system does not say.
 pub fn children_seconds() -> f64 {
     let status = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name, in parentheses, may hold blanks; user and system time of children are fields 16 and 17.
-    let fields = status.rsplit_once(')').map_or("", |it| it.1).split_whitespace();
-    let ticks: u64 = fields.skip(13).take(2).filter_map(|it| it.parse::<u64>().ok()).sum();
+    // The name, in parentheses, may hold blanks; user and system time of children are fields 16 and
+    // 17.
+    let fields = status.rsplit_once(')').map_or("", |pair| pair.1).split_whitespace();
+    let ticks: u64 = fields.skip(13).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
     ticks as f64 / rustix::param::clock_ticks_per_second() as f64
 }
 
@@ -79,23 +86,26 @@ pub fn load() -> Option<f64> {
     text.split_whitespace().next()?.parse().ok()
 }
 
-/// The first line with a number that `program` with `args`, such as `--version`, writes; the first one if none has any.
+/// The first line with a number that `program` with `args`, such as `--version`, writes; the first
+/// one if none has any.
 pub fn version(program: &str, args: &[&str]) -> Result<String, ToolError> {
     let mut command = Command::new(program);
     command.args(args);
     let ran = tool::run(&mut command, b"", Duration::from_secs(20))?.ok()?;
     let text = ran.text();
-    let mut lines = text.lines().map(str::trim).filter(|it| !it.is_empty());
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     // MPICH's mpirun begins with a heading.
-    let line = lines.clone().find(|it| it.contains(|it: char| it.is_ascii_digit())).or_else(|| lines.next());
+    let line = lines
+        .clone()
+        .find(|line| line.contains(|letter: char| letter.is_ascii_digit()))
+        .or_else(|| lines.next());
     line.map(str::to_owned).ok_or(ToolError { ran: ran.command, said: "nothing".to_owned() })
 }
 
-/// A CPU feature by the name the compiler's `-m` option gives it, and whether this CPU and its
-/// kernel offer it.
+/// A CPU feature by the name the compiler's `-m` option gives it, and whether this CPU and
+/// its kernel offer it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Feature {
-    /// Such as `avx2`.
     pub name: &'static str,
     /// True if programs may use it here.
     pub present: bool,
@@ -127,7 +137,7 @@ pub fn features() -> Vec<Feature> {
 /// Today as `YYYY-MM-DD`, in universal time.
 pub fn today() -> String {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
-    let n_days = since.map_or(0, |it| it.as_secs() / 86_400);
+    let n_days = since.map_or(0, |since| since.as_secs() / 86_400);
     date_of(i64::try_from(n_days).unwrap_or(0))
 }
 
@@ -155,7 +165,10 @@ fn flags(cpu_info: &str) -> impl Iterator<Item = &str> {
 
 fn field<'a>(cpu_info: &'a str, key: &str) -> Option<&'a str> {
     let lines = cpu_info.lines().filter_map(|line| line.split_once(':'));
-    lines.map(|(name, value)| (name.trim(), value.trim())).find(|(name, _)| *name == key).map(|(_, value)| value)
+    lines
+        .map(|(name, value)| (name.trim(), value.trim()))
+        .find(|(name, _)| *name == key)
+        .map(|(_, value)| value)
 }
 
 fn os_name(os_release: &str) -> &str {
@@ -175,25 +188,38 @@ mod tests {
     fn names_from_the_kernel() {
         let info = "processor\t: 0\nmodel name\t: Example 9000\nflags\t\t: fpu hypervisor avx2\n";
         assert_eq!(cpu_name(info), "Example 9000");
-        assert!(flags(info).any(|it| it == "hypervisor"));
+        assert!(flags(info).any(|flag| flag == "hypervisor"));
         assert_eq!(cpu_name(""), "unknown");
-        assert_eq!(os_name("ID=debian\nPRETTY_NAME=\"Debian GNU/Linux 12\"\n"), "Debian GNU/Linux 12");
+        assert_eq!(
+            os_name("ID=debian\nPRETTY_NAME=\"Debian GNU/Linux 12\"\n"),
+            "Debian GNU/Linux 12"
+        );
     }
 
     #[test]
     fn processors_say_what_they_are() {
         let amd = "vendor_id\t: AuthenticAMD\ncpu family\t: 25\nmodel\t\t: 17\nmodel name\t: Example 9000\n";
-        assert_eq!(processor_of(amd), Some(Processor { vendor: "AuthenticAMD".into(), family: 25, model: 17 }));
+        assert_eq!(
+            processor_of(amd),
+            Some(Processor { vendor: "AuthenticAMD".into(), family: 25, model: 17 })
+        );
         let intel = "vendor_id\t: GenuineIntel\ncpu family\t: 6\nmodel\t\t: 143\n";
-        assert_eq!(processor_of(intel), Some(Processor { vendor: "GenuineIntel".into(), family: 6, model: 143 }));
+        assert_eq!(
+            processor_of(intel),
+            Some(Processor { vendor: "GenuineIntel".into(), family: 6, model: 143 })
+        );
         assert_eq!(processor_of("CPU implementer\t: 0x41\nCPU part\t: 0xd08\n"), None);
     }
 
     #[test]
     fn dates() {
-        for (n_days, date) in
-            [(0, "1970-01-01"), (59, "1970-03-01"), (11_016, "2000-02-29"), (20_453, "2025-12-31"), (20_454, "2026-01-01")]
-        {
+        for (n_days, date) in [
+            (0, "1970-01-01"),
+            (59, "1970-03-01"),
+            (11_016, "2000-02-29"),
+            (20_453, "2025-12-31"),
+            (20_454, "2026-01-01"),
+        ] {
             assert_eq!(date_of(n_days), date);
         }
     }

@@ -7,7 +7,6 @@ use crate::stats::{median, quantile};
 /// A reason to doubt a measurement.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Warning {
-    /// What happened.
     pub happened: String,
     /// What it does to the number.
     pub effect: String,
@@ -41,7 +40,8 @@ pub fn busy(load: f64, n_cores: usize) -> Option<Warning> {
     })
 }
 
-/// Warns when `n` samples were taken although other programs kept the processors busy, see [`crate::quiet`].
+/// Warns when `n` samples were taken although other programs kept the
+/// processors busy, see [`crate::quiet`].
 pub fn disturbed(n: u32) -> Option<Warning> {
     (n > 0).then(|| Warning {
         happened: format!("{n} samples were taken while other programs ran"),
@@ -59,7 +59,10 @@ pub fn spread(name: &str, samples: &[f64]) -> Option<Warning> {
     // Written so that a share that is not a number (all samples 0) does not warn.
     if share > SPREAD_MAX {
         return Some(Warning {
-            happened: format!("the middle half of the samples of {name} spreads over {:.0} % of the median", share * 100.0),
+            happened: format!(
+                "the middle half of the samples of {name} spreads over {:.0} % of the median",
+                share * 100.0
+            ),
             effect: "the interval is wide, and small differences cannot be seen".to_owned(),
             advice: "take more pairs, or longer samples".to_owned(),
         });
@@ -67,7 +70,8 @@ pub fn spread(name: &str, samples: &[f64]) -> Option<Warning> {
     None
 }
 
-/// Warns when `name` became slower or faster during the run: the median of its second half against the first.
+/// Warns when `name` became slower or faster during the run: the median of its second
+/// half against the first.
 pub fn drift(name: &str, samples: &[f64]) -> Option<Warning> {
     if samples.len() < N_SAMPLES_MIN {
         return None;
@@ -77,7 +81,10 @@ pub fn drift(name: &str, samples: &[f64]) -> Option<Warning> {
     if change.abs() > DRIFT_MAX {
         let direction = if change > 0.0 { "longer" } else { "shorter" };
         return Some(Warning {
-            happened: format!("the samples of {name} became {:.0} % {direction} during the run", change.abs() * 100.0),
+            happened: format!(
+                "the samples of {name} became {:.0} % {direction} during the run",
+                change.abs() * 100.0
+            ),
             effect: "its median mixes two speeds; the ratio of pairs suffers less".to_owned(),
             advice: "warm up longer, or fix the clock frequency of the processor".to_owned(),
         });
@@ -106,7 +113,7 @@ mod tests {
              stop other programs and run again"
         );
         let wide = [50.0, 60.0, 100.0, 140.0, 150.0, 55.0, 145.0, 100.0];
-        assert!(spread("A", &wide).is_some_and(|it| it.happened.contains("samples of A")));
+        assert!(spread("A", &wide).is_some_and(|spread| spread.happened.contains("samples of A")));
         let falling = [100.0, 100.0, 100.0, 100.0, 90.0, 90.0, 90.0, 90.0];
         let warning = drift("B", &falling).expect("it drifts");
         assert!(warning.happened.contains("10 % shorter"), "{warning}");

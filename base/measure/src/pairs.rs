@@ -12,7 +12,6 @@ use crate::stats::{median, median_interval, rank_sum_p};
 pub struct Plan {
     /// Pairs that are run and thrown away first.
     pub n_warmups: usize,
-    /// Pairs that count.
     pub n_pairs: usize,
     /// Repetitions of which a sample keeps the smallest.
     pub n_repeats: usize,
@@ -30,16 +29,13 @@ impl Plan {
 pub struct Paired {
     /// Samples of A, in the unit the closure gave.
     pub a: Vec<f64>,
-    /// Samples of B.
     pub b: Vec<f64>,
 }
 
 /// What the pairs say.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Summary {
-    /// Median of A.
     pub a_median: f64,
-    /// Median of B.
     pub b_median: f64,
     /// Median of `a[i] / b[i]`: above 1, B is faster.
     pub ratio: f64,
@@ -51,7 +47,6 @@ pub struct Summary {
     pub confidence: f64,
     /// Two-sided p of the rank-sum test on the samples.
     pub p: f64,
-    /// Number of pairs.
     pub n: usize,
     /// Reasons to doubt the numbers.
     pub warnings: Vec<Warning>,
@@ -59,8 +54,13 @@ pub struct Summary {
 
 /// Runs A and B in turn. Each closure gives one sample, such as ticks or seconds; the first
 /// error ends the run.
-pub fn run_pairs<E>(plan: Plan, mut a: impl FnMut() -> Result<f64, E>, mut b: impl FnMut() -> Result<f64, E>) -> Result<Paired, E> {
-    let mut paired = Paired { a: Vec::with_capacity(plan.n_pairs), b: Vec::with_capacity(plan.n_pairs) };
+pub fn run_pairs<E>(
+    plan: Plan,
+    mut a: impl FnMut() -> Result<f64, E>,
+    mut b: impl FnMut() -> Result<f64, E>,
+) -> Result<Paired, E> {
+    let mut paired =
+        Paired { a: Vec::with_capacity(plan.n_pairs), b: Vec::with_capacity(plan.n_pairs) };
     for pair_idx in 0..plan.n_warmups + plan.n_pairs {
         let (sample_a, sample_b);
         if pair_idx % 2 == 0 {
@@ -93,15 +93,22 @@ impl Paired {
         assert_eq!(self.a.len(), self.b.len(), "samples come in pairs");
         let ratios: Vec<f64> = self.a.iter().zip(&self.b).map(|(a, b)| ratio(*a, *b)).collect();
         let interval = median_interval(&ratios, 0.95);
-        let mut warnings: Vec<Warning> =
-            [noise::spread("A", &self.a), noise::spread("B", &self.b), noise::drift("A", &self.a), noise::drift("B", &self.b)]
-                .into_iter()
-                .flatten()
-                .collect();
+        let mut warnings: Vec<Warning> = [
+            noise::spread("A", &self.a),
+            noise::spread("B", &self.b),
+            noise::drift("A", &self.a),
+            noise::drift("B", &self.b),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
         if interval.confidence < 0.95 {
             warnings.push(Warning {
                 happened: format!("there are only {} pairs", self.a.len()),
-                effect: format!("the interval holds the ratio with {:.0} % instead of 95 %", interval.confidence * 100.0),
+                effect: format!(
+                    "the interval holds the ratio with {:.0} % instead of 95 %",
+                    interval.confidence * 100.0
+                ),
                 advice: "take at least six pairs".to_owned(),
             });
         }
@@ -170,18 +177,25 @@ mod tests {
     #[test]
     fn the_ratio_survives_a_drift() {
         let drifting: Vec<f64> = (0..20).map(|idx| 100.0 + f64::from(idx) * 5.0).collect();
-        let halved = drifting.iter().map(|it| it / 2.0).collect();
+        let halved = drifting.iter().map(|number| number / 2.0).collect();
         let summary = Paired { a: drifting, b: halved }.summary();
         assert_eq!((summary.ratio, summary.ratio_low, summary.ratio_high), (2.0, 2.0, 2.0));
         assert_eq!(summary.n, 20);
         assert!(summary.p < 1e-6, "{}", summary.p);
-        assert!(summary.warnings.iter().any(|it| it.happened.contains("longer during the run")));
+        assert!(
+            summary
+                .warnings
+                .iter()
+                .any(|warning| warning.happened.contains("longer during the run"))
+        );
     }
 
     #[test]
     fn few_pairs_warn() {
         let summary = Paired { a: vec![1.0, 2.0], b: vec![1.0, 2.0] }.summary();
         assert_eq!(summary.ratio, 1.0);
-        assert!(summary.warnings.iter().any(|it| it.happened == "there are only 2 pairs"));
+        assert!(
+            summary.warnings.iter().any(|warning| warning.happened == "there are only 2 pairs")
+        );
     }
 }

@@ -39,7 +39,7 @@ fn busy_seconds() -> Option<f64> {
 fn busy_of(stat: &str) -> Option<f64> {
     const TICKS_PER_SECOND: f64 = 100.0;
     let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
-    let fields: Vec<f64> = line.split_whitespace().map_while(|it| it.parse().ok()).collect();
+    let fields: Vec<f64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
     // user nice system idle iowait irq softirq steal
     let ticks: f64 = fields.iter().take(8).sum::<f64>() - fields.get(3)? - fields.get(4)?;
     Some(ticks / TICKS_PER_SECOND)

@@ -10,7 +10,6 @@ use crate::interrupt;
 pub struct Folder(tempfile::TempDir);
 
 impl Folder {
-    /// Where it is.
     pub fn path(&self) -> &Path {
         self.0.path()
     }
@@ -18,8 +17,8 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // Here, not in the field's own drop, so that an interrupt meanwhile still knows of it. What cannot be removed now
-        // cannot be removed at all.
+        // Here, not in the field's own drop, so that an interrupt meanwhile still knows of it. What
+        // cannot be removed now cannot be removed at all.
         let _ = std::fs::remove_dir_all(self.0.path());
         interrupt::forget(self.0.path());
     }
@@ -33,5 +32,7 @@ pub fn folder() -> io::Result<Folder> {
 /// A new folder in `parent`, from where its files can be renamed to their place.
 pub fn folder_in(parent: &Path) -> io::Result<Folder> {
     let make = || tempfile::Builder::new().prefix("meanwhile-").tempdir_in(parent);
-    interrupt::remembered(make, tempfile::TempDir::path).map(Folder).map_err(|error| crate::file::of_folder(&error, parent))
+    interrupt::remembered(make, tempfile::TempDir::path)
+        .map(Folder)
+        .map_err(|error| crate::file::of_folder(&error, parent))
 }

@@ -3,11 +3,8 @@
 /// A value with the interval that holds the true one with the stated confidence.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
-    /// The estimate.
     pub value: f64,
-    /// Low end.
     pub low: f64,
-    /// High end.
     pub high: f64,
     /// Confidence reached, 0 to 1: at least the one asked for, or the most the sample allows.
     pub confidence: f64,
@@ -40,7 +37,7 @@ pub fn quantile(samples: &[f64], p: f64) -> f64 {
 
 /// The geometric mean of positive values; not a number without values or with others.
 pub fn geometric_mean(values: &[f64]) -> f64 {
-    let logs: f64 = values.iter().map(|it| it.ln()).sum();
+    let logs: f64 = values.iter().map(|number| number.ln()).sum();
     (logs / values.len() as f64).exp()
 }
 
@@ -73,14 +70,19 @@ pub fn median_interval(samples: &[f64], confidence: f64) -> Interval {
         below = next;
         reached = 1.0 - 2.0 * next;
     }
-    Interval { value: median(&sorted), low: sorted[k - 1], high: sorted[n - k], confidence: reached }
+    Interval {
+        value: median(&sorted),
+        low: sorted[k - 1],
+        high: sorted[n - k],
+        confidence: reached,
+    }
 }
 
 /// Samples from which on some interval holds the median with 95 %.
 pub const N_SAMPLES_MIN: usize = 6;
 
-/// The ends of an interval of `n_samples` ratios, as tables show them. Fewer samples than [`N_SAMPLES_MIN`] have only a
-/// range, which is said; one has not even that.
+/// The ends of an interval of `n_samples` ratios, as tables show them. Fewer samples than
+/// [`N_SAMPLES_MIN`] have only a range, which is said; one has not even that.
 pub fn interval_text((low, high): (f64, f64), n_samples: usize) -> String {
     match n_samples {
         0 | 1 => "-".to_owned(),
@@ -131,13 +133,14 @@ struct Ranks {
 }
 
 fn ranks(a: &[f64], b: &[f64]) -> Ranks {
-    let mut all: Vec<(f64, bool)> = a.iter().map(|&it| (it, true)).chain(b.iter().map(|&it| (it, false))).collect();
+    let mut all: Vec<(f64, bool)> =
+        a.iter().map(|&it| (it, true)).chain(b.iter().map(|&it| (it, false))).collect();
     all.sort_by(|x, y| x.0.partial_cmp(&y.0).expect("a sample is a number"));
     let mut found = Ranks { sum_a: 0.0, ties: 0.0 };
     let mut n_before = 0usize;
     for group in all.chunk_by(|x, y| x.0 == y.0) {
         let mean_rank = n_before as f64 + (group.len() + 1) as f64 / 2.0;
-        found.sum_a += mean_rank * group.iter().filter(|it| it.1).count() as f64;
+        found.sum_a += mean_rank * group.iter().filter(|pair| pair.1).count() as f64;
         let t = group.len() as f64;
         found.ties += t * t * t - t;
         n_before += group.len();
@@ -231,10 +234,16 @@ mod tests {
     /// n = 6 the extremes (96.88 %), n = 100 the 40th and 61st (96.48 %).
     #[test]
     fn median_intervals_of_the_tables() {
-        for (n, low, confidence) in [(6, 1, 0.96875), (10, 2, 0.978516), (20, 6, 0.958611), (100, 40, 0.964800)] {
+        for (n, low, confidence) in
+            [(6, 1, 0.96875), (10, 2, 0.978516), (20, 6, 0.958611), (100, 40, 0.964800)]
+        {
             let samples: Vec<f64> = (1..=n).map(f64::from).collect();
             let interval = median_interval(&samples, 0.95);
-            assert_eq!((interval.low, interval.high), (f64::from(low), f64::from(n + 1 - low)), "n = {n}");
+            assert_eq!(
+                (interval.low, interval.high),
+                (f64::from(low), f64::from(n + 1 - low)),
+                "n = {n}"
+            );
             near(interval.confidence, confidence, 1e-6);
         }
     }
@@ -299,7 +308,13 @@ mod tests {
 
     #[test]
     fn normal_tails_of_the_tables() {
-        let table = [(0.0, 0.5), (1.0, 0.158655253931), (1.959963984540, 0.025), (2.999, 0.0013543), (3.001, 0.0013455)];
+        let table = [
+            (0.0, 0.5),
+            (1.0, 0.158655253931),
+            (1.959963984540, 0.025),
+            (2.999, 0.0013543),
+            (3.001, 0.0013455),
+        ];
         for (z, tail) in table {
             near(normal_tail(z), tail, 6e-8);
         }

@@ -16,7 +16,6 @@ const GRACE: Duration = Duration::from_secs(1);
 /// A tool that could not be run, or that failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ToolError {
-    /// The command line.
     pub ran: String,
     /// What it said, or what the operating system said.
     pub said: String,
@@ -33,9 +32,7 @@ impl std::error::Error for ToolError {}
 /// A tool that ran to its end, well or badly.
 #[derive(Debug)]
 pub struct Ran {
-    /// The command line.
     pub command: String,
-    /// How it ended.
     pub status: ExitStatus,
     /// What it wrote to standard output.
     pub stdout: Vec<u8>,
@@ -66,9 +63,9 @@ impl Ran {
     }
 }
 
-/// Runs `command` with `input` on its standard input and waits for its end, at most `limit`.
-/// At the limit the tool and its children, a process group of their own, are killed.
-/// What it leaves in `TMPDIR` is removed when it has ended: a killed compiler leaves its intermediate files.
+/// Runs `command` with `input` on its standard input and waits for its end, at most `limit`. At the
+/// limit the tool and its children, a process group of their own, are killed. What it leaves in
+/// `TMPDIR` is removed when it has ended: a killed compiler leaves its intermediate files.
 ///
 /// An exit status other than 0 is not an error here; see [`Ran::ok`].
 pub fn run(command: &mut Command, input: &[u8], limit: Duration) -> Result<Ran, ToolError> {
@@ -100,10 +97,15 @@ pub fn run(command: &mut Command, input: &[u8], limit: Duration) -> Result<Ran, 
         kill_group(&mut child);
         // Killed processes end at once; this takes the child's id out of the process table.
         let _ = child.wait();
-        return Err(failed(format!("it was still running after {} s and was ended", limit.as_secs_f64())));
+        return Err(failed(format!(
+            "it was still running after {} s and was ended",
+            limit.as_secs_f64()
+        )));
     };
     // A child that the tool left behind may hold the pipes, so even this waits only to the limit.
-    let rest = |pipe: &Receiver<Vec<u8>>| pipe.recv_timeout((start + limit).saturating_duration_since(Instant::now()).max(GRACE));
+    let rest = |pipe: &Receiver<Vec<u8>>| {
+        pipe.recv_timeout((start + limit).saturating_duration_since(Instant::now()).max(GRACE))
+    };
     let (Ok(stdout), Ok(stderr)) = (rest(&stdout), rest(&stderr)) else {
         return Err(failed("it ended, but a process it started still holds its output".to_owned()));
     };
@@ -116,7 +118,7 @@ pub fn find(name: &str) -> Option<PathBuf> {
         return Some(PathBuf::from(name)).filter(|it| is_program(it));
     }
     let folders = std::env::var_os("PATH")?;
-    std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|it| is_program(it))
+    std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|join| is_program(join))
 }
 
 /// Why a command did not start. The system's words for a missing program name no program.
@@ -139,7 +141,7 @@ pub fn command_line(command: &Command) -> String {
 
 fn quoted(word: &OsStr) -> String {
     let word = word.to_string_lossy();
-    let plain = |it: char| it.is_alphanumeric() || "_-+=./,:@%".contains(it);
+    let plain = |letter: char| letter.is_alphanumeric() || "_-+=./,:@%".contains(letter);
     if !word.is_empty() && word.chars().all(plain) {
         return word.into_owned();
     }
@@ -203,7 +205,8 @@ fn kill_group(child: &mut Child) {
 #[cfg(unix)]
 fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;
-    path.metadata().is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0)
+    path.metadata()
+        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
 }
 
 #[cfg(not(unix))]
@@ -269,7 +272,9 @@ mod tests {
         let reading = {
             let path = path.clone();
             let (sender, receiver) = channel();
-            std::thread::spawn(move || sender.send(std::fs::read(path).map(|it| it.len()).ok()));
+            std::thread::spawn(move || {
+                sender.send(std::fs::read(path).map(|bytes| bytes.len()).ok())
+            });
             receiver
         };
         let script = "exec 3>\"$1\"; sleep 1000 & echo started >&3; wait";
@@ -284,7 +289,8 @@ mod tests {
 
     #[test]
     fn a_missing_tool_is_named() {
-        let error = run(&mut Command::new("no-such-tool-anywhere"), b"", LIMIT).expect_err("it is missing");
+        let error =
+            run(&mut Command::new("no-such-tool-anywhere"), b"", LIMIT).expect_err("it is missing");
         assert_eq!(error.ran, "no-such-tool-anywhere");
         assert!(find("no-such-tool-anywhere").is_none());
         assert!(find("sh").is_some());

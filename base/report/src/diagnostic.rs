@@ -13,7 +13,6 @@ use crate::snippet;
 pub struct SourceFile {
     /// The path as the user wrote it.
     pub name: String,
-    /// The whole text.
     pub text: String,
 }
 
@@ -143,7 +142,9 @@ mod tests {
         let text = "node f(a:u16)\n  returns (b:u16)\nlet\n  b = a ^ kk\ntel\n";
         let file = SourceFile::new("gift.ua", text);
         check(
-            Diagnostic::new("`kk` is not defined").at(span_of(&file, "kk"), "not defined").with_help("did you mean `k`?"),
+            Diagnostic::new("`kk` is not defined")
+                .at(span_of(&file, "kk"), "not defined")
+                .with_help("did you mean `k`?"),
             expect![[r#"
                 error: `kk` is not defined
                    ,-[gift.ua:4:11]
@@ -213,7 +214,8 @@ mod tests {
     fn end_of_file_tabs_and_carriage_returns() {
         let file = SourceFile::new("t.ua", "let\r\n\ta = b;\r\n\tc = d");
         check(
-            Diagnostic::new("`tel` is missing").at(Span::new(&file, file.text.len()..file.text.len()), "here"),
+            Diagnostic::new("`tel` is missing")
+                .at(Span::new(&file, file.text.len()..file.text.len()), "here"),
             expect![[r#"
                 error: `tel` is missing
                    ,-[t.ua:3:7]
@@ -287,8 +289,10 @@ mod tests {
     fn json_has_the_fixed_keys() {
         let file = SourceFile::new("a.ua", "x\ny");
         let placed = Diagnostic::new("no").at(span_of(&file, "y"), "");
-        expect![[r#"{"file":"a.ua","line":2,"column":1,"message":"no","help":null}"#]].assert_eq(&placed.to_json().to_string());
+        expect![[r#"{"file":"a.ua","line":2,"column":1,"message":"no","help":null}"#]]
+            .assert_eq(&placed.to_json().to_string());
         let loose = Diagnostic::new("no").with_help("go");
-        expect![[r#"{"file":null,"line":null,"column":null,"message":"no","help":"go"}"#]].assert_eq(&loose.to_json().to_string());
+        expect![[r#"{"file":null,"line":null,"column":null,"message":"no","help":"go"}"#]]
+            .assert_eq(&loose.to_json().to_string());
     }
 }

@@ -25,6 +25,9 @@ mod tests {
 
     #[test]
     fn nothing_can_open_a_tag_or_close_an_attribute() {
-        assert_eq!(escape("<a href=\"x\" b='y'>&\u{0}\n"), "&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;\u{fffd}\n");
+        assert_eq!(
+            escape("<a href=\"x\" b='y'>&\u{0}\n"),
+            "&lt;a href=&quot;x&quot; b=&#39;y&#39;&gt;&amp;\u{fffd}\n"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! Spans and diagnostics, tables, charts, JSON evidence and the HTML page: builds text, prints nothing.
+//! Spans and diagnostics, tables, charts, JSON evidence and the HTML page: builds text, prints
+//! nothing.
 
 pub mod diagnostic;
 pub mod escape;

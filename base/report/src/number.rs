@@ -63,7 +63,7 @@ mod tests {
 
     #[test]
     fn one_is_no_plural() {
-        let counted = [0, 1, 2, 21].map(|it| count(it, "site"));
+        let counted = [0, 1, 2, 21].map(|number| count(number, "site"));
         assert_eq!(counted, ["0 sites", "1 site", "2 sites", "21 sites"]);
     }
 }

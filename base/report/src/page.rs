@@ -1,5 +1,5 @@
-//! The report as one HTML file: nothing loaded, light and dark, readable on a phone, and without a script, which only sorts and
-//! filters tables and reads charts out.
+//! The report as one HTML file: nothing loaded, light and dark, readable on a phone, and without a
+//! script, which only sorts and filters tables and reads charts out.
 
 use std::collections::HashSet;
 
@@ -7,10 +7,8 @@ use crate::escape::escape;
 use crate::kind::Kind;
 use crate::table::Table;
 
-/// The whole report.
 #[derive(Debug, Clone)]
 pub struct Page {
-    /// Its title.
     pub title: String,
     /// One paragraph below the title: machine, date, command.
     pub intro: String,
@@ -21,7 +19,6 @@ pub struct Page {
 /// One part of the report.
 #[derive(Debug, Clone, Default)]
 pub struct Section {
-    /// Its title.
     pub title: String,
     /// What of it is on the first screen.
     pub card: Option<Card>,
@@ -56,13 +53,10 @@ const ROWS_MAX: usize = 16;
 /// One piece of a section.
 #[derive(Debug, Clone)]
 pub enum Block {
-    /// A smaller heading.
     Heading(String),
-    /// A paragraph.
     Text(String),
     /// Text with its line ends kept, in a fixed-width face.
     Code(String),
-    /// A table.
     Table(Table),
     /// A chart of [`crate::svg`]: SVG text, taken as it is.
     Chart(String),
@@ -73,7 +67,6 @@ pub enum Block {
 }
 
 impl Page {
-    /// The file's text.
     pub fn html(&self) -> String {
         let title = escape(&self.title);
         let mut html = format!(
@@ -102,7 +95,14 @@ impl Page {
 
 impl Section {
     /// Its entry in the contents and its text.
-    fn html(&self, id: &str, level: usize, names: &mut HashSet<String>, contents: &mut String, body: &mut String) {
+    fn html(
+        &self,
+        id: &str,
+        level: usize,
+        names: &mut HashSet<String>,
+        contents: &mut String,
+        body: &mut String,
+    ) {
         let title = escape(&self.title);
         *contents += &format!("<li><a href=\"#{id}\">{title}</a>");
         *body += &format!("<section id=\"{id}\">\n<h{level}>{title}</h{level}>\n");
@@ -123,7 +123,8 @@ impl Section {
 impl Card {
     fn html(&self, id: &str) -> String {
         let [title, waits, figure, says, verdict] =
-            [&self.title, &self.waits, &self.figure, &self.says, &self.verdict].map(|it| escape(it));
+            [&self.title, &self.waits, &self.figure, &self.says, &self.verdict]
+                .map(|it| escape(it));
         let picture = self.picture.as_deref().unwrap_or_default();
         format!(
             "<article class=\"card\">\n<h2><a href=\"#{id}\">{title}</a></h2>\n<p class=\"waits\">{waits}</p>\n\
@@ -138,14 +139,26 @@ impl Block {
         match self {
             Block::Heading(text) => format!("<h3>{}</h3>\n", escape(text)),
             Block::Text(text) => format!("<p>{}</p>\n", escape(text)),
-            Block::Code(text) => format!("<pre class=\"scroll\" tabindex=\"0\"><code>{}</code></pre>\n", escape(text)),
+            Block::Code(text) => format!(
+                "<pre class=\"scroll\" tabindex=\"0\"><code>{}</code></pre>\n",
+                escape(text)
+            ),
             Block::Table(table) if table.n_rows() > ROWS_MAX => {
-                format!("<details>\n<summary>{}: {} rows</summary>\n{}</details>\n", escape(&table.title), table.n_rows(), table.html())
+                format!(
+                    "<details>\n<summary>{}: {} rows</summary>\n{}</details>\n",
+                    escape(&table.title),
+                    table.n_rows(),
+                    table.html()
+                )
             }
             Block::Table(table) => table.html(),
             Block::Chart(svg) => format!("<figure class=\"chart\">\n{svg}</figure>\n"),
             Block::Page(title, html) => {
-                format!("<iframe title=\"{}\" loading=\"lazy\" srcdoc=\"{}\"></iframe>\n", escape(title), escape(html))
+                format!(
+                    "<iframe title=\"{}\" loading=\"lazy\" srcdoc=\"{}\"></iframe>\n",
+                    escape(title),
+                    escape(html)
+                )
             }
             Block::Details(summary, blocks) => {
                 let inner: String = blocks.iter().map(Block::html).collect();
@@ -157,8 +170,8 @@ impl Block {
 
 /// A name for links, made from `title`, that is not yet in `taken`.
 fn id_of(title: &str, taken: &mut HashSet<String>) -> String {
-    let letters = title.to_lowercase().replace(|it: char| !it.is_ascii_alphanumeric(), "-");
-    let words: Vec<&str> = letters.split('-').filter(|it| !it.is_empty()).collect();
+    let letters = title.to_lowercase().replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
+    let words: Vec<&str> = letters.split('-').filter(|part| !part.is_empty()).collect();
     let base = if words.is_empty() { "section".to_owned() } else { words.join("-") };
     let mut id = base.clone();
     let mut n_tried = 1;
@@ -182,13 +195,20 @@ mod tests {
     fn sample() -> Page {
         let mut table = Table::new("Names", &["name"]);
         table.push(vec![Cell::words("a & b")]);
-        let section = |title: &str, blocks| Section { title: title.to_owned(), blocks, ..Section::default() };
+        let section =
+            |title: &str, blocks| Section { title: title.to_owned(), blocks, ..Section::default() };
         Page {
             title: "A <report>".to_owned(),
             intro: "One machine.".to_owned(),
             sections: vec![
-                section("The cipher: speed", vec![Block::Text("x < y".to_owned()), Block::Table(table)]),
-                section("The cipher, speed!", vec![Block::Details("more".to_owned(), vec![Block::Code("a\n  b".to_owned())])]),
+                section(
+                    "The cipher: speed",
+                    vec![Block::Text("x < y".to_owned()), Block::Table(table)],
+                ),
+                section(
+                    "The cipher, speed!",
+                    vec![Block::Details("more".to_owned(), vec![Block::Code("a\n  b".to_owned())])],
+                ),
             ],
         }
     }
@@ -242,12 +262,13 @@ mod tests {
         .assert_eq(&body);
     }
 
-    /// A card leads to its section; a long table is folded, a short one is not; parts are below their section in the contents.
+    /// A card leads to its section; a long table is folded, a short one is not; parts are below
+    /// their section in the contents.
     #[test]
     fn cards_parts_and_folded_tables() {
         let table = |n: usize| {
             let mut table = Table::new(format!("Of {n}"), &["name"]);
-            (0..n).for_each(|it| table.push(vec![Cell::number(it)]));
+            (0..n).for_each(|idx| table.push(vec![Cell::number(idx)]));
             Block::Table(table)
         };
         let text = |text: &str| text.to_owned();
@@ -260,8 +281,17 @@ mod tests {
             verdict: text("Good."),
             picture: None,
         };
-        let part = Section { title: text("Committed"), blocks: vec![table(ROWS_MAX)], ..Section::default() };
-        let section = Section { title: text("The audit"), card: Some(card), blocks: vec![table(ROWS_MAX + 1)], parts: vec![part] };
+        let part = Section {
+            title: text("Committed"),
+            blocks: vec![table(ROWS_MAX)],
+            ..Section::default()
+        };
+        let section = Section {
+            title: text("The audit"),
+            card: Some(card),
+            blocks: vec![table(ROWS_MAX + 1)],
+            parts: vec![part],
+        };
         let html = Page { title: text("T"), intro: text("I"), sections: vec![section] }.html();
         let at = |words: &str| html.find(words).unwrap_or_else(|| panic!("no `{words}` in {html}"));
         let order = [
@@ -283,7 +313,14 @@ mod tests {
         let html = Block::Page("Of <x>".to_owned(), inner.to_owned()).html();
         let (_, rest) = html.split_once("srcdoc=\"").expect("a frame");
         let (within, _) = rest.split_once('"').expect("its end");
-        assert_eq!(within.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", "\"").replace("&amp;", "&"), inner);
+        assert_eq!(
+            within
+                .replace("&lt;", "<")
+                .replace("&gt;", ">")
+                .replace("&quot;", "\"")
+                .replace("&amp;", "&"),
+            inner
+        );
         assert!(html.contains("title=\"Of &lt;x&gt;\""));
     }
 

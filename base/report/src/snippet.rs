@@ -7,8 +7,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use miette::{
-    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents, SourceCode, SourceSpan, SpanContents,
-    ThemeCharacters, ThemeStyles,
+    GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents,
+    SourceCode, SourceSpan, SpanContents, ThemeCharacters, ThemeStyles,
 };
 
 use crate::diagnostic::{Diagnostic, SourceFile};
@@ -23,7 +23,11 @@ const GAP_LINES: usize = 3;
 
 /// The message with its source lines, labels and help.
 pub(crate) fn render(diagnostic: &Diagnostic, colour: bool) -> String {
-    let (word, help_word) = if colour { ("\u{1b}[1;31merror\u{1b}[0m", "\u{1b}[36mhelp\u{1b}[0m") } else { ("error", "help") };
+    let (word, help_word) = if colour {
+        ("\u{1b}[1;31merror\u{1b}[0m", "\u{1b}[36mhelp\u{1b}[0m")
+    } else {
+        ("error", "help")
+    };
     let mut text = format!("{word}: {}\n", clean(&diagnostic.message, true));
     for piece in pieces(diagnostic) {
         text += &draw(&piece, colour);
@@ -56,10 +60,16 @@ fn pieces(diagnostic: &Diagnostic) -> Vec<Piece> {
         let (line, column) = span.line_column();
         // A span of several lines is drawn on its first.
         let covered = span.text().lines().next().unwrap_or("");
-        let label = Label { line_idx: line - 1, column_idx: column - 1, n_chars: covered.chars().count(), text: clean(text, true) };
-        let home = pieces
-            .iter_mut()
-            .find(|piece| piece.file == span.file && piece.labels.iter().any(|it| it.line_idx.abs_diff(label.line_idx) <= GAP_LINES));
+        let label = Label {
+            line_idx: line - 1,
+            column_idx: column - 1,
+            n_chars: covered.chars().count(),
+            text: clean(text, true),
+        };
+        let home = pieces.iter_mut().find(|piece| {
+            piece.file == span.file
+                && piece.labels.iter().any(|it| it.line_idx.abs_diff(label.line_idx) <= GAP_LINES)
+        });
         match home {
             Some(piece) => piece.labels.push(label),
             None => pieces.push(Piece { file: Arc::clone(&span.file), labels: vec![label] }),
@@ -69,8 +79,8 @@ fn pieces(diagnostic: &Diagnostic) -> Vec<Piece> {
 }
 
 fn draw(piece: &Piece, colour: bool) -> String {
-    let first_label_line = piece.labels.iter().map(|it| it.line_idx).min().unwrap_or(0);
-    let last_label_line = piece.labels.iter().map(|it| it.line_idx).max().unwrap_or(0);
+    let first_label_line = piece.labels.iter().map(|label| label.line_idx).min().unwrap_or(0);
+    let last_label_line = piece.labels.iter().map(|label| label.line_idx).max().unwrap_or(0);
     let first_line = first_label_line.saturating_sub(1);
     let n_lines = last_label_line + 2 - first_line;
 
@@ -86,7 +96,8 @@ fn draw(piece: &Piece, colour: bool) -> String {
     let lines = piece.file.text.split('\n').skip(first_line).take(n_lines);
     let n_lines_of_file = piece.file.text.lines().count();
     for (line_idx, line) in (first_line..).zip(lines) {
-        let labels: Vec<&Label> = piece.labels.iter().filter(|it| it.line_idx == line_idx).collect();
+        let labels: Vec<&Label> =
+            piece.labels.iter().filter(|label| label.line_idx == line_idx).collect();
         if labels.is_empty() && line_idx >= n_lines_of_file {
             break;
         }
@@ -130,7 +141,7 @@ impl View {
     /// Adds `line`, cut around the first label if it is long, and its labels.
     fn push_line(&mut self, line: &str, labels: &[&Label]) {
         let n_chars = line.chars().count();
-        let focus = labels.first().map_or(0, |it| it.column_idx.min(n_chars));
+        let focus = labels.first().map_or(0, |label| label.column_idx.min(n_chars));
         let (from, to) = if n_chars <= LINE_CHARS_MAX {
             (0, n_chars)
         } else {
@@ -192,24 +203,40 @@ impl miette::Diagnostic for View {
 }
 
 impl SourceCode for View {
-    fn read_span<'a>(&'a self, span: &SourceSpan, n_before: usize, n_after: usize) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        n_before: usize,
+        n_after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
         let found = self.text.read_span(span, n_before, n_after)?;
         // Without context miette asks for the place to name, with context for the lines.
-        let (line, column) = if n_before == 0 { (self.line, self.column) } else { (found.line() + self.first_line, found.column()) };
-        Ok(Box::new(MietteSpanContents::new_named(self.name.clone(), found.data(), *found.span(), line, column, found.line_count())))
+        let (line, column) = if n_before == 0 {
+            (self.line, self.column)
+        } else {
+            (found.line() + self.first_line, found.column())
+        };
+        Ok(Box::new(MietteSpanContents::new_named(
+            self.name.clone(),
+            found.data(),
+            *found.span(),
+            line,
+            column,
+            found.line_count(),
+        )))
     }
 }
 
 /// `text` without characters that move the cursor; one character stays one character.
 fn clean(text: &str, keep_line_ends: bool) -> String {
     text.chars()
-        .map(|it| match it {
-            '\n' if keep_line_ends => it,
-            '\t' => it,
+        .map(|letter| match letter {
+            '\n' if keep_line_ends => letter,
+            '\t' => letter,
             // Direction marks would let a file lie about the order of its characters.
             '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => '\u{fffd}',
-            _ if it.is_control() => '\u{fffd}',
-            _ => it,
+            _ if letter.is_control() => '\u{fffd}',
+            _ => letter,
         })
         .collect()
 }

@@ -3,14 +3,20 @@
 /// As many names are listed.
 const N_SHOWN: usize = 8;
 
-/// A question or a hint for the user who wrote `name`; `None` where no candidate is close. Of these, the first that finds any:
+/// A question or a hint for the user who wrote `name`; `None` where no candidate is close. Of
+/// these, the first that finds any:
 ///
 /// 1. the same but for case: `AES-128`;
 /// 2. what begins with it and goes on with no letter: `aes` for `aes-128` and `aes-192`;
-/// 3. one slip (a letter missing, added, changed, or two swapped) in a name of three letters, and one more for every further
-///    three up to three. Of three digits and more two may be swapped, nothing else: `cortex-a53` is not `cortex-a35` with a slip;
+/// 3. one slip (a letter missing, added, changed, or two swapped) in a name of three letters, and
+///    one more for every further
+///    three up to three. Of three digits and more two may be swapped, nothing else: `cortex-a53` is
+//not `cortex-a35` with a slip;
 /// 4. another number of the same family: `cortex-a72`.
-pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
+pub fn did_you_mean<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<String> {
     let mut known: Vec<&str> = Vec::new();
     for candidate in candidates {
         if candidate != name && !known.contains(&candidate) {
@@ -21,24 +27,33 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
     if let Some(same) = known.iter().find(|candidate| candidate.eq_ignore_ascii_case(name)) {
         return Some(question(&[same]));
     }
-    let longer: Vec<&str> = known.iter().copied().filter(|candidate| goes_on_after(name, candidate)).collect();
+    let longer: Vec<&str> =
+        known.iter().copied().filter(|candidate| goes_on_after(name, candidate)).collect();
     if !longer.is_empty() {
         return Some(question(&longer));
     }
     let n_slips_max = (name.chars().count() / 3).min(3);
     let near = known.iter().map(|candidate| (n_slips(name, candidate), *candidate));
-    let near = near.filter(|(slips, candidate)| *slips <= n_slips_max && have_same_digits(name, candidate));
+    let near = near
+        .filter(|(slips, candidate)| *slips <= n_slips_max && have_same_digits(name, candidate));
     if let Some((_, nearest)) = near.min_by_key(|(slips, _)| *slips) {
         return Some(question(&[nearest]));
     }
-    let relatives: Vec<&str> =
-        known.iter().copied().filter(|candidate| family(name).is_some() && family(name) == family(candidate)).collect();
+    let relatives: Vec<&str> = known
+        .iter()
+        .copied()
+        .filter(|candidate| family(name).is_some() && family(name) == family(candidate))
+        .collect();
     let verb = if relatives.len() == 1 { "is" } else { "are" };
-    (!relatives.is_empty()).then(|| format!("of that family there {verb} {}", listed(&relatives, "and", "")))
+    (!relatives.is_empty())
+        .then(|| format!("of that family there {verb} {}", listed(&relatives, "and", "")))
 }
 
 fn goes_on_after(name: &str, candidate: &str) -> bool {
-    let (Some(start), Some(rest)) = (candidate.get(..name.len()), candidate.get(name.len()..)) else { return false };
+    let (Some(start), Some(rest)) = (candidate.get(..name.len()), candidate.get(name.len()..))
+    else {
+        return false;
+    };
     let is_border = |next: char| !next.is_alphabetic();
     !name.is_empty() && start.eq_ignore_ascii_case(name) && rest.starts_with(is_border)
 }
@@ -55,12 +70,13 @@ fn have_same_digits(name: &str, candidate: &str) -> bool {
 
 /// What stands before the first number of a name.
 fn family(name: &str) -> Option<String> {
-    let end = name.find(|it: char| it.is_ascii_digit()).filter(|end| *end > 1)?;
+    let end = name.find(|letter: char| letter.is_ascii_digit()).filter(|end| *end > 1)?;
     Some(name[..end].to_ascii_lowercase())
 }
 
 fn listed(names: &[&str], word: &str, quote: &str) -> String {
-    let shown: Vec<String> = names.iter().take(N_SHOWN).map(|name| format!("{quote}{name}{quote}")).collect();
+    let shown: Vec<String> =
+        names.iter().take(N_SHOWN).map(|name| format!("{quote}{name}{quote}")).collect();
     match shown.as_slice() {
         [one] => one.clone(),
         all if names.len() > N_SHOWN => format!("{}, ...", all.join(", ")),

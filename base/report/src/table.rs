@@ -8,33 +8,25 @@ use crate::kind::Kind;
 /// How a cell's text sits in its column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
-    /// Words.
     Left,
-    /// Numbers.
     Right,
 }
 
 /// What a cell means to the reader; shown as colour in HTML, never by colour alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
-    /// Nothing special.
     Plain,
-    /// Good news.
     Good,
-    /// Bad news.
     Bad,
-    /// There for completeness.
     Faint,
 }
 
 /// One field of a table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cell {
-    /// What it says.
     pub text: String,
     /// How it sits in its column.
     pub align: Align,
-    /// What it means.
     pub tone: Tone,
 }
 
@@ -59,7 +51,6 @@ impl Cell {
 /// A titled table; rows shorter than the columns are filled with empty cells.
 #[derive(Debug, Clone)]
 pub struct Table {
-    /// What it shows.
     pub title: String,
     /// What its numbers are, if it has any.
     pub kind: Option<Kind>,
@@ -67,7 +58,6 @@ pub struct Table {
     pub note: Option<String>,
     /// Names of the columns, with units.
     pub columns: Vec<String>,
-    /// The rows.
     pub rows: Vec<Vec<Cell>>,
 }
 
@@ -75,7 +65,13 @@ impl Table {
     /// An empty table. Each column has a name, which a screen reader says with each of its cells.
     pub fn new(title: impl Into<String>, columns: &[&str]) -> Table {
         assert!(columns.iter().all(|name| !name.is_empty()), "each column has a name: {columns:?}");
-        Table { title: title.into(), kind: None, note: None, columns: columns.iter().map(|&it| it.to_owned()).collect(), rows: Vec::new() }
+        Table {
+            title: title.into(),
+            kind: None,
+            note: None,
+            columns: columns.iter().map(|&column| column.to_owned()).collect(),
+            rows: Vec::new(),
+        }
     }
 
     /// Says what the numbers are.
@@ -90,9 +86,14 @@ impl Table {
         self
     }
 
-    /// Adds a row.
     pub fn push(&mut self, row: Vec<Cell>) {
-        assert!(row.len() <= self.columns.len(), "a row of `{}` has {} cells for {} columns", self.title, row.len(), self.columns.len());
+        assert!(
+            row.len() <= self.columns.len(),
+            "a row of `{}` has {} cells for {} columns",
+            self.title,
+            row.len(),
+            self.columns.len()
+        );
         self.rows.push(row);
     }
 
@@ -114,15 +115,17 @@ impl Table {
         } else {
             drawn.set_content_arrangement(ContentArrangement::Disabled);
         }
-        drawn.set_header(
-            self.columns
-                .iter()
-                .enumerate()
-                .map(|(idx, name)| comfy_table::Cell::new(one_line(name)).set_alignment(alignment(self.align_of(idx)))),
-        );
+        drawn.set_header(self.columns.iter().enumerate().map(|(idx, name)| {
+            comfy_table::Cell::new(one_line(name)).set_alignment(alignment(self.align_of(idx)))
+        }));
         for row in &self.rows {
-            let mut cells: Vec<comfy_table::Cell> =
-                row.iter().map(|cell| comfy_table::Cell::new(one_line(&cell.text)).set_alignment(alignment(cell.align))).collect();
+            let mut cells: Vec<comfy_table::Cell> = row
+                .iter()
+                .map(|cell| {
+                    comfy_table::Cell::new(one_line(&cell.text))
+                        .set_alignment(alignment(cell.align))
+                })
+                .collect();
             cells.resize(self.columns.len(), comfy_table::Cell::new(""));
             drawn.add_row(cells);
         }
@@ -144,7 +147,8 @@ impl Table {
     /// The table as an HTML figure that scrolls sideways where it does not fit.
     pub fn html(&self) -> String {
         let title = escape(&self.title);
-        let kind = self.kind.map_or(String::new(), |kind| format!(" <span class=\"kind\">{kind}</span>"));
+        let kind =
+            self.kind.map_or(String::new(), |kind| format!(" <span class=\"kind\">{kind}</span>"));
         let mut html = format!(
             "<figure class=\"table\">\n<figcaption>{title}{kind}</figcaption>\n\
              <div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{title}\">\n<table>\n<thead><tr>"
@@ -205,7 +209,7 @@ fn class_of(align: Align, tone: Tone) -> String {
 
 /// A cell with a control character would shift the columns.
 fn one_line(text: &str) -> String {
-    text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect()
+    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
 }
 
 #[cfg(test)]
@@ -215,8 +219,9 @@ mod tests {
     use super::*;
 
     fn sample() -> Table {
-        let mut table =
-            Table::new("Cycles a byte", &["cipher", "cycles/byte", "remark"]).kind(Kind::Measured).note("31 pairs, one machine");
+        let mut table = Table::new("Cycles a byte", &["cipher", "cycles/byte", "remark"])
+            .kind(Kind::Measured)
+            .note("31 pairs, one machine");
         table.push(vec![
             Cell::words("aes <128>"),
             Cell::number("12.5").tone(Tone::Good),

@@ -29,7 +29,6 @@ pub enum Failure {
     Environment {
         /// What was run, as a command line or a sentence such as `read x.ua`.
         ran: String,
-        /// What it said.
         said: String,
         /// What to do, only if we are sure.
         help: Option<String>,
@@ -79,8 +78,8 @@ pub struct Output {
 impl Output {
     /// Output for this process; `json` is the user's `--json`.
     pub fn new(json: bool) -> Output {
-        let colour_wanted =
-            std::env::var_os("NO_COLOR").is_none_or(|it| it.is_empty()) && std::env::var_os("TERM").is_none_or(|it| it != "dumb");
+        let colour_wanted = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            && std::env::var_os("TERM").is_none_or(|value| value != "dumb");
         Output {
             json,
             colour: colour_wanted && io::stdout().is_terminal(),
@@ -119,7 +118,10 @@ impl Output {
     /// Prints the command's one JSON object; nothing without `--json`.
     pub fn object(&mut self, value: &Value) {
         self.said_ok = value["ok"].as_bool();
-        assert!(self.said_ok.is_some(), "every object says in `ok` whether the command did what was asked");
+        assert!(
+            self.said_ok.is_some(),
+            "every object says in `ok` whether the command did what was asked"
+        );
         if self.json {
             to_stdout(&[value.to_string().as_bytes(), b"\n"]);
         }
@@ -162,14 +164,18 @@ impl Output {
     pub fn finish(&mut self, ended: Result<(), Failure>) -> ExitCode {
         // What an interrupt broke on its way is no failure of the command.
         measure::interrupt::hold();
-        debug_assert!(self.said_ok.is_none_or(|said| said == ended.is_ok()), "`ok` is true if the exit code is 0, and only then");
+        debug_assert!(
+            self.said_ok.is_none_or(|said| said == ended.is_ok()),
+            "`ok` is true if the exit code is 0, and only then"
+        );
         let Err(mut failure) = ended else {
             return ExitCode::SUCCESS;
         };
         if let Failure::Environment { ran, help: help @ None, .. } = &mut failure {
             let program = ran.split(' ').next().unwrap_or_default();
             let is_missing = (self.lists)(program) && measure::tool::find(program).is_none();
-            *help = is_missing.then(|| "`meanwhile doctor` lists the tools and what installs them".to_owned());
+            *help = is_missing
+                .then(|| "`meanwhile doctor` lists the tools and what installs them".to_owned());
         }
         if self.json {
             if let Some(object) = failure_object(&failure) {
@@ -184,12 +190,14 @@ impl Output {
 
 /// Writes a file that the user named, see [`measure::file::write`].
 pub fn write_file(path: &Path, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
-    measure::file::write(path, bytes.as_ref()).map_err(|error| Failure::environment(format!("write {}", path.display()), error))
+    measure::file::write(path, bytes.as_ref())
+        .map_err(|error| Failure::environment(format!("write {}", path.display()), error))
 }
 
 /// Refuses a file that [`write_file`] could not write, before the work is done.
 pub fn check_writable(path: &Path) -> Result<(), Failure> {
-    measure::file::check_writable(path).map_err(|error| Failure::environment(format!("write {}", path.display()), error))
+    measure::file::check_writable(path)
+        .map_err(|error| Failure::environment(format!("write {}", path.display()), error))
 }
 
 /// What a key pressed before a [`Screen`] means.
@@ -221,7 +229,12 @@ impl Screen {
         queue!(stdout, cursor::MoveTo(0, 0))?;
         for line in text.lines().take(usize::from(height)) {
             let line: String = line.chars().take(usize::from(width)).collect();
-            queue!(stdout, style::Print(line), terminal::Clear(ClearType::UntilNewLine), cursor::MoveToNextLine(1))?;
+            queue!(
+                stdout,
+                style::Print(line),
+                terminal::Clear(ClearType::UntilNewLine),
+                cursor::MoveToNextLine(1)
+            )?;
         }
         queue!(stdout, terminal::Clear(ClearType::FromCursorDown))?;
         stdout.flush()
@@ -233,8 +246,13 @@ impl Screen {
             return Ok(Key::Other);
         }
         let Event::Key(key) = event::read()? else { return Ok(Key::Other) };
-        let is_break = key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
-        Ok(if is_break || matches!(key.code, KeyCode::Char('q') | KeyCode::Esc) { Key::Quit } else { Key::Other })
+        let is_break =
+            key.code == KeyCode::Char('c') && key.modifiers.contains(KeyModifiers::CONTROL);
+        Ok(if is_break || matches!(key.code, KeyCode::Char('q') | KeyCode::Esc) {
+            Key::Quit
+        } else {
+            Key::Other
+        })
     }
 }
 
@@ -246,15 +264,16 @@ impl Drop for Screen {
     }
 }
 
-/// Gives the terminal back when the process is interrupted: what a progress bar drew is left behind by a new line.
+/// Gives the terminal back when the process is interrupted: what a progress bar drew is left behind
+/// by a new line.
 pub fn restore_terminal() {
     if io::stderr().is_terminal() {
         to_stderr("\n");
     }
 }
 
-/// Prints help or version, or says what is wrong with the arguments; 0 or 1. `now` is the command line that does what these
-/// once did, if they are old ones.
+/// Prints help or version, or says what is wrong with the arguments; 0 or 1. `now` is the command
+/// line that does what these once did, if they are old ones.
 pub fn usage(refused: &clap::Error, now: Option<&str>) -> ExitCode {
     // The arguments could not be parsed, so `--json` is looked for by hand.
     let json = std::env::args_os().take_while(|arg| arg != "--").any(|arg| arg == "--json");
@@ -263,17 +282,30 @@ pub fn usage(refused: &clap::Error, now: Option<&str>) -> ExitCode {
         if json {
             out.object(&json!({"ok": true, "text": refused.render().to_string()}));
         } else {
-            let text = if out.colour { refused.render().ansi().to_string() } else { refused.render().to_string() };
+            let text = if out.colour {
+                refused.render().ansi().to_string()
+            } else {
+                refused.render().to_string()
+            };
             to_stdout(&[text.as_bytes()]);
         }
         return ExitCode::SUCCESS;
     }
     let plain = refused.render().to_string();
-    let message = plain.strip_prefix("error: ").unwrap_or(&plain).split("\n\n").next().unwrap_or(&plain).trim().to_owned();
+    let message = plain
+        .strip_prefix("error: ")
+        .unwrap_or(&plain)
+        .split("\n\n")
+        .next()
+        .unwrap_or(&plain)
+        .trim()
+        .to_owned();
     if let Some(now) = now {
         return out.finish(Err(Failure::user(
             message,
-            Some(&format!("this is `{now}` now, a program of the repository; `make report` builds it")),
+            Some(&format!(
+                "this is `{now}` now, a program of the repository; `make report` builds it"
+            )),
         )));
     }
     if json {
@@ -286,7 +318,11 @@ pub fn usage(refused: &clap::Error, now: Option<&str>) -> ExitCode {
 fn failure_text(failure: &Failure, colour: bool) -> String {
     match failure {
         Failure::Reported | Failure::Exit(_) | Failure::Signal(_) => String::new(),
-        Failure::User(diagnostics) => diagnostics.iter().map(|it| it.render(colour)).collect::<Vec<String>>().join("\n"),
+        Failure::User(diagnostics) => diagnostics
+            .iter()
+            .map(|diagnostic| diagnostic.render(colour))
+            .collect::<Vec<String>>()
+            .join("\n"),
         Failure::Environment { ran, said, help } => {
             let word = paint("error", "1;31", colour);
             let mut text = format!("{word}: `{ran}` failed\n");
@@ -323,7 +359,8 @@ fn paint(word: &str, sgr: &str, colour: bool) -> String {
 /// A reader that closes the pipe has seen enough: we end quietly. Any other error is said.
 fn to_stdout(parts: &[&[u8]]) {
     let mut stdout = io::stdout().lock();
-    let written = parts.iter().try_for_each(|part| stdout.write_all(part)).and_then(|()| stdout.flush());
+    let written =
+        parts.iter().try_for_each(|part| stdout.write_all(part)).and_then(|()| stdout.flush());
     match written {
         Ok(()) => {}
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => std::process::exit(0),

@@ -13,11 +13,19 @@ use serde_json::{Value, json};
 use super::options::{How, Loaded};
 use crate::output::{Failure, Output};
 
-/// Runs the command.
-pub fn run(loaded: &Loaded, how: &How, function: Option<&str>, recorded: Option<Recorded>, out: &mut Output) -> Result<(), Failure> {
+pub fn run(
+    loaded: &Loaded,
+    how: &How,
+    function: Option<&str>,
+    recorded: Option<Recorded>,
+    out: &mut Output,
+) -> Result<(), Failure> {
     let Some(core) = how.core(&loaded.cpu) else {
         let help = "--spills counts what was spilled; --function shows one function without cycles";
-        return Err(Failure::user(format!("`{}` reorders instructions: no model here says when one waits", loaded.cpu), Some(help)));
+        return Err(Failure::user(
+            format!("`{}` reorders instructions: no model here says when one waits", loaded.cpu),
+            Some(help),
+        ));
     };
     let is_recorded = recorded.is_some();
     let options = Options { cold: how.cold.clone(), effort: Effort::Bounds, recorded };
@@ -25,11 +33,13 @@ pub fn run(loaded: &Loaded, how: &How, function: Option<&str>, recorded: Option<
     let mut refused = Vec::new();
     for (program, symbol) in chosen(loaded, function)? {
         match summary(program, symbol, &core, &options) {
-            Ok(found) => rows.extend(found.map(|it| (program, it))),
+            Ok(found) => rows.extend(found.map(|found| (program, found))),
             Err(error) => refused.push(error.message),
         }
     }
-    rows.sort_by_key(|(_, it)| (Reverse(it.lost_cycles()), Reverse(it.cycles.stall_cycles), it.address));
+    rows.sort_by_key(|(_, it)| {
+        (Reverse(it.lost_cycles()), Reverse(it.cycles.stall_cycles), it.address)
+    });
     let n_all = rows.len();
     let listed = &rows[..how.limit.unwrap_or(n_all).min(n_all)];
     if listed.is_empty() && is_recorded {
@@ -38,12 +48,14 @@ pub fn run(loaded: &Loaded, how: &How, function: Option<&str>, recorded: Option<
             Some("a program that was moved when it was loaded needs --path-base"),
         ));
     }
-    let mut columns = vec!["function", "instructions", "hot", "cycles", "waiting", "lower bound", "above it"];
+    let mut columns =
+        vec!["function", "instructions", "hot", "cycles", "waiting", "lower bound", "above it"];
     if is_recorded {
         columns.extend(["runs", "lost in all"]);
     }
     let note = format!("cycles of the hot path on {}; the bound is the polynomial one", loaded.cpu);
-    let mut table = Table::new("All functions, the worst first", &columns).kind(Kind::Model).note(note);
+    let mut table =
+        Table::new("All functions, the worst first", &columns).kind(Kind::Model).note(note);
     for (program, it) in listed {
         let mut cells = vec![
             Cell::words(cut(shown_in(program, &it.name))),
@@ -116,7 +128,11 @@ fn above(it: &Summary) -> u32 {
 pub fn chosen<'a>(loaded: &'a Loaded, function: Option<&str>) -> Result<Vec<Found<'a>>, Failure> {
     match function {
         Some(name) => find(&loaded.programs, name).map_err(|error| Failure::User(vec![error])),
-        None => Ok(loaded.programs.iter().flat_map(|program| program.symbols.iter().map(move |symbol| (program, symbol))).collect()),
+        None => Ok(loaded
+            .programs
+            .iter()
+            .flat_map(|program| program.symbols.iter().map(move |symbol| (program, symbol)))
+            .collect()),
     }
 }
 

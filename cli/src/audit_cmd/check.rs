@@ -32,16 +32,17 @@ pub struct Args {
     sarif: Option<PathBuf>,
 }
 
-/// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     for path in args.junit.iter().chain(&args.sarif) {
         check_writable(path)?;
     }
-    let text = std::fs::read_to_string(&args.budget)
-        .map_err(|error| Failure::user(format!("cannot read `{}`: {error}", args.budget.display()), None))?;
+    let text = std::fs::read_to_string(&args.budget).map_err(|error| {
+        Failure::user(format!("cannot read `{}`: {error}", args.budget.display()), None)
+    })?;
     let entries = budget::parse(&args.budget, &text).map_err(Failure::User)?;
     // What cannot be judged hides nothing of the others.
-    let all: Vec<Verdict> = entries.into_iter().map(|entry| verdict(entry, out)).collect::<Result<_, _>>()?;
+    let all: Vec<Verdict> =
+        entries.into_iter().map(|entry| verdict(entry, out)).collect::<Result<_, _>>()?;
     if let Some(path) = &args.junit {
         write_file(path, budget::junit(&args.budget.display().to_string(), &all))?;
     }
@@ -59,8 +60,9 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             }
         }
     }
-    let is_kept = |it: &Verdict| matches!(it, Verdict::Judged(it) if it.is_kept());
-    let is_judged = |it: &Verdict| matches!(it, Verdict::Judged(_));
+    let is_kept =
+        |verdict: &Verdict| matches!(verdict, Verdict::Judged(verdict) if verdict.is_kept());
+    let is_judged = |verdict: &Verdict| matches!(verdict, Verdict::Judged(_));
     out.object(&json!({"ok": all.iter().all(is_kept), "functions": all.iter().map(Verdict::to_json).collect::<Vec<Value>>()}));
     match (all.iter().all(is_judged), all.iter().all(is_kept)) {
         (false, _) => Err(Failure::Exit(NOT_JUDGED)),
@@ -86,7 +88,10 @@ fn verdict(entry: Entry, out: &mut Output) -> Result<Verdict, Failure> {
             checked.causes.iter_mut().for_each(seen_from_here);
             return Ok(Verdict::Judged(checked));
         }
-        Err(Failure::User(all)) => all.into_iter().next().map_or_else(Default::default, |it| (it.message, it.help)),
+        Err(Failure::User(all)) => all
+            .into_iter()
+            .next()
+            .map_or_else(Default::default, |diagnostic| (diagnostic.message, diagnostic.help)),
         Err(Failure::Environment { ran, said, help }) => (format!("`{ran}`: {said}"), help),
         Err(other) => return Err(other),
     };
@@ -100,15 +105,21 @@ fn checked(entry: &Entry, out: &mut Output) -> Result<Checked, Failure> {
         Limit::Cycles(_) => None,
     };
     if let Some(patched) = now.function.tables.patched() {
-        out.warning(&format!("`{}` has {patched}, written over when the kernel starts: its cycles are those before", entry.function));
+        out.warning(&format!(
+            "`{}` has {patched}, written over when the kernel starts: its cycles are those before",
+            entry.function
+        ));
     }
     Checked::new(entry.clone(), &now, before.as_ref()).map_err(|error| Failure::User(vec![error]))
 }
 
-/// Compiled programs name their sources from the root of the machine that compiled them; a code host knows those below this folder.
+/// Compiled programs name their sources from the root of the machine that compiled them; a code
+/// host knows those below this folder.
 fn seen_from_here(cause: &mut Cause) {
     let Some((file, _)) = &mut cause.place else { return };
-    let below = std::env::current_dir().ok().and_then(|here| Some(Path::new(file.as_str()).strip_prefix(here).ok()?.display().to_string()));
+    let below = std::env::current_dir().ok().and_then(|here| {
+        Some(Path::new(file.as_str()).strip_prefix(here).ok()?.display().to_string())
+    });
     if let Some(below) = below {
         *file = below;
     }
@@ -121,7 +132,10 @@ fn audit_of(entry: &Entry, file: &Path, out: &mut Output) -> Result<Audit, Failu
         cc: entry.cc.clone(),
         cflags: entry.cflags.clone(),
         // The other file of a comparison may be compiled already.
-        compile_commands: entry.compile_commands.clone().filter(|_| toolchain::input(file) != Input::Elf),
+        compile_commands: entry
+            .compile_commands
+            .clone()
+            .filter(|_| toolchain::input(file) != Input::Elf),
         pivot: None,
         cold: entry.cold.clone(),
         branch_cost: None,
@@ -129,12 +143,16 @@ fn audit_of(entry: &Entry, file: &Path, out: &mut Output) -> Result<Audit, Failu
         limit: None,
     };
     let loaded = how.load_file(file)?;
-    loaded.warnings.iter().for_each(|it| out.warning(it));
+    loaded.warnings.iter().for_each(|warning| out.warning(warning));
     audited(&loaded, &how, Some(&entry.function), None)
 }
 
 fn table(budget: &Path, all: &[Verdict]) -> Table {
-    let mut table = Table::new(budget.display().to_string(), &["function", "cpu", "cycles", "allowed", "verdict"]).kind(Kind::Model);
+    let mut table = Table::new(
+        budget.display().to_string(),
+        &["function", "cpu", "cycles", "allowed", "verdict"],
+    )
+    .kind(Kind::Model);
     for it in all {
         let (verdict, tone) = match it {
             Verdict::Judged(it) if it.is_kept() => ("kept", Tone::Good),
@@ -149,7 +167,7 @@ fn table(budget: &Path, all: &[Verdict]) -> Table {
             Cell::words(&it.entry().function),
             Cell::words(it.cpu()),
             number(|it| it.cycles),
-            number(|it| it.allowed),
+            number(|checked| checked.allowed),
             Cell::words(verdict).tone(tone),
         ]);
     }

@@ -1,4 +1,5 @@
-//! `meanwhile audit cpus`: the machines, with the source of their numbers, and where two sources say different ones.
+//! `meanwhile audit cpus`: the machines, with the source of their numbers, and where two sources
+//! say different ones.
 
 use audit::beliefs::{Beliefs, ask};
 use machine::in_order::Core;
@@ -15,12 +16,12 @@ pub struct Args {
     /// Print every figure on which two sources differ, with both.
     #[arg(long)]
     compare: bool,
-    /// Ask gcc and LLVM how many cycles they take an addition to wait for a sum, a product, a load and a quotient on each machine.
+    /// Ask gcc and LLVM how many cycles they take an addition to wait for a sum, a product, a load
+    /// and a quotient on each machine.
     #[arg(long, conflicts_with = "compare")]
     beliefs: bool,
 }
 
-/// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     if args.compare {
         compare(out);
@@ -34,11 +35,21 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let mut table = Table::new("Machines", &["name", "machine", "instruction sets", "a cycle"]);
     for core in &cores {
         let sets = core.sets.join(" ");
-        table.push(vec![Cell::words(&core.name), Cell::words(&core.title), Cell::words(sets), Cell::number(core.issue_width)]);
+        table.push(vec![
+            Cell::words(&core.name),
+            Cell::words(&core.title),
+            Cell::words(sets),
+            Cell::number(core.issue_width),
+        ]);
     }
     for (name, title, sets) in REORDERING {
-        let sets: Vec<&str> = sets.iter().map(|it| it.name()).collect();
-        table.push(vec![Cell::words(name), Cell::words(title), Cell::words(sets.join(" ")), Cell::number("")]);
+        let sets: Vec<&str> = sets.iter().map(|set| set.name()).collect();
+        table.push(vec![
+            Cell::words(name),
+            Cell::words(title),
+            Cell::words(sets.join(" ")),
+            Cell::number(""),
+        ]);
     }
     out.text(&table.terminal(None));
     for core in &cores {
@@ -47,7 +58,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     out.line("each number has its source in machines/NAME.toml");
     let rows: Vec<Value> = cores
         .iter()
-        .map(|it| json!({"name": it.name, "title": it.title, "sets": it.sets, "issue_width": it.issue_width, "source": it.source}))
+        .map(|core| json!({"name": core.name, "title": core.title, "sets": core.sets, "issue_width": core.issue_width, "source": core.source}))
         .collect();
     out.object(&json!({"ok": true, "cpus": rows}));
     Ok(())
@@ -55,10 +66,17 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
 
 /// All that is disputed: of cores that audit times, then of machines that `cipher` knows.
 fn compare(out: &mut Output) {
-    let cores = Core::names().filter_map(Core::bundled).map(|it| (it.name, it.disputes));
-    let machines = Machine::names().filter_map(Machine::bundled).map(|it| (it.name, it.disputes));
-    let all: Vec<(String, Dispute)> =
-        cores.chain(machines).flat_map(|(name, disputes)| disputes.into_iter().map(move |it| (name.clone(), it))).collect();
+    let cores =
+        Core::names().filter_map(Core::bundled).map(|bundled| (bundled.name, bundled.disputes));
+    let machines = Machine::names()
+        .filter_map(Machine::bundled)
+        .map(|bundled| (bundled.name, bundled.disputes));
+    let all: Vec<(String, Dispute)> = cores
+        .chain(machines)
+        .flat_map(|(name, disputes)| {
+            disputes.into_iter().map(move |dispute| (name.clone(), dispute))
+        })
+        .collect();
     let columns = ["machine", "work", "figure", "here", "other", "source of the other", "of"];
     let note = "here: what counts; a chain measured on a board, over the vendor's latest table, over gcc's, over LLVM's";
     let mut table = Table::new("Figures on which two sources differ", &columns).note(note);
@@ -79,7 +97,9 @@ fn compare(out: &mut Output) {
         .map(|(name, it)| {
             let mut row = json!({"cpu": name});
             let figures = serde_json::to_value(it).expect("a dispute is words and numbers");
-            row.as_object_mut().expect("it is an object").extend(figures.as_object().expect("a dispute is an object").clone());
+            row.as_object_mut()
+                .expect("it is an object")
+                .extend(figures.as_object().expect("a dispute is an object").clone());
             row
         })
         .collect();
@@ -97,22 +117,35 @@ fn beliefs(cores: &[Core], out: &mut Output) {
     }
     bar.finish_and_clear();
     let note = "cycles from the start of an instruction to that of an addition that needs its result; - where the compiler has no answer";
-    let mut table = Table::new("What compilers believe", &["machine", "work", "here", "gcc", "LLVM 19"]).note(note);
+    let mut table =
+        Table::new("What compilers believe", &["machine", "work", "here", "gcc", "LLVM 19"])
+            .note(note);
     let shown = |cycles: Option<u32>| cycles.map_or("-".to_owned(), |it| it.to_string());
     for (core, it) in &asked {
         for row in &it.rows {
-            let words = vec![Cell::words(&core.name), Cell::words(row.class.name()), Cell::number(row.here)];
-            table.push([words, vec![Cell::number(shown(row.gcc)), Cell::number(shown(row.llvm))]].concat());
+            let words = vec![
+                Cell::words(&core.name),
+                Cell::words(row.class.name()),
+                Cell::number(row.here),
+            ];
+            table.push(
+                [words, vec![Cell::number(shown(row.gcc)), Cell::number(shown(row.llvm))]].concat(),
+            );
         }
     }
     out.text(&table.terminal(None));
     for (core, it) in &asked {
-        out.line(&format!("{}: gcc schedules by {}; LLVM by {}", core.name, core.compilers.gcc, core.compilers.llvm));
+        out.line(&format!(
+            "{}: gcc schedules by {}; LLVM by {}",
+            core.name, core.compilers.gcc, core.compilers.llvm
+        ));
         if let Some(error) = &it.gcc_failed {
             out.warning(&format!("`{}` failed: {}", error.ran, error.said.trim()));
         }
         // Where the file says that it has no answer, its refusal is no news.
-        if let Some(error) = it.llvm_failed.as_ref().filter(|_| !core.compilers.llvm.contains("does not")) {
+        if let Some(error) =
+            it.llvm_failed.as_ref().filter(|_| !core.compilers.llvm.contains("does not"))
+        {
             out.warning(&format!("`{}` failed: {}", error.ran, error.said.trim()));
         }
     }

@@ -27,11 +27,10 @@ pub struct Args {
     how: How,
 }
 
-/// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let [before, after] = [&args.before, &args.after].map(|path| {
         let loaded = args.how.load_file(path)?;
-        loaded.warnings.iter().for_each(|it| out.warning(it));
+        loaded.warnings.iter().for_each(|warning| out.warning(warning));
         audited(&loaded, &args.how, args.function.as_deref(), None)
     });
     let (before, after) = (before?, after?);
@@ -51,9 +50,9 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     if went.is_empty() && came.is_empty() {
         out.line("no finding went or came");
     }
-    let numbers = |audit: &Audit| audit.timed.as_ref().map(|it| json!(it.cycles));
+    let numbers = |audit: &Audit| audit.timed.as_ref().map(|timed| json!(timed.cycles));
     let list = |audit: &Audit, findings: &[&Finding]| -> Vec<Value> {
-        let of = |it: &&Finding| json!({"kind": it.kind, "instruction": it.instruction, "for": it.why, "cycles": it.cycles, "line": audit.frame(it.idx, None).map(|it| it.line)});
+        let of = |finding: &&Finding| json!({"kind": finding.kind, "instruction": finding.instruction, "for": finding.why, "cycles": finding.cycles, "line": audit.frame(finding.idx, None).map(|frame| frame.line)});
         findings.iter().map(of).collect()
     };
     out.object(&json!({
@@ -63,7 +62,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         "kind": "model",
         "before": numbers(&before),
         "after": numbers(&after),
-        "loops": rounds.as_ref().map(|it| it.iter().map(|(old, new)| json!({"before": old.cycles, "after": new.cycles})).collect::<Vec<_>>()),
+        "loops": rounds.as_ref().map(|round| round.iter().map(|(old, new)| json!({"before": old.cycles, "after": new.cycles})).collect::<Vec<_>>()),
         "faster": match faster {
             Some(Ordering::Less) => json!(true),
             Some(_) => json!(false),
@@ -78,19 +77,26 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
 /// The loops of both, one beside the other in their order; none if one has more.
 fn rounds<'a>(before: &'a Audit, after: &'a Audit) -> Option<Vec<(&'a Steady, &'a Steady)>> {
     let (before, after) = (&before.timed.as_ref()?.loops, &after.timed.as_ref()?.loops);
-    let alike = |(old, new): (&Steady, &Steady)| old.depth == new.depth && old.has_inner == new.has_inner;
-    (before.len() == after.len() && before.iter().zip(after).all(alike)).then(|| before.iter().zip(after).collect())
+    let alike =
+        |(old, new): (&Steady, &Steady)| old.depth == new.depth && old.has_inner == new.has_inner;
+    (before.len() == after.len() && before.iter().zip(after).all(alike))
+        .then(|| before.iter().zip(after).collect())
 }
 
-/// How the cycles changed: those of rounds where there are loops, since the path passes each once; `None` if some rose and some fell,
-/// or nothing can be compared.
-fn faster(before: &Audit, after: &Audit, rounds: Option<&[(&Steady, &Steady)]>) -> Option<Ordering> {
-    let total = |audit: &Audit| audit.timed.as_ref().map(|it| it.cycles.total_cycles);
+/// How the cycles changed: those of rounds where there are loops, since the path passes each once;
+/// `None` if some rose and some fell, or nothing can be compared.
+fn faster(
+    before: &Audit,
+    after: &Audit,
+    rounds: Option<&[(&Steady, &Steady)]>,
+) -> Option<Ordering> {
+    let total = |audit: &Audit| audit.timed.as_ref().map(|timed| timed.cycles.total_cycles);
     let rounds = rounds?;
     if rounds.is_empty() {
         return Some(total(after)?.cmp(&total(before)?));
     }
-    let changes: Vec<Ordering> = rounds.iter().map(|(old, new)| new.cycles.total_cmp(&old.cycles)).collect();
+    let changes: Vec<Ordering> =
+        rounds.iter().map(|(old, new)| new.cycles.total_cmp(&old.cycles)).collect();
     let has = |it| changes.contains(&it);
     match (has(Ordering::Less), has(Ordering::Greater)) {
         (true, true) => None,
@@ -101,19 +107,30 @@ fn faster(before: &Audit, after: &Audit, rounds: Option<&[(&Steady, &Steady)]>) 
 }
 
 /// Whether it became faster, in a sentence.
-fn verdict(faster: Option<Ordering>, rounds: Option<&[(&Steady, &Steady)]>, before: &Audit, after: &Audit) -> Option<String> {
-    let of_rounds = rounds.is_some_and(|it| !it.is_empty());
-    let by = if of_rounds { ", by the rounds of its loops; the path passes each loop once" } else { "" };
+fn verdict(
+    faster: Option<Ordering>,
+    rounds: Option<&[(&Steady, &Steady)]>,
+    before: &Audit,
+    after: &Audit,
+) -> Option<String> {
+    let of_rounds = rounds.is_some_and(|round| !round.is_empty());
+    let by =
+        if of_rounds { ", by the rounds of its loops; the path passes each loop once" } else { "" };
     Some(match faster {
         Some(Ordering::Less) => format!("it became faster{by}"),
         Some(Ordering::Greater) => format!("it became slower{by}"),
         Some(Ordering::Equal) => format!("it takes as long as before{by}"),
-        None if of_rounds => "some loops became faster, others slower; the path passes each loop once".to_owned(),
+        None if of_rounds => {
+            "some loops became faster, others slower; the path passes each loop once".to_owned()
+        }
         None => {
-            let n = |audit: &Audit| audit.timed.as_ref().map(|it| it.loops.len());
+            let n = |audit: &Audit| audit.timed.as_ref().map(|timed| timed.loops.len());
             let (old, new) = (n(before)?, n(after)?);
-            let why =
-                if old == new { "they are nested otherwise than before".to_owned() } else { format!("there were {old}, and are {new}") };
+            let why = if old == new {
+                "they are nested otherwise than before".to_owned()
+            } else {
+                format!("there were {old}, and are {new}")
+            };
             format!("loops are not compared: {why}; audit each of the two to see its rounds")
         }
     })
@@ -130,16 +147,21 @@ fn table(before: &Audit, after: &Audit, rounds: &[(&Steady, &Steady)]) -> Table 
             0 => Tone::Faint,
             1.. => Tone::Bad,
         };
-        table.push(vec![Cell::words(name), Cell::number(old), Cell::number(new), Cell::number(format!("{change:+}")).tone(tone)]);
+        table.push(vec![
+            Cell::words(name),
+            Cell::number(old),
+            Cell::number(new),
+            Cell::number(format!("{change:+}")).tone(tone),
+        ]);
     };
-    let cycles = |audit: &Audit| audit.timed.as_ref().map(|it| it.cycles);
+    let cycles = |audit: &Audit| audit.timed.as_ref().map(|timed| timed.cycles);
     push("instructions", &|it| u32::try_from(it.function.instructions.len()).ok());
     push("on the hot path", &|it| u32::try_from(it.trace.places.len()).ok());
     push("cycles to issue", &|it| Some(cycles(it)?.issue_cycles));
     push("cycles waiting", &|it| Some(cycles(it)?.stall_cycles));
     push("cycles", &|it| Some(cycles(it)?.total_cycles));
     push("lower bound", &|it| Some(cycles(it)?.lower_bound.total));
-    push("findings", &|it| u32::try_from(it.findings.len()).ok());
+    push("findings", &|audit| u32::try_from(audit.findings.len()).ok());
     for (nth, (old, new)) in rounds.iter().enumerate() {
         // As shown: a hundredth is no change.
         let [old, new] = [old, new].map(|it| (it.cycles * 100.0).round() / 100.0);
@@ -149,20 +171,34 @@ fn table(before: &Audit, after: &Audit, rounds: &[(&Steady, &Steady)]) -> Table 
             Ordering::Equal => Tone::Faint,
             Ordering::Greater => Tone::Bad,
         };
-        let change = if change == 0.0 { "+0".to_owned() } else { format!("{:+}", (change * 100.0).round() / 100.0) };
+        let change = if change == 0.0 {
+            "+0".to_owned()
+        } else {
+            format!("{:+}", (change * 100.0).round() / 100.0)
+        };
         let name = format!("cycles a round, loop {}", nth + 1);
-        table.push(vec![Cell::words(name), Cell::number(old), Cell::number(new), Cell::number(change).tone(tone)]);
+        table.push(vec![
+            Cell::words(name),
+            Cell::number(old),
+            Cell::number(new),
+            Cell::number(change).tone(tone),
+        ]);
     }
     table
 }
 
-/// The findings of one audit that the other has not; equal are those of one kind that say the same of the same instruction.
+/// The findings of one audit that the other has not; equal are those of one kind that say the same
+/// of the same instruction.
 fn only_in<'a>(one: &'a Audit, other: &Audit) -> Vec<&'a Finding> {
-    let mut left: Vec<(&Finding, bool)> = other.findings.iter().map(|it| (it, false)).collect();
+    let mut left: Vec<(&Finding, bool)> =
+        other.findings.iter().map(|finding| (finding, false)).collect();
     let mut found = Vec::new();
     for finding in &one.findings {
-        let same = |it: &&mut (&Finding, bool)| {
-            !it.1 && it.0.kind == finding.kind && it.0.instruction == finding.instruction && it.0.cycles == finding.cycles
+        let same = |pair: &&mut (&Finding, bool)| {
+            !pair.1
+                && pair.0.kind == finding.kind
+                && pair.0.instruction == finding.instruction
+                && pair.0.cycles == finding.cycles
         };
         match left.iter_mut().find(same) {
             Some(it) => it.1 = true,
@@ -174,9 +210,17 @@ fn only_in<'a>(one: &'a Audit, other: &Audit) -> Vec<&'a Finding> {
 
 fn line(audit: &Audit, finding: &Finding) -> String {
     let place = match audit.frame(finding.idx, None) {
-        Some(frame) => format!("{}:{}", frame.file.rsplit('/').next().unwrap_or_default(), frame.line),
+        Some(frame) => {
+            format!("{}:{}", frame.file.rsplit('/').next().unwrap_or_default(), frame.line)
+        }
         None => format!("{:#x}", audit.function.instructions[finding.idx].address),
     };
     let unit = if finding.cycles == 1 { "cycle" } else { "cycles" };
-    format!("{place}: {} {}, {} {unit}: {}", finding.kind.name(), finding.instruction, finding.cycles, finding.why)
+    format!(
+        "{place}: {} {}, {} {unit}: {}",
+        finding.kind.name(),
+        finding.instruction,
+        finding.cycles,
+        finding.why
+    )
 }

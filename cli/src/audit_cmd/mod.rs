@@ -29,7 +29,8 @@ pub struct Args {
     which: Which,
     #[command(flatten)]
     how: How,
-    /// Print each function in few numbers, the worst first; with --function those that it means, with --path those that ran.
+    /// Print each function in few numbers, the worst first; with --function those that it means,
+    /// with --path those that ran.
     #[arg(long, conflicts_with_all = ["spills"])]
     all_functions: bool,
     /// Count stores and reloads of spilled values instead.
@@ -38,8 +39,8 @@ pub struct Args {
     /// Try suggested edits of a C file on a copy, and say which of them helped.
     #[arg(long, conflicts_with_all = ["all_functions", "spills"])]
     verify: bool,
-    /// What the program did when it ran, which chooses the path: QEMU's `-d exec,nochain`, `perf script`, a debugger's list of
-    /// addresses, or gcov's counts of lines.
+    /// What the program did when it ran, which chooses the path: QEMU's `-d exec,nochain`,
+    /// `perf script`, a debugger's list of addresses, or gcov's counts of lines.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["spills", "verify"])]
     path: Option<PathBuf>,
     /// How far above the addresses in its file the program was loaded, for --path.
@@ -54,14 +55,15 @@ pub struct Args {
 enum Command {
     /// Compare two audits: what went, what came.
     Diff(Box<diff::Args>),
-    /// Compare functions with the cycles that a file allows them; exit code 1 if one takes more, 3 if one could not be judged.
+    /// Compare functions with the cycles that a file allows them; exit code 1 if one takes more, 3
+    /// if one could not be judged.
     Check(check::Args),
-    /// List the machines with the source of their numbers; with --compare what two sources say differently.
+    /// List the machines with the source of their numbers; with --compare what
+    /// two sources say differently.
     #[command(alias = "cores")]
     Cpus(cpus::Args),
 }
 
-/// What is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     /// Source and assembly side by side.
@@ -72,7 +74,6 @@ pub enum Format {
     Html,
 }
 
-/// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     match args.command {
         Some(Command::Diff(args)) => return diff::run(*args, out),
@@ -84,7 +85,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         out.only_object();
     }
     let loaded = args.how.load(&args.which)?;
-    loaded.warnings.iter().for_each(|it| out.warning(it));
+    loaded.warnings.iter().for_each(|warning| out.warning(warning));
     let function = args.which.function.as_deref();
     if args.spills {
         return spills::run(&loaded, function, out);
@@ -99,7 +100,6 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     show::run(&loaded, &args.how, function, recorded, args.verify, args.format, out)
 }
 
-/// Reads a recording.
 fn recorded(path: &Path, base: u64) -> Result<Recorded, Failure> {
     if path.is_dir() {
         return Err(Failure::user(format!("`{}` is a folder", path.display()), None));
@@ -110,7 +110,10 @@ fn recorded(path: &Path, base: u64) -> Result<Recorded, Failure> {
     let recorded = toolchain::recorded(path, base).map_err(Failure::tool)?;
     if recorded.is_empty() {
         let help = "it is a log of qemu -d exec,nochain, the text of perf script, a list of addresses, or a .gcov file";
-        return Err(Failure::user(format!("`{}` holds no addresses and no counts of lines", path.display()), Some(help)));
+        return Err(Failure::user(
+            format!("`{}` holds no addresses and no counts of lines", path.display()),
+            Some(help),
+        ));
     }
     Ok(recorded)
 }

@@ -17,11 +17,12 @@ use crate::output::Failure;
 /// Which code.
 #[derive(Debug, clap::Args)]
 pub struct Which {
-    /// C (.c), assembly (.s, .S), a compiled ELF file or an archive of them (.a); `-` for assembly on standard input.
+    /// C (.c), assembly (.s, .S), a compiled ELF file or an archive of them (.a); `-` for
+    /// assembly on standard input.
     #[arg(value_name = "FILE", required = true)]
     pub file: Option<PathBuf>,
-    /// The function; needed if the file has several: a symbol, a name of C++ or Rust, a pattern such as `vfs_*`, or FILE:LINE.
-    /// NAME@ADDRESS chooses between equal names.
+    /// The function; needed if the file has several: a symbol, a name of C++ or Rust, a pattern
+    /// such as `vfs_*`, or FILE:LINE. NAME@ADDRESS chooses between equal names.
     #[arg(long, value_name = "NAME")]
     pub function: Option<String>,
 }
@@ -32,13 +33,15 @@ pub struct How {
     /// The machine; `meanwhile audit cpus` lists them [default: one of the file's instruction set].
     #[arg(long, value_name = "NAME")]
     pub cpu: Option<String>,
-    /// The compiler, perhaps with arguments, for C, C++ and assembly [default: one for the machine].
+    /// The compiler, perhaps with arguments, for C, C++ and assembly [default:
+    /// one for the machine].
     #[arg(long, value_name = "COMMAND")]
     pub cc: Option<String>,
     /// Flags for the compiler [default: -O2].
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     pub cflags: Option<String>,
-    /// Compile C or C++ as a build does: the `compile_commands.json` that CMake, Meson or Bear wrote, or its folder.
+    /// Compile C or C++ as a build does: the `compile_commands.json` that CMake, Meson or Bear
+    /// wrote, or its folder.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["cc", "cflags"])]
     pub compile_commands: Option<PathBuf>,
     /// Show lines of this function in place of those inlined into it.
@@ -47,12 +50,12 @@ pub struct How {
     /// A function that is only called when something went wrong; may be given more than once.
     #[arg(long, value_name = "SYMBOL")]
     pub cold: Vec<String>,
-    /// Cycles of a taken branch, until what it leads to starts; others take 1. With 0, branches are folded: all take
-    /// none [default: as the machine's file says].
+    /// Cycles of a taken branch, until what it leads to starts; others take 1. With 0, branches are
+    /// folded: all take none [default: as the machine's file says].
     #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(0..=100))]
     pub branch_cost: Option<u32>,
-    /// Cycles that memory with the program makes taken branches, calls, jumps and returns wait; what follows in line is
-    /// fetched ahead.
+    /// Cycles that memory with the program makes taken branches, calls, jumps and returns wait;
+    /// what follows in line is fetched ahead.
     #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub flash_wait: u32,
     /// Print at most so many findings or functions.
@@ -65,7 +68,8 @@ pub struct How {
 pub struct Loaded {
     /// The program, or the members of an archive.
     pub programs: Vec<Program>,
-    /// What the user should know: members of an archive that are left out, cold functions that there are none of.
+    /// What the user should know: members of an archive that are left out, cold functions that
+    /// there are none of.
     pub warnings: Vec<String>,
     /// Its name, for messages.
     pub name: String,
@@ -79,7 +83,8 @@ pub struct Loaded {
     pub skipped: Vec<Skipped>,
 }
 
-/// Machines that reorder instructions, so that no cycles are said of them: name, title, instruction sets.
+/// Machines that reorder instructions, so that no cycles are said of them:
+/// name, title, instruction sets.
 pub const REORDERING: [(&str, &str, &[Isa]); 2] = [
     ("cortex-a9", "Arm Cortex-A9; it reorders, so no cycles", &[Isa::T32, Isa::A32]),
     ("x86-64", "any; it reorders, so no cycles", &[Isa::X86]),
@@ -88,10 +93,12 @@ pub const REORDERING: [(&str, &str, &[Isa]); 2] = [
 /// The machines that can be named, with their instruction sets.
 pub fn cpus() -> Vec<(String, Isa)> {
     let in_order = Core::names().filter_map(Core::bundled).flat_map(|core| {
-        let sets: Vec<Isa> = core.sets.iter().filter_map(|it| Isa::named(it)).collect();
+        let sets: Vec<Isa> = core.sets.iter().filter_map(|set| Isa::named(set)).collect();
         sets.into_iter().map(move |isa| (core.name.clone(), isa))
     });
-    let others = REORDERING.iter().flat_map(|(name, _, sets)| sets.iter().map(|isa| ((*name).to_owned(), *isa)));
+    let others = REORDERING
+        .iter()
+        .flat_map(|(name, _, sets)| sets.iter().map(|isa| ((*name).to_owned(), *isa)));
     in_order.chain(others).collect()
 }
 
@@ -99,7 +106,13 @@ impl How {
     /// How C, C++ and assembly are compiled, and what the user should know of it.
     fn build(&self, source: &Path) -> Result<(Build, Option<String>), Failure> {
         let Some(list) = self.compile_commands.as_deref() else {
-            let flags = self.cflags.as_deref().unwrap_or_default().split_whitespace().map(str::to_owned).collect();
+            let flags = self
+                .cflags
+                .as_deref()
+                .unwrap_or_default()
+                .split_whitespace()
+                .map(str::to_owned)
+                .collect();
             return Ok((Build { cc: self.cc.clone(), flags, folder: None }, None));
         };
         let list = if list.is_dir() { list.join("compile_commands.json") } else { list.to_owned() };
@@ -108,8 +121,12 @@ impl How {
         }
         let text = toolchain::read(&list).map_err(Failure::tool)?;
         let found = compile_commands::build(&String::from_utf8_lossy(&text), &list, source);
-        let (build, n_others) = found.map_err(|it| Failure::User(vec![it]))?;
-        let said = format!("`{}` is compiled in {} ways there; the first is taken", source.display(), n_others + 1);
+        let (build, n_others) = found.map_err(|error| Failure::User(vec![error]))?;
+        let said = format!(
+            "`{}` is compiled in {} ways there; the first is taken",
+            source.display(),
+            n_others + 1
+        );
         Ok((build, (n_others > 0).then_some(said)))
     }
 
@@ -131,10 +148,16 @@ impl How {
     fn warnings(&self, programs: &[Program], left_out: &[Diagnostic]) -> Vec<String> {
         let mut warnings = Vec::new();
         if let [first, rest @ ..] = left_out {
-            let more = if rest.is_empty() { String::new() } else { format!(" ({} more members are left out)", rest.len()) };
+            let more = if rest.is_empty() {
+                String::new()
+            } else {
+                format!(" ({} more members are left out)", rest.len())
+            };
             warnings.push(format!("{}{more}", first.message));
         }
-        for name in self.cold.iter().filter(|name| !programs.iter().any(|it| it.knows(name))) {
+        for name in
+            self.cold.iter().filter(|name| !programs.iter().any(|program| program.knows(name)))
+        {
             warnings.push(format!("--cold {name}: no function of this name is there or is called"));
         }
         warnings
@@ -146,12 +169,14 @@ impl How {
         self.load_file(path)
     }
 
-    /// Reads this file.
     pub fn load_file(&self, path: &Path) -> Result<Loaded, Failure> {
         let shown = path.display().to_string();
         let is_standard_input = path == Path::new("-");
         if path.is_dir() {
-            return Err(Failure::user(format!("`{shown}` is a folder"), Some("name a file of C, C++ or assembly, or an ELF file")));
+            return Err(Failure::user(
+                format!("`{shown}` is a folder"),
+                Some("name a file of C, C++ or assembly, or an ELF file"),
+            ));
         }
         if !is_standard_input && !path.exists() {
             return Err(Failure::user(format!("there is no file `{shown}`"), None));
@@ -169,7 +194,10 @@ impl How {
             Input::C | Input::Cpp | Input::Assembly => {
                 let Some((cpu, sets)) = &wanted else {
                     let help = "choose the machine with --cpu; `meanwhile audit cpus` lists them";
-                    return Err(Failure::user(format!("for which machine is `{shown}` to be compiled?"), Some(help)));
+                    return Err(Failure::user(
+                        format!("for which machine is `{shown}` to be compiled?"),
+                        Some(help),
+                    ));
                 };
                 let isa = toolchain::chosen(sets, &build);
                 let mut text = Vec::new();
@@ -184,35 +212,51 @@ impl How {
                     toolchain::compile(path, isa, cpu, &build)
                 };
                 made.map_err(|error| {
-                    let text = if is_standard_input { text } else { std::fs::read(path).unwrap_or_default() };
+                    let text = if is_standard_input {
+                        text
+                    } else {
+                        std::fs::read(path).unwrap_or_default()
+                    };
                     not_made(&shown, &String::from_utf8_lossy(&text), cpu, error)
                 })?
             }
         };
-        let (mut programs, left_out) = Program::parse_all(&shown, &bytes).map_err(|error| Failure::User(vec![error]))?;
+        let (mut programs, left_out) =
+            Program::parse_all(&shown, &bytes).map_err(|error| Failure::User(vec![error]))?;
         let isa = match &wanted {
-            Some((_, sets)) => programs.iter().flat_map(Program::isas).find(|it| sets.contains(it)).unwrap_or(programs[0].isa),
+            Some((_, sets)) => programs
+                .iter()
+                .flat_map(Program::isas)
+                .find(|isas| sets.contains(isas))
+                .unwrap_or(programs[0].isa),
             None => programs[0].isa,
         };
-        programs.retain(|it| it.isas().contains(&isa));
+        programs.retain(|program| program.isas().contains(&isa));
         let cpu = match wanted {
             Some((cpu, sets)) if sets.contains(&isa) => cpu,
             Some((cpu, sets)) => {
                 let code = isa.name();
-                let machine = sets.iter().map(|it| it.name()).collect::<Vec<_>>().join(" and ");
-                let fitting = fitting(isa).map(|it| format!("--cpu {it} fits"));
-                return Err(Failure::user(format!("`{shown}` holds {code} code, but `{cpu}` runs {machine}"), fitting.as_deref()));
+                let machine = sets.iter().map(|set| set.name()).collect::<Vec<_>>().join(" and ");
+                let fitting = fitting(isa).map(|fitting| format!("--cpu {fitting} fits"));
+                return Err(Failure::user(
+                    format!("`{shown}` holds {code} code, but `{cpu}` runs {machine}"),
+                    fitting.as_deref(),
+                ));
             }
-            None => {
-                fitting(isa).ok_or_else(|| Failure::user(format!("there is no machine for the {} code in `{shown}`", isa.name()), None))?
-            }
+            None => fitting(isa).ok_or_else(|| {
+                Failure::user(
+                    format!("there is no machine for the {} code in `{shown}`", isa.name()),
+                    None,
+                )
+            })?,
         };
         let warnings = of_build.into_iter().chain(self.warnings(&programs, &left_out)).collect();
         Ok(Loaded { warnings, programs, name: shown, path: path.to_owned(), cpu, build, skipped })
     }
 }
 
-/// What a compiler or an assembler refuses in a source is the user's to mend; what it says of anything else is its failure.
+/// What a compiler or an assembler refuses in a source is the user's to mend; what it says of
+/// anything else is its failure.
 fn not_made(shown: &str, text: &str, cpu: &str, error: ToolError) -> Failure {
     const SHOWN_MAX: usize = 5;
     let refused = toolchain::refused(&error);
@@ -232,7 +276,8 @@ fn not_made(shown: &str, text: &str, cpu: &str, error: ToolError) -> Failure {
     }
     if let Some(last) = diagnostics.pop() {
         let more = refused.len().saturating_sub(SHOWN_MAX);
-        let more = if more > 0 { format!("{more} more lines are refused; ") } else { String::new() };
+        let more =
+            if more > 0 { format!("{more} more lines are refused; ") } else { String::new() };
         diagnostics.push(last.with_help(format!(
             "{more}the compiler for {cpu} refuses it: mend it, name another machine with --cpu, or give its flags with --cflags or --compile-commands"
         )));
@@ -241,12 +286,21 @@ fn not_made(shown: &str, text: &str, cpu: &str, error: ToolError) -> Failure {
     Failure::tool(error)
 }
 
-/// What of `line`, which begins at the byte `before` of its file, a message of `tool` is about: the word at its column, else the line.
-fn place_in(line: &str, column: Option<usize>, tool: &str, before: usize) -> std::ops::Range<usize> {
+/// What of `line`, which begins at the byte `before` of its file, a message of `tool` is about: the
+/// word at its column, else the line.
+fn place_in(
+    line: &str,
+    column: Option<usize>,
+    tool: &str,
+    before: usize,
+) -> std::ops::Range<usize> {
     let first = line.len() - line.trim_start().len();
-    let Some(column) = column else { return before + first..(before + line.trim_end().len()).max(before + first) };
+    let Some(column) = column else {
+        return before + first..(before + line.trim_end().len()).max(before + first);
+    };
     let program = tool.split(' ').next().unwrap_or_default();
-    let from = toolchain::byte_of_column(line, column, program.contains("clang")).min(line.trim_end().len());
+    let from = toolchain::byte_of_column(line, column, program.contains("clang"))
+        .min(line.trim_end().len());
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     let length = line[from..].find(|letter| !is_word(letter)).unwrap_or(line.len() - from);
     before + from..before + from + length.max(line[from..].chars().next().map_or(0, char::len_utf8))
@@ -263,7 +317,10 @@ fn fitting(isa: Isa) -> Option<String> {
 /// The machine of this name, with all its instruction sets.
 fn known_cpu(name: &str) -> Result<(String, Vec<Isa>), Failure> {
     let all = cpus();
-    let known = all.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(known, _)| known.clone());
+    let known = all
+        .iter()
+        .find(|(known, _)| known.eq_ignore_ascii_case(name))
+        .map(|(known, _)| known.clone());
     if let Some(known) = known {
         let sets = all.iter().filter(|(other, _)| *other == known).map(|(_, isa)| *isa).collect();
         return Ok((known, sets));

@@ -50,21 +50,35 @@ pub fn run(
 
 /// A line for each line that the assembler does not know.
 fn unknown(skipped: &[Skipped]) -> String {
-    skipped.iter().fold(String::new(), |text, it| text + &format!("line {}: `{}` is not assembled: {}\n", it.line, it.text, it.said))
+    skipped.iter().fold(String::new(), |text, it| {
+        text + &format!("line {}: `{}` is not assembled: {}\n", it.line, it.text, it.said)
+    })
 }
 
 /// The audit of the function that the user means.
-pub fn audited(loaded: &Loaded, how: &How, function: Option<&str>, recorded: Option<Recorded>) -> Result<Audit, Failure> {
+pub fn audited(
+    loaded: &Loaded,
+    how: &How,
+    function: Option<&str>,
+    recorded: Option<Recorded>,
+) -> Result<Audit, Failure> {
     let (program, symbol) = meant(loaded, function)?;
     let core = how.core(&loaded.cpu);
     let options = Options { cold: how.cold.clone(), effort: Effort::Search, recorded };
-    let audited = audit(program, symbol, &loaded.cpu, core.as_ref(), &options).map_err(|error| Failure::User(vec![error]))?;
+    let audited = audit(program, symbol, &loaded.cpu, core.as_ref(), &options)
+        .map_err(|error| Failure::User(vec![error]))?;
     if let Some(pivot) = how.pivot.as_deref() {
-        let names: BTreeSet<&str> = audited.function.frames.iter().flatten().map(|it| it.function.as_str()).collect();
+        let names: BTreeSet<&str> =
+            audited.function.frames.iter().flatten().map(|frame| frame.function.as_str()).collect();
         if !names.contains(pivot) {
             let meant = report::did_you_mean(pivot, names.iter().copied());
-            let help = meant.unwrap_or_else(|| format!("its frames are {}", names.into_iter().collect::<Vec<_>>().join(", ")));
-            return Err(Failure::user(format!("no instruction of `{}` comes from `{pivot}`", audited.function.name), Some(&help)));
+            let help = meant.unwrap_or_else(|| {
+                format!("its frames are {}", names.into_iter().collect::<Vec<_>>().join(", "))
+            });
+            return Err(Failure::user(
+                format!("no instruction of `{}` comes from `{pivot}`", audited.function.name),
+                Some(&help),
+            ));
         }
     }
     Ok(audited)
@@ -76,23 +90,37 @@ fn meant<'a>(loaded: &'a Loaded, function: Option<&str>) -> Result<Found<'a>, Fa
     match (&found[..], function) {
         ([one], _) => Ok(*one),
         // Several names of one place are one function; that of the assembler's own kind comes last.
-        ([first, rest @ ..], _) if rest.iter().all(|it| std::ptr::eq(it.0, first.0) && it.1.address == first.1.address) => {
-            Ok(*found.iter().find(|it| !it.1.name.starts_with('_')).unwrap_or(first))
+        ([first, rest @ ..], _)
+            if rest
+                .iter()
+                .all(|pair| std::ptr::eq(pair.0, first.0) && pair.1.address == first.1.address) =>
+        {
+            Ok(*found.iter().find(|pair| !pair.1.name.starts_with('_')).unwrap_or(first))
         }
         (several, None) => {
-            let help = format!("choose one with --function: {}; or --all-functions", choices(several));
-            Err(Failure::user(format!("`{}` has {} functions", loaded.name, several.len()), Some(&help)))
+            let help =
+                format!("choose one with --function: {}; or --all-functions", choices(several));
+            Err(Failure::user(
+                format!("`{}` has {} functions", loaded.name, several.len()),
+                Some(&help),
+            ))
         }
         (several, Some(name)) => {
-            let help = format!("choose one: {}; or --all-functions for a table of them", choices(several));
-            Err(Failure::user(format!("`{}` has {} functions `{name}`", loaded.name, several.len()), Some(&help)))
+            let help =
+                format!("choose one: {}; or --all-functions for a table of them", choices(several));
+            Err(Failure::user(
+                format!("`{}` has {} functions `{name}`", loaded.name, several.len()),
+                Some(&help),
+            ))
         }
     }
 }
 
 /// The source files that the audit's lines name, as far as they are there.
 pub fn sources(audited: &Audit) -> Sources {
-    let names: BTreeSet<&str> = audited.function.frames.iter().flatten().map(|it| it.file.as_str()).collect();
-    let read = |name: &str| toolchain::source(name).map(|text| text.lines().map(str::to_owned).collect());
+    let names: BTreeSet<&str> =
+        audited.function.frames.iter().flatten().map(|frame| frame.file.as_str()).collect();
+    let read =
+        |name: &str| toolchain::source(name).map(|text| text.lines().map(str::to_owned).collect());
     names.into_iter().filter_map(|name| Some((name.to_owned(), read(name)?))).collect()
 }

@@ -22,7 +22,8 @@ pub fn run(loaded: &Loaded, function: Option<&str>, out: &mut Output) -> Result<
     }
     let mut total = Spills::default();
     rows.iter().for_each(|(_, it)| total += it.clone());
-    let mut table = Table::new("Spilled values", &["function", "instructions", "stores", "reloads", "share %"]);
+    let mut table =
+        Table::new("Spilled values", &["function", "instructions", "stores", "reloads", "share %"]);
     let mut push = |name: &str, it: &Spills| {
         table.push(vec![
             Cell::words(name),

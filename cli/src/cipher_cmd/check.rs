@@ -1,4 +1,5 @@
-//! Door: `meanwhile cipher check`: all errors of a program in one run, or a verdict for each program of a folder.
+//! Door: `meanwhile cipher check`: all errors of a program in one run, or a verdict for each
+//! program of a folder.
 
 use std::path::{Path, PathBuf};
 
@@ -20,12 +21,14 @@ pub struct Args {
     constant_time: constant_time::ConstantTime,
 }
 
-/// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let path = Path::new(&args.which.subject);
     if path.is_dir() && library::primitive(&args.which.subject).is_none() {
         if args.constant_time.wanted() {
-            return Err(Failure::user("--constant-time is for one program", Some("name one of the files")));
+            return Err(Failure::user(
+                "--constant-time is for one program",
+                Some("name one of the files"),
+            ));
         }
         return folder(path, &args.which, out);
     }
@@ -37,14 +40,19 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         out.warning(&shown(warning));
     }
     let slicings = slicings(&subject).map_err(Failure::User)?;
-    out.line(&format!("{}: ok, entry `{}`, slicings {}", args.which.subject, subject.entry, slicings.join(" ")));
+    out.line(&format!(
+        "{}: ok, entry `{}`, slicings {}",
+        args.which.subject,
+        subject.entry,
+        slicings.join(" ")
+    ));
     let warnings = objects(&subject.warnings);
     out.object(&json!({"ok": true, "errors": [], "warnings": warnings, "entry": subject.entry, "slicings": slicings}));
     Ok(())
 }
 
-/// The slicings in which a program compiles, as `compile` does unless it is told to keep calls; if there are none, the errors of the
-/// first one that the compiler would try.
+/// The slicings in which a program compiles, as `compile` does unless it is told to keep calls; if
+/// there are none, the errors of the first one that the compiler would try.
 fn slicings(subject: &Subject) -> Result<Vec<&'static str>, Vec<Diagnostic>> {
     let (mut slicings, mut refused) = (Vec::new(), None);
     for slicing in subject.slicings(None) {
@@ -54,7 +62,8 @@ fn slicings(subject: &Subject) -> Result<Vec<&'static str>, Vec<Diagnostic>> {
         }
     }
     if slicings.is_empty() {
-        let refused = refused.or_else(|| subject.compile(&cipher::pipeline::Options::default()).err());
+        let refused =
+            refused.or_else(|| subject.compile(&cipher::pipeline::Options::default()).err());
         return Err(refused.expect("no slicing works, so this one does not"));
     }
     Ok(slicings)
@@ -72,13 +81,19 @@ struct Verdict {
 
 fn folder(folder: &Path, which: &Which, out: &mut Output) -> Result<(), Failure> {
     if which.entry.is_some() || which.layout.is_some() {
-        return Err(Failure::user("--entry and --layout are for one file, and each file of a folder has its own", None));
+        return Err(Failure::user(
+            "--entry and --layout are for one file, and each file of a folder has its own",
+            None,
+        ));
     }
     let mut files = Vec::new();
     programs(folder, &mut files)?;
     files.sort();
     if files.is_empty() {
-        return Err(Failure::user(format!("`{}` has no Usuba file", folder.display()), Some("their names end in `.ua`")));
+        return Err(Failure::user(
+            format!("`{}` has no Usuba file", folder.display()),
+            Some("their names end in `.ua`"),
+        ));
     }
     let bar = out.progress(files.len() as u64);
     let verdict = |path: &PathBuf| {
@@ -91,22 +106,25 @@ fn folder(folder: &Path, which: &Which, out: &mut Output) -> Result<(), Failure>
     };
     let verdicts: Vec<Verdict> = files.iter().map(verdict).collect();
     bar.finish_and_clear();
-    let n_bad = verdicts.iter().filter(|it| it.checked.is_err()).count();
+    let n_bad = verdicts.iter().filter(|verdict| verdict.checked.is_err()).count();
     out.text(&table(&verdicts).terminal(None));
     out.line(&format!("{} of {} are right", verdicts.len() - n_bad, verdicts.len()));
-    out.object(&json!({"ok": n_bad == 0, "files": verdicts.iter().map(object).collect::<Vec<_>>()}));
+    out.object(
+        &json!({"ok": n_bad == 0, "files": verdicts.iter().map(object).collect::<Vec<_>>()}),
+    );
     if n_bad == 0 { Ok(()) } else { Err(Failure::Reported) }
 }
 
 /// All Usuba files of a folder and of those in it; a link to a folder is not followed.
 fn programs(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
-    let failed = |error: std::io::Error| Failure::environment(format!("read {}", folder.display()), error);
+    let failed =
+        |error: std::io::Error| Failure::environment(format!("read {}", folder.display()), error);
     for entry in std::fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
         let path = entry.path();
         if entry.file_type().map_err(failed)?.is_dir() {
             programs(&path, files)?;
-        } else if path.extension().is_some_and(|it| it == "ua") {
+        } else if path.extension().is_some_and(|ending| ending == "ua") {
             files.push(path);
         }
     }
@@ -114,19 +132,32 @@ fn programs(folder: &Path, files: &mut Vec<PathBuf>) -> Result<(), Failure> {
 }
 
 fn table(verdicts: &[Verdict]) -> Table {
-    let mut table = Table::new("Usuba programs", &["file", "verdict", "entry", "slicings", "warnings", "first error"]);
+    let mut table = Table::new(
+        "Usuba programs",
+        &["file", "verdict", "entry", "slicings", "warnings", "first error"],
+    );
     for it in verdicts {
         let row = match &it.checked {
             Ok((subject, slicings)) => {
                 let n_warnings = subject.warnings.len().to_string();
-                ["ok".to_owned(), subject.entry.clone(), slicings.join(" "), n_warnings, String::new()]
+                [
+                    "ok".to_owned(),
+                    subject.entry.clone(),
+                    slicings.join(" "),
+                    n_warnings,
+                    String::new(),
+                ]
             }
             Err(errors) => {
                 let first = errors.first().map_or(String::new(), one_line);
                 ["error".to_owned(), String::new(), String::new(), String::new(), first]
             }
         };
-        table.push(std::iter::once(Cell::words(it.file.as_str())).chain(row.into_iter().map(Cell::words)).collect());
+        table.push(
+            std::iter::once(Cell::words(it.file.as_str()))
+                .chain(row.into_iter().map(Cell::words))
+                .collect(),
+        );
     }
     table
 }

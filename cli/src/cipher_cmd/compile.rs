@@ -1,4 +1,5 @@
-//! `meanwhile cipher compile`: a self-contained C file, its header, or the program between two passes.
+//! `meanwhile cipher compile`: a self-contained C file, its header, or the program between two
+//! passes.
 
 use std::path::{Path, PathBuf};
 
@@ -22,11 +23,12 @@ pub struct Args {
     /// The header with its prototypes.
     #[arg(long, value_name = "FILE")]
     header: Option<PathBuf>,
-    /// Add a mode to the byte interface: `ctr` for block ciphers and ChaCha20, `ctr64` for ChaCha20, `aead`, `hash` or `xof`
-    /// for ascon-p12.
+    /// Add a mode to the byte interface: `ctr` for block ciphers and ChaCha20, `ctr64` for
+    /// ChaCha20, `aead`, `hash` or `xof` for ascon-p12.
     #[arg(long, value_name = "MODE")]
     mode: Option<String>,
-    /// A prefix of every function and type, as in `acme_aes128_blocks`: for two C files of one cipher in one program.
+    /// A prefix of every function and type, as in `acme_aes128_blocks`: for two C files of one
+    /// cipher in one program.
     #[arg(long, value_name = "TEXT", default_value = "", value_parser = super::options::prefix)]
     prefix: String,
     /// Write `#line` directives.
@@ -41,20 +43,26 @@ pub struct Args {
 fn refuse_own_files(args: &Args) -> Result<(), Failure> {
     // A file that does not exist yet is compared by its folder.
     let real = |path: &Path| {
-        let folder = path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let folder =
+            path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let named = || Some(folder.canonicalize().ok()?.join(path.file_name()?));
         path.canonicalize().ok().or_else(named).unwrap_or_else(|| path.to_owned())
     };
     let program = Path::new(&args.which.subject);
     let layout = args.which.layout.clone().unwrap_or_else(|| cipher::user_layout::beside(program));
     let assembly = assembly_file(args);
-    let written: Vec<&Path> = args.output.iter().chain(&args.header).chain(&assembly).map(PathBuf::as_path).collect();
+    let written: Vec<&Path> =
+        args.output.iter().chain(&args.header).chain(&assembly).map(PathBuf::as_path).collect();
     for (k, path) in written.iter().enumerate() {
-        let is_other =
-            written[k + 1..].iter().any(|it| real(it) == real(path)) && !measure::file::is_standard_output(path) && !is_device(path);
+        let is_other = written[k + 1..].iter().any(|it| real(it) == real(path))
+            && !measure::file::is_standard_output(path)
+            && !is_device(path);
         if is_other || [program, &layout].iter().any(|it| it.exists() && real(it) == real(path)) {
             let help = "the program, its layout, the C file and its header are files of their own";
-            return Err(Failure::user(format!("{} would be overwritten", path.display()), Some(help)));
+            return Err(Failure::user(
+                format!("{} would be overwritten", path.display()),
+                Some(help),
+            ));
         }
     }
     Ok(())
@@ -62,19 +70,24 @@ fn refuse_own_files(args: &Args) -> Result<(), Failure> {
 
 /// The assembly file, beside the C file.
 fn assembly_file(args: &Args) -> Option<PathBuf> {
-    args.output.as_ref().filter(|_| args.how.emit != Emit::C).map(|it| it.with_extension("s"))
+    args.output
+        .as_ref()
+        .filter(|_| args.how.emit != Emit::C)
+        .map(|output| output.with_extension("s"))
 }
 
 fn is_device(path: &Path) -> bool {
-    path.metadata().is_ok_and(|it| !it.is_file() && !it.is_dir())
+    path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// Runs the command.
 pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
     let subject = args.which.load_with_bytes(out)?;
     args.how.take_recipe(&subject)?;
     let mut recipe = args.how.recipe(&subject)?;
-    let has_file = args.output.as_ref().is_some_and(|path| !measure::file::is_standard_output(path) && !is_device(path));
+    let has_file = args
+        .output
+        .as_ref()
+        .is_some_and(|path| !measure::file::is_standard_output(path) && !is_device(path));
     if args.how.emit != Emit::C && !has_file && args.dump_after.is_none() {
         let help = "with -o NAME.c the assembly is NAME.s";
         return Err(Failure::user("two files do not fit one output", Some(help)));
@@ -87,7 +100,8 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
         out.warning(&shown(warning));
     }
     if args.dump_after.is_some() {
-        let dump = made.compiled.dump.as_deref().unwrap_or("this pass does not run with these options\n");
+        let dump =
+            made.compiled.dump.as_deref().unwrap_or("this pass does not run with these options\n");
         out.text(dump);
         out.object(&json!({"ok": true, "dump": dump}));
         return Ok(());
@@ -97,7 +111,8 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
     let header = emit_c::header(&made.compiled, &made.unit, recipe.arch);
     let assembly_file = assembly_file(&args);
     let assembly = assembly_file.clone().filter(|_| !made.assembly.is_empty());
-    let validated = if assembly.is_some() { super::validate::assembly(&made, &recipe, out)? } else { None };
+    let validated =
+        if assembly.is_some() { super::validate::assembly(&made, &recipe, out)? } else { None };
     let output = args.output.filter(|path| !measure::file::is_standard_output(path));
     match &output {
         Some(path) => write_file(path, &source)?,
@@ -113,7 +128,9 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
     if let Some(why) = &made.refused {
         out.warning(&format!("the C file has all functions, and there is no assembly: {why}"));
     }
-    if let Some(older) = assembly_file.filter(|it| assembly.is_none() && it.exists()) {
+    if let Some(older) =
+        assembly_file.filter(|assembly_file| assembly.is_none() && assembly_file.exists())
+    {
         out.warning(&format!("{} is older and does not belong to it", older.display()));
     }
     let circuits: Vec<_> = made
@@ -125,7 +142,11 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
     let shape = emit_c::shape(&made.compiled, recipe.arch);
     if output.is_some() || args.header.is_some() {
         for (table, found) in &made.compiled.circuits {
-            out.line(&format!("table {table}: {} gates, {}", found.circuit.n_gates(), found.origin));
+            out.line(&format!(
+                "table {table}: {} gates, {}",
+                found.circuit.n_gates(),
+                found.origin
+            ));
         }
         if let Some(reason) = &made.compiled.schedule_reason {
             out.line(&format!("schedule {}: {reason}", made.compiled.schedule.name()));
@@ -137,16 +158,27 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
             out.line(reason);
         }
         if !made.assembly.is_empty() {
-            let steps: usize = made.blocks.iter().map(|it| it.0).sum();
-            let sum = |of: fn(&cipher::asm::Count) -> u32| made.blocks.iter().map(|it| of(&it.1)).sum::<u32>();
-            let (loads, stores, folded, copies) = (sum(|it| it.loads), sum(|it| it.stores), sum(|it| it.folded), sum(|it| it.copies));
+            let steps: usize = made.blocks.iter().map(|block| block.0).sum();
+            let sum = |of: fn(&cipher::asm::Count) -> u32| {
+                made.blocks.iter().map(|block| of(&block.1)).sum::<u32>()
+            };
+            let (loads, stores, folded, copies) = (
+                sum(|it| it.loads),
+                sum(|it| it.stores),
+                sum(|count| count.folded),
+                sum(|it| it.copies),
+            );
             out.line(&format!(
                 "assembly: {steps} steps, {folded} of them with an operand in memory, {loads} loads, {stores} stores, {copies} moves"
             ));
         }
         validated.iter().for_each(|it| out.line(&it.text));
         let slicing = made.compiled.slicing.letter();
-        out.line(&format!("slicing {slicing}, {} at a time, {} equations", shape.blocks_text(), made.n_equations()));
+        out.line(&format!(
+            "slicing {slicing}, {} at a time, {} equations",
+            shape.blocks_text(),
+            made.n_equations()
+        ));
         if args.how.recipe.is_some() {
             out.line(&format!("the recipe is for {} {}", recipe.cc.name(), recipe.opt));
         }
@@ -171,7 +203,7 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
         "emit": if made.assembly.is_empty() { "c" } else { "asm" },
         "emit_reason": made.back_reason,
         "refused": made.refused,
-        "validated": validated.as_ref().map(|it| it.is_proved),
+        "validated": validated.as_ref().map(|validated| validated.is_proved),
         "header": args.header.as_ref().map(|p| p.display().to_string()),
         "source": if output.is_none() { Some(source) } else { None },
     }));

@@ -1,5 +1,5 @@
-//! `meanwhile cipher check --constant-time`: the compilers and flags that keep the emitted C free of branches and addresses that
-//! depend on a secret.
+//! `meanwhile cipher check --constant-time`: the compilers and flags that keep the emitted C free
+//! of branches and addresses that depend on a secret.
 
 use cipher::constant_time::{self, OPTS, Verdict};
 use cipher::emit_c::Arch;
@@ -16,13 +16,16 @@ use crate::output::{Failure, Output};
 /// The options of the check.
 #[derive(Debug, clap::Args)]
 pub struct ConstantTime {
-    /// Compile the C, run it under valgrind with undefined keys and data, and report what depends on them.
+    /// Compile the C, run it under valgrind with undefined keys and data, and report
+    /// what depends on them.
     #[arg(long)]
     constant_time: bool,
-    /// A C compiler, several times for several [default: each of gcc, gcc-12, gcc-14, clang-14, -15, -16, -19, -22 that is installed].
+    /// A C compiler, several times for several [default: each of gcc, gcc-12, gcc-14, clang-14,
+    /// -15, -16, -19, -22 that is installed].
     #[arg(long, value_name = "PROGRAM", requires = "constant_time")]
     cc: Vec<String>,
-    /// Its flags in one word, such as `-O2` or `-O3 -funroll-loops`; several times for several [default: -O1, -O2, -O3, -Os].
+    /// Its flags in one word, such as `-O2` or `-O3 -funroll-loops`; several times for several
+    /// [default: -O1, -O2, -O3, -Os].
     #[arg(long, value_name = "FLAGS", requires = "constant_time", allow_hyphen_values = true)]
     opt: Vec<String>,
     /// Only this slicing.
@@ -31,7 +34,8 @@ pub struct ConstantTime {
     /// Only this target.
     #[arg(long, value_name = "ARCH", value_parser = options::arch(), requires = "constant_time")]
     arch: Option<Arch>,
-    /// A mode to check with the blocks, such as `ctr` or `aead`; several times for several [default: none].
+    /// A mode to check with the blocks, such as `ctr` or `aead`; several times
+    /// for several [default: none].
     #[arg(long, value_name = "MODE", requires = "constant_time")]
     mode: Vec<String>,
     /// Bits of the size variable 'm.
@@ -56,11 +60,17 @@ struct Row<'a> {
     verdict: Verdict,
 }
 
-/// Runs the check.
 pub fn run(args: &ConstantTime, subject: &Subject, out: &mut Output) -> Result<(), Failure> {
-    let compilers: Vec<&str> =
-        if args.cc.is_empty() { constant_time::compilers_here() } else { args.cc.iter().map(String::as_str).collect() };
-    let opts: Vec<&str> = if args.opt.is_empty() { OPTS.to_vec() } else { args.opt.iter().map(String::as_str).collect() };
+    let compilers: Vec<&str> = if args.cc.is_empty() {
+        constant_time::compilers_here()
+    } else {
+        args.cc.iter().map(String::as_str).collect()
+    };
+    let opts: Vec<&str> = if args.opt.is_empty() {
+        OPTS.to_vec()
+    } else {
+        args.opt.iter().map(String::as_str).collect()
+    };
     if compilers.is_empty() {
         return Err(Failure::user("there is no C compiler here", Some("name one with --cc")));
     }
@@ -69,15 +79,23 @@ pub fn run(args: &ConstantTime, subject: &Subject, out: &mut Output) -> Result<(
         Some(arch) if constant_time::targets().contains(&arch) => vec![arch],
         Some(arch) => {
             let help = "check `--arch avx2`: the same C with other registers";
-            return Err(Failure::user(format!("valgrind does not run {}", arch.name()), Some(help)));
+            return Err(Failure::user(
+                format!("valgrind does not run {}", arch.name()),
+                Some(help),
+            ));
         }
     };
-    let slicings = args.slicing.map_or_else(|| subject.slicings(args.word), |it| vec![it]);
+    let slicings = args.slicing.map_or_else(|| subject.slicings(args.word), |idx| vec![idx]);
     if slicings.is_empty() {
         return Err(Failure::User(subject.no_slicing(args.word)));
     }
-    let modes: Vec<Option<&str>> = if args.mode.is_empty() { vec![None] } else { args.mode.iter().map(|it| Some(it.as_str())).collect() };
-    let combinations = modes.iter().flat_map(|&mode| slicings.iter().map(move |&slicing| (mode, slicing)));
+    let modes: Vec<Option<&str>> = if args.mode.is_empty() {
+        vec![None]
+    } else {
+        args.mode.iter().map(|value| Some(value.as_str())).collect()
+    };
+    let combinations =
+        modes.iter().flat_map(|&mode| slicings.iter().map(move |&slicing| (mode, slicing)));
     let mut rows = Vec::new();
     let total = modes.len() * slicings.len() * targets.len() * compilers.len() * opts.len();
     let bar = out.progress(total as u64);
@@ -96,9 +114,15 @@ pub fn run(args: &ConstantTime, subject: &Subject, out: &mut Output) -> Result<(
             let source = recipe.source(&made, true, false);
             for &cc in &compilers {
                 for &opt in &opts {
-                    bar.set_message(format!("{} {} {} {cc} {opt}", mode.unwrap_or(""), slicing.letter(), arch.name()));
+                    bar.set_message(format!(
+                        "{} {} {} {cc} {opt}",
+                        mode.unwrap_or(""),
+                        slicing.letter(),
+                        arch.name()
+                    ));
                     let flags: Vec<String> = opt.split_whitespace().map(str::to_owned).collect();
-                    let verdict = constant_time::check(&source, arch, cc, &flags).map_err(Failure::tool)?;
+                    let verdict =
+                        constant_time::check(&source, arch, cc, &flags).map_err(Failure::tool)?;
                     rows.push(Row { mode, slicing, arch, cc, opt, verdict });
                     bar.inc(1);
                 }
@@ -106,7 +130,7 @@ pub fn run(args: &ConstantTime, subject: &Subject, out: &mut Output) -> Result<(
         }
     }
     bar.finish_and_clear();
-    let n_dirty = rows.iter().filter(|it| it.verdict != Verdict::Clean).count();
+    let n_dirty = rows.iter().filter(|row| row.verdict != Verdict::Clean).count();
     out.line(&table(subject, &rows).terminal(None));
     out.object(&json!({"ok": n_dirty == 0, "subject": subject.name(), "rows": rows.iter().map(to_json).collect::<Vec<Value>>()}));
     if n_dirty == 0 {
@@ -114,8 +138,14 @@ pub fn run(args: &ConstantTime, subject: &Subject, out: &mut Output) -> Result<(
     }
     for row in &rows {
         if let Verdict::Depends { first, text, .. } = &row.verdict {
-            let mode = row.mode.map_or_else(String::new, |it| format!("{it} "));
-            out.line(&format!("not constant time: {mode}{} {} {} {}: {first}", row.slicing.letter(), row.arch.name(), row.cc, row.opt));
+            let mode = row.mode.map_or_else(String::new, |mode| format!("{mode} "));
+            out.line(&format!(
+                "not constant time: {mode}{} {} {} {}: {first}",
+                row.slicing.letter(),
+                row.arch.name(),
+                row.cc,
+                row.opt
+            ));
             out.line(&format!("    cipher.c is {}", text.display()));
         }
     }
@@ -124,7 +154,12 @@ pub fn run(args: &ConstantTime, subject: &Subject, out: &mut Output) -> Result<(
 
 fn to_json(row: &Row<'_>) -> Value {
     let mut object = serde_json::to_value(&row.verdict).expect("verdicts are plain");
-    for (key, value) in [("slicing", row.slicing.letter()), ("arch", row.arch.name()), ("cc", row.cc), ("opt", row.opt)] {
+    for (key, value) in [
+        ("slicing", row.slicing.letter()),
+        ("arch", row.arch.name()),
+        ("cc", row.cc),
+        ("opt", row.opt),
+    ] {
         object[key] = value.into();
     }
     object["mode"] = row.mode.into();
@@ -144,7 +179,7 @@ fn table(subject: &Subject, rows: &[Row<'_>]) -> Table {
         }
     }
     // Without modes the column is left out.
-    let has_modes = rows.iter().any(|it| it.mode.is_some());
+    let has_modes = rows.iter().any(|row| row.mode.is_some());
     let columns = has_modes.then_some("mode").into_iter().chain(["slicing", "target", "compiler"]);
     let columns: Vec<&str> = columns.chain(opts.iter().copied()).collect();
     let mut table = Table::new(format!("constant time of {}", subject.name()), &columns)
@@ -153,8 +188,10 @@ fn table(subject: &Subject, rows: &[Row<'_>]) -> Table {
         let mut cells: Vec<Cell> = mode.into_iter().map(Cell::words).collect();
         cells.extend([Cell::words(slicing.letter()), Cell::words(arch.name()), Cell::words(cc)]);
         for &opt in &opts {
-            let found = rows.iter().find(|it| (it.mode, it.slicing, it.arch, it.cc, it.opt) == (mode, slicing, arch, cc, opt));
-            cells.push(Cell::words(match found.map(|it| &it.verdict) {
+            let found = rows.iter().find(|row| {
+                (row.mode, row.slicing, row.arch, row.cc, row.opt) == (mode, slicing, arch, cc, opt)
+            });
+            cells.push(Cell::words(match found.map(|found| &found.verdict) {
                 None => "-".to_owned(),
                 Some(Verdict::Clean) => "clean".to_owned(),
                 Some(Verdict::Depends { places, .. }) => format!("{places} found"),

@@ -7,12 +7,12 @@ use serde_json::json;
 
 use crate::output::{Failure, Output};
 
-/// Runs the command.
 pub fn run(out: &mut Output) -> Result<(), Failure> {
     let mut table = Table::new("Bundled primitives", &["name", "kind", "slicings", "source"]);
     let mut rows = Vec::new();
     for primitive in primitives() {
-        let subject = Subject::bundled(&primitive.name).expect("it is bundled").map_err(Failure::User)?;
+        let subject =
+            Subject::bundled(&primitive.name).expect("it is bundled").map_err(Failure::User)?;
         let slicings: Vec<&str> = subject.slicings(None).iter().map(|s| s.letter()).collect();
         table.push(vec![
             Cell::words(&primitive.name),
@@ -20,8 +20,12 @@ pub fn run(out: &mut Output) -> Result<(), Failure> {
             Cell::words(slicings.join(" ")),
             Cell::words(&primitive.source),
         ]);
-        let modes: Vec<String> = primitive.modes().into_iter().map(|it| it.0).collect();
-        let modes: Vec<&str> = modes.iter().map(String::as_str).chain(primitive.sponges().iter().map(|it| it.mode())).collect();
+        let modes: Vec<String> = primitive.modes().into_iter().map(|mode| mode.0).collect();
+        let modes: Vec<&str> = modes
+            .iter()
+            .map(String::as_str)
+            .chain(primitive.sponges().iter().map(|sponge| sponge.mode()))
+            .collect();
         rows.push(json!({
             "name": primitive.name, "kind": primitive.kind, "slicings": slicings, "modes": modes, "source": primitive.source,
         }));

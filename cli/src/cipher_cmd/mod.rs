@@ -44,7 +44,6 @@ enum Command {
     Tune(tune::Args),
 }
 
-/// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     match args.command {
         Command::List => list::run(out),

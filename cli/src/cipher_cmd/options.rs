@@ -34,7 +34,8 @@ pub struct Which {
     /// The node to work on instead of a file's last.
     #[arg(long, value_name = "NODE")]
     pub entry: Option<String>,
-    /// The layout of a file's bytes [default: FILE's name with .layout.toml for .ua, if that exists].
+    /// The layout of a file's bytes [default: FILE's name with .layout.toml for
+    /// .ua, if that exists].
     #[arg(long, value_name = "FILE")]
     pub layout: Option<PathBuf>,
 }
@@ -42,7 +43,8 @@ pub struct Which {
 /// The options of a compilation.
 #[derive(Debug, clap::Args)]
 pub struct How {
-    /// How words lie in registers: bitsliced, vertical or horizontal [default: the first that `list` shows, if its C is not too long].
+    /// How words lie in registers: bitsliced, vertical or horizontal [default: the first that
+    /// `list` shows, if its C is not too long].
     #[arg(long, value_parser = slicing())]
     pub slicing: Option<Slicing>,
     /// Bits of the size variable 'm.
@@ -63,10 +65,12 @@ pub struct How {
     /// The window of the mslice scheduler, in equations.
     #[arg(long, value_name = "N", default_value_t = LOOK_BEHIND)]
     pub look_behind: usize,
-    /// How many batches of blocks are interleaved, in C statement by statement: 1 to 4, or what the model prefers.
+    /// How many batches of blocks are interleaved, in C statement by statement: 1 to 4, or
+    /// what the model prefers.
     #[arg(long, value_name = "N|auto", default_value = "1", value_parser = interleave)]
     pub interleave: Interleave,
-    /// A bundled machine or a machine file, for the schedulers [default: a generic one of the target].
+    /// A bundled machine or a machine file, for the schedulers [default: a generic
+    /// one of the target].
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
     /// Call nodes of bitwise operations once for each bit instead of widening them.
@@ -84,11 +88,13 @@ pub struct How {
     /// The C compiler.
     #[arg(long, default_value = "gcc", value_parser = cc())]
     pub cc: Cc,
-    /// The back end that chooses order and registers of the functions that work on blocks: the C compiler; ours, in an assembly
-    /// file for x86-64, avx2 or avx512 beside the C file; or, with `auto`, the faster one by the model, and C if they are equal.
+    /// The back end that chooses order and registers of the functions that work on blocks: the C
+    /// compiler; ours, in an assembly file for x86-64, avx2 or avx512 beside the C file; or, with
+    /// `auto`, the faster one by the model, and C if they are equal.
     #[arg(long, default_value = "c", value_parser = emit())]
     pub emit: Emit,
-    /// How long assembly searches for an order: millions of steps walked for each block [default: 10].
+    /// How long assembly searches for an order: millions of steps walked for
+    /// each block [default: 10].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
     pub budget: Option<u32>,
     /// Take all of these from a recipe that `meanwhile cipher tune` wrote.
@@ -147,7 +153,10 @@ impl Which {
         if let Some(bundled) = Subject::bundled(&self.subject) {
             if self.entry.is_some() || self.layout.is_some() || !self.include.is_empty() {
                 let help = format!("to work on a file of that name write `./{}`", self.subject);
-                let message = format!("`{}` is a bundled primitive: --entry, --layout and -I are for files", self.subject);
+                let message = format!(
+                    "`{}` is a bundled primitive: --entry, --layout and -I are for files",
+                    self.subject
+                );
                 return Err(Failure::user(message, Some(&help)));
             }
             return bundled.map_err(Failure::User);
@@ -156,13 +165,23 @@ impl Which {
         if !path.exists() {
             let names = primitives().iter().map(|p| p.name.as_str());
             let help = did_you_mean(&self.subject, names);
-            let help = help.unwrap_or_else(|| "`meanwhile cipher list` shows the bundled primitives".into());
-            return Err(Failure::user(format!("`{}` is neither a bundled primitive nor a file", self.subject), Some(&help)));
+            let help = help
+                .unwrap_or_else(|| "`meanwhile cipher list` shows the bundled primitives".into());
+            return Err(Failure::user(
+                format!("`{}` is neither a bundled primitive nor a file", self.subject),
+                Some(&help),
+            ));
         }
-        let subject = Subject::file(path, &self.include, self.entry.as_deref()).map_err(Failure::User)?;
-        let layout = self.layout.clone().or_else(|| Some(user_layout::beside(path)).filter(|it| it.exists()));
+        let subject =
+            Subject::file(path, &self.include, self.entry.as_deref()).map_err(Failure::User)?;
+        let layout = self
+            .layout
+            .clone()
+            .or_else(|| Some(user_layout::beside(path)).filter(|path| path.exists()));
         match layout {
-            Some(layout) => subject.with_layout(&layout, path, self.entry.as_deref()).map_err(Failure::User),
+            Some(layout) => {
+                subject.with_layout(&layout, path, self.entry.as_deref()).map_err(Failure::User)
+            }
             None => Ok(subject),
         }
     }
@@ -198,13 +217,20 @@ impl How {
         Ok(())
     }
 
-    /// The recipe for this subject; the default slicing is the first that its types allow with C that is not too long.
+    /// The recipe for this subject; the default slicing is the first that its types allow with C
+    /// that is not too long.
     pub fn recipe(&self, subject: &Subject) -> Result<Recipe, Failure> {
         let slicing = match self.slicing {
             Some(slicing) => slicing,
-            None => subject.slicing(self.word).ok_or_else(|| Failure::User(subject.no_slicing(self.word)))?,
+            None => subject
+                .slicing(self.word)
+                .ok_or_else(|| Failure::User(subject.no_slicing(self.word)))?,
         };
-        let thresholds = Thresholds { io_bits: self.inline_io_bits, copies_pct: self.inline_copies, equations: self.inline_equations };
+        let thresholds = Thresholds {
+            io_bits: self.inline_io_bits,
+            copies_pct: self.inline_copies,
+            equations: self.inline_equations,
+        };
         let word = if slicing == Slicing::Bit { Some(1) } else { self.word };
         let options = Options {
             slicing,
@@ -221,10 +247,23 @@ impl How {
         let machine = self.machine.as_deref().map(|name| machine(name, self.arch)).transpose()?;
         let back = back(self.emit, self.budget)?;
         if self.emit == Emit::Asm && !matches!(self.inline, None | Some(Inline::All)) {
-            return Err(Failure::user("assembly has all nodes inlined, whatever --inline says", Some("leave --inline out, or --emit asm")));
+            return Err(Failure::user(
+                "assembly has all nodes inlined, whatever --inline says",
+                Some("leave --inline out, or --emit asm"),
+            ));
         }
         check_emit(self.emit, Some(self.arch))?;
-        Ok(Recipe { options, arch: self.arch, cc: self.cc, opt: self.opt, machine, mode: None, prefix: String::new(), back, stem: None })
+        Ok(Recipe {
+            options,
+            arch: self.arch,
+            cc: self.cc,
+            opt: self.opt,
+            machine,
+            mode: None,
+            prefix: String::new(),
+            back,
+            stem: None,
+        })
     }
 }
 
@@ -232,9 +271,10 @@ impl How {
 pub fn back(emit: Emit, budget: Option<u32>) -> Result<Back, Failure> {
     let effort = budget.map_or_else(Effort::default, |millions| Effort { millions });
     match emit {
-        Emit::C if budget.is_some() => {
-            Err(Failure::user("--budget is for assembly, and the C compiler orders the code", Some("add --emit asm or --emit auto")))
-        }
+        Emit::C if budget.is_some() => Err(Failure::user(
+            "--budget is for assembly, and the C compiler orders the code",
+            Some("add --emit asm or --emit auto"),
+        )),
         Emit::C => Ok(Back::C),
         Emit::Asm => Ok(Back::Asm(effort)),
         Emit::Auto => Ok(Back::Auto(effort)),
@@ -252,27 +292,44 @@ pub fn recipe_for(path: &Path, subject: &Subject) -> Result<RecipeFile, Failure>
 fn machine(name: &str, arch: Arch) -> Result<Machine, Failure> {
     let machine = match Machine::bundled(name) {
         Some(machine) => machine,
-        None if Path::new(name).exists() => Machine::load(Path::new(name)).map_err(|error| Failure::User(vec![error]))?,
+        None if Path::new(name).exists() => {
+            Machine::load(Path::new(name)).map_err(|error| Failure::User(vec![error]))?
+        }
         None => {
-            let help = format!("the bundled machines are {}", Machine::names().collect::<Vec<_>>().join(", "));
-            return Err(Failure::user(format!("`{name}` is neither a bundled machine nor a file"), Some(&help)));
+            let help = format!(
+                "the bundled machines are {}",
+                Machine::names().collect::<Vec<_>>().join(", ")
+            );
+            return Err(Failure::user(
+                format!("`{name}` is neither a bundled machine nor a file"),
+                Some(&help),
+            ));
         }
     };
     if arch.target(&machine).is_none() {
-        return Err(Failure::user(format!("machine `{}` has no registers for {}", machine.name, arch.name()), None));
+        return Err(Failure::user(
+            format!("machine `{}` has no registers for {}", machine.name, arch.name()),
+            None,
+        ));
     }
     Ok(machine)
 }
 
 /// Checks that the sizes of the entry are known, as the interpreter needs them.
 pub fn check_sizes(subject: &Subject, recipe: &Recipe) -> Result<(), Failure> {
-    elaborate::elaborate(&subject.ast, &subject.entries(), cipher::ir::Dir::Any, recipe.options.word).map_err(Failure::User)?;
+    elaborate::elaborate(
+        &subject.ast,
+        &subject.entries(),
+        cipher::ir::Dir::Any,
+        recipe.options.word,
+    )
+    .map_err(Failure::User)?;
     Ok(())
 }
 
 /// `b`, `v` or `h`.
 pub fn slicing() -> impl TypedValueParser<Value = Slicing> {
-    one_of([Slicing::Bit, Slicing::Vertical, Slicing::Horizontal], |it| it.letter())
+    one_of([Slicing::Bit, Slicing::Vertical, Slicing::Horizontal], |slicing| slicing.letter())
 }
 
 /// A target by name.
@@ -298,7 +355,10 @@ pub fn unroll() -> impl TypedValueParser<Value = Unroll> {
 }
 
 fn schedule() -> impl TypedValueParser<Value = Schedule> {
-    one_of([Schedule::None, Schedule::Bitslice, Schedule::Depth, Schedule::Mslice, Schedule::Auto], |it| it.name())
+    one_of(
+        [Schedule::None, Schedule::Bitslice, Schedule::Depth, Schedule::Mslice, Schedule::Auto],
+        |it| it.name(),
+    )
 }
 
 fn interleave(text: &str) -> Result<Interleave, String> {
@@ -311,7 +371,7 @@ fn interleave(text: &str) -> Result<Interleave, String> {
 
 /// Refuses a name that is neither bundled nor of a file.
 pub fn check_name(name: &str) -> Result<(), Failure> {
-    if primitives().iter().any(|it| it.name == name) || Path::new(name).is_file() {
+    if primitives().iter().any(|primitive| primitive.name == name) || Path::new(name).is_file() {
         return Ok(());
     }
     let help = did_you_mean(name, primitives().iter().map(|p| p.name.as_str()));
@@ -325,7 +385,10 @@ pub fn check_names(names: &[String]) -> Result<(), Failure> {
         let layout = user_layout::beside(Path::new(name));
         if !layout.exists() {
             let help = format!("write {}; docs/format/ciphers.md has the form", layout.display());
-            return Err(Failure::user(format!("`{name}` has no layout, so nothing says where its bytes go"), Some(&help)));
+            return Err(Failure::user(
+                format!("`{name}` has no layout, so nothing says where its bytes go"),
+                Some(&help),
+            ));
         }
         Subject::named(name).map_err(Failure::User)?;
     }
@@ -336,14 +399,18 @@ pub fn check_names(names: &[String]) -> Result<(), Failure> {
 pub fn prefix(text: &str) -> Result<String, String> {
     let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
     let is_name = text.starts_with(|c: char| c.is_ascii_lowercase()) && text.chars().all(inside);
-    if text.is_empty() || is_name { Ok(text.into()) } else { Err("choose lower case letters, digits and `_`, a letter first".into()) }
+    if text.is_empty() || is_name {
+        Ok(text.into())
+    } else {
+        Err("choose lower case letters, digits and `_`, a letter first".into())
+    }
 }
 
 /// Assembly is made for x86-64 only.
 pub fn check_emit(emit: Emit, arch: Option<Arch>) -> Result<(), Failure> {
     match arch {
         Some(arch) if emit == Emit::Asm && !arch.has_assembly() => {
-            let names: Vec<&str> = asm::archs().map(|it| it.name()).collect();
+            let names: Vec<&str> = asm::archs().map(|arch| arch.name()).collect();
             let help = format!("assembly is made for {}", names.join(", "));
             Err(Failure::user(format!("--emit asm has no target {}", arch.name()), Some(&help)))
         }
@@ -380,13 +447,24 @@ mod tests {
     #[test]
     fn what_makes_its_own_recipes_makes_what_compile_makes_without_options() {
         let subject = Subject::bundled("gift-128").expect("it is bundled").expect("it is right");
-        for (slicing, arch) in [(Slicing::Bit, Arch::Avx2), (Slicing::Vertical, Arch::X86_64), (Slicing::Horizontal, Arch::Sse)] {
+        for (slicing, arch) in [
+            (Slicing::Bit, Arch::Avx2),
+            (Slicing::Vertical, Arch::X86_64),
+            (Slicing::Horizontal, Arch::Sse),
+        ] {
             let line = ["compile", "--slicing", slicing.letter(), "--arch", arch.name()];
-            let by_options = Line::parse_from(line).how.recipe(&subject).unwrap_or_else(|_| panic!("{line:?} is right"));
+            let by_options = Line::parse_from(line)
+                .how
+                .recipe(&subject)
+                .unwrap_or_else(|_| panic!("{line:?} is right"));
             // Bits are sliced with words of one bit, which `make` knows of itself.
             let options = Options { word: None, ..by_options.options.clone() };
             let own = Recipe::new(slicing, arch, Cc::Gcc, Unroll::Auto, "-O3");
-            assert_eq!(format!("{own:?}"), format!("{:?}", Recipe { options, ..by_options }), "{line:?}");
+            assert_eq!(
+                format!("{own:?}"),
+                format!("{:?}", Recipe { options, ..by_options }),
+                "{line:?}"
+            );
         }
     }
 }

@@ -27,27 +27,33 @@ pub struct Args {
     /// Where a file's bytes go [default: FILE's name with .layout.toml for .ua, if it is there].
     #[arg(long, value_name = "FILE")]
     layout: Option<PathBuf>,
-    /// `ctr`, for ChaCha20 also `ctr64`; `stream`: the usual one; `blocks`: none [default: the usual one where there is one]. For
-    /// ascon-p12 `aead`, `hash`, `xof`, or several of these, separated by commas.
+    /// `ctr`, for ChaCha20 also `ctr64`; `stream`: the usual one; `blocks`: none [default: the
+    /// usual one where there is one]. For ascon-p12 `aead`, `hash`, `xof`, or several of
+    /// these, separated by commas.
     #[arg(long, value_name = "MODE", value_delimiter = ',')]
     mode: Vec<String>,
-    /// One slicing [default: vertical or horizontal, whichever needs fewer operations for a block, on each target; else bitsliced].
+    /// One slicing [default: vertical or horizontal, whichever needs fewer operations for a block,
+    /// on each target; else bitsliced].
     #[arg(long, value_parser = options::slicing())]
     slicing: Option<Slicing>,
-    /// Recipes that `meanwhile cipher tune` wrote, several times for several: each is for its cipher on its target.
+    /// Recipes that `meanwhile cipher tune` wrote, several times for several: each is for its
+    /// cipher on its target.
     #[arg(long, value_name = "FILE", conflicts_with = "slicing")]
     recipe: Vec<PathBuf>,
-    /// The back end of the functions on blocks, if no recipe names it: the C compiler; ours, in assembly files beside the C, which is
-    /// used where they cannot be; or the one that is faster by the model, C where they are alike.
+    /// The back end of the functions on blocks, if no recipe names it: the C compiler; ours, in
+    /// assembly files beside the C, which is used where they cannot be; or the one that is faster
+    /// by the model, C where they are alike.
     #[arg(long, default_value = "c", value_parser = options::emit())]
     emit: Emit,
-    /// How long assembly searches for an order: millions of steps walked for each block [default: 10].
+    /// How long assembly searches for an order: millions of steps walked for
+    /// each block [default: 10].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
     budget: Option<u32>,
     /// The name of library, crate and Python package [default: that of the first cipher].
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
-    /// In front of every function, type and file in C, as in `acme_aes128_blocks`: for two packages with one cipher in one program.
+    /// In front of every function, type and file in C, as in `acme_aes128_blocks`: for two packages
+    /// with one cipher in one program.
     #[arg(long, value_name = "TEXT", default_value = "", value_parser = options::prefix)]
     prefix: String,
     /// The folder, which is made.
@@ -58,28 +64,42 @@ pub struct Args {
     force: bool,
 }
 
-/// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let old = earlier(&args.output, args.force)?;
     if args.subjects.len() > 1 && (args.layout.is_some() || args.entry.is_some()) {
-        return Err(Failure::user("--layout and --entry are for one file", Some("a layout beside each file is found by itself")));
+        return Err(Failure::user(
+            "--layout and --entry are for one file",
+            Some("a layout beside each file is found by itself"),
+        ));
     }
-    let modes: Vec<Option<String>> =
-        if args.mode.is_empty() { vec![None] } else { args.mode.iter().map(|mode| Some(mode.clone())).collect() };
+    let modes: Vec<Option<String>> = if args.mode.is_empty() {
+        vec![None]
+    } else {
+        args.mode.iter().map(|mode| Some(mode.clone())).collect()
+    };
     let recipes = read_recipes(&args.recipe)?;
     let back = options::back(args.emit, args.budget)?;
     let mut is_used = vec![false; recipes.len()];
     let mut parts: Vec<Part> = Vec::new();
     for subject in &args.subjects {
-        let which =
-            Which { subject: subject.clone(), include: args.include.clone(), entry: args.entry.clone(), layout: args.layout.clone() };
+        let which = Which {
+            subject: subject.clone(),
+            include: args.include.clone(),
+            entry: args.entry.clone(),
+            layout: args.layout.clone(),
+        };
         let loaded = which.load_with_bytes(out)?;
         // Tests of the package use them; a program of one's own may have none, but not wrong ones.
         let own = user_layout::vectors_beside(Path::new(subject));
         let vectors = if library::primitive(subject).is_some() || own.exists() {
-            suite::vectors(subject).map_err(|why| Failure::user(why, Some("docs/format/ciphers.md has the form of vectors")))?
+            suite::vectors(subject).map_err(|why| {
+                Failure::user(why, Some("docs/format/ciphers.md has the form of vectors"))
+            })?
         } else {
-            out.line(&format!("{subject}: there is no {}, so the package has no test against vectors", own.display()));
+            out.line(&format!(
+                "{subject}: there is no {}, so the package has no test against vectors",
+                own.display()
+            ));
             Vec::new()
         };
         let mut ways = Vec::new();
@@ -90,7 +110,13 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             }
         }
         for mode in &modes {
-            let choice = Choice { mode: mode.clone(), slicing: args.slicing, prefix: args.prefix.clone(), ways: ways.clone(), back };
+            let choice = Choice {
+                mode: mode.clone(),
+                slicing: args.slicing,
+                prefix: args.prefix.clone(),
+                ways: ways.clone(),
+                back,
+            };
             let part = package::part(&loaded, &choice, vectors.clone()).map_err(Failure::User)?;
             if parts.iter().any(|it| it.name() == part.name()) {
                 return Err(Failure::user(
@@ -107,7 +133,10 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             args.recipe[k].display(),
             recipes[k].subject
         );
-        return Err(Failure::user(message, Some("`meanwhile cipher tune` makes one for the program that is")));
+        return Err(Failure::user(
+            message,
+            Some("`meanwhile cipher tune` makes one for the program that is"),
+        ));
     }
     for part in &parts {
         check_name(&part.name().replace('_', "-"))?;
@@ -118,50 +147,76 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let mut validated = Vec::new();
     for it in parts.iter().flat_map(Part::assembled) {
         if let Some(said) = super::validate::assembly(&it.made, &it.recipe, out)? {
-            validated.push((format!("{} in assembly, {}", it.recipe.stem.as_deref().unwrap_or_default(), said.text), said.is_proved));
+            validated.push((
+                format!(
+                    "{} in assembly, {}",
+                    it.recipe.stem.as_deref().unwrap_or_default(),
+                    said.text
+                ),
+                said.is_proved,
+            ));
         }
     }
     let files = package::files(&name, &parts);
-    let mut paths: Vec<&str> = files.iter().map(|it| it.0.as_str()).collect();
+    let mut paths: Vec<&str> = files.iter().map(|file| file.0.as_str()).collect();
     paths.sort_unstable();
-    if let Some(twice) = paths.windows(2).find(|it| it[0] == it[1]) {
+    if let Some(twice) = paths.windows(2).find(|window| window[0] == window[1]) {
         let message = format!("two of these ciphers have a file {}", twice[0]);
         return Err(Failure::user(message, Some("`name` in a layout is the name of its cipher")));
     }
-    if let Some(path) = paths.iter().find(|it| is_of_others(&args.output, it, &old)) {
-        let message = format!("{} is not of the package that is there", args.output.join(path).display());
+    if let Some(path) = paths.iter().find(|path| is_of_others(&args.output, path, &old)) {
+        let message =
+            format!("{} is not of the package that is there", args.output.join(path).display());
         return Err(Failure::user(message, Some("move it away, or choose another folder")));
     }
-    // What lies in a package that is written over is ours by its list; the list comes first, so that half a package is ours.
-    let kept: Vec<&str> = files.iter().map(|it| it.0.as_str()).collect();
-    for path in old.iter().filter(|it| !kept.contains(&it.as_str())) {
+    // What lies in a package that is written over is ours by its list; the list comes first, so
+    // that half a package is ours.
+    let kept: Vec<&str> = files.iter().map(|file| file.0.as_str()).collect();
+    for path in old.iter().filter(|value| !kept.contains(&value.as_str())) {
         let path = args.output.join(path);
         match std::fs::remove_file(&path) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(failed("remove", &path, &error)),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(failed("remove", &path, &error));
+            }
             _ => {}
         }
     }
     for (path, text) in files.iter().rev() {
         let path = args.output.join(path);
-        measure::file::create_folder_of(&path).map_err(|error| failed("create the folder of", &path, &error))?;
+        measure::file::create_folder_of(&path)
+            .map_err(|error| failed("create the folder of", &path, &error))?;
         write_file(&path, text)?;
     }
     for part in &parts {
-        let slicings: Vec<String> = part.slicings().iter().map(|(arch, slicing)| format!("{} {}", arch.name(), slicing.letter())).collect();
-        out.line(&format!("{}: {}, mode {}", part.name(), slicings.join(", "), part.mode().unwrap_or("blocks")));
+        let slicings: Vec<String> = part
+            .slicings()
+            .iter()
+            .map(|(arch, slicing)| format!("{} {}", arch.name(), slicing.letter()))
+            .collect();
+        out.line(&format!(
+            "{}: {}, mode {}",
+            part.name(),
+            slicings.join(", "),
+            part.mode().unwrap_or("blocks")
+        ));
     }
-    validated.iter().for_each(|it| out.line(&it.0));
-    out.line(&format!("{}: {} files; C with CMake, Rust in rust, Python in python", args.output.display(), files.len()));
+    validated.iter().for_each(|pair| out.line(&pair.0));
+    out.line(&format!(
+        "{}: {} files; C with CMake, Rust in rust, Python in python",
+        args.output.display(),
+        files.len()
+    ));
     let rows: Vec<Value> = parts
         .iter()
         .map(|part| {
             let slicings: serde_json::Map<String, Value> =
                 part.slicings().iter().map(|(arch, slicing)| (arch.name().to_owned(), slicing.letter().into())).collect();
-            let assembled: Vec<&str> = part.assembled().map(|it| it.recipe.arch.name()).collect();
+            let assembled: Vec<&str> = part.assembled().map(|assembled| assembled.recipe.arch.name()).collect();
             json!({"name": part.name(), "mode": part.mode(), "slicings": slicings, "assembly": assembled})
         })
         .collect();
-    let is_proved = validated.len() == parts.iter().flat_map(Part::assembled).count() && validated.iter().all(|it| it.1);
+    let is_proved = validated.len() == parts.iter().flat_map(Part::assembled).count()
+        && validated.iter().all(|pair| pair.1);
     let validated = if validated.is_empty() { Value::Null } else { is_proved.into() };
     out.object(&json!({"ok": true, "name": name, "validated": validated, "output": args.output.display().to_string(), "ciphers": rows, "files": kept}));
     Ok(())
@@ -173,7 +228,12 @@ fn read_recipes(paths: &[PathBuf]) -> Result<Vec<RecipeFile>, Failure> {
     for path in paths {
         let it = RecipeFile::read(path).map_err(|error| Failure::User(vec![error]))?;
         if all.iter().any(|other| other.program == it.program && other.way.arch == it.way.arch) {
-            let message = format!("{} is the second recipe of `{}` for {}", path.display(), it.subject, it.way.arch.name());
+            let message = format!(
+                "{} is the second recipe of `{}` for {}",
+                path.display(),
+                it.subject,
+                it.way.arch.name()
+            );
             return Err(Failure::user(message, Some("leave one out")));
         }
         all.push(it);
@@ -185,31 +245,51 @@ fn failed(what: &str, path: &Path, error: &std::io::Error) -> Failure {
     Failure::environment(format!("{what} {}", path.display()), error)
 }
 
-/// True if something lies at `path` in the package that is not in its list, or the way there leaves it.
+/// True if something lies at `path` in the package that is not in its list, or the
+/// way there leaves it.
 fn is_of_others(folder: &Path, path: &str, old: &[String]) -> bool {
-    let leaves = |it: &Path| folder.join(it).symlink_metadata().is_ok_and(|it| it.is_symlink());
-    let is_there = folder.join(path).symlink_metadata().is_ok() && path != MANIFEST && !old.iter().any(|it| it == path);
-    is_there || Path::new(path).ancestors().filter(|it| !it.as_os_str().is_empty()).any(leaves)
+    let leaves = |path: &Path| {
+        folder
+            .join(path)
+            .symlink_metadata()
+            .is_ok_and(|symlink_metadata| symlink_metadata.is_symlink())
+    };
+    let is_there = folder.join(path).symlink_metadata().is_ok()
+        && path != MANIFEST
+        && !old.iter().any(|it| it == path);
+    is_there
+        || Path::new(path)
+            .ancestors()
+            .filter(|ancestor| !ancestor.as_os_str().is_empty())
+            .any(leaves)
 }
 
 /// Names that mean something else to one of the tools or languages.
 const TAKEN: &[&str] = &[
-    "all", "alloc", "as", "assert", "async", "await", "break", "class", "clean", "const", "continue", "core", "crate", "def", "del", "dyn",
-    "elif", "else", "enum", "except", "extern", "false", "fn", "for", "from", "global", "help", "if", "impl", "import", "in", "install",
-    "is", "lambda", "let", "loop", "match", "mod", "move", "mut", "not", "or", "pass", "pub", "raise", "ref", "return", "self", "static",
-    "std", "struct", "super", "test", "trait", "true", "try", "type", "unsafe", "use", "where", "while", "with", "yield",
+    "all", "alloc", "as", "assert", "async", "await", "break", "class", "clean", "const",
+    "continue", "core", "crate", "def", "del", "dyn", "elif", "else", "enum", "except", "extern",
+    "false", "fn", "for", "from", "global", "help", "if", "impl", "import", "in", "install", "is",
+    "lambda", "let", "loop", "match", "mod", "move", "mut", "not", "or", "pass", "pub", "raise",
+    "ref", "return", "self", "static", "std", "struct", "super", "test", "trait", "true", "try",
+    "type", "unsafe", "use", "where", "while", "with", "yield",
 ];
 
 /// What CMake, cargo and pip all take for a name.
 fn check_name(name: &str) -> Result<(), Failure> {
     let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
     let is_free = name.len() > 1 && !TAKEN.contains(&name);
-    if is_free && name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(inside) && !name.ends_with('-') {
+    if is_free
+        && name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(inside)
+        && !name.ends_with('-')
+    {
         return Ok(());
     }
     Err(Failure::user(
         format!("`{name}` cannot be the name of a package"),
-        Some("two or more lower case letters, digits and `-`, a letter first, no word of C, Rust or Python"),
+        Some(
+            "two or more lower case letters, digits and `-`, a letter first, no word of C, Rust or Python",
+        ),
     ))
 }
 
@@ -219,23 +299,36 @@ fn earlier(folder: &Path, force: bool) -> Result<Vec<String>, Failure> {
         Ok(mut entries) => entries.next().is_none(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => true,
         Err(error) if error.kind() == std::io::ErrorKind::NotADirectory => {
-            return Err(Failure::user(format!("{} is a file", folder.display()), Some("-o names a folder, which is made")));
+            return Err(Failure::user(
+                format!("{} is a file", folder.display()),
+                Some("-o names a folder, which is made"),
+            ));
         }
         Err(error) => return Err(failed("read", folder, &error)),
     };
     if is_empty {
         return Ok(Vec::new());
     }
-    let manifest = std::fs::read_to_string(folder.join(MANIFEST)).ok().and_then(|it| serde_json::from_str::<Value>(&it).ok());
-    let Some(manifest) = manifest.filter(|it| it["made_by"] == "meanwhile cipher package") else {
+    let manifest = std::fs::read_to_string(folder.join(MANIFEST))
+        .ok()
+        .and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    let Some(manifest) =
+        manifest.filter(|manifest| manifest["made_by"] == "meanwhile cipher package")
+    else {
         let message = format!("{} has files and is no package of ours", folder.display());
-        return Err(Failure::User(vec![Diagnostic::new(message).with_help("name a folder that is empty or not there")]));
+        return Err(Failure::User(vec![
+            Diagnostic::new(message).with_help("name a folder that is empty or not there"),
+        ]));
     };
     if !force {
-        return Err(Failure::user(format!("{} is there already", folder.display()), Some("--force writes over it")));
+        return Err(Failure::user(
+            format!("{} is there already", folder.display()),
+            Some("--force writes over it"),
+        ));
     }
     let paths = manifest["files"].as_array().into_iter().flatten().filter_map(Value::as_str);
     // A list that was changed must not reach out of the folder.
-    let is_inside = |path: &&str| Path::new(path).components().all(|it| matches!(it, Component::Normal(_)));
+    let is_inside =
+        |path: &&str| Path::new(path).components().all(|part| matches!(part, Component::Normal(_)));
     Ok(paths.filter(is_inside).map(str::to_owned).collect())
 }

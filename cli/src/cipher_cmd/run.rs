@@ -21,7 +21,6 @@ pub struct Args {
     compiled: bool,
 }
 
-/// Runs the command.
 pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
     let subject = args.which.load(out)?;
     args.how.take_recipe(&subject)?;
@@ -31,27 +30,36 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
     let cases = read_cases(&subject, word)?;
     let outputs: Vec<String> = if args.compiled {
         if let Some(feature) = native::missing_feature(recipe.arch) {
-            let message = format!("this processor cannot run {} code: it has no {feature}", recipe.arch.name());
-            return Err(Failure::user(message, Some("choose another --arch, or run without --compiled")));
+            let message = format!(
+                "this processor cannot run {} code: it has no {feature}",
+                recipe.arch.name()
+            );
+            return Err(Failure::user(
+                message,
+                Some("choose another --arch, or run without --compiled"),
+            ));
         }
         let made = recipe.make(&subject).map_err(Failure::User)?;
         if let Some(why) = &made.refused {
             out.warning(&format!("there is no assembly, so the C runs: {why}"));
         }
-        let bytes = cases
-            .iter()
-            .map(|(number, fields)| cases::case_bytes(&subject, &made.unit, word, fields).map_err(|why| line_error(*number, &why)));
+        let bytes = cases.iter().map(|(number, fields)| {
+            cases::case_bytes(&subject, &made.unit, word, fields)
+                .map_err(|why| line_error(*number, &why))
+        });
         let bytes = bytes.collect::<Result<Vec<_>, _>>()?;
         let mut recipe = recipe;
         if made.n_equations() > LARGE {
             recipe.opt = "-O1";
         }
         let program = recipe.build(&made).map_err(Failure::tool)?;
-        let results = native::run_cases(&program, recipe.arch, &bytes, made.unit.output_bytes()).map_err(Failure::tool)?;
+        let results = native::run_cases(&program, recipe.arch, &bytes, made.unit.output_bytes())
+            .map_err(Failure::tool)?;
         results.iter().map(|bytes| cases::output_line(&subject, word, bytes)).collect()
     } else {
-        let line =
-            |(number, fields): &(usize, Fields)| cases::interpret_line(&subject, word, fields).map_err(|why| line_error(*number, &why));
+        let line = |(number, fields): &(usize, Fields)| {
+            cases::interpret_line(&subject, word, fields).map_err(|why| line_error(*number, &why))
+        };
         cases.iter().map(line).collect::<Result<_, _>>()?
     };
     outputs.iter().for_each(|line| out.line(line));
@@ -67,10 +75,16 @@ fn line_error(number: usize, why: &str) -> Failure {
 }
 
 /// Every line with its number; an error if one is wrong.
-fn read_cases(subject: &cipher::unit::Subject, word: Option<u32>) -> Result<Vec<(usize, Fields)>, Failure> {
+fn read_cases(
+    subject: &cipher::unit::Subject,
+    word: Option<u32>,
+) -> Result<Vec<(usize, Fields)>, Failure> {
     let mut bytes = Vec::new();
-    std::io::stdin().read_to_end(&mut bytes).map_err(|err| Failure::environment("read standard input", err))?;
-    let text = String::from_utf8(bytes).map_err(|_| Failure::user("standard input is not UTF-8 text", None))?;
+    std::io::stdin()
+        .read_to_end(&mut bytes)
+        .map_err(|err| Failure::environment("read standard input", err))?;
+    let text = String::from_utf8(bytes)
+        .map_err(|_| Failure::user("standard input is not UTF-8 text", None))?;
     let known = cases::known_fields(subject, word);
     let known: Vec<&str> = known.iter().map(String::as_str).collect();
     let mut all = Vec::new();

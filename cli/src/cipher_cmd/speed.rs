@@ -24,7 +24,8 @@ pub struct Args {
     /// Fewer combinations and runs.
     #[arg(long)]
     quick: bool,
-    /// A recipe that `meanwhile cipher tune` wrote for the one NAME or FILE, measured in turn with the result of `compile` without options.
+    /// A recipe that `meanwhile cipher tune` wrote for the one NAME or FILE, measured in turn with
+    /// the result of `compile` without options.
     #[arg(long, value_name = "FILE")]
     recipe: Option<PathBuf>,
 }
@@ -32,7 +33,6 @@ pub struct Args {
 /// Runs of a full measurement.
 pub const FULL: Sampling = Sampling { n_pairs: 11, ..Sampling::FULL };
 
-/// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let sampling = if args.quick { Sampling::QUICK } else { FULL };
     if let Some(path) = &args.recipe {
@@ -45,37 +45,65 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for config in configs.iter().filter(|config| native::missing_feature(config.arch).is_none()) {
         bar.set_message(config.text());
-        rows.push(row(config, speed::measure(config, sampling, &processor).map_err(Failure::tool)?.as_ref()));
+        rows.push(row(
+            config,
+            speed::measure(config, sampling, &processor).map_err(Failure::tool)?.as_ref(),
+        ));
         bar.inc(1);
     }
     bar.finish_and_clear();
     out.line(&table("Cycles a byte", &rows).terminal(None));
     let of_rows: Vec<&Value> = rows.iter().collect();
-    bounds::about(&of_rows, "the fastest", processor.core_cycles_per_tick).iter().for_each(|line| out.line(line));
+    bounds::about(&of_rows, "the fastest", processor.core_cycles_per_tick)
+        .iter()
+        .for_each(|line| out.line(line));
     let ratio = processor.core_cycles_per_tick;
     out.object(&json!({"ok": true, "machine": machine_here(), "core_cycles_per_tick": ratio, "rows": rows}));
     Ok(())
 }
 
 /// A recipe in turn with the default.
-fn tuned(names: &[String], path: &Path, sampling: Sampling, out: &mut Output) -> Result<(), Failure> {
+fn tuned(
+    names: &[String],
+    path: &Path,
+    sampling: Sampling,
+    out: &mut Output,
+) -> Result<(), Failure> {
     let [name] = names else {
-        return Err(Failure::user("a recipe is for one program", Some("name the primitive or file that it was tuned for")));
+        return Err(Failure::user(
+            "a recipe is for one program",
+            Some("name the primitive or file that it was tuned for"),
+        ));
     };
     options::check_name(name)?;
     let subject = Subject::named(name).map_err(Failure::User)?;
     let way = options::recipe_for(path, &subject)?.way;
     if let Some(feature) = native::missing_feature(way.arch) {
-        return Err(Failure::user(format!("this processor cannot run {} code: it has no {feature}", way.arch.name()), None));
+        return Err(Failure::user(
+            format!("this processor cannot run {} code: it has no {feature}", way.arch.name()),
+            None,
+        ));
     }
-    let ask = Ask { arch: way.arch, word: way.word, slicing: None, orders: Orders::All, emits: Vec::new(), budget: Duration::ZERO };
+    let ask = Ask {
+        arch: way.arch,
+        word: way.word,
+        slicing: None,
+        orders: Orders::All,
+        emits: Vec::new(),
+        budget: Duration::ZERO,
+    };
     let default = tune::default_way(&subject, &ask);
-    let Some(it) = tune::in_turn(&subject, [&default, &way], sampling).map_err(Failure::tool)? else {
-        return Err(Failure::user(format!("{} makes no program of `{name}`", path.display()), Some("tune it again")));
+    let Some(it) = tune::in_turn(&subject, [&default, &way], sampling).map_err(Failure::tool)?
+    else {
+        return Err(Failure::user(
+            format!("{} makes no program of `{name}`", path.display()),
+            Some("tune it again"),
+        ));
     };
     let columns = ["primitive", "target", "default", "recipe", "ratio", "interval"];
     let note = "time-stamp cycles a byte of output, moves between bytes and registers excluded; above 1 the recipe is faster";
-    let mut table = Table::new("A recipe against the default", &columns).kind(Kind::Measured).note(note);
+    let mut table =
+        Table::new("A recipe against the default", &columns).kind(Kind::Measured).note(note);
     table.push(vec![
         Cell::words(name.clone()),
         Cell::words(way.arch.name().to_owned()),
@@ -104,7 +132,9 @@ pub fn row(config: &Config, measured: Option<&Measured>) -> Value {
     match measured {
         None => row["too_large"] = json!(true),
         Some(measured) => {
-            for (name, value) in serde_json::to_value(measured).expect("plain data").as_object().expect("an object") {
+            for (name, value) in
+                serde_json::to_value(measured).expect("plain data").as_object().expect("an object")
+            {
                 row[name] = value.clone();
             }
         }
@@ -121,20 +151,35 @@ fn table(title: &str, rows: &[Value]) -> Table {
         let measured = own.iter().filter_map(|row| Some((row["cycles_per_byte"].as_f64()?, *row)));
         let fastest = measured.min_by(|left, right| left.0.total_cmp(&right.0));
         let mut cells = ways(&own);
-        cells.extend(bounds::cells(fastest.map(|it| it.0), fastest.map(|it| it.1)));
+        cells.extend(bounds::cells(
+            fastest.map(|fastest| fastest.0),
+            fastest.map(|fastest| fastest.1),
+        ));
         table.push(cells);
     }
     table
 }
 
 /// The columns of [`ways`].
-pub const WAYS: [&str; 7] = ["primitive", "slicing", "target", "gcc rolled", "gcc unrolled", "clang rolled", "clang unrolled"];
+pub const WAYS: [&str; 7] = [
+    "primitive",
+    "slicing",
+    "target",
+    "gcc rolled",
+    "gcc unrolled",
+    "clang rolled",
+    "clang unrolled",
+];
 /// What the numbers are.
-pub const NOTE: &str = "time-stamp cycles a byte of output, moves between bytes and registers excluded, -O3";
+pub const NOTE: &str =
+    "time-stamp cycles a byte of output, moves between bytes and registers excluded, -O3";
 
 /// Rows of one primitive, slicing and target, in their order.
 pub fn groups(rows: &[Value]) -> Vec<Vec<&Value>> {
-    let key = |row: &Value| ["primitive", "slicing", "arch"].map(|name| row[name].as_str().unwrap_or_default().to_owned());
+    let key = |row: &Value| {
+        ["primitive", "slicing", "arch"]
+            .map(|name| row[name].as_str().unwrap_or_default().to_owned())
+    };
     let mut keys: Vec<[String; 3]> = rows.iter().map(key).collect();
     keys.dedup();
     keys.iter().map(|own| rows.iter().filter(|row| key(row) == *own).collect()).collect()
@@ -144,9 +189,16 @@ pub fn groups(rows: &[Value]) -> Vec<Vec<&Value>> {
 pub fn ways(own: &[&Value]) -> Vec<Cell> {
     let text = |name: &str| Cell::words(own[0][name].as_str().unwrap_or_default());
     let cell = |cc: &str, unroll: &str| {
-        let Some(row) = own.iter().find(|row| row["cc"] == cc && row["unroll"] == unroll) else { return Cell::number("") };
-        row["cycles_per_byte"].as_f64().map_or(Cell::number("too large"), |cycles| Cell::number(format!("{cycles:.2}")))
+        let Some(row) = own.iter().find(|row| row["cc"] == cc && row["unroll"] == unroll) else {
+            return Cell::number("");
+        };
+        row["cycles_per_byte"]
+            .as_f64()
+            .map_or(Cell::number("too large"), |cycles| Cell::number(format!("{cycles:.2}")))
     };
     let named = ["primitive", "slicing", "arch"].map(text);
-    named.into_iter().chain([cell("gcc", "no"), cell("gcc", "yes"), cell("clang", "no"), cell("clang", "yes")]).collect()
+    named
+        .into_iter()
+        .chain([cell("gcc", "no"), cell("gcc", "yes"), cell("clang", "no"), cell("clang", "yes")])
+        .collect()
 }

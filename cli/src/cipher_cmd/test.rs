@@ -22,7 +22,8 @@ use crate::output::{Failure, Output};
 /// Arguments of `meanwhile cipher test`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Primitives, or Usuba files with layout and vectors beside them; all primitives if none is named.
+    /// Primitives, or Usuba files with layout and vectors beside them; all primitives
+    /// if none is named.
     names: Vec<String>,
     /// A subset that has every primitive, slicing, target and compiler; this is the default.
     #[arg(long, conflicts_with = "matrix")]
@@ -58,12 +59,15 @@ fn yes_or_no() -> impl TypedValueParser<Value = Unroll> {
     one_of([Unroll::Yes, Unroll::No], |it| if *it == Unroll::Yes { "yes" } else { "no" })
 }
 
-/// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     options::check_names(&args.names)?;
     for name in &args.names {
-        suite::vectors(name)
-            .map_err(|why| Failure::user(why, Some("vectors of FILE.ua lie in FILE.json; docs/format/ciphers.md has the form")))?;
+        suite::vectors(name).map_err(|why| {
+            Failure::user(
+                why,
+                Some("vectors of FILE.ua lie in FILE.json; docs/format/ciphers.md has the form"),
+            )
+        })?;
     }
     let filter = Filter {
         names: args.names.clone(),
@@ -104,19 +108,35 @@ fn test_all(rows: &[Row], n_jobs: usize, out: &Output) -> Result<Vec<Outcome>, F
             let work = || {
                 loop {
                     let at = next.fetch_add(1, Ordering::Relaxed);
-                    if at >= rows.len() || failed.lock().expect("no thread panics with the lock").is_some() {
+                    if at >= rows.len()
+                        || failed.lock().expect("no thread panics with the lock").is_some()
+                    {
                         return;
                     }
                     let row = &rows[at];
-                    bar.set_message(format!("{} {} {} {}", row.primitive, row.slicing.letter(), row.arch.name(), row.cc.name()));
+                    bar.set_message(format!(
+                        "{} {} {} {}",
+                        row.primitive,
+                        row.slicing.letter(),
+                        row.arch.name(),
+                        row.cc.name()
+                    ));
                     match suite::test(row) {
-                        Ok(outcome) => results.lock().expect("no thread panics with the lock")[at] = Some(outcome),
-                        Err(error) => *failed.lock().expect("no thread panics with the lock") = Some(error),
+                        Ok(outcome) => {
+                            results.lock().expect("no thread panics with the lock")[at] =
+                                Some(outcome)
+                        }
+                        Err(error) => {
+                            *failed.lock().expect("no thread panics with the lock") = Some(error)
+                        }
                     }
                     bar.inc(1);
                 }
             };
-            std::thread::Builder::new().stack_size(64 << 20).spawn_scoped(scope, work).expect("a thread starts");
+            std::thread::Builder::new()
+                .stack_size(64 << 20)
+                .spawn_scoped(scope, work)
+                .expect("a thread starts");
         }
     });
     bar.finish_and_clear();
@@ -128,9 +148,15 @@ fn test_all(rows: &[Row], n_jobs: usize, out: &Output) -> Result<Vec<Outcome>, F
 }
 
 fn show(rows: &[Row], results: &[Outcome], out: &mut Output) -> Result<(), Failure> {
-    let mut table = Table::new("Published vectors through emitted C", &["primitive", "slicings", "targets", "passed", "failed", "skipped"]);
+    let mut table = Table::new(
+        "Published vectors through emitted C",
+        &["primitive", "slicings", "targets", "passed", "failed", "skipped"],
+    );
     let count = |name: Option<&str>, kind: fn(&Outcome) -> bool| {
-        rows.iter().zip(results).filter(|(row, result)| name.is_none_or(|n| title(row) == n) && kind(result)).count()
+        rows.iter()
+            .zip(results)
+            .filter(|(row, result)| name.is_none_or(|n| title(row) == n) && kind(result))
+            .count()
     };
     let is_passed: fn(&Outcome) -> bool = |o| *o == Outcome::Passed;
     let is_failed: fn(&Outcome) -> bool = |o| matches!(o, Outcome::Failed(_));
@@ -150,12 +176,16 @@ fn show(rows: &[Row], results: &[Outcome], out: &mut Output) -> Result<(), Failu
     for (row, result) in rows.iter().zip(results) {
         if let Outcome::Failed(why) = result {
             let (slicing, arch, cc) = (row.slicing.letter(), row.arch.name(), row.cc.name());
-            out.line(&format!("failed: {} --slicing {slicing} --arch {arch} --cc {cc}: {why}", title(row)));
+            out.line(&format!(
+                "failed: {} --slicing {slicing} --arch {arch} --cc {cc}: {why}",
+                title(row)
+            ));
         }
     }
     let skipped: Vec<String> = rows.iter().zip(results).filter_map(skip_text).collect();
     note_skips(&distinct_list(skipped), out)?;
-    let (passed, failed, n_skipped) = (count(None, is_passed), count(None, is_failed), count(None, is_skipped));
+    let (passed, failed, n_skipped) =
+        (count(None, is_passed), count(None, is_failed), count(None, is_skipped));
     out.line(&format!("{passed} passed, {failed} failed, {n_skipped} skipped"));
     out.object(&json!({"ok": failed == 0, "passed": passed, "failed": failed, "skipped": n_skipped, "rows": rows.iter().zip(results).map(row_json).collect::<Vec<_>>()}));
     if failed > 0 { Err(Failure::Reported) } else { Ok(()) }
@@ -163,7 +193,8 @@ fn show(rows: &[Row], results: &[Outcome], out: &mut Output) -> Result<(), Failu
 
 /// The primitive, or its mode.
 fn title(row: &Row) -> String {
-    row.mode.map_or_else(|| row.primitive.clone(), |mode| format!("{} --mode {mode}", row.primitive))
+    row.mode
+        .map_or_else(|| row.primitive.clone(), |mode| format!("{} --mode {mode}", row.primitive))
 }
 
 fn row_json((row, result): (&Row, &Outcome)) -> Value {
@@ -172,7 +203,9 @@ fn row_json((row, result): (&Row, &Outcome)) -> Value {
     match result {
         Outcome::Passed => {}
         Outcome::Failed(why) => value["why"] = json!(why),
-        Outcome::Skipped(feature) => value["skipped"] = json!(format!("the processor has no {feature}")),
+        Outcome::Skipped(feature) => {
+            value["skipped"] = json!(format!("the processor has no {feature}"))
+        }
     }
     value
 }
@@ -187,7 +220,11 @@ fn note_skips(skipped: &[String], out: &mut Output) -> Result<(), Failure> {
     for text in skipped {
         out.line(&format!("skipped: {text}"));
     }
-    let Some(path) = std::env::var_os("MEANWHILE_SKIPS").filter(|p| !p.is_empty()).map(PathBuf::from) else { return Ok(()) };
+    let Some(path) =
+        std::env::var_os("MEANWHILE_SKIPS").filter(|p| !p.is_empty()).map(PathBuf::from)
+    else {
+        return Ok(());
+    };
     if skipped.is_empty() {
         return Ok(());
     }

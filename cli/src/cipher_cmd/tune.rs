@@ -1,4 +1,5 @@
-//! Door: `meanwhile cipher tune`: looks for the fastest way to compile a program for this machine and writes it as a recipe.
+//! Door: `meanwhile cipher tune`: looks for the fastest way to compile a program for this machine
+//! and writes it as a recipe.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -49,11 +50,13 @@ pub struct Args {
 /// Rows of the table.
 const SHOWN: usize = 12;
 
-/// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let subject = args.which.load_with_bytes(out)?;
     if subject.primitive.is_none() {
-        out.warning(&format!("no layout says where the bytes of `{}` go: each result counts as whole bytes", subject.entry));
+        out.warning(&format!(
+            "no layout says where the bytes of `{}` go: each result counts as whole bytes",
+            subject.entry
+        ));
     }
     if args.slicing.is_none() && subject.slicings(args.word).is_empty() {
         return Err(Failure::User(subject.no_slicing(args.word)));
@@ -65,13 +68,28 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         options::Emit::C => vec![Emit::C],
         options::Emit::Asm => vec![Emit::Asm],
     };
-    let ask = Ask { arch, word: args.word, slicing: args.slicing, orders: Orders::All, emits, budget: args.budget };
+    let ask = Ask {
+        arch,
+        word: args.word,
+        slicing: args.slicing,
+        orders: Orders::All,
+        emits,
+        budget: args.budget,
+    };
     let program = fingerprint(&subject, args.word).map_err(Failure::User)?;
-    let output = args.output.clone().unwrap_or_else(|| PathBuf::from(format!("{}-{}.recipe.toml", subject.name(), arch.name())));
+    let output = args.output.clone().unwrap_or_else(|| {
+        PathBuf::from(format!("{}-{}.recipe.toml", subject.name(), arch.name()))
+    });
     check_output(&output)?;
-    let lacks = if arch.row().emulator.is_some() { Some(arch.name()) } else { native::missing_feature(arch) };
+    let lacks = if arch.row().emulator.is_some() {
+        Some(arch.name())
+    } else {
+        native::missing_feature(arch)
+    };
     if let Some(feature) = lacks.filter(|_| !args.model) {
-        out.warning(&format!("this processor lacks {feature}: the model chooses, and nothing is measured"));
+        out.warning(&format!(
+            "this processor lacks {feature}: the model chooses, and nothing is measured"
+        ));
     }
     let bar = out.progress(0);
     let tick = |text: &str| bar.set_message(text.to_owned());
@@ -86,26 +104,38 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         let (way, cycles) = tune::by_model(&subject, &ask, &tick).map_err(Failure::User)?;
         bar.finish_and_clear();
         write_file(&output, file(&way, None).text())?;
-        out.line(&format!("{}: {}; {cycles:.2} cycles a byte are expected [model]", output.display(), said(&way)));
+        out.line(&format!(
+            "{}: {}; {cycles:.2} cycles a byte are expected [model]",
+            output.display(),
+            said(&way)
+        ));
         out.object(&json!({"ok": true, "subject": subject.name(), "recipe": output.display().to_string(), "way": way, "kind": "model", "cycles_per_byte": cycles}));
         return Ok(());
     }
-    let place = measure::cache::folder(native::CACHE).map_err(Failure::tool)?.join(format!("tune-{program}-{}.json", arch.name()));
+    let place = measure::cache::folder(native::CACHE)
+        .map_err(Failure::tool)?
+        .join(format!("tune-{program}-{}.json", arch.name()));
     let mut journal = earlier(&place, out);
     let mut save = |journal: &Journal| keep(&place, journal);
-    let tuned = tune::tune(&subject, &ask, &mut journal, &mut save, &tick).map_err(Failure::tool)?;
+    let tuned =
+        tune::tune(&subject, &ask, &mut journal, &mut save, &tick).map_err(Failure::tool)?;
     bar.finish_and_clear();
-    let Some(tuned) = tuned.filter(|it| !it.tried.is_empty()) else {
+    let Some(tuned) = tuned.filter(|tuned| !tuned.tried.is_empty()) else {
         let wrong = tune::default_way(&subject, &ask).recipe().make(&subject).err();
-        return Err(
-            wrong.map_or_else(|| Failure::user("no way to compile it is left", Some("leave out --slicing or --emit")), Failure::User)
-        );
+        return Err(wrong.map_or_else(
+            || Failure::user("no way to compile it is left", Some("leave out --slicing or --emit")),
+            Failure::User,
+        ));
     };
     let best = &tuned.tried[0];
     let recipe = best.way.recipe();
     let made = recipe.make(&subject).map_err(Failure::User)?;
     compare(&subject, &tuned.default, &recipe, &made)?;
-    let validated = if made.assembly.is_empty() { None } else { super::validate::assembly(&made, &recipe, out)? };
+    let validated = if made.assembly.is_empty() {
+        None
+    } else {
+        super::validate::assembly(&made, &recipe, out)?
+    };
     let measured = measured(&tuned);
     write_file(&output, file(&best.way, measured.clone()).text())?;
     // What was measured is in the recipe; a file that is left would make the next run believe it.
@@ -118,7 +148,10 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             "the default takes {:.2} of its time [{:.2}..{:.2}], measured in turn, {} pairs",
             it.ratio, it.interval[0], it.interval[1], it.pairs
         ),
-        None => "nothing measured is faster than the default beyond doubt: the recipe is the default".into(),
+        None => {
+            "nothing measured is faster than the default beyond doubt: the recipe is the default"
+                .into()
+        }
     });
     if let Some(it) = &tuned.against_c {
         let (times, low, high, n) = (it.ratio, it.ratio_low, it.ratio_high, it.n);
@@ -146,9 +179,9 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         "kind": "measured",
         "cycles_per_byte": best.cycles_per_byte,
         "measured": measured,
-        "c_by_asm": tuned.against_c.as_ref().map(|it| json!({"ratio": it.ratio, "interval": [it.ratio_low, it.ratio_high], "pairs": it.n})),
-        "model_way": model.map(|it| &it.way),
-        "model_cycles_per_byte": model.map(|it| it.cycles_per_byte),
+        "c_by_asm": tuned.against_c.as_ref().map(|against_c| json!({"ratio": against_c.ratio, "interval": [against_c.ratio_low, against_c.ratio_high], "pairs": against_c.n})),
+        "model_way": model.map(|model| &model.way),
+        "model_cycles_per_byte": model.map(|model| model.cycles_per_byte),
         "judged": tuned.n_judged,
         "is_cut": tuned.is_cut,
         "why": why,
@@ -159,12 +192,18 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
 
 /// The widest target that this processor has.
 fn widest() -> Arch {
-    [Arch::Avx512, Arch::Avx2, Arch::Sse].into_iter().find(|it| native::missing_feature(*it).is_none()).unwrap_or(Arch::X86_64)
+    [Arch::Avx512, Arch::Avx2, Arch::Sse]
+        .into_iter()
+        .find(|it| native::missing_feature(*it).is_none())
+        .unwrap_or(Arch::X86_64)
 }
 
 /// Refuses a file that is not one of ours, before minutes are spent.
 fn check_output(path: &Path) -> Result<(), Failure> {
-    if path.is_file() && RecipeFile::read(path).is_err() && std::fs::metadata(path).is_ok_and(|it| it.len() > 0) {
+    if path.is_file()
+        && RecipeFile::read(path).is_err()
+        && std::fs::metadata(path).is_ok_and(|metadata| metadata.len() > 0)
+    {
         return Err(Failure::user(
             format!("{} is there and is no recipe", path.display()),
             Some("name another file with -o, or remove it"),
@@ -177,10 +216,15 @@ fn check_output(path: &Path) -> Result<(), Failure> {
 fn earlier(place: &Path, out: &mut Output) -> Journal {
     let Ok(text) = std::fs::read_to_string(place) else { return Journal::new() };
     let kept = serde_json::from_str::<Value>(&text).ok();
-    let launches = kept.as_ref().and_then(|it| serde_json::from_value::<Journal>(it["launches"].clone()).ok());
+    let launches = kept
+        .as_ref()
+        .and_then(|kept| serde_json::from_value::<Journal>(kept["launches"].clone()).ok());
     match launches {
-        Some(journal) if kept.is_some_and(|it| it["cpu"] == machine_here().cpu) => {
-            out.line(&format!("an earlier run was ended: its {} programs are not measured again", journal.len()));
+        Some(journal) if kept.is_some_and(|kept| kept["cpu"] == machine_here().cpu) => {
+            out.line(&format!(
+                "an earlier run was ended: its {} programs are not measured again",
+                journal.len()
+            ));
             journal
         }
         Some(_) => Journal::new(),
@@ -194,7 +238,8 @@ fn earlier(place: &Path, out: &mut Output) -> Journal {
 /// Keeps what was measured so far; without a place for it a run that is ended begins again.
 fn keep(place: &Path, journal: &Journal) {
     let text = json!({"cpu": machine_here().cpu, "launches": journal}).to_string();
-    let _ = measure::file::create_folder_of(place).and_then(|()| measure::file::write(place, text.as_bytes()));
+    let _ = measure::file::create_folder_of(place)
+        .and_then(|()| measure::file::write(place, text.as_bytes()));
 }
 
 /// Runs random cases through the best and the default: a difference is a fault of ours.
@@ -203,9 +248,10 @@ fn compare(subject: &Subject, default: &Way, best: &Recipe, made: &Made) -> Resu
     let base_made = base.make(subject).map_err(Failure::User)?;
     let seed = 1;
     let mut rng = fastrand::Rng::with_seed(seed);
-    let n_in: usize = made.unit.fields.iter().map(|it| it.layout.n_bytes).sum();
+    let n_in: usize = made.unit.fields.iter().map(|field| field.layout.n_bytes).sum();
     let n_cases = 2 * cipher::emit_c::shape(&made.compiled, best.arch).blocks() as usize + 3;
-    let cases: Vec<Vec<u8>> = (0..n_cases).map(|_| (0..n_in).map(|_| rng.u8(..)).collect()).collect();
+    let cases: Vec<Vec<u8>> =
+        (0..n_cases).map(|_| (0..n_in).map(|_| rng.u8(..)).collect()).collect();
     let n_out = made.unit.output_bytes();
     let run = |recipe: &Recipe, made: &Made| {
         let program = recipe.build(made).map_err(Failure::tool)?;
@@ -215,7 +261,8 @@ fn compare(subject: &Subject, default: &Way, best: &Recipe, made: &Made) -> Resu
     match ours.iter().zip(&theirs).position(|(a, b)| a != b) {
         None => Ok(()),
         Some(at) => {
-            let what = format!("compare the best way with the default, random cases of seed {seed}");
+            let what =
+                format!("compare the best way with the default, random cases of seed {seed}");
             Err(Failure::environment(what, format!("case {at} differs: {best:?}")))
         }
     }
@@ -238,7 +285,8 @@ fn measured(tuned: &Tuned) -> Option<Measured> {
 /// Of those measured the one that the model likes best, in C.
 fn of_model(tuned: &Tuned) -> Option<&Tried> {
     let of_c = tuned.tried.iter().filter(|it| it.way.emit == Emit::C && it.way.opt == "-O3");
-    of_c.filter(|it| it.way.cc == tune::preferred(&it.way)).min_by(|a, b| a.expected.total_cmp(&b.expected))
+    of_c.filter(|it| it.way.cc == tune::preferred(&it.way))
+        .min_by(|a, b| a.expected.total_cmp(&b.expected))
 }
 
 /// A way in words.
@@ -247,7 +295,7 @@ pub fn said(way: &Way) -> String {
         Emit::C => format!("{} {}", way.cc.name(), way.opt),
         Emit::Asm => "our assembly".into(),
     };
-    let word = |it: Value| it.as_str().unwrap_or_default().to_owned();
+    let word = |value: Value| value.as_str().unwrap_or_default().to_owned();
     format!(
         "slicing {}, {} at once, --unroll {}, --inline {}, --schedule {}, {by}",
         way.slicing.letter(),
@@ -267,10 +315,22 @@ fn table(subject: &Subject, arch: Arch, tuned: &Tuned) -> Table {
     let columns = ["way", "equations", "expected", "measured", "of the best", "launches"];
     let note = "time-stamp cycles a byte of output, moves between bytes and registers excluded, the median of the launches; few launches are a \
                 rough figure; expected is of kind model, times what was measured of the model elsewhere, whatever the compiler";
-    let title = format!("{}, {}: the best of {} programs, of {} texts", subject.name(), arch.name(), tuned.tried.len(), tuned.n_judged);
+    let title = format!(
+        "{}, {}: the best of {} programs, of {} texts",
+        subject.name(),
+        arch.name(),
+        tuned.tried.len(),
+        tuned.n_judged
+    );
     let mut table = Table::new(title, &columns).kind(Kind::Measured).note(note);
     let best = tuned.tried[0].cycles_per_byte;
-    for it in tuned.tried.iter().enumerate().filter(|(k, it)| *k < SHOWN || it.way == tuned.default).map(|it| it.1) {
+    for it in tuned
+        .tried
+        .iter()
+        .enumerate()
+        .filter(|(k, it)| *k < SHOWN || it.way == tuned.default)
+        .map(|pair| pair.1)
+    {
         let mark = if it.way == tuned.default { " (default)" } else { "" };
         table.push(vec![
             Cell::words(format!("{}{mark}", said(&it.way))),

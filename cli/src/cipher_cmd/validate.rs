@@ -19,7 +19,8 @@ pub struct Args {
     which: Which,
     #[command(flatten)]
     how: How,
-    /// An object file with the functions of the sliced interface, instead of the C compiled by --cc.
+    /// An object file with the functions of the sliced interface, instead of the
+    /// C compiled by --cc.
     #[arg(long, value_name = "FILE")]
     object: Option<PathBuf>,
     /// Seed of the random inputs.
@@ -34,12 +35,14 @@ struct Row {
     seconds: f64,
 }
 
-/// Runs the command.
 pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
     let subject = args.which.load(out)?;
     args.how.take_recipe(&subject)?;
     if args.how.arch.row().processor != Arch::X86_64.row().processor {
-        let message = format!("validation follows x86-64 instructions, and {} has others", args.how.arch.name());
+        let message = format!(
+            "validation follows x86-64 instructions, and {} has others",
+            args.how.arch.name()
+        );
         return Err(Failure::user(message, None));
     }
     let recipe = args.how.recipe(&subject)?;
@@ -53,18 +56,28 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
     }
     let (object, from) = match &args.object {
         Some(path) => {
-            let object = std::fs::read(path).map_err(|error| Failure::environment(format!("read {}", path.display()), error))?;
+            let object = std::fs::read(path)
+                .map_err(|error| Failure::environment(format!("read {}", path.display()), error))?;
             (object, path.display().to_string())
         }
         None => {
             let by = if made.assembly.is_empty() { "" } else { "assembly and " };
-            (recipe.object(&made).map_err(Failure::tool)?, format!("{by}{} {}", recipe.cc.name(), recipe.opt))
+            (
+                recipe.object(&made).map_err(Failure::tool)?,
+                format!("{by}{} {}", recipe.cc.name(), recipe.opt),
+            )
         }
     };
     let compiled_s = begin.elapsed().as_secs_f64();
     let functions = if args.object.is_some() { validate::functions } else { validate::all };
-    let rows = checked(functions(&made, recipe.arch, args.seed), &object).map_err(|said| Failure::user(format!("{from}: {said}"), None))?;
-    let title = format!("{}, slicing {}, {}, {from}", subject.name(), made.compiled.slicing.letter(), recipe.arch.name());
+    let rows = checked(functions(&made, recipe.arch, args.seed), &object)
+        .map_err(|said| Failure::user(format!("{from}: {said}"), None))?;
+    let title = format!(
+        "{}, slicing {}, {}, {from}",
+        subject.name(),
+        made.compiled.slicing.letter(),
+        recipe.arch.name()
+    );
     out.text(&table(title, &rows).terminal(None));
     rows.iter().for_each(|row| said(row).iter().for_each(|line| out.line(line)));
     let is_right = rows.iter().all(Row::is_right);
@@ -91,7 +104,11 @@ fn checked(functions: Vec<validate::Expected>, object: &[u8]) -> Result<Vec<Row>
     let check = |expected: validate::Expected| {
         let begin = Instant::now();
         let report = expected.check(object)?;
-        Ok(Row { function: expected.function().to_string(), report, seconds: begin.elapsed().as_secs_f64() })
+        Ok(Row {
+            function: expected.function().to_string(),
+            report,
+            seconds: begin.elapsed().as_secs_f64(),
+        })
     };
     functions.into_iter().map(check).collect()
 }
@@ -104,17 +121,25 @@ pub struct Validated {
     pub is_proved: bool,
 }
 
-/// Validates our own assembly. A difference or a leak is an error; code that cannot be followed is a warning.
-pub fn assembly(made: &Made, recipe: &Recipe, out: &mut Output) -> Result<Option<Validated>, Failure> {
+/// Validates our own assembly. A difference or a leak is an error; code that cannot be
+/// followed is a warning.
+pub fn assembly(
+    made: &Made,
+    recipe: &Recipe,
+    out: &mut Output,
+) -> Result<Option<Validated>, Failure> {
     let recipe = Recipe { opt: "-O1", ..recipe.clone() };
     if let Err(error) = recipe.cc.version() {
-        out.warning(&format!("the assembly is not validated: `{}` said: {}", error.ran, error.said));
+        out.warning(&format!(
+            "the assembly is not validated: `{}` said: {}",
+            error.ran, error.said
+        ));
         return Ok(None);
     }
     let object = recipe.object(made).map_err(Failure::tool)?;
-    let rows =
-        checked(validate::all(made, recipe.arch, 1), &object).unwrap_or_else(|said| panic!("the object of our own assembly: {said}"));
-    if let Some(row) = rows.iter().find(|it| !it.is_right()) {
+    let rows = checked(validate::all(made, recipe.arch, 1), &object)
+        .unwrap_or_else(|said| panic!("the object of our own assembly: {said}"));
+    if let Some(row) = rows.iter().find(|row| !row.is_right()) {
         if row.report.verdict == Verdict::Unknown {
             out.warning(&format!("the assembly is not validated: {}", said(row).join("; ")));
             return Ok(None);
@@ -124,7 +149,7 @@ pub fn assembly(made: &Made, recipe: &Recipe, out: &mut Output) -> Result<Option
     }
     // The function for round keys comes first, and is C.
     let rows = &rows[usize::from(made.unit.schedule.is_some())..];
-    let sum = |of: fn(&Report) -> usize| rows.iter().map(|it| of(&it.report)).sum::<usize>();
+    let sum = |of: fn(&Report) -> usize| rows.iter().map(|row| of(&row.report)).sum::<usize>();
     let simulated = sum(|it| it.words.simulated);
     let mut text = format!("validated: {} words proved", sum(|it| it.words.proved));
     if simulated > 0 {
@@ -133,7 +158,10 @@ pub fn assembly(made: &Made, recipe: &Recipe, out: &mut Output) -> Result<Option
     if rows.len() > 1 {
         text += &format!(" of {} functions", rows.len());
     }
-    text += &format!(", {} instructions, no secret in an address, branch or division", sum(|it| it.instructions as usize));
+    text += &format!(
+        ", {} instructions, no secret in an address, branch or division",
+        sum(|it| it.instructions as usize)
+    );
     Ok(Some(Validated { text, is_proved: simulated == 0 }))
 }
 
@@ -148,12 +176,23 @@ fn name(verdict: Verdict) -> &'static str {
 }
 
 fn table(title: String, rows: &[Row]) -> Table {
-    let columns = ["function", "verdict", "words proved", "simulated", "different", "instructions", "terms", "seconds"];
+    let columns = [
+        "function",
+        "verdict",
+        "words proved",
+        "simulated",
+        "different",
+        "instructions",
+        "terms",
+        "seconds",
+    ];
     let mut table = Table::new(title, &columns)
         .note("proved: equal for every input; simulated: equal for random inputs; instructions that were executed");
     for Row { function, report, seconds } in rows {
-        let counts = [report.words.proved, report.words.simulated, report.words.different].map(|it| it.to_string());
-        let rest = [report.instructions.to_string(), report.terms.to_string(), format!("{seconds:.2}")];
+        let counts = [report.words.proved, report.words.simulated, report.words.different]
+            .map(|it| it.to_string());
+        let rest =
+            [report.instructions.to_string(), report.terms.to_string(), format!("{seconds:.2}")];
         let words = [function.clone(), name(report.verdict).to_string()];
         table.push(words.into_iter().chain(counts).chain(rest).map(Cell::words).collect());
     }
@@ -173,17 +212,26 @@ fn said(row: &Row) -> Vec<String> {
     let Row { function, report, .. } = row;
     let mut lines = Vec::new();
     match &report.stop {
-        Some((at, Stop::Unknown(what))) => lines.push(format!("{function}: no verdict, {what} at {at:#x} is not followed")),
-        Some((at, Stop::Leak(where_))) => lines.push(format!("{function}: a secret reaches {} at {at:#x}", place(*where_))),
+        Some((at, Stop::Unknown(what))) => {
+            lines.push(format!("{function}: no verdict, {what} at {at:#x} is not followed"))
+        }
+        Some((at, Stop::Leak(where_))) => {
+            lines.push(format!("{function}: a secret reaches {} at {at:#x}", place(*where_)))
+        }
         Some((at, Stop::Fault(what))) => lines.push(format!("{function}: {what}, at {at:#x}")),
         None => {}
     }
     if !report.shifts.is_empty() {
-        let at: Vec<String> = report.shifts.iter().map(|it| format!("{it:#x}")).collect();
-        lines.push(format!("{function}: shift by register with a secret count at {}", at.join(", ")));
+        let at: Vec<String> = report.shifts.iter().map(|shift| format!("{shift:#x}")).collect();
+        lines.push(format!(
+            "{function}: shift by register with a secret count at {}",
+            at.join(", ")
+        ));
     }
     if let Some(Difference { word, slice, expected, found, inputs }) = &report.difference {
-        lines.push(format!("{function}: {word} of slice {slice} is {found}, the program says {expected}, for"));
+        lines.push(format!(
+            "{function}: {word} of slice {slice} is {found}, the program says {expected}, for"
+        ));
         lines.extend(inputs.iter().map(|(name, words)| format!("  {name} = {}", words.join(" "))));
     }
     lines

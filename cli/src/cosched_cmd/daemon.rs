@@ -1,4 +1,5 @@
-//! Door: `meanwhile cosched daemon`, `submit`, `status` and `stop`: programs that come and go, over a socket.
+//! Door: `meanwhile cosched daemon`, `submit`, `status` and `stop`: programs that come and go, over
+//! a socket.
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::net::UnixStream;
@@ -30,7 +31,8 @@ pub struct Args {
     host: HostArgs,
     #[command(flatten)]
     pairing: PairingArgs,
-    /// File in which it is noted what steps of Slurm moved, for job_submit.lua; one for each node, in a folder of all.
+    /// File in which it is noted what steps of Slurm moved, for job_submit.lua; one for each node,
+    /// in a folder of all.
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
     /// Do not start the daemon again if it is killed; its programs run on in either case.
@@ -52,7 +54,8 @@ pub struct Args {
 /// Where the daemon is.
 #[derive(Debug, clap::Args)]
 pub struct AskArgs {
-    /// The daemon's socket; its folder must be its owner's alone, or root's where many users may ask.
+    /// The daemon's socket; its folder must be its owner's alone, or root's where
+    /// many users may ask.
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
 }
@@ -65,13 +68,18 @@ impl AskArgs {
 
     /// Asks; what the daemon refuses is the user's mistake.
     pub fn ask(&self, request: &Request) -> Result<Value, Failure> {
-        self.hold(request, &[]).map(|it| it.0)
+        self.hold(request, &[]).map(|hold| hold.0)
     }
 
     /// The same, and the connection.
-    fn hold(&self, request: &Request, streams: &[BorrowedFd<'_>]) -> Result<(Value, UnixStream), Failure> {
+    fn hold(
+        &self,
+        request: &Request,
+        streams: &[BorrowedFd<'_>],
+    ) -> Result<(Value, UnixStream), Failure> {
         let path = self.path();
-        let (value, stream) = daemon::hold(&path, request, streams).map_err(|error| no_daemon(&path, &error))?;
+        let (value, stream) =
+            daemon::hold(&path, request, streams).map_err(|error| no_daemon(&path, &error))?;
         if value["ok"] == true {
             return Ok((value, stream));
         }
@@ -80,9 +88,15 @@ impl AskArgs {
 }
 
 fn no_daemon(path: &Path, error: &std::io::Error) -> Failure {
-    let is_absent = matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused);
+    let is_absent = matches!(
+        error.kind(),
+        std::io::ErrorKind::NotFound | std::io::ErrorKind::ConnectionRefused
+    );
     if is_absent {
-        return Failure::user(format!("no daemon listens on {}", path.display()), Some("start one: `meanwhile cosched daemon`"));
+        return Failure::user(
+            format!("no daemon listens on {}", path.display()),
+            Some("start one: `meanwhile cosched daemon`"),
+        );
     }
     Failure::environment(format!("ask the daemon on {}", path.display()), error)
 }
@@ -90,24 +104,40 @@ fn no_daemon(path: &Path, error: &std::io::Error) -> Failure {
 /// Runs the daemon until it is told to stop.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     if args.policy == Name::LinuxNow {
-        return Err(Failure::user("linux-now is a model for the simulator", Some("--policy linux leaves everything to this kernel")));
+        return Err(Failure::user(
+            "linux-now is a model for the simulator",
+            Some("--policy linux leaves everything to this kernel"),
+        ));
     }
     // From here on they end it as `stop` does.
     signals::note().map_err(failed("catch signals"))?;
     let users = args.config.as_deref().map(load).transpose()?;
-    let own = || users.as_ref().map_or_else(daemon::socket, |it| it.socket.clone());
+    let own = || users.as_ref().map_or_else(daemon::socket, |user| user.socket.clone());
     let path = args.ask.socket.clone().unwrap_or_else(own);
     if let (Some(_), Some(Address::Port(_))) = (&users, &args.metrics) {
         let help = "name a path: a Unix socket is its owner's";
-        return Err(Failure::user("with --config a port would show every user's programs to every user".to_owned(), Some(help)));
+        return Err(Failure::user(
+            "with --config a port would show every user's programs to every user".to_owned(),
+            Some(help),
+        ));
     }
-    let endpoint = args.metrics.as_ref().map(|it| Endpoint::listen(it).map_err(failed("listen for readers of metrics"))).transpose()?;
-    let listener = daemon::listen(&path, users.as_ref()).map_err(failed(&format!("listen on {}", path.display())))?;
+    let endpoint = args
+        .metrics
+        .as_ref()
+        .map(|metric| Endpoint::listen(metric).map_err(failed("listen for readers of metrics")))
+        .transpose()?;
+    let listener = daemon::listen(&path, users.as_ref())
+        .map_err(failed(&format!("listen on {}", path.display())))?;
     let again = if args.no_restart { Vec::new() } else { std::env::args_os().skip(1).collect() };
     let shared = users.as_ref().map(|_| daemon::folder_of(&path).to_owned());
     let manager = args.host.start(Role { again, shared, is_attach_only: args.attach_only }, out)?;
     manager.host().settings = args.pairing.settings();
-    let history = args.history.clone().map(History::new).transpose().map_err(failed("start a thread that writes the history"))?;
+    let history = args
+        .history
+        .clone()
+        .map(History::new)
+        .transpose()
+        .map_err(failed("start a thread that writes the history"))?;
     manager.host().history = history;
     let mut spared = Spared::new(manager.supervisors());
     spared.is_for_many = users.is_some();
@@ -123,7 +153,11 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         "capacity_mbps": manager.host().topology.seeing().and_then(|readers| readers.capacity_mbps()),
     });
     out.line(&format!("policy {}, {}", args.policy.text(), manager.freezer().name()));
-    out.line(&format!("bandwidth of programs: {} ({})", manager.choice.kind.text(), manager.choice.reason));
+    out.line(&format!(
+        "bandwidth of programs: {} ({})",
+        manager.choice.kind.text(),
+        manager.choice.reason
+    ));
     out.line(&format!("listening on {}", path.display()));
     if let Some(it) = &endpoint {
         out.line(&format!("metrics at {}", it.text()));
@@ -131,8 +165,15 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let serve = || {
         let mut host = manager.host();
         let mut turns = Turns::new(&mut host, args.policy);
-        endpoint.as_ref().map_or(Ok(()), |it| it.serve(turns.sender(), about.clone()))?;
-        daemon::serve(&mut turns, &path, listener, &Service { spared, about, users, is_attach_only: args.attach_only })
+        endpoint
+            .as_ref()
+            .map_or(Ok(()), |endpoint| endpoint.serve(turns.sender(), about.clone()))?;
+        daemon::serve(
+            &mut turns,
+            &path,
+            listener,
+            &Service { spared, about, users, is_attach_only: args.attach_only },
+        )
     };
     let served = serve();
     let _ = std::fs::remove_file(&path);
@@ -146,7 +187,10 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
 fn load(path: &Path) -> Result<Users, Failure> {
     let users = Users::load(path).map_err(|said| Failure::user(said, None))?;
     if !users::may_be_others() {
-        return Err(Failure::user("only root can run programs of other users", Some("leave --config out for a daemon of your own")));
+        return Err(Failure::user(
+            "only root can run programs of other users",
+            Some("leave --config out for a daemon of your own"),
+        ));
     }
     Ok(users)
 }
@@ -172,10 +216,12 @@ pub struct SubmitArgs {
     /// A process that runs already, with all below it, instead of a command.
     #[arg(long, value_name = "PID", conflicts_with_all = ["command", "output", "wait"])]
     pid: Option<i32>,
-    /// File to which its output is appended; the daemon's standard error unless said, or this command's with a daemon of many users.
+    /// File to which its output is appended; the daemon's standard error unless said, or this
+    /// command's with a daemon of many users.
     #[arg(long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Wait for its end, and end as it does, with its exit status or 128 and the signal; it is ended with this command.
+    /// Wait for its end, and end as it does, with its exit status or 128 and the signal; it is
+    /// ended with this command.
     #[arg(long)]
     wait: bool,
     #[command(flatten)]
@@ -190,22 +236,35 @@ pub fn submit(args: &SubmitArgs, out: &mut Output) -> Result<(), Failure> {
     let folder = std::env::current_dir().map_err(failed("find this folder"))?;
     let request = match (args.pid, args.command.first()) {
         (Some(pid), _) => Request::Attach { pid, threads: args.threads },
-        (None, None) => return Err(Failure::user("there is nothing to submit", Some("give a command, or --pid of a process that runs"))),
+        (None, None) => {
+            return Err(Failure::user(
+                "there is nothing to submit",
+                Some("give a command, or --pid of a process that runs"),
+            ));
+        }
         (None, Some(program)) => {
             let Some(found) = tool::find(program) else {
-                return Err(Failure::user(format!("there is no program `{program}`"), Some("give its path, or install it")));
+                return Err(Failure::user(
+                    format!("there is no program `{program}`"),
+                    Some("give its path, or install it"),
+                ));
             };
             let mut command = args.command.clone();
-            command[0] = std::path::absolute(&found).map_err(failed("find the program"))?.display().to_string();
+            command[0] = std::path::absolute(&found)
+                .map_err(failed("find the program"))?
+                .display()
+                .to_string();
             Request::Submit {
                 command,
                 threads: args.threads,
-                output: args.output.as_ref().map(|it| folder.join(it)),
+                output: args.output.as_ref().map(|output| folder.join(output)),
                 tied: args.wait,
                 folder,
                 // What is not UTF-8 stays behind.
                 environment: std::env::vars_os()
-                    .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+                    .filter_map(|(name, value)| {
+                        Some((name.into_string().ok()?, value.into_string().ok()?))
+                    })
                     .collect(),
             }
         }
@@ -213,7 +272,8 @@ pub fn submit(args: &SubmitArgs, out: &mut Output) -> Result<(), Failure> {
     let streams = streams(args)?;
     let handed: Vec<BorrowedFd<'_>> = streams.iter().map(AsFd::as_fd).collect();
     // While we wait, the program lives as long as this connection: ending us ends it.
-    let (answer, _connection) = args.ask.hold(&request, if args.pid.is_some() { &[] } else { &handed })?;
+    let (answer, _connection) =
+        args.ask.hold(&request, if args.pid.is_some() { &[] } else { &handed })?;
     let id = answer["id"].as_u64().unwrap_or(0);
     if !args.wait {
         out.line(&format!("program {id}"));
@@ -222,34 +282,53 @@ pub fn submit(args: &SubmitArgs, out: &mut Output) -> Result<(), Failure> {
     }
     loop {
         let now = args.ask.ask(&Request::Status {})?;
-        if let Some(it) = now["ended"].as_array().and_then(|all| all.iter().find(|it| it["id"] == id)) {
-            out.line(&format!("program {id} ended after {:.2} s", it["turnaround_s"].as_f64().unwrap_or(0.0)));
+        if let Some(it) =
+            now["ended"].as_array().and_then(|all| all.iter().find(|value| value["id"] == id))
+        {
+            out.line(&format!(
+                "program {id} ended after {:.2} s",
+                it["turnaround_s"].as_f64().unwrap_or(0.0)
+            ));
             out.object(&json!({"ok": it["status"] == 0, "id": id, "ended": it}));
-            let signal = || it["signal"].as_i64().map(|it| 128 + it);
+            let signal = || it["signal"].as_i64().map(|number| 128 + number);
             return match it["status"].as_i64().or_else(signal) {
                 Some(0) => Ok(()),
                 Some(code) => Err(Failure::Exit(code as u8)),
                 None => Err(Failure::Reported),
             };
         }
-        if !now["programs"].as_array().is_some_and(|all| all.iter().any(|it| it["id"] == id)) {
-            return Err(Failure::environment(format!("wait for program {id}"), "the daemon does not know it any more"));
+        if !now["programs"].as_array().is_some_and(|all| all.iter().any(|value| value["id"] == id))
+        {
+            return Err(Failure::environment(
+                format!("wait for program {id}"),
+                "the daemon does not know it any more",
+            ));
         }
         std::thread::sleep(Duration::from_millis(100));
     }
 }
 
-/// Standard input, output and error of the program: ours, its file, and nothing to read where no client waits for it.
+/// Standard input, output and error of the program: ours, its file, and nothing to read where no
+/// client waits for it.
 fn streams(args: &SubmitArgs) -> Result<[OwnedFd; 3], Failure> {
     let own = || {
-        let stdin = if args.wait { std::io::stdin().as_fd().try_clone_to_owned()? } else { std::fs::File::open("/dev/null")?.into() };
-        Ok([stdin, std::io::stdout().as_fd().try_clone_to_owned()?, std::io::stderr().as_fd().try_clone_to_owned()?])
+        let stdin = if args.wait {
+            std::io::stdin().as_fd().try_clone_to_owned()?
+        } else {
+            std::fs::File::open("/dev/null")?.into()
+        };
+        Ok([
+            stdin,
+            std::io::stdout().as_fd().try_clone_to_owned()?,
+            std::io::stderr().as_fd().try_clone_to_owned()?,
+        ])
     };
     let [stdin, stdout, stderr] = own().map_err(failed("hand over standard input and output"))?;
     let Some(path) = &args.output else { return Ok([stdin, stdout, stderr]) };
     let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
-    let both = file.and_then(|it| Ok([OwnedFd::from(it.try_clone()?), it.into()]));
-    let [stdout, stderr] = both.map_err(|error| Failure::user(format!("open {}: {error}", path.display()), None))?;
+    let both = file.and_then(|file| Ok([OwnedFd::from(file.try_clone()?), file.into()]));
+    let [stdout, stderr] =
+        both.map_err(|error| Failure::user(format!("open {}: {error}", path.display()), None))?;
     Ok([stdin, stdout, stderr])
 }
 
@@ -291,7 +370,10 @@ pub fn stop(args: &StopArgs, out: &mut Output) -> Result<(), Failure> {
     let value = args.ask.ask(&Request::Stop { program: args.program })?;
     let n = value["left_running"].as_u64().unwrap_or(0) as usize;
     let what = if value["daemon_ends"] == true { "stopped" } else { "let go; the daemon goes on" };
-    out.line(&format!("{what}; {} on", if n == 1 { "1 program runs".to_owned() } else { format!("{n} programs run") }));
+    out.line(&format!(
+        "{what}; {} on",
+        if n == 1 { "1 program runs".to_owned() } else { format!("{n} programs run") }
+    ));
     out.object(&value);
     Ok(())
 }
@@ -299,7 +381,7 @@ pub fn stop(args: &StopArgs, out: &mut Output) -> Result<(), Failure> {
 /// Bars of the links, then the programs.
 pub fn picture(value: &Value) -> String {
     let programs: Vec<&Value> = value["programs"].as_array().into_iter().flatten().collect();
-    let text = |it: &Value, key: &str| it[key].as_str().unwrap_or_default().to_owned();
+    let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
     let mut all = format!(
         "policy {}, quantum {} ms, {}, bandwidth by {}; {} decisions, a change takes {} us (95th percentile)\n",
         text(value, "policy"),
@@ -311,12 +393,24 @@ pub fn picture(value: &Value) -> String {
     );
     let capacity = value["capacity_mbps"].as_f64();
     for (idx, link) in value["links"].as_array().into_iter().flatten().enumerate() {
-        let cpus: Vec<u64> = link.as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
-        let on =
-            |it: &&&Value| it["cpus"].as_array().into_iter().flatten().filter_map(Value::as_u64).filter(|it| cpus.contains(it)).count();
+        let cpus: Vec<u64> =
+            link.as_array().into_iter().flatten().filter_map(Value::as_u64).collect();
+        let on = |value: &&&Value| {
+            value["cpus"]
+                .as_array()
+                .into_iter()
+                .flatten()
+                .filter_map(Value::as_u64)
+                .filter(|word| cpus.contains(word))
+                .count()
+        };
         let here = programs.iter().filter(|program| on(program) > 0);
-        // One that is not known makes the sum unknown. The sum of no programs is a negative nothing.
-        let sum = here.map(|program| Some(on(&program) as f64 * program["mbps"].as_f64()?)).sum::<Option<f64>>().map(|sum| 0.0 + sum);
+        // One that is not known makes the sum unknown. The sum of no programs is a negative
+        // nothing.
+        let sum = here
+            .map(|program| Some(on(&program) as f64 * program["mbps"].as_f64()?))
+            .sum::<Option<f64>>()
+            .map(|sum| 0.0 + sum);
         let names: Vec<String> = cpus.iter().map(u64::to_string).collect();
         let bar = sum.zip(capacity).map_or(String::new(), |(sum, capacity)| {
             let full = (20.0 * sum / capacity).clamp(0.0, 20.0).ceil() as usize;
@@ -326,16 +420,30 @@ pub fn picture(value: &Value) -> String {
         let of = capacity.map_or(String::new(), |capacity| format!(" of {capacity:.0}"));
         all += &format!("link {idx} (processors {}){bar} {sum}{of} MB/s\n", names.join(" "));
     }
-    let columns = ["id", "program", "pid", "threads", "processors", "MB/s each", "slowdown", "quanta", "longest wait", "s"];
+    let columns = [
+        "id",
+        "program",
+        "pid",
+        "threads",
+        "processors",
+        "MB/s each",
+        "slowdown",
+        "quanta",
+        "longest wait",
+        "s",
+    ];
     let note = "MB/s as last seen; -: not known; slowdown: by those beside it, for programs that count their progress";
     let mut table = Table::new("Programs", &columns).kind(Kind::Measured).note(note);
     for it in programs {
-        let cpus: Vec<String> = it["cpus"].as_array().into_iter().flatten().map(Value::to_string).collect();
-        let number = |key: &str, digits: usize| it[key].as_f64().map_or("-".to_owned(), |value| format!("{value:.digits$}"));
+        let cpus: Vec<String> =
+            it["cpus"].as_array().into_iter().flatten().map(Value::to_string).collect();
+        let number = |key: &str, digits: usize| {
+            it[key].as_f64().map_or("-".to_owned(), |value| format!("{value:.digits$}"))
+        };
         table.push(vec![
             Cell::number(&it["id"]),
             // Whatever a program is called, it moves no cursor.
-            Cell::words(text(it, "name").replace(|it: char| it.is_control(), "?")),
+            Cell::words(text(it, "name").replace(|letter: char| letter.is_control(), "?")),
             Cell::number(&it["pid"]),
             Cell::number(&it["n_threads"]),
             Cell::words(match (&it["is_resting"], &it["is_running"]) {
@@ -361,12 +469,23 @@ mod tests {
     fn what_is_not_known_is_no_number() {
         let program = |id: u32, mbps: Value| json!({"id": id, "name": "stream", "cpus": [id - 1], "is_running": true, "mbps": mbps});
         let status = |programs: Value, capacity: Value| json!({"links": [[0, 1]], "capacity_mbps": capacity, "programs": programs});
-        let link = |status: &Value| picture(status).lines().find(|line| line.starts_with("link")).map(str::to_owned);
+        let link = |status: &Value| {
+            picture(status).lines().find(|line| line.starts_with("link")).map(str::to_owned)
+        };
         let both = json!([program(1, json!(6000.0)), program(2, Value::Null)]);
-        assert_eq!(link(&status(both.clone(), json!(24000.0))).as_deref(), Some("link 0 (processors 0 1) - of 24000 MB/s"));
-        assert_eq!(link(&status(both.clone(), Value::Null)).as_deref(), Some("link 0 (processors 0 1) - MB/s"));
-        let rows: Vec<String> =
-            picture(&status(both, Value::Null)).lines().filter(|line| line.contains("stream")).map(str::to_owned).collect();
+        assert_eq!(
+            link(&status(both.clone(), json!(24000.0))).as_deref(),
+            Some("link 0 (processors 0 1) - of 24000 MB/s")
+        );
+        assert_eq!(
+            link(&status(both.clone(), Value::Null)).as_deref(),
+            Some("link 0 (processors 0 1) - MB/s")
+        );
+        let rows: Vec<String> = picture(&status(both, Value::Null))
+            .lines()
+            .filter(|line| line.contains("stream"))
+            .map(str::to_owned)
+            .collect();
         assert!(rows[0].contains("6000") && !rows[1].contains("0.0"), "{rows:?}");
         let one = json!([program(1, json!(6000.0))]);
         assert_eq!(

@@ -18,7 +18,8 @@ use crate::output::{Failure, Output};
 /// What every command that manages programs can be told.
 #[derive(Debug, Clone, clap::Args)]
 pub struct HostArgs {
-    /// How programs are stopped: by control groups of a version, or by signals; the first that works unless given.
+    /// How programs are stopped: by control groups of a version, or by signals; the first
+    /// that works unless given.
     #[arg(long, value_name = "HOW", value_parser = freezer_name())]
     freezer: Option<freezer::Kind>,
     /// Where their bandwidth is known from; the first that works unless given.
@@ -32,8 +33,8 @@ pub struct PairingArgs {
     /// Share of the quanta that pairing leaves to round robin, 0 to 1: less gain, less loss.
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = super::sim::round_robin)]
     round_robin: f64,
-    /// Pairing lets programs end one after another even where the links are no bottleneck: the mean ends sooner, the last to
-    /// come wait longer.
+    /// Pairing lets programs end one after another even where the links are no bottleneck: the mean
+    /// ends sooner, the last to come wait longer.
     #[arg(long)]
     finish_first: bool,
 }
@@ -41,7 +42,11 @@ pub struct PairingArgs {
 impl PairingArgs {
     /// The settings of policies with these.
     pub fn settings(&self) -> Settings {
-        Settings { round_robin: self.round_robin, finishes_first: self.finish_first, ..Settings::default() }
+        Settings {
+            round_robin: self.round_robin,
+            finishes_first: self.finish_first,
+            ..Settings::default()
+        }
     }
 }
 
@@ -67,15 +72,22 @@ pub struct SuperviseArgs {
 
 /// Waits for the manager's death, and becomes the next one if it should be started again.
 pub fn supervise(args: &SuperviseArgs, out: &mut Output) -> Result<(), Failure> {
-    let freezer = freezer::from_text(&args.freezer).ok_or_else(|| Failure::user("the manager starts this by itself", None))?;
+    let freezer = freezer::from_text(&args.freezer)
+        .ok_or_else(|| Failure::user("the manager starts this by itself", None))?;
     let hierarchy = Hierarchy::at(freezer, args.path.clone());
     let failed = failed("watch the manager");
     let line = std::io::stdin().as_fd().try_clone_to_owned().map_err(&failed)?;
     let watched = supervisor::Watched { hierarchy, pages: &args.pages, pid: args.manager };
     let is_to_start = supervisor::watch(&watched, line).map_err(&failed)?;
     if is_to_start && !args.again.is_empty() {
-        out.warning(&format!("manager {} died: its programs run on, and it is started again", args.manager));
-        return Err(Failure::environment("start the manager again", supervisor::become_manager(&args.again)));
+        out.warning(&format!(
+            "manager {} died: its programs run on, and it is started again",
+            args.manager
+        ));
+        return Err(Failure::environment(
+            "start the manager again",
+            supervisor::become_manager(&args.again),
+        ));
     }
     Ok(())
 }
@@ -89,9 +101,13 @@ pub fn failed(what: &str) -> impl Fn(std::io::Error) -> Failure + use<> {
 impl HostArgs {
     /// A manager with these; what users should know is said.
     pub fn start(&self, role: Role, out: &mut Output) -> Result<Manager, Failure> {
-        let supervise = Supervise { command: ["cosched", "supervise"].map(str::to_owned).into(), again: role.again };
+        let supervise = Supervise {
+            command: ["cosched", "supervise"].map(str::to_owned).into(),
+            again: role.again,
+        };
         let (freezer, source, shared) = (self.freezer, self.source, role.shared);
-        let wanted = Wanted { freezer, source, supervise, shared, is_attach_only: role.is_attach_only };
+        let wanted =
+            Wanted { freezer, source, supervise, shared, is_attach_only: role.is_attach_only };
         Manager::start(&wanted, &mut |it| out.warning(it)).map_err(Failure::tool)
     }
 }

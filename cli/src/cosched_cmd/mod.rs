@@ -19,11 +19,18 @@ pub struct Args {
 }
 
 impl Args {
-    /// True for commands whose programs outlive an interrupt, or are ended by the command itself in its own way.
+    /// True for commands whose programs outlive an interrupt, or are ended by the command itself
+    /// in its own way.
     pub fn manages(&self) -> bool {
         match self.command {
-            Command::Run(_) | Command::Supervise(_) | Command::Enter(_) | Command::Daemon(_) => true,
-            Command::Probe(_) | Command::Submit(_) | Command::Status(_) | Command::Stop(_) | Command::Top(_) => false,
+            Command::Run(_) | Command::Supervise(_) | Command::Enter(_) | Command::Daemon(_) => {
+                true
+            }
+            Command::Probe(_)
+            | Command::Submit(_)
+            | Command::Status(_)
+            | Command::Stop(_)
+            | Command::Top(_) => false,
             Command::Sim(_) | Command::Slurm(_) | Command::Restore(_) => false,
         }
     }
@@ -31,7 +38,8 @@ impl Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Command {
-    /// Show which processors share a link to the memory, and whether choosing which programs run together would gain here.
+    /// Show which processors share a link to the memory, and whether choosing which programs run
+    /// together would gain here.
     Probe(probe::Args),
     /// Run programs under a policy, in the foreground.
     Run(run::Args),
@@ -49,21 +57,23 @@ enum Command {
     Status(daemon::StatusArgs),
     /// Thaw all programs, let them run on, and end the daemon.
     Stop(daemon::StopArgs),
-    /// Let all run that managers left frozen: killed with their supervisors, stopped, or frozen themselves.
+    /// Let all run that managers left frozen: killed with their supervisors,
+    /// stopped, or frozen themselves.
     Restore(restore::Args),
     /// Watch the daemon's programs.
     Top(top::Args),
-    /// Write what a Slurm needs so that its steps are managed: a plugin, job_submit.lua, lines of its configuration.
+    /// Write what a Slurm needs so that its steps are managed: a plugin, job_submit.lua,
+    /// lines of its configuration.
     Slurm(slurm::Args),
     /// Run workloads under policies on a simulated machine.
     Sim(Box<sim::Args>),
 }
 
-/// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     // Also a signal that comes before anything is managed lets scratch files go.
     if args.manages() {
-        cosched::manager::signals::note().map_err(|error| Failure::environment("catch signals", error))?;
+        cosched::manager::signals::note()
+            .map_err(|error| Failure::environment("catch signals", error))?;
     }
     let done = command(args.command, out);
     // What a signal broke on its way is no failure of its own.

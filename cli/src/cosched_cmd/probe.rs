@@ -1,4 +1,5 @@
-//! `meanwhile cosched probe`: which processors share a link, what it carries, and whether choosing would gain.
+//! `meanwhile cosched probe`: which processors share a link, what it carries, and whether choosing
+//! would gain.
 
 use cosched::manager::canary::Canary;
 use cosched::manager::capacity::{self, Capacities};
@@ -14,16 +15,19 @@ use crate::output::{Failure, Output};
 #[derive(Debug, clap::Args)]
 pub struct Args {}
 
-/// Runs the command.
 pub fn run(_args: &Args, out: &mut Output) -> Result<(), Failure> {
     let cpus = process::cpus_of(0);
-    let found = topology::look(&cpus, &mut Canary::new(), None).map_err(|error| Failure::environment("measure the links", error))?;
-    let mut choice = source::choose(None).map_err(|said| Failure::environment("choose a source", said))?;
+    let found = topology::look(&cpus, &mut Canary::new(), None)
+        .map_err(|error| Failure::environment("measure the links", error))?;
+    let mut choice =
+        source::choose(None).map_err(|said| Failure::environment("choose a source", said))?;
     choice.note_blindness(found.seeing());
-    let freezer = Hierarchy::create(&format!("meanwhile-probe-{}", std::process::id()), None).map(|(it, said)| {
-        let _ = it.remove();
-        (it.freezer, said)
-    });
+    let freezer = Hierarchy::create(&format!("meanwhile-probe-{}", std::process::id()), None).map(
+        |(it, said)| {
+            let _ = it.remove();
+            (it.freezer, said)
+        },
+    );
     let note = "round trip: a line sent from cache to cache and back; slowdown: of a reader beside another. A clear round trip decides, \
                 then a clear slowdown";
     let columns = ["processors", "round trip ns", "alone MB/s", "beside MB/s", "slowdown", "share"];
@@ -39,18 +43,26 @@ pub fn run(_args: &Args, out: &mut Output) -> Result<(), Failure> {
         ]);
     }
     out.text(&table.terminal(None));
-    let shared = || found.pairs.iter().filter(|it| it.is_shared);
-    let would_gain = shared().any(|it| it.readers.is_clear && it.readers.slowdown() > WORTH);
-    let carries = shared().next().map(|it| capacity::measure(it.a, it.b)).transpose();
-    let carries = carries.map_err(|error| Failure::environment("measure what a link carries", error))?;
+    let shared = || found.pairs.iter().filter(|pair| pair.is_shared);
+    let would_gain =
+        shared().any(|shared| shared.readers.is_clear && shared.readers.slowdown() > WORTH);
+    let carries = shared().next().map(|shared| capacity::measure(shared.a, shared.b)).transpose();
+    let carries =
+        carries.map_err(|error| Failure::environment("measure what a link carries", error))?;
     if let Some(it) = &carries {
-        let gbps = [it.read_mbps, it.write_mbps, it.mixed_mbps].map(|it| format!("{:.1}", it / 1000.0));
-        out.line(&format!("two processors move together: {} GB/s read, {} written, {} one of each", gbps[0], gbps[1], gbps[2]));
+        let gbps = [it.read_mbps, it.write_mbps, it.mixed_mbps]
+            .map(|number| format!("{:.1}", number / 1000.0));
+        out.line(&format!(
+            "two processors move together: {} GB/s read, {} written, {} one of each",
+            gbps[0], gbps[1], gbps[2]
+        ));
     }
-    let gbps = |of: fn(&Capacities) -> f64| carries.as_ref().map(|it| of(it) / 1000.0);
+    let gbps = |of: fn(&Capacities) -> f64| carries.as_ref().map(|carry| of(carry) / 1000.0);
     out.line(&format!("bandwidth of programs: {} ({})", choice.kind.text(), choice.reason));
     match &freezer {
-        Ok((it, said)) if it.drawback().is_some() => out.warning(&format!("programs are stopped by {}: {said}", it.name())),
+        Ok((it, said)) if it.drawback().is_some() => {
+            out.warning(&format!("programs are stopped by {}: {said}", it.name()))
+        }
         Ok((it, _)) => out.line(&format!("programs are stopped by: {}", it.name())),
         Err(said) => out.warning(&format!("programs cannot be stopped: {said}")),
     }
@@ -72,7 +84,7 @@ pub fn run(_args: &Args, out: &mut Output) -> Result<(), Failure> {
         "pairs": pairs,
         "capacity_gbps": {"read": gbps(|it| it.read_mbps), "write": gbps(|it| it.write_mbps), "mixed": gbps(|it| it.mixed_mbps)},
         "would_gain": would_gain,
-        "freezer": freezer.ok().map(|it| it.0.name()),
+        "freezer": freezer.ok().map(|freezer| freezer.0.name()),
     }));
     Ok(())
 }

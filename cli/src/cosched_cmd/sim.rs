@@ -20,7 +20,8 @@ use crate::output::{Failure, Output, write_file};
 /// Arguments of `meanwhile cosched sim`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Workload files; without any, the nine of the paper's Table 1, which have names as well: a1 to c3.
+    /// Workload files; without any, the nine of the paper's Table 1, which have names as
+    /// well: a1 to c3.
     #[arg(value_name = "WORKLOAD")]
     workloads: Vec<String>,
     /// Policies, with commas between, or all.
@@ -31,8 +32,8 @@ pub struct Args {
     /// Write which program ran where, and how much of the links was used, of the last workload.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
-    /// What is assumed of the machine and its programs besides, with commas between: churn, cold-caches, no-affinity, spinning,
-    /// one-by-one.
+    /// What is assumed of the machine and its programs besides, with commas between: churn,
+    /// cold-caches, no-affinity, spinning, one-by-one.
     #[arg(long, value_name = "NAMES", default_value = "", hide_default_value = true, value_parser = assume)]
     assume: Assumed,
 }
@@ -54,7 +55,8 @@ pub struct How {
     /// Links to the memory; neighbouring processors share one.
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1024))]
     links: u32,
-    /// What a link carries, MB/s: one number, or reads, writes and both together with commas between.
+    /// What a link carries, MB/s: one number, or reads, writes and both
+    /// together with commas between.
     #[arg(long, value_name = "MBPS", default_value_t = PAPER_MBPS.to_string())]
     capacity: String,
     /// How threads slow each other down.
@@ -81,38 +83,65 @@ pub struct How {
     /// Share of the quanta that PAIRING leaves to round robin, 0 to 1.
     #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = round_robin)]
     round_robin: f64,
-    /// PAIRING lets programs end one after another even where the links are no bottleneck: the mean ends sooner, the last to
-    /// come wait longer.
+    /// PAIRING lets programs end one after another even where the links are no bottleneck: the mean
+    /// ends sooner, the last to come wait longer.
     #[arg(long)]
     finish_first: bool,
 }
 
 /// A share as a value of the command line.
 pub fn round_robin(text: &str) -> Result<f64, String> {
-    text.parse().ok().filter(|it| (0.0..=1.0).contains(it)).ok_or_else(|| "0 to 1".to_owned())
+    text.parse()
+        .ok()
+        .filter(|number| (0.0..=1.0).contains(number))
+        .ok_or_else(|| "0 to 1".to_owned())
 }
 
 impl How {
     /// The machine, the model and the settings.
     pub fn made(&self) -> Result<(Machine, Model, Settings), Failure> {
         if self.links > self.cpus {
-            return Err(Failure::user(format!("{} links for {} processors", self.links, self.cpus), Some("choose fewer links")));
+            return Err(Failure::user(
+                format!("{} links for {} processors", self.links, self.cpus),
+                Some("choose fewer links"),
+            ));
         }
-        let numbers: Vec<f64> =
-            self.capacity.split(',').filter_map(|it| it.trim().parse().ok()).filter(|it| *it > 0.0 && *it < 1e9).collect();
+        let numbers: Vec<f64> = self
+            .capacity
+            .split(',')
+            .filter_map(|part| part.trim().parse().ok())
+            .filter(|it| *it > 0.0 && *it < 1e9)
+            .collect();
         let n_parts = self.capacity.split(',').count();
         let link = match (n_parts, numbers.as_slice()) {
             (1, [bus]) => Capacity::bus(*bus),
-            (3, [read, write, mixed]) => Capacity { read_mbps: *read, write_mbps: *write, mixed_mbps: *mixed },
-            _ => return Err(Failure::user(format!("`{}` is no capacity", self.capacity), Some("write 1797, or 49000,42000,67000"))),
+            (3, [read, write, mixed]) => {
+                Capacity { read_mbps: *read, write_mbps: *write, mixed_mbps: *mixed }
+            }
+            _ => {
+                return Err(Failure::user(
+                    format!("`{}` is no capacity", self.capacity),
+                    Some("write 1797, or 49000,42000,67000"),
+                ));
+            }
         };
-        if !(0.0..=2.0).contains(&self.burst) || !(0.0..=1e6).contains(&self.cache) || !(0.0..=1.0).contains(&self.share) {
-            return Err(Failure::user("--burst is 0 to 2, --cache 0 to 1000000, --share 0 to 1", None));
+        if !(0.0..=2.0).contains(&self.burst)
+            || !(0.0..=1e6).contains(&self.cache)
+            || !(0.0..=1.0).contains(&self.share)
+        {
+            return Err(Failure::user(
+                "--burst is 0 to 2, --cache 0 to 1000000, --share 0 to 1",
+                None,
+            ));
         }
         let mut machine = Machine::even(self.cpus as usize, self.links as usize, link);
         machine.cache_mb = self.cache;
         let model = Model { base: self.model, burst: self.burst, is_cached: self.cache > 0.0 };
-        let share = if self.conventional_share == "bandwidth" { ShareOf::Bandwidth(self.share) } else { ShareOf::Processors(self.share) };
+        let share = if self.conventional_share == "bandwidth" {
+            ShareOf::Bandwidth(self.share)
+        } else {
+            ShareOf::Processors(self.share)
+        };
         let settings = Settings {
             share,
             epoch: self.epoch as usize,
@@ -129,19 +158,20 @@ fn policies(names: &str) -> Result<Policies, String> {
     if names == "all" {
         return Ok(Policies(Name::ALL.into()));
     }
-    names.split(',').map(|it| policy_named(it.trim())).collect::<Result<_, _>>().map(Policies)
+    names.split(',').map(|part| policy_named(part.trim())).collect::<Result<_, _>>().map(Policies)
 }
 
 fn assume(names: &str) -> Result<Assumed, String> {
-    let all: Vec<&str> = names.split(',').map(str::trim).filter(|it| !it.is_empty()).collect();
-    let known = SWITCHES.map(|it| it.name);
-    match all.iter().find(|it| !known.contains(it)) {
-        Some(name) => Err(format!("there is no assumption `{name}`; there are {}", known.join(", "))),
+    let all: Vec<&str> = names.split(',').map(str::trim).filter(|part| !part.is_empty()).collect();
+    let known = SWITCHES.map(|switch| switch.name);
+    match all.iter().find(|word| !known.contains(word)) {
+        Some(name) => {
+            Err(format!("there is no assumption `{name}`; there are {}", known.join(", ")))
+        }
         None => Ok(Assumed(Assumptions::named(&all))),
     }
 }
 
-/// A policy.
 pub fn policy() -> impl TypedValueParser<Value = Name> {
     one_of(Name::ALL.iter().copied(), |it| it.text())
 }
@@ -169,26 +199,41 @@ pub struct Runs {
 impl Runs {
     /// Percent of the time that `policy` saves over `other`; none if one of them did not run.
     pub fn over(&self, policy: Name, other: Name) -> Option<f64> {
-        let mean = |name: Name| self.outcomes.iter().find(|it| it.0 == name).map(|it| it.1.mean_s());
+        let mean = |name: Name| {
+            self.outcomes.iter().find(|outcome| outcome.0 == name).map(|outcome| outcome.1.mean_s())
+        };
         Some(100.0 * (1.0 - mean(policy)? / mean(other)?))
     }
 }
 
 /// Runs a workload under policies.
-pub fn runs(name: &str, workload: &Workload, names: &[Name], made: &(Machine, Model, Settings), assumed: Assumptions) -> Runs {
+pub fn runs(
+    name: &str,
+    workload: &Workload,
+    names: &[Name],
+    made: &(Machine, Model, Settings),
+    assumed: Assumptions,
+) -> Runs {
     let (machine, model, settings) = made;
     let settings = Settings { no_affinity: assumed.no_affinity, ..*settings };
-    let one = |it: &Name| (*it, sim::run_assuming(workload, machine, *model, it.policy(settings).as_mut(), assumed));
+    let one = |name: &Name| {
+        (
+            *name,
+            sim::run_assuming(workload, machine, *model, name.policy(settings).as_mut(), assumed),
+        )
+    };
     Runs { name: name.to_owned(), outcomes: names.iter().map(one).collect() }
 }
 
-/// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let made = args.how.made()?;
     let workloads = if args.workloads.is_empty() {
         workload::table_1().into_iter().map(|(name, it)| (name.to_owned(), it)).collect()
     } else {
-        args.workloads.iter().map(|it| load(it, Purpose::Sim)).collect::<Result<Vec<_>, _>>()?
+        args.workloads
+            .iter()
+            .map(|workload| load(workload, Purpose::Sim))
+            .collect::<Result<Vec<_>, _>>()?
     };
     let names = &args.policy.0;
     let bar = out.progress(workloads.len() as u64);
@@ -201,7 +246,9 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     bar.finish_and_clear();
     let rows: Vec<Value> = all.iter().flat_map(rows).collect();
     out.text(&table(&all).terminal(None));
-    if let (Some(path), Some((name, workload)), Some(last)) = (&args.svg, workloads.last(), all.last()) {
+    if let (Some(path), Some((name, workload)), Some(last)) =
+        (&args.svg, workloads.last(), all.last())
+    {
         write_pictures(path, name, workload, made.0.n_cpus(), last)?;
         out.line(&format!("pictures: {}", path.display()));
     }
@@ -211,17 +258,22 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
 
 /// A workload of Table 1 by its name, or one from a file.
 pub fn load(name: &str, purpose: Purpose) -> Result<(String, Workload), Failure> {
-    if let Some((known, text)) = workload::table_1_for(purpose).into_iter().find(|it| it.0 == name) {
+    if let Some((known, text)) =
+        workload::table_1_for(purpose).into_iter().find(|pair| pair.0 == name)
+    {
         return Ok((known.to_owned(), text));
     }
     let path = Path::new(name);
     let text = std::fs::read_to_string(path).map_err(|error| {
-        let meant = did_you_mean(name, workload::TABLE_1.map(|it| it.0));
+        let meant = did_you_mean(name, workload::TABLE_1.map(|table_1| table_1.0));
         Failure::user(format!("cannot read `{name}`: {error}"), meant.as_deref())
     })?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    let open = |other: &str| std::fs::read_to_string(folder.join(other)).map_err(|error| error.to_string());
-    let workload = Workload::parse_for(purpose, name, &text, open).map_err(|fault| Failure::User(vec![fault]))?;
+    let open = |other: &str| {
+        std::fs::read_to_string(folder.join(other)).map_err(|error| error.to_string())
+    };
+    let workload = Workload::parse_for(purpose, name, &text, open)
+        .map_err(|fault| Failure::User(vec![fault]))?;
     let short = path.file_stem().map_or(name.to_owned(), |it| it.to_string_lossy().into_owned());
     Ok((short, workload))
 }
@@ -285,11 +337,27 @@ pub fn table(all: &[Runs]) -> Table {
 }
 
 /// One file with the chart of use over time and a Gantt chart for each policy.
-fn write_pictures(path: &Path, name: &str, workload: &Workload, n_cpus: usize, runs: &Runs) -> Result<(), Failure> {
-    let lines: Vec<(String, &Outcome)> = runs.outcomes.iter().map(|(policy, it)| (policy.text().to_owned(), it)).collect();
-    let mut charts = vec![timeline::use_over_time(&format!("{name}: use of the links"), &lines).svg()];
+fn write_pictures(
+    path: &Path,
+    name: &str,
+    workload: &Workload,
+    n_cpus: usize,
+    runs: &Runs,
+) -> Result<(), Failure> {
+    let lines: Vec<(String, &Outcome)> =
+        runs.outcomes.iter().map(|(policy, it)| (policy.text().to_owned(), it)).collect();
+    let mut charts =
+        vec![timeline::use_over_time(&format!("{name}: use of the links"), &lines).svg()];
     for (policy, outcome) in &runs.outcomes {
-        charts.push(timeline::gantt(&format!("{name}: programs on processors under {}", policy.text()), workload, n_cpus, outcome).svg());
+        charts.push(
+            timeline::gantt(
+                &format!("{name}: programs on processors under {}", policy.text()),
+                workload,
+                n_cpus,
+                outcome,
+            )
+            .svg(),
+        );
     }
     let stacked = report::svg::stacked(&charts);
     write_file(path, stacked)

@@ -1,4 +1,5 @@
-//! Door: `meanwhile cosched slurm`: the plugin for Slurm, compiled here, with what its configuration needs.
+//! Door: `meanwhile cosched slurm`: the plugin for Slurm, compiled here, with what its
+//! configuration needs.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -35,9 +36,12 @@ pub struct Args {
 
 /// Writes all of it.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
-    let plain = |it: &str| !it.contains(['\'', '"', '\\', '\n', ' ']);
+    let plain = |text: &str| !text.contains(['\'', '"', '\\', '\n', ' ']);
     if !plain(&args.history) || !plain(&args.socket) {
-        return Err(Failure::user("a path with blanks or quotes does not fit into Slurm's files", Some("choose another one")));
+        return Err(Failure::user(
+            "a path with blanks or quotes does not fit into Slurm's files",
+            Some("choose another one"),
+        ));
     }
     let folder = std::path::absolute(&args.output).map_err(failed("find the folder"))?;
     if !plain(&folder.to_string_lossy()) {
@@ -46,15 +50,28 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             Some("choose a path without blanks"),
         ));
     }
-    let names = ["cosched.c", "cosched.so", "plugstack.conf", "job_submit.lua", "gres.conf", "slurm.conf.lines"];
-    let is_ours = |path: &Path| std::fs::read(path).is_ok_and(|it| it.windows(MARK.len()).any(|part| part == MARK.as_bytes()));
+    let names = [
+        "cosched.c",
+        "cosched.so",
+        "plugstack.conf",
+        "job_submit.lua",
+        "gres.conf",
+        "slurm.conf.lines",
+    ];
+    let is_ours = |path: &Path| {
+        std::fs::read(path)
+            .is_ok_and(|bytes| bytes.windows(MARK.len()).any(|part| part == MARK.as_bytes()))
+    };
     let source = folder.join(names[0]);
     for name in names {
         let path = folder.join(name);
         // A compiled plugin lies beside its source.
         let says = if name.ends_with(".so") { &source } else { &path };
         if path.symlink_metadata().is_ok() && !is_ours(says) {
-            return Err(Failure::user(format!("`{}` is not ours", path.display()), Some("choose another folder with -o")));
+            return Err(Failure::user(
+                format!("`{}` is not ours", path.display()),
+                Some("choose another folder with -o"),
+            ));
         }
     }
     let mbps = args.membw.map_or_else(measured, Ok)?;
@@ -62,13 +79,23 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     std::fs::create_dir_all(&folder).map_err(failed(&format!("make {}", folder.display())))?;
     let write = |name: &str, text: String| {
         let path = folder.join(name);
-        measure::file::write(&path, text.as_bytes()).map_err(failed(&format!("write {}", path.display())))
+        measure::file::write(&path, text.as_bytes())
+            .map_err(failed(&format!("write {}", path.display())))
     };
     write(names[0], PLUGIN.to_owned())?;
     compile(&folder)?;
-    write(names[2], format!("# {MARK}\noptional {} socket={}\n", folder.join(names[1]).display(), args.socket))?;
-    write(names[3], JOB_SUBMIT.replace("@HISTORY@", &args.history).replace("@TOTAL@", &total.to_string()))?;
-    write(names[4], format!("# {MARK}\n# {mbps} MB/s; one is {UNIT_MBPS} MB/s.\nName=membw Count={total}\n"))?;
+    write(
+        names[2],
+        format!("# {MARK}\noptional {} socket={}\n", folder.join(names[1]).display(), args.socket),
+    )?;
+    write(
+        names[3],
+        JOB_SUBMIT.replace("@HISTORY@", &args.history).replace("@TOTAL@", &total.to_string()),
+    )?;
+    write(
+        names[4],
+        format!("# {MARK}\n# {mbps} MB/s; one is {UNIT_MBPS} MB/s.\nName=membw Count={total}\n"),
+    )?;
     let lines = format!(
         "# {MARK}\nGresTypes=membw\nJobSubmitPlugins=lua\nPreemptMode=OFF\nSelectType=select/cons_tres\nSelectTypeParameters=CR_CPU\n\
          # NodeName=... Gres=membw:{total}\n# PartitionName=... OverSubscribe=FORCE:2\n"
@@ -83,21 +110,35 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What two processors that share a link read together, times the links; one processor where none do.
+/// What two processors that share a link read together, times the links; one
+/// processor where none do.
 fn measured() -> Result<u64, Failure> {
-    let failed = |error: std::io::Error| Failure::environment("measure what the links carry", error);
+    let failed =
+        |error: std::io::Error| Failure::environment("measure what the links carry", error);
     let cpus = process::cpus_of(0);
     let found = topology::look(&cpus, &mut Canary::new(), None).map_err(failed)?;
-    let one = match found.pairs.iter().find(|it| it.is_shared) {
+    let one = match found.pairs.iter().find(|pair| pair.is_shared) {
         Some(it) => capacity::measure(it.a, it.b).map_err(failed)?.read_mbps,
-        None => found.pairs.first().map_or(10_000.0, |it| it.readers.alone_mbps),
+        None => found.pairs.first().map_or(10_000.0, |pair| pair.readers.alone_mbps),
     };
     Ok((one * found.links.len().max(1) as f64) as u64)
 }
 
 fn compile(folder: &Path) -> Result<(), Failure> {
     let mut command = Command::new("cc");
-    command.args(["-std=gnu11", "-O2", "-fPIC", "-shared", "-Wall", "-Wextra", "-o", "cosched.so", "cosched.c"]).current_dir(folder);
+    command
+        .args([
+            "-std=gnu11",
+            "-O2",
+            "-fPIC",
+            "-shared",
+            "-Wall",
+            "-Wextra",
+            "-o",
+            "cosched.so",
+            "cosched.c",
+        ])
+        .current_dir(folder);
     let ran = tool::run(&mut command, b"", LIMIT).and_then(measure::tool::Ran::ok);
     ran.map(drop).map_err(|error| {
         let is_header = error.said.contains("slurm/") && error.said.contains("No such file");

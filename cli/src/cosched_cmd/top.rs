@@ -20,7 +20,6 @@ pub struct Args {
     ask: AskArgs,
 }
 
-/// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     // What is wrong is said before the screen changes.
     let first = args.ask.ask(&Request::Status {})?;
@@ -29,11 +28,14 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         out.object(&first);
         return Ok(());
     }
-    let mut screen = Screen::open().map_err(|error| Failure::environment("draw on the terminal", error))?;
+    let mut screen =
+        Screen::open().map_err(|error| Failure::environment("draw on the terminal", error))?;
     let failed = |error| Failure::environment("draw on the terminal", error);
     let mut value = first;
     loop {
-        screen.draw(&format!("{}\nq ends this; the daemon and its programs run on", picture(&value))).map_err(failed)?;
+        screen
+            .draw(&format!("{}\nq ends this; the daemon and its programs run on", picture(&value)))
+            .map_err(failed)?;
         if screen.key(Duration::from_millis(args.every)).map_err(failed)? == Key::Quit {
             return Ok(());
         }

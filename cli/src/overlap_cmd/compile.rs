@@ -19,7 +19,8 @@ pub struct Args {
     mpi: Option<Mpi>,
     #[command(flatten)]
     plugin_options: PluginOptions,
-    /// The compiler, of LLVM 19 or 22; default: clang-19, clang++-19 or flang-new-19, or those of 22 if these are not here.
+    /// The compiler, of LLVM 19 or 22; default: clang-19, clang++-19 or flang-new-19, or those of
+    /// 22 if these are not here.
     #[arg(long, value_name = "PROGRAM")]
     compiler: Option<String>,
     /// A plugin built elsewhere.
@@ -30,7 +31,6 @@ pub struct Args {
     arguments: Vec<String>,
 }
 
-/// Runs a compiler.
 pub fn run(args: Args, language: Language, out: &mut Output) -> Result<(), Failure> {
     let library = match args.mpi.or_else(|| mpi::of_headers(&args.arguments)) {
         Some(library) => library,
@@ -78,7 +78,9 @@ pub fn run(args: Args, language: Language, out: &mut Output) -> Result<(), Failu
         ));
     }
     for why in &ended.switched_off {
-        out.warning(&format!("overlap: all calls of this program stay blocking, because it uses {why}"));
+        out.warning(&format!(
+            "overlap: all calls of this program stay blocking, because it uses {why}"
+        ));
     }
     let reproducer = match &ended.without_plugin {
         Some(WithoutPlugin::Failed(path)) => path.as_ref().map(|path| path.display().to_string()),

@@ -21,7 +21,8 @@ pub struct Args {
     /// Only the counts.
     #[arg(long)]
     summary: bool,
-    /// What `trace --json` printed for the same program: what each call cost, and what became of it.
+    /// What `trace --json` printed for the same program: what each call cost, and
+    /// what became of it.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Where source files are looked for, and above.
@@ -29,9 +30,10 @@ pub struct Args {
     source: PathBuf,
 }
 
-/// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
-    let cannot = |error: std::io::Error| Failure::user(format!("cannot read `{}`: {error}", args.path.display()), None);
+    let cannot = |error: std::io::Error| {
+        Failure::user(format!("cannot read `{}`: {error}", args.path.display()), None)
+    };
     let notes = remarks::notes(&args.path).map_err(cannot)?;
     let rows = if notes.crashes.is_empty() { read(&args.path)? } else { read_any(&args.path)? };
     let lost = args.trace.as_deref().map(lost).transpose()?;
@@ -45,21 +47,34 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     }
     out.line(&table(&rows, &notes).terminal(None));
     for (program, why) in &notes.switched_off {
-        out.line(&format!("{}: all its calls stay blocking when it runs, because it uses {}", program.display(), why.join(" and ")));
+        out.line(&format!(
+            "{}: all its calls stay blocking when it runs, because it uses {}",
+            program.display(),
+            why.join(" and ")
+        ));
     }
     for script in &notes.crashes {
-        out.line(&format!("compiled without the plugin, with which the compiler failed: {} reproduces it", script.display()));
+        out.line(&format!(
+            "compiled without the plugin, with which the compiler failed: {} reproduces it",
+            script.display()
+        ));
     }
     let gone = remarks::gone(&remarks::files(&args.path).unwrap_or_default());
     if let [first, rest @ ..] = gone.as_slice() {
-        let others = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+        let others =
+            if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
         let first = first.display();
         out.line(&format!("counted, but not there any more: {first}{others}; if they were replaced, remove their remarks and build again"));
     }
     let mut object = remarks::to_json(&rows);
-    object["gone"] = gone.iter().map(|it| it.display().to_string()).collect();
-    object["without_plugin"] = notes.crashes.iter().map(|it| it.display().to_string()).collect();
-    object["switched_off"] = notes.switched_off.iter().map(|(it, why)| json!({"program": it.display().to_string(), "why": why})).collect();
+    object["gone"] = gone.iter().map(|path| path.display().to_string()).collect();
+    object["without_plugin"] =
+        notes.crashes.iter().map(|crash| crash.display().to_string()).collect();
+    object["switched_off"] = notes
+        .switched_off
+        .iter()
+        .map(|(it, why)| json!({"program": it.display().to_string(), "why": why}))
+        .collect();
     if let Some(lost) = &lost {
         object["lost"] = lost.iter().map(|site| cost(site, &rows)).collect();
     }
@@ -75,26 +90,35 @@ fn lost(path: &Path) -> Result<Vec<Lost>, Failure> {
     };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     // The program's own output may stand before.
-    let object = text.lines().rfind(|it| it.starts_with('{')).ok_or_else(|| wrong("there is no object in it".to_owned()))?;
+    let object = text
+        .lines()
+        .rfind(|line| line.starts_with('{'))
+        .ok_or_else(|| wrong("there is no object in it".to_owned()))?;
     let value: Value = serde_json::from_str(object).map_err(|error| wrong(error.to_string()))?;
     serde_json::from_value(value["lost"].clone()).map_err(|error| wrong(error.to_string()))
 }
 
-/// The remark about a site. Compilers name a file as they were given it, debug information by a longer path.
+/// The remark about a site. Compilers name a file as they were given it, debug information
+/// by a longer path.
 fn remark_of<'a>(site: &Lost, rows: &'a [Row]) -> Option<&'a Row> {
-    let is_same = |a: &str, b: &str| !a.is_empty() && !b.is_empty() && (Path::new(a).ends_with(b) || Path::new(b).ends_with(a));
-    let mut found = rows.iter().filter(|it| it.call == site.call && it.line == site.line && is_same(&it.file, &site.file));
+    let is_same = |a: &str, b: &str| {
+        !a.is_empty() && !b.is_empty() && (Path::new(a).ends_with(b) || Path::new(b).ends_with(a))
+    };
+    let mut found = rows.iter().filter(|row| {
+        row.call == site.call && row.line == site.line && is_same(&row.file, &site.file)
+    });
     let first = found.clone().next();
-    // A function that was copied has several; where one was converted, the trace books what it costs there.
-    found.find(|it| it.converted).or(first)
+    // A function that was copied has several; where one was converted, the trace books what it
+    // costs there.
+    found.find(|found| found.converted).or(first)
 }
 
 fn cost(site: &Lost, rows: &[Row]) -> Value {
     let remark = remark_of(site, rows);
     let mut object = serde_json::to_value(site).expect("sites are plain");
-    object["converted"] = remark.map(|it| it.converted).into();
-    object["reason"] = remark.and_then(|it| it.reason.clone()).into();
-    object["sentence"] = remark.map(|it| it.sentence.clone()).into();
+    object["converted"] = remark.map(|remark| remark.converted).into();
+    object["reason"] = remark.and_then(|remark| remark.reason.clone()).into();
+    object["sentence"] = remark.map(|remark| remark.sentence.clone()).into();
     object
 }
 
@@ -110,10 +134,17 @@ fn costs(lost: &[Lost], rows: &[Row]) -> String {
             ("", function) => format!("in {function}"),
             (file, _) => format!("{file}:{}", site.line),
         };
-        text += &format!("{:>6.3} s {:>10.1} %  {} {place}\n", site.seconds, site.share * 100.0, site.call);
+        text += &format!(
+            "{:>6.3} s {:>10.1} %  {} {place}\n",
+            site.seconds,
+            site.share * 100.0,
+            site.call
+        );
         let said = match remark_of(site, rows) {
             Some(row) => format!("{} {}", if row.converted { "+" } else { "-" }, row.sentence),
-            None if site.function.starts_with("__overlap") || site.function.starts_with("overlap.") => {
+            None if site.function.starts_with("__overlap")
+                || site.function.starts_with("overlap.") =>
+            {
                 "+ of the plugin: it asks for messages, and ends those that were put off".to_owned()
             }
             None if site.file.is_empty() => "? its line is not known: compile with -g".to_owned(),
@@ -126,9 +157,14 @@ fn costs(lost: &[Lost], rows: &[Row]) -> String {
 
 /// All remarks at `path`.
 pub fn read(path: &Path) -> Result<Vec<Row>, Failure> {
-    let found = remarks::files(path).map_err(|error| Failure::user(format!("cannot read `{}`: {error}", path.display()), Some(HELP)))?;
+    let found = remarks::files(path).map_err(|error| {
+        Failure::user(format!("cannot read `{}`: {error}", path.display()), Some(HELP))
+    })?;
     if found.is_empty() {
-        return Err(Failure::user(format!("there are no .opt.yaml files in `{}`", path.display()), Some(HELP)));
+        return Err(Failure::user(
+            format!("there are no .opt.yaml files in `{}`", path.display()),
+            Some(HELP),
+        ));
     }
     rows_of(&found)
 }
@@ -141,9 +177,11 @@ fn read_any(path: &Path) -> Result<Vec<Row>, Failure> {
 fn rows_of(found: &[PathBuf]) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     for file in found {
-        let text = std::fs::read_to_string(file)
-            .map_err(|error| Failure::user(format!("cannot read `{}`: {error}", file.display()), Some(HELP)))?;
-        let more = remarks::parse(&text).map_err(|said| Failure::user(format!("{}: {said}", file.display()), Some(HELP)))?;
+        let text = std::fs::read_to_string(file).map_err(|error| {
+            Failure::user(format!("cannot read `{}`: {error}", file.display()), Some(HELP))
+        })?;
+        let more = remarks::parse(&text)
+            .map_err(|said| Failure::user(format!("{}: {said}", file.display()), Some(HELP)))?;
         rows.extend(more);
     }
     rows.sort();
@@ -158,20 +196,24 @@ fn by_file(rows: &[Row]) -> BTreeMap<&str, Vec<&Row>> {
     files
 }
 
-/// The text of a source file. Clang names a file from the folder that it and the compiler's have in common, which is one above
-/// where it was compiled, such as above CMake's build folder.
+/// The text of a source file. Clang names a file from the folder that it and the compiler's have in
+/// common, which is one above where it was compiled, such as above CMake's build folder.
 fn source_of(folders: [&Path; 2], file: &str) -> Option<String> {
-    let read = |start: PathBuf| start.ancestors().find_map(|it| std::fs::read_to_string(it.join(file)).ok());
-    folders.into_iter().filter_map(|it| it.canonicalize().ok()).find_map(read)
+    let read = |start: PathBuf| {
+        start.ancestors().find_map(|ancestor| std::fs::read_to_string(ancestor.join(file)).ok())
+    };
+    folders.into_iter().filter_map(|folder| folder.canonicalize().ok()).find_map(read)
 }
 
 /// The remarks of one file, each under its source line.
 fn listing(folders: [&Path; 2], file: &str, rows: &[&Row]) -> String {
     let source = source_of(folders, file).unwrap_or_default();
     let lines: Vec<&str> = source.lines().collect();
-    let mut text = format!("{}\n", if file.is_empty() { "(no file known: compile with -g)" } else { file });
+    let mut text =
+        format!("{}\n", if file.is_empty() { "(no file known: compile with -g)" } else { file });
     for row in rows {
-        let line = usize::try_from(row.line).ok().and_then(|it| lines.get(it.checked_sub(1)?));
+        let line =
+            usize::try_from(row.line).ok().and_then(|number| lines.get(number.checked_sub(1)?));
         if let Some(line) = line {
             text += &format!("{:>6} | {}\n", row.line, line.trim());
         } else {
@@ -189,10 +231,15 @@ fn table(rows: &[Row], notes: &Notes) -> Table {
         "calls as the compiler had them in all of these files: one in a function that was copied counts for each copy, where `trace` counts \
          lines of one program; window in weighted instructions, from the compiler",
     );
-    let mut row = |what: &str, number: String| table.push(vec![Cell::words(what), Cell::number(number)]);
+    let mut row =
+        |what: &str, number: String| table.push(vec![Cell::words(what), Cell::number(number)]);
     row("sites", summary.sites.to_string());
     // Which program an object became part of is not known here.
-    let all_off = if notes.switched_off.is_empty() { "converted" } else { "converted, but blocking in the programs named below" };
+    let all_off = if notes.switched_off.is_empty() {
+        "converted"
+    } else {
+        "converted, but blocking in the programs named below"
+    };
     row(all_off, summary.converted.to_string());
     if !notes.crashes.is_empty() {
         row("compiled without the plugin", notes.crashes.len().to_string());

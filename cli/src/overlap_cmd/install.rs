@@ -41,8 +41,13 @@ fn built(llvm: Llvm, out: &mut Output) -> Result<PathBuf, Failure> {
 
 /// Says that the plugin for a version of LLVM has to be built now, if that is so.
 pub fn announce(llvm: Llvm, out: &mut Output) {
-    if plugin::is_built(llvm).is_ok_and(|is_built| !is_built) && measure::cache::folder(plugin::CACHE).is_ok() {
-        out.warning(&format!("overlap: building the plugin for LLVM {}, once, in about half a minute", llvm.number()));
+    if plugin::is_built(llvm).is_ok_and(|is_built| !is_built)
+        && measure::cache::folder(plugin::CACHE).is_ok()
+    {
+        out.warning(&format!(
+            "overlap: building the plugin for LLVM {}, once, in about half a minute",
+            llvm.number()
+        ));
     }
 }
 
@@ -59,20 +64,24 @@ pub fn plugin(args: &PluginArgs, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes the files.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let llvm = asked(args.llvm)?;
     if let Some(path) = overlap::install::foreign(&args.prefix).first() {
         return Err(Failure::user(
-            format!("`{}` is there and was not written by `meanwhile overlap install`", path.display()),
+            format!(
+                "`{}` is there and was not written by `meanwhile overlap install`",
+                path.display()
+            ),
             Some("name another folder, or move the file away"),
         ));
     }
     built(llvm, out)?;
-    let program = std::env::current_exe().map_err(|error| Failure::environment("find the path of meanwhile", error))?;
+    let program = std::env::current_exe()
+        .map_err(|error| Failure::environment("find the path of meanwhile", error))?;
     let mut words = args.plugin_options.settings().options();
-    words.extend(args.mpi.map(|it| format!("--mpi={}", it.name())));
-    let written = overlap::install::install(&args.prefix, &program, &words, llvm).map_err(Failure::tool)?;
+    words.extend(args.mpi.map(|mpi| format!("--mpi={}", mpi.name())));
+    let written =
+        overlap::install::install(&args.prefix, &program, &words, llvm).map_err(Failure::tool)?;
     for path in &written {
         out.line(&path.display().to_string());
     }

@@ -34,7 +34,6 @@ enum Command {
     Install(install::Args),
 }
 
-/// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     use overlap::mpi::Language;
     match args.command {

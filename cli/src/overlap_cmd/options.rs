@@ -36,7 +36,8 @@ pub fn mpi() -> impl TypedValueParser<Value = Mpi> {
 /// A profile, by its absolute path.
 fn profile(path: &str) -> Result<PathBuf, String> {
     let path = std::path::absolute(path).map_err(|error| error.to_string())?;
-    overlap::profile::check(&path).map_err(|said| format!("{said}; it is what `meanwhile overlap trace --profile` writes"))?;
+    overlap::profile::check(&path)
+        .map_err(|said| format!("{said}; it is what `meanwhile overlap trace --profile` writes"))?;
     Ok(path)
 }
 
@@ -55,8 +56,8 @@ pub struct PluginOptions {
     /// How far windows are widened.
     #[arg(long, default_value = "frontier", value_parser = strength())]
     strength: String,
-    /// Which calls become nonblocking: auto, or none, where polls keep the program's own nonblocking messages moving and
-    /// no call is changed.
+    /// Which calls become nonblocking: auto, or none, where polls keep the program's own
+    /// nonblocking messages moving and no call is changed.
     #[arg(long, default_value = "auto", value_parser = conversion())]
     convert: String,
     /// Polls inside windows.
@@ -65,7 +66,8 @@ pub struct PluginOptions {
     /// Which collectives are converted.
     #[arg(long, default_value = "safe", value_parser = collectives())]
     collectives: String,
-    /// Receives from any source, and probes: `none` if the program has none, `maybe` if it may, `auto` to look.
+    /// Receives from any source, and probes: `none` if the program has none, `maybe` if it may,
+    /// `auto` to look.
     #[arg(long, default_value = "auto", value_parser = wildcards())]
     wildcards: String,
     /// Smaller payloads stay blocking.
@@ -77,7 +79,8 @@ pub struct PluginOptions {
     /// At most one poll in this time, in microseconds.
     #[arg(long, value_name = "US")]
     poll_us: Option<u32>,
-    /// What `trace --profile` wrote: calls that waited are converted, however short their messages, others stay blocking.
+    /// What `trace --profile` wrote: calls that waited are converted, however short their
+    /// messages, others stay blocking.
     #[arg(long, value_name = "FILE", value_parser = profile)]
     profile: Option<PathBuf>,
 }

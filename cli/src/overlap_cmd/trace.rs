@@ -27,13 +27,13 @@ pub struct Args {
     command: Vec<String>,
 }
 
-/// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let basic = args.basic.as_deref().map(read).transpose()?;
     for path in [&args.html, &args.profile].into_iter().flatten() {
         output::check_writable(path)?;
     }
-    let trace = trace::run(&args.command, Wanted { quiet: false, events: args.html.is_some() }).map_err(Failure::tool)?;
+    let trace = trace::run(&args.command, Wanted { quiet: false, events: args.html.is_some() })
+        .map_err(Failure::tool)?;
     if let Some(path) = &args.profile {
         output::write_file(path, format!("{:#}\n", profile::of(&trace, &args.command.join(" "))))?;
     }
@@ -41,7 +41,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         output::write_file(path, timeline::html(&trace, &args.command.join(" ")))?;
     }
     let sites = trace.sites();
-    let significant = sites.iter().filter(|it| it.window_us >= SIGNIFICANT_US).count();
+    let significant = sites.iter().filter(|site| site.window_us >= SIGNIFICANT_US).count();
     out.line(&format!(
         "{} of the program's source transformed (a line counts once), {} executed, {significant} with a window of {SIGNIFICANT_US} us or more; {}, {}",
         count(trace.transformed as usize, "site"),
@@ -86,7 +86,8 @@ fn read(path: &Path) -> Result<Vec<Site>, Failure> {
     };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     let value: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    let rows: Vec<Row> = serde_json::from_value(value["rows"].clone()).map_err(|error| wrong(error.to_string()))?;
+    let rows: Vec<Row> =
+        serde_json::from_value(value["rows"].clone()).map_err(|error| wrong(error.to_string()))?;
     Ok(trace::sites(&rows))
 }
 
@@ -96,15 +97,23 @@ fn windows(sites: &[Site], basic: Option<&[Site]>) -> Table {
         Some(_) => &["call", "file", "line", "interval basic [us]", "interval [us]"],
         None => &["call", "file", "line", "interval [us]"],
     };
-    let mut table = Table::new("windows", columns).kind(Kind::Measured).note("from start to wait, means over processes");
+    let mut table = Table::new("windows", columns)
+        .kind(Kind::Measured)
+        .note("from start to wait, means over processes");
     let mut totals = (0.0, 0.0);
     for site in sites {
-        let mut row = vec![Cell::words(&site.call), Cell::words(&site.file), Cell::number(site.line)];
+        let mut row =
+            vec![Cell::words(&site.call), Cell::words(&site.file), Cell::number(site.line)];
         totals.1 += site.window_us;
         if let Some(basic) = basic {
-            let found = basic.iter().find(|it| (&it.call, &it.file, it.line) == (&site.call, &site.file, site.line));
-            totals.0 += found.map_or(0.0, |it| it.window_us);
-            row.push(found.map_or_else(|| Cell::words("-"), |it| Cell::number(format!("{:.2}", it.window_us))));
+            let found = basic
+                .iter()
+                .find(|it| (&it.call, &it.file, it.line) == (&site.call, &site.file, site.line));
+            totals.0 += found.map_or(0.0, |found| found.window_us);
+            row.push(found.map_or_else(
+                || Cell::words("-"),
+                |it| Cell::number(format!("{:.2}", it.window_us)),
+            ));
         }
         row.push(Cell::number(format!("{:.2}", site.window_us)));
         table.push(row);
@@ -123,8 +132,11 @@ const SHARE_MIN: f64 = 0.001;
 
 /// Time inside MPI by site.
 fn gain(trace: &Trace) -> Table {
-    let columns = &["call", "file", "line", "function", "count", "bytes each", "time [s]", "of the run [%]"];
-    let mut table = Table::new("what could be gained", columns).kind(Kind::Measured).note("time inside MPI, means over ranks");
+    let columns =
+        &["call", "file", "line", "function", "count", "bytes each", "time [s]", "of the run [%]"];
+    let mut table = Table::new("what could be gained", columns)
+        .kind(Kind::Measured)
+        .note("time inside MPI, means over ranks");
     for site in trace.lost().iter().filter(|it| it.share >= SHARE_MIN) {
         table.push(vec![
             Cell::words(&site.call),
@@ -142,7 +154,11 @@ fn gain(trace: &Trace) -> Table {
 
 /// Time inside MPI by call, over all ranks.
 fn inside(trace: &Trace) -> Table {
-    let mut table = Table::new("time inside MPI", &["call", "file", "line", "rank", "count", "bytes", "time [us]"]).kind(Kind::Measured);
+    let mut table = Table::new(
+        "time inside MPI",
+        &["call", "file", "line", "rank", "count", "bytes", "time [us]"],
+    )
+    .kind(Kind::Measured);
     for row in &trace.rows {
         table.push(vec![
             Cell::words(&row.call),

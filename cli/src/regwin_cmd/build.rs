@@ -28,12 +28,10 @@ pub struct Args {
     out: PathBuf,
 }
 
-/// A known option.
 fn option() -> PossibleValuesParser {
-    PossibleValuesParser::new(OPTIONS.map(|it| it.0))
+    PossibleValuesParser::new(OPTIONS.map(|option| option.0))
 }
 
-/// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     if args.scheme == Scheme::Flat {
         return Err(Failure::user(

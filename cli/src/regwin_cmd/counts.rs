@@ -9,7 +9,6 @@ use serde_json::{Map, Value, json};
 pub enum On {
     /// On QEMU's LEON3, with every instruction counted.
     Qemu,
-    /// On the simulator.
     Sim,
 }
 
@@ -26,8 +25,11 @@ impl On {
 /// The counts as a table.
 pub fn counts_table(title: String, machine: usize, counts: &Counts) -> Table {
     let cycles = counts.cycles[machine];
-    let mut table = Table::new(title, &["counted", "number"]).kind(Kind::Model).note("instructions counted, cycles from the machine file");
-    let mut row = |name: &str, value: String| table.push(vec![Cell::words(name), Cell::number(value)]);
+    let mut table = Table::new(title, &["counted", "number"])
+        .kind(Kind::Model)
+        .note("instructions counted, cycles from the machine file");
+    let mut row =
+        |name: &str, value: String| table.push(vec![Cell::words(name), Cell::number(value)]);
     for (name, times) in &counts.switches {
         row(&format!("switches to {name}"), times.to_string());
     }
@@ -51,7 +53,8 @@ pub fn counts_table(title: String, machine: usize, counts: &Counts) -> Table {
 /// Adds the counts to a command's object.
 pub fn counts_object(object: &mut Value, counts: &Counts, machine: usize) {
     let cycles = counts.cycles[machine];
-    let mut switches: Map<String, Value> = counts.switches.iter().map(|(name, times)| (name.clone(), json!(times))).collect();
+    let mut switches: Map<String, Value> =
+        counts.switches.iter().map(|(name, times)| (name.clone(), json!(times))).collect();
     switches.insert("total".to_owned(), json!(counts.n_switches()));
     let counted = json!({
         "switches": switches,

@@ -21,13 +21,13 @@ pub struct Args {
 enum Command {
     /// Build the runtime as a library that programs link, with headers, Makefile and an example.
     Build(build::Args),
-    /// Bound the cycles of every switch, trap and interrupt entry of a linked image, over all paths.
+    /// Bound the cycles of every switch, trap and interrupt entry of a linked
+    /// image, over all paths.
     Wcet(wcet::Args),
     /// Run threads of your own, described in a file.
     Scenario(scenario::Args),
 }
 
-/// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     match args.command {
         Command::Build(args) => build::run(&args, out),
@@ -40,8 +40,12 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
 pub fn failure(fault: Fault) -> Failure {
     match fault {
         Fault::Tool(error) => Failure::tool(error),
-        Fault::Program(lines) => {
-            Failure::User(lines.iter().filter(|line| *line != "done").map(|line| report::Diagnostic::new(line.clone())).collect())
-        }
+        Fault::Program(lines) => Failure::User(
+            lines
+                .iter()
+                .filter(|line| *line != "done")
+                .map(|line| report::Diagnostic::new(line.clone()))
+                .collect(),
+        ),
     }
 }

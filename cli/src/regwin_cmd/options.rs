@@ -29,8 +29,10 @@ pub fn fits(allocate: Allocate, scheme: Scheme) -> Result<(), Failure> {
     if allocate.fits(scheme) {
         return Ok(());
     }
-    let message = format!("`--allocate {}` says nothing to the scheme {}", allocate.name(), scheme.name());
-    let others: Vec<&str> = Scheme::ALL.into_iter().filter(|it| Allocate::Search.fits(*it)).map(Scheme::name).collect();
+    let message =
+        format!("`--allocate {}` says nothing to the scheme {}", allocate.name(), scheme.name());
+    let others: Vec<&str> =
+        Scheme::ALL.into_iter().filter(|it| Allocate::Search.fits(*it)).map(Scheme::name).collect();
     let help = format!("only {} look for a place", others.join(" and "));
     Err(Failure::user(message, Some(&help)))
 }
@@ -47,7 +49,7 @@ pub fn compiler() -> impl TypedValueParser<Value = Cc> {
 
 /// The position of a machine in `regwin::work::MACHINES`.
 pub fn machine() -> impl TypedValueParser<Value = usize> {
-    one_of(0..regwin::work::MACHINES.len(), |it| regwin::work::MACHINES[*it])
+    one_of(0..regwin::work::MACHINES.len(), |idx| regwin::work::MACHINES[*idx])
 }
 
 /// A world by name.

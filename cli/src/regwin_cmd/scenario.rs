@@ -49,10 +49,10 @@ fn world() -> impl TypedValueParser<Value = World> {
     one_of([Some(On::Qemu), Some(On::Sim), None], |it| it.map_or("both", On::name))
 }
 
-/// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let name = args.file.display().to_string();
-    let text = std::fs::read_to_string(&args.file).map_err(|error| Failure::user(format!("cannot read `{name}`: {error}"), None))?;
+    let text = std::fs::read_to_string(&args.file)
+        .map_err(|error| Failure::user(format!("cannot read `{name}`: {error}"), None))?;
     let scenario = Scenario::parse(&name, &text).map_err(|fault| Failure::User(vec![fault]))?;
     options::fits(args.allocate, args.scheme)?;
     let variant = match (scenario.has_floats(), scenario.has_clock()) {
@@ -65,22 +65,38 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         let message = "the scheme flat has neither floating point nor a clock: no `float`, `tick`, `wait`, `try`";
         return Err(Failure::user(message.to_owned(), Some("the schemes with windows have both")));
     }
-    let recipe = Recipe { allocate: args.allocate, variant, ..Recipe::new(Program::Scenario, args.scheme, args.schedule) };
-    let worlds = args.on.map_or(vec![On::Qemu, On::Sim], |it| vec![it]);
+    let recipe = Recipe {
+        allocate: args.allocate,
+        variant,
+        ..Recipe::new(Program::Scenario, args.scheme, args.schedule)
+    };
+    let worlds = args.on.map_or(vec![On::Qemu, On::Sim], |on| vec![on]);
     let mut results: Vec<(On, Done)> = Vec::new();
     for world in worlds {
         let run = if world == On::Qemu { work::run } else { sim::run };
-        results.push((world, run(&recipe, args.windows, &scenario.blobs(), &scenario.names()).map_err(failure)?));
+        results.push((
+            world,
+            run(&recipe, args.windows, &scenario.blobs(), &scenario.names()).map_err(failure)?,
+        ));
     }
     if let [(_, real), (_, sim)] = results.as_slice() {
         if real.counts != sim.counts || real.output != sim.output {
-            let message = format!("QEMU and the simulator differ: {:?} against {:?}", real.counts, sim.counts);
+            let message = format!(
+                "QEMU and the simulator differ: {:?} against {:?}",
+                real.counts, sim.counts
+            );
             return Err(Failure::User(vec![Diagnostic::new(message)]));
         }
         out.line("QEMU and the simulator count the same.");
     }
     let (_, done) = &results[0];
-    let title = format!("{name}: {}, {} windows, {}, {}", args.scheme.name(), args.windows, args.schedule.name(), MACHINES[args.machine]);
+    let title = format!(
+        "{name}: {}, {} windows, {}, {}",
+        args.scheme.name(),
+        args.windows,
+        args.schedule.name(),
+        MACHINES[args.machine]
+    );
     out.text(&counts_table(title, args.machine, &done.counts).terminal(None));
     let mut object = json!({
         "ok": true,
@@ -90,7 +106,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         "schedule": args.schedule.name(),
         "allocate": args.allocate.name(),
         "machine": MACHINES[args.machine],
-        "on": results.iter().map(|it| it.0.name()).collect::<Vec<_>>(),
+        "on": results.iter().map(|result| result.0.name()).collect::<Vec<_>>(),
     });
     counts_object(&mut object, &done.counts, args.machine);
     out.object(&object);

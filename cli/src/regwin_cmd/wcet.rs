@@ -1,4 +1,5 @@
-//! Door: `meanwhile regwin wcet`: how long switches, traps and interrupt entries of a linked image take at most.
+//! Door: `meanwhile regwin wcet`: how long switches, traps and interrupt entries of a linked image
+//! take at most.
 
 use std::path::PathBuf;
 
@@ -25,11 +26,12 @@ pub struct Args {
     /// Whose cycles are shown; JSON has both.
     #[arg(long, value_name = "NAME", default_value = "erc32", value_parser = options::machine())]
     machine: usize,
-    /// How often a loop between irq_lock and irq_unlock repeats at most, each time that it is reached: where it begins, as the refusal
-    /// shows it, and the number; more with commas between.
+    /// How often a loop between irq_lock and irq_unlock repeats at most, each time that it is
+    /// reached: where it begins, as the refusal shows it, and the number; more with commas between.
     #[arg(long = "loop", value_name = "PLACE=N", value_delimiter = ',')]
     loops: Vec<String>,
-    /// Run the image under QEMU too, once for each routine and number of windows, and show the longest that was seen.
+    /// Run the image under QEMU too, once for each routine and number of windows, and show the
+    /// longest that was seen.
     #[arg(long)]
     run: bool,
 }
@@ -42,25 +44,32 @@ struct Row {
     seen: Option<[u32; 2]>,
 }
 
-/// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let shown = args.image.display();
-    let bytes = std::fs::read(&args.image).map_err(|error| Failure::user(format!("{shown}: {error}"), None))?;
+    let bytes = std::fs::read(&args.image)
+        .map_err(|error| Failure::user(format!("{shown}: {error}"), None))?;
     let bad = |error: BadImage| {
         let help = "it must be linked with a library of `meanwhile regwin build` (ELF, SPARC, for RAM) and keep its symbols";
         Failure::user(format!("{shown}: {}", error.0), Some(help))
     };
     let code = Code::parse(&bytes).map_err(bad)?;
     let cores = work::cores();
-    let both = [0, 1].map(|machine| wcet::bounds(&code, &cores[machine], &args.windows).map_err(bad));
+    let both =
+        [0, 1].map(|machine| wcet::bounds(&code, &cores[machine], &args.windows).map_err(bad));
     let [first, second] = both;
     let both = [first?, second?];
     let given = given(args, &code)?;
-    let unknown = |it: Given| {
-        let why = format!("--loop: no loop between irq_lock and irq_unlock begins at {} ({:#x})", code.place(it.address), it.address);
+    let unknown = |given: Given| {
+        let why = format!(
+            "--loop: no loop between irq_lock and irq_unlock begins at {} ({:#x})",
+            code.place(given.address),
+            given.address
+        );
         Failure::user(why, None)
     };
-    let sections = [0, 1].map(|machine| masked::sections(&code, &cores[machine], &both[machine], &given).map_err(unknown));
+    let sections = [0, 1].map(|machine| {
+        masked::sections(&code, &cores[machine], &both[machine], &given).map_err(unknown)
+    });
     let [first, second] = sections;
     let mut parts: Vec<Part> = Vec::new();
     for (first, second) in first?.into_iter().zip(second?) {
@@ -70,16 +79,34 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for ((routine, first), (_, second)) in first.into_iter().zip(second) {
         for (idx, windows) in args.windows.iter().enumerate() {
-            rows.push(Row { routine, windows: *windows, bounds: [first[idx], second[idx]], seen: None });
+            rows.push(Row {
+                routine,
+                windows: *windows,
+                bounds: [first[idx], second[idx]],
+                seen: None,
+            });
         }
     }
     if args.run {
         let bar = out.progress(args.windows.len() as u64);
         for windows in &args.windows {
-            let mut of_run: Vec<&mut Row> = rows.iter_mut().filter(|it| it.windows == *windows).collect();
-            let routines = of_run.iter().map(|it| wcet::watch(&code, &cores[0], &it.routine).expect("its bounds were found"));
-            let watches: Vec<Watch> = routines.chain(parts.iter().map(|it| masked::watch(&code, &cores[0], &it.sections[0]))).collect();
-            let raw = qemu::run_watched(&args.image, &code, *windows, &[], [&cores[0], &cores[1]], &watches).map_err(Failure::tool)?;
+            let mut of_run: Vec<&mut Row> =
+                rows.iter_mut().filter(|row| row.windows == *windows).collect();
+            let routines = of_run.iter().map(|row| {
+                wcet::watch(&code, &cores[0], &row.routine).expect("its bounds were found")
+            });
+            let watches: Vec<Watch> = routines
+                .chain(parts.iter().map(|part| masked::watch(&code, &cores[0], &part.sections[0])))
+                .collect();
+            let raw = qemu::run_watched(
+                &args.image,
+                &code,
+                *windows,
+                &[],
+                [&cores[0], &cores[1]],
+                &watches,
+            )
+            .map_err(Failure::tool)?;
             let (of_rows, of_parts) = raw.spans.split_at(of_run.len());
             of_run.iter_mut().zip(of_rows).for_each(|(row, spans)| row.seen = longest(spans));
             parts.iter_mut().zip(of_parts).for_each(|(part, spans)| part.seen.push(longest(spans)));
@@ -89,24 +116,28 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     }
     out.text(&table(&rows, args.machine, args.run).terminal(None));
     for windows in &args.windows {
-        let rows = || rows.iter().filter(|it| it.windows == *windows && it.routine.has_traps_off);
-        if let Some(longest) = rows().max_by_key(|it| it.bounds[args.machine].most) {
+        let rows =
+            || rows.iter().filter(|row| row.windows == *windows && row.routine.has_traps_off);
+        if let Some(longest) = rows().max_by_key(|row| row.bounds[args.machine].most) {
             let cycles = longest.bounds[args.machine].most;
-            out.line(&format!("{windows} windows: traps are off for {cycles} cycles at most, in {}", named(&longest.routine)));
+            out.line(&format!(
+                "{windows} windows: traps are off for {cycles} cycles at most, in {}",
+                named(&longest.routine)
+            ));
         }
     }
     if !parts.is_empty() {
         out.text(&masked_table(&parts, args).terminal(None));
         masked_lines(&parts, args, out);
     }
-    let masked: Vec<Value> = parts.iter().flat_map(|it| masked_object(it, args)).collect();
+    let masked: Vec<Value> = parts.iter().flat_map(|part| masked_object(part, args)).collect();
     out.object(&json!({"ok": true, "kind": "model", "rows": rows.iter().map(object).collect::<Vec<Value>>(), "masked": masked}));
     Ok(())
 }
 
 /// The longest span of one run on both machines.
 fn longest(spans: &[Span]) -> Option<[u32; 2]> {
-    let longest = [0, 1].map(|machine| spans.iter().map(|it| it.cycles[machine]).max());
+    let longest = [0, 1].map(|machine| spans.iter().map(|span| span.cycles[machine]).max());
     longest[0].zip(longest[1]).map(|(first, second)| [first, second])
 }
 
@@ -122,7 +153,11 @@ fn given(args: &Args, code: &Code) -> Result<Vec<Given>, Failure> {
         Some(Given { address: start.checked_add(more.parse().ok()?)?, most: most.parse().ok()? })
     };
     let help = "a label of the image, with `+` and bytes, or an address with 0x: `--loop queue_send+52=16`";
-    let of = |text: &String| read(text).ok_or_else(|| Failure::user(format!("--loop `{text}` names no place and number"), Some(help)));
+    let of = |text: &String| {
+        read(text).ok_or_else(|| {
+            Failure::user(format!("--loop `{text}` names no place and number"), Some(help))
+        })
+    };
     args.loops.iter().map(of).collect()
 }
 
@@ -142,12 +177,16 @@ fn begins(section: &Section) -> String {
 fn masked_table(parts: &[Part], args: &Args) -> Table {
     let mut head = vec!["from", "to", "windows", "at least", "at most"];
     head.extend(args.run.then_some("longest seen"));
-    let mut table = Table::new(format!("Interrupts masked: cycles, {}", MACHINES[args.machine]), &head).kind(Kind::Model);
+    let mut table =
+        Table::new(format!("Interrupts masked: cycles, {}", MACHINES[args.machine]), &head)
+            .kind(Kind::Model);
     table =
         table.note("from irq_lock to its irq_unlock, or until another thread runs; what that one does until its irq_unlock comes on top");
     for part in parts {
         let section = &part.sections[args.machine];
-        for (idx, windows) in args.windows.iter().enumerate().filter(|_| section.unbounded.is_empty()) {
+        for (idx, windows) in
+            args.windows.iter().enumerate().filter(|_| section.unbounded.is_empty())
+        {
             let ways = section.ways[idx];
             let to = match (ways.to_unlock, ways.to_switch) {
                 (Some(_), Some(_)) => "irq_unlock or a switch",
@@ -155,12 +194,17 @@ fn masked_table(parts: &[Part], args: &Args) -> Table {
                 (None, Some(_)) => "a switch",
                 (None, None) => "the end of the machine",
             };
-            let number = |it: Option<u64>| it.map_or_else(|| Cell::words("-"), Cell::number);
+            let number =
+                |option: Option<u64>| option.map_or_else(|| Cell::words("-"), Cell::number);
             let any = ways.any();
-            let mut cells = vec![Cell::words(begins(section)), Cell::words(to), Cell::number(*windows)];
-            cells.extend([number(any.map(|it| it.least)), number(any.map(|it| it.most))]);
+            let mut cells =
+                vec![Cell::words(begins(section)), Cell::words(to), Cell::number(*windows)];
+            cells.extend([number(any.map(|any| any.least)), number(any.map(|any| any.most))]);
             if args.run {
-                cells.push(part.seen[idx].map_or_else(|| Cell::words("never"), |it| Cell::number(it[args.machine])));
+                cells.push(
+                    part.seen[idx]
+                        .map_or_else(|| Cell::words("never"), |it| Cell::number(it[args.machine])),
+                );
             }
             table.push(cells);
         }
@@ -168,26 +212,39 @@ fn masked_table(parts: &[Part], args: &Args) -> Table {
     table
 }
 
-/// The longest that interrupts are masked: one section, or one to a switch and the rest of it in the thread that runs then.
+/// The longest that interrupts are masked: one section, or one to a switch and the rest of it in
+/// the thread that runs then.
 fn masked_lines(parts: &[Part], args: &Args, out: &mut Output) {
-    let sections: Vec<&Section> = parts.iter().map(|it| &it.sections[args.machine]).collect();
+    let sections: Vec<&Section> = parts.iter().map(|part| &part.sections[args.machine]).collect();
     for section in &sections {
         for why in &section.unbounded {
             out.line(&format!("not bounded: {}: {why}", begins(section)));
         }
     }
-    let n_unbounded = sections.iter().filter(|it| !it.unbounded.is_empty()).count();
-    let but = if n_unbounded == 0 { String::new() } else { format!("; of {n_unbounded} of {} sections no bound is known", sections.len()) };
+    let n_unbounded = sections.iter().filter(|section| !section.unbounded.is_empty()).count();
+    let but = if n_unbounded == 0 {
+        String::new()
+    } else {
+        format!("; of {n_unbounded} of {} sections no bound is known", sections.len())
+    };
     for (idx, windows) in args.windows.iter().enumerate() {
         let longest = |after_switch: bool, way: fn(&masked::Ways) -> Option<Bound>| {
-            let known = sections.iter().filter(|it| it.after_switch == after_switch && it.unbounded.is_empty());
-            known.filter_map(|it| Some((way(&it.ways[idx])?.most, *it))).max_by_key(|it| it.0)
+            let known = sections.iter().filter(|section| {
+                section.after_switch == after_switch && section.unbounded.is_empty()
+            });
+            known
+                .filter_map(|known| Some((way(&known.ways[idx])?.most, *known)))
+                .max_by_key(|pair| pair.0)
         };
-        let (whole, first) = (longest(false, |it| it.to_unlock), longest(false, |it| it.to_switch));
-        let (last, between) = (longest(true, |it| it.to_unlock), longest(true, |it| it.to_switch));
-        let over = first.zip(last).map(|(first, last)| (first.0 + last.0, format!("{}, and {}", begins(first.1), begins(last.1))));
-        let all = whole.map(|it| (it.0, begins(it.1))).into_iter().chain(over);
-        if let Some((most, place)) = all.max_by_key(|it| it.0) {
+        let (whole, first) =
+            (longest(false, |ways| ways.to_unlock), longest(false, |ways| ways.to_switch));
+        let (last, between) =
+            (longest(true, |ways| ways.to_unlock), longest(true, |ways| ways.to_switch));
+        let over = first.zip(last).map(|(first, last)| {
+            (first.0 + last.0, format!("{}, and {}", begins(first.1), begins(last.1)))
+        });
+        let all = whole.map(|whole| (whole.0, begins(whole.1))).into_iter().chain(over);
+        if let Some((most, place)) = all.max_by_key(|pair| pair.0) {
             out.line(&format!("{windows} windows: interrupts are masked for {most} cycles at most, from {place}{but}"));
         }
         if let Some((most, section)) = between {
@@ -203,9 +260,9 @@ fn masked_object(part: &Part, args: &Args) -> Vec<Value> {
         let of = |section: &Section, machine: usize| {
             let ways = section.ways.get(idx).copied().unwrap_or_default();
             json!({
-                "least": ways.any().map(|it| it.least), "most": ways.any().map(|it| it.most),
+                "least": ways.any().map(|any| any.least), "most": ways.any().map(|any| any.most),
                 "most_to_unlock": ways.to_unlock.map(|it| it.most), "most_to_switch": ways.to_switch.map(|it| it.most),
-                "seen": part.seen.get(idx).copied().flatten().map(|it| it[machine]),
+                "seen": part.seen.get(idx).copied().flatten().map(|seen| seen[machine]),
             })
         };
         json!({
@@ -217,21 +274,33 @@ fn masked_object(part: &Part, args: &Args) -> Vec<Value> {
 }
 
 fn named(routine: &Routine) -> String {
-    if routine.alone { format!("{}, one thread alone", routine.name) } else { routine.name.to_owned() }
+    if routine.alone {
+        format!("{}, one thread alone", routine.name)
+    } else {
+        routine.name.to_owned()
+    }
 }
 
 fn table(rows: &[Row], machine: usize, has_run: bool) -> Table {
     let mut head = vec!["routine", "windows", "at least", "at most"];
     head.extend(has_run.then_some("longest seen"));
-    let mut table = Table::new(format!("Bounds of the runtime: cycles, {}", MACHINES[machine]), &head).kind(Kind::Model);
+    let mut table =
+        Table::new(format!("Bounds of the runtime: cycles, {}", MACHINES[machine]), &head)
+            .kind(Kind::Model);
     table =
         table.note("over all ways through the code of this image; by the machine file, without wait states, caches and load interlocks");
     for row in rows {
         let bound = row.bounds[machine];
-        let mut cells =
-            vec![Cell::words(named(&row.routine)), Cell::number(row.windows), Cell::number(bound.least), Cell::number(bound.most)];
+        let mut cells = vec![
+            Cell::words(named(&row.routine)),
+            Cell::number(row.windows),
+            Cell::number(bound.least),
+            Cell::number(bound.most),
+        ];
         if has_run {
-            cells.push(row.seen.map_or_else(|| Cell::words("never"), |it| Cell::number(it[machine])));
+            cells.push(
+                row.seen.map_or_else(|| Cell::words("never"), |it| Cell::number(it[machine])),
+            );
         }
         table.push(cells);
     }
@@ -241,7 +310,7 @@ fn table(rows: &[Row], machine: usize, has_run: bool) -> Table {
 fn object(row: &Row) -> Value {
     let of = |machine: usize| {
         let bound = row.bounds[machine];
-        json!({"least": bound.least, "most": bound.most, "seen": row.seen.map(|it| it[machine])})
+        json!({"least": bound.least, "most": bound.most, "seen": row.seen.map(|seen| seen[machine])})
     };
     json!({
         "routine": row.routine.name, "alone": row.routine.alone, "traps_off": row.routine.has_traps_off, "windows": row.windows,

@@ -5,10 +5,14 @@ use std::process::{Command, Output};
 
 /// Runs `meanwhile audit` in a folder.
 pub fn audit(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_meanwhile")).arg("audit").args(args).current_dir(folder).output().expect("the binary runs")
+    Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .arg("audit")
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .expect("the binary runs")
 }
 
-/// What it printed.
 pub fn text(ran: &Output) -> String {
     String::from_utf8_lossy(&ran.stdout).into_owned()
 }

@@ -29,33 +29,55 @@ impl Browser {
             .stderr(Stdio::null())
             .spawn()
             .expect("chromedriver is installed: see `meanwhile doctor`");
-        let lines = BufReader::new(driver.stdout.take().expect("its output is a pipe")).lines().map_while(Result::ok);
+        let lines = BufReader::new(driver.stdout.take().expect("its output is a pipe"))
+            .lines()
+            .map_while(Result::ok);
         let mut said = Vec::new();
         let mut port = None;
         for line in lines {
-            port = line.split("successfully on port ").nth(1).and_then(|it| it.trim_end_matches('.').parse().ok());
+            port = line
+                .split("successfully on port ")
+                .nth(1)
+                .and_then(|part| part.trim_end_matches('.').parse().ok());
             said.push(line);
             if port.is_some() {
                 break;
             }
         }
-        let mut browser = Browser { driver, port: port.unwrap_or_else(|| panic!("no port in {said:?}")), session: String::new() };
+        let mut browser = Browser {
+            driver,
+            port: port.unwrap_or_else(|| panic!("no port in {said:?}")),
+            session: String::new(),
+        };
         // Nothing outside can be reached, whatever the page asks for.
-        let args = ["--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--host-resolver-rules=MAP * ~NOTFOUND"];
-        let wanted =
-            json!({"capabilities": {"alwaysMatch": {"goog:chromeOptions": {"args": args}, "goog:loggingPrefs": {"browser": "ALL"}}}});
+        let args = [
+            "--headless=new",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--host-resolver-rules=MAP * ~NOTFOUND",
+        ];
+        let wanted = json!({"capabilities": {"alwaysMatch": {"goog:chromeOptions": {"args": args}, "goog:loggingPrefs": {"browser": "ALL"}}}});
         let answer = browser.ask("POST", "/session", &wanted);
-        browser.session = format!("/session/{}", answer["sessionId"].as_str().unwrap_or_else(|| panic!("no session: {answer}")));
+        browser.session = format!(
+            "/session/{}",
+            answer["sessionId"].as_str().unwrap_or_else(|| panic!("no session: {answer}"))
+        );
         browser
     }
 
     /// One request of the protocol; the value of its answer.
     fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("chromedriver listens");
+        let mut stream =
+            TcpStream::connect(("127.0.0.1", self.port)).expect("chromedriver listens");
         stream.set_read_timeout(Some(LIMIT)).expect("a limit can be set");
-        let body = if method == "GET" || method == "DELETE" { String::new() } else { body.to_string() };
-        let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n");
-        write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).expect("chromedriver reads");
+        let body =
+            if method == "GET" || method == "DELETE" { String::new() } else { body.to_string() };
+        let head = format!(
+            "{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Type: application/json\r\n"
+        );
+        write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len())
+            .expect("chromedriver reads");
         let mut reader = BufReader::new(stream);
         let mut length = 0;
         loop {
@@ -83,24 +105,36 @@ impl Browser {
     pub fn elements(&self, selector: &str) -> Vec<String> {
         let found = self.post("/elements", json!({"using": "css selector", "value": selector}));
         let list = found.as_array().unwrap_or_else(|| panic!("no list: {found}")).clone();
-        list.iter().map(|it| it[ELEMENT].as_str().expect("an element has a name").to_owned()).collect()
+        list.iter()
+            .map(|it| it[ELEMENT].as_str().expect("an element has a name").to_owned())
+            .collect()
     }
 
     pub fn text(&self, selector: &str) -> String {
         let element = &self.elements(selector)[0];
-        self.ask("GET", &format!("{}/element/{element}/text", self.session), &Value::Null).as_str().unwrap_or_default().to_owned()
+        self.ask("GET", &format!("{}/element/{element}/text", self.session), &Value::Null)
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
     }
 
     /// The colour of the page in `light` or `dark`.
     pub fn colour(&self, mode: &str) -> String {
         let features = json!([{"name": "prefers-color-scheme", "value": mode}]);
-        self.post("/goog/cdp/execute", json!({"cmd": "Emulation.setEmulatedMedia", "params": {"features": features}}));
-        self.script("return getComputedStyle(document.body).backgroundColor").as_str().unwrap_or_default().to_owned()
+        self.post(
+            "/goog/cdp/execute",
+            json!({"cmd": "Emulation.setEmulatedMedia", "params": {"features": features}}),
+        );
+        self.script("return getComputedStyle(document.body).backgroundColor")
+            .as_str()
+            .unwrap_or_default()
+            .to_owned()
     }
 
     /// Nothing was asked of a network, and nothing went wrong.
     pub fn assert_quiet(&self) {
-        let loaded = self.script("return performance.getEntriesByType('resource').map(it => it.name)");
+        let loaded =
+            self.script("return performance.getEntriesByType('resource').map(it => it.name)");
         assert_eq!(loaded, json!([]));
         assert_eq!(self.post("/se/log", json!({"type": "browser"})), json!([]));
     }

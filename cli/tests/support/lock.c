@@ -1,8 +1,9 @@
 /* Two threads of one program that take turns with a lock and spin while they wait. Under a manager: how long does one of
- * them spin while the other one has the lock and is frozen? A quantum at least, if the manager froze single threads.
- * Counted is the waiter's processor time while the kernel says of the other one that it neither runs nor could run: what
- * else runs on the machine takes time from both and is not the manager's. With an argument the second thread sleeps in
- * its section, as if it were frozen alone. Ends with 1 if it was a quantum, with 2 if there is no manager. */
+ * them spin while the other one has the lock and is frozen? A quantum at least, if the manager
+ * froze single threads. Counted is the waiter's processor time while the kernel says of the other
+ * one that it neither runs nor could run: what else runs on the machine takes time from both and is
+ * not the manager's. With an argument the second thread sleeps in its section, as if it were frozen
+ * alone. Ends with 1 if it was a quantum, with 2 if there is no manager. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>

@@ -1,4 +1,5 @@
-//! What tests of programs under a manager share: may they run, waiting, and whether anything is frozen.
+//! What tests of programs under a manager share: may they run, waiting, and whether anything is
+//! frozen.
 
 #![allow(dead_code, reason = "each test file uses a part of it")]
 
@@ -22,9 +23,12 @@ pub fn skipped(what: &str) {
 pub fn may_freeze() -> bool {
     static MAY: OnceLock<bool> = OnceLock::new();
     *MAY.get_or_init(|| {
-        let probe = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(["cosched", "probe", "--json"]).output().expect("the binary runs");
+        let probe = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+            .args(["cosched", "probe", "--json"])
+            .output()
+            .expect("the binary runs");
         let value: serde_json::Value = serde_json::from_slice(&probe.stdout).expect("an object");
-        let may = value["freezer"].as_str().is_some_and(|it| it.contains("cgroup"));
+        let may = value["freezer"].as_str().is_some_and(|text| text.contains("cgroup"));
         if !may {
             skipped("no right to make control groups with a freezer");
         }
@@ -40,45 +44,60 @@ pub fn wait_for(what: &str, limit: Duration, mut is_true: impl FnMut() -> bool) 
     }
 }
 
-/// True if this process runs. One that has ended stays in /proc where nobody asks for it, as in a container without an init.
+/// True if this process runs. One that has ended stays in /proc where nobody asks for it, as in a
+/// container without an init.
 pub fn runs(pid: i32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(") ").is_some_and(|(_, it)| !it.starts_with(['Z', 'X']))
 }
 
 pub fn length(path: &Path) -> u64 {
-    fs::metadata(path).map_or(0, |it| it.len())
+    fs::metadata(path).map_or(0, |metadata| metadata.len())
 }
 
-/// Where the groups of this manager are, under whatever freezer it has: its folder, and those inside the test's own group,
-/// which attached processes have.
+/// Where the groups of this manager are, under whatever freezer it has: its folder, and those
+/// inside the test's own group, which attached processes have.
 pub fn groups(manager: u32) -> Vec<PathBuf> {
     let own = format!("meanwhile-{manager}");
-    let mut places = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/freezer"].map(PathBuf::from).to_vec();
+    let mut places = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/freezer"]
+        .map(PathBuf::from)
+        .to_vec();
     let text = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
     let homes: Vec<PathBuf> = text
         .lines()
-        .filter_map(|it| it.splitn(3, ':').nth(2))
-        .flat_map(|it| places.iter().map(|place| place.join(it.trim_start_matches('/'))).collect::<Vec<_>>())
+        .filter_map(|line| line.splitn(3, ':').nth(2))
+        .flat_map(|it| {
+            places.iter().map(|place| place.join(it.trim_start_matches('/'))).collect::<Vec<_>>()
+        })
         .collect();
     places.extend(homes);
     places.push(std::env::temp_dir());
     // With signals they lie in the run-time folder.
-    places.extend(std::env::var_os("XDG_RUNTIME_DIR").map(|it| PathBuf::from(it).join("meanwhile")));
+    places.extend(
+        std::env::var_os("XDG_RUNTIME_DIR").map(|value| PathBuf::from(value).join("meanwhile")),
+    );
     places.push(std::env::temp_dir().join(format!("meanwhile-{}", nix::unistd::geteuid())));
     places.sort();
     places.dedup();
-    let entries = places.iter().filter_map(|it| fs::read_dir(it).ok()).flatten().flatten();
+    let entries = places.iter().filter_map(|place| fs::read_dir(place).ok()).flatten().flatten();
     let is_own = |name: &str| name == own || name.starts_with(&format!("{own}-"));
-    entries.filter(|it| is_own(&it.file_name().to_string_lossy())).map(|it| it.path()).collect()
+    entries
+        .filter(|entry| is_own(&entry.file_name().to_string_lossy()))
+        .map(|entry| entry.path())
+        .collect()
 }
 
-/// Groups of this manager that are frozen, and processes that are stopped. What the freezer says, not how fast programs
-/// are: that depends on what else runs here.
+/// Groups of this manager that are frozen, and processes that are stopped. What the freezer says,
+/// not how fast programs are: that depends on what else runs here.
 pub fn frozen(manager: u32, pids: &[i32]) -> Vec<String> {
     let mut found = Vec::new();
     let folders = groups(manager);
-    let inside = folders.iter().filter_map(|it| fs::read_dir(it).ok()).flatten().flatten().map(|it| it.path());
+    let inside = folders
+        .iter()
+        .filter_map(|folder| fs::read_dir(folder).ok())
+        .flatten()
+        .flatten()
+        .map(|it| it.path());
     for group in inside.chain(folders.iter().cloned()) {
         // What is gone meanwhile is not frozen.
         let says = |file: &str| fs::read_to_string(group.join(file)).unwrap_or_default();
@@ -88,7 +107,7 @@ pub fn frozen(manager: u32, pids: &[i32]) -> Vec<String> {
     }
     for pid in pids {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-        if stat.rsplit_once(") ").is_some_and(|it| it.1.starts_with('T')) {
+        if stat.rsplit_once(") ").is_some_and(|pair| pair.1.starts_with('T')) {
             found.push(format!("process {pid}"));
         }
     }
@@ -98,13 +117,18 @@ pub fn frozen(manager: u32, pids: &[i32]) -> Vec<String> {
 /// True if programs can be stopped in this way here.
 pub fn works(freezer: &str) -> bool {
     let mut probe = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
-    probe.args(["cosched", "run", "--freezer", freezer, "--", "true"]).output().expect("the binary runs").status.success()
+    probe
+        .args(["cosched", "run", "--freezer", freezer, "--", "true"])
+        .output()
+        .expect("the binary runs")
+        .status
+        .success()
 }
 
 /// The processors that a thread may use.
 pub fn cpus_of(tid: i32) -> String {
     let status = fs::read_to_string(format!("/proc/{tid}/status")).expect("it runs");
-    status.lines().find(|it| it.starts_with("Cpus_allowed_list")).expect("a line").to_owned()
+    status.lines().find(|line| line.starts_with("Cpus_allowed_list")).expect("a line").to_owned()
 }
 
 pub fn parent(pid: i32) -> Option<i32> {
@@ -115,6 +139,9 @@ pub fn parent(pid: i32) -> Option<i32> {
 /// Sends a signal to processes that are there, all at once.
 pub fn signal(name: &str, pids: &[i32]) {
     let words: Vec<String> = pids.iter().map(i32::to_string).collect();
-    let ran = Command::new("sh").args(["-c", &format!("kill -{name} {}", words.join(" "))]).status().expect("sh runs");
+    let ran = Command::new("sh")
+        .args(["-c", &format!("kill -{name} {}", words.join(" "))])
+        .status()
+        .expect("sh runs");
     assert!(ran.success(), "kill -{name} {words:?}");
 }

@@ -15,7 +15,6 @@ use crate::support::{LIMIT, THAWED, cpus_of, frozen, groups, length, parent, sig
 
 const BINARY: &str = env!("CARGO_BIN_EXE_meanwhile");
 
-/// What happens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
     Term,
@@ -48,7 +47,8 @@ pub enum After {
     Managed,
     /// The same, and a new program is refused while it lasts.
     Refused,
-    /// The same for the others; this program has ended, or is stopped until its owner lets it go on.
+    /// The same for the others; this program has ended, or is stopped until its owner
+    /// lets it go on.
     Others,
     /// Frozen, until the next daemon or `run` of this user frees it, at its start, or `restore`.
     Next,
@@ -102,7 +102,6 @@ pub struct Scene {
     holder: Child,
     pub folder: tempfile::TempDir,
     attached: Vec<Child>,
-    /// Its programs.
     pub names: Vec<String>,
     /// Daemons before this one.
     before: Vec<u32>,
@@ -111,23 +110,38 @@ pub struct Scene {
 }
 
 impl Scene {
-    /// With a run-time folder of its own, which is small where it has to be filled. None if there is no right to mount it.
+    /// With a run-time folder of its own, which is small where it has to be filled. None if there
+    /// is no right to mount it.
     pub fn start(freezer: &'static str) -> Option<Scene> {
         let folder = tempfile::tempdir().expect("a scratch folder");
         fs::create_dir(folder.path().join("small")).expect("made");
         let script = "mount -t tmpfs -o size=256k,mode=700 none \"$1/small\" && echo > \"$1/mounted\" && exec sleep 100000 2> /dev/null";
         let mut holder = Command::new("unshare");
-        let mut holder =
-            holder.args(["-m", "sh", "-c", script, "sh"]).arg(folder.path()).stderr(Stdio::null()).spawn().expect("unshare runs");
+        let mut holder = holder
+            .args(["-m", "sh", "-c", script, "sh"])
+            .arg(folder.path())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("unshare runs");
         wait_for("it is mounted or refused", LIMIT, || {
-            folder.path().join("mounted").exists() || holder.try_wait().expect("it is ours").is_some()
+            folder.path().join("mounted").exists()
+                || holder.try_wait().expect("it is ours").is_some()
         });
         if !folder.path().join("mounted").exists() {
             return None;
         }
         let child = Scene::spawn(folder.path(), &holder, freezer);
         let home = groups_of(std::process::id() as i32);
-        let mut scene = Scene { child, holder, folder, attached: Vec::new(), names: Vec::new(), before: Vec::new(), freezer, home };
+        let mut scene = Scene {
+            child,
+            holder,
+            folder,
+            attached: Vec::new(),
+            names: Vec::new(),
+            before: Vec::new(),
+            freezer,
+            home,
+        };
         scene.listens();
         scene.submit("a");
         scene.submit("b");
@@ -155,17 +169,39 @@ impl Scene {
     }
 
     fn take_turns(&self) {
-        wait_for("all have had turns", LIMIT, || self.names.iter().all(|it| length(&self.at(&format!("out-{it}"))) > 2));
+        wait_for("all have had turns", LIMIT, || {
+            self.names.iter().all(|name| length(&self.at(&format!("out-{name}"))) > 2)
+        });
         if self.names.len() > 2 {
             wait_for("somebody waits", LIMIT, || !self.frozen().is_empty());
         }
     }
 
     fn spawn(folder: &Path, holder: &Child, freezer: &str) -> Child {
-        let said = fs::OpenOptions::new().create(true).append(true).open(folder.join("said")).expect("a scratch file");
+        let said = fs::OpenOptions::new()
+            .create(true)
+            .append(true)
+            .open(folder.join("said"))
+            .expect("a scratch file");
         let mut command = inside(holder, folder);
-        command.args(["daemon", "--no-restart", "--policy", "rr", "--source", "estimate", "--freezer", freezer, "--socket"]);
-        command.arg(folder.join("own/sock")).current_dir(folder).stdout(Stdio::null()).stderr(said).spawn().expect("nsenter runs")
+        command.args([
+            "daemon",
+            "--no-restart",
+            "--policy",
+            "rr",
+            "--source",
+            "estimate",
+            "--freezer",
+            freezer,
+            "--socket",
+        ]);
+        command
+            .arg(folder.join("own/sock"))
+            .current_dir(folder)
+            .stdout(Stdio::null())
+            .stderr(said)
+            .spawn()
+            .expect("nsenter runs")
     }
 
     fn listens(&mut self) {
@@ -182,21 +218,30 @@ impl Scene {
 
     pub fn ask(&self, arguments: &[&str]) -> (Value, i32) {
         let mut command = Command::new(BINARY);
-        command.args(["cosched", arguments[0], "--json", "--socket"]).arg(self.at("own/sock")).args(&arguments[1..]);
+        command
+            .args(["cosched", arguments[0], "--json", "--socket"])
+            .arg(self.at("own/sock"))
+            .args(&arguments[1..]);
         let ran = command.output().expect("the binary runs");
-        (serde_json::from_slice(&ran.stdout).unwrap_or_default(), ran.status.code().expect("it was not killed"))
+        (
+            serde_json::from_slice(&ran.stdout).unwrap_or_default(),
+            ran.status.code().expect("it was not killed"),
+        )
     }
 
     /// A loop that writes its number, then a line every few milliseconds until the test ends.
     pub fn script(&self, name: &str) -> Vec<String> {
         let script = "echo $$ > \"$1/pid-$2\"; while [ ! -e \"$1/stop\" ] && [ -e \"$1\" ]; do echo x >> \"$1/out-$2\"; k=0; while [ $k -lt 999 ]; do k=$((k+1)); done; done";
-        ["sh", "-c", script, "sh", &self.folder.path().display().to_string(), name].map(str::to_owned).into()
+        ["sh", "-c", script, "sh", &self.folder.path().display().to_string(), name]
+            .map(str::to_owned)
+            .into()
     }
 
     /// The daemon starts a program of this name.
     pub fn submit(&mut self, name: &str) {
         let words = self.script(name);
-        let all: Vec<&str> = std::iter::once("submit").chain(words.iter().map(String::as_str)).collect();
+        let all: Vec<&str> =
+            std::iter::once("submit").chain(words.iter().map(String::as_str)).collect();
         let (value, code) = self.ask(&all);
         assert_eq!(code, 0, "{value}");
         wait_for("it starts", LIMIT, || self.pid(name).is_some());
@@ -208,7 +253,9 @@ impl Scene {
         let attached = Command::new("sh").args(&self.script(name)[1..]).spawn().expect("sh runs");
         let pid = attached.id();
         self.attached.push(attached);
-        wait_for("it runs", LIMIT, || length(&self.at(&format!("out-{name}"))) > 0 && self.pid(name).is_some());
+        wait_for("it runs", LIMIT, || {
+            length(&self.at(&format!("out-{name}"))) > 0 && self.pid(name).is_some()
+        });
         let (value, code) = self.ask(&["submit", "--pid", &pid.to_string()]);
         assert_eq!(code, 0, "{value}");
         self.names.push(name.to_owned());
@@ -230,7 +277,11 @@ impl Scene {
     /// The first processes of the programs that the daemon has.
     pub fn managed(&self) -> Vec<i32> {
         let programs = self.ask(&["status"]).0["programs"].as_array().cloned().unwrap_or_default();
-        programs.iter().filter_map(|it| it["pid"].as_i64()).map(|it| it as i32).collect()
+        programs
+            .iter()
+            .filter_map(|program| program["pid"].as_i64())
+            .map(|number| number as i32)
+            .collect()
     }
 
     /// The daemon has all of them and nothing else.
@@ -249,13 +300,19 @@ impl Scene {
     }
 
     pub fn pids(&self) -> Vec<i32> {
-        self.names.iter().map(|it| self.pid(it).expect("it was written")).collect()
+        self.names.iter().map(|name| self.pid(name).expect("it was written")).collect()
     }
 
     /// `cosched` with these arguments where the run-time folder of the daemon is.
     pub fn beside(&self, arguments: &[&str]) -> (Value, i32) {
-        let ran = inside(&self.holder, self.folder.path()).args(arguments).output().expect("nsenter of util-linux runs");
-        (serde_json::from_slice(&ran.stdout).unwrap_or_default(), ran.status.code().expect("it was not killed"))
+        let ran = inside(&self.holder, self.folder.path())
+            .args(arguments)
+            .output()
+            .expect("nsenter of util-linux runs");
+        (
+            serde_json::from_slice(&ran.stdout).unwrap_or_default(),
+            ran.status.code().expect("it was not killed"),
+        )
     }
 
     pub fn own(&self) -> i32 {
@@ -267,10 +324,13 @@ impl Scene {
     }
 
     pub fn supervisors(&self) -> Vec<i32> {
-        let all = fs::read_dir("/proc").expect("proc is there").filter_map(|it| it.ok()?.file_name().to_str()?.parse::<i32>().ok());
+        let all = fs::read_dir("/proc")
+            .expect("proc is there")
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok());
         all.filter(|pid| {
             let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            line.split(|it| *it == 0).any(|it| it == b"supervise") && parent(*pid) == Some(self.own())
+            line.split(|letter| *letter == 0).any(|part| part == b"supervise")
+                && parent(*pid) == Some(self.own())
         })
         .collect()
     }
@@ -287,27 +347,44 @@ impl Scene {
     /// The daemon was killed with its supervisors, and what it had frozen is frozen.
     pub fn is_dead(&mut self, what: &str) {
         self.child.wait().expect("it is ours");
-        assert!(self.names.len() < 3 || !self.frozen().is_empty(), "{what}: this shows nothing if none is frozen");
+        assert!(
+            self.names.len() < 3 || !self.frozen().is_empty(),
+            "{what}: this shows nothing if none is frozen"
+        );
     }
 
-    /// All write on.
     pub fn run_on(&self, what: &str) {
-        let before: Vec<u64> = self.names.iter().map(|it| length(&self.at(&format!("out-{it}")))).collect();
-        let goes = |(it, before): (&String, &u64)| length(&self.at(&format!("out-{it}"))) > before + 3;
-        wait_for(&format!("{what}: all run on"), LIMIT, || self.names.iter().zip(&before).all(goes));
+        let before: Vec<u64> =
+            self.names.iter().map(|name| length(&self.at(&format!("out-{name}")))).collect();
+        let goes =
+            |(it, before): (&String, &u64)| length(&self.at(&format!("out-{it}"))) > before + 3;
+        wait_for(&format!("{what}: all run on"), LIMIT, || {
+            self.names.iter().zip(&before).all(goes)
+        });
     }
 
     pub fn are_on_their_own(&self, what: &str) {
         for pid in self.pids() {
-            assert_eq!(cpus_of(pid), cpus_of(std::process::id() as i32), "{what}: processors of {pid}");
+            assert_eq!(
+                cpus_of(pid),
+                cpus_of(std::process::id() as i32),
+                "{what}: processors of {pid}"
+            );
         }
     }
 
     pub fn are_free(&self, what: &str) {
         wait_for(&format!("{what}: all are thawed"), THAWED, || self.frozen().is_empty());
         // With signals they lie in the small folder, which only the holder sees.
-        let inside = format!("/proc/{}/root{}/meanwhile/meanwhile-{}", self.holder.id(), self.at("small").display(), self.own());
-        wait_for(&format!("{what}: our groups go"), LIMIT, || groups(self.child.id()).is_empty() && !Path::new(&inside).exists());
+        let inside = format!(
+            "/proc/{}/root{}/meanwhile/meanwhile-{}",
+            self.holder.id(),
+            self.at("small").display(),
+            self.own()
+        );
+        wait_for(&format!("{what}: our groups go"), LIMIT, || {
+            groups(self.child.id()).is_empty() && !Path::new(&inside).exists()
+        });
         self.are_on_their_own(what);
         for pid in self.pids() {
             assert_eq!(groups_of(pid), self.home, "{what}: the group of {pid}");
@@ -335,8 +412,11 @@ impl Scene {
         let them = self.victims(victim);
         match fault {
             Term => signal("TERM", &them),
-            // Frozen first, none of them acts before its end. Between two turns no program is frozen, and the case would show nothing.
-            Kill if victim == Both => Frozen::start(self, "killed", them).expect("a control group of version 2 can be made").kill(),
+            // Frozen first, none of them acts before its end. Between two turns no program is
+            // frozen, and the case would show nothing.
+            Kill if victim == Both => Frozen::start(self, "killed", them)
+                .expect("a control group of version 2 can be made")
+                .kill(),
             Kill => signal("KILL", &them),
             Stop => {
                 signal("STOP", &them);
@@ -348,15 +428,24 @@ impl Scene {
                 return Box::new(|it| it.fill(false));
             }
             NoFiles if victim != Program => {
-                let limit = |it: &i32, n: usize| {
-                    let ran = Command::new("prlimit").args(["--pid", &it.to_string(), &format!("--nofile={n}:4096")]).status();
+                let limit = |number: &i32, n: usize| {
+                    let ran = Command::new("prlimit")
+                        .args(["--pid", &number.to_string(), &format!("--nofile={n}:4096")])
+                        .status();
                     assert!(ran.expect("prlimit of util-linux runs").success());
                 };
                 // As many as are open, and a few for who asks and for who thaws.
-                them.iter().for_each(|it| limit(it, fs::read_dir(format!("/proc/{it}/fd")).map_or(8, Iterator::count) + 12));
+                them.iter().for_each(|it| {
+                    limit(
+                        it,
+                        fs::read_dir(format!("/proc/{it}/fd")).map_or(8, Iterator::count) + 12,
+                    )
+                });
                 return Box::new(move |_| them.iter().for_each(|it| limit(it, 1024)));
             }
-            NoSocket if victim != Program => fs::remove_file(self.at("own/sock")).expect("it is there"),
+            NoSocket if victim != Program => {
+                fs::remove_file(self.at("own/sock")).expect("it is there")
+            }
             // What a program has not is its own affair.
             NoSpace | NoFiles | NoSocket => {}
         }
@@ -370,8 +459,11 @@ impl Drop for Scene {
         let _ = self.child.kill();
         let _ = self.child.wait();
         // A test that fails may have left some that are stopped.
-        for pid in self.names.iter().filter_map(|it| self.pid(it)) {
-            let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(pid), nix::sys::signal::Signal::SIGCONT);
+        for pid in self.names.iter().filter_map(|name| self.pid(name)) {
+            let _ = nix::sys::signal::kill(
+                nix::unistd::Pid::from_raw(pid),
+                nix::sys::signal::Signal::SIGCONT,
+            );
         }
         end_loops(self.folder.path());
         for it in &mut self.attached {
@@ -380,7 +472,9 @@ impl Drop for Scene {
         }
         let all: Vec<u32> = self.before.iter().copied().chain([self.child.id()]).collect();
         let start = Instant::now();
-        while all.iter().any(|it| !groups(*it).is_empty()) && start.elapsed() < Duration::from_secs(20) {
+        while all.iter().any(|it| !groups(*it).is_empty())
+            && start.elapsed() < Duration::from_secs(20)
+        {
             std::thread::sleep(Duration::from_millis(10));
         }
         let _ = self.holder.kill();
@@ -412,7 +506,11 @@ impl Frozen {
     /// Freezes them at a moment when a program is.
     pub fn start(scene: &Scene, name: &str, pids: Vec<i32>) -> Option<Frozen> {
         let mounts = fs::read_to_string("/proc/mounts").expect("proc is there");
-        let root = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>()).find(|words| words[2] == "cgroup2")?[1].to_owned();
+        let root = mounts
+            .lines()
+            .map(|line| line.split(' ').collect::<Vec<_>>())
+            .find(|words| words[2] == "cgroup2")?[1]
+            .to_owned();
         let group = Path::new(&root).join(format!("{name}-{}", scene.own()));
         fs::create_dir(&group).ok()?;
         let own = groups_of(scene.own());
@@ -432,13 +530,18 @@ impl Frozen {
     }
 
     fn freeze(&self, is_frozen: bool) {
-        fs::write(self.group.join("cgroup.freeze"), if is_frozen { "1" } else { "0" }).expect("it is ours");
+        fs::write(self.group.join("cgroup.freeze"), if is_frozen { "1" } else { "0" })
+            .expect("it is ours");
         let events = || fs::read_to_string(self.group.join("cgroup.events")).expect("it is there");
-        wait_for("the kernel has done so", LIMIT, || events().contains(&format!("frozen {}", u8::from(is_frozen))));
+        wait_for("the kernel has done so", LIMIT, || {
+            events().contains(&format!("frozen {}", u8::from(is_frozen)))
+        });
     }
 
     fn move_to(&self, group: &Path) {
-        self.pids.iter().for_each(|pid| drop(fs::write(group.join("cgroup.procs"), pid.to_string())));
+        self.pids
+            .iter()
+            .for_each(|pid| drop(fs::write(group.join("cgroup.procs"), pid.to_string())));
     }
 }
 
@@ -446,7 +549,9 @@ impl Frozen {
     /// Ends them, all at one moment.
     fn kill(&self) {
         signal("KILL", &self.pids);
-        let goes_on = |pid: &i32| fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "));
+        let goes_on = |pid: &i32| {
+            fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| !stat.contains(") Z "))
+        };
         wait_for("they are dead", LIMIT, || !self.pids.iter().any(goes_on));
     }
 }
@@ -460,7 +565,11 @@ impl Drop for Frozen {
 }
 
 /// One case: strikes, and looks at what came of it. False if this scene is of no more use.
-pub fn check(scene: &mut Scene, case: &str, (fault, victim, after): (Fault, Victim, After)) -> bool {
+pub fn check(
+    scene: &mut Scene,
+    case: &str,
+    (fault, victim, after): (Fault, Victim, After),
+) -> bool {
     let freezer = scene.freezer;
     let what = format!("{case}{freezer}, {} to {victim:?}", fault.text());
     let supervisors = scene.supervisors();
@@ -478,7 +587,11 @@ pub fn check(scene: &mut Scene, case: &str, (fault, victim, after): (Fault, Vict
         Refused => {
             let (value, code) = scene.ask(&["submit", "true"]);
             let said = value["errors"][0]["message"].as_str().unwrap_or_default().to_owned();
-            assert!(code == 1 && (said.contains("No space left") || said.contains("Too many open files")), "{what}: {code} {value}");
+            assert!(
+                code == 1
+                    && (said.contains("No space left") || said.contains("Too many open files")),
+                "{what}: {code} {value}"
+            );
             scene.run_on(&what);
             undo(scene);
             assert_eq!(scene.ask(&["submit", "true"]).1, 0, "{what}: there is room again");
@@ -487,7 +600,7 @@ pub fn check(scene: &mut Scene, case: &str, (fault, victim, after): (Fault, Vict
             if fault == Kill {
                 wait_for(&format!("{what}: others are there"), LIMIT, || {
                     let new = scene.supervisors();
-                    new.len() == 2 && !new.iter().any(|it| supervisors.contains(it))
+                    new.len() == 2 && !new.iter().any(|word| supervisors.contains(word))
                 });
             }
             wait_for(&format!("{what}: it answers"), LIMIT, || scene.ask(&["status"]).1 == 0);
@@ -495,7 +608,7 @@ pub fn check(scene: &mut Scene, case: &str, (fault, victim, after): (Fault, Vict
         Others => {
             let pid = scene.pid("a").expect("it was written");
             if fault == Stop {
-                scene.names.retain(|it| it != "a");
+                scene.names.retain(|name| name != "a");
                 scene.run_on(&what);
                 undo(scene);
                 scene.names.push("a".to_owned());

@@ -14,30 +14,38 @@ pub const LIMIT: Duration = Duration::from_secs(120);
 /// A variable that tools hand on to what they start.
 const MARK: &str = "MEANWHILE_TEST_OF_INTERRUPTS";
 
-/// A command with its own folder for scratch files, from whose environment its descendants are known.
+/// A command with its own folder for scratch files, from whose environment
+/// its descendants are known.
 pub struct Run {
-    /// The command itself.
     pub child: Child,
     /// Its working folder; `scratch` in it is for temporary files.
     pub folder: tempfile::TempDir,
 }
 
 impl Run {
-    /// A line for the shell, in which `meanwhile` is [`super::PROGRAM`], in a folder that was prepared for it.
+    /// A line for the shell, in which `meanwhile` is [`super::PROGRAM`], in a folder that
+    /// was prepared for it.
     pub fn start_with(command: &str, prepare: impl FnOnce(&Path)) -> Run {
         let folder = tempfile::tempdir().expect("a scratch folder");
         fs::create_dir(folder.path().join("scratch")).expect("made");
         prepare(folder.path());
         // Under `nohup` a hangup is ignored, and whoever is started inherits that.
         let mut shell = Command::new("env");
-        shell.args(["--default-signal=HUP,INT,TERM", "sh", "-c", &command.replace("meanwhile ", &format!("exec {} ", super::PROGRAM))]);
+        shell.args([
+            "--default-signal=HUP,INT,TERM",
+            "sh",
+            "-c",
+            &command.replace("meanwhile ", &format!("exec {} ", super::PROGRAM)),
+        ]);
         shell.stdout(Stdio::null()).stderr(Stdio::null());
         Run::start_as(shell, folder)
     }
 
     /// Any command, whose folder has a folder `scratch`.
     pub fn start_as(mut command: Command, folder: tempfile::TempDir) -> Run {
-        command.env("TMPDIR", folder.path().join("scratch")).env("MEANWHILE_CACHE", folder.path().join("cache"));
+        command
+            .env("TMPDIR", folder.path().join("scratch"))
+            .env("MEANWHILE_CACHE", folder.path().join("cache"));
         command.env(MARK, folder.path());
         command.current_dir(folder.path()).stdin(Stdio::null());
         Run { child: command.spawn().expect("the program starts"), folder }
@@ -46,11 +54,13 @@ impl Run {
     /// All living processes that were started below this run, without its first one.
     pub fn descendants(&self) -> Vec<u32> {
         let mark = format!("{MARK}={}", self.folder.path().display());
-        let ids = fs::read_dir("/proc").expect("a /proc").filter_map(|it| it.ok()?.file_name().to_str()?.parse::<u32>().ok());
+        let ids = fs::read_dir("/proc")
+            .expect("a /proc")
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<u32>().ok());
         // What ends meanwhile, and what has ended and waits for its parent, has no environment.
         let is_below = |id: &u32| {
             let environment = fs::read(format!("/proc/{id}/environ")).unwrap_or_default();
-            environment.split(|byte| *byte == 0).any(|it| it == mark.as_bytes())
+            environment.split(|byte| *byte == 0).any(|part| part == mark.as_bytes())
         };
         ids.filter(|id| *id != self.child.id()).filter(is_below).collect()
     }
@@ -60,7 +70,10 @@ impl Run {
         let start = Instant::now();
         while !is_true(self) {
             assert!(start.elapsed() < LIMIT, "{what}: not within {LIMIT:?}");
-            assert!(self.child.try_wait().expect("it is ours").is_none(), "{what}: it ended before");
+            assert!(
+                self.child.try_wait().expect("it is ours").is_none(),
+                "{what}: it ended before"
+            );
             std::thread::sleep(Duration::from_millis(2));
         }
     }
@@ -88,8 +101,10 @@ impl Run {
     /// No process and no scratch file.
     pub fn assert_nothing_is_left(&self, what: &str) {
         assert_eq!(self.descendants(), Vec::<u32>::new(), "{what}: processes");
-        let left: Vec<_> =
-            fs::read_dir(self.folder.path().join("scratch")).expect("there").map(|it| it.expect("an entry").path()).collect();
+        let left: Vec<_> = fs::read_dir(self.folder.path().join("scratch"))
+            .expect("there")
+            .map(|entry| entry.expect("an entry").path())
+            .collect();
         assert!(left.is_empty(), "{what}: {left:?}");
     }
 }
@@ -97,16 +112,27 @@ impl Run {
 /// A test that failed leaves nothing either.
 impl Drop for Run {
     fn drop(&mut self) {
-        let left = self.descendants().into_iter().chain(self.child.try_wait().is_ok_and(|it| it.is_none()).then_some(self.child.id()));
+        let left = self.descendants().into_iter().chain(
+            self.child
+                .try_wait()
+                .is_ok_and(|try_wait| try_wait.is_none())
+                .then_some(self.child.id()),
+        );
         for id in left {
             // It may have ended by itself by now.
-            let _ = Command::new("sh").args(["-c", &format!("kill -KILL {id}")]).stderr(Stdio::null()).status();
+            let _ = Command::new("sh")
+                .args(["-c", &format!("kill -KILL {id}")])
+                .stderr(Stdio::null())
+                .status();
         }
     }
 }
 
 /// Sends a signal to a process, or to a group of them that is written as `-ID`.
 pub fn kill(name: &str, id: impl std::fmt::Display) {
-    let status = Command::new("sh").args(["-c", &format!("kill -s {name} -- {id}")]).status().expect("sh runs");
+    let status = Command::new("sh")
+        .args(["-c", &format!("kill -s {name} -- {id}")])
+        .status()
+        .expect("sh runs");
     assert!(status.success(), "kill -{name} {id}");
 }

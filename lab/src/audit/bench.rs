@@ -33,7 +33,6 @@ pub struct Args {
     out: Option<PathBuf>,
 }
 
-/// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     store::check(args.out.as_deref())?;
     let bytes = object()?;
@@ -48,7 +47,8 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         n_functions = 0;
         let quick = Options { cold: Vec::new(), effort: Effort::Bounds, recorded: None };
         for symbol in &program.symbols {
-            n_functions += usize::from(summary(&program, symbol, &core, &quick).map_err(user)?.is_some());
+            n_functions +=
+                usize::from(summary(&program, symbol, &core, &quick).map_err(user)?.is_some());
         }
         all.push(start.elapsed().as_secs_f64());
         bar.inc(1);
@@ -56,19 +56,27 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         let start = Instant::now();
         let program = Program::parse("bench.o", &bytes).map_err(user)?;
         let options = Options { cold: Vec::new(), effort: Effort::Search, recorded: None };
-        audit(&program, program.symbol(&name).map_err(user)?, CPU, Some(&core), &options).map_err(user)?;
+        audit(&program, program.symbol(&name).map_err(user)?, CPU, Some(&core), &options)
+            .map_err(user)?;
         one.push(start.elapsed().as_secs_f64());
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let rows = [row("all functions", n_functions, &bytes, &all), row("one function", 1, &bytes, &one)];
+    let rows =
+        [row("all functions", n_functions, &bytes, &all), row("one function", 1, &bytes, &one)];
     let table = table(&rows);
     out.text(&table.terminal(None));
     let machine = Machine::here();
     out.object(&json!({"ok": true, "kind": "measured", "machine": machine.cpu, "rows": rows}));
     let Some(path) = &args.out else { return Ok(()) };
-    let rows = rows.iter().filter_map(|it| it.as_object().cloned()).collect();
-    store::store(path, Kind::Measured, ("arm-linux-gnueabi-gcc", "--version"), "meanwhile-lab run audit-speed --out FILE", rows)
+    let rows = rows.iter().filter_map(|row| row.as_object().cloned()).collect();
+    store::store(
+        path,
+        Kind::Measured,
+        ("arm-linux-gnueabi-gcc", "--version"),
+        "meanwhile-lab run audit-speed --out FILE",
+        rows,
+    )
 }
 
 fn table(rows: &[Value]) -> Table {
@@ -76,7 +84,9 @@ fn table(rows: &[Value]) -> Table {
         .kind(Kind::Measured)
         .note(format!("median and 95 % interval of {N_RUNS} runs, one process; an ELF with DWARF for {CPU}, reading it included"));
     for it in rows {
-        let number = |name: &str, digits: usize| Cell::number(format!("{:.digits$}", it[name].as_f64().unwrap_or(f64::NAN)));
+        let number = |name: &str, digits: usize| {
+            Cell::number(format!("{:.digits$}", it[name].as_f64().unwrap_or(f64::NAN)))
+        };
         table.push(vec![
             Cell::words(it["what"].as_str().unwrap_or_default()),
             Cell::number(it["functions"].as_u64().unwrap_or(0)),
@@ -90,7 +100,6 @@ fn table(rows: &[Value]) -> Table {
     table
 }
 
-/// The committed table.
 pub fn committed(evidence: &Evidence) -> Vec<Block> {
     let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
     vec![Block::Text(evidence.origin()), Block::Table(table(&rows))]
@@ -104,8 +113,8 @@ fn row(what: &str, n_functions: usize, bytes: &[u8], seconds: &[f64]) -> Value {
     })
 }
 
-/// Functions of four shapes with other numbers each: a search in a table, a message copied, a state machine, and a
-/// chain of checks that leaves early.
+/// Functions of four shapes with other numbers each: a search in a table, a message copied, a state
+/// machine, and a chain of checks that leaves early.
 fn object() -> Result<Vec<u8>, Failure> {
     let mut text = String::from(
         "struct node { struct node *next; unsigned key, flags; unsigned char kind; short level; unsigned words[8]; };\n\
@@ -114,7 +123,9 @@ fn object() -> Result<Vec<u8>, Failure> {
     for idx in 0..N_FUNCTIONS {
         let (a, b, c) = (idx % 8, idx * 37 % 251, idx * 101 % 1021 + 3);
         let body = match idx % 4 {
-            0 => format!("for (; n; n = n->next) if ((n->key & {c}u) == x && n->kind == {b}) return n->level; return -{c};"),
+            0 => format!(
+                "for (; n; n = n->next) if ((n->key & {c}u) == x && n->kind == {b}) return n->level; return -{c};"
+            ),
             1 => format!(
                 "struct node *to = n->next; if (!to || to->flags & {c}u) return slow_way(n, x);\n\
                  for (int i = {a}; i < 8; i++) to->words[i] = n->words[i] ^ x; to->key += {b}; return to->kind;"
@@ -130,9 +141,11 @@ fn object() -> Result<Vec<u8>, Failure> {
         };
         text.push_str(&format!("int shape_{idx}(struct node *n, unsigned x) {{\n{body}\n}}\n"));
     }
-    let folder = measure::scratch::folder().map_err(|error| Failure::environment("create a scratch folder", error))?;
+    let folder = measure::scratch::folder()
+        .map_err(|error| Failure::environment("create a scratch folder", error))?;
     let path = folder.path().join("bench.c");
-    std::fs::write(&path, text).map_err(|error| Failure::environment(format!("write {}", path.display()), error))?;
+    std::fs::write(&path, text)
+        .map_err(|error| Failure::environment(format!("write {}", path.display()), error))?;
     let build = Build { cc: None, flags: vec!["-O2".to_owned(), "-g3".to_owned()], folder: None };
     toolchain::compile(&path, Isa::A32, CPU, &build).map_err(Failure::tool)
 }

@@ -1,4 +1,5 @@
-//! Door: The audit section of `meanwhile-lab report`: the case study's chart, and spills in ciphers.
+//! Door: The audit section of `meanwhile-lab report`: the case study's chart, and spills in
+//! ciphers.
 
 use std::path::Path;
 
@@ -49,11 +50,41 @@ const SHOWN_FOLDER: &str = "examples/fastpath";
 const IMPROVED: &str = include_str!("../../../examples/fastpath/improved.c");
 
 const VERSIONS: [Version; 7] = [
-    Version { name: "original, gcc", file: "original.c", text: ORIGINAL, cc: None, flags: GCC_FLAGS },
-    Version { name: "original, clang", file: "original.c", text: ORIGINAL, cc: Some("clang-19"), flags: CLANG_FLAGS },
-    Version { name: "C-optimised, gcc", file: "improved.c", text: IMPROVED, cc: None, flags: GCC_FLAGS },
-    Version { name: "C-optimised, gcc tuned", file: "improved.c", text: IMPROVED, cc: None, flags: GCC_TUNED },
-    Version { name: "C-optimised, clang", file: "improved.c", text: IMPROVED, cc: Some("clang-19"), flags: CLANG_FLAGS },
+    Version {
+        name: "original, gcc",
+        file: "original.c",
+        text: ORIGINAL,
+        cc: None,
+        flags: GCC_FLAGS,
+    },
+    Version {
+        name: "original, clang",
+        file: "original.c",
+        text: ORIGINAL,
+        cc: Some("clang-19"),
+        flags: CLANG_FLAGS,
+    },
+    Version {
+        name: "C-optimised, gcc",
+        file: "improved.c",
+        text: IMPROVED,
+        cc: None,
+        flags: GCC_FLAGS,
+    },
+    Version {
+        name: "C-optimised, gcc tuned",
+        file: "improved.c",
+        text: IMPROVED,
+        cc: None,
+        flags: GCC_TUNED,
+    },
+    Version {
+        name: "C-optimised, clang",
+        file: "improved.c",
+        text: IMPROVED,
+        cc: Some("clang-19"),
+        flags: CLANG_FLAGS,
+    },
     Version {
         name: "asm-optimised",
         file: "edited.s",
@@ -71,12 +102,19 @@ const VERSIONS: [Version; 7] = [
 ];
 
 /// The ciphers of the paper's table with its shares in percent (clang -O3, bitsliced).
-const CIPHERS: [(&str, f64); 6] =
-    [("des", 41.0), ("ascon-p12", 43.0), ("gift-128", 38.0), ("present-80", 25.0), ("rectangle-80", 36.0), ("serpent-128", 39.0)];
+const CIPHERS: [(&str, f64); 6] = [
+    ("des", 41.0),
+    ("ascon-p12", 43.0),
+    ("gift-128", 38.0),
+    ("present-80", 25.0),
+    ("rectangle-80", 36.0),
+    ("serpent-128", 39.0),
+];
 
 /// The audit section of the report.
 pub fn report(out: &Output) -> Result<SystemReport, Failure> {
-    let folder = measure::scratch::folder().map_err(|error| Failure::environment("create a scratch folder", error))?;
+    let folder = measure::scratch::folder()
+        .map_err(|error| Failure::environment("create a scratch folder", error))?;
     let bar = out.progress((VERSIONS.len() + CIPHERS.len()) as u64);
     let mut audits = Vec::new();
     for version in &VERSIONS {
@@ -106,7 +144,12 @@ pub fn report(out: &Output) -> Result<SystemReport, Failure> {
     ];
     Ok(SystemReport {
         summary,
-        section: Section { title: "audit: where a fast path waits".to_owned(), card: Some(card(&audits)), blocks, ..Section::default() },
+        section: Section {
+            title: "audit: where a fast path waits".to_owned(),
+            card: Some(card(&audits)),
+            blocks,
+            ..Section::default()
+        },
         rows: rows(&audits, &shares),
     })
 }
@@ -119,7 +162,10 @@ fn listing(audited: &Audit) -> String {
 /// The sources of the first version.
 fn sources() -> Sources {
     let lines = |text: &str| text.lines().map(str::to_owned).collect();
-    Sources::from([(format!("{SHOWN_FOLDER}/original.c"), lines(ORIGINAL)), (format!("{SHOWN_FOLDER}/kernel.h"), lines(KERNEL))])
+    Sources::from([
+        (format!("{SHOWN_FOLDER}/original.c"), lines(ORIGINAL)),
+        (format!("{SHOWN_FOLDER}/kernel.h"), lines(KERNEL)),
+    ])
 }
 
 /// The first version beside the last.
@@ -153,15 +199,21 @@ fn audited(folder: &Path, version: &Version) -> Result<Audit, Failure> {
     let user = |error| Failure::User(vec![error]);
     let program = Program::parse(version.file, &bytes).map_err(user)?;
     let core = Core::bundled(CPU).expect("the core of the case study is bundled");
-    let options = Options { cold: vec!["slowpath".to_owned()], effort: Effort::Search, recorded: None };
-    let mut audited = audit(&program, program.symbol(FUNCTION).map_err(user)?, CPU, Some(&core), &options).map_err(user)?;
+    let options =
+        Options { cold: vec!["slowpath".to_owned()], effort: Effort::Search, recorded: None };
+    let mut audited =
+        audit(&program, program.symbol(FUNCTION).map_err(user)?, CPU, Some(&core), &options)
+            .map_err(user)?;
     keep_edits_of_the_source(&mut audited, &sources());
     Ok(audited)
 }
 
-/// The spills of a bitsliced primitive: of its own function, without key schedule and transposition.
+/// The spills of a bitsliced primitive: of its own function, without
+/// key schedule and transposition.
 fn spilled(folder: &Path, name: &str) -> Result<Spills, Failure> {
-    let subject = Subject::bundled(name).expect("the table names bundled primitives").map_err(Failure::User)?;
+    let subject = Subject::bundled(name)
+        .expect("the table names bundled primitives")
+        .map_err(Failure::User)?;
     let recipe = Recipe::new(Slicing::Bit, Arch::X86_64, Cc::Clang, Unroll::Auto, "-O3");
     let made = recipe.make(&subject).map_err(Failure::User)?;
     let path = put(folder, "cipher.c", &recipe.source(&made, false, false))?;
@@ -171,7 +223,11 @@ fn spilled(folder: &Path, name: &str) -> Result<Spills, Failure> {
     let user = |error| Failure::User(vec![error]);
     let program = Program::parse(name, &bytes).map_err(user)?;
     // Emitted functions of nodes end in one underline; the one of the primitive is no key schedule.
-    let is_own = |it: &&audit::program::Symbol| it.name.ends_with('_') && !it.name.ends_with("__") && !it.name.ends_with("_keys_");
+    let is_own = |symbol: &&audit::program::Symbol| {
+        symbol.name.ends_with('_')
+            && !symbol.name.ends_with("__")
+            && !symbol.name.ends_with("_keys_")
+    };
     let mut total = Spills::default();
     for symbol in program.symbols.iter().filter(is_own) {
         total += spills(&program.decode(symbol).map_err(user)?.function);
@@ -181,14 +237,21 @@ fn spilled(folder: &Path, name: &str) -> Result<Spills, Failure> {
 
 fn put(folder: &Path, name: &str, text: &str) -> Result<std::path::PathBuf, Failure> {
     let path = folder.join(name);
-    let failed = |error: std::io::Error| Failure::tool(ToolError { ran: format!("write {}", path.display()), said: error.to_string() });
+    let failed = |error: std::io::Error| {
+        Failure::tool(ToolError {
+            ran: format!("write {}", path.display()),
+            said: error.to_string(),
+        })
+    };
     std::fs::write(&path, text).map_err(failed)?;
     Ok(path)
 }
 
 /// Cycles that instructions take, and those that they wait.
 fn split(audit: &Audit) -> (u32, u32, u32) {
-    audit.timed.as_ref().map_or((0, 0, 0), |it| (it.cycles.issue_cycles, it.cycles.stall_cycles, it.cycles.total_cycles))
+    audit.timed.as_ref().map_or((0, 0, 0), |it| {
+        (it.cycles.issue_cycles, it.cycles.stall_cycles, it.cycles.total_cycles)
+    })
 }
 
 fn bound(audits: &[(&Version, Audit)]) -> u32 {
@@ -197,24 +260,46 @@ fn bound(audits: &[(&Version, Audit)]) -> u32 {
 }
 
 fn chart(audits: &[(&Version, Audit)]) -> BarChart {
-    let mut groups: Vec<String> = audits.iter().map(|(version, _)| version.name.to_owned()).collect();
+    let mut groups: Vec<String> =
+        audits.iter().map(|(version, _)| version.name.to_owned()).collect();
     groups.push("the assembly's bound".to_owned());
-    let mut values: Vec<Option<f64>> = audits.iter().map(|(_, it)| Some(f64::from(split(it).2))).collect();
+    let mut values: Vec<Option<f64>> =
+        audits.iter().map(|(_, it)| Some(f64::from(split(it).2))).collect();
     values.push(Some(f64::from(bound(audits))));
     let series = vec![Series { name: "cycles of the hot path".to_owned(), values }];
-    BarChart { title: format!("Fast path on {CPU}"), unit: "cycles".to_owned(), kind: Kind::Model, groups, series, log: false }
+    BarChart {
+        title: format!("Fast path on {CPU}"),
+        unit: "cycles".to_owned(),
+        kind: Kind::Model,
+        groups,
+        series,
+        log: false,
+    }
 }
 
 fn study_table(audits: &[(&Version, Audit)]) -> Table {
-    // Two bounds, two names: what these instructions could reach in another order, and what the path could with others.
-    let columns = ["version", "instructions", "to issue", "waiting", "cycles", "own bound", "above it %", "above the assembly's %"];
+    // Two bounds, two names: what these instructions could reach in another order, and what the
+    // path could with others.
+    let columns = [
+        "version",
+        "instructions",
+        "to issue",
+        "waiting",
+        "cycles",
+        "own bound",
+        "above it %",
+        "above the assembly's %",
+    ];
     let note = "own bound: no order of these instructions is faster; the assembly's: that of the version written from scratch";
-    let mut table = Table::new(format!("audit: fast path on {CPU}"), &columns).kind(Kind::Model).note(note);
+    let mut table =
+        Table::new(format!("audit: fast path on {CPU}"), &columns).kind(Kind::Model).note(note);
     let bound = bound(audits);
-    let above = |total: u32, bound: u32| format!("{:.1}", 100.0 * (f64::from(total) / f64::from(bound.max(1)) - 1.0));
+    let above = |total: u32, bound: u32| {
+        format!("{:.1}", 100.0 * (f64::from(total) / f64::from(bound.max(1)) - 1.0))
+    };
     for (version, it) in audits {
         let (issue, stall, total) = split(it);
-        let own = it.timed.as_ref().map_or(0, |it| it.cycles.lower_bound.total);
+        let own = it.timed.as_ref().map_or(0, |timed| timed.cycles.lower_bound.total);
         table.push(vec![
             Cell::words(version.name),
             Cell::number(it.trace.places.len()),
@@ -232,7 +317,8 @@ fn study_table(audits: &[(&Version, Audit)]) -> Table {
 fn spill_table(shares: &[(&str, f64, Spills)]) -> Table {
     let columns = ["primitive", "instructions", "stores", "reloads", "share %", "paper's share %"];
     let note = "spills in machine code, counted, not measured in time: bitsliced C of this program, clang -O3, x86-64 general registers; the function of the primitive alone";
-    let mut table = Table::new("Spilled values in bitsliced ciphers", &columns).kind(Kind::Measured).note(note);
+    let mut table =
+        Table::new("Spilled values in bitsliced ciphers", &columns).kind(Kind::Measured).note(note);
     for (name, theirs, it) in shares {
         table.push(vec![
             Cell::words(*name),
@@ -250,7 +336,7 @@ fn rows(audits: &[(&Version, Audit)], shares: &[(&str, f64, Spills)]) -> Vec<Val
     let study = audits.iter().map(|(version, it)| {
         let (issue, stall, total) = split(it);
         json!({"system": "audit", "version": version.name, "cpu": CPU, "kind": "model", "issue_cycles": issue, "stall_cycles": stall,
-               "total_cycles": total, "lower_bound": it.timed.as_ref().map(|it| it.cycles.lower_bound.total), "assembly_bound": bound(audits)})
+               "total_cycles": total, "lower_bound": it.timed.as_ref().map(|timed| timed.cycles.lower_bound.total), "assembly_bound": bound(audits)})
     });
     let spills = shares.iter().map(|(name, theirs, it)| {
         json!({"system": "audit", "primitive": name, "instructions": it.instructions, "stores": it.stores, "reloads": it.reloads,

@@ -41,15 +41,16 @@ pub struct Args {
     /// Evidence file; rows that it has already are not measured again.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Count operands in memory of one call instead, which is executed in single steps; nothing is timed.
+    /// Count operands in memory of one call instead, which is executed in single
+    /// steps; nothing is timed.
     #[arg(long, conflicts_with_all = ["quick", "out"])]
     count: bool,
-    /// With --count: which loops are written out [default: auto]. Measured are all three, and the fastest counts.
+    /// With --count: which loops are written out [default: auto]. Measured are all three,
+    /// and the fastest counts.
     #[arg(long, requires = "count", value_parser = options::unroll())]
     unroll: Option<Unroll>,
 }
 
-/// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     options::check_names(&args.names)?;
     options::check_emit(options::Emit::Asm, args.arch)?;
@@ -60,16 +61,25 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         return count(&configs, args.unroll.unwrap_or(Unroll::Auto), effort, out);
     }
     let quick = if args.quick { " --quick" } else { "" };
-    let mut store = Store::open(args.out, format!("meanwhile-lab run cipher-back-ends{quick} --budget {} --out FILE", args.budget))?;
+    let mut store = Store::open(
+        args.out,
+        format!("meanwhile-lab run cipher-back-ends{quick} --budget {} --out FILE", args.budget),
+    )?;
     let processor = Processor::here();
     let bar = out.progress(configs.len() as u64);
     let mut rows = Vec::new();
     for config in &configs {
-        bar.set_message(format!("{} {} {}", config.primitive, config.slicing.letter(), config.arch.name()));
+        bar.set_message(format!(
+            "{} {} {}",
+            config.primitive,
+            config.slicing.letter(),
+            config.arch.name()
+        ));
         if let Some(row) = store.find(config) {
             rows.push(row.clone());
         } else if native::missing_feature(config.arch).is_none()
-            && let Some(beside) = back_ends::measure(config, effort, sampling, &processor).map_err(Failure::tool)?
+            && let Some(beside) =
+                back_ends::measure(config, effort, sampling, &processor).map_err(Failure::tool)?
         {
             let row = with(config, &beside);
             rows.push(row.clone());
@@ -90,43 +100,72 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
 const BOUNDS: [&str; 2] = ["c_bound", "asm_bound"];
 
 /// Operands in memory of what gcc, clang and our back end make.
-fn count(configs: &[Config], unroll: Unroll, effort: Effort, out: &mut Output) -> Result<(), Failure> {
+fn count(
+    configs: &[Config],
+    unroll: Unroll,
+    effort: Effort,
+    out: &mut Output,
+) -> Result<(), Failure> {
     let bar = out.progress(configs.len() as u64);
     let mut all: Vec<(&Config, Counted)> = Vec::new();
     for config in configs {
-        bar.set_message(format!("{} {} {}", config.primitive, config.slicing.letter(), config.arch.name()));
-        all.extend(back_ends::count(config, unroll, effort).map_err(Failure::tool)?.map(|it| (config, it)));
+        bar.set_message(format!(
+            "{} {} {}",
+            config.primitive,
+            config.slicing.letter(),
+            config.arch.name()
+        ));
+        all.extend(
+            back_ends::count(config, unroll, effort)
+                .map_err(Failure::tool)?
+                .map(|count| (config, count)),
+        );
         bar.inc(1);
     }
     bar.finish_and_clear();
-    let (stepped, standing): (Vec<_>, Vec<_>) = all.iter().partition(|it| it.1.asm.executed.is_some());
+    let (stepped, standing): (Vec<_>, Vec<_>) =
+        all.iter().partition(|pair| pair.1.asm.executed.is_some());
     if !stepped.is_empty() || standing.is_empty() {
         out.line(&executed(&stepped).terminal(None));
     }
     if !standing.is_empty() {
         out.line(&in_the_code(&standing).terminal(None));
-        let why: BTreeSet<(&str, &str)> =
-            standing.iter().map(|it| (it.0.arch.name(), it.1.asm.executed_missing.as_deref().unwrap_or_default())).collect();
-        why.into_iter().for_each(|(arch, why)| out.line(&format!("{arch} is not executed, only counted as it stands in the code: {why}")));
+        let why: BTreeSet<(&str, &str)> = standing
+            .iter()
+            .map(|pair| {
+                (pair.0.arch.name(), pair.1.asm.executed_missing.as_deref().unwrap_or_default())
+            })
+            .collect();
+        why.into_iter().for_each(|(arch, why)| {
+            out.line(&format!(
+                "{arch} is not executed, only counted as it stands in the code: {why}"
+            ))
+        });
     }
     let by = [Means::of(&all, |it| it.gcc.as_ref()), Means::of(&all, |it| it.clang.as_ref())];
     for (means, cc) in by.iter().zip(["gcc", "clang"]) {
         if let (Some(frame), Some(all)) = (means.frame, means.all) {
-            let trimmed = means.frame_trimmed.map_or(String::new(), |it| format!(" ({it:.2} without the least and the greatest ratio)"));
+            let trimmed = means.frame_trimmed.map_or(String::new(), |it| {
+                format!(" ({it:.2} without the least and the greatest ratio)")
+            });
             out.line(&format!(
                 "assembly executes {frame:.2} of the operands in the frame of {cc}{trimmed}, {all:.2} of all operands in memory: geometric means"
             ));
         }
     }
     let rows: Vec<Value> = all.iter().map(|(config, it)| with(config, it)).collect();
-    out.object(&json!({"ok": true, "kind": "measured", "rows": rows, "by_gcc": by[0], "by_clang": by[1]}));
+    out.object(
+        &json!({"ok": true, "kind": "measured", "rows": rows, "by_gcc": by[0], "by_clang": by[1]}),
+    );
     Ok(())
 }
 
 /// A row: the configuration, and what came out.
 fn with(config: &Config, found: &impl Serialize) -> Value {
     let mut row = serde_json::to_value(config).expect("a configuration is plain data");
-    for (name, value) in serde_json::to_value(found).expect("plain data").as_object().expect("an object") {
+    for (name, value) in
+        serde_json::to_value(found).expect("plain data").as_object().expect("an object")
+    {
         row[name] = value.clone();
     }
     row
@@ -150,19 +189,23 @@ struct Means {
 impl Means {
     fn of(all: &[(&Config, Counted)], c: impl Fn(&Counted) -> Option<&Operations>) -> Means {
         let logs = |of: &dyn Fn(&Operations) -> Option<u64>| -> Vec<f64> {
-            let ratio = |it: &Counted| Some((of(&it.asm)?.max(1) as f64 / of(c(it)?)?.max(1) as f64).ln());
-            let mut logs: Vec<f64> = all.iter().filter_map(|it| ratio(&it.1)).collect();
+            let ratio = |counted: &Counted| {
+                Some((of(&counted.asm)?.max(1) as f64 / of(c(counted)?)?.max(1) as f64).ln())
+            };
+            let mut logs: Vec<f64> = all.iter().filter_map(|pair| ratio(&pair.1)).collect();
             logs.sort_by(f64::total_cmp);
             logs
         };
-        let mean = |logs: &[f64]| (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp());
-        let frame = logs(&|it| Some(it.executed?.operands.frame));
+        let mean = |logs: &[f64]| {
+            (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
+        };
+        let frame = logs(&|operations| Some(operations.executed?.operands.frame));
         Means {
             frame: mean(&frame),
             frame_trimmed: frame.get(1..frame.len().saturating_sub(1)).and_then(mean),
-            all: mean(&logs(&|it| Some(in_all(it.executed?)))),
-            memory_operands: mean(&logs(&|it| Some(it.standing.memory_operands))),
-            stack_operands: mean(&logs(&|it| Some(it.standing.stack_operands))),
+            all: mean(&logs(&|operations| Some(in_all(operations.executed?)))),
+            memory_operands: mean(&logs(&|operations| Some(operations.standing.memory_operands))),
+            stack_operands: mean(&logs(&|operations| Some(operations.standing.stack_operands))),
         }
     }
 }
@@ -190,18 +233,28 @@ fn executed(rows: &[&(&Config, Counted)]) -> Table {
     let note = "executed instructions with an operand in the stack frame, whichever register has its address, in one call of the function on \
                 blocks, loops as --unroll says, -O3, single-stepped; all: with constants and the caller's arrays; at least: stores and loads of the words that \
                 one iteration makes, the next one reads and no register holds, in whatever order each equation is executed once";
-    let mut table = Table::new("Operands in memory of our assembly beside C", &columns).kind(Kind::Measured).note(note);
+    let mut table = Table::new("Operands in memory of our assembly beside C", &columns)
+        .kind(Kind::Measured)
+        .note(note);
     for (config, it) in rows {
-        let found = [it.gcc.as_ref(), it.clang.as_ref(), Some(&it.asm)].map(|it| it.and_then(|it| it.executed));
+        let found = [it.gcc.as_ref(), it.clang.as_ref(), Some(&it.asm)]
+            .map(|it| it.and_then(|operations| operations.executed));
         let number = |it: Option<u64>| Cell::number(it.map_or("-".to_owned(), |it| it.to_string()));
         let [gcc, clang, asm] = found.map(|it| it.map(|it| it.operands.frame));
         let by = |c: Option<u64>| {
-            let ratio = asm.zip(c).filter(|it| it.1 > 0).map(|(asm, c)| asm as f64 / c as f64);
+            let ratio = asm.zip(c).filter(|pair| pair.1 > 0).map(|(asm, c)| asm as f64 / c as f64);
             Cell::number(ratio.map_or("-".to_owned(), |it| format!("{it:.2}")))
         };
         let mut row = named(config);
-        row.extend([number(gcc), number(clang), number(asm), by(gcc), by(clang), number(it.least.map(|it| it.frame))]);
-        row.extend(found.map(|it| number(it.map(in_all))));
+        row.extend([
+            number(gcc),
+            number(clang),
+            number(asm),
+            by(gcc),
+            by(clang),
+            number(it.least.map(|least| least.frame)),
+        ]);
+        row.extend(found.map(|found| number(found.map(in_all))));
         table.push(row);
     }
     table
@@ -209,13 +262,17 @@ fn executed(rows: &[&(&Config, Counted)]) -> Table {
 
 /// Of the machine code, each instruction once.
 fn in_the_code(rows: &[&(&Config, Counted)]) -> Table {
-    let columns = ["primitive", "target", "gcc", "clang", "asm", "gcc, stack", "clang, stack", "asm, stack"];
+    let columns =
+        ["primitive", "target", "gcc", "clang", "asm", "gcc, stack", "clang, stack", "asm, stack"];
     let note = "instructions with an operand in memory in the machine code of the function on blocks, loops as --unroll says, -O3, each once whether it runs \
                 often or never: all, then those of them at an address from the stack or frame pointer, which buffers of loops behind another \
                 register are not";
-    let mut table = Table::new("Operands in memory in the code of our assembly beside C", &columns).kind(Kind::Measured).note(note);
+    let mut table = Table::new("Operands in memory in the code of our assembly beside C", &columns)
+        .kind(Kind::Measured)
+        .note(note);
     for (config, it) in rows {
-        let found = [it.gcc.as_ref(), it.clang.as_ref(), Some(&it.asm)].map(|it| it.map(|it| it.standing));
+        let found = [it.gcc.as_ref(), it.clang.as_ref(), Some(&it.asm)]
+            .map(|gate| gate.map(|operations| operations.standing));
         let number = |it: Option<u64>| Cell::number(it.map_or("-".to_owned(), |it| it.to_string()));
         let mut row = named(config);
         row.extend(found.map(|it| number(it.map(|it| it.memory_operands))));
@@ -227,17 +284,24 @@ fn in_the_code(rows: &[&(&Config, Counted)]) -> Table {
 
 /// The first two cells of a row.
 fn named(config: &Config) -> Vec<Cell> {
-    vec![Cell::words(format!("{} {}", config.primitive, config.slicing.letter())), Cell::words(config.arch.name().to_owned())]
+    vec![
+        Cell::words(format!("{} {}", config.primitive, config.slicing.letter())),
+        Cell::words(config.arch.name().to_owned()),
+    ]
 }
 
 /// What is measured or counted.
 fn configs(args: &Args) -> Vec<Config> {
     let is_wanted = |name: &&String| args.names.is_empty() || args.names.contains(name);
     let mut all = Vec::new();
-    for name in primitives().iter().map(|it| &it.name).filter(is_wanted) {
+    for name in primitives().iter().map(|primitive| &primitive.name).filter(is_wanted) {
         let Ok(subject) = Subject::named(name) else { continue };
-        for slicing in subject.slicings(None).into_iter().filter(|it| args.slicing.is_none_or(|only| only == *it)) {
-            for arch in asm::archs().filter(|it| args.arch.is_none_or(|only| only == *it)) {
+        for slicing in subject
+            .slicings(None)
+            .into_iter()
+            .filter(|slicing| args.slicing.is_none_or(|only| only == *slicing))
+        {
+            for arch in asm::archs().filter(|arch| args.arch.is_none_or(|only| only == *arch)) {
                 all.push(Config { primitive: name.clone(), slicing, arch });
             }
         }
@@ -246,7 +310,18 @@ fn configs(args: &Args) -> Vec<Config> {
 }
 
 fn table(rows: &[Value]) -> Table {
-    let mut columns = vec!["primitive", "target", "C", "asm", "ratio", "interval", "best C", "best asm", "steps", "in memory"];
+    let mut columns = vec![
+        "primitive",
+        "target",
+        "C",
+        "asm",
+        "ratio",
+        "interval",
+        "best C",
+        "best asm",
+        "steps",
+        "in memory",
+    ];
     // Evidence from before there were bounds has none.
     let with_bounds = rows.iter().any(|row| BOUNDS.iter().any(|name| row.get(name).is_some()));
     if with_bounds {
@@ -254,8 +329,11 @@ fn table(rows: &[Value]) -> Table {
     }
     let note = "time-stamp cycles a byte of output, moves between bytes and registers excluded, -O3; above 1 the assembly is faster; \
                 in memory: loads, stores and folded operands of its instructions";
-    let mut table = Table::new("Our assembly beside the best C", &columns).kind(Kind::Measured).note(note);
-    let number = |value: &Value, digits: usize| value.as_f64().map_or(String::new(), |v| format!("{v:.digits$}"));
+    let mut table =
+        Table::new("Our assembly beside the best C", &columns).kind(Kind::Measured).note(note);
+    let number = |value: &Value, digits: usize| {
+        value.as_f64().map_or(String::new(), |v| format!("{v:.digits$}"))
+    };
     let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
     for row in rows {
         let pair = &row["summary"];
@@ -266,14 +344,23 @@ fn table(rows: &[Value]) -> Table {
             Cell::number(number(&pair["c"], 2)),
             Cell::number(number(&pair["asm"], 2)),
             Cell::number(number(&pair["ratio"], 2)),
-            Cell::number(format!("{}..{}", number(&pair["interval"][0], 2), number(&pair["interval"][1], 2))),
+            Cell::number(format!(
+                "{}..{}",
+                number(&pair["interval"][0], 2),
+                number(&pair["interval"][1], 2)
+            )),
             Cell::words(text(&row["c"])),
             Cell::words(text(&row["asm"])),
             Cell::number(row["n_steps"].to_string()),
             Cell::number(in_memory.to_string()),
         ];
         if with_bounds {
-            cells.extend(["c", "asm"].into_iter().zip(BOUNDS).flat_map(|(own, name)| bounds::cells(pair[own].as_f64(), row.get(name))));
+            cells.extend(
+                ["c", "asm"]
+                    .into_iter()
+                    .zip(BOUNDS)
+                    .flat_map(|(own, name)| bounds::cells(pair[own].as_f64(), row.get(name))),
+            );
         }
         table.push(cells);
     }

@@ -1,5 +1,6 @@
 //! Each scheduler off and on, in turn, with the paper's speedups; and
-//! more choices in the same way: `--specialise`, the look-behind window, `--interleave`, and all of them together.
+//! more choices in the same way: `--specialise`, the look-behind window, `--interleave`, and all of
+//! them together.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -32,9 +33,9 @@ use terminal::output::{Failure, Output};
 pub struct Args {
     /// Primitives; all rows of the paper's tables if none is named.
     names: Vec<String>,
-    /// What is compared: a scheduler off and on, the specialisation of bitwise nodes, windows of 1 to 20, one batch and
-    /// several interleaved ones, the primitive alone and through its byte interface, or the best C of before there was a
-    /// back end and the best of all.
+    /// What is compared: a scheduler off and on, the specialisation of bitwise nodes, windows of 1
+    /// to 20, one batch and several interleaved ones, the primitive alone and through its byte
+    /// interface, or the best C of before there was a back end and the best of all.
     #[arg(long, value_name = "STUDY", value_enum, default_value_t = Study::Schedulers)]
     study: Study,
     /// C compilers, separated by commas.
@@ -46,7 +47,8 @@ pub struct Args {
     /// Which loops are written out in the study of schedulers, off and on alike.
     #[arg(long, value_parser = options::unroll(), default_value = "auto")]
     unroll: Unroll,
-    /// How long each of the two searches of the study of the best may take, for each row: 90s, 5m, 1h.
+    /// How long each of the two searches of the study of the best may take, for each
+    /// row: 90s, 5m, 1h.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = tune::budget)]
     budget: Duration,
     /// Five pairs instead of fifteen.
@@ -68,10 +70,10 @@ enum Study {
     Best,
 }
 
-/// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let sampling = if args.quick { Sampling::QUICK } else { Sampling::FULL };
-    let named = |primitive: &str| args.names.is_empty() || args.names.iter().any(|name| name == primitive);
+    let named =
+        |primitive: &str| args.names.is_empty() || args.names.iter().any(|name| name == primitive);
     let rows = match args.study {
         Study::Schedulers => {
             let cells = gain::cells(&args.names, &args.cc, &args.arch);
@@ -89,16 +91,29 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Study::Specialise => {
             let mut cells = gain::specialise_cells();
             cells.retain(|cell| named(cell.primitive));
-            let measure = |cell: &gain::Specialise, _: &(dyn Fn(&str) + Sync)| gain::measure_specialise(cell, sampling);
-            let rows = measured(&cells, &args, out, |c| (c.primitive.into(), Some(c.cc), c.arch), measure)?;
+            let measure = |cell: &gain::Specialise, _: &(dyn Fn(&str) + Sync)| {
+                gain::measure_specialise(cell, sampling)
+            };
+            let rows = measured(
+                &cells,
+                &args,
+                out,
+                |c| (c.primitive.into(), Some(c.cc), c.arch),
+                measure,
+            )?;
             out.line(&specialise_table(&rows).terminal(None));
             rows
         }
         Study::LookBehind => {
             let mut cells = gain::window_cells();
             cells.retain(|cell| named(cell.primitive));
-            let rows =
-                measured(&cells, &args, out, |c| (c.primitive.into(), Some(c.cc), c.arch), |cell, _| gain::measure_window(cell, sampling))?;
+            let rows = measured(
+                &cells,
+                &args,
+                out,
+                |c| (c.primitive.into(), Some(c.cc), c.arch),
+                |cell, _| gain::measure_window(cell, sampling),
+            )?;
             out.line(&window_table(&rows).terminal(None));
             rows
         }
@@ -122,8 +137,13 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Study::Bytes => {
             let mut cells = byte_cost::cells(&args.names, &args.arch);
             cells.retain(|cell| args.cc.is_empty() || args.cc.contains(&cell.cc));
-            let rows =
-                measured(&cells, &args, out, |c| (c.primitive.clone(), Some(c.cc), c.arch), |cell, _| byte_cost::measure(cell, sampling))?;
+            let rows = measured(
+                &cells,
+                &args,
+                out,
+                |c| (c.primitive.clone(), Some(c.cc), c.arch),
+                |cell, _| byte_cost::measure(cell, sampling),
+            )?;
             out.line(&bytes_table(&rows).terminal(None));
             bytes_means(&rows).iter().for_each(|line| out.line(line));
             rows
@@ -141,7 +161,9 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             out.line(&best::table(&rows).terminal(None));
             best::means(&rows).iter().for_each(|line| out.line(line));
             let of_rows: Vec<&Value> = rows.iter().map(|row| &row["bound"]).collect();
-            bounds::about(&of_rows, "the best", processor.core_cycles_per_tick).iter().for_each(|line| out.line(line));
+            bounds::about(&of_rows, "the best", processor.core_cycles_per_tick)
+                .iter()
+                .for_each(|line| out.line(line));
             rows
         }
     };
@@ -160,7 +182,9 @@ fn measured<C: Serialize, R: Serialize>(
     if cells.is_empty() {
         return Err(Failure::user(
             "the tables of this study have no such row",
-            Some("`meanwhile cipher list` shows the primitives; targets are x86-64, avx2 and avx512"),
+            Some(
+                "`meanwhile cipher list` shows the primitives; targets are x86-64, avx2 and avx512",
+            ),
         ));
     }
     let study = match args.study {
@@ -177,18 +201,22 @@ fn measured<C: Serialize, R: Serialize>(
         Unroll::No => " --unroll no",
     };
     let quick = if args.quick { " --quick" } else { "" };
-    let mut store = Store::open(args.out.clone(), format!("meanwhile-lab run cipher-schedulers{study}{unroll}{quick} --out FILE"))?;
+    let mut store = Store::open(
+        args.out.clone(),
+        format!("meanwhile-lab run cipher-schedulers{study}{unroll}{quick} --out FILE"),
+    )?;
     let bar = out.progress(cells.len() as u64);
     for cell in cells {
         let (primitive, cc, arch) = name(cell);
         let row_name = [primitive.as_str(), cc.map_or("", Cc::name), arch.name()]
             .into_iter()
-            .filter(|it| !it.is_empty())
+            .filter(|recorded| !recorded.is_empty())
             .collect::<Vec<_>>()
             .join(" ");
         bar.set_message(row_name.clone());
         if !store.has(cell) && native::missing_feature(arch).is_none() {
-            let gain = measure(cell, &|step| bar.set_message(format!("{row_name}: {step}"))).map_err(Failure::tool)?;
+            let gain = measure(cell, &|step| bar.set_message(format!("{row_name}: {step}")))
+                .map_err(Failure::tool)?;
             store.push(row(cell, &gain))?;
         }
         bar.inc(1);
@@ -199,15 +227,30 @@ fn measured<C: Serialize, R: Serialize>(
 
 fn row(cell: &impl Serialize, gain: &impl Serialize) -> Value {
     let mut row = serde_json::to_value(cell).expect("plain data");
-    for (name, value) in serde_json::to_value(gain).expect("plain data").as_object().expect("an object") {
+    for (name, value) in
+        serde_json::to_value(gain).expect("plain data").as_object().expect("an object")
+    {
         row[name] = value.clone();
     }
     row
 }
 
 fn table(rows: &[Value]) -> Table {
-    let columns =
-        ["primitive", "slicing", "compiler", "target", "off", "on", "ratio", "interval", "p", "paper", "auto", "stack off", "stack on"];
+    let columns = [
+        "primitive",
+        "slicing",
+        "compiler",
+        "target",
+        "off",
+        "on",
+        "ratio",
+        "interval",
+        "p",
+        "paper",
+        "auto",
+        "stack off",
+        "stack on",
+    ];
     let note = "time-stamp cycles a byte, off and on measured in turn; loops written out where the program stays small enough";
     let mut table = Table::new("Schedulers off and on", &columns).kind(Kind::Measured).note(note);
     for row in rows {
@@ -219,7 +262,11 @@ fn table(rows: &[Value]) -> Table {
             Cell::number(number(&row["cycles_per_byte_off"], 2)),
             Cell::number(number(&row["cycles_per_byte_on"], 2)),
             Cell::number(number(&row["ratio"], 2)),
-            Cell::number(format!("{}..{}", number(&row["interval"][0], 2), number(&row["interval"][1], 2))),
+            Cell::number(format!(
+                "{}..{}",
+                number(&row["interval"][0], 2),
+                number(&row["interval"][1], 2)
+            )),
             Cell::number(number(&row["p"], 3)),
             Cell::number(number(&row["seed_ratio"], 2)),
             Cell::words(text(row, "auto")),
@@ -245,7 +292,8 @@ fn column(row: &Value) -> String {
 fn original_on(row: &Value) -> Option<f64> {
     let slicing = Slicing::from_letter(row["slicing"].as_str()?)?;
     let (cc, arch) = (Cc::from_name(row["cc"].as_str()?)?, Arch::from_name(row["arch"].as_str()?)?);
-    speed::original(row["primitive"].as_str()?, slicing, cc, row["opt"].as_str()?, arch).map(|it| it.1)
+    speed::original(row["primitive"].as_str()?, slicing, cc, row["opt"].as_str()?, arch)
+        .map(|original| original.1)
 }
 
 fn text(row: &Value, name: &str) -> String {
@@ -258,14 +306,18 @@ fn number(value: &Value, digits: usize) -> String {
 
 /// Cells of a ratio, its interval and p.
 fn ratio(row: &Value) -> [Cell; 3] {
-    let interval = format!("{}..{}", number(&row["interval"][0], 2), number(&row["interval"][1], 2));
+    let interval =
+        format!("{}..{}", number(&row["interval"][0], 2), number(&row["interval"][1], 2));
     [number(&row["ratio"], 2), interval, number(&row["p"], 3)].map(Cell::number)
 }
 
 fn specialise_table(rows: &[Value]) -> Table {
-    let columns = ["primitive", "compiler", "target", "no", "yes", "ratio", "interval", "p", "paper"];
+    let columns =
+        ["primitive", "compiler", "target", "no", "yes", "ratio", "interval", "p", "paper"];
     let note = "time-stamp cycles a byte, bitsliced, no scheduler, measured in turn";
-    let mut table = Table::new("Bitwise nodes specialised to single bits: no and yes", &columns).kind(Kind::Measured).note(note);
+    let mut table = Table::new("Bitwise nodes specialised to single bits: no and yes", &columns)
+        .kind(Kind::Measured)
+        .note(note);
     for row in rows {
         let mut cells = vec![
             Cell::words(text(row, "primitive")),
@@ -282,7 +334,18 @@ fn specialise_table(rows: &[Value]) -> Table {
 }
 
 fn window_table(rows: &[Value]) -> Table {
-    let columns = ["primitive", "slicing", "target", "window", "off", "on", "ratio", "interval", "p", "stack on"];
+    let columns = [
+        "primitive",
+        "slicing",
+        "target",
+        "window",
+        "off",
+        "on",
+        "ratio",
+        "interval",
+        "p",
+        "stack on",
+    ];
     let note = "time-stamp cycles a byte, mslice scheduler off and on, clang -O3, measured in turn; the paper: little to gain above 10";
     let mut table = Table::new("The look-behind window", &columns).kind(Kind::Measured).note(note);
     for row in rows {
@@ -302,8 +365,20 @@ fn window_table(rows: &[Value]) -> Table {
 }
 
 fn interleave_table(rows: &[Value]) -> Table {
-    let columns =
-        ["primitive", "slicing", "target", "compiler", "batches", "one", "interleaved", "ratio", "interval", "p", "stack one", "stack"];
+    let columns = [
+        "primitive",
+        "slicing",
+        "target",
+        "compiler",
+        "batches",
+        "one",
+        "interleaved",
+        "ratio",
+        "interval",
+        "p",
+        "stack one",
+        "stack",
+    ];
     let note = "time-stamp cycles a byte, one batch of blocks and as many interleaved ones as auto chooses, two where it chooses one; loops written out, no scheduler, measured in turn";
     let mut table = Table::new("Interleaved batches", &columns).kind(Kind::Measured).note(note);
     for row in rows {
@@ -325,9 +400,21 @@ fn interleave_table(rows: &[Value]) -> Table {
 }
 
 fn bytes_table(rows: &[Value]) -> Table {
-    let columns = ["primitive", "slicing", "target", "compiler", "loops", "alone", "through bytes", "ratio", "interval", "bytes"];
+    let columns = [
+        "primitive",
+        "slicing",
+        "target",
+        "compiler",
+        "loops",
+        "alone",
+        "through bytes",
+        "ratio",
+        "interval",
+        "bytes",
+    ];
     let note = "time-stamp cycles a byte of output; the entry on registers alone, and NAME_blocks, in turn in one process";
-    let mut table = Table::new("What the byte interface costs", &columns).kind(Kind::Measured).note(note);
+    let mut table =
+        Table::new("What the byte interface costs", &columns).kind(Kind::Measured).note(note);
     for row in rows {
         table.push(vec![
             Cell::words(text(row, "primitive")),
@@ -338,7 +425,11 @@ fn bytes_table(rows: &[Value]) -> Table {
             Cell::number(number(&row["cycles_per_byte_alone"], 2)),
             Cell::number(number(&row["cycles_per_byte_blocks"], 2)),
             Cell::number(number(&row["ratio"], 2)),
-            Cell::number(format!("{}..{}", number(&row["interval"][0], 2), number(&row["interval"][1], 2))),
+            Cell::number(format!(
+                "{}..{}",
+                number(&row["interval"][0], 2),
+                number(&row["interval"][1], 2)
+            )),
             Cell::number(number(&row["bytes"], 0)),
         ]);
     }
@@ -349,14 +440,23 @@ fn bytes_table(rows: &[Value]) -> Table {
 fn bytes_means(rows: &[Value]) -> Vec<String> {
     let archs: BTreeSet<String> = rows.iter().map(|row| text(row, "arch")).collect();
     let line = |arch: String| {
-        let ratios: Vec<f64> = rows.iter().filter(|row| row["arch"] == *arch).filter_map(|row| row["ratio"].as_f64()).collect();
+        let ratios: Vec<f64> = rows
+            .iter()
+            .filter(|row| row["arch"] == *arch)
+            .filter_map(|row| row["ratio"].as_f64())
+            .collect();
         let worst = ratios.iter().copied().fold(0.0, f64::max);
-        format!("geometric mean {arch}: {:.2}, worst {worst:.2} ({} rows)", geometric_mean(&ratios), ratios.len())
+        format!(
+            "geometric mean {arch}: {:.2}, worst {worst:.2} ({} rows)",
+            geometric_mean(&ratios),
+            ratios.len()
+        )
     };
     archs.into_iter().map(line).collect()
 }
 
-/// A few cells for `meanwhile-lab report`, with five pairs each: a table, and a chart of the same ratios.
+/// A few cells for `meanwhile-lab report`, with five pairs each: a table, and a chart
+/// of the same ratios.
 pub fn report(out: &Output) -> Result<Vec<Block>, Failure> {
     const CELLS: [(&str, Schedule, Cc, &str, Arch); 4] = [
         ("rectangle-80", Schedule::Bitslice, Cc::Gcc, "-O3", Arch::Avx2),
@@ -371,14 +471,20 @@ pub fn report(out: &Output) -> Result<Vec<Block>, Failure> {
     for cell in &cells {
         bar.set_message(format!("{} {} {}", cell.primitive, cell.cc.name(), cell.arch.name()));
         if native::missing_feature(cell.arch).is_none() {
-            rows.push(row(cell, &gain::measure(cell, Unroll::Auto, Sampling::QUICK).map_err(Failure::tool)?));
+            rows.push(row(
+                cell,
+                &gain::measure(cell, Unroll::Auto, Sampling::QUICK).map_err(Failure::tool)?,
+            ));
         }
         bar.inc(1);
     }
     bar.finish_and_clear();
     let table = table(&rows);
     let all: Vec<&Value> = rows.iter().collect();
-    Ok(vec![Block::Table(table), Block::Chart(chart("Schedulers: off / on, five pairs", &all, true))])
+    Ok(vec![
+        Block::Table(table),
+        Block::Chart(chart("Schedulers: off / on, five pairs", &all, true)),
+    ])
 }
 
 /// Committed results of a study: its table, its charts, and their source.
@@ -413,7 +519,11 @@ pub fn committed(study: &str, evidence: &Evidence) -> Option<Vec<Block>> {
 fn chart(title: &str, rows: &[&Value], with_compiler: bool) -> String {
     let name = |row: &Value| {
         let name = format!("{} {}", text(row, "primitive"), text(row, "slicing"));
-        if with_compiler { format!("{name} {} {}", text(row, "cc"), text(row, "arch")) } else { name }
+        if with_compiler {
+            format!("{name} {} {}", text(row, "cc"), text(row, "arch"))
+        } else {
+            name
+        }
     };
     let value = |value: &Value| value.as_f64().unwrap_or(1.0);
     let ratio = |row: &&Value| Ratio {
@@ -423,17 +533,27 @@ fn chart(title: &str, rows: &[&Value], with_compiler: bool) -> String {
         high: value(&row["interval"][1]),
     };
     let meaning = "above 1 the scheduled program is faster; the line is the interval".into();
-    RatioChart { title: title.into(), meaning, kind: Kind::Measured, rows: rows.iter().map(ratio).collect() }.for_page()
+    RatioChart {
+        title: title.into(),
+        meaning,
+        kind: Kind::Measured,
+        rows: rows.iter().map(ratio).collect(),
+    }
+    .for_page()
 }
 
 /// The ratio by window, a line for each program.
 fn window_chart(rows: &[Value]) -> LineChart {
-    let name = |row: &Value| format!("{} {} {}", text(row, "primitive"), text(row, "slicing"), text(row, "arch"));
+    let name = |row: &Value| {
+        format!("{} {} {}", text(row, "primitive"), text(row, "slicing"), text(row, "arch"))
+    };
     let mut names: Vec<String> = rows.iter().map(name).collect();
     names.dedup();
     let line = |line: String| {
         let own = rows.iter().filter(|row| name(row) == line);
-        let points = own.filter_map(|row| Some((row["look_behind"].as_f64()?, row["ratio"].as_f64()?))).collect();
+        let points = own
+            .filter_map(|row| Some((row["look_behind"].as_f64()?, row["ratio"].as_f64()?)))
+            .collect();
         Line { name: line, points }
     };
     LineChart {
@@ -445,7 +565,8 @@ fn window_chart(rows: &[Value]) -> LineChart {
     }
 }
 
-/// Geometric means of each column of the tables: ours and the paper's, and cycles a byte of ours and the original's.
+/// Geometric means of each column of the tables: ours and the paper's, and cycles a byte of
+/// ours and the original's.
 fn means(rows: &[Value]) -> Vec<String> {
     let mean = |values: Vec<f64>| geometric_mean(&values);
     columns(rows)
@@ -454,14 +575,26 @@ fn means(rows: &[Value]) -> Vec<String> {
             let own: Vec<&Value> = rows.iter().filter(|row| column(row) == name).collect();
             let ours = mean(own.iter().filter_map(|r| r["ratio"].as_f64()).collect());
             let papers: Vec<f64> = own.iter().filter_map(|r| r["seed_ratio"].as_f64()).collect();
-            let paper = if papers.is_empty() { String::new() } else { format!(", the paper's {:.3}", mean(papers)) };
-            let both: Vec<(f64, f64)> =
-                own.iter().filter_map(|row| Some((row["cycles_per_byte_on"].as_f64()?, original_on(row)?))).collect();
+            let paper = if papers.is_empty() {
+                String::new()
+            } else {
+                format!(", the paper's {:.3}", mean(papers))
+            };
+            let both: Vec<(f64, f64)> = own
+                .iter()
+                .filter_map(|row| Some((row["cycles_per_byte_on"].as_f64()?, original_on(row)?)))
+                .collect();
             let absolute = if both.is_empty() {
                 String::new()
             } else {
-                let (ours, theirs) = (mean(both.iter().map(|it| it.0).collect()), mean(both.iter().map(|it| it.1).collect()));
-                format!("; cycles a byte {ours:.2}, the original's {theirs:.2} on a Zen 5 ({} rows)", both.len())
+                let (ours, theirs) = (
+                    mean(both.iter().map(|pair| pair.0).collect()),
+                    mean(both.iter().map(|pair| pair.1).collect()),
+                );
+                format!(
+                    "; cycles a byte {ours:.2}, the original's {theirs:.2} on a Zen 5 ({} rows)",
+                    both.len()
+                )
             };
             format!("geometric mean {name}: {ours:.3}{paper} ({} rows){absolute}", own.len())
         })

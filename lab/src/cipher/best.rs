@@ -24,16 +24,22 @@ use meanwhile::cipher_cmd::{bounds, tune as tune_cmd};
 pub struct Config {
     /// Name of the primitive.
     pub primitive: String,
-    /// The target.
     pub arch: Arch,
 }
 
 /// One variant of each of the 17 primitives on every target that has assembly; empty lists are all.
 pub fn cells(names: &[String], archs: &[Arch]) -> Vec<Config> {
-    let mut primitives: Vec<String> = configs(false, names).into_iter().map(|it| it.primitive).collect();
+    let mut primitives: Vec<String> =
+        configs(false, names).into_iter().map(|config| config.primitive).collect();
     primitives.dedup();
-    let archs = Arch::ALL.into_iter().filter(|it| it.has_assembly() && (archs.is_empty() || archs.contains(it)));
-    archs.flat_map(|arch| primitives.iter().map(move |it| Config { primitive: it.clone(), arch })).collect()
+    let archs = Arch::ALL
+        .into_iter()
+        .filter(|arch| arch.has_assembly() && (archs.is_empty() || archs.contains(arch)));
+    archs
+        .flat_map(|arch| {
+            primitives.iter().map(move |primitive| Config { primitive: primitive.clone(), arch })
+        })
+        .collect()
 }
 
 /// What a row says beside its configuration.
@@ -45,21 +51,30 @@ pub fn measure(
     tick: &(dyn Fn(&str) + Sync),
 ) -> Result<Value, ToolError> {
     let Ok(subject) = Subject::named(&config.primitive) else { return Ok(json!({})) };
-    let ask = Ask { arch: config.arch, word: None, slicing: None, orders: Orders::All, emits: vec![Emit::C, Emit::Asm], budget };
-    let Some(it) = tune::best(&subject, &ask, sampling, processor, tick)? else { return Ok(json!({})) };
+    let ask = Ask {
+        arch: config.arch,
+        word: None,
+        slicing: None,
+        orders: Orders::All,
+        emits: vec![Emit::C, Emit::Asm],
+        budget,
+    };
+    let Some(it) = tune::best(&subject, &ask, sampling, processor, tick)? else {
+        return Ok(json!({}));
+    };
     let pair = it.against_before.as_ref();
     let model = it.model_against_best.as_ref();
     Ok(json!({
         "before": it.before,
         "best": it.way,
         "by_model": it.by_model,
-        "cycles_per_byte_before": pair.map_or(it.cycles_per_byte, |it| it.a_median),
+        "cycles_per_byte_before": pair.map_or(it.cycles_per_byte, |pair| pair.a_median),
         "cycles_per_byte": it.cycles_per_byte,
-        "ratio": pair.map_or(1.0, |it| it.ratio),
-        "interval": pair.map(|it| [it.ratio_low, it.ratio_high]),
-        "pairs": pair.map(|it| it.n),
-        "best_by_model": model.map(|it| it.ratio),
-        "best_by_model_interval": model.map(|it| [it.ratio_low, it.ratio_high]),
+        "ratio": pair.map_or(1.0, |pair| pair.ratio),
+        "interval": pair.map(|pair| [pair.ratio_low, pair.ratio_high]),
+        "pairs": pair.map(|pair| pair.n),
+        "best_by_model": model.map(|model| model.ratio),
+        "best_by_model_interval": model.map(|model| [model.ratio_low, model.ratio_high]),
         "bound": it.bound,
         "budget_s": budget.as_secs(),
         "judged": it.tuned.n_judged,
@@ -84,13 +99,16 @@ pub fn table(rows: &[Value]) -> Table {
     ];
     let note = "time-stamp cycles a byte of output, moves between bytes and registers excluded; before: the fastest C of one batch in the \
                 order of the text or of the paper's schedulers, of both compilers, any slicing, loops and flag; best: of all, in turn with it";
-    let mut table = Table::new("The best of all beside the best C of before", &columns).kind(Kind::Measured).note(note);
-    for row in rows.iter().filter(|it| it["ratio"].is_f64()) {
+    let mut table = Table::new("The best of all beside the best C of before", &columns)
+        .kind(Kind::Measured)
+        .note(note);
+    for row in rows.iter().filter(|row| row["ratio"].is_f64()) {
         let number = |it: &Value| it.as_f64().map_or("-".to_owned(), |it| format!("{it:.2}"));
-        let way = serde_json::from_value::<Way>(row["best"].clone()).map_or(String::new(), |it| tune_cmd::said(&it));
+        let way = serde_json::from_value::<Way>(row["best"].clone())
+            .map_or(String::new(), |it| tune_cmd::said(&it));
         let words = |name: &str| Cell::words(row[name].as_str().unwrap_or_default().to_owned());
         let [bound, above] = bounds::cells(row["cycles_per_byte"].as_f64(), Some(&row["bound"]));
-        let model = row["best_by_model"].as_f64().map_or(Value::Null, |it| json!(1.0 / it));
+        let model = row["best_by_model"].as_f64().map_or(Value::Null, |number| json!(1.0 / number));
         table.push(vec![
             words("primitive"),
             words("arch"),
@@ -114,7 +132,7 @@ pub fn table(rows: &[Value]) -> Table {
 /// Geometric means by target: what was gained, and what the model's choice loses.
 pub fn means(rows: &[Value]) -> Vec<String> {
     let line = |arch: &Arch| {
-        let own: Vec<&Value> = rows.iter().filter(|it| it["arch"] == arch.name()).collect();
+        let own: Vec<&Value> = rows.iter().filter(|row| row["arch"] == arch.name()).collect();
         let of = |name: &str| own.iter().filter_map(|it| it[name].as_f64()).collect::<Vec<f64>>();
         let (gain, model) = (of("ratio"), of("best_by_model"));
         (!gain.is_empty()).then(|| {
@@ -135,11 +153,14 @@ pub fn committed(evidence: &Evidence) -> Vec<Block> {
     let mut blocks = vec![Block::Text(evidence.origin())];
     blocks.extend(means(&rows).into_iter().map(Block::Text));
     for arch in Arch::ALL {
-        let own: Vec<Ratio> = rows.iter().filter(|row| row["arch"] == arch.name()).map(ratio).collect();
+        let own: Vec<Ratio> =
+            rows.iter().filter(|row| row["arch"] == arch.name()).map(ratio).collect();
         if !own.is_empty() {
             let title = format!("before / best: {}", arch.name());
             let meaning = "above 1 the best of all is faster than the best C of before; the line is the interval".into();
-            blocks.push(Block::Chart(RatioChart { title, meaning, kind: Kind::Measured, rows: own }.for_page()));
+            blocks.push(Block::Chart(
+                RatioChart { title, meaning, kind: Kind::Measured, rows: own }.for_page(),
+            ));
         }
     }
     blocks.push(Block::Table(table(&rows)));
@@ -149,5 +170,10 @@ pub fn committed(evidence: &Evidence) -> Vec<Block> {
 fn ratio(row: &Value) -> Ratio {
     let value = |value: &Value| value.as_f64().unwrap_or(1.0);
     let name = row["primitive"].as_str().unwrap_or_default().to_owned();
-    Ratio { name, ratio: value(&row["ratio"]), low: value(&row["interval"][0]), high: value(&row["interval"][1]) }
+    Ratio {
+        name,
+        ratio: value(&row["ratio"]),
+        low: value(&row["interval"][0]),
+        high: value(&row["interval"][1]),
+    }
 }

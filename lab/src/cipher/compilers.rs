@@ -23,10 +23,12 @@ use terminal::output::{Failure, Output};
 pub struct Args {
     /// Primitives; all if none is named.
     names: Vec<String>,
-    /// A C compiler, several times for several [default: each of gcc, gcc-12, gcc-14, clang-14, -15, -16, -19, -22 that is installed].
+    /// A C compiler, several times for several [default: each of gcc, gcc-12, gcc-14, clang-14,
+    /// -15, -16, -19, -22 that is installed].
     #[arg(long, value_name = "PROGRAM")]
     cc: Vec<String>,
-    /// Its flags in one word, such as `-O2`; several times for several [default: -O1, -O2, -O3, -Os].
+    /// Its flags in one word, such as `-O2`; several times for several [default:
+    /// -O1, -O2, -O3, -Os].
     #[arg(long, value_name = "FLAGS", allow_hyphen_values = true)]
     opt: Vec<String>,
     /// Programs compiled and checked at the same time.
@@ -37,7 +39,6 @@ pub struct Args {
     out: Option<PathBuf>,
 }
 
-/// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     for name in &args.names {
         if !primitives().iter().any(|p| p.name == *name) {
@@ -45,19 +46,27 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             return Err(Failure::user(format!("there is no primitive `{name}`"), help.as_deref()));
         }
     }
-    let compilers: Vec<&str> =
-        if args.cc.is_empty() { constant_time::compilers_here() } else { args.cc.iter().map(String::as_str).collect() };
+    let compilers: Vec<&str> = if args.cc.is_empty() {
+        constant_time::compilers_here()
+    } else {
+        args.cc.iter().map(String::as_str).collect()
+    };
     if compilers.is_empty() {
         return Err(Failure::user("there is no C compiler here", Some("name one with --cc")));
     }
-    let opts: Vec<&str> = if args.opt.is_empty() { OPTS.to_vec() } else { args.opt.iter().map(String::as_str).collect() };
+    let opts: Vec<&str> = if args.opt.is_empty() {
+        OPTS.to_vec()
+    } else {
+        args.opt.iter().map(String::as_str).collect()
+    };
     let mut cells = constant_time::cells(&args.names, &compilers, &opts);
     cells.retain(|cell| native::missing_feature(cell.arch).is_none());
     let rows = watched(&cells, &compilers, &args, out)?;
     out.line(&table(&rows).terminal(None));
     let dirty: Vec<&Value> = rows.iter().filter(|row| row["verdict"] != "clean").collect();
     for row in &dirty {
-        let [name, target, cc, opt, first] = [title(row), text(row, "arch"), text(row, "cc"), text(row, "opt"), text(row, "first")];
+        let [name, target, cc, opt, first] =
+            [title(row), text(row, "arch"), text(row, "cc"), text(row, "opt"), text(row, "first")];
         out.line(&format!("not constant time: {name} {target} {cc} {opt}: {first}"));
     }
     out.object(&json!({"ok": dirty.is_empty(), "machine": machine_here(), "rows": rows}));
@@ -65,26 +74,39 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
 }
 
 /// A row for each program; those in the evidence file are not made again.
-fn watched(cells: &[Program], compilers: &[&str], args: &Args, out: &Output) -> Result<Vec<Value>, Failure> {
+fn watched(
+    cells: &[Program],
+    compilers: &[&str],
+    args: &Args,
+    out: &Output,
+) -> Result<Vec<Value>, Failure> {
     let mut versions = Vec::new();
     for cc in compilers {
         versions.push((*cc, machine::version(cc, &["--version"]).map_err(Failure::tool)?));
     }
-    let version = |cc: &str| versions.iter().find(|it| it.0 == cc).map_or("", |it| &it.1);
-    let store = Store::open(args.out.clone(), "meanwhile-lab run cipher-compilers --out FILE".to_string())?;
-    let store = Mutex::new(store.with_compilers(versions.iter().map(|it| it.1.clone()).collect()));
+    let version =
+        |cc: &str| versions.iter().find(|version| version.0 == cc).map_or("", |version| &version.1);
+    let store =
+        Store::open(args.out.clone(), "meanwhile-lab run cipher-compilers --out FILE".to_string())?;
+    let store = Mutex::new(
+        store.with_compilers(versions.iter().map(|version| version.1.clone()).collect()),
+    );
     let bar = out.progress(cells.len() as u64);
     let next = AtomicUsize::new(0);
     let failed: Mutex<Option<Failure>> = Mutex::new(None);
     let work = || {
         loop {
             let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(cell) = cells.get(at).filter(|_| failed.lock().expect(UNPOISONED).is_none()) else { return };
+            let Some(cell) = cells.get(at).filter(|_| failed.lock().expect(UNPOISONED).is_none())
+            else {
+                return;
+            };
             bar.set_message(format!("{} {} {}", cell.primitive, cell.cc, cell.opt));
             if !store.lock().expect(UNPOISONED).has(cell) {
-                let pushed = constant_time::watch_cell(cell)
-                    .map_err(Failure::tool)
-                    .and_then(|verdict| store.lock().expect(UNPOISONED).push(row(cell, &verdict, version(&cell.cc))));
+                let pushed =
+                    constant_time::watch_cell(cell).map_err(Failure::tool).and_then(|verdict| {
+                        store.lock().expect(UNPOISONED).push(row(cell, &verdict, version(&cell.cc)))
+                    });
                 if let Err(failure) = pushed {
                     *failed.lock().expect(UNPOISONED) = Some(failure);
                 }
@@ -94,7 +116,10 @@ fn watched(cells: &[Program], compilers: &[&str], args: &Args, out: &Output) -> 
     };
     std::thread::scope(|scope| {
         for _ in 0..args.jobs.max(1) {
-            std::thread::Builder::new().stack_size(64 << 20).spawn_scoped(scope, work).expect("a thread starts");
+            std::thread::Builder::new()
+                .stack_size(64 << 20)
+                .spawn_scoped(scope, work)
+                .expect("a thread starts");
         }
     });
     bar.finish_and_clear();
@@ -110,7 +135,9 @@ const UNPOISONED: &str = "no thread panics with the lock";
 fn row(cell: &Program, verdict: &Verdict, version: &str) -> Value {
     let mut row = serde_json::to_value(cell).expect("plain data");
     row["version"] = version.into();
-    for (name, value) in serde_json::to_value(verdict).expect("plain data").as_object().expect("an object") {
+    for (name, value) in
+        serde_json::to_value(verdict).expect("plain data").as_object().expect("an object")
+    {
         row[name] = value.clone();
     }
     row
@@ -143,15 +170,30 @@ fn distinct(rows: &[Value], key: impl Fn(&Value) -> String) -> Vec<String> {
 fn table(rows: &[Value]) -> Table {
     let compilers = distinct(rows, |row| text(row, "cc"));
     let opts = distinct(rows, |row| text(row, "opt")).join(", ");
-    let columns: Vec<&str> = ["program", "slicing", "target"].into_iter().chain(compilers.iter().map(String::as_str)).collect();
-    let note = format!("valgrind follows undefined keys and data; clean: no branch and no address depends on them, at {opts}");
-    let mut table = Table::new("What C compilers keep constant-time", &columns).kind(Kind::Measured).note(note);
+    let columns: Vec<&str> = ["program", "slicing", "target"]
+        .into_iter()
+        .chain(compilers.iter().map(String::as_str))
+        .collect();
+    let note = format!(
+        "valgrind follows undefined keys and data; clean: no branch and no address depends on them, at {opts}"
+    );
+    let mut table =
+        Table::new("What C compilers keep constant-time", &columns).kind(Kind::Measured).note(note);
     for name in distinct(rows, title) {
         let own: Vec<&Value> = rows.iter().filter(|row| title(row) == name).collect();
-        let mut cells = vec![Cell::words(&name), Cell::words(text(own[0], "slicing")), Cell::words(text(own[0], "arch"))];
+        let mut cells = vec![
+            Cell::words(&name),
+            Cell::words(text(own[0], "slicing")),
+            Cell::words(text(own[0], "arch")),
+        ];
         for cc in &compilers {
-            let of_compiler: Vec<&&Value> = own.iter().filter(|row| text(row, "cc") == *cc).collect();
-            let dirty: Vec<String> = of_compiler.iter().filter(|row| row["verdict"] != "clean").map(|row| text(row, "opt")).collect();
+            let of_compiler: Vec<&&Value> =
+                own.iter().filter(|row| text(row, "cc") == *cc).collect();
+            let dirty: Vec<String> = of_compiler
+                .iter()
+                .filter(|row| row["verdict"] != "clean")
+                .map(|row| text(row, "opt"))
+                .collect();
             cells.push(Cell::words(match (of_compiler.is_empty(), dirty.is_empty()) {
                 (true, _) => "-".to_string(),
                 (false, true) => "clean".to_string(),
@@ -163,7 +205,6 @@ fn table(rows: &[Value]) -> Table {
     table
 }
 
-/// The committed table.
 pub fn committed(evidence: &Evidence) -> Vec<Block> {
     let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
     vec![Block::Text(evidence.origin()), Block::Table(table(&rows))]

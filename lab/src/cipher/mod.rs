@@ -12,14 +12,18 @@ pub mod speed;
 pub use speed::report;
 
 /// The committed results of a study as tables and charts; `None` for those of others.
-pub fn committed(experiment: &str, file: &str, evidence: &crate::evidence::Evidence) -> Option<Vec<::report::page::Block>> {
+pub fn committed(
+    experiment: &str,
+    file: &str,
+    evidence: &crate::evidence::Evidence,
+) -> Option<Vec<::report::page::Block>> {
     match (experiment, file) {
         ("cipher-speed", "speed") => Some(speed::committed(evidence)),
         ("cipher-streams", _) => Some(peers::committed(evidence)),
         ("cipher-constant-time", "compilers") => Some(compilers::committed(evidence)),
         ("cipher-tune", "best") => Some(best::committed(evidence)),
-        // The programs behind the rows of `tune`: hundreds, for the medians that the tuner expects; and what the page on the assembly says
-        // of the model's choices.
+        // The programs behind the rows of `tune`: hundreds, for the medians that the tuner expects;
+        // and what the page on the assembly says of the model's choices.
         ("cipher-tune", "tried" | "by_model") => Some(Vec::new()),
         ("cipher-schedulers" | "cipher-bytes", study) => bench::committed(study, evidence),
         _ => None,

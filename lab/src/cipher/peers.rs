@@ -46,7 +46,6 @@ pub struct Args {
     out: Option<PathBuf>,
 }
 
-/// Runs the study.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let asked: Vec<usize> = args.bytes.iter().map(|&n| n as usize).collect();
     let bytes = if asked.is_empty() { &stream_cost::BYTES[..] } else { &asked };
@@ -60,11 +59,19 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let mut store = Store::open(args.out, command)?;
     let bar = out.progress(cells.len() as u64);
     for cell in &cells {
-        bar.set_message(format!("{} {} {} {}", cell.primitive, cell.arch.name(), cell.peer, cell.bytes));
+        bar.set_message(format!(
+            "{} {} {} {}",
+            cell.primitive,
+            cell.arch.name(),
+            cell.peer,
+            cell.bytes
+        ));
         if !store.has(cell) && native::missing_feature(cell.arch).is_none() {
             let cost = stream_cost::measure(cell, sampling).map_err(Failure::tool)?;
             let mut row = serde_json::to_value(cell).expect("plain data");
-            for (name, value) in serde_json::to_value(&cost).expect("plain data").as_object().expect("an object") {
+            for (name, value) in
+                serde_json::to_value(&cost).expect("plain data").as_object().expect("an object")
+            {
                 row[name] = value.clone();
             }
             store.push(row)?;
@@ -80,12 +87,17 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
 
 /// The command for the evidence, with all options that choose rows.
 fn command(args: &Args) -> String {
-    let list = |option: &str, all: Vec<String>| if all.is_empty() { String::new() } else { format!(" {option} {}", all.join(",")) };
+    let list = |option: &str, all: Vec<String>| {
+        if all.is_empty() { String::new() } else { format!(" {option} {}", all.join(",")) }
+    };
     let names: String = args.names.iter().map(|name| format!(" {name}")).collect();
     let archs = list("--arch", args.arch.iter().map(|arch| arch.name().to_string()).collect());
     let bytes = list("--bytes", args.bytes.iter().map(ToString::to_string).collect());
     let quick = if args.quick { " --quick" } else { "" };
-    format!("meanwhile-lab run cipher-streams{names} --against {}{archs}{bytes}{quick} --out FILE", args.against.join(","))
+    format!(
+        "meanwhile-lab run cipher-streams{names} --against {}{archs}{bytes}{quick} --out FILE",
+        args.against.join(",")
+    )
 }
 
 fn text(row: &Value, name: &str) -> String {
@@ -97,23 +109,45 @@ fn number(value: &Value, digits: usize) -> String {
 }
 
 fn table(rows: &[Value]) -> Table {
-    let columns = ["stream", "target", "compiler", "bytes", "ours", "theirs", "ratio", "interval", "library", "its setting"];
+    let columns = [
+        "stream",
+        "target",
+        "compiler",
+        "bytes",
+        "ours",
+        "theirs",
+        "ratio",
+        "interval",
+        "library",
+        "its setting",
+    ];
     let note = "time-stamp cycles a byte of one message with a counter of its own, in turn in one process; below 1 ours is faster";
-    let mut table = Table::new("Streams against those of other libraries", &columns).kind(Kind::Measured).note(note);
+    let mut table = Table::new("Streams against those of other libraries", &columns)
+        .kind(Kind::Measured)
+        .note(note);
     for row in rows {
         table.push(vec![
             Cell::words(format!("{} {}", text(row, "primitive"), text(row, "slicing"))),
             Cell::words(text(row, "arch")),
             Cell::words(
-                format!("{}{} {}", if row["emit"] == "asm" { "asm, " } else { "" }, text(row, "cc"), text(row, "opt"))
-                    .trim_end()
-                    .to_owned(),
+                format!(
+                    "{}{} {}",
+                    if row["emit"] == "asm" { "asm, " } else { "" },
+                    text(row, "cc"),
+                    text(row, "opt")
+                )
+                .trim_end()
+                .to_owned(),
             ),
             Cell::number(number(&row["bytes"], 0)),
             Cell::number(number(&row["cycles_per_byte"], 2)),
             Cell::number(number(&row["cycles_per_byte_peer"], 2)),
             Cell::number(number(&row["ratio"], 2)),
-            Cell::number(format!("{}..{}", number(&row["interval"][0], 2), number(&row["interval"][1], 2))),
+            Cell::number(format!(
+                "{}..{}",
+                number(&row["interval"][0], 2),
+                number(&row["interval"][1], 2)
+            )),
             Cell::words(text(row, "peer")),
             Cell::words(setting(row)),
         ]);
@@ -125,7 +159,12 @@ fn table(rows: &[Value]) -> Table {
 fn charts(rows: &[Value]) -> Vec<RatioChart> {
     let value = |value: &Value| value.as_f64().unwrap_or(1.0);
     let ratio = |row: &&Value| Ratio {
-        name: format!("{} {}, {}", text(row, "primitive"), size(row["bytes"].as_u64().unwrap_or(0)), setting(row)),
+        name: format!(
+            "{} {}, {}",
+            text(row, "primitive"),
+            size(row["bytes"].as_u64().unwrap_or(0)),
+            setting(row)
+        ),
         ratio: value(&row["ratio"]),
         low: value(&row["interval"][0]),
         high: value(&row["interval"][1]),
@@ -136,7 +175,11 @@ fn charts(rows: &[Value]) -> Vec<RatioChart> {
         title: format!("Streams against {peer}, {arch}"),
         meaning: "ours / theirs: below 1 ours takes less time; the line is the interval".into(),
         kind: Kind::Measured,
-        rows: rows.iter().filter(|row| group(row) == (peer.clone(), arch.clone())).map(|row| ratio(&row)).collect(),
+        rows: rows
+            .iter()
+            .filter(|row| group(row) == (peer.clone(), arch.clone()))
+            .map(|row| ratio(&row))
+            .collect(),
     };
     groups.into_iter().map(one).collect()
 }
@@ -144,8 +187,9 @@ fn charts(rows: &[Value]) -> Vec<RatioChart> {
 /// What the other library was told not to use, of what it has for this cipher.
 pub fn setting(row: &Value) -> String {
     let without = text(row, "peer_without");
-    let is_told = |names: [&str; 2]| names.iter().any(|it| without.contains(it));
-    let no_aes = text(row, "primitive").starts_with("aes") && is_told(["0x200000200000000", "intel-aesni"]);
+    let is_told = |names: [&str; 2]| names.iter().any(|name| without.contains(name));
+    let no_aes =
+        text(row, "primitive").starts_with("aes") && is_told(["0x200000200000000", "intel-aesni"]);
     match (no_aes, is_told(["0xd0030000", "intel-avx512"])) {
         (true, true) => "no AES-NI, no AVX-512".into(),
         (true, false) => "no AES-NI".into(),
@@ -163,21 +207,38 @@ pub fn front() -> [Evidence; 2] {
     files.map(|text| Evidence::from_json(text).expect("committed evidence is read by tests"))
 }
 
-/// Ours and OpenSSL's cycles a byte of 16 KB on AVX2, with each setting of OpenSSL's in the same sentence; the evidence of all files.
+/// Ours and OpenSSL's cycles a byte of 16 KB on AVX2, with each setting of OpenSSL's in the same
+/// sentence; the evidence of all files.
 pub fn beside_openssl(files: &[Evidence]) -> String {
-    let rows: Vec<Value> = files.iter().flat_map(|it| &it.rows).cloned().map(Value::Object).collect();
+    let rows: Vec<Value> =
+        files.iter().flat_map(|file| &file.rows).cloned().map(Value::Object).collect();
     let row = |primitive: &str, arch: &str, peer: &str| {
-        rows.iter().find(|it| it["primitive"] == primitive && it["arch"] == arch && it["peer"] == peer && it["bytes"] == 1 << 14)
+        rows.iter().find(|row| {
+            row["primitive"] == primitive
+                && row["arch"] == arch
+                && row["peer"] == peer
+                && row["bytes"] == 1 << 14
+        })
     };
     let of = |primitive: &str, masked: &Value, whole: &Value| {
-        let theirs = |row: &Value| format!("{} {}", number(&row["cycles_per_byte_peer"], 2), setting(row));
-        format!("{primitive}-CTR on AVX2 {}, OpenSSL {}, {}", number(&masked["cycles_per_byte"], 2), theirs(masked), theirs(whole))
+        let theirs =
+            |row: &Value| format!("{} {}", number(&row["cycles_per_byte_peer"], 2), setting(row));
+        format!(
+            "{primitive}-CTR on AVX2 {}, OpenSSL {}, {}",
+            number(&masked["cycles_per_byte"], 2),
+            theirs(masked),
+            theirs(whole)
+        )
     };
-    let both = |primitive, whole: (&str, &str)| Some((row(primitive, "avx2", "openssl")?, row(primitive, whole.0, whole.1)?));
-    let texts = [("aes-128", ("avx2", "openssl-aes-ni")), ("chacha20", ("avx512", "openssl"))].map(|(primitive, whole)| {
-        let name = if primitive == "aes-128" { "AES-128" } else { "ChaCha20" };
-        both(primitive, whole).map(|(masked, whole)| of(name, masked, whole))
-    });
+    let both = |primitive, whole: (&str, &str)| {
+        Some((row(primitive, "avx2", "openssl")?, row(primitive, whole.0, whole.1)?))
+    };
+    let texts = [("aes-128", ("avx2", "openssl-aes-ni")), ("chacha20", ("avx512", "openssl"))].map(
+        |(primitive, whole)| {
+            let name = if primitive == "aes-128" { "AES-128" } else { "ChaCha20" };
+            both(primitive, whole).map(|(masked, whole)| of(name, masked, whole))
+        },
+    );
     let texts: Vec<String> = texts.into_iter().flatten().collect();
     let [first, ..] = files else { return String::new() };
     format!("16 KB, cycles a byte, on a committed machine of {}: {}.", first.date, texts.join("; "))
@@ -192,11 +253,14 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// The committed results.
 pub fn committed(evidence: &Evidence) -> Vec<Block> {
     let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
-    let drawn = charts(&rows).into_iter().map(|it| Block::Chart(it.for_page()));
-    [Block::Text(evidence.origin())].into_iter().chain(drawn).chain([Block::Table(table(&rows))]).collect()
+    let drawn = charts(&rows).into_iter().map(|chart| Block::Chart(chart.for_page()));
+    [Block::Text(evidence.origin())]
+        .into_iter()
+        .chain(drawn)
+        .chain([Block::Table(table(&rows))])
+        .collect()
 }
 
 #[cfg(test)]
@@ -206,19 +270,38 @@ mod tests {
     #[test]
     fn each_library_and_target_has_a_chart_whose_names_are_whole() {
         let row = |peer: &str, arch: &str, bytes: u64| json!({"primitive": "serpent-128", "peer": peer, "arch": arch, "bytes": bytes, "ratio": 0.5, "interval": [0.4, 0.6]});
-        let rows =
-            [row("openssl", "avx2", 64), row("openssl", "avx2", 1 << 20), row("openssl", "avx512", 1024), row("libgcrypt", "avx2", 1000)];
-        let titles: Vec<String> = charts(&rows).into_iter().map(|it| it.title).collect();
-        assert_eq!(titles, ["Streams against libgcrypt, avx2", "Streams against openssl, avx2", "Streams against openssl, avx512"]);
+        let rows = [
+            row("openssl", "avx2", 64),
+            row("openssl", "avx2", 1 << 20),
+            row("openssl", "avx512", 1024),
+            row("libgcrypt", "avx2", 1000),
+        ];
+        let titles: Vec<String> = charts(&rows).into_iter().map(|chart| chart.title).collect();
+        assert_eq!(
+            titles,
+            [
+                "Streams against libgcrypt, avx2",
+                "Streams against openssl, avx2",
+                "Streams against openssl, avx512"
+            ]
+        );
         let drawn = charts(&rows)[1].svg();
-        assert!(drawn.contains("serpent-128 64 B") && drawn.contains("serpent-128 1 MB") && !drawn.contains('\u{2026}'), "{drawn}");
+        assert!(
+            drawn.contains("serpent-128 64 B")
+                && drawn.contains("serpent-128 1 MB")
+                && !drawn.contains('\u{2026}'),
+            "{drawn}"
+        );
     }
 
     #[test]
     fn a_setting_is_said_in_words() {
         let row = |primitive: &str, without: &str| json!({"primitive": primitive, "peer_without": without});
         assert_eq!(setting(&row("aes-256", "~0x200000200000000:~0x0")), "no AES-NI");
-        assert_eq!(setting(&row("aes-128", "intel-aesni,intel-vaes-vpclmul,intel-avx512")), "no AES-NI, no AVX-512");
+        assert_eq!(
+            setting(&row("aes-128", "intel-aesni,intel-vaes-vpclmul,intel-avx512")),
+            "no AES-NI, no AVX-512"
+        );
         assert_eq!(setting(&row("chacha20", "intel-aesni,intel-vaes-vpclmul")), "as it comes");
         assert_eq!(setting(&row("chacha20", "~0x0:~0xd0030000")), "no AVX-512");
         assert_eq!(setting(&row("aes-128", "")), "as it comes");
@@ -244,8 +327,12 @@ mod tests {
             out: None,
         };
         let all = args(&[], vec!["openssl", "libgcrypt"], &[], &[], false);
-        assert_eq!(command(&all), "meanwhile-lab run cipher-streams --against openssl,libgcrypt --out FILE");
-        let some = args(&["aes-128", "chacha20"], vec!["openssl"], &[Arch::Avx2], &[64, 1024], true);
+        assert_eq!(
+            command(&all),
+            "meanwhile-lab run cipher-streams --against openssl,libgcrypt --out FILE"
+        );
+        let some =
+            args(&["aes-128", "chacha20"], vec!["openssl"], &[Arch::Avx2], &[64, 1024], true);
         let line = "meanwhile-lab run cipher-streams aes-128 chacha20 --against openssl --arch avx2 --bytes 64,1024 --quick --out FILE";
         assert_eq!(command(&some), line);
     }
@@ -255,17 +342,36 @@ mod tests {
         let text = include_str!("../../../experiments/cipher-streams/peers.json");
         let evidence = Evidence::from_json(text).expect("committed evidence");
         let blocks = committed(&evidence);
-        let [Block::Text(_), drawn @ .., Block::Table(table)] = &blocks[..] else { panic!("{} blocks", blocks.len()) };
-        let both = drawn.iter().map(|it| if let Block::Chart(chart) = it { chart } else { panic!("no chart") });
-        let (charts, narrow): (Vec<&str>, Vec<&str>) = both.map(|it| it.split_at(it.rfind("<svg ").expect("the one for phones"))).unzip();
+        let [Block::Text(_), drawn @ .., Block::Table(table)] = &blocks[..] else {
+            panic!("{} blocks", blocks.len())
+        };
+        let both = drawn
+            .iter()
+            .map(|it| if let Block::Chart(chart) = it { chart } else { panic!("no chart") });
+        let (charts, narrow): (Vec<&str>, Vec<&str>) = both
+            .map(|both| both.split_at(both.rfind("<svg ").expect("the one for phones")))
+            .unzip();
         assert_eq!(charts.len(), 4);
         // Every row is drawn twice, on windows with its whole name.
         for drawn in [&charts, &narrow] {
-            assert_eq!(drawn.iter().map(|it| it.matches("<circle").count()).sum::<usize>(), evidence.rows.len());
+            assert_eq!(
+                drawn.iter().map(|it| it.matches("<circle").count()).sum::<usize>(),
+                evidence.rows.len()
+            );
         }
-        assert!(charts.iter().all(|it| !it.contains('\u{2026}') && it.contains("aes-128 64 B")), "{charts:?}");
+        assert!(
+            charts
+                .iter()
+                .all(|chart| !chart.contains('\u{2026}') && chart.contains("aes-128 64 B")),
+            "{charts:?}"
+        );
         let shown = table.terminal(None);
-        let n_asm = evidence.rows.iter().filter(|it| it["emit"] == "asm").count();
-        assert!(shown.contains("chacha20 v") && n_asm > 0 && shown.matches("asm, gcc -O2").count() == n_asm, "{shown}");
+        let n_asm = evidence.rows.iter().filter(|row| row["emit"] == "asm").count();
+        assert!(
+            shown.contains("chacha20 v")
+                && n_asm > 0
+                && shown.matches("asm, gcc -O2").count() == n_asm,
+            "{shown}"
+        );
     }
 }

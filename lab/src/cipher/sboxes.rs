@@ -17,13 +17,18 @@ pub struct Args {
     seed: u64,
 }
 
-/// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let mut library = Table::new("Known circuits", &["S-box", "gates", "source"]);
     let mut known = Vec::new();
     for sbox in known_sboxes() {
-        library.push(vec![Cell::words(sbox.name), Cell::number(sbox.circuit.n_gates().to_string()), Cell::words(sbox.source)]);
-        known.push(json!({"name": sbox.name, "gates": sbox.circuit.n_gates(), "source": sbox.source}));
+        library.push(vec![
+            Cell::words(sbox.name),
+            Cell::number(sbox.circuit.n_gates().to_string()),
+            Cell::words(sbox.source),
+        ]);
+        known.push(
+            json!({"name": sbox.name, "gates": sbox.circuit.n_gates(), "source": sbox.source}),
+        );
     }
     out.line(&library.terminal(None));
     let bar = out.progress(4);
@@ -35,7 +40,9 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     }
     bar.finish_and_clear();
     out.line(&table(&all).terminal(None));
-    out.object(&json!({"ok": true, "known": known, "rows": all.iter().map(row).collect::<Vec<_>>()}));
+    out.object(
+        &json!({"ok": true, "known": known, "rows": all.iter().map(row).collect::<Vec<_>>()}),
+    );
     Ok(())
 }
 
@@ -49,10 +56,16 @@ fn summary(counts: impl Iterator<Item = usize> + Clone) -> (f64, usize, usize) {
 /// The comparison as a table.
 pub fn table(all: &[Comparison]) -> Table {
     let columns = ["bits", "S-boxes", "ours mean", "min", "max", "diagram mean", "min", "max"];
-    let mut table =
-        Table::new("Gates of random S-boxes: synthesiser and decision diagram of the best variable order", &columns).kind(Kind::Model);
+    let mut table = Table::new(
+        "Gates of random S-boxes: synthesiser and decision diagram of the best variable order",
+        &columns,
+    )
+    .kind(Kind::Model);
     for comparison in all {
-        let (ours, bdd) = (summary(comparison.sboxes.iter().map(|s| s.ours)), summary(comparison.sboxes.iter().map(|s| s.bdd)));
+        let (ours, bdd) = (
+            summary(comparison.sboxes.iter().map(|s| s.ours)),
+            summary(comparison.sboxes.iter().map(|s| s.bdd)),
+        );
         let cells = [
             comparison.bits.to_string(),
             comparison.sboxes.len().to_string(),
@@ -69,7 +82,10 @@ pub fn table(all: &[Comparison]) -> Table {
 }
 
 fn row(comparison: &Comparison) -> Value {
-    let (ours, bdd) = (summary(comparison.sboxes.iter().map(|s| s.ours)), summary(comparison.sboxes.iter().map(|s| s.bdd)));
+    let (ours, bdd) = (
+        summary(comparison.sboxes.iter().map(|s| s.ours)),
+        summary(comparison.sboxes.iter().map(|s| s.bdd)),
+    );
     json!({
         "bits": comparison.bits, "sboxes": comparison.sboxes.len(), "seed": comparison.seed,
         "ours_mean": ours.0, "ours_min": ours.1, "ours_max": ours.2,

@@ -1,4 +1,5 @@
-//! Door: The time of our compiler, on the bundled primitives and on programs with ever more rounds, for the report.
+//! Door: The time of our compiler, on the bundled primitives and on programs with ever more rounds,
+//! for the report.
 
 use std::path::Path;
 use std::process::Command;
@@ -28,17 +29,17 @@ fn compile(subject: &Subject, slicing: Slicing) -> Result<(f64, usize), Failure>
     let mut made = Ok(());
     let mut n_equations = 0;
     let seconds = measure::clock::seconds(|| {
-        made = recipe.make(subject).map(|it| {
-            n_equations = it.n_equations();
-            std::hint::black_box(recipe.source(&it, false, false));
+        made = recipe.make(subject).map(|make| {
+            n_equations = make.n_equations();
+            std::hint::black_box(recipe.source(&make, false, false));
         });
     });
     made.map_err(Failure::User)?;
     Ok((seconds * 1e3, n_equations))
 }
 
-/// Milliseconds and equations of one compilation in its own process, from file to C file: the time that a user waits,
-/// independent of the memory of this process.
+/// Milliseconds and equations of one compilation in its own process, from file to C file: the time
+/// that a user waits, independent of the memory of this process.
 fn compile_apart(folder: &Path, n_rounds: u32) -> Result<(f64, usize), Failure> {
     let io = |what: &str, path: &Path| {
         let what = format!("{what} {}", path.display());
@@ -50,20 +51,47 @@ fn compile_apart(folder: &Path, n_rounds: u32) -> Result<(f64, usize), Failure> 
     }
     let own = std::env::current_exe().map_err(io("find", Path::new("this program")))?;
     let mut command = Command::new(own);
-    command.args(["cipher", "compile", "--slicing", "b", "--unroll", "yes", "--schedule", "none", "--json", "-o"]).arg(&made).arg(&source);
-    let ran = tool::run(&mut command, b"", Duration::from_secs(60)).and_then(Ran::ok).map_err(Failure::tool)?;
-    let value: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("the command prints one object");
-    Ok((ran.elapsed.as_secs_f64() * 1e3, value["equations"].as_u64().expect("it says how many") as usize))
+    command
+        .args([
+            "cipher",
+            "compile",
+            "--slicing",
+            "b",
+            "--unroll",
+            "yes",
+            "--schedule",
+            "none",
+            "--json",
+            "-o",
+        ])
+        .arg(&made)
+        .arg(&source);
+    let ran = tool::run(&mut command, b"", Duration::from_secs(60))
+        .and_then(Ran::ok)
+        .map_err(Failure::tool)?;
+    let value: serde_json::Value =
+        serde_json::from_slice(&ran.stdout).expect("the command prints one object");
+    Ok((
+        ran.elapsed.as_secs_f64() * 1e3,
+        value["equations"].as_u64().expect("it says how many") as usize,
+    ))
 }
 
 /// The slowest slicing of the larger primitives.
 pub fn primitives() -> Result<Table, Failure> {
     let columns = ["primitive", "slicing", "equations", "ms"];
-    let mut table = Table::new("Our compiler's own time, loops written out, no C compiler", &columns).kind(Kind::Measured);
+    let mut table =
+        Table::new("Our compiler's own time, loops written out, no C compiler", &columns)
+            .kind(Kind::Measured);
     for name in ["ace", "chacha20", "serpent-128", "pyjamask-128", "aes-128", "gift-128"] {
         let subject = Subject::bundled(name).expect("it is bundled").map_err(Failure::User)?;
         let (ms, n) = compile(&subject, Slicing::Bit)?;
-        table.push(vec![Cell::words(name), Cell::words("b"), Cell::number(n.to_string()), Cell::number(format!("{ms:.0}"))]);
+        table.push(vec![
+            Cell::words(name),
+            Cell::words("b"),
+            Cell::number(n.to_string()),
+            Cell::number(format!("{ms:.0}")),
+        ]);
     }
     Ok(table)
 }
@@ -81,12 +109,16 @@ fn rounds(n: u32) -> String {
     )
 }
 
-/// Milliseconds of both schedulers on 1,000 to 200,000 equations: a table, and a chart of the same numbers.
+/// Milliseconds of both schedulers on 1,000 to 200,000 equations: a table, and a chart
+/// of the same numbers.
 ///
-/// The bitslice scheduler gets the S-boxes as calls, as in the pipeline; the mslice scheduler gets them written out.
+/// The bitslice scheduler gets the S-boxes as calls, as in the pipeline; the mslice scheduler
+/// gets them written out.
 pub fn scheduling() -> Result<(Table, LineChart), Failure> {
     let columns = ["rounds", "equations", "mslice ms", "equations and calls", "bitslice ms"];
-    let mut table = Table::new("Time of the schedulers alone, bitsliced, loops written out", &columns).kind(Kind::Measured);
+    let mut table =
+        Table::new("Time of the schedulers alone, bitsliced, loops written out", &columns)
+            .kind(Kind::Measured);
     let mut lines = [Vec::new(), Vec::new()];
     let target = Target::generic();
     for n in [2, 5, 11, 23, 46, 92, 184, 368] {
@@ -106,13 +138,20 @@ pub fn scheduling() -> Result<(Table, LineChart), Failure> {
             };
             (0..3).map(run).fold(f64::MAX, f64::min)
         };
-        let size = |node: &Node| if let Body::Stmts(stmts) = &node.body { n_equations(stmts) } else { 0 };
+        let size =
+            |node: &Node| if let Body::Stmts(stmts) = &node.body { n_equations(stmts) } else { 0 };
         let (flat, calls) = (entry(Inline::All)?, entry(Inline::None)?);
         let mslice = best(&flat, &|node| schedule_mslice(node, LOOK_BEHIND, &target));
         let bitslice = best(&calls, &|node| schedule_bitslice(node, &target));
         lines[0].push((size(&flat) as f64, mslice));
         lines[1].push((size(&calls) as f64, bitslice));
-        let cells = [n.to_string(), size(&flat).to_string(), format!("{mslice:.1}"), size(&calls).to_string(), format!("{bitslice:.1}")];
+        let cells = [
+            n.to_string(),
+            size(&flat).to_string(),
+            format!("{mslice:.1}"),
+            size(&calls).to_string(),
+            format!("{bitslice:.1}"),
+        ];
         table.push(cells.into_iter().map(Cell::number).collect());
     }
     let [mslice, bitslice] = lines;
@@ -122,7 +161,10 @@ pub fn scheduling() -> Result<(Table, LineChart), Failure> {
         kind: Kind::Measured,
         x: axis("equations and calls"),
         y: axis("ms"),
-        lines: vec![Line { name: "mslice".into(), points: mslice }, Line { name: "bitslice".into(), points: bitslice }],
+        lines: vec![
+            Line { name: "mslice".into(), points: mslice },
+            Line { name: "bitslice".into(), points: bitslice },
+        ],
     };
     Ok((table, chart))
 }
@@ -130,10 +172,14 @@ pub fn scheduling() -> Result<(Table, LineChart), Failure> {
 /// Time for 25 to 800 rounds of one cipher, bitsliced: a table, and a chart of the same numbers.
 pub fn doubling() -> Result<(Table, LineChart), Failure> {
     let columns = ["rounds", "equations", "ms", "over half the rounds"];
-    let mut table = Table::new("Our compiler's own time as the rounds double, bitsliced, loops written out", &columns)
-        .kind(Kind::Measured)
-        .note("least of 5 runs in turn, the whole command, reading and writing files included");
-    let folder = measure::scratch::folder().map_err(|error| Failure::environment("create a scratch folder", error))?;
+    let mut table = Table::new(
+        "Our compiler's own time as the rounds double, bitsliced, loops written out",
+        &columns,
+    )
+    .kind(Kind::Measured)
+    .note("least of 5 runs in turn, the whole command, reading and writing files included");
+    let folder = measure::scratch::folder()
+        .map_err(|error| Failure::environment("create a scratch folder", error))?;
     const ROUNDS: [u32; 6] = [25, 50, 100, 200, 400, 800];
     let mut best = [(f64::MAX, 0); ROUNDS.len()];
     // In turn, so that a busy moment does not affect one size alone.

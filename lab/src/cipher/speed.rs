@@ -1,4 +1,5 @@
-//! Door: Cycles a byte of emitted C, of all bundled primitives, and the cipher section of the report.
+//! Door: Cycles a byte of emitted C, of all bundled primitives, and the cipher section of the
+//! report.
 
 use std::path::{Path, PathBuf};
 
@@ -34,21 +35,31 @@ pub struct Args {
     build_only: bool,
 }
 
-/// Runs the study.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     options::check_names(&args.names)?;
     let configs = speed::configs(args.quick, &args.names);
     if configs.is_empty() {
-        return Err(Failure::user("no primitive of these names is bundled", Some("`meanwhile cipher list` shows them")));
+        return Err(Failure::user(
+            "no primitive of these names is bundled",
+            Some("`meanwhile cipher list` shows them"),
+        ));
     }
     if args.build_only {
         return build_all(&configs, out);
     }
     let processor = Processor::here();
-    let rows = measure_all(&configs, if args.quick { Sampling::QUICK } else { FULL }, args.out.as_deref(), &processor, out)?;
+    let rows = measure_all(
+        &configs,
+        if args.quick { Sampling::QUICK } else { FULL },
+        args.out.as_deref(),
+        &processor,
+        out,
+    )?;
     out.line(&table("Cycles a byte", &rows).terminal(None));
     let of_rows: Vec<&Value> = rows.iter().collect();
-    bounds::about(&of_rows, "the fastest", processor.core_cycles_per_tick).iter().for_each(|line| out.line(line));
+    bounds::about(&of_rows, "the fastest", processor.core_cycles_per_tick)
+        .iter()
+        .for_each(|line| out.line(line));
     let ratio = processor.core_cycles_per_tick;
     out.object(&json!({"ok": true, "machine": machine_here(), "core_cycles_per_tick": ratio, "rows": rows}));
     Ok(())
@@ -78,7 +89,10 @@ fn measure_all(
     out: &Output,
 ) -> Result<Vec<Value>, Failure> {
     let quick = if sampling == Sampling::QUICK { " --quick" } else { "" };
-    let mut store = Store::open(store.map(Path::to_path_buf), format!("meanwhile-lab run cipher-speed{quick} --out FILE"))?;
+    let mut store = Store::open(
+        store.map(Path::to_path_buf),
+        format!("meanwhile-lab run cipher-speed{quick} --out FILE"),
+    )?;
     let bar = out.progress(configs.len() as u64);
     for config in configs {
         bar.set_message(config.text());
@@ -94,7 +108,9 @@ fn measure_all(
 
 fn row(config: &Config, measured: Option<&Measured>) -> Value {
     let mut row = product::row(config, measured);
-    if let Some((off, on)) = speed::original(&config.primitive, config.slicing, config.cc, config.opt, config.arch) {
+    if let Some((off, on)) =
+        speed::original(&config.primitive, config.slicing, config.cc, config.opt, config.arch)
+    {
         row["original_off"] = json!(off);
         row["original_on"] = json!(on);
     }
@@ -110,19 +126,27 @@ fn table(title: &str, rows: &[Value]) -> Table {
         columns.extend(["bound [model]", "fastest / bound"]);
     }
     columns.extend(["original on", "with"]);
-    let note = format!("{}; the original's figures come from another machine (Zen 5)", product::NOTE);
+    let note =
+        format!("{}; the original's figures come from another machine (Zen 5)", product::NOTE);
     let mut table = Table::new(title, &columns).kind(Kind::Measured).note(note);
     let text = |row: &Value, name: &str| row[name].as_str().unwrap_or_default().to_string();
     for own in product::groups(rows) {
-        let original = own.iter().find_map(|row| Some((row["original_on"].as_f64()?, text(row, "cc"))));
+        let original =
+            own.iter().find_map(|row| Some((row["original_on"].as_f64()?, text(row, "cc"))));
         let mut cells = product::ways(&own);
         if with_bounds {
-            let measured = own.iter().filter_map(|row| Some((row["cycles_per_byte"].as_f64()?, *row)));
+            let measured =
+                own.iter().filter_map(|row| Some((row["cycles_per_byte"].as_f64()?, *row)));
             let fastest = measured.min_by(|left, right| left.0.total_cmp(&right.0));
-            cells.extend(bounds::cells(fastest.map(|it| it.0), fastest.map(|it| it.1)));
+            cells.extend(bounds::cells(
+                fastest.map(|fastest| fastest.0),
+                fastest.map(|fastest| fastest.1),
+            ));
         }
-        cells.push(Cell::number(original.as_ref().map_or(String::new(), |it| format!("{:.2}", it.0))));
-        cells.push(Cell::words(original.map_or(String::new(), |it| it.1)));
+        cells.push(Cell::number(
+            original.as_ref().map_or(String::new(), |pair| format!("{:.2}", pair.0)),
+        ));
+        cells.push(Cell::words(original.map_or(String::new(), |pair| pair.1)));
         table.push(cells);
     }
     table
@@ -130,15 +154,26 @@ fn table(title: &str, rows: &[Value]) -> Table {
 
 /// The fastest way to compile each primitive and slicing, by target.
 fn best(rows: &[Value]) -> BarChart {
-    let name = |row: &Value| format!("{} {}", row["primitive"].as_str().unwrap_or_default(), row["slicing"].as_str().unwrap_or_default());
+    let name = |row: &Value| {
+        format!(
+            "{} {}",
+            row["primitive"].as_str().unwrap_or_default(),
+            row["slicing"].as_str().unwrap_or_default()
+        )
+    };
     let mut groups: Vec<String> = rows.iter().map(name).collect();
     groups.dedup();
     let least = |group: &String, arch: &str| {
-        let own = rows.iter().filter(|row| name(row) == *group && row["arch"] == arch).filter_map(|row| row["cycles_per_byte"].as_f64());
+        let own = rows
+            .iter()
+            .filter(|row| name(row) == *group && row["arch"] == arch)
+            .filter_map(|row| row["cycles_per_byte"].as_f64());
         own.min_by(f64::total_cmp)
     };
-    let series =
-        ["avx2", "avx512"].map(|arch| Series { name: arch.into(), values: groups.iter().map(|group| least(group, arch)).collect() });
+    let series = ["avx2", "avx512"].map(|arch| Series {
+        name: arch.into(),
+        values: groups.iter().map(|group| least(group, arch)).collect(),
+    });
     BarChart {
         title: "Cycles a byte, the fastest of those measured".into(),
         unit: "cycles/byte".into(),
@@ -151,14 +186,20 @@ fn best(rows: &[Value]) -> BarChart {
 
 /// The same for each primitive in its fastest slicing.
 fn best_of_primitives(rows: &[Value]) -> BarChart {
-    let mut groups: Vec<String> = rows.iter().filter_map(|it| it["primitive"].as_str().map(str::to_owned)).collect();
+    let mut groups: Vec<String> =
+        rows.iter().filter_map(|row| row["primitive"].as_str().map(str::to_owned)).collect();
     groups.dedup();
     let least = |group: &String, arch: &str| {
-        let own =
-            rows.iter().filter(|row| row["primitive"] == **group && row["arch"] == arch).filter_map(|row| row["cycles_per_byte"].as_f64());
+        let own = rows
+            .iter()
+            .filter(|row| row["primitive"] == **group && row["arch"] == arch)
+            .filter_map(|row| row["cycles_per_byte"].as_f64());
         own.min_by(f64::total_cmp)
     };
-    let series = ["avx2", "avx512"].map(|arch| Series { name: arch.into(), values: groups.iter().map(|it| least(it, arch)).collect() });
+    let series = ["avx2", "avx512"].map(|arch| Series {
+        name: arch.into(),
+        values: groups.iter().map(|group| least(group, arch)).collect(),
+    });
     BarChart {
         title: "The fastest slicing".into(),
         unit: "cycles/byte".into(),
@@ -174,11 +215,15 @@ fn card(rows: &[Value]) -> Card {
     let cycles = |row: &Value| row["cycles_per_byte"].as_f64();
     let fastest = rows
         .iter()
-        .filter(|it| cycles(it).is_some())
+        .filter(|row| cycles(row).is_some())
         .min_by(|a, b| cycles(a).unwrap_or(f64::MAX).total_cmp(&cycles(b).unwrap_or(f64::MAX)));
-    let text = |name: &str| fastest.and_then(|it| it[name].as_str()).unwrap_or("nothing").to_owned();
-    let ratios: Vec<f64> = rows.iter().filter_map(|it| Some(cycles(it)? / it["original_on"].as_f64()?)).collect();
-    let mean = (ratios.iter().map(|it| it.ln()).sum::<f64>() / ratios.len().max(1) as f64).exp();
+    let text = |name: &str| {
+        fastest.and_then(|fastest| fastest[name].as_str()).unwrap_or("nothing").to_owned()
+    };
+    let ratios: Vec<f64> =
+        rows.iter().filter_map(|row| Some(cycles(row)? / row["original_on"].as_f64()?)).collect();
+    let mean =
+        (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len().max(1) as f64).exp();
     let verdict = if ratios.is_empty() {
         "The original compiler's own figures are of another machine.".to_owned()
     } else {
@@ -214,7 +259,13 @@ pub fn committed(evidence: &Evidence) -> Vec<Block> {
 /// The cipher section of `meanwhile-lab report`.
 pub fn report(quick: bool, out: &Output) -> Result<SystemReport, Failure> {
     let configs = speed::configs(quick, &[]);
-    let rows = measure_all(&configs, if quick { Sampling::QUICK } else { FULL }, None, &Processor::here(), out)?;
+    let rows = measure_all(
+        &configs,
+        if quick { Sampling::QUICK } else { FULL },
+        None,
+        &Processor::here(),
+        out,
+    )?;
     let summary = table("cipher: cycles a byte of emitted C", &rows);
     let mut blocks = vec![Block::Text(
         "cipher compiles Usuba to sliced, constant-time C: words become registers (b bitsliced, v vertical, h horizontal), \
@@ -230,9 +281,18 @@ pub fn report(quick: bool, out: &Output) -> Result<SystemReport, Failure> {
     let (scheduling, chart) = super::scaling::scheduling()?;
     blocks.push(Block::Table(scheduling));
     blocks.push(Block::Chart(chart.for_page()));
-    let sizes = if quick { [(4, 10), (5, 5), (6, 3), (8, 1)] } else { [(4, 200), (5, 200), (6, 200), (8, 200)] };
-    let compared: Vec<_> = sizes.iter().map(|(bits, n)| cipher::circuit::compare(*bits, *n, 1)).collect();
+    let sizes = if quick {
+        [(4, 10), (5, 5), (6, 3), (8, 1)]
+    } else {
+        [(4, 200), (5, 200), (6, 200), (8, 200)]
+    };
+    let compared: Vec<_> =
+        sizes.iter().map(|(bits, n)| cipher::circuit::compare(*bits, *n, 1)).collect();
     blocks.push(Block::Table(super::sboxes::table(&compared)));
     let title = "cipher: many blocks side by side".into();
-    Ok(SystemReport { summary, section: Section { title, card: Some(card(&rows)), blocks, ..Section::default() }, rows })
+    Ok(SystemReport {
+        summary,
+        section: Section { title, card: Some(card(&rows)), blocks, ..Section::default() },
+        rows,
+    })
 }

@@ -1,5 +1,5 @@
-//! Door: Two memory and two compute programs, in pairs of a kind and in pairs that fit, and what the
-//! machine allows at most.
+//! Door: Two memory and two compute programs, in pairs of a kind and in pairs that fit, and what
+//! the machine allows at most.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -54,18 +54,22 @@ const WANTED: [(&str, f64); 2] = [("read", 1.4), ("write", 1.8)];
 const COMPUTE_LEAST: f64 = 1.0 / 1.03;
 /// What all may lose where there is nothing to gain.
 const APART_LEAST: f64 = 0.99;
-/// Percent of a processor, milliseconds of the canary in 200, and microseconds of a change that the manager may cost.
-const COSTS_MOST: [(&str, f64); 3] = [("own_cpu_pct", 0.5), ("canary_ms_in_200_ms", 0.7), ("switch_us_p95", 100.0)];
+/// Percent of a processor, milliseconds of the canary in 200, and microseconds of a change that
+/// the manager may cost.
+const COSTS_MOST: [(&str, f64); 3] =
+    [("own_cpu_pct", 0.5), ("canary_ms_in_200_ms", 0.7), ("switch_us_p95", 100.0)];
 /// Rounds in which the ceiling is measured.
 const CEILINGS: u32 = 5;
 
-/// Ratios of `pairing` with one share in one place: of the memory programs, of the compute programs.
+/// Ratios of `pairing` with one share in one place: of the memory programs,
+/// of the compute programs.
 #[derive(Default)]
 struct Ratios {
     of: [Vec<f64>; 2],
 }
 
-/// What was found in one place: ratios for each share that runs there, and how often the processors moved.
+/// What was found in one place: ratios for each share that runs there, and how
+/// often the processors moved.
 #[derive(Default)]
 struct Found {
     ratios: [Ratios; SHARES.len()],
@@ -78,20 +82,23 @@ impl Found {
     }
 }
 
-/// Where there is nothing to gain only the costs are of interest, and they do not depend on the share.
+/// Where there is nothing to gain only the costs are of interest, and they do not
+/// depend on the share.
 fn shares(place: usize) -> &'static [f64] {
     if place == 0 { &SHARES } else { &SHARES[..1] }
 }
 
-/// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     store::check(args.out.as_deref())?;
     // Before the manager takes a processor for itself.
     let here = machine_here();
-    let folder = measure::scratch::folder().map_err(|error| Failure::environment("create a scratch folder", error))?;
+    let folder = measure::scratch::folder()
+        .map_err(|error| Failure::environment("create a scratch folder", error))?;
     let program = compile(folder.path())?;
-    let amounts: Vec<(&str, u32)> =
-        ["read", "write", "compute"].into_iter().map(|kind| Ok((kind, amount(&program, kind)?))).collect::<Result<_, Failure>>()?;
+    let amounts: Vec<(&str, u32)> = ["read", "write", "compute"]
+        .into_iter()
+        .map(|kind| Ok((kind, amount(&program, kind)?)))
+        .collect::<Result<_, Failure>>()?;
     let manager = args.host.start(Role::default(), out)?;
     let bar = out.progress(2 * u64::from(args.pairs) + 3);
     bar.set_message("overhead");
@@ -106,9 +113,12 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             let start = Instant::now();
             let mut found: [Found; 2] = Default::default();
             let tasks = tasks(&program, kind, *amount, amounts[2].1);
-            while found[0].n() < args.pairs && 2 * start.elapsed() < Duration::from_secs(args.limit) {
+            while found[0].n() < args.pairs && 2 * start.elapsed() < Duration::from_secs(args.limit)
+            {
                 let n_before = found[0].n();
-                round(&manager, &tasks, &mut found, args.pairs, |policy| bar.set_message(format!("{kind} {}", policy.text())))?;
+                round(&manager, &tasks, &mut found, args.pairs, |policy| {
+                    bar.set_message(format!("{kind} {}", policy.text()))
+                })?;
                 bar.inc(u64::from(found[0].n() - n_before));
             }
             for (place, found) in found.iter().enumerate() {
@@ -128,7 +138,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         out.text(&table.terminal(None));
     }
     let verdicts = verdicts(&rows);
-    verdicts.iter().for_each(|it| out.line(it));
+    verdicts.iter().for_each(|verdict| out.line(verdict));
     out.object(&json!({"ok": true, "kind": "measured", "rows": rows, "verdicts": verdicts}));
     let Some(path) = &args.out else { return Ok(()) };
     let evidence = Evidence {
@@ -137,23 +147,40 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         date: machine::today(),
         compilers: machine::version("cc", &["--version"]).into_iter().collect(),
         command: "meanwhile-lab run cosched-real --out FILE".into(),
-        rows: rows.iter().filter_map(|it| it.as_object().cloned()).collect(),
+        rows: rows.iter().filter_map(|row| row.as_object().cloned()).collect(),
     };
     store::write(path, &evidence)
 }
 
 fn planned(name: &str, command: Vec<String>, is_background: bool) -> Planned {
-    let task = Task { name: name.into(), command, n_threads: Some(1), place: None, output: Some("/dev/null".into()) };
+    let task = Task {
+        name: name.into(),
+        command,
+        n_threads: Some(1),
+        place: None,
+        output: Some("/dev/null".into()),
+    };
     Planned { task, arrival_s: 0.0, after: None, is_background }
 }
 
 /// In the order of the queue round robin runs two of a kind together.
 fn tasks(program: &Path, kind: &str, amount: u32, compute: u32) -> Vec<Planned> {
-    vec![one(program, kind, amount), one(program, kind, amount), one(program, "compute", compute), one(program, "compute", compute)]
+    vec![
+        one(program, kind, amount),
+        one(program, kind, amount),
+        one(program, "compute", compute),
+        one(program, "compute", compute),
+    ]
 }
 
 /// One round of runs in turn, in the place where the processors are now; left out if they move.
-fn round(manager: &Manager, tasks: &[Planned], found: &mut [Found; 2], n_wanted: u32, mut say: impl FnMut(Name)) -> Result<(), Failure> {
+fn round(
+    manager: &Manager,
+    tasks: &[Planned],
+    found: &mut [Found; 2],
+    n_wanted: u32,
+    mut say: impl FnMut(Name),
+) -> Result<(), Failure> {
     let before = manager.links().map_err(Failure::tool)?;
     let place = usize::from(before.len() != 1);
     let found = &mut found[place];
@@ -162,7 +189,7 @@ fn round(manager: &Manager, tasks: &[Planned], found: &mut [Found; 2], n_wanted:
         std::thread::sleep(Duration::from_secs(1));
         return Ok(());
     }
-    let ours = shares(place).iter().map(|it| (Name::Pairing, *it));
+    let ours = shares(place).iter().map(|share| (Name::Pairing, *share));
     let order: Vec<(Name, f64)> = std::iter::once((PLACES[place].1, 0.0)).chain(ours).collect();
     let mut means = vec![[0.0; 2]; order.len()];
     let mut n_moves = 0;
@@ -171,10 +198,17 @@ fn round(manager: &Manager, tasks: &[Planned], found: &mut [Found; 2], n_wanted:
         let idx = (at + found.n() as usize) % order.len();
         let (policy, share) = order[idx];
         say(policy);
-        let report = manager.run_with(tasks, policy, Settings { round_robin: share, ..Settings::default() }).map_err(Failure::tool)?;
+        let report = manager
+            .run_with(tasks, policy, Settings { round_robin: share, ..Settings::default() })
+            .map_err(Failure::tool)?;
         n_moves += report.n_moves;
-        let mean =
-            |of: &[usize]| of.iter().filter_map(|it| report.ended[*it].as_ref()).map(|it| it.turnaround_s).sum::<f64>() / of.len() as f64;
+        let mean = |of: &[usize]| {
+            of.iter()
+                .filter_map(|idx| report.ended[*idx].as_ref())
+                .map(|it| it.turnaround_s)
+                .sum::<f64>()
+                / of.len() as f64
+        };
         means[idx] = [mean(&[0, 1]), mean(&[2, 3])];
     }
     if n_moves > 0 || before != manager.links().map_err(Failure::tool)? {
@@ -182,26 +216,35 @@ fn round(manager: &Manager, tasks: &[Planned], found: &mut [Found; 2], n_wanted:
         return Ok(());
     }
     for (ratios, ours) in found.ratios.iter_mut().zip(&means[1..]) {
-        (0..2).for_each(|it| ratios.of[it].push(means[0][it] / ours[it]));
+        (0..2).for_each(|idx| ratios.of[idx].push(means[0][idx] / ours[idx]));
     }
     Ok(())
 }
 
-/// How long a memory program takes beside another of its kind and beside a compute program, over alone: the first over the
-/// second is the most that choosing can give while both run.
-fn ceilings(manager: &Manager, program: &Path, kind: &str, amount: u32, n: u32) -> Result<Vec<Value>, Failure> {
+/// How long a memory program takes beside another of its kind and beside a compute program, over
+/// alone: the first over the second is the most that choosing can give while both run.
+fn ceilings(
+    manager: &Manager,
+    program: &Path,
+    kind: &str,
+    amount: u32,
+    n: u32,
+) -> Result<Vec<Value>, Failure> {
     let beside = [None, Some(kind), Some("compute")];
     let mut times: [Vec<f64>; 3] = Default::default();
     for _ in 0..n {
         for (beside, times) in beside.iter().zip(&mut times) {
             let neighbour = beside.iter().map(|it| endless(program, it));
-            let plan: Vec<Planned> = std::iter::once(one(program, kind, amount)).chain(neighbour).collect();
+            let plan: Vec<Planned> =
+                std::iter::once(one(program, kind, amount)).chain(neighbour).collect();
             // Each has a processor of its own all the time.
             let report = manager.run(&plan, Name::Rr).map_err(Failure::tool)?;
-            times.extend(report.ended[0].as_ref().map(|it| it.turnaround_s));
+            times.extend(report.ended[0].as_ref().map(|ended| ended.turnaround_s));
         }
     }
-    let over = |a: usize, b: usize| times[a].iter().zip(&times[b]).map(|(a, b)| a / b).collect::<Vec<f64>>();
+    let over = |a: usize, b: usize| {
+        times[a].iter().zip(&times[b]).map(|(a, b)| a / b).collect::<Vec<f64>>()
+    };
     let row = |beside: &str, ratios: Vec<f64>| {
         let it = stats::median_interval(&ratios, 0.95);
         json!({"measure": "ceiling", "memory_programs": kind, "beside": beside, "slowdown": it.value, "low": it.low, "high": it.high, "runs": n})
@@ -210,7 +253,11 @@ fn ceilings(manager: &Manager, program: &Path, kind: &str, amount: u32, n: u32) 
 }
 
 fn one(program: &Path, kind: &str, amount: u32) -> Planned {
-    planned(kind, [&program.display().to_string(), kind, &amount.to_string()].map(str::to_owned).into(), false)
+    planned(
+        kind,
+        [&program.display().to_string(), kind, &amount.to_string()].map(str::to_owned).into(),
+        false,
+    )
 }
 
 fn endless(program: &Path, kind: &str) -> Planned {
@@ -219,11 +266,15 @@ fn endless(program: &Path, kind: &str) -> Planned {
 
 /// What the manager costs while eight programs run, four of each kind.
 fn overhead(manager: &Manager, program: &Path, seconds: u64) -> Result<Value, Failure> {
-    let mut plan: Vec<Planned> = ["read", "compute", "read", "compute", "write", "compute", "read"].map(|it| endless(program, it)).into();
+    let mut plan: Vec<Planned> = ["read", "compute", "read", "compute", "write", "compute", "read"]
+        .map(|word| endless(program, word))
+        .into();
     plan.push(planned("sleep", vec!["sleep".to_owned(), seconds.to_string()], false));
     let links = manager.links().map_err(Failure::tool)?;
     let report = manager.run(&plan, Name::Pairing).map_err(Failure::tool)?;
-    let switch = |p: f64| if report.switch_us.is_empty() { None } else { Some(stats::quantile(&report.switch_us, p)) };
+    let switch = |p: f64| {
+        if report.switch_us.is_empty() { None } else { Some(stats::quantile(&report.switch_us, p)) }
+    };
     Ok(json!({
         "measure": "overhead", "n_programs": plan.len(), "wall_s": report.wall_s, "own_cpu_pct": 100.0 * report.own_cpu_s / report.wall_s,
         "canary_ms_in_200_ms": 200.0 * report.canary_s / report.wall_s, "switch_us_p50": switch(0.5), "switch_us_p95": switch(0.95),
@@ -261,18 +312,27 @@ fn verdicts(rows: &[Value]) -> Vec<String> {
     let mut said = Vec::new();
     for (kind, wanted) in WANTED {
         let interval = |place: usize, who| {
-            let keys = [("measure", "pairs"), ("memory_programs", kind), ("place", PLACES[place].0), ("programs", who)];
-            some(rows, &keys).find(|it| share_of(it) == 0.0).and_then(|it| Some((it["low"].as_f64()?, it["high"].as_f64()?)))
+            let keys = [
+                ("measure", "pairs"),
+                ("memory_programs", kind),
+                ("place", PLACES[place].0),
+                ("programs", who),
+            ];
+            some(rows, &keys)
+                .find(|some| share_of(some) == 0.0)
+                .and_then(|some| Some((some["low"].as_f64()?, some["high"].as_f64()?)))
         };
         let found = |who| interval(0, who);
         let keys = [("measure", "ceiling"), ("memory_programs", kind), ("beside", "over compute")];
-        let ceiling = some(rows, &keys).find_map(|it| it["high"].as_f64());
+        let ceiling = some(rows, &keys).find_map(|some| some["high"].as_f64());
         let memory = match (found("memory"), ceiling) {
             (None, _) => "not observed".to_owned(),
             (Some((low, _)), _) if low >= wanted => "met".to_owned(),
             (Some((_, high)), _) if high >= wanted => "open: it is within the interval".to_owned(),
             (Some(_), Some(ceiling)) if ceiling < wanted => {
-                format!("not possible here: the ceiling is {ceiling:.2}, what a program takes beside its like over beside compute")
+                format!(
+                    "not possible here: the ceiling is {ceiling:.2}, what a program takes beside its like over beside compute"
+                )
             }
             (Some(_), _) => "missed".to_owned(),
         };
@@ -290,10 +350,14 @@ fn verdicts(rows: &[Value]) -> Vec<String> {
         };
         said.push(format!("{kind}: on separate links at most 1 % worse: {apart}"));
     }
-    if let Some(costs) = rows.iter().find(|it| it["measure"] == "overhead") {
-        let dear: Vec<&str> =
-            COSTS_MOST.iter().filter(|(key, most)| costs[*key].as_f64().is_none_or(|it| it > *most)).map(|it| it.0).collect();
-        let verdict = if dear.is_empty() { "met".to_owned() } else { format!("missed: {}", dear.join(", ")) };
+    if let Some(costs) = rows.iter().find(|row| row["measure"] == "overhead") {
+        let dear: Vec<&str> = COSTS_MOST
+            .iter()
+            .filter(|(key, most)| costs[*key].as_f64().is_none_or(|number| number > *most))
+            .map(|pair| pair.0)
+            .collect();
+        let verdict =
+            if dear.is_empty() { "met".to_owned() } else { format!("missed: {}", dear.join(", ")) };
         said.push(format!("the manager takes at most 0.5 % of a processor, 0.7 ms of canary in 200 ms, 100 us for a change: {verdict}"));
     }
     said
@@ -304,19 +368,44 @@ fn tables(rows: &[Value]) -> Vec<Table> {
                 95 % interval; above 1 pairing is faster. On one link the other is rr, which runs two of a kind together; on separate \
                 links plain linux. Round robin: the share of the quanta that pairing leaves to it. Rounds in which the processors moved \
                 are discarded";
-    let columns = ["memory programs", "place", "over", "round robin", "whose turnaround", "ratio", "from", "to", "rounds", "discarded"];
-    let mut pairs = Table::new("Two memory and two compute programs on two processors", &columns).kind(Kind::Measured).note(note);
-    let note = "a memory program's time with a neighbour on the other processor over its time alone; over compute: beside its like over \
-                beside compute, the most that choosing can give while both run. That programs end one after the other comes on top";
-    let mut most = Table::new("What this machine allows", &["memory programs", "beside", "times as long", "from", "to", "runs"])
+    let columns = [
+        "memory programs",
+        "place",
+        "over",
+        "round robin",
+        "whose turnaround",
+        "ratio",
+        "from",
+        "to",
+        "rounds",
+        "discarded",
+    ];
+    let mut pairs = Table::new("Two memory and two compute programs on two processors", &columns)
         .kind(Kind::Measured)
         .note(note);
-    let columns =
-        ["programs", "manager % of a processor", "canary ms in 200 ms", "a change us, median", "95th percentile", "changes", "load"];
+    let note = "a memory program's time with a neighbour on the other processor over its time alone; over compute: beside its like over \
+                beside compute, the most that choosing can give while both run. That programs end one after the other comes on top";
+    let mut most = Table::new(
+        "What this machine allows",
+        &["memory programs", "beside", "times as long", "from", "to", "runs"],
+    )
+    .kind(Kind::Measured)
+    .note(note);
+    let columns = [
+        "programs",
+        "manager % of a processor",
+        "canary ms in 200 ms",
+        "a change us, median",
+        "95th percentile",
+        "changes",
+        "load",
+    ];
     let note = "pairing; the manager's own processor time, measuring included; a change: freezing and thawing";
     let mut costs = Table::new("What the manager costs", &columns).kind(Kind::Measured).note(note);
-    let number = |it: &Value, digits: usize| Cell::number(it.as_f64().map_or("not observed".into(), |it| format!("{it:.digits$}")));
-    let words = |it: &Value| Cell::words(it.as_str().unwrap_or_default());
+    let number = |it: &Value, digits: usize| {
+        Cell::number(it.as_f64().map_or("not observed".into(), |it| format!("{it:.digits$}")))
+    };
+    let words = |value: &Value| Cell::words(value.as_str().unwrap_or_default());
     for it in rows {
         match it["measure"].as_str() {
             Some("overhead") => costs.push(vec![
@@ -357,11 +446,22 @@ fn tables(rows: &[Value]) -> Vec<Table> {
 fn trade_off(rows: &[Value]) -> LineChart {
     let line = |kind: &str| {
         let of = |who| {
-            let keys = [("measure", "pairs"), ("memory_programs", kind), ("place", PLACES[0].0), ("programs", who)];
+            let keys = [
+                ("measure", "pairs"),
+                ("memory_programs", kind),
+                ("place", PLACES[0].0),
+                ("programs", who),
+            ];
             // In percent: an axis shows zero, and no change is to lie there.
-            some(rows, &keys).map(|it| it["ratio"].as_f64().map(|it| 100.0 * (it - 1.0))).collect::<Vec<_>>()
+            some(rows, &keys)
+                .map(|some| some["ratio"].as_f64().map(|number| 100.0 * (number - 1.0)))
+                .collect::<Vec<_>>()
         };
-        let points = of("compute").into_iter().zip(of("memory")).filter_map(|(x, y)| Some((x?, y?))).collect();
+        let points = of("compute")
+            .into_iter()
+            .zip(of("memory"))
+            .filter_map(|(x, y)| Some((x?, y?)))
+            .collect();
         Line { name: kind.to_owned(), points }
     };
     LineChart {
@@ -369,7 +469,7 @@ fn trade_off(rows: &[Value]) -> LineChart {
         kind: Kind::Measured,
         x: Axis { label: "compute programs: percent longer under rr".into(), log: false },
         y: Axis { label: "memory programs: percent longer under rr".into(), log: false },
-        lines: WANTED.map(|it| line(it.0)).into(),
+        lines: WANTED.map(|wanted| line(wanted.0)).into(),
     }
 }
 
@@ -379,7 +479,7 @@ pub fn committed(evidence: &Evidence) -> Vec<Block> {
     let mut blocks = vec![Block::Text(evidence.origin())];
     blocks.extend(verdicts(&rows).into_iter().map(Block::Text));
     let chart = trade_off(&rows);
-    if chart.lines.iter().any(|it| it.points.len() > 1) {
+    if chart.lines.iter().any(|line| line.points.len() > 1) {
         blocks.push(Block::Chart(chart.for_page()));
     }
     blocks.extend(tables(&rows).into_iter().map(Block::Table));
@@ -391,7 +491,9 @@ fn compile(folder: &Path) -> Result<PathBuf, Failure> {
     std::fs::write(&source, SOURCE).map_err(|error| Failure::environment("write work.c", error))?;
     let mut command = std::process::Command::new("cc");
     command.args(["-std=gnu11", "-O3", "-o"]).arg(&made).arg(&source);
-    tool::run(&mut command, b"", Duration::from_secs(60)).and_then(tool::Ran::ok).map_err(Failure::tool)?;
+    tool::run(&mut command, b"", Duration::from_secs(60))
+        .and_then(tool::Ran::ok)
+        .map_err(Failure::tool)?;
     Ok(made)
 }
 
@@ -401,7 +503,9 @@ fn amount(program: &Path, kind: &str) -> Result<u32, Failure> {
         let start = Instant::now();
         let mut command = std::process::Command::new(program);
         command.args([kind, &amount.to_string()]);
-        tool::run(&mut command, b"", Duration::from_secs(60)).and_then(tool::Ran::ok).map_err(Failure::tool)?;
+        tool::run(&mut command, b"", Duration::from_secs(60))
+            .and_then(tool::Ran::ok)
+            .map_err(Failure::tool)?;
         Ok::<f64, Failure>(start.elapsed().as_secs_f64())
     };
     let (few, more) = (time(2)?, time(12)?);
@@ -427,14 +531,31 @@ mod tests {
 
     #[test]
     fn verdicts_say_what_was_wanted_and_what_there_is() {
-        assert!(said([1.45, 1.5], [0.98, 0.99], 1.6).ends_with("as good: met; compute programs at most 3 % worse: met"));
-        assert!(said([1.2, 1.25], [0.9, 0.95], 1.6).ends_with("as good: missed; compute programs at most 3 % worse: missed"));
+        assert!(
+            said([1.45, 1.5], [0.98, 0.99], 1.6)
+                .ends_with("as good: met; compute programs at most 3 % worse: met")
+        );
+        assert!(
+            said([1.2, 1.25], [0.9, 0.95], 1.6)
+                .ends_with("as good: missed; compute programs at most 3 % worse: missed")
+        );
         let open = said([1.3, 1.5], [0.9, 1.0], 1.2);
         assert!(open.contains("as good: open") && open.contains("worse: open"), "{open}");
-        assert!(said([1.1, 1.2], [1.0, 1.0], 1.27).contains("not possible here: the ceiling is 1.27"));
-        assert!(verdicts(&[]).iter().all(|it| it.contains("not observed")), "without rows nothing was observed");
-        let apart = |ratios: &[f64]| verdicts(&["memory", "compute"].map(|who| row("read", 1, 0.0, who, ratios, 0))).remove(1);
-        assert!(apart(&[0.97, 1.0]).ends_with("not excluded") && apart(&[0.95, 0.97]).ends_with("missed"));
+        assert!(
+            said([1.1, 1.2], [1.0, 1.0], 1.27).contains("not possible here: the ceiling is 1.27")
+        );
+        assert!(
+            verdicts(&[]).iter().all(|verdict| verdict.contains("not observed")),
+            "without rows nothing was observed"
+        );
+        let apart = |ratios: &[f64]| {
+            verdicts(&["memory", "compute"].map(|who| row("read", 1, 0.0, who, ratios, 0)))
+                .remove(1)
+        };
+        assert!(
+            apart(&[0.97, 1.0]).ends_with("not excluded")
+                && apart(&[0.95, 0.97]).ends_with("missed")
+        );
         let costs = |pct: f64| {
             let row = json!({"measure": "overhead", "own_cpu_pct": pct, "canary_ms_in_200_ms": 0.3, "switch_us_p95": 60.0});
             verdicts(&[row]).pop().expect("a verdict on the costs")
@@ -446,9 +567,15 @@ mod tests {
     fn the_chart_shows_a_point_for_each_share() {
         let rows: Vec<Value> = SHARES
             .iter()
-            .flat_map(|share| ["memory", "compute"].map(|who| row("write", 0, *share, who, &[1.0 + share, 1.0 + share], 0)))
+            .flat_map(|share| {
+                ["memory", "compute"]
+                    .map(|who| row("write", 0, *share, who, &[1.0 + share, 1.0 + share], 0))
+            })
             .collect();
         let lines = trade_off(&rows).lines;
-        assert_eq!(lines.iter().map(|it| it.points.len()).collect::<Vec<_>>(), [0, SHARES.len()]);
+        assert_eq!(
+            lines.iter().map(|line| line.points.len()).collect::<Vec<_>>(),
+            [0, SHARES.len()]
+        );
     }
 }

@@ -12,11 +12,12 @@ use terminal::output::{Failure, Output};
 /// Arguments of a cluster on paper.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// Simulate a cluster: nodes=N, and with commas between cores=N (a node's processors) and memory=GB (a node's). What is left out
-    /// comes from the header of the trace.
+    /// Simulate a cluster: nodes=N, and with commas between cores=N (a node's processors) and
+    /// memory=GB (a node's). What is left out comes from the header of the trace.
     #[arg(long, value_name = "WHAT")]
     cluster: String,
-    /// The jobs, in the Standard Workload Format of the Parallel Workloads Archive; without it invented ones.
+    /// The jobs, in the Standard Workload Format of the Parallel Workloads Archive;
+    /// without it invented ones.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// Without a trace, so many jobs.
@@ -25,8 +26,8 @@ pub struct Args {
     /// Without a trace, the share of all processors that they ask for.
     #[arg(long, value_name = "SHARE", default_value_t = 0.9)]
     load: f64,
-    /// How common programs are that ask for so much of a node's link: SHARE=WEIGHT, with commas between [default: the programs of
-    /// Table 1 and as many that compute].
+    /// How common programs are that ask for so much of a node's link: SHARE=WEIGHT, with commas
+    /// between [default: the programs of Table 1 and as many that compute].
     #[arg(long, value_name = "MIX", value_parser = mix)]
     mix: Option<Given>,
     /// The share of the users that do not share nodes.
@@ -42,8 +43,8 @@ pub struct Args {
 pub struct Given(Mix);
 
 fn mix(text: &str) -> Result<Given, String> {
-    let pair = |it: &str| -> Option<(f64, f64)> {
-        let (ask, weight) = it.split_once('=')?;
+    let pair = |text: &str| -> Option<(f64, f64)> {
+        let (ask, weight) = text.split_once('=')?;
         let (ask, weight) = (ask.trim().parse().ok()?, weight.trim().parse().ok()?);
         ((0.0..=4.0).contains(&ask) && weight > 0.0 && weight < 1e9).then_some((ask, weight))
     };
@@ -61,22 +62,44 @@ fn wrong(message: String) -> Failure {
 fn machine(text: &str, trace: Option<&Trace>) -> Result<Cluster, Failure> {
     let (mut n_nodes, mut n_cores, mut memory_gb) = (None, None, 0.0);
     for part in text.split(',') {
-        let Some((name, value)) = part.split_once('=') else { return Err(wrong(format!("`{part}` says nothing about a cluster"))) };
-        let count = || value.trim().parse::<usize>().ok().filter(|it| (1..=1_000_000).contains(it));
+        let Some((name, value)) = part.split_once('=') else {
+            return Err(wrong(format!("`{part}` says nothing about a cluster")));
+        };
+        let count =
+            || value.trim().parse::<usize>().ok().filter(|number| (1..=1_000_000).contains(number));
         match name.trim() {
-            "nodes" => n_nodes = Some(count().ok_or_else(|| wrong(format!("`{value}` is no number of nodes")))?),
-            "cores" => n_cores = Some(count().ok_or_else(|| wrong(format!("`{value}` is no number of processors")))?),
+            "nodes" => {
+                n_nodes =
+                    Some(count().ok_or_else(|| wrong(format!("`{value}` is no number of nodes")))?)
+            }
+            "cores" => {
+                n_cores = Some(
+                    count()
+                        .ok_or_else(|| wrong(format!("`{value}` is no number of processors")))?,
+                )
+            }
             "memory" => {
-                let gb = value.trim().parse::<f64>().ok().filter(|it| *it > 0.0 && *it < 1e6);
+                let gb = value
+                    .trim()
+                    .parse::<f64>()
+                    .ok()
+                    .filter(|number| *number > 0.0 && *number < 1e6);
                 memory_gb = gb.ok_or_else(|| wrong(format!("`{value}` is no memory in GB")))?;
             }
-            other => return Err(wrong(format!("a cluster has no `{other}`; it has nodes, cores and memory"))),
+            other => {
+                return Err(wrong(format!(
+                    "a cluster has no `{other}`; it has nodes, cores and memory"
+                )));
+            }
         }
     }
-    let header = trace.and_then(|it| it.n_nodes);
-    let n_nodes =
-        n_nodes.or(header).ok_or_else(|| wrong("the number of nodes is not known: neither `--nodes` nor the trace says it".to_owned()))?;
-    let of_header = trace.and_then(|it| it.n_procs).map(|it| it.div_ceil(n_nodes));
+    let header = trace.and_then(|trace| trace.n_nodes);
+    let n_nodes = n_nodes.or(header).ok_or_else(|| {
+        wrong(
+            "the number of nodes is not known: neither `--nodes` nor the trace says it".to_owned(),
+        )
+    })?;
+    let of_header = trace.and_then(|trace| trace.n_procs).map(|n_procs| n_procs.div_ceil(n_nodes));
     let n_cores = n_cores.or(of_header).unwrap_or(if trace.is_some() { 1 } else { 48 });
     if n_cores < 2 {
         return Err(wrong(format!("a node with {n_cores} processor cannot be shared")));
@@ -84,23 +107,30 @@ fn machine(text: &str, trace: Option<&Trace>) -> Result<Cluster, Failure> {
     Ok(Cluster { n_nodes, n_cores, memory_gb })
 }
 
-/// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let trace = args.trace.as_ref().map(|path| -> Result<Trace, Failure> {
-        let text = std::fs::read(path).map_err(|error| Failure::user(format!("cannot read `{}`: {error}", path.display()), None))?;
-        swf::parse(&path.display().to_string(), &String::from_utf8_lossy(&text)).map_err(|fault| Failure::User(vec![fault]))
+        let text = std::fs::read(path).map_err(|error| {
+            Failure::user(format!("cannot read `{}`: {error}", path.display()), None)
+        })?;
+        swf::parse(&path.display().to_string(), &String::from_utf8_lossy(&text))
+            .map_err(|fault| Failure::User(vec![fault]))
     });
     let trace = trace.transpose()?;
     let cluster = machine(&args.cluster, trace.as_ref())?;
     if !(args.load > 0.0 && args.load <= 10.0) {
-        return Err(Failure::user(format!("{} is no share of the processors", args.load), Some("write 0.9")));
+        return Err(Failure::user(
+            format!("{} is no share of the processors", args.load),
+            Some("write 0.9"),
+        ));
     }
     let is_synthetic = trace.is_none();
-    let trace = trace.unwrap_or_else(|| swf::synthetic(args.jobs as usize, cluster.n_nodes * cluster.n_cores, args.load, 1));
+    let trace = trace.unwrap_or_else(|| {
+        swf::synthetic(args.jobs as usize, cluster.n_nodes * cluster.n_cores, args.load, 1)
+    });
     for (what, n) in &trace.odd {
         out.warning(&format!("{n} {what}"));
     }
-    let mix = args.mix.as_ref().map_or_else(cluster::table_1_mix, |it| it.0.clone());
+    let mix = args.mix.as_ref().map_or_else(cluster::table_1_mix, |mix| mix.0.clone());
     let bar = out.progress(u64::from(args.draws) * Scheme::ALL.len() as u64);
     let mut n_large = 0;
     let mut runs: Vec<Vec<Outcome>> = vec![Vec::new(); Scheme::ALL.len()];
@@ -110,7 +140,9 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             bar.set_message(scheme.name());
             // On whole nodes demands do not matter.
             match all.first() {
-                Some(first) if !matches!(scheme, Scheme::Blind | Scheme::Paired) => all.push(*first),
+                Some(first) if !matches!(scheme, Scheme::Blind | Scheme::Paired) => {
+                    all.push(*first)
+                }
                 _ => {
                     let (outcome, large) = cluster::run(&trace, cluster, scheme, &assumed);
                     n_large = large;
@@ -122,13 +154,17 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     }
     bar.finish_and_clear();
     if n_large == trace.jobs.len() {
-        return Err(Failure::user("every job is larger than the cluster".to_owned(), Some("give it more nodes or processors")));
+        return Err(Failure::user(
+            "every job is larger than the cluster".to_owned(),
+            Some("give it more nodes or processors"),
+        ));
     }
     if n_large > 0 {
         out.warning(&format!("{n_large} jobs left out: they are larger than the cluster"));
     }
     out.text(&table(&runs, trace.jobs.len() - n_large, cluster, is_synthetic).terminal(None));
-    let rows: Vec<Value> = Scheme::ALL.iter().zip(&runs).map(|(scheme, all)| row(*scheme, all, &runs)).collect();
+    let rows: Vec<Value> =
+        Scheme::ALL.iter().zip(&runs).map(|(scheme, all)| row(*scheme, all, &runs)).collect();
     out.object(&json!({
         "ok": true, "kind": "sim", "nodes": cluster.n_nodes, "cores": cluster.n_cores, "memory_gb": cluster.memory_gb,
         "jobs": trace.jobs.len() - n_large, "synthetic": is_synthetic, "draws": args.draws, "refuse": args.refuse, "rows": rows,
@@ -144,8 +180,13 @@ fn mean(all: &[Outcome], of: fn(&Outcome) -> f64) -> f64 {
 /// Percent of EASY's mean turnaround that is saved: mean, least and most of the draws.
 fn over_easy(all: &[Outcome], runs: &[Vec<Outcome>]) -> (f64, f64, f64) {
     let easy = &runs[2];
-    let each: Vec<f64> = all.iter().zip(easy).map(|(it, easy)| 100.0 * (1.0 - it.turnaround_s / easy.turnaround_s)).collect();
-    let (least, most) = each.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), it| (a.min(*it), b.max(*it)));
+    let each: Vec<f64> = all
+        .iter()
+        .zip(easy)
+        .map(|(it, easy)| 100.0 * (1.0 - it.turnaround_s / easy.turnaround_s))
+        .collect();
+    let (least, most) =
+        each.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), it| (a.min(*it), b.max(*it)));
     (each.iter().sum::<f64>() / each.len() as f64, least, most)
 }
 
@@ -157,17 +198,27 @@ fn row(scheme: Scheme, all: &[Outcome], runs: &[Vec<Outcome>]) -> Value {
         "over_easy_pct": over,
         "over_easy_pct_least": least,
         "over_easy_pct_most": most,
-        "wait_s_mean": mean(all, |it| it.wait_s),
+        "wait_s_mean": mean(all, |outcome| outcome.wait_s),
         "bounded_slowdown_mean": mean(all, |it| it.slowdown),
-        "makespan_s": mean(all, |it| it.makespan_s),
+        "makespan_s": mean(all, |outcome| outcome.makespan_s),
         "nodes_taken": mean(all, |it| it.taken),
-        "jobs_slower": mean(all, |it| it.slower),
+        "jobs_slower": mean(all, |outcome| outcome.slower),
         "worst_slowdown": all.iter().map(|it| it.worst).fold(1.0, f64::max),
     })
 }
 
 fn table(runs: &[Vec<Outcome>], n_jobs: usize, cluster: Cluster, is_synthetic: bool) -> Table {
-    let columns = ["nodes", "turnaround h", "over easy %", "least..most", "wait h", "slowdown", "taken %", "slower %", "worst"];
+    let columns = [
+        "nodes",
+        "turnaround h",
+        "over easy %",
+        "least..most",
+        "wait h",
+        "slowdown",
+        "taken %",
+        "slower %",
+        "worst",
+    ];
     let note = "turnaround, wait and bounded slowdown: mean over the jobs; over: percent of the turnaround under EASY on whole nodes that is saved, \
                 over the draws of demands; slower: jobs that ran longer than on nodes of their own, worst: how many times";
     let title = format!(
@@ -184,11 +235,15 @@ fn table(runs: &[Vec<Outcome>], n_jobs: usize, cluster: Cluster, is_synthetic: b
             Cell::words(scheme.name()),
             Cell::number(format!("{:.2}", of(|it| it.turnaround_s) / 3600.0)),
             Cell::number(format!("{over:.1}")),
-            Cell::words(if all.iter().all(|it| it == &all[0]) { String::new() } else { format!("{least:.1}..{most:.1}") }),
-            Cell::number(format!("{:.2}", of(|it| it.wait_s) / 3600.0)),
+            Cell::words(if all.iter().all(|it| it == &all[0]) {
+                String::new()
+            } else {
+                format!("{least:.1}..{most:.1}")
+            }),
+            Cell::number(format!("{:.2}", of(|outcome| outcome.wait_s) / 3600.0)),
             Cell::number(format!("{:.1}", of(|it| it.slowdown))),
             Cell::number(format!("{:.0}", 100.0 * of(|it| it.taken))),
-            Cell::number(format!("{:.1}", 100.0 * of(|it| it.slower))),
+            Cell::number(format!("{:.1}", 100.0 * of(|outcome| outcome.slower))),
             Cell::number(format!("{:.2}", all.iter().map(|it| it.worst).fold(1.0, f64::max))),
         ]);
     }

@@ -41,7 +41,7 @@ fn mean(all: &[Runs], policy: Name, over: Name) -> f64 {
 }
 
 fn least(all: &[Runs], policy: Name, over: Name) -> (f64, &str) {
-    let each = all.iter().filter_map(|it| Some((it.over(policy, over)?, it.name.as_str())));
+    let each = all.iter().filter_map(|runs| Some((runs.over(policy, over)?, runs.name.as_str())));
     each.min_by(|a, b| a.0.total_cmp(&b.0)).unwrap_or((f64::NAN, ""))
 }
 
@@ -49,7 +49,8 @@ fn claims(all: &[Runs]) -> Table {
     let columns = ["policy", "over", "paper %", "ours %", "least %", "in"];
     let note = "percent of the other policy's mean turnaround that is saved, mean over the nine workloads of Table 1. Of the paper's two \
                 figures for B2ARR over RR, 13 agrees with its Figure 4 (1 - 0.77 / 0.89), 28 does not";
-    let mut table = Table::new("cosched: the paper's figures 4 and 5", &columns).kind(Kind::Sim).note(note);
+    let mut table =
+        Table::new("cosched: the paper's figures 4 and 5", &columns).kind(Kind::Sim).note(note);
     let mut push = |policy: Name, over: Name, paper: &str| {
         let (lowest, place) = least(all, policy, over);
         table.push(vec![
@@ -61,7 +62,7 @@ fn claims(all: &[Runs]) -> Table {
             Cell::words(place),
         ]);
     };
-    CLAIMS.iter().for_each(|it| push(it.policy, it.over, it.paper));
+    CLAIMS.iter().for_each(|claim| push(claim.policy, claim.over, claim.paper));
     for over in [Name::Linux, Name::LinuxNow, Name::Rr, Name::B2arr, Name::B2adss] {
         push(Name::Pairing, over, "");
     }
@@ -116,13 +117,19 @@ pub fn report(out: &Output) -> Result<SystemReport, Failure> {
     let points = sweep::points(&|| bar.inc(1));
     bar.finish_and_clear();
     let linux = |policy: Name| (policy, Name::Linux);
-    let figure_4 = [Name::Rr, Name::Dss, Name::Lqg, Name::B2arr, Name::B2adss, Name::Pairing].map(linux);
+    let figure_4 =
+        [Name::Rr, Name::Dss, Name::Lqg, Name::B2arr, Name::B2adss, Name::Pairing].map(linux);
     let (name, shown) = &workloads[1];
-    let outcome = |policy: Name| &all[1].outcomes.iter().find(|it| it.0 == policy).expect("all policies ran").1;
-    let lines: Vec<(String, _)> = [Name::Rr, Name::Pairing].map(|it| (it.text().to_owned(), outcome(it))).into();
+    let outcome = |policy: Name| {
+        &all[1].outcomes.iter().find(|outcome| outcome.0 == policy).expect("all policies ran").1
+    };
+    let lines: Vec<(String, _)> =
+        [Name::Rr, Name::Pairing].map(|it| (it.text().to_owned(), outcome(it))).into();
     let beside = sensitivity::points();
-    let mut first: Vec<Block> =
-        sensitivity::BESIDE.iter().map(|(figure, it)| Block::Chart(sensitivity::chart(&beside, figure, it).for_page())).collect();
+    let mut first: Vec<Block> = sensitivity::BESIDE
+        .iter()
+        .map(|(figure, it)| Block::Chart(sensitivity::chart(&beside, figure, it).for_page()))
+        .collect();
     first.push(Block::Table(sensitivity::table(&beside)));
     let mut blocks = vec![
         Block::Text(

@@ -11,6 +11,10 @@ pub mod sweep;
 pub use figures::report;
 
 /// The committed results of a study as its own tables; `None` for those of others.
-pub fn committed(experiment: &str, file: &str, evidence: &crate::evidence::Evidence) -> Option<Vec<::report::page::Block>> {
+pub fn committed(
+    experiment: &str,
+    file: &str,
+    evidence: &crate::evidence::Evidence,
+) -> Option<Vec<::report::page::Block>> {
     ((experiment, file) == ("cosched-real", "bench")).then(|| bench::committed(evidence))
 }

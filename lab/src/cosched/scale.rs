@@ -1,4 +1,5 @@
-//! Door: A manager of many programs: what a status and a decision take, and whether memory stays flat.
+//! Door: A manager of many programs: what a status and a decision take, and whether memory stays
+//! flat.
 
 use std::time::Instant;
 
@@ -37,7 +38,6 @@ const N_STATUS: usize = 21;
 /// Decisions in each of which this share of the programs ends and others come.
 const COME_AND_GO: usize = 100;
 
-/// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let mut rows = Vec::new();
     let bar = out.progress(u64::from(args.quanta) + 1);
@@ -60,8 +60,13 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
 }
 
 fn table(rows: &[Value], args: &Args) -> Table {
-    let note = format!("{} programs; decisions of pairing over {} quanta of a simulated clock", args.programs, args.quanta);
-    let mut table = Table::new("Many programs", &["what", "measured", "unit", "at most", "limit"]).kind(Kind::Measured).note(note);
+    let note = format!(
+        "{} programs; decisions of pairing over {} quanta of a simulated clock",
+        args.programs, args.quanta
+    );
+    let mut table = Table::new("Many programs", &["what", "measured", "unit", "at most", "limit"])
+        .kind(Kind::Measured)
+        .note(note);
     for it in rows {
         let text = |key: &str| it[key].as_str().unwrap_or_default().to_owned();
         table.push(vec![
@@ -75,8 +80,8 @@ fn table(rows: &[Value], args: &Args) -> Table {
     table
 }
 
-/// Milliseconds of a status of so many real programs that sleep, as the daemon makes it, and of a decision with all that the
-/// policy is told; the medians.
+/// Milliseconds of a status of so many real programs that sleep, as the daemon makes it, and of a
+/// decision with all that the policy is told; the medians.
 fn real(args: &Args, out: &mut Output) -> Result<(f64, f64), Failure> {
     let manager = args.host.start(Role::default(), out)?;
     let measured = {
@@ -84,7 +89,9 @@ fn real(args: &Args, out: &mut Output) -> Result<(f64, f64), Failure> {
         let mut turns = Turns::new(&mut host, Name::Rr);
         let measured = with_sleepers(&mut turns, args.programs as usize);
         let ended = turns.end_all();
-        measured.and_then(|it| ended.map(|()| it)).map_err(failed("manage the programs"))
+        measured
+            .and_then(|measured| ended.map(|()| measured))
+            .map_err(failed("manage the programs"))
     };
     manager.end();
     measured
@@ -102,7 +109,13 @@ fn with_sleepers(turns: &mut Turns<'_>, n: usize) -> std::io::Result<(f64, f64)>
     for idx in 0..n {
         goes_on()?;
         let command = ["sleep", "100000"].map(str::to_owned).into();
-        turns.start(&Task { name: format!("sleep {idx}"), command, n_threads: Some(1), place: None, output: None })?;
+        turns.start(&Task {
+            name: format!("sleep {idx}"),
+            command,
+            n_threads: Some(1),
+            place: None,
+            output: None,
+        })?;
     }
     let (mut samples, mut decisions) = (Vec::new(), Vec::new());
     for _ in 0..N_STATUS {
@@ -122,15 +135,20 @@ struct Simulated {
     growth_kb: f64,
 }
 
-/// Decisions of `pairing` while rates move and programs come and go; the memory of this process after a tenth of them and at the
-/// end.
+/// Decisions of `pairing` while rates move and programs come and go; the memory of this process
+/// after a tenth of them and at the end.
 fn simulated(args: &Args, bar: &mut dyn FnMut(u64)) -> std::io::Result<Simulated> {
     let machine = Machine::paper(4);
     let n = args.programs as usize;
     let mut random = fastrand::Rng::with_seed(1);
-    let mut programs: Vec<ProgramView> =
-        (0..n).map(|it| ProgramView { n_threads: 1, first: it, is_active: true, is_malleable: true }).collect();
-    let thread = |program: usize| ThreadView { window_mbps: vec![0.0; 8], is_ready: true, ..ThreadView::new(program) };
+    let mut programs: Vec<ProgramView> = (0..n)
+        .map(|idx| ProgramView { n_threads: 1, first: idx, is_active: true, is_malleable: true })
+        .collect();
+    let thread = |program: usize| ThreadView {
+        window_mbps: vec![0.0; 8],
+        is_ready: true,
+        ..ThreadView::new(program)
+    };
     let mut threads: Vec<ThreadView> = (0..n).map(thread).collect();
     let mut policy = Name::Pairing.policy(Settings::default());
     // Room for all of it now, and touched: what grows is not this.
@@ -143,7 +161,8 @@ fn simulated(args: &Args, bar: &mut dyn FnMut(u64)) -> std::io::Result<Simulated
             threads[it].is_ready = programs[it].is_active;
         }
         let start = Instant::now();
-        let placement = policy.decide(&View { machine: &machine, programs: &programs, threads: &threads });
+        let placement =
+            policy.decide(&View { machine: &machine, programs: &programs, threads: &threads });
         *sample = start.elapsed().as_secs_f64() * 1e3;
         for &it in placement.iter().flatten() {
             let it = &mut threads[it];
@@ -159,12 +178,16 @@ fn simulated(args: &Args, bar: &mut dyn FnMut(u64)) -> std::io::Result<Simulated
             bar(quantum as u64);
         }
     }
-    Ok(Simulated { median_ms: stats::median(&samples), p99_ms: stats::quantile(&samples, 0.99), growth_kb: memory_kb() - before_kb })
+    Ok(Simulated {
+        median_ms: stats::median(&samples),
+        p99_ms: stats::quantile(&samples, 0.99),
+        growth_kb: memory_kb() - before_kb,
+    })
 }
 
 /// What this process has in memory. Source: proc(5), `/proc/PID/status`.
 fn memory_kb() -> f64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = text.lines().find_map(|it| it.strip_prefix("VmRSS:"));
-    line.and_then(|it| it.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(f64::NAN)
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(f64::NAN)
 }

@@ -43,7 +43,8 @@ impl Args {
 
 const PROGRAMS: [&str; 5] = ["BT", "CG", "FT", "MG", "SP"];
 /// The figures of the paper and what runs beside the programs in them.
-pub const BESIDE: [(&str, &str); 3] = [("figure 1", "FLUSH"), ("figure 2", "nBBMA"), ("figure 3", "BBMA")];
+pub const BESIDE: [(&str, &str); 3] =
+    [("figure 1", "FLUSH"), ("figure 2", "nBBMA"), ("figure 3", "BBMA")];
 const INSTANCES: [usize; 4] = [1, 2, 4, 8];
 
 /// A program of four threads beside so many instances.
@@ -66,7 +67,12 @@ pub fn points() -> Vec<Point> {
     for (_, beside) in BESIDE {
         for program in PROGRAMS {
             let alone = time(program, beside, 0);
-            let point = |instances: usize| Point { program, beside, instances, slowdown: time(program, beside, instances) / alone };
+            let point = |instances: usize| Point {
+                program,
+                beside,
+                instances,
+                slowdown: time(program, beside, instances) / alone,
+            };
             points.extend(INSTANCES.map(point));
         }
     }
@@ -78,12 +84,16 @@ pub fn table(points: &[Point]) -> Table {
     let columns = ["figure", "program", "beside", "1", "2", "4", "8"];
     let note = "slowdown of a program of four threads beside 1, 2, 4 and 8 instances, round robin, M2; the multiprogramming degree alone \
                 would be 1.25, 1.5, 2, 3. Cache misses: no counters here, and the simulator has no caches of processors";
-    let mut table = Table::new("Programs beside microbenchmarks", &columns).kind(Kind::Sim).note(note);
+    let mut table =
+        Table::new("Programs beside microbenchmarks", &columns).kind(Kind::Sim).note(note);
     for (figure, beside) in BESIDE {
         for program in PROGRAMS {
-            let own = points.iter().filter(|it| it.beside == beside && it.program == program);
-            let cells = own.map(|it| Cell::number(format!("{:.2}", it.slowdown)));
-            table.push([figure, program, beside].map(Cell::words).into_iter().chain(cells).collect());
+            let own =
+                points.iter().filter(|point| point.beside == beside && point.program == program);
+            let cells = own.map(|own| Cell::number(format!("{:.2}", own.slowdown)));
+            table.push(
+                [figure, program, beside].map(Cell::words).into_iter().chain(cells).collect(),
+            );
         }
     }
     table
@@ -95,8 +105,8 @@ pub fn chart(points: &[Point], figure: &str, beside: &str) -> LineChart {
         name: (*program).into(),
         points: points
             .iter()
-            .filter(|it| it.beside == beside && it.program == *program)
-            .map(|it| (it.instances as f64, it.slowdown))
+            .filter(|point| point.beside == beside && point.program == *program)
+            .map(|point| (point.instances as f64, point.slowdown))
             .collect(),
     };
     LineChart {
@@ -108,14 +118,13 @@ pub fn chart(points: &[Point], figure: &str, beside: &str) -> LineChart {
     }
 }
 
-/// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     if args.real {
         return real(args, out);
     }
     let points = points();
     out.text(&table(&points).terminal(None));
-    let row = |it: &Point| json!({"program": it.program, "beside": it.beside, "instances": it.instances, "slowdown": it.slowdown});
+    let row = |point: &Point| json!({"program": point.program, "beside": point.beside, "instances": point.instances, "slowdown": point.slowdown});
     let rows: Vec<Value> = points.iter().map(row).collect();
     out.object(&json!({"ok": true, "kind": "sim", "model": "m2", "counters": false, "rows": rows}));
     Ok(())
@@ -127,7 +136,14 @@ struct Measured {
     bytes: Option<u64>,
 }
 
-fn measure(args: &Args, manager: &Manager, folder: &Path, program: &str, beside: &str, instances: usize) -> Result<Measured, Failure> {
+fn measure(
+    args: &Args,
+    manager: &Manager,
+    folder: &Path,
+    program: &str,
+    beside: &str,
+    instances: usize,
+) -> Result<Measured, Failure> {
     let mut it = workload::beside(Purpose::Real, program, 4, beside, instances);
     for it in &mut it.programs {
         if let Start::Kernel(_, rounds) = &mut it.start {
@@ -159,11 +175,13 @@ fn real(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let (source, reason) = (manager.choice.kind, manager.choice.reason.clone());
     manager.end();
     let (rows, discarded) = found?;
-    let counters = rows.iter().any(|it| it["traffic"].is_f64());
+    let counters = rows.iter().any(|row| row["traffic"].is_f64());
     let misses = if counters {
         format!("traffic: the same ratio of the bytes that {} counted", source.text())
     } else {
-        format!("cache misses: no counters here ({reason}); the simulator has no caches of processors either")
+        format!(
+            "cache misses: no counters here ({reason}); the simulator has no caches of processors either"
+        )
     };
     let note = format!(
         "a kernel of four threads beside 1, 2, 4 and 8 instances under rr, over the kernel alone under rr, medians of {} runs; the \
@@ -171,12 +189,23 @@ fn real(args: &Args, out: &mut Output) -> Result<(), Failure> {
         args.runs
     );
     let columns = ["figure", "program", "beside", "instances", "slowdown", "traffic"];
-    let mut table = Table::new("Real programs beside microbenchmarks", &columns).kind(Kind::Measured).note(note);
+    let mut table = Table::new("Real programs beside microbenchmarks", &columns)
+        .kind(Kind::Measured)
+        .note(note);
     for it in &rows {
         let words = |key: &str| Cell::words(it[key].as_str().unwrap_or_default());
-        let number = |key: &str| Cell::number(it[key].as_f64().map_or("-".to_owned(), |it| format!("{it:.2}")));
+        let number = |key: &str| {
+            Cell::number(it[key].as_f64().map_or("-".to_owned(), |it| format!("{it:.2}")))
+        };
         let instances = Cell::number(&it["instances"]);
-        table.push(vec![words("figure"), words("program"), words("beside"), instances, number("slowdown"), number("traffic")]);
+        table.push(vec![
+            words("figure"),
+            words("program"),
+            words("beside"),
+            instances,
+            number("slowdown"),
+            number("traffic"),
+        ]);
     }
     out.text(&table.terminal(None));
     if discarded {
@@ -188,21 +217,28 @@ fn real(args: &Args, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn real_rows(args: &Args, manager: &Manager, folder: &Path, out: &Output) -> Result<(Vec<Value>, bool), Failure> {
+fn real_rows(
+    args: &Args,
+    manager: &Manager,
+    folder: &Path,
+    out: &Output,
+) -> Result<(Vec<Value>, bool), Failure> {
     let before = manager.links().map_err(Failure::tool)?;
     let n_all = PROGRAMS.len() * BESIDE.len() * (1 + INSTANCES.len()) * args.runs as usize;
     let bar = out.progress(n_all as u64);
-    let median = |program: &str, beside: &str, instances: usize| -> Result<(f64, Option<f64>), Failure> {
-        bar.set_message(format!("{program} beside {instances} {beside}"));
-        let mut all = Vec::new();
-        for _ in 0..args.runs {
-            all.push(measure(args, manager, folder, program, beside, instances)?);
-            bar.inc(1);
-        }
-        let seconds: Vec<f64> = all.iter().map(|it| it.seconds).collect();
-        let bytes: Option<Vec<f64>> = all.iter().map(|it| it.bytes.map(|it| it as f64)).collect();
-        Ok((stats::median(&seconds), bytes.map(|it| stats::median(&it))))
-    };
+    let median =
+        |program: &str, beside: &str, instances: usize| -> Result<(f64, Option<f64>), Failure> {
+            bar.set_message(format!("{program} beside {instances} {beside}"));
+            let mut all = Vec::new();
+            for _ in 0..args.runs {
+                all.push(measure(args, manager, folder, program, beside, instances)?);
+                bar.inc(1);
+            }
+            let seconds: Vec<f64> = all.iter().map(|it| it.seconds).collect();
+            let bytes: Option<Vec<f64>> =
+                all.iter().map(|it| it.bytes.map(|byte| byte as f64)).collect();
+            Ok((stats::median(&seconds), bytes.map(|byte| stats::median(&byte))))
+        };
     let mut rows = Vec::new();
     for (figure, beside) in BESIDE {
         for program in PROGRAMS {

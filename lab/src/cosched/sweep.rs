@@ -37,25 +37,34 @@ pub struct Point {
 }
 
 fn point(what: &'static str, value: f64, policy: Name, all: &[Runs]) -> Point {
-    let own = || all.iter().filter_map(|it| it.outcomes.iter().find(|it| it.0 == policy).map(|it| &it.1));
+    let own = || {
+        all.iter().filter_map(|runs| {
+            runs.outcomes.iter().find(|outcome| outcome.0 == policy).map(|outcome| &outcome.1)
+        })
+    };
     let mean = |sum: f64| sum / all.len() as f64;
     Point {
         what,
         value,
         policy,
         over_linux_pct: mean(all.iter().filter_map(|it| it.over(policy, Name::Linux)).sum()),
-        longest_wait_quanta: own().map(|it| it.longest_wait_quanta).fold(0.0, f64::max),
-        decision_age_quanta: mean(own().map(|it| it.decision_age_quanta).sum()),
+        longest_wait_quanta: own().map(|own| own.longest_wait_quanta).fold(0.0, f64::max),
+        decision_age_quanta: mean(own().map(|own| own.decision_age_quanta).sum()),
     }
 }
 
-/// All points: the share that goes by round robin, the epoch, and 2 to 32 processors on one bus that grows with them
-/// or does not.
+/// All points: the share that goes by round robin, the epoch, and 2 to 32 processors on one bus
+/// that grows with them or does not.
 pub fn points(bar: &dyn Fn()) -> Vec<Point> {
     let workloads = workload::table_1();
     let model = Model::plain(Base::M2);
     let all = |machine: &Machine, names: &[Name], settings: Settings| -> Vec<Runs> {
-        workloads.iter().map(|(name, it)| runs(name, it, names, &(machine.clone(), model, settings), Assumptions::default())).collect()
+        workloads
+            .iter()
+            .map(|(name, it)| {
+                runs(name, it, names, &(machine.clone(), model, settings), Assumptions::default())
+            })
+            .collect()
     };
     let mut points = Vec::new();
     let paper = Machine::paper(4);
@@ -65,13 +74,23 @@ pub fn points(bar: &dyn Fn()) -> Vec<Point> {
             ("share of bandwidth by rr", ShareOf::Bandwidth(f64::from(tenths) / 10.0)),
         ] {
             let settings = Settings { share, ..Settings::default() };
-            points.push(point(what, f64::from(tenths) / 10.0, Name::B2arr, &all(&paper, &[Name::Linux, Name::B2arr], settings)));
+            points.push(point(
+                what,
+                f64::from(tenths) / 10.0,
+                Name::B2arr,
+                &all(&paper, &[Name::Linux, Name::B2arr], settings),
+            ));
         }
         bar();
     }
     for epoch in [1usize, 2, 3, 4, 6, 8] {
         let settings = Settings { epoch, ..Settings::default() };
-        points.push(point("epoch", epoch as f64, Name::B2adss, &all(&paper, &[Name::Linux, Name::B2adss], settings)));
+        points.push(point(
+            "epoch",
+            epoch as f64,
+            Name::B2adss,
+            &all(&paper, &[Name::Linux, Name::B2adss], settings),
+        ));
         bar();
     }
     for n_cpus in [2usize, 4, 8, 16, 32] {
@@ -84,7 +103,12 @@ pub fn points(bar: &dyn Fn()) -> Vec<Point> {
                 runs(name, &it.times((n_cpus / 4).max(1)), &names, &made, Assumptions::default())
             })
             .collect();
-        points.extend(names.into_iter().skip(1).map(|it| point("processors on the bus", n_cpus as f64, it, &all)));
+        points.extend(
+            names
+                .into_iter()
+                .skip(1)
+                .map(|name| point("processors on the bus", n_cpus as f64, name, &all)),
+        );
         bar();
     }
     points
@@ -93,11 +117,11 @@ pub fn points(bar: &dyn Fn()) -> Vec<Point> {
 /// Steps of [`points`], for a progress bar.
 pub const N_STEPS: u64 = 16;
 
-/// As a table.
 pub fn table(points: &[Point]) -> Table {
     let columns = ["varied", "value", "policy", "over linux %", "longest wait", "age"];
     let note = "means over the nine workloads of Table 1 on the paper's bus, M2; the longest wait of any, in quanta of 100 ms";
-    let mut table = Table::new("What the paper chose by experiment", &columns).kind(Kind::Sim).note(note);
+    let mut table =
+        Table::new("What the paper chose by experiment", &columns).kind(Kind::Sim).note(note);
     for it in points {
         table.push(vec![
             Cell::words(it.what),
@@ -118,8 +142,8 @@ pub fn chart(points: &[Point]) -> LineChart {
         name: policy.text().into(),
         points: points
             .iter()
-            .filter(|it| it.policy == policy && it.what == "processors on the bus")
-            .map(|it| (it.value, it.over_linux_pct))
+            .filter(|point| point.policy == policy && point.what == "processors on the bus")
+            .map(|point| (point.value, point.over_linux_pct))
             .collect(),
     };
     LineChart {
@@ -149,12 +173,18 @@ pub fn decisions() -> Vec<Decision> {
     let (n_cpus, n_threads) = SCALE;
     let machine = Machine::paper(n_cpus);
     let mut random = fastrand::Rng::with_seed(1);
-    let programs: Vec<ProgramView> =
-        (0..n_threads / 4).map(|it| ProgramView { n_threads: 4, first: 4 * it, is_active: true, is_malleable: true }).collect();
-    let mut thread = |it: usize| {
+    let programs: Vec<ProgramView> = (0..n_threads / 4)
+        .map(|idx| ProgramView {
+            n_threads: 4,
+            first: 4 * idx,
+            is_active: true,
+            is_malleable: true,
+        })
+        .collect();
+    let mut thread = |number: usize| {
         let rate = 100.0 * random.f64();
         ThreadView {
-            program: it / 4,
+            program: number / 4,
             latest_mbps: rate,
             window_mbps: vec![rate; 4],
             write_share: 0.0,
@@ -174,7 +204,8 @@ pub fn decisions() -> Vec<Decision> {
                 it.latest_mbps = (it.latest_mbps * (0.95 + 0.1 * random.f64())).min(100.0);
             }
             let start = Instant::now();
-            let placement = chooser.decide(&View { machine: &machine, programs: &programs, threads: &threads });
+            let placement =
+                chooser.decide(&View { machine: &machine, programs: &programs, threads: &threads });
             let us = start.elapsed().as_secs_f64() * 1e6;
             assert!(placement.iter().any(Option::is_some), "somebody runs");
             if idx > 0 {
@@ -186,18 +217,27 @@ pub fn decisions() -> Vec<Decision> {
     all
 }
 
-/// As a table.
 pub fn decision_table(all: &[Decision]) -> Table {
-    let note = format!("{N_DECISIONS} decisions, {} processors, {} threads of {} programs", SCALE.0, SCALE.1, SCALE.1 / 4);
-    let mut table = Table::new("One decision", &["policy", "us", "from", "to"]).kind(Kind::Measured).note(note);
+    let note = format!(
+        "{N_DECISIONS} decisions, {} processors, {} threads of {} programs",
+        SCALE.0,
+        SCALE.1,
+        SCALE.1 / 4
+    );
+    let mut table =
+        Table::new("One decision", &["policy", "us", "from", "to"]).kind(Kind::Measured).note(note);
     for it in all {
-        let number = |it: f64| Cell::number(format!("{it:.0}"));
-        table.push(vec![Cell::words(it.policy.text()), number(it.us.value), number(it.us.low), number(it.us.high)]);
+        let number = |number: f64| Cell::number(format!("{number:.0}"));
+        table.push(vec![
+            Cell::words(it.policy.text()),
+            number(it.us.value),
+            number(it.us.low),
+            number(it.us.high),
+        ]);
     }
     table
 }
 
-/// Runs the command.
 pub fn run(_args: Args, out: &mut Output) -> Result<(), Failure> {
     let bar = out.progress(N_STEPS);
     let points = points(&|| bar.inc(1));
@@ -205,16 +245,18 @@ pub fn run(_args: Args, out: &mut Output) -> Result<(), Failure> {
     let decisions = decisions();
     out.text(&table(&points).terminal(None));
     out.text(&decision_table(&decisions).terminal(None));
-    let row = |it: &Point| {
-        json!({"varied": it.what, "value": it.value, "policy": it.policy.text(), "over_linux_pct": it.over_linux_pct,
-            "longest_wait_quanta": it.longest_wait_quanta, "decision_age_quanta": it.decision_age_quanta})
+    let row = |point: &Point| {
+        json!({"varied": point.what, "value": point.value, "policy": point.policy.text(), "over_linux_pct": point.over_linux_pct,
+            "longest_wait_quanta": point.longest_wait_quanta, "decision_age_quanta": point.decision_age_quanta})
     };
     let rows: Vec<Value> = points.iter().map(row).collect();
-    let decision = |it: &Decision| {
-        json!({"kind": "measured", "cpus": SCALE.0, "threads": SCALE.1, "policy": it.policy.text(),
-            "median_us": it.us.value, "low_us": it.us.low, "high_us": it.us.high})
+    let decision = |decision: &Decision| {
+        json!({"kind": "measured", "cpus": SCALE.0, "threads": SCALE.1, "policy": decision.policy.text(),
+            "median_us": decision.us.value, "low_us": decision.us.low, "high_us": decision.us.high})
     };
     let decisions: Vec<Value> = decisions.iter().map(decision).collect();
-    out.object(&json!({"ok": true, "kind": "sim", "model": "m2", "rows": rows, "decision": decisions}));
+    out.object(
+        &json!({"ok": true, "kind": "sim", "model": "m2", "rows": rows, "decision": decisions}),
+    );
     Ok(())
 }

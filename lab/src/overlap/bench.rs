@@ -38,12 +38,12 @@ pub struct Args {
     /// Write the results as evidence after each row. Rows that the file has are not measured again.
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Measure also the rows of the file again whose interval holds a bound and that have fewer rounds than `--pairs`.
+    /// Measure also the rows of the file again whose interval holds a bound and that have
+    /// fewer rounds than `--pairs`.
     #[arg(long, requires = "out", requires = "pairs")]
     settle: bool,
 }
 
-/// What is measured.
 struct Plan {
     bytes: Vec<u64>,
     ranks: Vec<u32>,
@@ -72,20 +72,22 @@ impl Plan {
 
     /// True if a row of the file stands.
     fn keeps(&self, row: &Row) -> bool {
-        row.pairs >= self.pairs || self.settle && Rule::ALL.iter().all(|rule| rule.verdict(row) != Some(Verdict::Open))
+        row.pairs >= self.pairs
+            || self.settle && Rule::ALL.iter().all(|rule| rule.verdict(row) != Some(Verdict::Open))
     }
 }
 
-/// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let plan = Plan::new(args);
     if plan.pairs == 0 || plan.ranks.contains(&0) || plan.ranks.contains(&1) {
         return Err(Failure::user("a benchmark needs a pair, and two ranks or more", None));
     }
     store::check(args.out.as_deref())?;
-    let libraries: Vec<Mpi> = Mpi::ALL.into_iter().filter(|it| args.mpi.is_none_or(|wanted| wanted == *it)).collect();
+    let libraries: Vec<Mpi> =
+        Mpi::ALL.into_iter().filter(|it| args.mpi.is_none_or(|wanted| wanted == *it)).collect();
     // The file keeps every row that it has, also those of other libraries, ranks and payloads.
-    let mut known = args.out.as_deref().map(|path| earlier(path, &plan)).transpose()?.unwrap_or_default();
+    let mut known =
+        args.out.as_deref().map(|path| earlier(path, &plan)).transpose()?.unwrap_or_default();
     bench::check_network().map_err(Failure::tool)?;
     let n_rows = libraries.len() * Program::ALL.len() * plan.ranks.len() * plan.bytes.len();
     let progress = out.progress((n_rows * plan.pairs) as u64);
@@ -95,9 +97,14 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             let mut built = None;
             for &ranks in &plan.ranks {
                 for &bytes in &plan.bytes {
-                    progress.set_message(format!("{} {} {ranks} ranks {bytes} B", mpi.name(), program.name()));
+                    progress.set_message(format!(
+                        "{} {} {ranks} ranks {bytes} B",
+                        mpi.name(),
+                        program.name()
+                    ));
                     let case = Case { program, mpi, ranks, bytes };
-                    if let Some(row) = known.iter().find(|row| row.case == case && plan.keeps(row)) {
+                    if let Some(row) = known.iter().find(|row| row.case == case && plan.keeps(row))
+                    {
                         rows.push(row.clone());
                         n_kept += 1;
                         progress.inc(plan.pairs as u64);
@@ -107,7 +114,8 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
                         built = Some(bench::build(program, mpi).map_err(Failure::tool)?);
                     }
                     let programs = built.as_ref().expect("they were built above");
-                    let row = bench::measure(programs, case, plan.pairs, &mut || progress.inc(1)).map_err(Failure::tool)?;
+                    let row = bench::measure(programs, case, plan.pairs, &mut || progress.inc(1))
+                        .map_err(Failure::tool)?;
                     rows.push(row.clone());
                     known.retain(|row| row.case != case);
                     known.push(row);
@@ -119,10 +127,13 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         }
     }
     progress.finish_and_clear();
-    let seconds: f64 = rows.iter().map(|it| it.seconds).sum();
+    let seconds: f64 = rows.iter().map(|row| row.seconds).sum();
     out.line(&table(&rows).terminal(None));
     out.line(&rules(&rows).terminal(None));
-    out.line(&format!("{} in {seconds:.0} s, {n_kept} of them kept from before", count(rows.len(), "row")));
+    out.line(&format!(
+        "{} in {seconds:.0} s, {n_kept} of them kept from before",
+        count(rows.len(), "row")
+    ));
     let asked = Rule::ALL.map(|rule| (rule.name().to_owned(), counts(rule, &rows)));
     out.object(&json!({
         "ok": true,
@@ -160,9 +171,13 @@ fn rules(rows: &[Row]) -> Table {
 fn earlier(path: &Path, plan: &Plan) -> Result<Vec<Row>, Failure> {
     let Some(evidence) = store::earlier(path)? else { return Ok(Vec::new()) };
     let rows: Option<Vec<Row>> = evidence.rows.iter().map(parse).collect();
-    let rows = rows.ok_or_else(|| store::cannot_go_on(path, "its rows are not of this benchmark"))?;
+    let rows =
+        rows.ok_or_else(|| store::cannot_go_on(path, "its rows are not of this benchmark"))?;
     if !plan.settle && rows.iter().any(|row| row.pairs < plan.pairs) {
-        return Err(store::cannot_go_on(path, &format!("some of its rows have fewer pairs than {}", plan.pairs)));
+        return Err(store::cannot_go_on(
+            path,
+            &format!("some of its rows have fewer pairs than {}", plan.pairs),
+        ));
     }
     Ok(rows)
 }
@@ -172,10 +187,17 @@ fn parse(map: &Map<String, Value>) -> Option<Row> {
     let number = |key: &str| map.get(key)?.as_f64();
     let count = |key: &str| map.get(key)?.as_u64();
     let pair = |key: &str| Some((map.get(key)?.get(0)?.as_f64()?, map.get(key)?.get(1)?.as_f64()?));
-    let program = Program::ALL.into_iter().find(|it| map.get("program").and_then(Value::as_str) == Some(it.name()))?;
+    let program = Program::ALL
+        .into_iter()
+        .find(|it| map.get("program").and_then(Value::as_str) == Some(it.name()))?;
     let mpi = Mpi::named(map.get("mpi")?.as_str()?)?;
     Some(Row {
-        case: Case { program, mpi, ranks: u32::try_from(count("ranks")?).ok()?, bytes: count("bytes")? },
+        case: Case {
+            program,
+            mpi,
+            ranks: u32::try_from(count("ranks")?).ok()?,
+            bytes: count("bytes")?,
+        },
         blocking_ms: number("blocking_ms")?,
         overlapped_ms: number("overlapped_ms")?,
         by_hand_ms: number("by_hand_ms")?,
@@ -229,13 +251,14 @@ fn store(path: &Path, rows: &[Row]) -> Result<(), Failure> {
         all.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
     };
     let (ranks, bytes) = (list(&|it| u64::from(it.case.ranks)), list(&|it| it.case.bytes));
-    let pairs: BTreeSet<usize> = rows.iter().map(|it| it.pairs).collect();
+    let pairs: BTreeSet<usize> = rows.iter().map(|row| row.pairs).collect();
     let runs = pairs.iter().enumerate().map(|(idx, pairs)| {
         let settle = if idx > 0 { " --settle" } else { "" };
         format!("meanwhile-lab run overlap --pairs {pairs}{settle} --ranks {ranks} --bytes {bytes} --out FILE")
     });
     let version = |(program, flag): (&str, &str)| machine::version(program, &[flag]).ok();
-    let compilers = [("clang-19", "--version"), ("mpirun.openmpi", "--version"), ("mpicc.mpich", "-v")];
+    let compilers =
+        [("clang-19", "--version"), ("mpirun.openmpi", "--version"), ("mpicc.mpich", "-v")];
     let evidence = Evidence {
         kind: Kind::Measured,
         machine: terminal::machine_here(),
@@ -250,10 +273,15 @@ fn store(path: &Path, rows: &[Row]) -> Result<(), Failure> {
 /// The committed tables; nothing for rows of an earlier benchmark.
 pub fn committed(evidence: &Evidence) -> Option<Vec<Block>> {
     let mut rows: Vec<Row> = evidence.rows.iter().map(parse).collect::<Option<_>>()?;
-    rows.sort_by_key(|it| (it.case.mpi.name(), it.case.program.name(), it.case.ranks, it.case.bytes));
-    let charts = Mpi::ALL.into_iter().map(|library| chart(&rows, library)).filter(|it| !it.rows.is_empty());
+    rows.sort_by_key(|row| {
+        (row.case.mpi.name(), row.case.program.name(), row.case.ranks, row.case.bytes)
+    });
+    let charts = Mpi::ALL
+        .into_iter()
+        .map(|library| chart(&rows, library))
+        .filter(|chart| !chart.rows.is_empty());
     let mut blocks = vec![Block::Text(evidence.origin())];
-    blocks.extend(charts.map(|it| Block::Chart(it.for_page())));
+    blocks.extend(charts.map(|chart| Block::Chart(chart.for_page())));
     blocks.extend([Block::Table(table(&rows)), Block::Table(rules(&rows))]);
     Some(blocks)
 }
@@ -266,7 +294,12 @@ fn chart(rows: &[Row], library: Mpi) -> RatioChart {
         _ => format!("{} MB", bytes >> 20),
     };
     let ratio = |row: &Row| Ratio {
-        name: format!("{}, {}, {}", row.case.program.name(), count(row.case.ranks as usize, "rank"), payload(row.case.bytes)),
+        name: format!(
+            "{}, {}, {}",
+            row.case.program.name(),
+            count(row.case.ranks as usize, "rank"),
+            payload(row.case.bytes)
+        ),
         ratio: row.ratio,
         low: row.interval.0,
         high: row.interval.1,
@@ -275,14 +308,16 @@ fn chart(rows: &[Row], library: Mpi) -> RatioChart {
         title: format!("Messages over 2 Gbit/s, {}", library.name()),
         meaning: "blocking / overlapped, above 1 is faster".to_owned(),
         kind: Kind::Measured,
-        rows: rows.iter().filter(|it| it.case.mpi == library).map(ratio).collect(),
+        rows: rows.iter().filter(|row| row.case.mpi == library).map(ratio).collect(),
     }
 }
 
 /// A verdict as a cell.
 fn verdict(rule: Rule, row: &Row) -> Cell {
     let same = if row.same_calls() { " =" } else { "" };
-    Cell::words(rule.verdict(row).map_or_else(|| "-".to_owned(), |it| format!("{}{same}", it.name())))
+    Cell::words(
+        rule.verdict(row).map_or_else(|| "-".to_owned(), |it| format!("{}{same}", it.name())),
+    )
 }
 
 /// The rows as a table.
@@ -370,9 +405,10 @@ mod tests {
         let folder = tempfile::tempdir().expect("there is room");
         let path = folder.path().join("bench.json");
         store(&path, &[row(0.96, 45), row(0.93, 15)]).expect("it is written");
-        let plan = |pairs: usize, settle: bool| Plan { bytes: vec![8], ranks: vec![2], pairs, settle };
-        assert_eq!(earlier(&path, &plan(15, false)).map(|it| it.len()).ok(), Some(2));
-        assert_eq!(earlier(&path, &plan(45, true)).map(|it| it.len()).ok(), Some(2));
+        let plan =
+            |pairs: usize, settle: bool| Plan { bytes: vec![8], ranks: vec![2], pairs, settle };
+        assert_eq!(earlier(&path, &plan(15, false)).map(|earlier| earlier.len()).ok(), Some(2));
+        assert_eq!(earlier(&path, &plan(45, true)).map(|earlier| earlier.len()).ok(), Some(2));
         assert!(earlier(&path, &plan(45, false)).is_err());
     }
 }

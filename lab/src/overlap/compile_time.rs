@@ -17,7 +17,8 @@ use terminal::output::{Failure, Output};
 
 /// Lines of the program that is made where none is given.
 const LINES: usize = 10_000;
-/// Its lines for each call of MPI, from a code that communicates in a few places to one that does so everywhere.
+/// Its lines for each call of MPI, from a code that communicates in a few places to one
+/// that does so everywhere.
 const LINES_A_CALL: [usize; 3] = [120, 60, 30];
 
 /// Arguments of `meanwhile-lab run overlap-compile-time`.
@@ -29,7 +30,8 @@ pub struct Args {
     /// Compilations without and with the plugin, in turn.
     #[arg(long, default_value_t = 15)]
     pairs: usize,
-    /// Count the instructions of one compilation each, with valgrind, which takes 25 to 50 times as long.
+    /// Count the instructions of one compilation each, with valgrind, which takes 25 to
+    /// 50 times as long.
     #[arg(long)]
     count: bool,
     #[command(flatten)]
@@ -40,12 +42,12 @@ pub struct Args {
     /// Write the results as evidence.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["arguments", "PluginOptions"])]
     out: Option<PathBuf>,
-    /// Compiler arguments of one file, after `--`, such as `-O2 -c solver.c`; three made programs of 10,000 lines if none.
+    /// Compiler arguments of one file, after `--`, such as `-O2 -c solver.c`; three made programs
+    /// of 10,000 lines if none.
     #[arg(last = true, value_name = "ARGUMENTS")]
     arguments: Vec<String>,
 }
 
-/// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     if args.pairs == 0 {
         return Err(Failure::user("a comparison needs a pair", None));
@@ -55,15 +57,24 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         Some(library) => library,
         None => mpi::which("mpicc").map_err(Failure::tool)?,
     };
-    let extent = Extent { settings: args.plugin_options.settings(), pairs: args.pairs, count: args.count };
+    let extent =
+        Extent { settings: args.plugin_options.settings(), pairs: args.pairs, count: args.count };
     let mut rows = Vec::new();
     if args.arguments.is_empty() {
         let progress = out.progress((LINES_A_CALL.len() * extent.steps()) as u64);
         for lines_a_call in LINES_A_CALL {
             progress.set_message(format!("a call every {lines_a_call} lines"));
-            let made = compile_time::measure_made(library, LINES, lines_a_call, &extent, &mut || progress.inc(1));
+            let made =
+                compile_time::measure_made(library, LINES, lines_a_call, &extent, &mut || {
+                    progress.inc(1)
+                });
             let (n_lines, cost) = made.map_err(Failure::tool)?;
-            rows.push(object(library, &format!("made, a call every {lines_a_call} lines"), Some(n_lines), &cost));
+            rows.push(object(
+                library,
+                &format!("made, a call every {lines_a_call} lines"),
+                Some(n_lines),
+                &cost,
+            ));
         }
         progress.finish_and_clear();
     } else {
@@ -73,14 +84,21 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             _ => Language::Fortran,
         };
         let progress = out.progress(extent.steps() as u64);
-        let cost = compile_time::measure(language, library, &args.arguments, &extent, &mut || progress.inc(1)).map_err(Failure::tool)?;
+        let cost = compile_time::measure(language, library, &args.arguments, &extent, &mut || {
+            progress.inc(1)
+        })
+        .map_err(Failure::tool)?;
         progress.finish_and_clear();
         rows.push(object(library, &args.arguments.join(" "), None, &cost));
     }
     out.line(&table(&rows).terminal(None));
     if let Some(path) = &args.out {
         let count = if args.count { " --count" } else { "" };
-        let command = format!("meanwhile-lab run overlap-compile-time --mpi {} --pairs {}{count} --out FILE", library.name(), args.pairs);
+        let command = format!(
+            "meanwhile-lab run overlap-compile-time --mpi {} --pairs {}{count} --out FILE",
+            library.name(),
+            args.pairs
+        );
         store::store(path, Kind::Measured, ("clang-19", "--version"), &command, rows.clone())?;
     }
     out.object(&json!({"ok": true, "mpi": library.name(), "rows": rows}));
@@ -101,8 +119,8 @@ fn object(library: Mpi, what: &str, lines: Option<usize>, cost: &Cost) -> Map<St
         "interval": (cost.pairs > 1).then(|| [rounded(cost.interval.0), rounded(cost.interval.1)]),
         "pairs": cost.pairs,
         "load": cost.load,
-        "plain_instructions": cost.instructions.map(|it| it.0),
-        "plugin_instructions": cost.instructions.map(|it| it.1),
+        "plain_instructions": cost.instructions.map(|instruction| instruction.0),
+        "plugin_instructions": cost.instructions.map(|instruction| instruction.1),
         "instructions_ratio": cost.instructions.map(|(plain, plugin)| rounded(plugin as f64 / plain as f64)),
     });
     match value {
@@ -111,13 +129,23 @@ fn object(library: Mpi, what: &str, lines: Option<usize>, cost: &Cost) -> Map<St
     }
 }
 
-/// The committed table.
 pub fn committed(evidence: &Evidence) -> Vec<Block> {
     vec![Block::Text(evidence.origin()), Block::Table(table(&evidence.rows))]
 }
 
 fn table(rows: &[Map<String, Value>]) -> Table {
-    let columns = ["compiled", "lines", "calls", "converted", "plain [s]", "plugin [s]", "ratio", "95 %", "pairs", "of instructions"];
+    let columns = [
+        "compiled",
+        "lines",
+        "calls",
+        "converted",
+        "plain [s]",
+        "plugin [s]",
+        "ratio",
+        "95 %",
+        "pairs",
+        "of instructions",
+    ];
     let mut table = Table::new("what the plugin costs a compilation", &columns)
         .kind(Kind::Measured)
         .note("seconds: processor time of the compiler; ratio: with the plugin over without, above 1 is slower; of instructions: the same ratio of instructions, one compilation each, counted by valgrind");
@@ -126,11 +154,21 @@ fn table(rows: &[Map<String, Value>]) -> Table {
         let mut cells = vec![Cell::words(row["compiled"].as_str().unwrap_or("-"))];
         cells.push(row["lines"].as_u64().map_or_else(|| Cell::words("-"), Cell::number));
         cells.extend(["calls", "converted"].map(|key| Cell::number(&row[key])));
-        cells.extend(["plain_s", "plugin_s"].map(|key| Cell::number(format!("{:.2}", row[key].as_f64().unwrap_or(f64::NAN)))));
+        cells.extend(
+            ["plain_s", "plugin_s"]
+                .map(|key| Cell::number(format!("{:.2}", row[key].as_f64().unwrap_or(f64::NAN)))),
+        );
         cells.push(Cell::number(format!("{:.3}", row["ratio"].as_f64().unwrap_or(f64::NAN))));
-        cells.push(Cell::words(stats::interval_text((end(0), end(1)), row["pairs"].as_u64().unwrap_or(0) as usize)));
+        cells.push(Cell::words(stats::interval_text(
+            (end(0), end(1)),
+            row["pairs"].as_u64().unwrap_or(0) as usize,
+        )));
         cells.push(Cell::number(&row["pairs"]));
-        cells.push(row["instructions_ratio"].as_f64().map_or_else(|| Cell::words("-"), |it| Cell::number(format!("{it:.3}"))));
+        cells.push(
+            row["instructions_ratio"]
+                .as_f64()
+                .map_or_else(|| Cell::words("-"), |it| Cell::number(format!("{it:.3}"))),
+        );
         table.push(cells);
     }
     table

@@ -1,5 +1,5 @@
-//! The section of `meanwhile-lab report`: what becomes of the calls of the example programs, and the
-//! paper's table 1.
+//! The section of `meanwhile-lab report`: what becomes of the calls of the example programs, and
+//! the paper's table 1.
 
 use measure::stats::{Interval, median, median_interval};
 use overlap::examples::{self, Listing};
@@ -19,7 +19,8 @@ use crate::report::SystemReport;
 use terminal::output::{Failure, Output};
 
 /// The interval of the paper's table 1 for each strength that it has, in microseconds.
-const PAPER_US: [(&str, Option<f64>); 3] = [("basic", Some(2406.57)), ("extended", Some(4803.15)), ("frontier", None)];
+const PAPER_US: [(&str, Option<f64>); 3] =
+    [("basic", Some(2406.57)), ("extended", Some(4803.15)), ("frontier", None)];
 
 /// Plain over overlapped, of programs that others wrote.
 const PUBLIC_CODES: &str = include_str!("../../../experiments/overlap/public-codes.json");
@@ -44,25 +45,30 @@ pub fn report(quick: bool, out: &mut Output) -> Result<SystemReport, Failure> {
     progress.finish_and_clear();
 
     let json = rows.iter().map(|(name, by_strength)| row_json(name, by_strength));
-    let measured = windows.iter().map(|it| {
+    let measured = windows.iter().map(|window| {
         json!({
             "system": "overlap",
             "program": "listing.c",
-            "strength": it.strength,
-            "window_us": it.us,
-            "over_basic": it.over_basic.value,
-            "interval": [it.over_basic.low, it.over_basic.high],
+            "strength": window.strength,
+            "window_us": window.us,
+            "over_basic": window.over_basic.value,
+            "interval": [window.over_basic.low, window.over_basic.high],
         })
     });
     let all = json.chain(measured).collect();
     let summary = static_table(&rows, library);
-    let blocks = vec![Block::Table(static_windows(&rows)), Block::Table(intervals(&windows, library))];
+    let blocks =
+        vec![Block::Table(static_windows(&rows)), Block::Table(intervals(&windows, library))];
     let title = "overlap: work while a message is under way".to_owned();
-    Ok(SystemReport { summary, section: Section { title, card: Some(card(PUBLIC_CODES)?), blocks, ..Section::default() }, rows: all })
+    Ok(SystemReport {
+        summary,
+        section: Section { title, card: Some(card(PUBLIC_CODES)?), blocks, ..Section::default() },
+        rows: all,
+    })
 }
 
 fn row_json(name: &str, by_strength: &[Summary; 3]) -> Value {
-    let windows: Vec<Option<f64>> = by_strength.iter().map(|it| it.mean_window).collect();
+    let windows: Vec<Option<f64>> = by_strength.iter().map(|summary| summary.mean_window).collect();
     json!({"system": "overlap", "program": name, "sites": by_strength[2].sites, "converted": by_strength.iter().map(|it| it.converted).collect::<Vec<_>>(), "mean_window": windows})
 }
 
@@ -74,20 +80,25 @@ struct PublicCode {
     ranks: u32,
     gbit_per_s: u32,
     build: String,
-    /// Plain over ours.
     ratio: f64,
     quartiles: (f64, f64),
     pairs: u32,
 }
 
 impl PublicCode {
-    /// Without its options.
     fn name(&self) -> &str {
         self.code.split(" -").next().unwrap_or(&self.code)
     }
 
     fn place(&self) -> String {
-        format!("{}, {}, {}, {} Gbit/s, {}", self.name(), self.mpi, count(self.ranks as usize, "rank"), self.gbit_per_s, self.build)
+        format!(
+            "{}, {}, {}, {} Gbit/s, {}",
+            self.name(),
+            self.mpi,
+            count(self.ranks as usize, "rank"),
+            self.gbit_per_s,
+            self.build
+        )
     }
 }
 
@@ -95,25 +106,38 @@ impl PublicCode {
 const BUILD: &str = "-flto";
 const NETWORK_GBIT: u32 = 2;
 
-/// What codes of others gain, from the committed results: where nothing, then the most that a program gains which both libraries run.
+/// What codes of others gain, from the committed results: where nothing, then the most that a
+/// program gains which both libraries run.
 fn card(text: &str) -> Result<Card, Failure> {
-    let wrong = |said: String| Failure::environment("read experiments/overlap/public-codes.json", said);
+    let wrong =
+        |said: String| Failure::environment("read experiments/overlap/public-codes.json", said);
     let evidence = Evidence::from_json(text).map_err(|error| wrong(error.to_string()))?;
     let all: Vec<PublicCode> = evidence
         .rows
         .iter()
-        .map(|it| serde_json::from_value(Value::Object(it.clone())))
+        .map(|row| serde_json::from_value(Value::Object(row.clone())))
         .collect::<Result<_, _>>()
         .map_err(|error| wrong(error.to_string()))?;
-    let shown: Vec<&PublicCode> = all.iter().filter(|it| it.build == BUILD && it.gbit_per_s == NETWORK_GBIT && it.ranks == 2).collect();
-    let worst = all.iter().min_by(|a, b| a.ratio.total_cmp(&b.ratio)).ok_or_else(|| wrong("there are no rows".to_owned()))?;
-    let best = shown.iter().filter(|it| it.mpi == "openmpi").max_by(|a, b| a.ratio.total_cmp(&b.ratio));
+    let shown: Vec<&PublicCode> = all
+        .iter()
+        .filter(|code| code.build == BUILD && code.gbit_per_s == NETWORK_GBIT && code.ranks == 2)
+        .collect();
+    let worst = all
+        .iter()
+        .min_by(|a, b| a.ratio.total_cmp(&b.ratio))
+        .ok_or_else(|| wrong("there are no rows".to_owned()))?;
+    let best =
+        shown.iter().filter(|it| it.mpi == "openmpi").max_by(|a, b| a.ratio.total_cmp(&b.ratio));
     let best = best.ok_or_else(|| wrong("there is no row of two ranks with OpenMPI".to_owned()))?;
-    let gains = |it: &&PublicCode| it.quartiles.0 > 1.02;
+    let gains = |code: &&PublicCode| code.quartiles.0 > 1.02;
     let mut idle: Vec<&str> = shown.iter().filter(|it| !gains(it)).map(|it| it.name()).collect();
     idle.dedup();
-    let ratio =
-        |it: &&PublicCode| Ratio { name: format!("{}, {}", it.name(), it.mpi), ratio: it.ratio, low: it.quartiles.0, high: it.quartiles.1 };
+    let ratio = |code: &&PublicCode| Ratio {
+        name: format!("{}, {}", code.name(), code.mpi),
+        ratio: code.ratio,
+        low: code.quartiles.0,
+        high: code.quartiles.1,
+    };
     let chart = RatioChart {
         title: "Codes of others over 2 Gbit/s, 2 ranks, -flto".to_owned(),
         meaning: "plain / overlapped, above 1 is faster; quartiles".to_owned(),
@@ -158,19 +182,31 @@ struct Window {
 /// The three strengths in turn, so that all meet the same noise.
 fn windows(library: Mpi, quick: bool) -> Result<Vec<Window>, Failure> {
     let n_runs = if quick { 7 } else { 21 };
-    let programs: Vec<Listing> =
-        PAPER_US.iter().map(|(strength, _)| Listing::build(library, strength)).collect::<Result<_, _>>().map_err(Failure::tool)?;
+    let programs: Vec<Listing> = PAPER_US
+        .iter()
+        .map(|(strength, _)| Listing::build(library, strength))
+        .collect::<Result<_, _>>()
+        .map_err(Failure::tool)?;
     let mut samples = vec![Vec::new(); programs.len()];
     for _ in 0..n_runs {
         for (program, samples) in programs.iter().zip(&mut samples) {
             let sites = program.windows(10).map_err(Failure::tool)?;
-            let site = sites.first().ok_or_else(|| Failure::environment("trace listing.c", "no window was measured"))?;
+            let site = sites
+                .first()
+                .ok_or_else(|| Failure::environment("trace listing.c", "no window was measured"))?;
             samples.push(site.window_us);
         }
     }
     let window = |((strength, paper_us), own): (&(&'static str, Option<f64>), &Vec<f64>)| {
-        let ratios: Vec<f64> = own.iter().zip(&samples[0]).map(|(own, basic)| own / basic).collect();
-        Window { strength, paper_us: *paper_us, us: median(own), over_basic: median_interval(&ratios, 0.95), n_runs }
+        let ratios: Vec<f64> =
+            own.iter().zip(&samples[0]).map(|(own, basic)| own / basic).collect();
+        Window {
+            strength,
+            paper_us: *paper_us,
+            us: median(own),
+            over_basic: median_interval(&ratios, 0.95),
+            n_runs,
+        }
     };
     Ok(PAPER_US.iter().zip(&samples).map(window).collect())
 }
@@ -179,7 +215,10 @@ fn windows(library: Mpi, quick: bool) -> Result<Vec<Window>, Failure> {
 fn static_table(rows: &[(&str, [Summary; 3])], library: Mpi) -> Table {
     let note = format!("-O2, {}, every payload counted as large", library.name());
     let columns = ["program", "sites", "basic", "extended", "frontier"];
-    let mut table = Table::new("overlap: calls of the example programs that are converted", &columns).kind(Kind::Model).note(note);
+    let mut table =
+        Table::new("overlap: calls of the example programs that are converted", &columns)
+            .kind(Kind::Model)
+            .note(note);
     for (name, by_strength) in rows {
         let mut row = vec![Cell::words(*name), Cell::number(by_strength[2].sites)];
         row.extend(by_strength.iter().map(|it| Cell::number(it.converted)));
@@ -192,9 +231,12 @@ fn static_table(rows: &[(&str, [Summary; 3])], library: Mpi) -> Table {
 fn static_windows(rows: &[(&str, [Summary; 3])]) -> Table {
     let columns = ["program", "basic", "extended", "frontier"];
     let note = "weighted instructions from start to wait, mean over the converted calls";
-    let mut table = Table::new("Mean window of a converted call", &columns).kind(Kind::Model).note(note);
+    let mut table =
+        Table::new("Mean window of a converted call", &columns).kind(Kind::Model).note(note);
     for (name, by_strength) in rows {
-        let windows = by_strength.iter().map(|it| Cell::number(it.mean_window.map_or_else(|| "-".to_owned(), |it| format!("{it:.0}"))));
+        let windows = by_strength.iter().map(|it| {
+            Cell::number(it.mean_window.map_or_else(|| "-".to_owned(), |it| format!("{it:.0}")))
+        });
         table.push([Cell::words(*name)].into_iter().chain(windows).collect());
     }
     table
@@ -207,7 +249,9 @@ fn intervals(windows: &[Window], library: Mpi) -> Table {
         library.name()
     );
     let columns = ["strength", "interval [us]", "paper [us]", "over basic", "95 %"];
-    let mut table = Table::new("Table 1: window of MPI_Alltoall in Listing 1.1", &columns).kind(Kind::Measured).note(note);
+    let mut table = Table::new("Table 1: window of MPI_Alltoall in Listing 1.1", &columns)
+        .kind(Kind::Measured)
+        .note(note);
     for it in windows {
         table.push(vec![
             Cell::words(it.strength),
@@ -227,9 +271,19 @@ mod tests {
     #[test]
     fn the_card_says_where_nothing_is_gained_before_what_is() {
         let card = card(PUBLIC_CODES).expect("committed evidence");
-        let at = |words: &str| card.says.find(words).unwrap_or_else(|| panic!("no `{words}` in {}", card.says));
-        assert!(at("NPB MG.A") < at("-flto") && at("HPCG") < at("the plain program by the same compiler"), "{}", card.says);
-        assert!(card.figure.ends_with("times as fast") && card.says.contains("AMD EPYC"), "{card:?}");
+        let at = |words: &str| {
+            card.says.find(words).unwrap_or_else(|| panic!("no `{words}` in {}", card.says))
+        };
+        assert!(
+            at("NPB MG.A") < at("-flto")
+                && at("HPCG") < at("the plain program by the same compiler"),
+            "{}",
+            card.says
+        );
+        assert!(
+            card.figure.ends_with("times as fast") && card.says.contains("AMD EPYC"),
+            "{card:?}"
+        );
         assert!(card.verdict.starts_with("Least: 0.96"), "{}", card.verdict);
     }
 

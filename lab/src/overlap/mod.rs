@@ -7,7 +7,11 @@ mod figures;
 pub use figures::report;
 
 /// The committed results of a study as its own tables; `None` for those of others.
-pub fn committed(experiment: &str, file: &str, evidence: &crate::evidence::Evidence) -> Option<Vec<::report::page::Block>> {
+pub fn committed(
+    experiment: &str,
+    file: &str,
+    evidence: &crate::evidence::Evidence,
+) -> Option<Vec<::report::page::Block>> {
     match (experiment, file) {
         ("overlap", "bench") => bench::committed(evidence),
         ("overlap", "compile-time") => Some(compile_time::committed(evidence)),

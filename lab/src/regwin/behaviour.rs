@@ -27,7 +27,6 @@ pub const PERIOD: u64 = 64;
 /// T6 and T7, which load the dictionaries.
 const LOADERS: [usize; 2] = [6, 7];
 
-/// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let rows = match &args.trace {
         Some(path) => {
@@ -37,19 +36,21 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         None => phases(args.period)?,
     };
     out.text(&table(&rows, args.period).terminal(None));
-    let object = |it: &Quantities| {
+    let object = |quantities: &Quantities| {
         json!({
-            "total_window_activity": it.total_window_activity,
-            "window_activity_per_thread": it.window_activity_per_thread,
-            "concurrency": it.concurrency,
-            "granularity_events": it.granularity_events,
-            "parallel_slackness": it.parallel_slackness,
-            "switches": it.switches,
+            "total_window_activity": quantities.total_window_activity,
+            "window_activity_per_thread": quantities.window_activity_per_thread,
+            "concurrency": quantities.concurrency,
+            "granularity_events": quantities.granularity_events,
+            "parallel_slackness": quantities.parallel_slackness,
+            "switches": quantities.switches,
         })
     };
     let rows =
         rows.iter().map(|(behaviour, _, [load, check])| json!({"behaviour": behaviour, "load": object(load), "check": object(check)}));
-    out.object(&json!({"ok": true, "period_switches": args.period, "rows": rows.collect::<Vec<_>>()}));
+    out.object(
+        &json!({"ok": true, "period_switches": args.period, "rows": rows.collect::<Vec<_>>()}),
+    );
     Ok(())
 }
 
@@ -58,7 +59,11 @@ pub fn phases(period: u64) -> Result<Vec<Row>, Failure> {
     let mut rows = Vec::new();
     for behaviour in Behaviour::ALL {
         let trace = sweep::trace(behaviour).map_err(failure)?;
-        rows.push((behaviour.name().to_owned(), behaviour.name(), behaviour::phases(&trace, &LOADERS, period)));
+        rows.push((
+            behaviour.name().to_owned(),
+            behaviour.name(),
+            behaviour::phases(&trace, &LOADERS, period),
+        ));
     }
     Ok(rows)
 }
@@ -79,13 +84,25 @@ type Row = (String, &'static str, [Quantities; 2]);
 
 /// Section 5 as numbers.
 pub fn table(rows: &[Row], period: u64) -> Table {
-    let head =
-        ["behaviour", "phase", "total windows", "product", "a thread", "concurrency", "paper's", "granularity", "slackness", "switches"];
+    let head = [
+        "behaviour",
+        "phase",
+        "total windows",
+        "product",
+        "a thread",
+        "concurrency",
+        "paper's",
+        "granularity",
+        "slackness",
+        "switches",
+    ];
     let mut table = Table::new("How the spell checker uses windows", &head).kind(Kind::Sim);
     table = table.note(format!("FIFO, unlimited windows; a period is {period} switches; product: windows a thread x concurrency"));
     for (name, behaviour, phases) in rows {
         for (phase, it) in ["load", "check"].iter().zip(phases) {
-            let number = |value: f64| Cell::number(if value.is_nan() { String::new() } else { format!("{value:.2}") });
+            let number = |value: f64| {
+                Cell::number(if value.is_nan() { String::new() } else { format!("{value:.2}") })
+            };
             table.push(vec![
                 Cell::words(name),
                 Cell::words(*phase),

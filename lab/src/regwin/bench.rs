@@ -41,7 +41,6 @@ const RUNS: [(Scheme, Schedule); 7] = [
 
 type Row = Map<String, Value>;
 
-/// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     store::check(args.out.as_deref())?;
     let windows: Vec<u32> = if args.quick { vec![5, 8, 12, 32] } else { (5..=32).collect() };
@@ -62,16 +61,25 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     for machine in 0..MACHINES.len() {
         out.line(&table(&rows, machine).terminal(None));
     }
-    let n_over = rows.iter().filter(|row| (0..MACHINES.len()).any(|machine| percent(row, machine) > LIMIT_PERCENT)).count();
-    out.line(&format!("{} cells, {n_over} of them more than {LIMIT_PERCENT} % above the best scheme", rows.len()));
+    let n_over = rows
+        .iter()
+        .filter(|row| (0..MACHINES.len()).any(|machine| percent(row, machine) > LIMIT_PERCENT))
+        .count();
+    out.line(&format!(
+        "{} cells, {n_over} of them more than {LIMIT_PERCENT} % above the best scheme",
+        rows.len()
+    ));
     out.object(&json!({"ok": true, "on": "qemu", "limit_percent": LIMIT_PERCENT, "cells": rows.len(), "over": n_over, "rows": rows}));
     Ok(())
 }
 
 /// What the rows were counted with: changes with every word of code, but not with a comment.
 fn runtime() -> Result<String, Failure> {
-    let code = |(scheme, schedule)| work::image(&recipe(scheme, schedule)).map(|(_, code)| code.fingerprint());
-    let names: Vec<String> = RUNS.into_iter().map(code).collect::<Result<_, _>>().map_err(Failure::tool)?;
+    let code = |(scheme, schedule)| {
+        work::image(&recipe(scheme, schedule)).map(|(_, code)| code.fingerprint())
+    };
+    let names: Vec<String> =
+        RUNS.into_iter().map(code).collect::<Result<_, _>>().map_err(Failure::tool)?;
     Ok(names.join("-"))
 }
 
@@ -81,13 +89,19 @@ fn recipe(scheme: Scheme, schedule: Schedule) -> Recipe {
 
 /// The rows of the evidence file that are still true.
 fn stored(args: &Args, runtime: &str) -> Result<Vec<Row>, Failure> {
-    let Some(path) = args.out.as_ref().filter(|it| it.exists()) else { return Ok(Vec::new()) };
-    let evidence = Evidence::load(path).map_err(|error| Failure::environment(format!("read {}", path.display()), error.said))?;
-    Ok(evidence.rows.into_iter().filter(|row| row.get("runtime").and_then(Value::as_str) == Some(runtime)).collect())
+    let Some(path) = args.out.as_ref().filter(|out| out.exists()) else { return Ok(Vec::new()) };
+    let evidence = Evidence::load(path)
+        .map_err(|error| Failure::environment(format!("read {}", path.display()), error.said))?;
+    Ok(evidence
+        .rows
+        .into_iter()
+        .filter(|row| row.get("runtime").and_then(Value::as_str) == Some(runtime))
+        .collect())
 }
 
 fn is_of(row: &Row, behaviour: Behaviour, windows: u32) -> bool {
-    row.get("behaviour").and_then(Value::as_str) == Some(behaviour.name()) && row.get("windows") == Some(&json!(windows))
+    row.get("behaviour").and_then(Value::as_str) == Some(behaviour.name())
+        && row.get("windows") == Some(&json!(windows))
 }
 
 /// Counts one cell: every scheme and schedule under QEMU.
@@ -97,8 +111,10 @@ fn cell(behaviour: Behaviour, windows: u32, runtime: &str) -> Result<Row, Failur
     let mut counts: Vec<((Scheme, Schedule), Counts)> = Vec::new();
     let mut equal = true;
     for run @ (scheme, schedule) in RUNS {
-        let real = work::run(&recipe(scheme, schedule), windows, &blobs, &threads).map_err(failure)?;
-        let sim = sim::run(&recipe(scheme, schedule), windows, &blobs, &threads).map_err(failure)?;
+        let real =
+            work::run(&recipe(scheme, schedule), windows, &blobs, &threads).map_err(failure)?;
+        let sim =
+            sim::run(&recipe(scheme, schedule), windows, &blobs, &threads).map_err(failure)?;
         equal &= real.counts == sim.counts && real.output == sim.output;
         counts.push((run, real.counts));
     }
@@ -108,10 +124,16 @@ fn cell(behaviour: Behaviour, windows: u32, runtime: &str) -> Result<Row, Failur
     for (machine, name) in MACHINES.iter().enumerate() {
         let best = |ours: bool| {
             let of = counts.iter().filter(|((scheme, _), _)| (*scheme == Scheme::Adaptive) == ours);
-            of.min_by_key(|(_, counts)| counts.cycles[machine].total()).expect("there are runs of both kinds")
+            of.min_by_key(|(_, counts)| counts.cycles[machine].total())
+                .expect("there are runs of both kinds")
         };
-        for (key, ((scheme, schedule), counts)) in [("best", best(false)), ("adaptive", best(true))] {
-            let how = if key == "best" { format!("{} {}", scheme.name(), schedule.name()) } else { schedule.name().to_owned() };
+        for (key, ((scheme, schedule), counts)) in [("best", best(false)), ("adaptive", best(true))]
+        {
+            let how = if key == "best" {
+                format!("{} {}", scheme.name(), schedule.name())
+            } else {
+                schedule.name().to_owned()
+            };
             row.insert(format!("{name}_{key}"), json!(how));
             row.insert(format!("{name}_{key}_cycles"), json!(counts.cycles[machine].total()));
         }
@@ -124,11 +146,19 @@ fn cell(behaviour: Behaviour, windows: u32, runtime: &str) -> Result<Row, Failur
 fn store(args: &Args, rows: &[Row]) -> Result<(), Failure> {
     let Some(path) = &args.out else { return Ok(()) };
     let rows = rows.to_vec();
-    store::store(path, Kind::Model, ("sparc64-linux-gnu-gcc", "--version"), "meanwhile-lab run regwin-adaptive --out FILE", rows)
+    store::store(
+        path,
+        Kind::Model,
+        ("sparc64-linux-gnu-gcc", "--version"),
+        "meanwhile-lab run regwin-adaptive --out FILE",
+        rows,
+    )
 }
 
 fn cycles(row: &Row, machine: usize, key: &str) -> f64 {
-    row.get(&format!("{}_{key}_cycles", MACHINES[machine])).and_then(Value::as_f64).unwrap_or(f64::NAN)
+    row.get(&format!("{}_{key}_cycles", MACHINES[machine]))
+        .and_then(Value::as_f64)
+        .unwrap_or(f64::NAN)
 }
 
 /// How much more adaptive costs than the best of the others, in percent.
@@ -140,21 +170,31 @@ fn percent(row: &Row, machine: usize) -> f64 {
 fn table(rows: &[Row], machine: usize) -> Table {
     let names: Vec<&str> = Behaviour::ALL.iter().map(|it| it.name()).collect();
     let head: Vec<&str> = std::iter::once("windows").chain(names).collect();
-    let title = format!("adaptive against the best of ns, snp and sp: percent of cycles, {}", MACHINES[machine]);
+    let title = format!(
+        "adaptive against the best of ns, snp and sp: percent of cycles, {}",
+        MACHINES[machine]
+    );
     let mut table =
         Table::new(title, &head).kind(Kind::Model).note(
             "instructions counted under QEMU; each scheme with the better of its schedules, so this is no comparison at one schedule: under FIFO \
              alone adaptive takes up to 28 % more than sp (medium grain, 12 windows and more)",
         );
-    let mut windows: Vec<u64> = rows.iter().filter_map(|row| row.get("windows").and_then(Value::as_u64)).collect();
+    let mut windows: Vec<u64> =
+        rows.iter().filter_map(|row| row.get("windows").and_then(Value::as_u64)).collect();
     windows.sort_unstable();
     windows.dedup();
     for n in windows {
-        let of = |behaviour: &Behaviour| match rows.iter().find(|row| is_of(row, *behaviour, n as u32)) {
+        let of = |behaviour: &Behaviour| match rows
+            .iter()
+            .find(|row| is_of(row, *behaviour, n as u32))
+        {
             None => Cell::words(""),
             Some(row) => {
                 let percent = percent(row, machine);
-                let best = row.get(&format!("{}_best", MACHINES[machine])).and_then(Value::as_str).unwrap_or_default();
+                let best = row
+                    .get(&format!("{}_best", MACHINES[machine]))
+                    .and_then(Value::as_str)
+                    .unwrap_or_default();
                 let tone = if percent <= LIMIT_PERCENT { Tone::Good } else { Tone::Bad };
                 Cell::number(format!("{percent:+.2} ({best})")).tone(tone)
             }
@@ -164,7 +204,6 @@ fn table(rows: &[Row], machine: usize) -> Table {
     table
 }
 
-/// The committed tables.
 pub fn committed(evidence: &Evidence) -> Vec<Block> {
     let tables = (0..MACHINES.len()).map(|machine| Block::Table(table(&evidence.rows, machine)));
     std::iter::once(Block::Text(evidence.origin())).chain(tables).collect()

@@ -1,4 +1,5 @@
-//! The section of `meanwhile-lab report`: the paper's tables and figures from the runtime and the simulator.
+//! The section of `meanwhile-lab report`: the paper's tables and figures from the runtime and the
+//! simulator.
 
 use measure::tool::ToolError;
 use regwin::image::{Program, Recipe};
@@ -54,36 +55,58 @@ pub fn report(quick: bool, out: &mut Output) -> Result<SystemReport, Failure> {
     let runs = sweep::cells(&windows, out)?;
     let checked = checked(&runs)?;
     let summary = summary(&runs);
-    let mut blocks = vec![Block::Text(checked), Block::Table(switches(&runs)), Block::Table(cycles(&runs))];
+    let mut blocks =
+        vec![Block::Text(checked), Block::Table(switches(&runs)), Block::Table(cycles(&runs))];
     blocks.push(Block::Table(worst().map_err(Failure::tool)?));
-    blocks.push(Block::Table(behaviour::table(&behaviour::phases(behaviour::PERIOD)?, behaviour::PERIOD)));
+    blocks.push(Block::Table(behaviour::table(
+        &behaviour::phases(behaviour::PERIOD)?,
+        behaviour::PERIOD,
+    )));
     blocks.push(Block::Table(fragments()?));
     blocks.extend(charts(&runs));
     for behaviour in Behaviour::ALL {
-        blocks.push(Block::Details(behaviour.name().to_owned(), vec![Block::Table(sweep::table(behaviour, &runs, 0))]));
+        blocks.push(Block::Details(
+            behaviour.name().to_owned(),
+            vec![Block::Table(sweep::table(behaviour, &runs, 0))],
+        ));
     }
-    let rows = runs.iter().map(|it| {
-        json!({"system": "regwin", "scheme": it.scheme.name(), "schedule": it.schedule.name(), "behaviour": it.behaviour.name(),
-               "windows": it.windows, "cycles": it.counts.cycles[0].total()})
+    let rows = runs.iter().map(|run| {
+        json!({"system": "regwin", "scheme": run.scheme.name(), "schedule": run.schedule.name(), "behaviour": run.behaviour.name(),
+               "windows": run.windows, "cycles": run.counts.cycles[0].total()})
     });
     let rows = rows.collect();
     let title = "regwin: threads in register windows".to_owned();
-    Ok(SystemReport { summary, section: Section { title, card: Some(card(&runs)), blocks, ..Section::default() }, rows })
+    Ok(SystemReport {
+        summary,
+        section: Section { title, card: Some(card(&runs)), blocks, ..Section::default() },
+        rows,
+    })
 }
 
-/// The spell checker at the finest grain with 8 windows, as much hardware has. `ns` leaves no windows, so FIFO is its better schedule.
+/// The spell checker at the finest grain with 8 windows, as much hardware has. `ns` leaves no
+/// windows, so FIFO is its better schedule.
 fn card(runs: &[Run]) -> Card {
     let of = |scheme, schedule, windows| {
-        let run = find(runs, scheme, schedule, Behaviour::HighFine, windows).expect("every sweep has 8 and 32 windows");
+        let run = find(runs, scheme, schedule, Behaviour::HighFine, windows)
+            .expect("every sweep has 8 and 32 windows");
         run.counts.cycles[0].total() as f64
     };
     let change = |schedule, windows| {
-        let percent = 100.0 * (of(Scheme::Adaptive, schedule, windows) / of(Scheme::Ns, Schedule::Fifo, windows) - 1.0);
+        let percent = 100.0
+            * (of(Scheme::Adaptive, schedule, windows) / of(Scheme::Ns, Schedule::Fifo, windows)
+                - 1.0);
         format!("{:.0} % {}", percent.abs(), if percent < 0.0 { "fewer" } else { "more" })
     };
     let line = |scheme: Scheme, schedule: Schedule, name: &str| {
-        let own = runs.iter().filter(|run| (run.scheme, run.schedule, run.behaviour) == (scheme, schedule, Behaviour::HighFine));
-        Line { name: name.to_owned(), points: own.map(|run| (f64::from(run.windows), run.counts.cycles[0].total() as f64 / 1e6)).collect() }
+        let own = runs.iter().filter(|run| {
+            (run.scheme, run.schedule, run.behaviour) == (scheme, schedule, Behaviour::HighFine)
+        });
+        Line {
+            name: name.to_owned(),
+            points: own
+                .map(|run| (f64::from(run.windows), run.counts.cycles[0].total() as f64 / 1e6))
+                .collect(),
+        }
     };
     let chart = LineChart {
         title: "Spell checker, high-fine: time by windows".to_owned(),
@@ -116,13 +139,19 @@ fn card(runs: &[Run]) -> Card {
     }
 }
 
-/// The cell in which adaptive loses most to the best other scheme, under FIFO: percent of cycles, where, and with how many windows.
+/// The cell in which adaptive loses most to the best other scheme, under FIFO: percent of cycles,
+/// where, and with how many windows.
 fn worst_cell(runs: &[Run]) -> (f64, &'static str, u32) {
     let under_fifo = || runs.iter().filter(|run| run.schedule == Schedule::Fifo);
     let loss = |own: &Run| {
         let same = |other: &&Run| (other.behaviour, other.windows) == (own.behaviour, own.windows);
-        let others = under_fifo().filter(same).filter(|other| [Scheme::Ns, Scheme::Snp, Scheme::Sp].contains(&other.scheme));
-        let best = others.map(|other| other.counts.cycles[0].total()).min().expect("every cell has the other schemes");
+        let others = under_fifo()
+            .filter(same)
+            .filter(|other| [Scheme::Ns, Scheme::Snp, Scheme::Sp].contains(&other.scheme));
+        let best = others
+            .map(|other| other.counts.cycles[0].total())
+            .min()
+            .expect("every cell has the other schemes");
         100.0 * (own.counts.cycles[0].total() as f64 / best as f64 - 1.0)
     };
     let own = under_fifo().filter(|run| run.scheme == Scheme::Adaptive);
@@ -134,17 +163,29 @@ fn worst_cell(runs: &[Run]) -> (f64, &'static str, u32) {
 fn checked(runs: &[Run]) -> Result<String, Failure> {
     let recipe = Recipe::new(Program::Spell, Scheme::Sp, Schedule::WorkingSet);
     let threads = spell::THREADS.map(str::to_owned);
-    let real = work::run(&recipe, 8, &spell::blobs(Behaviour::HighFine), &threads).map_err(failure)?;
-    let sim = find(runs, Scheme::Sp, Schedule::WorkingSet, Behaviour::HighFine, 8).expect("every sweep has 8 windows");
+    let real =
+        work::run(&recipe, 8, &spell::blobs(Behaviour::HighFine), &threads).map_err(failure)?;
+    let sim = find(runs, Scheme::Sp, Schedule::WorkingSet, Behaviour::HighFine, 8)
+        .expect("every sweep has 8 windows");
     Ok(if real.counts == sim.counts {
         "Every number of this section is from the simulator. One configuration (sp, working-set, high-fine, 8 windows) was run under QEMU as well, with equal counts and cycles.".to_owned()
     } else {
-        "Warning: QEMU and the simulator differ in sp, working-set, high-fine, 8 windows.".to_owned()
+        "Warning: QEMU and the simulator differ in sp, working-set, high-fine, 8 windows."
+            .to_owned()
     })
 }
 
-fn find(runs: &[Run], scheme: Scheme, schedule: Schedule, behaviour: Behaviour, windows: u32) -> Option<&Run> {
-    runs.iter().find(|it| (it.scheme, it.schedule, it.behaviour, it.windows) == (scheme, schedule, behaviour, windows))
+fn find(
+    runs: &[Run],
+    scheme: Scheme,
+    schedule: Schedule,
+    behaviour: Behaviour,
+    windows: u32,
+) -> Option<&Run> {
+    runs.iter().find(|run| {
+        (run.scheme, run.schedule, run.behaviour, run.windows)
+            == (scheme, schedule, behaviour, windows)
+    })
 }
 
 fn summary(runs: &[Run]) -> Table {
@@ -157,7 +198,9 @@ fn summary(runs: &[Run]) -> Table {
         for n in [8, 32] {
             let cell = |scheme, schedule| {
                 let run = find(runs, scheme, schedule, behaviour, n);
-                Cell::number(run.map_or(String::new(), |it| format!("{:.1}", it.counts.cycles[0].total() as f64 / 1e6)))
+                Cell::number(run.map_or(String::new(), |it| {
+                    format!("{:.1}", it.counts.cycles[0].total() as f64 / 1e6)
+                }))
             };
             table.push(vec![
                 Cell::words(behaviour.name()),
@@ -173,38 +216,54 @@ fn summary(runs: &[Run]) -> Table {
     table
 }
 
-/// Table 1.
 fn switches(runs: &[Run]) -> Table {
     let names: Vec<String> = Behaviour::ALL.iter().map(|it| it.name().to_owned()).collect();
-    let head: Vec<&str> = std::iter::once("switches to").chain(names.iter().map(String::as_str)).collect();
+    let head: Vec<&str> =
+        std::iter::once("switches to").chain(names.iter().map(String::as_str)).collect();
     let note = "FIFO; ours / paper. Saves are the same in every column.";
     let mut table = Table::new("Table 1: context switches", &head).kind(Kind::Sim).note(note);
     for (thread, paper) in PAPER_SWITCHES {
         let ours = Behaviour::ALL.iter().zip(paper).map(|(behaviour, paper)| {
-            let counts = &find(runs, Scheme::Sp, Schedule::Fifo, *behaviour, 32).expect("every sweep has 32 windows").counts;
-            let ours = counts.switches.iter().find(|it| it.0 == thread).map_or_else(|| counts.n_switches(), |it| it.1);
+            let counts = &find(runs, Scheme::Sp, Schedule::Fifo, *behaviour, 32)
+                .expect("every sweep has 32 windows")
+                .counts;
+            let ours = counts
+                .switches
+                .iter()
+                .find(|switch| switch.0 == thread)
+                .map_or_else(|| counts.n_switches(), |pair| pair.1);
             Cell::number(format!("{ours} / {paper}"))
         });
         table.push(std::iter::once(Cell::words(thread)).chain(ours).collect());
     }
-    let saves = Behaviour::ALL.map(|it| find(runs, Scheme::Sp, Schedule::Fifo, it, 32).expect("it was found above").counts.saves);
-    table.push(std::iter::once(Cell::words("saves")).chain(saves.map(|it| Cell::number(format!("{it} / 334674")))).collect());
+    let saves = Behaviour::ALL.map(|it| {
+        find(runs, Scheme::Sp, Schedule::Fifo, it, 32).expect("it was found above").counts.saves
+    });
+    table.push(
+        std::iter::once(Cell::words("saves"))
+            .chain(saves.map(|save| Cell::number(format!("{save} / 334674"))))
+            .collect(),
+    );
     table
 }
 
-/// Table 2.
 fn cycles(runs: &[Run]) -> Table {
     let head = ["scheme", "stored", "loaded", "paper", "ours, erc32", "ours, leon3"];
     let mut table = Table::new("Table 2: cycles of a context switch", &head).kind(Kind::Model);
     table = table.note("From all runs of the sweep; a cell that no run had is empty.");
     for (scheme, stored, loaded, from, to) in PAPER_CYCLES {
-        let spans = || runs.iter().filter(|it| it.scheme == scheme).flat_map(|it| &it.counts.spans);
+        let spans =
+            || runs.iter().filter(|run| run.scheme == scheme).flat_map(|run| &run.counts.spans);
         // The end of a thread and the first switch to one are other paths.
-        let fits = spans().filter(|it| (it.spilled, it.restored) == (stored, loaded));
-        let most = fits.clone().map(|it| it.times).max().unwrap_or(0);
-        let common: Vec<[u32; 2]> = fits.filter(|it| it.times * 100 >= most).map(|it| it.cycles).collect();
+        let fits = spans().filter(|span| (span.spilled, span.restored) == (stored, loaded));
+        let most = fits.clone().map(|fit| fit.times).max().unwrap_or(0);
+        let common: Vec<[u32; 2]> =
+            fits.filter(|fit| fit.times * 100 >= most).map(|fit| fit.cycles).collect();
         let range = |machine: usize| {
-            let (low, high) = (common.iter().map(|it| it[machine]).min(), common.iter().map(|it| it[machine]).max());
+            let (low, high) = (
+                common.iter().map(|it| it[machine]).min(),
+                common.iter().map(|it| it[machine]).max(),
+            );
             match (low, high) {
                 (Some(low), Some(high)) if low == high => low.to_string(),
                 (Some(low), Some(high)) => format!("{low} - {high}"),
@@ -227,16 +286,22 @@ fn cycles(runs: &[Run]) -> Table {
 /// The paper's remark on hard real time, as numbers.
 fn worst() -> Result<Table, ToolError> {
     let windows = [4, 5, 6, 8, 12, 16, 31, 32];
-    let names = windows.map(|it| it.to_string());
-    let head: Vec<&str> = std::iter::once("windows:").chain(names.iter().map(String::as_str)).collect();
-    let mut table = Table::new("The longest context switch: cycles, erc32", &head).kind(Kind::Model);
+    let names = windows.map(|window| window.to_string());
+    let head: Vec<&str> =
+        std::iter::once("windows:").chain(names.iter().map(String::as_str)).collect();
+    let mut table =
+        Table::new("The longest context switch: cycles, erc32", &head).kind(Kind::Model);
     table =
         table.note("from the code; `+`: later underflows that load what the switch has stored of its own thread; no run exceeds it (test)");
     for scheme in Scheme::ALL {
         let mut row = vec![Cell::words(scheme.name())];
         for n in windows {
             let [(switch, later), _] = sweep_of::worst(scheme, n)?;
-            row.push(Cell::number(if later == 0 { switch.to_string() } else { format!("{switch} + {later}") }));
+            row.push(Cell::number(if later == 0 {
+                switch.to_string()
+            } else {
+                format!("{switch} + {later}")
+            }));
         }
         table.push(row);
     }
@@ -245,15 +310,27 @@ fn worst() -> Result<Table, ToolError> {
 
 /// Section 4.2: two threads that take turns, and external fragmentation.
 fn fragments() -> Result<Table, Failure> {
-    let head = ["threads", "scheme", "allocation", "windows", "switches", "stored for others", "while enough were free"];
-    let mut table = Table::new("Section 4.2: windows stored although others were free", &head).kind(Kind::Sim);
+    let head = [
+        "threads",
+        "scheme",
+        "allocation",
+        "windows",
+        "switches",
+        "stored for others",
+        "while enough were free",
+    ];
+    let mut table =
+        Table::new("Section 4.2: windows stored although others were free", &head).kind(Kind::Sim);
     table = table.note("fifo; the ping-pong of A and B is the scenario ping-pong.txt");
-    let ping_pong = Scenario::parse("ping-pong.txt", PING_PONG).expect("the bundled scenario is right");
+    let ping_pong =
+        Scenario::parse("ping-pong.txt", PING_PONG).expect("the bundled scenario is right");
     let ping_pong = sweep_of::scenario_trace(&ping_pong).map_err(failure)?;
     let spell = sweep_of::trace(Behaviour::HighFine).map_err(failure)?;
-    for (name, trace, windows) in
-        [("A and B", &ping_pong, 8), ("spell checker, high-fine", &spell, 8), ("spell checker, high-fine", &spell, 12)]
-    {
+    for (name, trace, windows) in [
+        ("A and B", &ping_pong, 8),
+        ("spell checker, high-fine", &spell, 8),
+        ("spell checker, high-fine", &spell, 12),
+    ] {
         for scheme in [Scheme::Snp, Scheme::Sp] {
             for allocate in Allocate::ALL {
                 let it = trace.fragments(scheme, allocate, windows);
@@ -282,13 +359,24 @@ fn charts(runs: &[Run]) -> Vec<Block> {
     let mean = |run: &Run| run.counts.mean_switch_cycles(0);
     let probability = |run: &Run| run.counts.trap_probability();
     let mut blocks = Vec::new();
-    let mut draw = |title: &str, unit: &str, behaviours: &[Behaviour], schemes: &[Scheme], set: bool, value: &dyn Fn(&Run) -> f64| {
+    let mut draw = |title: &str,
+                    unit: &str,
+                    behaviours: &[Behaviour],
+                    schemes: &[Scheme],
+                    set: bool,
+                    value: &dyn Fn(&Run) -> f64| {
         blocks.push(Block::Heading(title.to_owned()));
         for behaviour in behaviours {
             let line = |scheme: &Scheme| {
-                let schedule = if set && scheme.shares() { Schedule::WorkingSet } else { Schedule::Fifo };
-                let points = runs.iter().filter(|it| (it.scheme, it.schedule, it.behaviour) == (*scheme, schedule, *behaviour));
-                Line { name: scheme.name().to_owned(), points: points.map(|it| (f64::from(it.windows), value(it))).collect() }
+                let schedule =
+                    if set && scheme.shares() { Schedule::WorkingSet } else { Schedule::Fifo };
+                let points = runs.iter().filter(|run| {
+                    (run.scheme, run.schedule, run.behaviour) == (*scheme, schedule, *behaviour)
+                });
+                Line {
+                    name: scheme.name().to_owned(),
+                    points: points.map(|point| (f64::from(point.windows), value(point))).collect(),
+                }
             };
             let chart = LineChart {
                 title: format!("{title}, {}", behaviour.name()),
@@ -300,10 +388,45 @@ fn charts(runs: &[Run]) -> Vec<Block> {
             blocks.push(Block::Chart(chart.for_page()));
         }
     };
-    draw("Figure 11: time, high concurrency", "millions of cycles, erc32", &high, &all, false, &total);
-    draw("Figure 12: mean switch, high concurrency", "cycles, erc32", &high, &windowed, false, &mean);
-    draw("Figure 13: window traps, high concurrency", "traps a save or restore", &high, &windowed, false, &probability);
-    draw("Figure 14: time, low concurrency", "millions of cycles, erc32", &low, &all, false, &total);
-    draw("Figure 15: time, high concurrency, working set", "millions of cycles, erc32", &high, &all, true, &total);
+    draw(
+        "Figure 11: time, high concurrency",
+        "millions of cycles, erc32",
+        &high,
+        &all,
+        false,
+        &total,
+    );
+    draw(
+        "Figure 12: mean switch, high concurrency",
+        "cycles, erc32",
+        &high,
+        &windowed,
+        false,
+        &mean,
+    );
+    draw(
+        "Figure 13: window traps, high concurrency",
+        "traps a save or restore",
+        &high,
+        &windowed,
+        false,
+        &probability,
+    );
+    draw(
+        "Figure 14: time, low concurrency",
+        "millions of cycles, erc32",
+        &low,
+        &all,
+        false,
+        &total,
+    );
+    draw(
+        "Figure 15: time, high concurrency, working set",
+        "millions of cycles, erc32",
+        &high,
+        &all,
+        true,
+        &total,
+    );
     blocks
 }

@@ -13,7 +13,11 @@ pub mod variants;
 pub use figures::report;
 
 /// The committed results of a study as its own tables; `None` for those of others.
-pub fn committed(experiment: &str, file: &str, evidence: &crate::evidence::Evidence) -> Option<Vec<::report::page::Block>> {
+pub fn committed(
+    experiment: &str,
+    file: &str,
+    evidence: &crate::evidence::Evidence,
+) -> Option<Vec<::report::page::Block>> {
     match (experiment, file) {
         ("regwin-adaptive", "adaptive") => Some(bench::committed(evidence)),
         ("regwin-variants", "variants") => Some(variants::committed(evidence)),

@@ -1,4 +1,5 @@
-//! Door: `meanwhile-lab run regwin-record` and `replay`: the events of a run in a file, and with other windows.
+//! Door: `meanwhile-lab run regwin-record` and `replay`: the events of a run in a file, and with
+//! other windows.
 
 use std::path::{Path, PathBuf};
 
@@ -40,12 +41,15 @@ pub struct ReplayArgs {
     machine: usize,
 }
 
-/// Runs `record`.
 pub fn record(args: RecordArgs, out: &mut Output) -> Result<(), Failure> {
     let trace = sweep::trace(args.behaviour).map_err(failure)?;
     let name = args.out.display().to_string();
     write_file(&args.out, trace.to_bytes())?;
-    out.line(&format!("{name}: {} of {}, fifo", count(trace.events.len(), "event"), args.behaviour.name()));
+    out.line(&format!(
+        "{name}: {} of {}, fifo",
+        count(trace.events.len(), "event"),
+        args.behaviour.name()
+    ));
     out.object(&json!({"ok": true, "file": name, "events": trace.events.len(), "behaviour": args.behaviour.name(), "schedule": "fifo"}));
     Ok(())
 }
@@ -53,19 +57,28 @@ pub fn record(args: RecordArgs, out: &mut Output) -> Result<(), Failure> {
 /// A trace from a file.
 pub fn read(path: &Path) -> Result<Trace, Failure> {
     let name = path.display();
-    let bytes = std::fs::read(path).map_err(|error| Failure::user(format!("cannot read `{name}`: {error}"), None))?;
-    Trace::from_bytes(&bytes).map_err(|why| Failure::user(format!("`{name}` is no trace: {why}"), None))
+    let bytes = std::fs::read(path)
+        .map_err(|error| Failure::user(format!("cannot read `{name}`: {error}"), None))?;
+    Trace::from_bytes(&bytes)
+        .map_err(|why| Failure::user(format!("`{name}` is no trace: {why}"), None))
 }
 
-/// Runs `replay`.
 pub fn replay(args: ReplayArgs, out: &mut Output) -> Result<(), Failure> {
     let name = args.trace.display().to_string();
     if args.scheme == Scheme::Flat {
-        return Err(Failure::user("a trace holds windows, which flat code has not", Some("choose a scheme with windows")));
+        return Err(Failure::user(
+            "a trace holds windows, which flat code has not",
+            Some("choose a scheme with windows"),
+        ));
     }
     let trace = read(&args.trace)?;
     let counts = sweep::replay(&trace, args.scheme, args.windows).map_err(failure)?;
-    let title = format!("{name}: {}, {} windows, {}", args.scheme.name(), args.windows, MACHINES[args.machine]);
+    let title = format!(
+        "{name}: {}, {} windows, {}",
+        args.scheme.name(),
+        args.windows,
+        MACHINES[args.machine]
+    );
     out.text(&counts_table(title, args.machine, &counts).terminal(None));
     let mut object = json!({"ok": true, "scheme": args.scheme.name(), "windows": args.windows, "trace": name,
                             "machine": MACHINES[args.machine], "on": "sim"});

@@ -37,7 +37,6 @@ const SCHEMES: [Scheme; 4] = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adapt
 const QUICK: [u32; 3] = [0, 1, 4];
 const DEPTHS: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 
-/// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     store::check(args.out.as_deref())?;
     let measures = rtos::measures(if args.quick { &QUICK } else { &DEPTHS });
@@ -55,10 +54,11 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     out.text(&table(&rows, args.machine).terminal(None));
     out.object(&json!({"ok": true, "kind": "model", "on": "qemu", "rows": rows}));
     let Some(path) = &args.out else { return Ok(()) };
-    let rows = rows.iter().filter_map(|it| it.as_object().cloned()).collect();
+    let rows = rows.iter().filter_map(|row| row.as_object().cloned()).collect();
     let windows: Vec<String> = args.windows.iter().map(u32::to_string).collect();
     let quick = if args.quick { " --quick" } else { "" };
-    let command = format!("meanwhile-lab run regwin-rtos --windows {}{quick} --out FILE", windows.join(","));
+    let command =
+        format!("meanwhile-lab run regwin-rtos --windows {}{quick} --out FILE", windows.join(","));
     store::store(path, Kind::Model, (library::GCC, "--version"), &command, rows)
 }
 
@@ -75,14 +75,18 @@ fn row(measure: &Measure, windows: u32, scheme: Scheme) -> Result<Value, Failure
 fn table(rows: &[Value], machine: usize) -> Table {
     let machine = MACHINES[machine];
     let names = SCHEMES.map(Scheme::name);
-    let head: Vec<&str> = ["suite", "what", "depth", "windows"].into_iter().chain(names).chain(["adaptive / ns"]).collect();
+    let head: Vec<&str> = ["suite", "what", "depth", "windows"]
+        .into_iter()
+        .chain(names)
+        .chain(["adaptive / ns"])
+        .collect();
     let title = format!("What RTOS people measure: cycles, mean and worst, {machine}");
     let mut table = Table::new(&title, &head).kind(Kind::Model);
     table = table.note("instructions counted under QEMU, priced by the machine file; 200 rounds; ns stores all windows at a switch, as RTEMS, Zephyr and Linux do");
     for group in rows.chunks(SCHEMES.len()) {
         let number = |scheme: Scheme, what: &str| {
-            let row = group.iter().find(|it| it["scheme"] == scheme.name());
-            row.and_then(|it| it[machine][what].as_f64()).unwrap_or(f64::NAN)
+            let row = group.iter().find(|value| value["scheme"] == scheme.name());
+            row.and_then(|row| row[machine][what].as_f64()).unwrap_or(f64::NAN)
         };
         let ratio = number(Scheme::Adaptive, "mean") / number(Scheme::Ns, "mean");
         let tone = match ratio {
@@ -92,9 +96,16 @@ fn table(rows: &[Value], machine: usize) -> Table {
         };
         let words = |name: &str| Cell::words(group[0][name].as_str().unwrap_or_default());
         let count = |name: &str| Cell::number(group[0][name].as_u64().unwrap_or_default());
-        let cells = SCHEMES.map(|it| Cell::number(format!("{:.0}, {:.0}", number(it, "mean"), number(it, "worst"))));
+        let cells = SCHEMES.map(|scheme| {
+            Cell::number(format!("{:.0}, {:.0}", number(scheme, "mean"), number(scheme, "worst")))
+        });
         let lead = [words("suite"), words("measure"), count("depth"), count("windows")];
-        table.push(lead.into_iter().chain(cells).chain([Cell::number(format!("{ratio:.2}")).tone(tone)]).collect());
+        table.push(
+            lead.into_iter()
+                .chain(cells)
+                .chain([Cell::number(format!("{ratio:.2}")).tone(tone)])
+                .collect(),
+        );
     }
     table
 }
@@ -103,25 +114,38 @@ fn table(rows: &[Value], machine: usize) -> Table {
 fn chart(rows: &[Value], measure: &str) -> LineChart {
     let mut lines = Vec::new();
     for scheme in [Scheme::Ns, Scheme::Adaptive] {
-        let mut windows: Vec<u64> = rows.iter().filter_map(|it| it["windows"].as_u64()).collect();
+        let mut windows: Vec<u64> = rows.iter().filter_map(|row| row["windows"].as_u64()).collect();
         windows.sort_unstable();
         windows.dedup();
         for n in windows {
-            let is_of_line = |it: &&Value| it["scheme"] == scheme.name() && it["measure"] == measure && it["windows"] == n;
-            let point = |it: &Value| Some((it["depth"].as_f64()?, it[MACHINES[0]]["mean"].as_f64()?));
+            let is_of_line = |value: &&Value| {
+                value["scheme"] == scheme.name()
+                    && value["measure"] == measure
+                    && value["windows"] == n
+            };
+            let point = |value: &Value| {
+                Some((value["depth"].as_f64()?, value[MACHINES[0]]["mean"].as_f64()?))
+            };
             let points = rows.iter().filter(is_of_line).filter_map(point).collect();
             lines.push(Line { name: format!("{}, {n} windows", scheme.name()), points });
         }
     }
     let axis = |label: &str| Axis { label: label.to_owned(), log: false };
     let title = format!("tmcontext01: {measure}");
-    LineChart { title, kind: Kind::Model, x: axis("call depth of both threads"), y: axis("cycles of a switch, erc32"), lines }
+    LineChart {
+        title,
+        kind: Kind::Model,
+        x: axis("call depth of both threads"),
+        y: axis("cycles of a switch, erc32"),
+        lines,
+    }
 }
 
 /// The committed tables and pictures.
 pub fn committed(evidence: &Evidence) -> Vec<Block> {
     let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
-    let charts = ["switch, staying there", "switch, calls and returns between"].map(|it| Block::Chart(chart(&rows, it).for_page()));
+    let charts = ["switch, staying there", "switch, calls and returns between"]
+        .map(|word| Block::Chart(chart(&rows, word).for_page()));
     let tables = [0, 1].map(|machine| Block::Table(table(&rows, machine)));
     [Block::Text(evidence.origin())].into_iter().chain(charts).chain(tables).collect()
 }

@@ -38,17 +38,26 @@ pub struct Args {
     cc: Cc,
 }
 
-/// Runs the command.
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     if args.scheme == Scheme::Flat && args.cc == Cc::Clang {
-        return Err(Failure::user("clang cannot compile without windows", Some("use --cc gcc for the scheme flat")));
+        return Err(Failure::user(
+            "clang cannot compile without windows",
+            Some("use --cc gcc for the scheme flat"),
+        ));
     }
     options::fits(args.allocate, args.scheme)?;
-    let recipe = Recipe { cc: args.cc, allocate: args.allocate, ..Recipe::new(Program::Spell, args.scheme, args.schedule) };
+    let recipe = Recipe {
+        cc: args.cc,
+        allocate: args.allocate,
+        ..Recipe::new(Program::Spell, args.scheme, args.schedule)
+    };
     let threads = spell::THREADS.map(str::to_owned);
     let run = if args.on == On::Qemu { work::run } else { sim::run };
-    let done = run(&recipe, args.windows, &spell::blobs(args.behaviour), &threads).map_err(failure)?;
-    let names = [args.behaviour.name(), args.schedule.name(), MACHINES[args.machine], args.on.name()].join(", ");
+    let done =
+        run(&recipe, args.windows, &spell::blobs(args.behaviour), &threads).map_err(failure)?;
+    let names =
+        [args.behaviour.name(), args.schedule.name(), MACHINES[args.machine], args.on.name()]
+            .join(", ");
     let title = format!("{}, {} windows, {names}", args.scheme.name(), args.windows);
     out.text(&counts_table(title, args.machine, &done.counts).terminal(None));
     let mut object = json!({

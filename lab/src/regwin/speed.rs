@@ -31,7 +31,6 @@ const SWEEP_MOST: f64 = 60.0;
 const QEMU_MOST: f64 = 2.0;
 const PLUGIN_MOST: f64 = 4.0;
 
-/// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     store::check(args.out.as_deref())?;
     let bar = out.progress(N_RUNS as u64 + 5);
@@ -49,7 +48,12 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             n_events as f64 / 1e6 / start.elapsed().as_secs_f64()
         };
         let samples: Vec<f64> = (0..N_RUNS).map(millions).collect();
-        rows.push(row(&format!("simulator, {}, replayed: million events a second", scheme.name()), &samples, Some(EVENTS_LEAST), None));
+        rows.push(row(
+            &format!("simulator, {}, replayed: million events a second", scheme.name()),
+            &samples,
+            Some(EVENTS_LEAST),
+            None,
+        ));
         bar.inc(1);
     }
     // In turn, so that both meet the same noise.
@@ -71,13 +75,24 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     rows.push(row("with the plugin over without", &ratios, None, Some(PLUGIN_MOST)));
     let start = Instant::now();
     sweep::sweep(&Behaviour::ALL, &(4..=32).collect::<Vec<u32>>(), &|| {}).map_err(failure)?;
-    rows.push(row("simulator, the whole sweep: seconds", &[start.elapsed().as_secs_f64()], None, Some(SWEEP_MOST)));
+    rows.push(row(
+        "simulator, the whole sweep: seconds",
+        &[start.elapsed().as_secs_f64()],
+        None,
+        Some(SWEEP_MOST),
+    ));
     bar.finish_and_clear();
     out.text(&table(&rows).terminal(None));
     out.object(&json!({"ok": true, "kind": "measured", "machine": machine::Machine::here().cpu, "rows": rows}));
     let Some(path) = &args.out else { return Ok(()) };
-    let rows = rows.iter().filter_map(|it| it.as_object().cloned()).collect();
-    store::store(path, Kind::Measured, ("qemu-system-sparc", "--version"), "meanwhile-lab run regwin-speed --out FILE", rows)
+    let rows = rows.iter().filter_map(|row| row.as_object().cloned()).collect();
+    store::store(
+        path,
+        Kind::Measured,
+        ("qemu-system-sparc", "--version"),
+        "meanwhile-lab run regwin-speed --out FILE",
+        rows,
+    )
 }
 
 fn row(what: &str, samples: &[f64], least: Option<f64>, most: Option<f64>) -> Value {
@@ -87,7 +102,9 @@ fn row(what: &str, samples: &[f64], least: Option<f64>, most: Option<f64>) -> Va
 
 fn table(rows: &[Value]) -> Table {
     let head = ["what", "median", "from", "to", "runs", "wanted"];
-    let mut table = Table::new("How fast the simulator and the counts are", &head).kind(Kind::Measured).note("median and 95 % interval");
+    let mut table = Table::new("How fast the simulator and the counts are", &head)
+        .kind(Kind::Measured)
+        .note("median and 95 % interval");
     for it in rows {
         let number = |name: &str| it[name].as_f64();
         let cell = |name: &str| Cell::number(format!("{:.2}", number(name).unwrap_or(f64::NAN)));
@@ -109,7 +126,6 @@ fn table(rows: &[Value]) -> Table {
     table
 }
 
-/// The committed table.
 pub fn committed(evidence: &Evidence) -> Vec<Block> {
     let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
     vec![Block::Text(evidence.origin()), Block::Table(table(&rows))]

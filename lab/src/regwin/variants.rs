@@ -68,13 +68,16 @@ const GROUPS: [(&str, &[Choice]); 5] = [
 ];
 
 /// Where they are compared.
-const PLACES: [(Behaviour, u32); 4] =
-    [(Behaviour::HighFine, 8), (Behaviour::HighFine, 20), (Behaviour::LowFine, 8), (Behaviour::LowCoarse, 8)];
+const PLACES: [(Behaviour, u32); 4] = [
+    (Behaviour::HighFine, 8),
+    (Behaviour::HighFine, 20),
+    (Behaviour::LowFine, 8),
+    (Behaviour::LowCoarse, 8),
+];
 
-/// Runs the command.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     store::check(args.out.as_deref())?;
-    let n_choices: usize = GROUPS.iter().map(|it| it.1.len()).sum();
+    let n_choices: usize = GROUPS.iter().map(|group| group.1.len()).sum();
     let bar = out.progress((n_choices * PLACES.len()) as u64);
     let threads = spell::THREADS.map(str::to_owned);
     let mut rows = Vec::new();
@@ -82,8 +85,13 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         for (behaviour, windows) in PLACES {
             let mut words = None;
             for (name, scheme, schedule, allocate, variant) in choices {
-                let recipe = Recipe { allocate: *allocate, variant: *variant, ..Recipe::new(Program::Spell, *scheme, *schedule) };
-                let done = work::run(&recipe, windows, &spell::blobs(behaviour), &threads).map_err(failure)?;
+                let recipe = Recipe {
+                    allocate: *allocate,
+                    variant: *variant,
+                    ..Recipe::new(Program::Spell, *scheme, *schedule)
+                };
+                let done = work::run(&recipe, windows, &spell::blobs(behaviour), &threads)
+                    .map_err(failure)?;
                 let output = words.get_or_insert_with(|| done.output.clone());
                 assert_eq!(*output, done.output, "{recipe:?} finds the same misspelt words");
                 rows.push(json!({
@@ -100,40 +108,72 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     out.text(&table(&rows).terminal(None));
     out.object(&json!({"ok": true, "on": "qemu", "rows": rows}));
     let Some(path) = &args.out else { return Ok(()) };
-    let rows = rows.iter().filter_map(|it| it.as_object().cloned()).collect();
-    store::store(path, Kind::Model, ("sparc64-linux-gnu-gcc", "--version"), "meanwhile-lab run regwin-variants --out FILE", rows)
+    let rows = rows.iter().filter_map(|row| row.as_object().cloned()).collect();
+    store::store(
+        path,
+        Kind::Model,
+        ("sparc64-linux-gnu-gcc", "--version"),
+        "meanwhile-lab run regwin-variants --out FILE",
+        rows,
+    )
 }
 
-/// A row for each choice, a column for each place: millions of cycles, and percent more than the first of the group.
+/// A row for each choice, a column for each place: millions of cycles, and percent more than the
+/// first of the group.
 fn table(rows: &[Value]) -> Table {
-    let places: Vec<String> = PLACES.iter().map(|(behaviour, windows)| format!("{}, {windows}", behaviour.name())).collect();
-    let head: Vec<&str> = ["choice", "variant", "scheme"].into_iter().chain(places.iter().map(String::as_str)).collect();
-    let mut table = Table::new("What each choice costs: millions of cycles, erc32", &head).kind(Kind::Model);
+    let places: Vec<String> = PLACES
+        .iter()
+        .map(|(behaviour, windows)| format!("{}, {windows}", behaviour.name()))
+        .collect();
+    let head: Vec<&str> = ["choice", "variant", "scheme"]
+        .into_iter()
+        .chain(places.iter().map(String::as_str))
+        .collect();
+    let mut table =
+        Table::new("What each choice costs: millions of cycles, erc32", &head).kind(Kind::Model);
     table = table.note("instructions counted under QEMU; percent against the first of each group; behaviour and windows above; place: of a thread without windows");
     for (group, choices) in GROUPS {
         for (idx, (name, scheme, ..)) in choices.iter().enumerate() {
             let cycles = |name: &str, behaviour: Behaviour, windows: u32| {
-                let fits = |it: &&Value| {
-                    it["group"] == group && it["choice"] == name && it["behaviour"] == behaviour.name() && it["windows"] == windows
+                let fits = |value: &&Value| {
+                    value["group"] == group
+                        && value["choice"] == name
+                        && value["behaviour"] == behaviour.name()
+                        && value["windows"] == windows
                 };
-                rows.iter().find(fits).and_then(|it| it[MACHINES[0]].as_f64())
+                rows.iter().find(fits).and_then(|row| row[MACHINES[0]].as_f64())
             };
             let cell = |(behaviour, windows): &(Behaviour, u32)| {
-                let Some((ours, first)) = cycles(name, *behaviour, *windows).zip(cycles(choices[0].0, *behaviour, *windows)) else {
+                let Some((ours, first)) = cycles(name, *behaviour, *windows).zip(cycles(
+                    choices[0].0,
+                    *behaviour,
+                    *windows,
+                )) else {
                     return Cell::words("");
                 };
                 let percent = (ours / first - 1.0) * 100.0;
-                let text = if idx == 0 { format!("{:.2}", ours / 1e6) } else { format!("{:.2} ({percent:+.1} %)", ours / 1e6) };
-                Cell::number(text).tone(if idx > 0 && percent < 0.0 { Tone::Good } else { Tone::Plain })
+                let text = if idx == 0 {
+                    format!("{:.2}", ours / 1e6)
+                } else {
+                    format!("{:.2} ({percent:+.1} %)", ours / 1e6)
+                };
+                Cell::number(text).tone(if idx > 0 && percent < 0.0 {
+                    Tone::Good
+                } else {
+                    Tone::Plain
+                })
             };
-            let lead = [Cell::words(if idx == 0 { group } else { "" }), Cell::words(*name), Cell::words(scheme.name())];
+            let lead = [
+                Cell::words(if idx == 0 { group } else { "" }),
+                Cell::words(*name),
+                Cell::words(scheme.name()),
+            ];
             table.push(lead.into_iter().chain(PLACES.iter().map(cell)).collect());
         }
     }
     table
 }
 
-/// The committed table.
 pub fn committed(evidence: &Evidence) -> Vec<Block> {
     let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
     vec![Block::Text(evidence.origin()), Block::Table(table(&rows))]

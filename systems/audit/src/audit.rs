@@ -39,13 +39,11 @@ pub struct Options {
 /// Everything that is known about one function.
 #[derive(Debug)]
 pub struct Audit {
-    /// The function.
     pub function: Function,
     /// The name of the machine.
     pub cpu: String,
     /// Words in the function that are no instructions.
     pub undecodable: Vec<Undecodable>,
-    /// Its hot path.
     pub trace: Trace,
     /// What chose the path.
     pub path: Chosen,
@@ -60,43 +58,64 @@ pub struct Audit {
 /// What chose the hot path.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Chosen {
-    /// What was recorded, in words; none if nothing was, and the layout of the code and cold calls decide.
+    /// What was recorded, in words; none if nothing was, and the layout of the code
+    /// and cold calls decide.
     pub recorded: Option<String>,
     /// Conditional branches on the path whose ways were recorded.
     pub branches: usize,
-    /// Of these the one that goes another way most often goes the path's way in this share of its runs.
+    /// Of these the one that goes another way most often goes the path's way in this
+    /// share of its runs.
     pub least_share: Option<f64>,
 }
 
 impl Chosen {
     fn new(function: &Function, trace: &Trace, recording: Option<(&Recorded, &Counts)>) -> Chosen {
-        let Some((recorded, counts)) = recording else { return Chosen { recorded: None, branches: 0, least_share: None } };
+        let Some((recorded, counts)) = recording else {
+            return Chosen { recorded: None, branches: 0, least_share: None };
+        };
         let share = |exit: &Exit| {
             let (taken, not) = counts.ways(function, trace.places[exit.at])?;
             Some(if exit.is_taken { taken } else { not } as f64 / (taken + not) as f64)
         };
         let shares: Vec<f64> = trace.exits.iter().filter_map(share).collect();
-        Chosen { recorded: Some(recorded.what()), branches: shares.len(), least_share: shares.iter().copied().min_by(f64::total_cmp) }
+        Chosen {
+            recorded: Some(recorded.what()),
+            branches: shares.len(),
+            least_share: shares.iter().copied().min_by(f64::total_cmp),
+        }
     }
 }
 
 /// Audits one function; without a core nothing is said about cycles.
-pub fn audit(program: &Program, symbol: &Symbol, cpu: &str, core: Option<&Core>, options: &Options) -> Result<Audit, Diagnostic> {
+pub fn audit(
+    program: &Program,
+    symbol: &Symbol,
+    cpu: &str,
+    core: Option<&Core>,
+    options: &Options,
+) -> Result<Audit, Diagnostic> {
     let decoded = program.decode(symbol)?;
     let function = decoded.function;
     if function.instructions.len() == decoded.undecodable.len() {
-        return Err(Diagnostic::new(format!("`{}` in `{}` holds no instruction", function.name, program.name)));
+        return Err(Diagnostic::new(format!(
+            "`{}` in `{}` holds no instruction",
+            function.name, program.name
+        )));
     }
     core.map_or(Ok(()), |core| runs(core, &function, program))?;
     let counts = match &options.recorded {
-        Some(recorded) => Some(Counts::of(&function, recorded).ok_or_else(|| never_ran(&function, recorded))?),
+        Some(recorded) => {
+            Some(Counts::of(&function, recorded).ok_or_else(|| never_ran(&function, recorded))?)
+        }
         None => None,
     };
     let guide = Guide::new(&function, &options.cold, counts.as_ref());
     let trace = hot_trace(&guide);
     let path = Chosen::new(&function, &trace, options.recorded.as_ref().zip(counts.as_ref()));
-    let timed = core.and_then(|core| Some((core, time_path(&function, core, &guide, options.effort)?)));
-    let mut findings = timed.as_ref().map(|(core, it)| explain(&function, core, it)).unwrap_or_default();
+    let timed =
+        core.and_then(|core| Some((core, time_path(&function, core, &guide, options.effort)?)));
+    let mut findings =
+        timed.as_ref().map(|(core, it)| explain(&function, core, it)).unwrap_or_default();
     let timed = timed.map(|(_, it)| it);
     if function.instructions.len() <= NEEDED_MAX {
         findings.extend(needed(&subject(program, &function, &trace)));
@@ -106,19 +125,36 @@ pub fn audit(program: &Program, symbol: &Symbol, cpu: &str, core: Option<&Core>,
     }
     if function.tables.patched().is_some() {
         // What stands there later is not known, and so is the path that the others rest on.
-        findings.retain(|it| !function.is_patched(it.idx));
-        findings.iter_mut().for_each(|it| it.edit = None);
+        findings.retain(|finding| !function.is_patched(finding.idx));
+        findings.iter_mut().for_each(|finding| finding.edit = None);
     }
-    findings.sort_by_key(|it| (it.idx, it.kind));
-    let has_lines = function.frames.iter().any(|it| !it.is_empty());
-    let missing_lines = program.lines.missing.or_else(|| (!has_lines).then_some("this function has no line information"));
-    Ok(Audit { cpu: cpu.to_owned(), undecodable: decoded.undecodable, trace, path, timed, findings, missing_lines, function })
+    findings.sort_by_key(|finding| (finding.idx, finding.kind));
+    let has_lines = function.frames.iter().any(|frame| !frame.is_empty());
+    let missing_lines = program
+        .lines
+        .missing
+        .or_else(|| (!has_lines).then_some("this function has no line information"));
+    Ok(Audit {
+        cpu: cpu.to_owned(),
+        undecodable: decoded.undecodable,
+        trace,
+        path,
+        timed,
+        findings,
+        missing_lines,
+        function,
+    })
 }
 
 /// No instruction of the function is in the recording.
 fn never_ran(function: &Function, recorded: &Recorded) -> Diagnostic {
-    let said = Diagnostic::new(format!("`{}` did not run in the recording ({})", function.name, recorded.what()));
-    let (first, last) = (&function.instructions[0], function.instructions.last().expect("it has an instruction"));
+    let said = Diagnostic::new(format!(
+        "`{}` did not run in the recording ({})",
+        function.name,
+        recorded.what()
+    ));
+    let (first, last) =
+        (&function.instructions[0], function.instructions.last().expect("it has an instruction"));
     match recorded.range() {
         Some((low, high)) => said.with_help(format!(
             "its addresses lie from {low:#x} to {high:#x}, the function from {:#x} to {:#x}; a program that was moved when it was loaded needs --path-base",
@@ -131,10 +167,16 @@ fn never_ran(function: &Function, recorded: &Recorded) -> Diagnostic {
 /// Refuses a function that the core cannot run: files of Arm hold functions of two sets.
 fn runs(core: &Core, function: &Function, program: &Program) -> Result<(), Diagnostic> {
     let isa = function.isa.name();
-    if core.sets.iter().any(|it| it == isa) {
+    if core.sets.iter().any(|set| set == isa) {
         return Ok(());
     }
-    let said = format!("`{}` in `{}` is {isa} code, but `{}` runs {}", function.name, program.name, core.name, core.sets.join(" and "));
+    let said = format!(
+        "`{}` in `{}` is {isa} code, but `{}` runs {}",
+        function.name,
+        program.name,
+        core.name,
+        core.sets.join(" and ")
+    );
     Err(Diagnostic::new(said))
 }
 
@@ -143,13 +185,17 @@ impl Audit {
     /// lies in the function `pivot`.
     pub fn frame(&self, idx: usize, pivot: Option<&str>) -> Option<&SourceFrame> {
         let frames = self.function.frames.get(idx)?;
-        pivot.and_then(|pivot| frames.iter().find(|it| it.function == pivot)).or(frames.first())
+        pivot
+            .and_then(|pivot| frames.iter().find(|frame| frame.function == pivot))
+            .or(frames.first())
     }
 
     /// The instruction with the name of what it calls, where the text has only an address.
     pub fn text(&self, idx: usize) -> String {
         let instruction = &self.function.instructions[idx];
-        let Some(callee) = self.function.callees.get(&instruction.address) else { return instruction.text.clone() };
+        let Some(callee) = self.function.callees.get(&instruction.address) else {
+            return instruction.text.clone();
+        };
         let mnemonic = instruction.text.split_whitespace().next().unwrap_or_default();
         format!("{mnemonic} {}", shown(callee))
     }
@@ -158,11 +204,8 @@ impl Audit {
 /// One function in few numbers, without a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Summary {
-    /// The function.
     pub name: String,
-    /// Where it begins.
     pub address: u64,
-    /// All its instructions.
     pub n_instructions: usize,
     /// Words in it that are none.
     pub n_undecodable: usize,
@@ -181,9 +224,19 @@ impl Summary {
     }
 }
 
-/// Times one function with the polynomial bound; none if it holds no instruction, or did not run in the recording.
-pub fn summary(program: &Program, symbol: &Symbol, core: &Core, options: &Options) -> Result<Option<Summary>, Diagnostic> {
-    let decoded = if options.recorded.is_some() { program.decode(symbol)? } else { program.decode_without_lines(symbol)? };
+/// Times one function with the polynomial bound; none if it holds no instruction, or did not
+/// run in the recording.
+pub fn summary(
+    program: &Program,
+    symbol: &Symbol,
+    core: &Core,
+    options: &Options,
+) -> Result<Option<Summary>, Diagnostic> {
+    let decoded = if options.recorded.is_some() {
+        program.decode(symbol)?
+    } else {
+        program.decode_without_lines(symbol)?
+    };
     if decoded.function.instructions.len() == decoded.undecodable.len() {
         return Ok(None);
     }
@@ -204,31 +257,44 @@ pub fn summary(program: &Program, symbol: &Symbol, core: &Core, options: &Option
         n_undecodable: decoded.undecodable.len(),
         n_patched: decoded.function.tables.patches.len(),
         cycles: path.cycles,
-        runs: counts.as_ref().map(|it| it.runs(0)),
+        runs: counts.as_ref().map(|count| count.runs(0)),
     }))
 }
 
 fn subject<'a>(program: &Program, function: &'a Function, trace: &Trace) -> Subject<'a> {
     let mut is_hot = vec![false; function.instructions.len()];
     trace.places.iter().for_each(|&idx| is_hot[idx] = true);
-    let has_lines = function.frames.iter().any(|it| !it.is_empty());
+    let has_lines = function.frames.iter().any(|frame| !frame.is_empty());
     let mut callees = BTreeMap::new();
     for name in function.callees.values() {
         let Some(symbol) = program.only(name) else { continue };
         let Ok(decoded) = program.decode(symbol) else { continue };
         let callee = &decoded.function;
-        let is_straight = callee.instructions.iter().all(|it| matches!(it.flow, Flow::Next | Flow::Return));
-        let is_assembly = has_lines && callee.frames.iter().flatten().all(|it| it.file.ends_with(['s', 'S']));
+        let is_straight = callee
+            .instructions
+            .iter()
+            .all(|instruction| matches!(instruction.flow, Flow::Next | Flow::Return));
+        let is_assembly = has_lines
+            && callee.frames.iter().flatten().all(|frame| frame.file.ends_with(['s', 'S']));
         // A delay slot belongs to its return.
-        let n_instructions = callee.instructions.iter().filter(|it| it.delay == Delay::None).count();
-        // A constant that is returned may have one row, too; what a naked function does besides is its own.
-        let is_constant = |it: &Instruction| it.flow != Flow::Next || it.accesses.is_empty() && it.reads.is_empty();
+        let n_instructions = callee
+            .instructions
+            .iter()
+            .filter(|instruction| instruction.delay == Delay::None)
+            .count();
+        // A constant that is returned may have one row, too; what a naked function does besides is
+        // its own.
+        let is_constant = |instruction: &Instruction| {
+            instruction.flow != Flow::Next
+                || instruction.accesses.is_empty() && instruction.reads.is_empty()
+        };
         let is_naked = !is_assembly
             && callee.instructions.len() > 1
             && !callee.instructions.iter().all(is_constant)
             && program.lines.is_one_row(symbol.address, symbol.address + symbol.size);
         let is_ordinary = !is_naked && keeps_conventions(callee);
-        callees.insert(name.clone(), Callee { n_instructions, is_straight, is_assembly, is_ordinary });
+        callees
+            .insert(name.clone(), Callee { n_instructions, is_straight, is_assembly, is_ordinary });
     }
     Subject { bits: Bits::of(function), function, is_hot, callees }
 }

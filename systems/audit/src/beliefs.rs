@@ -1,5 +1,5 @@
-//! What compilers believe of a core: cycles from the start of an instruction to that of an addition that needs its result, in
-//! gcc's schedule of a small function and in llvm-mca's timeline.
+//! What compilers believe of a core: cycles from the start of an instruction to that of an addition
+//! that needs its result, in gcc's schedule of a small function and in llvm-mca's timeline.
 //!
 //! ```text
 //! long mul(long a, long b, long c) { return (a * b) ^ c; }
@@ -41,7 +41,6 @@ pub struct Row {
     pub here: u32,
     /// By gcc; none if it makes something else of it, or is not there.
     pub gcc: Option<u32>,
-    /// By LLVM.
     pub llvm: Option<u32>,
 }
 
@@ -58,7 +57,11 @@ pub struct Beliefs {
 
 /// Asks both compilers, each once.
 pub fn ask(core: &Core) -> Beliefs {
-    let isa = core.sets.first().and_then(|it| Isa::named(it)).expect("a core runs a set that is decoded");
+    let isa = core
+        .sets
+        .first()
+        .and_then(|set| Isa::named(set))
+        .expect("a core runs a set that is decoded");
     let (gcc, gcc_failed) = answered(gcc(core, isa), read_schedule);
     let (llvm, llvm_failed) = answered(llvm(core, isa), read_timeline);
     let rows = PROBES.iter().zip(gcc).zip(llvm).map(|((probe, gcc), llvm)| {
@@ -66,13 +69,16 @@ pub fn ask(core: &Core) -> Beliefs {
         Row { class, here: core.to_addition(class), gcc, llvm }
     });
     // What both make something else of, the core does not have.
-    let rows = rows.filter(|it| it.gcc.is_some() || it.llvm.is_some());
+    let rows = rows.filter(|row| row.gcc.is_some() || row.llvm.is_some());
     Beliefs { rows: rows.collect(), gcc_failed, llvm_failed }
 }
 
 type Cycles = [Option<u32>; PROBES.len()];
 
-fn answered(said: Result<String, ToolError>, read: fn(&str) -> Cycles) -> (Cycles, Option<ToolError>) {
+fn answered(
+    said: Result<String, ToolError>,
+    read: fn(&str) -> Cycles,
+) -> (Cycles, Option<ToolError>) {
     match said {
         Ok(text) => (read(&text), None),
         Err(error) => ([None; PROBES.len()], Some(error)),
@@ -99,13 +105,19 @@ fn gcc(core: &Core, isa: Isa) -> Result<String, ToolError> {
         (Isa::A64, _) => ("aarch64-linux-gnu-gcc", vec![&cpu]),
         (Isa::T32, _) => ("arm-none-eabi-gcc", vec!["-mthumb", &cpu]),
         (Isa::A32, _) => ("arm-none-eabi-gcc", vec!["-marm", &cpu]),
-        (_, "sifive-u74") => ("riscv64-unknown-elf-gcc", vec!["-march=rv64gc", "-mabi=lp64d", "-mtune=sifive-7-series"]),
-        (Isa::Riscv64 | Isa::Riscv32, _) => ("riscv64-unknown-elf-gcc", vec!["-march=rv64gc", "-mabi=lp64d", "-mtune=rocket"]),
+        (_, "sifive-u74") => (
+            "riscv64-unknown-elf-gcc",
+            vec!["-march=rv64gc", "-mabi=lp64d", "-mtune=sifive-7-series"],
+        ),
+        (Isa::Riscv64 | Isa::Riscv32, _) => {
+            ("riscv64-unknown-elf-gcc", vec!["-march=rv64gc", "-mabi=lp64d", "-mtune=rocket"])
+        }
         (_, "erc32") => ("sparc64-linux-gnu-gcc", vec!["-m32", "-mcpu=cypress"]),
         (Isa::Sparc | Isa::X86, _) => ("sparc64-linux-gnu-gcc", vec!["-m32", &cpu]),
     };
     let word = if isa.conventions().bits == 64 { "long" } else { "int" };
-    let text: String = PROBES.iter().map(|it| format!("typedef {word} T;\n{}\n", it.c)).collect();
+    let text: String =
+        PROBES.iter().map(|probe| format!("typedef {word} T;\n{}\n", probe.c)).collect();
     toolchain::schedule(program, &flags, &text)
 }
 
@@ -132,7 +144,9 @@ fn llvm(core: &Core, isa: Isa) -> Result<String, ToolError> {
             _ => "sdiv r0, r1, r2\nadd r3, r0, r4",
         },
     };
-    let region = |it: &Probe| format!("# LLVM-MCA-BEGIN {0}\n{1}\n# LLVM-MCA-END {0}\n", it.name, lines(it.name));
+    let region = |probe: &Probe| {
+        format!("# LLVM-MCA-BEGIN {0}\n{1}\n# LLVM-MCA-END {0}\n", probe.name, lines(probe.name))
+    };
     let triple = match isa {
         Isa::A64 => "--mtriple=aarch64",
         Isa::A32 => "--mtriple=arm",
@@ -141,8 +155,15 @@ fn llvm(core: &Core, isa: Isa) -> Result<String, ToolError> {
         Isa::Sparc => "--mtriple=sparc",
     };
     let cpu = if core.name == "rocket" { "rocket-rv64" } else { &core.name };
-    let flags = [triple, &format!("--mcpu={cpu}"), if triple.ends_with("riscv64") { "--mattr=+m" } else { "--mattr=" }];
-    toolchain::timeline(&flags, &PROBES.iter().map(region).collect::<String>().replace('#', comment(isa)))
+    let flags = [
+        triple,
+        &format!("--mcpu={cpu}"),
+        if triple.ends_with("riscv64") { "--mattr=+m" } else { "--mattr=" },
+    ];
+    toolchain::timeline(
+        &flags,
+        &PROBES.iter().map(region).collect::<String>().replace('#', comment(isa)),
+    )
 }
 
 /// How a comment begins.
@@ -155,11 +176,17 @@ fn read_schedule(text: &str) -> Cycles {
     let functions: Vec<&str> = text.split("\n;; Function ").collect();
     std::array::from_fn(|nth| {
         let Probe { name, sign, .. } = &PROBES[nth];
-        let function = functions.iter().find(|it| it.starts_with(&format!("{name} ")) || it.starts_with(&format!("{name}_ ")))?;
-        let mut starts = function.lines().filter_map(scheduled).filter(|(_, what)| what.contains('=') && !what.contains("unspec"));
+        let function = functions.iter().find(|function| {
+            function.starts_with(&format!("{name} ")) || function.starts_with(&format!("{name}_ "))
+        })?;
+        let mut starts = function
+            .lines()
+            .filter_map(scheduled)
+            .filter(|(_, what)| what.contains('=') && !what.contains("unspec"));
         let (first, producer) = starts.next()?;
         let (second, consumer) = starts.next()?;
-        (producer.contains(*sign) && !producer.contains("call") && consumer.contains('^')).then(|| second - first)
+        (producer.contains(*sign) && !producer.contains("call") && consumer.contains('^'))
+            .then(|| second - first)
     })
 }
 
@@ -176,7 +203,7 @@ fn read_timeline(text: &str) -> Cycles {
     let answer: Value = serde_json::from_str(text).unwrap_or_default();
     std::array::from_fn(|nth| {
         let regions = answer["CodeRegions"].as_array()?;
-        let region = regions.iter().find(|it| it["Name"] == PROBES[nth].name)?;
+        let region = regions.iter().find(|region| region["Name"] == PROBES[nth].name)?;
         let starts = &region["TimelineView"]["TimelineInfo"];
         let start = |nth: usize| starts[nth]["CycleIssued"].as_u64();
         u32::try_from(start(1)?.checked_sub(start(0)?)?).ok()

@@ -19,14 +19,11 @@ use toml::Spanned;
 use crate::audit::Audit;
 use crate::finding::Finding;
 
-/// One limit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// The function.
     pub function: String,
     /// The file that it is in.
     pub file: PathBuf,
-    /// The machine.
     pub cpu: Option<String>,
     /// What it may cost.
     pub limit: Limit,
@@ -34,7 +31,6 @@ pub struct Entry {
     pub cold: Vec<String>,
     /// The compiler for C and assembly.
     pub cc: Option<String>,
-    /// Its flags.
     pub cflags: Option<String>,
     /// A build's list of commands, in place of the two above.
     pub compile_commands: Option<PathBuf>,
@@ -47,7 +43,6 @@ pub struct Entry {
 /// What a function may cost.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Limit {
-    /// So many cycles.
     Cycles(u32),
     /// As many as in this file.
     File(PathBuf),
@@ -78,8 +73,7 @@ struct Row {
 
 /// Reads a file of limits; paths in it are relative to its folder.
 ///
-/// # Errors
-/// What is wrong with the text, where.
+/// Errors: what is wrong with the text, where.
 pub fn parse(path: &Path, text: &str) -> Result<Vec<Entry>, Vec<Diagnostic>> {
     let file = SourceFile::new(path.display().to_string(), text);
     let read: Text = toml::from_str(text).map_err(|error| {
@@ -100,7 +94,8 @@ pub fn parse(path: &Path, text: &str) -> Result<Vec<Entry>, Vec<Diagnostic>> {
             (None, Some(other)) => Limit::File(folder.join(other)),
             (none, _) => {
                 let what = if none.is_none() { "no limit" } else { "two limits" };
-                let said = Diagnostic::new(format!("function `{}` has {what}", row.name)).at(span, "this function");
+                let said = Diagnostic::new(format!("function `{}` has {what}", row.name))
+                    .at(span, "this function");
                 wrong.push(said.with_help("write either `cycles` or `not_worse_than`"));
                 continue;
             }
@@ -113,7 +108,9 @@ pub fn parse(path: &Path, text: &str) -> Result<Vec<Entry>, Vec<Diagnostic>> {
             cold: row.cold,
             cc: row.cc,
             cflags: row.cflags,
-            compile_commands: row.compile_commands.map(|it| folder.join(it)),
+            compile_commands: row
+                .compile_commands
+                .map(|compile_command| folder.join(compile_command)),
             flash_wait: row.flash_wait.into(),
             line,
         });
@@ -133,16 +130,13 @@ pub enum Verdict {
 /// A function that could not be compared with its limit.
 #[derive(Debug)]
 pub struct NotJudged {
-    /// The limit.
     pub entry: Entry,
-    /// Why.
     pub said: String,
     /// What to do, if that is known.
     pub help: Option<String>,
 }
 
 impl Verdict {
-    /// The limit.
     pub fn entry(&self) -> &Entry {
         match self {
             Verdict::Judged(it) => &it.entry,
@@ -177,7 +171,8 @@ impl Verdict {
     }
 }
 
-/// No more instructions, and the function does no work of its own: a jump to what it was, a result, a return.
+/// No more instructions, and the function does no work of its own: a jump to what it was,
+/// a result, a return.
 const STUB_INSTRUCTIONS_MAX: usize = 4;
 /// So many times its cycles a budget allows that was not made for what the function is now.
 const STUB_SHRANK: u32 = 4;
@@ -185,7 +180,6 @@ const STUB_SHRANK: u32 = 4;
 /// A function against its limit.
 #[derive(Debug)]
 pub struct Checked {
-    /// The limit.
     pub entry: Entry,
     /// The machine that was meant.
     pub cpu: String,
@@ -202,22 +196,25 @@ pub struct Checked {
 pub struct Cause {
     /// Where in the source; none without line information.
     pub place: Option<(String, u32)>,
-    /// Its address.
     pub address: u64,
     /// What it is, and what for, in words.
     pub said: String,
-    /// Cycles.
     pub cycles: u32,
 }
 
 impl Checked {
-    /// Compares `now` with the limit; `before` is the audit of the other file, if that is the limit.
+    /// Compares `now` with the limit; `before` is the audit of the other file, if
+    /// that is the limit.
     ///
-    /// # Errors
-    /// A machine that reorders has no cycles, and of a stub they say nothing.
+    /// Errors: a machine that reorders has no cycles, and of a stub they say nothing.
     pub fn new(entry: Entry, now: &Audit, before: Option<&Audit>) -> Result<Checked, Diagnostic> {
-        let cycles = |audit: &Audit| audit.timed.as_ref().map(|it| it.cycles.total_cycles);
-        let none = || Diagnostic::new(format!("`{}` reorders instructions, so nothing is said about cycles", now.cpu));
+        let cycles = |audit: &Audit| audit.timed.as_ref().map(|timed| timed.cycles.total_cycles);
+        let none = || {
+            Diagnostic::new(format!(
+                "`{}` reorders instructions, so nothing is said about cycles",
+                now.cpu
+            ))
+        };
         let total = cycles(now).ok_or_else(none)?;
         let allowed = match (&entry.limit, before) {
             (Limit::Cycles(cycles), _) => *cycles,
@@ -227,15 +224,24 @@ impl Checked {
         let n = now.function.instructions.len();
         if n <= STUB_INSTRUCTIONS_MAX && total.saturating_mul(STUB_SHRANK) <= allowed {
             let take = if n == 1 { "instruction takes" } else { "instructions take" };
-            let said = format!("`{}` is a stub: {n} {take} {total} cycles of {allowed}", entry.function);
+            let said =
+                format!("`{}` is a stub: {n} {take} {total} cycles of {allowed}", entry.function);
             let help = "name the function that does the work now, or lower the limit if this is all that it is to do";
             return Err(Diagnostic::new(said).with_help(help));
         }
         let mut causes = Vec::new();
         if total > allowed {
-            let is_new = |it: &&Finding| before.is_none_or(|old| !old.findings.iter().any(|other| is_same(it, other)));
-            causes = now.findings.iter().filter(is_new).filter(|it| it.cycles > 0).map(|it| cause(now, it)).collect();
-            causes.sort_by_key(|it| std::cmp::Reverse(it.cycles));
+            let is_new = |finding: &&Finding| {
+                before.is_none_or(|old| !old.findings.iter().any(|other| is_same(finding, other)))
+            };
+            causes = now
+                .findings
+                .iter()
+                .filter(is_new)
+                .filter(|finding| finding.cycles > 0)
+                .map(|finding| cause(now, finding))
+                .collect();
+            causes.sort_by_key(|cause| std::cmp::Reverse(cause.cycles));
         }
         Ok(Checked { entry, cpu: now.cpu.clone(), cycles: total, allowed, causes })
     }
@@ -245,7 +251,6 @@ impl Checked {
         self.cycles <= self.allowed
     }
 
-    /// One sentence.
     pub fn said(&self) -> String {
         let against = match &self.entry.limit {
             Limit::Cycles(_) => format!("{} are allowed", self.allowed),
@@ -256,9 +261,9 @@ impl Checked {
 
     /// With keys that stay.
     pub fn to_json(&self) -> Value {
-        let causes = self.causes.iter().map(|it| {
-            let (file, line) = it.place.clone().unzip();
-            json!({"file": file, "line": line, "address": it.address, "said": it.said, "cycles": it.cycles})
+        let causes = self.causes.iter().map(|cause| {
+            let (file, line) = cause.place.clone().unzip();
+            json!({"file": file, "line": line, "address": cause.address, "said": cause.said, "cycles": cause.cycles})
         });
         json!({
             "function": self.entry.function,
@@ -280,7 +285,7 @@ fn is_same(a: &Finding, b: &Finding) -> bool {
 
 fn cause(audit: &Audit, finding: &Finding) -> Cause {
     Cause {
-        place: audit.frame(finding.idx, None).map(|it| (it.file.clone(), it.line)),
+        place: audit.frame(finding.idx, None).map(|frame| (frame.file.clone(), frame.line)),
         address: audit.function.instructions[finding.idx].address,
         said: format!("{}: {} ({})", finding.kind.name(), finding.instruction, finding.why),
         cycles: finding.cycles,
@@ -297,16 +302,29 @@ pub fn junit(name: &str, all: &[Verdict]) -> String {
         all.len()
     );
     for it in all {
-        let case = format!("<testcase classname=\"{}\" name=\"{}\"", escaped(it.cpu()), escaped(&it.entry().function));
+        let case = format!(
+            "<testcase classname=\"{}\" name=\"{}\"",
+            escaped(it.cpu()),
+            escaped(&it.entry().function)
+        );
         text += &match it {
             Verdict::Judged(it) if it.is_kept() => format!("{case}/>\n"),
             Verdict::Judged(it) => {
-                let lines: String = it.causes.iter().map(|cause| format!("{}\n", cause.line())).collect();
-                format!("{case}><failure message=\"{}\">{}</failure></testcase>\n", escaped(&it.said()), escaped(&lines))
+                let lines: String =
+                    it.causes.iter().map(|cause| format!("{}\n", cause.line())).collect();
+                format!(
+                    "{case}><failure message=\"{}\">{}</failure></testcase>\n",
+                    escaped(&it.said()),
+                    escaped(&lines)
+                )
             }
             Verdict::NotJudged(it) => {
                 let help = it.help.as_deref().unwrap_or_default();
-                format!("{case}><error message=\"{}\">{}</error></testcase>\n", escaped(&it.said), escaped(help))
+                format!(
+                    "{case}><error message=\"{}\">{}</error></testcase>\n",
+                    escaped(&it.said),
+                    escaped(help)
+                )
             }
         };
     }
@@ -357,7 +375,12 @@ impl Cause {
             Some((file, line)) => format!("{file}:{line}"),
             None => format!("{:#x}", self.address),
         };
-        format!("{place}: {}, {} {}", self.said, self.cycles, if self.cycles == 1 { "cycle" } else { "cycles" })
+        format!(
+            "{place}: {}, {} {}",
+            self.said,
+            self.cycles,
+            if self.cycles == 1 { "cycle" } else { "cycles" }
+        )
     }
 }
 
@@ -382,7 +405,11 @@ mod tests {
     use super::*;
 
     fn wrong(text: &str) -> String {
-        parse(Path::new("ci/budget.toml"), text).expect_err("it is wrong").iter().map(|it| it.render(false)).collect()
+        parse(Path::new("ci/budget.toml"), text)
+            .expect_err("it is wrong")
+            .iter()
+            .map(|diagnostic| diagnostic.render(false))
+            .collect()
     }
 
     #[test]
@@ -392,15 +419,26 @@ mod tests {
         assert_eq!(entries.len(), 2);
         assert_eq!((entries[0].limit.clone(), entries[0].line), (Limit::Cycles(9), 1));
         assert_eq!(entries[0].file, Path::new("ci/a.elf"));
-        assert_eq!((entries[1].limit.clone(), entries[1].line), (Limit::File("ci/old.elf".into()), 6));
+        assert_eq!(
+            (entries[1].limit.clone(), entries[1].line),
+            (Limit::File("ci/old.elf".into()), 6)
+        );
     }
 
     #[test]
     fn what_is_wrong_with_a_budget_is_said_with_its_line() {
-        assert!(wrong("[[function]]\nname = \"f\"\nfile = \"a\"\n").contains("function `f` has no limit"));
-        let both = wrong("[[function]]\nname = \"f\"\nfile = \"a\"\ncycles = 1\nnot_worse_than = \"b\"\n");
+        assert!(
+            wrong("[[function]]\nname = \"f\"\nfile = \"a\"\n")
+                .contains("function `f` has no limit")
+        );
+        let both =
+            wrong("[[function]]\nname = \"f\"\nfile = \"a\"\ncycles = 1\nnot_worse_than = \"b\"\n");
         assert!(both.contains("has two limits") && both.contains("budget.toml:1"), "{both}");
-        assert!(wrong("[[function]]\nname = \"f\"\nfile = \"a\"\ncycels = 1\n").contains("budget.toml:4"), "{both}");
+        assert!(
+            wrong("[[function]]\nname = \"f\"\nfile = \"a\"\ncycels = 1\n")
+                .contains("budget.toml:4"),
+            "{both}"
+        );
         assert!(wrong("function = 3").contains("budget.toml:1"));
     }
 
@@ -418,16 +456,37 @@ mod tests {
             flash_wait: 0,
             line: 4,
         };
-        let cause = Cause { place: Some(("./x.c".to_owned(), 7)), address: 16, said: "stall: r0 (a load)".to_owned(), cycles: 2 };
-        let gone = NotJudged { entry: entry.clone(), said: "it has no function `<g>`".to_owned(), help: None };
-        let over = Checked { entry, cpu: "leon3".to_owned(), cycles: 5, allowed: 3, causes: vec![cause] };
+        let cause = Cause {
+            place: Some(("./x.c".to_owned(), 7)),
+            address: 16,
+            said: "stall: r0 (a load)".to_owned(),
+            cycles: 2,
+        };
+        let gone = NotJudged {
+            entry: entry.clone(),
+            said: "it has no function `<g>`".to_owned(),
+            help: None,
+        };
+        let over =
+            Checked { entry, cpu: "leon3".to_owned(), cycles: 5, allowed: 3, causes: vec![cause] };
         let all = [Verdict::Judged(over), Verdict::NotJudged(gone)];
         let xml = junit("budget.toml", &all);
-        assert!(xml.contains("name=\"a&lt;b&gt;&amp;&quot;c&quot; \"") && xml.contains("failures=\"1\" errors=\"1\""), "{xml}");
+        assert!(
+            xml.contains("name=\"a&lt;b&gt;&amp;&quot;c&quot; \"")
+                && xml.contains("failures=\"1\" errors=\"1\""),
+            "{xml}"
+        );
         assert!(xml.contains("<error message=\"it has no function `&lt;g&gt;`\">"), "{xml}");
         let object = sarif(Path::new("budget.toml"), &all);
-        assert_eq!(object["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"], 4);
-        assert_eq!(object["runs"][0]["results"][1]["locations"][0]["physicalLocation"]["artifactLocation"]["uri"], "x.c");
+        assert_eq!(
+            object["runs"][0]["results"][0]["locations"][0]["physicalLocation"]["region"]["startLine"],
+            4
+        );
+        assert_eq!(
+            object["runs"][0]["results"][1]["locations"][0]["physicalLocation"]["artifactLocation"]
+                ["uri"],
+            "x.c"
+        );
         assert_eq!(object["runs"][0]["results"][2]["ruleId"], "not-judged");
     }
 }

@@ -7,7 +7,6 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
-    /// The instruction waits.
     Stall,
     /// An extension or mask that changes nothing.
     RedundantExtension,
@@ -59,12 +58,10 @@ impl Kind {
     }
 }
 
-/// What was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     /// Which instruction, as a place in its function.
     pub idx: usize,
-    /// What kind.
     pub kind: Kind,
     /// The instruction that waits, or is not needed.
     pub instruction: String,
@@ -112,11 +109,9 @@ pub enum Thing {
     Test,
     /// What a comparison says goes into a variable.
     Comparison,
-    /// A constant.
     Number,
     /// A member of a structure.
     Member,
-    /// This name.
     Name(String),
     /// A load that the line of the other instruction has, too.
     LoadOf(usize),

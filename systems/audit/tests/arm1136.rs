@@ -1,4 +1,5 @@
-//! The ARM1136 model against its manual's examples and the slides of Blackham and Heiser (APSys 2012).
+//! The ARM1136 model against its manual's examples and the slides of Blackham and Heiser (APSys
+//! 2012).
 
 use audit::decode::Isa;
 use audit::facts::frame::StackFrame;
@@ -18,7 +19,11 @@ fn function(words: &[u32]) -> Function {
     let instructions: Vec<_> = words
         .iter()
         .enumerate()
-        .map(|(idx, word)| Isa::A32.decode(0xf001_003c + 4 * idx as u64, &word.to_le_bytes()).expect("the words are instructions"))
+        .map(|(idx, word)| {
+            Isa::A32
+                .decode(0xf001_003c + 4 * idx as u64, &word.to_le_bytes())
+                .expect("the words are instructions")
+        })
         .collect();
     let frames = vec![Vec::new(); instructions.len()];
     Function {
@@ -53,8 +58,8 @@ fn cycles(words: &[u32]) -> u32 {
     timed(words).total_cycles
 }
 
-/// Cycles of the best order of the first `n` instructions of the trace under a licence, and whether it is proved that
-/// there is no better.
+/// Cycles of the best order of the first `n` instructions of the trace under a licence, and whether
+/// it is proved that there is no better.
 fn best(words: &[u32], n: usize, licence: Licence) -> (u32, bool) {
     let function = function(words);
     let mut trace = hot_trace(&Guide::of(&function));
@@ -97,9 +102,18 @@ const AFTER: [u32; 11] = [
     0xe12f_ff1e,
 ];
 
-/// Slide 12.
-const SLIDE_12: [u32; 10] =
-    [0xe59f_21f4, 0xe1a0_3b81, 0xe353_0402, 0xe592_c000, 0xe92d_4080, 0xe59c_3054, 0x8a00_0075, 0xe213_3007, 0x1a00_0073, 0xe51c_4100];
+const SLIDE_12: [u32; 10] = [
+    0xe59f_21f4,
+    0xe1a0_3b81,
+    0xe353_0402,
+    0xe592_c000,
+    0xe92d_4080,
+    0xe59c_3054,
+    0x8a00_0075,
+    0xe213_3007,
+    0x1a00_0073,
+    0xe51c_4100,
+];
 
 #[test]
 fn interlocks_of_the_manual() {
@@ -114,7 +128,11 @@ fn interlocks_of_the_manual() {
     assert_eq!(cycles(&[0xe890_00fe, 0xe08a_a003]), 5, "LDMIA r0,{{r1-r7}}; ADD r10,r10,r3");
     assert_eq!(cycles(&[0xe880_00fe, 0xe08a_600b]), 5, "STMIA r0,{{r1-r7}}; ADD r6,r10,r11");
     assert_eq!(cycles(&[0xe781_f312, 0xe086_5001]), 4, "USAD8 r1,r2,r3; ADD r5,r6,r1");
-    assert_eq!(cycles(&[0xe781_f312, 0xe1a0_9009, 0xe1a0_9009, 0xe086_5001]), 4, "USAD8 r1,r2,r3; MOV; MOV; ADD r5,r6,r1");
+    assert_eq!(
+        cycles(&[0xe781_f312, 0xe1a0_9009, 0xe1a0_9009, 0xe086_5001]),
+        4,
+        "USAD8 r1,r2,r3; MOV; MOV; ADD r5,r6,r1"
+    );
     assert_eq!(cycles(&[0xe781_f312, 0xe781_1514]), 3, "USAD8 r1,r2,r3; USADA8 r1,r4,r5,r1");
     assert_eq!(cycles(&[0xe5b2_1004, 0xe5b2_3004]), 2, "LDR r1,[r2,#4]!; LDR r3,[r2,#4]!");
 }
@@ -160,7 +178,8 @@ fn branches_that_fold_take_no_cycle() {
     let core = core().with_branch_cost(0);
     let function = function(&BEFORE[..7]);
     let trace = hot_trace(&Guide::of(&function));
-    let edges = dependences(&function, &StackFrame::of(&function), &trace, &core, Licence::default());
+    let edges =
+        dependences(&function, &StackFrame::of(&function), &trace, &core, Licence::default());
     let needs = Need::of_trace(&function, &trace, &core);
     let order: Vec<u32> = (0..needs.len() as u32).collect();
     let timing = time(&needs, &edges, &order, &core);
@@ -172,11 +191,19 @@ fn branches_that_fold_take_no_cycle() {
 /// The findings as lines.
 fn told(words: &[u32]) -> (Cycles, String) {
     let function = function(words);
-    let timed = time_path(&function, &core(), &Guide::of(&function), Effort::Search).expect("it has instructions");
-    let lines = explain(&function, &core(), &timed).into_iter().map(|it| {
-        let address = function.instructions[it.idx].address;
-        let mut text = format!("{address:#x} {} waits {} for {}\n", it.instruction, it.cycles, it.why);
-        for (name, line) in [("fill", &it.fill), ("prevents", &it.prevents), ("edit", &it.edit.as_ref().map(|it| it.text.clone()))] {
+    let timed = time_path(&function, &core(), &Guide::of(&function), Effort::Search)
+        .expect("it has instructions");
+    let lines = explain(&function, &core(), &timed).into_iter().map(|finding| {
+        let address = function.instructions[finding.idx].address;
+        let mut text = format!(
+            "{address:#x} {} waits {} for {}\n",
+            finding.instruction, finding.cycles, finding.why
+        );
+        for (name, line) in [
+            ("fill", &finding.fill),
+            ("prevents", &finding.prevents),
+            ("edit", &finding.edit.as_ref().map(|edit| edit.text.clone())),
+        ] {
             if let Some(line) = line {
                 text += &format!("    {name}: {line}\n");
             }
@@ -190,8 +217,14 @@ fn told(words: &[u32]) -> (Cycles, String) {
 fn the_slides_edit_is_found_and_said() {
     let (cycles, text) = told(&BEFORE[..7]);
     let bound = cycles.lower_bound;
-    assert_eq!((cycles.instructions, cycles.issue_cycles, cycles.stall_cycles, cycles.total_cycles), (7, 7, 4, 11));
-    assert_eq!((bound.total, bound.issue, bound.in_block, bound.side_exit, bound.inherent), (8, 7, 0, 3, 1));
+    assert_eq!(
+        (cycles.instructions, cycles.issue_cycles, cycles.stall_cycles, cycles.total_cycles),
+        (7, 7, 4, 11)
+    );
+    assert_eq!(
+        (bound.total, bound.issue, bound.in_block, bound.side_exit, bound.inherent),
+        (8, 7, 0, 3, 1)
+    );
     expect![[r#"
         0xf0010040 and r3, r0, #3 waits 2 for r0 from `ldr r0, [r4]`, an operand here: 2 cycles
             fill: `ldr r3, [ip, #-208]`
@@ -208,7 +241,10 @@ fn the_slides_edit_is_found_and_said() {
 fn slide_12_is_told() {
     let (cycles, text) = told(&SLIDE_12);
     let bound = cycles.lower_bound;
-    assert_eq!((bound.total, bound.issue, bound.in_block, bound.side_exit, bound.inherent), (13, 10, 0, 1, 3));
+    assert_eq!(
+        (bound.total, bound.issue, bound.in_block, bound.side_exit, bound.inherent),
+        (13, 10, 0, 1, 3)
+    );
     expect![[r#"
         0xf0010048 ldr ip, [r2] waits 1 for r2 from `ldr r2, [pc, #500]`, the base of an address here, needed 1 cycle early: 1 cycle
             prevents: nothing: the fastest order of these instructions waits here too

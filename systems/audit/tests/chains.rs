@@ -1,4 +1,5 @@
-//! Cycles of dependent chains and of independent rows against measurements that others published of real boards.
+//! Cycles of dependent chains and of independent rows against measurements that others published of
+//! real boards.
 
 #[path = "support/assembler.rs"]
 mod assembler;
@@ -20,7 +21,8 @@ fn cycles_a_step(isa: Isa, core: &Core, step: impl Fn(usize) -> String) -> f64 {
     let n_lines = function.instructions.len() / STEPS;
     let trace = hot_trace(&Guide::of(&function));
     assert_eq!(trace.places.len(), function.instructions.len(), "all of it is on the path");
-    let edges = dependences(&function, &StackFrame::of(&function), &trace, core, Licence::default());
+    let edges =
+        dependences(&function, &StackFrame::of(&function), &trace, core, Licence::default());
     let needs = Need::of_trace(&function, &trace, core);
     let order: Vec<u32> = (0..needs.len() as u32).collect();
     let starts = time(&needs, &edges, &order, core).starts;
@@ -29,7 +31,8 @@ fn cycles_a_step(isa: Isa, core: &Core, step: impl Fn(usize) -> String) -> f64 {
     f64::from(starts[last] - starts[first]) / (STEPS - 1 - STEPS / 3) as f64
 }
 
-/// ocxtal, insn_bench_aarch64, results/raspberry-pi-3_cortex-a53.md: a step of a dependent chain, cycles.
+/// ocxtal, insn_bench_aarch64, results/raspberry-pi-3_cortex-a53.md: a step of
+/// a dependent chain, cycles.
 const A53_CHAINS: &[(&str, f64)] = &[
     ("add x0, x0, x1", 1.00),
     ("add x0, x1, x0, lsl #17", 2.01),
@@ -96,9 +99,10 @@ const A53_ROWS: &[(&str, f64)] = &[
     ("nop", 1.99),
 ];
 
-/// ocxtal, insn_bench_aarch64, results/nxp_lx2160a_a72.md: cycles of a step, instructions a cycle. Of the A72, which reorders,
-/// audit times nothing: these are the rows that `cipher` counts with. Vectors of logic and sums start 1.5 a cycle there, where
-/// the file has two; what is not measured as a chain is left out.
+/// ocxtal, insn_bench_aarch64, results/nxp_lx2160a_a72.md: cycles of a step, instructions a cycle.
+/// Of the A72, which reorders, audit times nothing: these are the rows that `cipher` counts with.
+/// Vectors of logic and sums start 1.5 a cycle there, where the file has two; what is not measured
+/// as a chain is left out.
 const A72: &[(Kind, machine::Class, f64, Option<f64>)] = &[
     (Kind::General, machine::Class::Logic, 1.00, Some(2.00)),
     (Kind::General, machine::Class::Add, 1.00, Some(2.00)),
@@ -120,9 +124,15 @@ fn the_a72_takes_as_long_as_an_lx2160a() {
     let machine = Machine::bundled("cortex-a72").expect("it is bundled");
     for (kind, class, step, a_cycle) in A72 {
         let row = machine.operation(*kind, *class);
-        assert!((f64::from(row.latency_cycles) / step - 1.0).abs() < 0.10, "{kind:?} {class:?}: {row:?}");
+        assert!(
+            (f64::from(row.latency_cycles) / step - 1.0).abs() < 0.10,
+            "{kind:?} {class:?}: {row:?}"
+        );
         let ours = f64::from(row.units.count()) / f64::from(row.micro_ops);
-        assert!(a_cycle.is_none_or(|it| (ours / it - 1.0).abs() < 0.10), "{kind:?} {class:?}: {ours} a cycle");
+        assert!(
+            a_cycle.is_none_or(|a_cycle| (ours / a_cycle - 1.0).abs() < 0.10),
+            "{kind:?} {class:?}: {ours} a cycle"
+        );
     }
 }
 
@@ -137,7 +147,10 @@ fn the_a53_takes_as_long_as_a_raspberry_pi_3() {
         }
     }
     for (form, measured) in A53_ROWS {
-        let each = |nth: usize| form.replace(['D'], &(nth % 6 + 2).to_string()).replace('S', &(nth % 6 + 10).to_string());
+        let each = |nth: usize| {
+            form.replace(['D'], &(nth % 6 + 2).to_string())
+                .replace('S', &(nth % 6 + 10).to_string())
+        };
         let ours = 1.0 / cycles_a_step(Isa::A64, &core, each);
         if (ours / measured - 1.0).abs() > 0.10 {
             faults.push(format!("{form}: {ours:.2} a cycle, measured {measured}"));
@@ -148,15 +161,25 @@ fn the_a53_takes_as_long_as_a_raspberry_pi_3() {
 
 #[test]
 fn what_a_call_returns_is_there_when_it_is_back() {
-    // RISC-V's `jalr` takes as long to write `ra` as an addition its sum; `a0` is the callee's, and that takes longer.
+    // RISC-V's `jalr` takes as long to write `ra` as an addition its sum; `a0` is the callee's, and
+    // that takes longer.
     let cycles = |isa, cpu: &str, text: &str| {
         let function = assembler::assembled(isa, text);
         let core = Core::bundled(cpu).expect("it is bundled");
-        let timed = audit::timing::time_path(&function, &core, &Guide::of(&function), audit::timing::licence::Effort::Bounds);
+        let timed = audit::timing::time_path(
+            &function,
+            &core,
+            &Guide::of(&function),
+            audit::timing::licence::Effort::Bounds,
+        );
         timed.expect("it has instructions").cycles.stall_cycles
     };
     for cpu in ["sifive-u74", "rocket"] {
-        assert_eq!(cycles(Isa::Riscv64, cpu, "jalr a5\naddi s0, a0, 1\nbnez a0, 64\nadd s1, s0, t1"), 0, "{cpu}");
+        assert_eq!(
+            cycles(Isa::Riscv64, cpu, "jalr a5\naddi s0, a0, 1\nbnez a0, 64\nadd s1, s0, t1"),
+            0,
+            "{cpu}"
+        );
     }
     for cpu in ["cortex-a53", "cortex-a55"] {
         assert_eq!(cycles(Isa::A64, cpu, "bl #64\nadd x19, x0, #1\nldr x1, [x20]"), 0, "{cpu}");

@@ -1,4 +1,5 @@
-//! An edit is named only where the source has what it would change; and no cause is given that is not one.
+//! An edit is named only where the source has what it would change; and no cause is given that is
+//! not one.
 
 use audit::audit::{Audit, Options, audit};
 use audit::decode::Isa;
@@ -14,18 +15,32 @@ use machine::in_order::Core;
 fn audited_as(file: &str, isa: Isa, cpu: &str, code: &str, source: &str) -> Audit {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join("f.s");
-    let text = format!(".file 1 \"{file}\"\n.text\n.global f\n.type f, %function\nf:\n{code}\n.size f, .-f\n");
+    let text = format!(
+        ".file 1 \"{file}\"\n.text\n.global f\n.type f, %function\nf:\n{code}\n.size f, .-f\n"
+    );
     std::fs::write(&path, text).expect("a scratch file");
     let build = Build { flags: vec!["-g0".to_owned()], ..Build::default() };
-    let bytes = toolchain::compile(&path, isa, cpu, &build).unwrap_or_else(|error| panic!("{error}"));
+    let bytes =
+        toolchain::compile(&path, isa, cpu, &build).unwrap_or_else(|error| panic!("{error}"));
     let program = Program::parse("f.o", &bytes).unwrap_or_else(|error| panic!("{error}"));
     let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
     let core = Core::bundled(cpu).expect("it is bundled");
     let options = Options { cold: vec!["slow".to_owned()], effort: Effort::Search, recorded: None };
-    let mut audit = audit(&program, symbol, cpu, Some(&core), &options).unwrap_or_else(|error| panic!("{error}"));
-    let name = audit.function.frames.iter().flatten().next().map(|it| it.file.clone()).expect("it has lines");
+    let mut audit = audit(&program, symbol, cpu, Some(&core), &options)
+        .unwrap_or_else(|error| panic!("{error}"));
+    let name = audit
+        .function
+        .frames
+        .iter()
+        .flatten()
+        .next()
+        .map(|frame| frame.file.clone())
+        .expect("it has lines");
     assert!(name.ends_with(file), "{name}");
-    keep_edits_of_the_source(&mut audit, &Sources::from([(name, source.lines().map(str::to_owned).collect())]));
+    keep_edits_of_the_source(
+        &mut audit,
+        &Sources::from([(name, source.lines().map(str::to_owned).collect())]),
+    );
     audit
 }
 
@@ -35,23 +50,33 @@ fn audited(isa: Isa, cpu: &str, code: &str, source: &str) -> Audit {
 
 /// The only finding of a kind.
 fn only(audit: &Audit, kind: Kind) -> &Finding {
-    let all: Vec<&Finding> = audit.findings.iter().filter(|it| it.kind == kind).collect();
+    let all: Vec<&Finding> = audit.findings.iter().filter(|finding| finding.kind == kind).collect();
     assert_eq!(all.len(), 1, "{:?}", audit.findings);
     all[0]
 }
 
 /// The edit of the only finding of a kind, with this source.
 fn edit(isa: Isa, cpu: &str, code: &str, source: &str, kind: Kind) -> Option<String> {
-    only(&audited(isa, cpu, code, source), kind).edit.as_ref().map(|it| it.text.clone())
+    only(&audited(isa, cpu, code, source), kind).edit.as_ref().map(|edit| edit.text.clone())
 }
 
 #[test]
 fn a_mask_is_left_out_where_there_is_one() {
     let code = ".loc 1 2\n ldrb r3, [r0]\n .loc 1 3\n and r0, r3, #255\n .loc 1 4\n bx lr";
-    let with = |line: &str| edit(Isa::A32, "arm1136jf-s", code, &format!("f\n x = *p;\n {line}\n}}\n"), Kind::RedundantExtension);
+    let with = |line: &str| {
+        edit(
+            Isa::A32,
+            "arm1136jf-s",
+            code,
+            &format!("f\n x = *p;\n {line}\n}}\n"),
+            Kind::RedundantExtension,
+        )
+    };
     assert_eq!(with("return x & 255;").as_deref(), Some("leave the mask out"));
     assert_eq!(with("x &= low;").as_deref(), Some("leave the mask out"));
-    for none in ["return a * c | b * !c;", "return x && y;", "return f(&x);", "return LOW(x); /* & */", ""] {
+    for none in
+        ["return a * c | b * !c;", "return x && y;", "return f(&x);", "return LOW(x); /* & */", ""]
+    {
         assert_eq!(with(none), None, "{none}");
     }
 }
@@ -59,8 +84,20 @@ fn a_mask_is_left_out_where_there_is_one() {
 #[test]
 fn a_type_is_widened_where_it_stands() {
     let code = ".loc 1 2\n ldrb r3, [r0]\n .loc 1 3\n uxtb r0, r3\n .loc 1 4\n bx lr";
-    let with = |line: &str| edit(Isa::T32, "cortex-m4", code, &format!("f\n x = *p;\n {line}\n}}\n"), Kind::RedundantExtension);
-    assert!(with("return (uint8_t)x;").is_some_and(|it| it.contains("8 bits")), "{:?}", with("return (uint8_t)x;"));
+    let with = |line: &str| {
+        edit(
+            Isa::T32,
+            "cortex-m4",
+            code,
+            &format!("f\n x = *p;\n {line}\n}}\n"),
+            Kind::RedundantExtension,
+        )
+    };
+    assert!(
+        with("return (uint8_t)x;").is_some_and(|set| set.contains("8 bits")),
+        "{:?}",
+        with("return (uint8_t)x;")
+    );
     assert_eq!(with("return x < 0;"), None);
     assert_eq!(with("return (int)x;"), None);
 }
@@ -72,7 +109,10 @@ fn a_load_is_kept_where_both_lines_have_it() {
         let source = format!("f\n {first}\n {second}\n}}\n");
         edit(Isa::A32, "arm1136jf-s", code, &source, Kind::ComputedTwice)
     };
-    assert!(with("x += p->n;", "return x + p->n;").is_some_and(|it| it.contains("line 2") && it.contains("line 3")));
+    assert!(
+        with("x += p->n;", "return x + p->n;")
+            .is_some_and(|set| set.contains("line 2") && set.contains("line 3"))
+    );
     assert_eq!(with("x += p->n;", "return x + q->m;"), None);
     assert_eq!(with("p->n++;", "return x + p->n;"), None, "it is another value then");
     assert_eq!(with("f(x1, x2);", "g(x1);"), None, "what was spilled");
@@ -83,12 +123,26 @@ fn a_load_rises_above_a_test_where_both_stand_so() {
     // The first load's wait would be filled by the one behind the test.
     let code = ".loc 1 2\n ldr r3, [r0]\n cmp r3, #0\n beq 1f\n .loc 1 4\n ldr r2, [r1]\n add r2, r2, #1\n str r2, [r1]\n bx lr\n1: mov r0, #0\n bx lr";
     let with = |test: &str, load: &str| {
-        let audit = audited(Isa::A32, "arm1136jf-s", code, &format!("f\n {test}\n return 0;\n {load}\n}}\n"));
-        let stall = audit.findings.iter().find(|it| it.kind == Kind::Stall && it.idx == 1).expect("it waits").clone();
-        (stall.edit.map(|it| it.text), stall.prevents.expect("something prevents it"))
+        let audit = audited(
+            Isa::A32,
+            "arm1136jf-s",
+            code,
+            &format!("f\n {test}\n return 0;\n {load}\n}}\n"),
+        );
+        let stall = audit
+            .findings
+            .iter()
+            .find(|finding| finding.kind == Kind::Stall && finding.idx == 1)
+            .expect("it waits")
+            .clone();
+        (stall.edit.map(|edit| edit.text), stall.prevents.expect("something prevents it"))
     };
     let (edit, prevents) = with("if (a->n == 0)", "x = b->m + 1;");
-    assert!(edit.is_some_and(|it| it.contains("line 4") && it.contains("line 2")) && prevents.contains("vouches"), "{prevents}");
+    assert!(
+        edit.is_some_and(|edit| edit.contains("line 4") && edit.contains("line 2"))
+            && prevents.contains("vouches"),
+        "{prevents}"
+    );
     for (test, load) in [
         ("if (a->n == 0)", "step(b);"),
         ("step(a);", "x = b->m + 1;"),
@@ -108,8 +162,13 @@ fn no_cause_asks_whether_the_address_of_an_object_is_good() {
         )
     };
     let causes = |base: &str| {
-        let audit = audited(Isa::A64, "cortex-a53", &code(base), "f\n if (mode)\n if (state == 3)\n");
-        let all = audit.findings.iter().filter(|it| it.kind == Kind::Stall).filter_map(|it| it.prevents.clone());
+        let audit =
+            audited(Isa::A64, "cortex-a53", &code(base), "f\n if (mode)\n if (state == 3)\n");
+        let all = audit
+            .findings
+            .iter()
+            .filter(|finding| finding.kind == Kind::Stall)
+            .filter_map(|finding| finding.prevents.clone());
         all.collect::<Vec<String>>().join("\n")
     };
     // A named object, and one that a pointer leads to.
@@ -123,19 +182,29 @@ fn no_cause_asks_whether_the_address_of_an_object_is_good() {
 fn a_load_stays_behind_the_test_that_ends_its_loop() {
     let code = ".loc 1 2\n1: ldr r3, [r0], #4\n cmp r3, #0\n beq 2f\n .loc 1 3\n ldr r2, [r1]\n add r1, r1, #4\n add r2, r2, r3\n str r2, [r4], #4\n b 1b\n2: bx lr";
     let audit = audited(Isa::A32, "arm1136jf-s", code, "f\n while (p->n)\n q->m += p->n;\n}\n");
-    let said: Vec<String> = audit.findings.iter().filter_map(|it| it.prevents.clone()).collect();
-    assert!(said.iter().any(|it| it.contains("which ends the loop")), "{said:?}");
-    assert!(audit.findings.iter().all(|it| it.edit.is_none()), "{:?}", audit.findings);
+    let said: Vec<String> =
+        audit.findings.iter().filter_map(|finding| finding.prevents.clone()).collect();
+    assert!(said.iter().any(|set| set.contains("which ends the loop")), "{said:?}");
+    assert!(audit.findings.iter().all(|finding| finding.edit.is_none()), "{:?}", audit.findings);
 }
 
 #[test]
 fn what_aligns_code_is_nothing_to_compute_earlier() {
-    let code =
-        ".loc 1 2\n ldr w2, [x2]\n cmp w2, #2\n b.lt 1f\n nop\n nop\n mov w8, #0\n .loc 1 3\n add w0, w2, w8\n ret\n1: mov w0, #0\n ret";
+    let code = ".loc 1 2\n ldr w2, [x2]\n cmp w2, #2\n b.lt 1f\n nop\n nop\n mov w8, #0\n .loc 1 3\n add w0, w2, w8\n ret\n1: mov w0, #0\n ret";
     let audit = audited(Isa::A64, "cortex-a55", code, "f\n if (n < 2)\n x = n;\n");
-    let all = audit.findings.iter().flat_map(|it| [it.prevents.clone(), it.fill.clone(), it.edit.clone().map(|it| it.text)]).flatten();
+    let all = audit
+        .findings
+        .iter()
+        .flat_map(|finding| {
+            [
+                finding.prevents.clone(),
+                finding.fill.clone(),
+                finding.edit.clone().map(|edit| edit.text),
+            ]
+        })
+        .flatten();
     let said: Vec<String> = all.collect();
-    assert!(!said.is_empty() && said.iter().all(|it| !it.contains("`nop`")), "{said:?}");
+    assert!(!said.is_empty() && said.iter().all(|set| !set.contains("`nop`")), "{said:?}");
 }
 
 #[test]
@@ -148,7 +217,7 @@ fn a_slot_by_another_frame_pointer_is_no_load_of_the_source() {
     };
     let twice = |base: &str| {
         let audit = audited(Isa::T32, "cortex-m4", &code(base), "f\n x = a + b;\n");
-        audit.findings.iter().filter(|it| it.kind == Kind::ComputedTwice).count()
+        audit.findings.iter().filter(|finding| finding.kind == Kind::ComputedTwice).count()
     };
     assert_eq!((twice("add r7, sp, #0"), twice("mov r7, r2")), (0, 1));
 }
@@ -161,8 +230,19 @@ fn a_second_form_of_a_line_is_not_called_unlikely() {
             ".loc 1 2\n cbnz w1, 1f\n .loc 1 {line}\n mov w0, #1\n str w0, [x2]\n bl slow\n .loc 1 2\n1: add w0, w0, #1\n .loc 1 3\n ret"
         )
     };
-    let edit = |line: u32| edit(Isa::A64, "cortex-a53", &code(line), "f\n if (n) x++;\n }\n n = 1;\n", Kind::TakenBranch);
-    assert!(edit(4).is_some_and(|it| it.contains("likely")), "the other way is a line of its own");
+    let edit = |line: u32| {
+        edit(
+            Isa::A64,
+            "cortex-a53",
+            &code(line),
+            "f\n if (n) x++;\n }\n n = 1;\n",
+            Kind::TakenBranch,
+        )
+    };
+    assert!(
+        edit(4).is_some_and(|edit| edit.contains("likely")),
+        "the other way is a line of its own"
+    );
     assert_eq!(edit(2), None);
 }
 
@@ -170,12 +250,17 @@ fn a_second_form_of_a_line_is_not_called_unlikely() {
 #[test]
 fn rust_gets_no_edits_of_c() {
     let panics = "_ZN4core9panicking18panic_bounds_check17h0123456789abcdefE";
-    let code =
-        format!(".loc 1 2\n push {{r4, lr}}\n cmp r0, r1\n bhs 1f\n ldr r0, [r2, r0, lsl #2]\n pop {{r4, pc}}\n1: bl {panics}\n udf #0");
+    let code = format!(
+        ".loc 1 2\n push {{r4, lr}}\n cmp r0, r1\n bhs 1f\n ldr r0, [r2, r0, lsl #2]\n pop {{r4, pc}}\n1: bl {panics}\n udf #0"
+    );
     let audit = audited_as("f.rs", Isa::A32, "arm1136jf-s", &code, "f\n a[i]\n");
     let spill = only(&audit, Kind::Spill);
-    assert!(spill.why.contains("`core::panicking::panic_bounds_check`") && !spill.why.contains("_ZN"), "{}", spill.why);
-    assert!(audit.findings.iter().all(|it| it.edit.is_none()), "{:?}", audit.findings);
+    assert!(
+        spill.why.contains("`core::panicking::panic_bounds_check`") && !spill.why.contains("_ZN"),
+        "{}",
+        spill.why
+    );
+    assert!(audit.findings.iter().all(|finding| finding.edit.is_none()), "{:?}", audit.findings);
 }
 
 /// Without the source nobody can say that it has the thing.

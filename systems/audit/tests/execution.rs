@@ -1,8 +1,8 @@
 //! What the decoders say of registers, memory and control, checked by running the words under QEMU.
 //!
 //! Each word runs from two states that agree on all that it is said to read and differ everywhere
-//! else. It must then write the same into all that it is said to write, leave the rest alone, and go
-//! the same way; and what its [`audit::decode::code::Operation`] says must be what came out.
+//! else. It must then write the same into all that it is said to write, leave the rest alone, and
+//! go the same way; and what its [`audit::decode::code::Operation`] says must be what came out.
 
 #[path = "support/machine.rs"]
 mod machine;
@@ -46,37 +46,53 @@ struct Probe {
     bit: u32,
 }
 
-/// Registers that the machines do not keep and that change nothing here: monitors of exclusive accesses,
-/// the exceptions of floating point, and of SPARC the number of the window.
+/// Registers that the machines do not keep and that change nothing here: monitors of exclusive
+/// accesses, the exceptions of floating point, and of SPARC the number of the window.
 fn is_beside_the_point(isa: Isa, reg: Reg) -> bool {
     let name = isa.register_name(reg);
     matches!(
         (isa, name),
-        (_, "monitor" | "reservation") | (Isa::A64, "fpsr") | (Isa::A32 | Isa::T32, "fpscr") | (Isa::Sparc, "%psr" | "%wim")
+        (_, "monitor" | "reservation")
+            | (Isa::A64, "fpsr")
+            | (Isa::A32 | Isa::T32, "fpscr")
+            | (Isa::Sparc, "%psr" | "%wim")
     )
 }
 
-/// True if the word can run alone in user mode (SPARC: beside the trap handler) with registers that are kept.
+/// True if the word can run alone in user mode (SPARC: beside the trap handler) with
+/// registers that are kept.
 fn is_runnable(machine: &Machine, it: &Instruction) -> bool {
     let isa = machine.isa;
     let kept = |reg: Reg| !machine.places(reg).is_empty() || is_beside_the_point(isa, reg);
-    let all_kept = it.reads.iter().all(|it| kept(it.reg)) && it.writes.iter().all(|it| kept(it.reg));
-    let is_status = matches!(isa, Isa::Sparc) && it.text.contains("%y") || isa == Isa::A64 && it.text.contains("nzcv");
-    let is_special = it.class == Class::System && !is_status || it.flow == Flow::Stop || it.text.starts_with("rett");
-    let is_far = it.accesses.iter().any(|it| it.base.is_none() || it.index_form == IndexForm::Other);
-    // Of the alternate spaces, only those of data are memory; the others are caches and control registers.
-    let is_alternate = isa == Isa::Sparc && it.word >> 30 == 3 && matches!(it.word >> 19 & 63, 0x10..=0x1f | 0x3c);
+    let all_kept =
+        it.reads.iter().all(|read| kept(read.reg)) && it.writes.iter().all(|write| kept(write.reg));
+    let is_status = matches!(isa, Isa::Sparc) && it.text.contains("%y")
+        || isa == Isa::A64 && it.text.contains("nzcv");
+    let is_special = it.class == Class::System && !is_status
+        || it.flow == Flow::Stop
+        || it.text.starts_with("rett");
+    let is_far = it
+        .accesses
+        .iter()
+        .any(|access| access.base.is_none() || access.index_form == IndexForm::Other);
+    // Of the alternate spaces, only those of data are memory; the others are caches and control
+    // registers.
+    let is_alternate =
+        isa == Isa::Sparc && it.word >> 30 == 3 && matches!(it.word >> 19 & 63, 0x10..=0x1f | 0x3c);
     let is_odd_space = is_alternate && !matches!(it.word >> 5 & 0xff, 10 | 11);
     // To Thumb and back is another program.
-    let is_thumb = matches!(isa, Isa::A32 | Isa::T32) && it.text.starts_with("blx") && matches!(it.flow, Flow::Call { target: Some(_) });
+    let is_thumb = matches!(isa, Isa::A32 | Isa::T32)
+        && it.text.starts_with("blx")
+        && matches!(it.flow, Flow::Call { target: Some(_) });
     // A jump needs a register that says where to, and memory cannot.
-    let has_target = it.reads.iter().any(|it| it.role == Role::Target);
+    let has_target = it.reads.iter().any(|read| read.role == Role::Target);
     let is_lost = match it.flow {
         Flow::Jump | Flow::Return | Flow::Resume | Flow::Call { target: None } => !has_target,
         Flow::Next | Flow::Branch { .. } | Flow::Call { .. } | Flow::LastCall | Flow::Stop => false,
     };
     // What it guards is tried behind it.
-    let is_special = is_special || isa == Isa::T32 && it.class == Class::Nop && it.text.starts_with("it");
+    let is_special =
+        is_special || isa == Isa::T32 && it.class == Class::Nop && it.text.starts_with("it");
     all_kept && !is_special && !is_far && !is_odd_space && !is_thumb && !is_lost
 }
 
@@ -88,7 +104,9 @@ fn retargeted(isa: Isa, bytes: &[u8]) -> Vec<u8> {
     if bytes.len() == 2 {
         let half = u16::from_le_bytes([bytes[0], bytes[1]]);
         let is_jump = half >> 13 & 3 == 1;
-        return (if is_jump { half & 0xe003 | 3 << 3 } else { half & 0xe383 | 3 << 3 }).to_le_bytes().to_vec();
+        return (if is_jump { half & 0xe003 | 3 << 3 } else { half & 0xe383 | 3 << 3 })
+            .to_le_bytes()
+            .to_vec();
     }
     let four: [u8; 4] = bytes.try_into().expect("a branch has two or four bytes");
     let word = u32::from_le_bytes(four);
@@ -121,7 +139,7 @@ fn retargeted_thumb(bytes: &[u8]) -> Vec<u8> {
         _ if half(2) & 0x5000 == 0 => vec![half(0) & !0x43f, half(2) & !0x2fff | 2],
         _ => vec![half(0) & !0x7ff, half(2) & !0x7ff | 0x2800 | 2],
     };
-    halves.iter().flat_map(|it| it.to_le_bytes()).collect()
+    halves.iter().flat_map(|halve| halve.to_le_bytes()).collect()
 }
 
 /// The address that an access goes to.
@@ -156,14 +174,18 @@ fn random_value(rng: &mut Rng) -> u64 {
     }
 }
 
-/// A random state from which `it` can run: bases lead into the memory, and jump targets to the place that is watched.
+/// A random state from which `it` can run: bases lead into the memory, and jump targets to the
+/// place that is watched.
 fn random_state(machine: &Machine, it: &Instruction, slot: usize, rng: &mut Rng) -> Option<State> {
     let kept = machine.kept();
-    let mut state = State { words: kept.iter().map(|kept| random_value(rng) & kept).collect(), memory: vec![0; MEMORY] };
+    let mut state = State {
+        words: kept.iter().map(|kept| random_value(rng) & kept).collect(),
+        memory: vec![0; MEMORY],
+    };
     rng.fill(&mut state.memory);
-    if it.reads.iter().any(|it| it.role == Role::Target) {
+    if it.reads.iter().any(|read| read.role == Role::Target) {
         let taken = machine.taken_address(slot, it.length.into());
-        let reg = it.reads.iter().find(|it| it.role == Role::Target)?.reg;
+        let reg = it.reads.iter().find(|read| read.role == Role::Target)?.reg;
         let word = it.word as u32;
         let offset = match machine.isa {
             Isa::Riscv32 | Isa::Riscv64 if it.length == 4 => i64::from(word as i32 >> 20),
@@ -191,7 +213,8 @@ fn random_state(machine: &Machine, it: &Instruction, slot: usize, rng: &mut Rng)
         set(machine, &mut state, base, at.wrapping_sub(rest));
         let all_inside = it.accesses.iter().all(|access| {
             let from = address(machine, &state, access);
-            from >= MEMORY_ADDRESS && from + u64::from(access.width) <= MEMORY_ADDRESS + MEMORY as u64
+            from >= MEMORY_ADDRESS
+                && from + u64::from(access.width) <= MEMORY_ADDRESS + MEMORY as u64
         });
         if !all_inside || address(machine, &state, first) != at {
             return None;
@@ -203,7 +226,7 @@ fn random_state(machine: &Machine, it: &Instruction, slot: usize, rng: &mut Rng)
 /// For each byte of memory, whether an access of this kind covers it.
 fn covered(machine: &Machine, state: &State, it: &Instruction, is_store: bool) -> Vec<bool> {
     let mut covered = vec![false; MEMORY];
-    for access in it.accesses.iter().filter(|it| it.is_store == is_store) {
+    for access in it.accesses.iter().filter(|access| access.is_store == is_store) {
         let from = (address(machine, state, access) - MEMORY_ADDRESS) as usize;
         covered[from..from + usize::from(access.width)].fill(true);
     }
@@ -222,7 +245,7 @@ fn masks(machine: &Machine, registers: impl Iterator<Item = (Reg, u64)>) -> Vec<
 }
 
 fn reads(machine: &Machine, it: &Instruction) -> Vec<u64> {
-    masks(machine, it.reads.iter().map(|it| (it.reg, it.bits)))
+    masks(machine, it.reads.iter().map(|read| (read.reg, read.bits)))
 }
 
 /// `state` with everything else that `it` does not read.
@@ -232,14 +255,20 @@ fn with_other_rest(machine: &Machine, it: &Instruction, state: &State, rng: &mut
         *word = *word & read | rng.u64(..) & kept & !read;
     }
     let loaded = covered(machine, state, it, false);
-    for (byte, _) in other.memory.iter_mut().zip(loaded).filter(|it| !it.1) {
+    for (byte, _) in other.memory.iter_mut().zip(loaded).filter(|pair| !pair.1) {
         *byte = rng.u8(..);
     }
     other
 }
 
 /// What is wrong with one run of a pair, if anything.
-fn fault(machine: &Machine, it: &Instruction, slot: usize, before: [&State; 2], after: [&(End, State); 2]) -> Option<String> {
+fn fault(
+    machine: &Machine,
+    it: &Instruction,
+    slot: usize,
+    before: [&State; 2],
+    after: [&(End, State); 2],
+) -> Option<String> {
     let [first, second] = after;
     if first.0 != second.0 {
         return Some(format!("goes {:?} or {:?}", first.0, second.0));
@@ -254,15 +283,27 @@ fn fault(machine: &Machine, it: &Instruction, slot: usize, before: [&State; 2], 
         Flow::Branch { target, is_conditional: false } if target != taken => &[End::Next],
         Flow::Branch { is_conditional: true, .. } => &[End::Next, End::Taken],
         _ if it.is_guarded() => &[End::Next, End::Taken],
-        Flow::Branch { .. } | Flow::Call { .. } | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Jump | Flow::Stop => &[End::Taken],
+        Flow::Branch { .. }
+        | Flow::Call { .. }
+        | Flow::LastCall
+        | Flow::Return
+        | Flow::Resume
+        | Flow::Jump
+        | Flow::Stop => &[End::Taken],
     };
     if !may_end.contains(&first.0) {
         return Some(format!("goes {:?}", first.0));
     }
-    let written = masks(machine, it.writes.iter().map(|it| (it.reg, it.bits)));
-    let carried = masks(machine, it.writes.iter().filter(|it| it.out == Out::Carried).map(|it| (it.reg, it.bits)));
+    let written = masks(machine, it.writes.iter().map(|write| (write.reg, write.bits)));
+    let carried = masks(
+        machine,
+        it.writes
+            .iter()
+            .filter(|write| write.out == Out::Carried)
+            .map(|write| (write.reg, write.bits)),
+    );
     for (n, kept) in machine.kept().into_iter().enumerate() {
-        let [a0, b0] = before.map(|it| it.words[n] & kept);
+        let [a0, b0] = before.map(|before| before.words[n] & kept);
         let [a, b] = [first.1.words[n] & kept, second.1.words[n] & kept];
         // Bits that may be written are the same in both, or were left alone in both.
         let free = (a ^ a0) & !written[n] | (b ^ b0) & !written[n];
@@ -272,19 +313,24 @@ fn fault(machine: &Machine, it: &Instruction, slot: usize, before: [&State; 2], 
         let left_alone = a == a0 && b == b0;
         let differs = (a ^ b) & written[n] & !carried[n];
         if differs != 0 && !left_alone {
-            return Some(format!("word {n} depends in {differs:#x} on something outside the read set"));
+            return Some(format!(
+                "word {n} depends in {differs:#x} on something outside the read set"
+            ));
         }
     }
     let stored = covered(machine, before[0], it, true);
     for (n, stored) in stored.into_iter().enumerate() {
-        let [a0, b0] = before.map(|it| it.memory[n]);
+        let [a0, b0] = before.map(|before| before.memory[n]);
         let (a, b) = (first.1.memory[n], second.1.memory[n]);
         let left_alone = a == a0 && b == b0;
         if !left_alone && (!stored || a != b) {
-            return Some(format!("byte {n} of the memory: {a0:02x} and {b0:02x} become {a:02x} and {b:02x}"));
+            return Some(format!(
+                "byte {n} of the memory: {a0:02x} and {b0:02x} become {a:02x} and {b:02x}"
+            ));
         }
     }
-    windows(machine, it, before[0], &first.1).or_else(|| meaning_fault(machine, it, before[0], &first.1))
+    windows(machine, it, before[0], &first.1)
+        .or_else(|| meaning_fault(machine, it, before[0], &first.1))
 }
 
 /// Of `save` and `restore`: the registers that only get another name.
@@ -293,29 +339,42 @@ fn windows(machine: &Machine, it: &Instruction, before: &State, after: &State) -
         return None;
     }
     let (from, to) = if it.text.starts_with("save") { (8, 24) } else { (24, 8) };
-    let result = it.writes.iter().find(|it| it.out == Out::Result).map(|it| it.reg);
+    let result = it.writes.iter().find(|write| write.out == Out::Result).map(|write| write.reg);
     (0..8)
         .map(|n| (Reg(from + n), Reg(to + n)))
-        .find(|&(from, to)| Some(to) != result && machine.value(before, from) != machine.value(after, to))
+        .find(|&(from, to)| {
+            Some(to) != result && machine.value(before, from) != machine.value(after, to)
+        })
         .map(|(from, to)| format!("register {} does not become {}", from.0, to.0))
 }
 
 /// What is wrong with the operation, if anything.
-fn meaning_fault(machine: &Machine, it: &Instruction, before: &State, after: &State) -> Option<String> {
+fn meaning_fault(
+    machine: &Machine,
+    it: &Instruction,
+    before: &State,
+    after: &State,
+) -> Option<String> {
     let operation = it.operation.as_ref()?;
     let result = operation.result?;
-    let loaded = it.accesses.iter().find(|it| !it.is_store).map_or((0, 8), |access| {
+    let loaded = it.accesses.iter().find(|access| !access.is_store).map_or((0, 8), |access| {
         let from = (address(machine, before, access) - MEMORY_ADDRESS) as usize;
         let bytes = &before.memory[from..from + usize::from(access.width)];
         let big = |value: u64, it: &u8| value << 8 | u64::from(*it);
-        let value = if machine.isa == Isa::Sparc { bytes.iter().fold(0, big) } else { bytes.iter().rev().fold(0, big) };
+        let value = if machine.isa == Isa::Sparc {
+            bytes.iter().fold(0, big)
+        } else {
+            bytes.iter().rev().fold(0, big)
+        };
         (value, u32::from(access.width) * 8)
     });
     let said = meaning::result(operation, |reg| machine.value(before, reg), loaded)?;
-    let said = if matches!(machine.isa, Isa::A64 | Isa::Riscv64) { said } else { said & 0xffff_ffff };
+    let said =
+        if matches!(machine.isa, Isa::A64 | Isa::Riscv64) { said } else { said & 0xffff_ffff };
     let found = machine.value(after, result);
     let is_left_alone = it.is_guarded() && found == machine.value(before, result);
-    (found != said && !is_left_alone).then(|| format!("the operation {operation:?} gives {said:#x}, the machine {found:#x}"))
+    (found != said && !is_left_alone)
+        .then(|| format!("the operation {operation:?} gives {said:#x}, the machine {found:#x}"))
 }
 
 /// Words and states of one batch, and how often each read was seen to matter.
@@ -334,7 +393,8 @@ fn add_case(batch: &mut Batch, rng: &mut Rng) {
     let mut bytes = words::random(machine.isa, rng);
     // A quarter of Thumb's words are guarded.
     let guard = rng.u8(0..14) << 4 | 8;
-    let before = if machine.isa == Isa::T32 && rng.u8(..4) == 0 { vec![guard, 0xbf] } else { Vec::new() };
+    let before =
+        if machine.isa == Isa::T32 && rng.u8(..4) == 0 { vec![guard, 0xbf] } else { Vec::new() };
     let decode = |bytes: &[u8]| {
         let mut linear = Linear::new(machine.isa);
         if !before.is_empty() {
@@ -350,7 +410,8 @@ fn add_case(batch: &mut Batch, rng: &mut Rng) {
         bytes = retargeted(machine.isa, &bytes);
         it = decode(&bytes).expect("a branch elsewhere is still a branch");
     }
-    let mut case = Case { instruction: it, slot, pairs: Vec::new(), probes: Vec::new(), marked: Vec::new() };
+    let mut case =
+        Case { instruction: it, slot, pairs: Vec::new(), probes: Vec::new(), marked: Vec::new() };
     let it = &case.instruction;
     let is_branch = machine.isa == Isa::Sparc && it.delay != Delay::None || it.flow != Flow::Next;
     for _ in 0..2 {
@@ -362,8 +423,9 @@ fn add_case(batch: &mut Batch, rng: &mut Rng) {
             case.probes.push(Probe { plain: first, flipped: records.len(), read, bit });
             records.push((slot, probe));
         }
-        // The second slot holds the same word before a marker; a target in a register would lead elsewhere.
-        let has_target = it.reads.iter().any(|it| it.role == Role::Target);
+        // The second slot holds the same word before a marker; a target in a register would lead
+        // elsewhere.
+        let has_target = it.reads.iter().any(|read| read.role == Role::Target);
         if machine.isa == Isa::Sparc && is_branch && !has_target {
             case.marked.push((first, records.len()));
             records.push((slot + 1, state));
@@ -380,10 +442,15 @@ fn add_case(batch: &mut Batch, rng: &mut Rng) {
 }
 
 /// `state` with one bit of one read register changed: which read, which bit, and the state.
-fn probe(machine: &Machine, it: &Instruction, state: &State, rng: &mut Rng) -> Option<(usize, u32, State)> {
+fn probe(
+    machine: &Machine,
+    it: &Instruction,
+    state: &State,
+    rng: &mut Rng,
+) -> Option<(usize, u32, State)> {
     // Addresses must stay in the memory, and jumps must lead where they are watched.
     let is_free = |role| !matches!(role, Role::Base | Role::Index | Role::Target | Role::Carried);
-    let is_address = |reg| it.reads.iter().any(|it| it.reg == reg && !is_free(it.role));
+    let is_address = |reg| it.reads.iter().any(|read| read.reg == reg && !is_free(read.role));
     let n = rng.usize(..it.reads.len().max(1));
     let read = it.reads.get(n).filter(|read| is_free(read.role) && !is_address(read.reg))?;
     // A vector register has two halves, of which some instructions read the upper one only.
@@ -396,10 +463,17 @@ fn probe(machine: &Machine, it: &Instruction, state: &State, rng: &mut Rng) -> O
 }
 
 /// True if the probe came out differently, beside the bit itself where nothing wrote it.
-fn matters(machine: &Machine, case: &Case, probe: &Probe, records: &[(usize, State)], results: &[(End, State)]) -> bool {
+fn matters(
+    machine: &Machine,
+    case: &Case,
+    probe: &Probe,
+    records: &[(usize, State)],
+    results: &[(End, State)],
+) -> bool {
     let (plain, flipped) = (&results[probe.plain], &results[probe.flipped]);
     let before = [probe.plain, probe.flipped].map(|n| &records[n].1);
-    let written = masks(machine, case.instruction.writes.iter().map(|it| (it.reg, it.bits)));
+    let written =
+        masks(machine, case.instruction.writes.iter().map(|write| (write.reg, write.bits)));
     let kept = machine.kept();
     let words = (0..machine.n_words).any(|n| {
         let [a, b] = [&plain.1, &flipped.1].map(|it| it.words[n] & kept[n]);
@@ -409,8 +483,9 @@ fn matters(machine: &Machine, case: &Case, probe: &Probe, records: &[(usize, Sta
     plain.0 != flipped.0 || words || plain.1.memory != flipped.1.memory
 }
 
-/// Reads that cannot be seen to matter here: a store that fails because nobody holds the monitor, what is
-/// stored if random memory is equal to a random register, and whether a random register is zero.
+/// Reads that cannot be seen to matter here: a store that fails because nobody holds the
+/// monitor, what is stored if random memory is equal to a random register, and whether a
+/// random register is zero.
 fn cannot_be_seen(it: &Instruction) -> bool {
     // So are tags, which memory here has none of.
     ["stg ", "st2g", "stzg", "stz2g", "stx", "stlx", "stlex", "strex", "sc.", "cas", "czero."]
@@ -430,16 +505,21 @@ fn form(it: &Instruction) -> String {
 /// What a read is to its instruction, counted among those that are the same to it.
 fn operand(it: &Instruction, read: usize) -> String {
     let role = it.reads[read].role;
-    let nth = it.reads[..read].iter().filter(|it| it.role == role).count();
+    let nth = it.reads[..read].iter().filter(|read| read.role == role).count();
     let guard = if it.is_guarded() && role == Role::Condition { " (guarded)" } else { "" };
     format!("{role:?} {nth}{guard}")
 }
 
-/// Runs one batch of random words and says what is wrong; counts for each read and bit how often it was
-/// probed and how often it mattered.
+/// Runs one batch of random words and says what is wrong; counts for each read and bit how often it
+/// was probed and how often it mattered.
 fn batch(isa: Isa, seed: u64, seen: &mut BTreeMap<(String, String), [(u32, u32); 64]>) {
     let mut rng = Rng::with_seed(seed);
-    let mut batch = Batch { machine: Machine::new(isa), slots: Vec::new(), records: Vec::new(), cases: Vec::new() };
+    let mut batch = Batch {
+        machine: Machine::new(isa),
+        slots: Vec::new(),
+        records: Vec::new(),
+        cases: Vec::new(),
+    };
     while batch.cases.len() < N_WORDS {
         add_case(&mut batch, &mut rng);
     }
@@ -450,11 +530,17 @@ fn batch(isa: Isa, seed: u64, seen: &mut BTreeMap<(String, String), [(u32, u32);
     for case in &cases {
         let it = &case.instruction;
         let mnemonic = it.text.split(' ').next().unwrap_or("").to_owned();
-        let mut blame = |fault: String| faults.entry(mnemonic.clone()).or_default().push(format!("{:08x} {}: {fault}", it.word, it.text));
+        let mut blame = |fault: String| {
+            faults
+                .entry(mnemonic.clone())
+                .or_default()
+                .push(format!("{:08x} {}: {fault}", it.word, it.text))
+        };
         for &(a, b) in &case.pairs {
             n_traps += usize::from(results[a].0 == End::Trap);
             let before = [&records[a].1, &records[b].1];
-            if let Some(fault) = fault(&machine, it, case.slot, before, [&results[a], &results[b]]) {
+            if let Some(fault) = fault(&machine, it, case.slot, before, [&results[a], &results[b]])
+            {
                 blame(fault);
             }
         }
@@ -462,12 +548,18 @@ fn batch(isa: Isa, seed: u64, seen: &mut BTreeMap<(String, String), [(u32, u32);
             let (plain, marked) = (results[plain].0, results[marked].0);
             let is_done = match it.delay {
                 Delay::Slot => true,
-                Delay::Annulled => plain == End::Taken && !matches!(it.flow, Flow::Branch { is_conditional: false, .. }),
+                Delay::Annulled => {
+                    plain == End::Taken
+                        && !matches!(it.flow, Flow::Branch { is_conditional: false, .. })
+                }
                 // Without a delay slot the marker is what comes next, or is jumped over.
                 Delay::None => it.flow == Flow::Next,
             };
             if is_done != (marked == End::Delay) {
-                blame(format!("with {:?} goes {plain:?}, and with a marker in its delay slot {marked:?}", it.delay));
+                blame(format!(
+                    "with {:?} goes {plain:?}, and with a marker in its delay slot {marked:?}",
+                    it.delay
+                ));
             }
         }
         for probe in case.probes.iter().filter(|_| !cannot_be_seen(it)) {
@@ -477,15 +569,26 @@ fn batch(isa: Isa, seed: u64, seen: &mut BTreeMap<(String, String), [(u32, u32);
             count.1 += u32::from(matters(&machine, case, probe, &records, &results));
         }
     }
-    let shown: Vec<&str> = faults.values().flat_map(|it| it.iter().take(2)).take(60).map(String::as_str).collect();
+    let shown: Vec<&str> = faults
+        .values()
+        .flat_map(|fault| fault.iter().take(2))
+        .take(60)
+        .map(String::as_str)
+        .collect();
     assert!(faults.is_empty(), "{} seed {seed}:\n{}", isa.name(), shown.join("\n"));
-    // Division by zero, addresses that are not aligned: some words trap, but what always traps is not checked.
-    assert!(n_traps < N_WORDS / 10, "{} seed {seed}: {n_traps} of {N_WORDS} words trapped", isa.name());
+    // Division by zero, addresses that are not aligned: some words trap, but what always traps is
+    // not checked.
+    assert!(
+        n_traps < N_WORDS / 10,
+        "{} seed {seed}: {n_traps} of {N_WORDS} words trapped",
+        isa.name()
+    );
 }
 
-/// Probes behind which a read that never mattered is one too many: a comparison seldom comes out otherwise.
+/// Probes behind which a read that never mattered is one too many: a comparison
+/// seldom comes out otherwise.
 fn enough(mnemonic: &str) -> u32 {
-    if ["cm", "fcm", "fac"].iter().any(|it| mnemonic.starts_with(it)) { 400 } else { 40 }
+    if ["cm", "fcm", "fac"].iter().any(|word| mnemonic.starts_with(word)) { 400 } else { 40 }
 }
 
 /// Runs all batches of a set. A read that was probed often and never mattered is one too many.
@@ -496,15 +599,25 @@ fn check(isa: Isa, seed: u64) {
     }
     let mut faults = Vec::new();
     for ((mnemonic, read), counts) in &seen {
-        let (n_probes, n_mattered) = counts.iter().fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
+        let (n_probes, n_mattered) =
+            counts.iter().fold((0, 0), |sum, it| (sum.0 + it.0, sum.1 + it.1));
         if n_probes >= enough(mnemonic) && n_mattered == 0 {
             faults.push(format!("{read} of {mnemonic}: {n_probes} probes"));
         }
-        for (bit, count) in counts.iter().enumerate().filter(|(_, count)| n_mattered > 0 && count.0 >= 200 && count.1 == 0) {
+        for (bit, count) in counts
+            .iter()
+            .enumerate()
+            .filter(|(_, count)| n_mattered > 0 && count.0 >= 200 && count.1 == 0)
+        {
             faults.push(format!("bit {bit} of {read} of {mnemonic}: {} probes", count.0));
         }
     }
-    assert!(faults.is_empty(), "{} seed {seed}: reads that never matter:\n{}", isa.name(), faults.join("\n"));
+    assert!(
+        faults.is_empty(),
+        "{} seed {seed}: reads that never matter:\n{}",
+        isa.name(),
+        faults.join("\n")
+    );
 }
 
 #[test]

@@ -17,7 +17,8 @@ fn starts(isa: Isa, cpu: &str, text: &str) -> Vec<u32> {
     let core = Core::bundled(cpu).expect("it is bundled");
     let function: Function = assembler::assembled(isa, text);
     let trace = hot_trace(&Guide::of(&function));
-    let edges = dependences(&function, &StackFrame::of(&function), &trace, &core, Licence::default());
+    let edges =
+        dependences(&function, &StackFrame::of(&function), &trace, &core, Licence::default());
     let needs = Need::of_trace(&function, &trace, &core);
     let order: Vec<u32> = (0..needs.len() as u32).collect();
     time(&needs, &edges, &order, &core).starts
@@ -74,10 +75,18 @@ fn floating_point_of_riscv_waits_for_its_own_registers() {
     }
 }
 
-/// What follows a word of floating point was lost, or taken for something else, when that was not decoded.
+/// What follows a word of floating point was lost, or taken for something else, when
+/// that was not decoded.
 #[test]
 fn the_code_around_floating_point_is_all_there() {
-    let function = assembler::assembled(Isa::Riscv64, "fld ft0, 0(a0)\nfld ft1, 8(a0)\nfadd.d fa0, ft0, ft1\nsext.b a1, a1\nret");
-    let texts: Vec<&str> = function.instructions.iter().map(|it| it.text.as_str()).collect();
-    assert_eq!(texts, ["fld ft0, 0(a0)", "fld ft1, 8(a0)", "fadd.d fa0, ft0, ft1", "sext.b a1, a1", "ret"]);
+    let function = assembler::assembled(
+        Isa::Riscv64,
+        "fld ft0, 0(a0)\nfld ft1, 8(a0)\nfadd.d fa0, ft0, ft1\nsext.b a1, a1\nret",
+    );
+    let texts: Vec<&str> =
+        function.instructions.iter().map(|instruction| instruction.text.as_str()).collect();
+    assert_eq!(
+        texts,
+        ["fld ft0, 0(a0)", "fld ft1, 8(a0)", "fadd.d fa0, ft0, ft1", "sext.b a1, a1", "ret"]
+    );
 }

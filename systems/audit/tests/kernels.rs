@@ -1,5 +1,5 @@
-//! What tables say of a kernel's code: where a fault goes on, which words are others once it runs. And code that nothing but data
-//! leads to.
+//! What tables say of a kernel's code: where a fault goes on, which words are others once it runs.
+//! And code that nothing but data leads to.
 
 use audit::audit::{Audit, Options, audit};
 use audit::decode::Isa;
@@ -13,9 +13,11 @@ use machine::in_order::Core;
 /// The audit of `f`: of the object file, or linked.
 fn audited(isa: Isa, cpu: &str, code: &str, is_linked: bool) -> Audit {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    let [source, object, linked] = ["f.s", "f.o", "f.elf"].map(|it| folder.path().join(it));
-    std::fs::write(&source, format!(".text\n.global f\n.type f, %function\nf:\n{code}\n")).expect("a scratch file");
-    let mut bytes = toolchain::compile(&source, isa, cpu, &Build::default()).unwrap_or_else(|error| panic!("{error}"));
+    let [source, object, linked] = ["f.s", "f.o", "f.elf"].map(|word| folder.path().join(word));
+    std::fs::write(&source, format!(".text\n.global f\n.type f, %function\nf:\n{code}\n"))
+        .expect("a scratch file");
+    let mut bytes = toolchain::compile(&source, isa, cpu, &Build::default())
+        .unwrap_or_else(|error| panic!("{error}"));
     if is_linked {
         std::fs::write(&object, &bytes).expect("a scratch file");
         let mut command = std::process::Command::new("ld.lld-19");
@@ -32,7 +34,7 @@ fn audited(isa: Isa, cpu: &str, code: &str, is_linked: bool) -> Audit {
 
 /// The instructions whose results nobody is said to read.
 fn dead(audit: &Audit) -> Vec<String> {
-    let all = audit.findings.iter().filter(|it| it.kind == Kind::DeadValue);
+    let all = audit.findings.iter().filter(|finding| finding.kind == Kind::DeadValue);
     all.map(|it| audit.function.instructions[it.idx].text.clone()).collect()
 }
 
@@ -52,7 +54,10 @@ fn what_fixes_a_fault_up_reads_what_the_code_before_left() {
         let with = audited(Isa::A64, "cortex-a53", &format!("{STORES}{fixup}{rows}"), is_linked);
         assert_eq!(dead(&with), Vec::<String>::new(), "{is_linked}");
         // The order that is looked for keeps what the fixup reads before the store, too.
-        assert!(with.timed.is_some_and(|it| it.trace.exits.len() == 2), "{is_linked}: the store is a way out");
+        assert!(
+            with.timed.is_some_and(|timed| timed.trace.exits.len() == 2),
+            "{is_linked}: the store is a way out"
+        );
     }
     let without = audited(Isa::A64, "cortex-a53", &format!("{STORES}.size f, .-f\n"), false);
     assert_eq!(dead(&without), ["add x5, x0, x2", "mov x15, x1"]);
@@ -95,7 +100,14 @@ fn an_alternative_is_no_part_of_what_is_concluded() {
         assert_eq!(dead(&audit), Vec::<String>::new(), "{is_linked}");
         let said = said(&audit);
         assert!(said.contains("1 alternative: written over when the kernel starts; the path and its cycles are those before"), "{said}");
-        assert!(audit.findings.iter().all(|it| it.edit.is_none() && !audit.function.is_patched(it.idx)), "{:?}", audit.findings);
+        assert!(
+            audit
+                .findings
+                .iter()
+                .all(|finding| finding.edit.is_none() && !audit.function.is_patched(finding.idx)),
+            "{:?}",
+            audit.findings
+        );
     }
 }
 
@@ -133,7 +145,11 @@ fn alternatives_of_riscv_are_read_too() {
 fn a_table_whose_rows_are_not_known_is_said() {
     let code = "mov x0, #0\n ret\n.size f, .-f\n.section .altinstructions, \"a\"\n.zero 22\n";
     let audit = audited(Isa::A64, "cortex-a53", code, true);
-    assert!(said(&audit).contains("`.altinstructions` has rows of a layout that is not known"), "{}", said(&audit));
+    assert!(
+        said(&audit).contains("`.altinstructions` has rows of a layout that is not known"),
+        "{}",
+        said(&audit)
+    );
     // An empty one says nothing.
     let code = "mov x0, #0\n ret\n.size f, .-f\n.section .altinstructions, \"a\"\n";
     assert!(!said(&audited(Isa::A64, "cortex-a53", code, true)).contains("layout"));

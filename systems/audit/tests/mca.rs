@@ -1,5 +1,6 @@
-//! Cycles of straight code against llvm-mca, with LLVM's figures where a machine file has others that win: this compares
-//! two pipelines, not the tables with the cores. `chains.rs` does that. And what machine files say that LLVM says, it says.
+//! Cycles of straight code against llvm-mca, with LLVM's figures where a machine file has others
+//! that win: this compares two pipelines, not the tables with the cores. `chains.rs` does that. And
+//! what machine files say that LLVM says, it says.
 
 #[path = "support/assembler.rs"]
 mod assembler;
@@ -30,7 +31,14 @@ struct Theirs {
 
 fn asked(isa: Isa, cpu: &str, text: &str) -> serde_json::Value {
     let cpu_option = format!("--mcpu={cpu}");
-    let options = ["--iterations=1", "--timeline", "--timeline-max-iterations=1", "--timeline-max-cycles=0", "--json", &cpu_option];
+    let options = [
+        "--iterations=1",
+        "--timeline",
+        "--timeline-max-iterations=1",
+        "--timeline-max-cycles=0",
+        "--json",
+        &cpu_option,
+    ];
     let [triple, features] = triple(isa);
     let triple = triple.replace("--triple", "--mtriple");
     let said = run("llvm-mca-19", &[&[triple.as_str(), features][..], &options].concat(), text);
@@ -53,23 +61,30 @@ fn theirs(isa: Isa, cpu: &str, text: &str) -> Theirs {
     };
     let first = text.lines().zip(&latencies).map(first_of).collect();
     // LLVM 19, AArch64SchedA55.td: stores are marked so.
-    let retires_freely = text.lines().map(|line| cpu == "cortex-a55" && line.starts_with("st")).collect();
-    Theirs { starts: starts.iter().map(|it| it - starts[0]).collect(), latencies, first, retires_freely }
+    let retires_freely =
+        text.lines().map(|line| cpu == "cortex-a55" && line.starts_with("st")).collect();
+    Theirs {
+        starts: starts.iter().map(|start| start - starts[0]).collect(),
+        latencies,
+        first,
+        retires_freely,
+    }
 }
 
 /// Our starts; with `theirs`, also held back as llvm-mca holds back: no instruction starts so early
 /// that its result would be there before that of an earlier one.
 fn ours(function: &Function, core: &Core, theirs: Option<&Theirs>) -> Vec<u32> {
     let trace = hot_trace(&Guide::of(function));
-    let mut edges = dependences(function, &StackFrame::of(function), &trace, core, Licence::default());
+    let mut edges =
+        dependences(function, &StackFrame::of(function), &trace, core, Licence::default());
     if let Some(theirs) = theirs {
-        for to in (0..trace.places.len()).filter(|it| !theirs.retires_freely[*it]) {
+        for to in (0..trace.places.len()).filter(|idx| !theirs.retires_freely[*idx]) {
             for from in 0..to {
                 let cycles = theirs.latencies[from].saturating_sub(theirs.first[to]);
                 edges.push(Edge { from: from as u32, to: to as u32, cycles, why: Why::Control });
             }
         }
-        edges.sort_by_key(|it| (it.to, it.from));
+        edges.sort_by_key(|edge| (edge.to, edge.from));
     }
     let needs = Need::of_trace(function, &trace, core);
     let order: Vec<u32> = (0..needs.len() as u32).collect();
@@ -82,7 +97,7 @@ fn machine_file(name: &str) -> Table {
 }
 
 fn is_llvms(other: &&Value) -> bool {
-    other["source"].as_str().is_some_and(|it| it.starts_with("LLVM"))
+    other["source"].as_str().is_some_and(|text| text.starts_with("LLVM"))
 }
 
 /// The core with LLVM's figures where the sources of its file differ.
@@ -92,8 +107,11 @@ fn by_llvm(name: &str) -> Core {
         let row = row.as_table_mut().expect("a row");
         let others = row.remove("other").unwrap_or(Value::Array(Vec::new()));
         for other in others.as_array().expect("a list").iter().filter(is_llvms) {
-            for (key, value) in
-                other.as_table().expect("a table").iter().filter(|(key, _)| !["of", "source", "addition_cycles"].contains(&key.as_str()))
+            for (key, value) in other
+                .as_table()
+                .expect("a table")
+                .iter()
+                .filter(|(key, _)| !["of", "source", "addition_cycles"].contains(&key.as_str()))
             {
                 match (row.get_mut(key), value) {
                     (Some(Value::Table(own)), Value::Table(more)) => own.extend(more.clone()),
@@ -108,14 +126,28 @@ fn by_llvm(name: &str) -> Core {
     Core::parse(name, &file.to_string()).unwrap_or_else(|fault| panic!("{fault}"))
 }
 
-/// To LLVM arithmetic of the A55 takes three cycles, and arithmetic needs it two later, a shifted operand one.
+/// To LLVM arithmetic of the A55 takes three cycles, and arithmetic needs it two later,
+/// a shifted operand one.
 fn forward_arithmetic(file: &mut Table) {
-    let from = file["forwarding"].as_table_mut().expect("a table")["from"].as_array_mut().expect("a list");
-    from.extend(["alu", "alu-shift-imm", "alu-shift-reg", "shift", "extend", "constant"].map(|it| Value::String(it.to_owned())));
-    for row in file["work"].as_array_mut().expect("a list").iter_mut().filter_map(Value::as_table_mut) {
-        if row["classes"].as_array().expect("a list").contains(&Value::String("alu-shift-imm".to_owned())) {
+    let from =
+        file["forwarding"].as_table_mut().expect("a table")["from"].as_array_mut().expect("a list");
+    from.extend(
+        ["alu", "alu-shift-imm", "alu-shift-reg", "shift", "extend", "constant"]
+            .map(|word| Value::String(word.to_owned())),
+    );
+    for row in
+        file["work"].as_array_mut().expect("a list").iter_mut().filter_map(Value::as_table_mut)
+    {
+        if row["classes"]
+            .as_array()
+            .expect("a list")
+            .contains(&Value::String("alu-shift-imm".to_owned()))
+        {
             row.remove("early");
-            row["forwarded"].as_table_mut().expect("a table").insert("shifted".to_owned(), Value::Integer(1));
+            row["forwarded"]
+                .as_table_mut()
+                .expect("a table")
+                .insert("shifted".to_owned(), Value::Integer(1));
         }
     }
 }
@@ -132,20 +164,26 @@ struct Claim {
 /// All of them, wherever in the file.
 fn claims(value: &Value, found: &mut Vec<Claim>) {
     let Some(table) = value.as_table() else {
-        value.as_array().into_iter().flatten().for_each(|it| claims(it, found));
+        value.as_array().into_iter().flatten().for_each(|value| claims(value, found));
         return;
     };
     let others = table.get("other").and_then(Value::as_array).into_iter().flatten();
     for other in others.filter(is_llvms) {
         let mut figures = other.as_table().expect("a table").clone();
-        let of = figures.remove("of").expect("LLVM is asked for an instruction").as_str().expect("a text").to_owned();
+        let of = figures
+            .remove("of")
+            .expect("LLVM is asked for an instruction")
+            .as_str()
+            .expect("a text")
+            .to_owned();
         figures.remove("source");
         found.push(Claim { of, figures });
     }
     table.iter().filter(|(key, _)| *key != "other").for_each(|(_, it)| claims(it, found));
 }
 
-/// Each instruction of a machine file of which LLVM is said to know another figure is given to llvm-mca, twice in a row.
+/// Each instruction of a machine file of which LLVM is said to know another figure is given to
+/// llvm-mca, twice in a row.
 #[test]
 fn what_a_machine_file_says_of_llvm_llvm_says() {
     let cases = [
@@ -155,7 +193,10 @@ fn what_a_machine_file_says_of_llvm_llvm_says() {
         ("rocket", "rocket-rv64", Isa::Riscv64),
     ];
     let mut n_checked = 0;
-    for name in Core::names().chain(machine::Machine::names()).filter(|it| !cases.iter().any(|(known, ..)| known == it)) {
+    for name in Core::names()
+        .chain(machine::Machine::names())
+        .filter(|name| !cases.iter().any(|(known, ..)| known == name))
+    {
         let mut found = Vec::new();
         claims(&Value::Table(machine_file(name)), &mut found);
         assert!(found.is_empty(), "{name} is asked about, too");
@@ -163,7 +204,9 @@ fn what_a_machine_file_says_of_llvm_llvm_says() {
     for (name, cpu, isa) in cases {
         let mut found = Vec::new();
         claims(&Value::Table(machine_file(name)), &mut found);
-        let region = |(nth, it): (usize, &Claim)| format!("# LLVM-MCA-BEGIN {nth}\n{0}\n{0}\n# LLVM-MCA-END {nth}\n", it.of);
+        let region = |(nth, it): (usize, &Claim)| {
+            format!("# LLVM-MCA-BEGIN {nth}\n{0}\n{0}\n# LLVM-MCA-END {nth}\n", it.of)
+        };
         let text: String = found.iter().enumerate().map(region).collect();
         let answer = asked(isa, cpu, &text);
         let regions = answer["CodeRegions"].as_array().expect("one for each");
@@ -173,25 +216,48 @@ fn what_a_machine_file_says_of_llvm_llvm_says() {
             for (figure, value) in &claim.figures {
                 let said = match figure.as_str() {
                     "latency_cycles" => first["Latency"].as_i64(),
-                    "quad" => first["Latency"].as_i64().filter(|it| value["latency_cycles"].as_integer() == Some(*it)).map(|_| 0),
-                    "unit_cycles" | "micro_ops" => first["RThroughput"].as_f64().map(|it| it as i64),
+                    "quad" => first["Latency"]
+                        .as_i64()
+                        .filter(|number| value["latency_cycles"].as_integer() == Some(*number))
+                        .map(|_| 0),
+                    "unit_cycles" | "micro_ops" => {
+                        first["RThroughput"].as_f64().map(|number| number as i64)
+                    }
                     // The chain below has them.
-                    chained if IN_CHAINS.contains(&chained) => Some(value.as_integer().unwrap_or(0)),
+                    chained if IN_CHAINS.contains(&chained) => {
+                        Some(value.as_integer().unwrap_or(0))
+                    }
                     other => panic!("nobody knows how to ask for `{other}`"),
                 };
-                assert_eq!(said, Some(value.as_integer().unwrap_or(0)), "{name}: {figure} of {}", claim.of);
+                assert_eq!(
+                    said,
+                    Some(value.as_integer().unwrap_or(0)),
+                    "{name}: {figure} of {}",
+                    claim.of
+                );
                 n_checked += 1;
             }
-            if IN_CHAINS.iter().any(|it| claim.figures.contains_key(*it)) {
+            if IN_CHAINS.iter().any(|in_chain| claim.figures.contains_key(*in_chain)) {
                 let info = &region["TimelineView"]["TimelineInfo"];
                 let start = |nth: usize| info[nth]["CycleIssued"].as_i64().expect("it starts");
                 if let Some(cycles) = claim.figures.get("addition_cycles") {
                     // It follows from latencies and late operands, of which the file has its own.
-                    assert_eq!(cycles.as_integer(), Some(start(1) - start(0)), "{name}: {}", claim.of);
+                    assert_eq!(
+                        cycles.as_integer(),
+                        Some(start(1) - start(0)),
+                        "{name}: {}",
+                        claim.of
+                    );
                     continue;
                 }
-                let ours = ours(&assembled(isa, &format!("{0}\n{0}\n", claim.of)), &by_llvm(name), None);
-                assert_eq!(i64::from(ours[1]), start(1) - start(0), "{name}: two `{}` with LLVM's figures", claim.of);
+                let ours =
+                    ours(&assembled(isa, &format!("{0}\n{0}\n", claim.of)), &by_llvm(name), None);
+                assert_eq!(
+                    i64::from(ours[1]),
+                    start(1) - start(0),
+                    "{name}: two `{}` with LLVM's figures",
+                    claim.of
+                );
             }
         }
     }
@@ -299,7 +365,8 @@ fn totals_agree_with_llvm_mca_but_for_results_in_order() {
             let text: String = (0..100).map(|_| make(&mut rng) + "\n").collect();
             let function = assembled(isa, &text);
             let theirs = theirs(isa, cpu, &text);
-            // From the start of the first to the start of the last: what drains behind is no part of a path.
+            // From the start of the first to the start of the last: what drains behind is no part
+            // of a path.
             let plain = ours(&function, &core, None)[99] + 1;
             let held = ours(&function, &core, Some(&theirs));
             let their = theirs.starts[99] + 1;

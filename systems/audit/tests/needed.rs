@@ -92,7 +92,10 @@ fn thumb(random: &mut fastrand::Rng) -> Vec<u32> {
         23 => 0xf881_0000 | rd << 12 | random.u32(..32),
         24 => 0xf8c1_0000 | rd << 12 | random.u32(..8) << 2,
         25 => return vec![[0xbf08, 0xbf48, 0xbf18][random.usize(..3)], move_any],
-        26 => [0xb2c0 | low_m << 3 | low_d, 0x4000 | low_m << 3 | low_d, 0x0080 | low_m << 3 | low_d][random.usize(..3)],
+        26 => {
+            [0xb2c0 | low_m << 3 | low_d, 0x4000 | low_m << 3 | low_d, 0x0080 | low_m << 3 | low_d]
+                [random.usize(..3)]
+        }
         _ => 0x2000 | low_d << 8 | mask,
     }]
 }
@@ -140,10 +143,16 @@ fn without(words: &[u32], function: &Function, kind: Kind, idx: usize) -> Option
         }
         Kind::DeadValue => changed[idx] = if function.isa == Isa::T32 { THUMB_NOP } else { NOP },
         Kind::FlagIdiom if function.isa == Isa::T32 => {
-            let reg = instruction.operation.and_then(|it| if let Value::Reg(reg) = it.a { Some(reg) } else { None })?;
-            let writer = (0..idx).rev().find(|&it| function.instructions[it].writes.iter().any(|write| write.reg == reg))?;
+            let reg = instruction.operation.and_then(|operation| {
+                if let Value::Reg(reg) = operation.a { Some(reg) } else { None }
+            })?;
+            let writer = (0..idx).rev().find(|&idx| {
+                function.instructions[idx].writes.iter().any(|write| write.reg == reg)
+            })?;
             // Long words have a bit for it, a short move another word.
-            let is_long_form = words[writer] > 0xffff && matches!(words[writer] >> 25, 0x78 | 0x75) && words[writer] & 0x8000 == 0;
+            let is_long_form = words[writer] > 0xffff
+                && matches!(words[writer] >> 25, 0x78 | 0x75)
+                && words[writer] & 0x8000 == 0;
             if !is_long_form {
                 return None;
             }
@@ -153,7 +162,9 @@ fn without(words: &[u32], function: &Function, kind: Kind, idx: usize) -> Option
         // The comparison goes, the instruction before it that writes its operand sets the flags.
         Kind::FlagIdiom if words[idx] & 0x0ff0_0fff == 0x0350_0000 => {
             let reg = words[idx] >> 16 & 15;
-            let writer = (0..idx).rev().find(|&it| function.instructions[it].writes.iter().any(|write| u32::from(write.reg.0) == reg))?;
+            let writer = (0..idx).rev().find(|&idx| {
+                function.instructions[idx].writes.iter().any(|write| u32::from(write.reg.0) == reg)
+            })?;
             changed[writer] |= 1 << 20;
             changed[idx] = NOP;
         }
@@ -167,18 +178,24 @@ fn assembly(isa: Isa, pairs: &[(Vec<u32>, Vec<u32>)]) -> String {
     for (idx, (with, without)) in pairs.iter().enumerate() {
         for (name, words) in [("with", with), ("without", without)] {
             let list: Vec<String> = match isa {
-                Isa::T32 => {
-                    words.iter().flat_map(|it| [*it >> 16, *it & 0xffff]).filter(|it| *it != 0).map(|it| format!("{it:#x}")).collect()
-                }
-                _ => words.iter().map(|it| format!("{it:#x}")).collect(),
+                Isa::T32 => words
+                    .iter()
+                    .flat_map(|word| [*word >> 16, *word & 0xffff])
+                    .filter(|it| *it != 0)
+                    .map(|it| format!("{it:#x}"))
+                    .collect(),
+                _ => words.iter().map(|word| format!("{word:#x}")).collect(),
             };
-            let (head, directive) = if isa == Isa::T32 { (".thumb\n.thumb_func\n", ".short") } else { ("", ".word") };
-            writeln!(text, "{head}{name}{idx}: {directive} {}", list.join(", ")).expect("a string grows");
+            let (head, directive) =
+                if isa == Isa::T32 { (".thumb\n.thumb_func\n", ".short") } else { ("", ".word") };
+            writeln!(text, "{head}{name}{idx}: {directive} {}", list.join(", "))
+                .expect("a string grows");
         }
     }
     for name in ["with", "without"] {
         let list: Vec<String> = (0..pairs.len()).map(|idx| format!("{name}{idx}")).collect();
-        writeln!(text, ".data\n.global {name}\n{name}: .word {}", list.join(", ")).expect("a string grows");
+        writeln!(text, ".data\n.global {name}\n{name}: .word {}", list.join(", "))
+            .expect("a string grows");
     }
     text + ".section .note.GNU-stack, \"\", %progbits\n"
 }
@@ -224,9 +241,18 @@ fn asked(isa: Isa, random: &mut fastrand::Rng) -> Vec<u32> {
     match isa {
         Isa::T32 => {
             let to = if to > 7 { 2 } else { to };
-            vec![0xf000_0033 | rn << 16 | rd << 8, 0xf1b0_0f00 | rd << 16, 0xbf08 | condition << 4, 0x2009 | to << 8]
+            vec![
+                0xf000_0033 | rn << 16 | rd << 8,
+                0xf1b0_0f00 | rd << 16,
+                0xbf08 | condition << 4,
+                0x2009 | to << 8,
+            ]
         }
-        _ => vec![0xe200_0033 | rn << 16 | rd << 12, 0xe350_0000 | rd << 16, condition << 28 | 0x03a0_0009 | to << 12],
+        _ => vec![
+            0xe200_0033 | rn << 16 | rd << 12,
+            0xe350_0000 | rd << 16,
+            condition << 28 | 0x03a0_0009 | to << 12,
+        ],
     }
 }
 
@@ -234,15 +260,24 @@ fn asked(isa: Isa, random: &mut fastrand::Rng) -> Vec<u32> {
 fn random_function(isa: Isa, seed: u64) -> Vec<u32> {
     let mut random = fastrand::Rng::with_seed(seed);
     // Flags hold nothing at first, so a condition before the first comparison means nothing.
-    let mut words = if isa == Isa::T32 { vec![0x4694, 0x2a05] } else { vec![0xe1a0_c002, 0xe352_0005] };
+    let mut words =
+        if isa == Isa::T32 { vec![0x4694, 0x2a05] } else { vec![0xe1a0_c002, 0xe352_0005] };
     for _ in 0..random.usize(4..20) {
-        words.extend(if isa == Isa::T32 { thumb(&mut random) } else { vec![instruction(&mut random)] });
+        words.extend(if isa == Isa::T32 {
+            thumb(&mut random)
+        } else {
+            vec![instruction(&mut random)]
+        });
         if random.u8(..5) == 0 {
             words.extend(asked(isa, &mut random));
         }
     }
     let value = VALUES[random.usize(..3)];
-    words.extend(if isa == Isa::T32 { [0x4600 | value << 3, THUMB_RETURN] } else { [0xe1a0_0000 | value, RETURN] });
+    words.extend(if isa == Isa::T32 {
+        [0x4600 | value << 3, THUMB_RETURN]
+    } else {
+        [0xe1a0_0000 | value, RETURN]
+    });
     words
 }
 
@@ -253,11 +288,19 @@ fn check(isa: Isa, machine: &[&str]) {
     for seed in 0..N_FUNCTIONS as u64 {
         let words = random_function(isa, seed);
         let function = function(isa, &words);
-        let subject = Subject { bits: Bits::of(&function), is_hot: vec![true; words.len()], callees: BTreeMap::new(), function: &function };
+        let subject = Subject {
+            bits: Bits::of(&function),
+            is_hot: vec![true; words.len()],
+            callees: BTreeMap::new(),
+            function: &function,
+        };
         for finding in needed(&subject) {
             if let Some(changed) = without(&words, &function, finding.kind, finding.idx) {
                 *counts.entry(finding.kind).or_default() += 1;
-                names.push(format!("seed {seed}: {} at {}: {}", finding.instruction, finding.idx, finding.why));
+                names.push(format!(
+                    "seed {seed}: {} at {}: {}",
+                    finding.instruction, finding.idx, finding.why
+                ));
                 pairs.push((words.clone(), changed));
             }
         }
@@ -270,12 +313,23 @@ fn check(isa: Isa, machine: &[&str]) {
     std::fs::write(path("pairs.s"), assembly(isa, &pairs)).expect("a scratch file");
     std::fs::write(path("harness.c"), HARNESS).expect("a scratch file");
     let mut compile = Command::new("arm-linux-gnueabi-gcc");
-    compile.current_dir(folder.path()).args(machine).args(["-O1", "-static", "-o", "pairs", "harness.c", "pairs.s"]);
+    compile.current_dir(folder.path()).args(machine).args([
+        "-O1",
+        "-static",
+        "-o",
+        "pairs",
+        "harness.c",
+        "pairs.s",
+    ]);
     compile.arg(format!("-DN={}", pairs.len()));
-    tool::run(&mut compile, &[], LIMIT).and_then(tool::Ran::ok).unwrap_or_else(|error| panic!("{error}"));
-    let ran = tool::run(Command::new("qemu-arm").arg(path("pairs")), &[], LIMIT).and_then(tool::Ran::ok);
+    tool::run(&mut compile, &[], LIMIT)
+        .and_then(tool::Ran::ok)
+        .unwrap_or_else(|error| panic!("{error}"));
+    let ran =
+        tool::run(Command::new("qemu-arm").arg(path("pairs")), &[], LIMIT).and_then(tool::Ran::ok);
     let text = ran.unwrap_or_else(|error| panic!("{error}")).text();
-    let wrong: Vec<&String> = text.lines().filter_map(|line| names.get(line.parse::<usize>().ok()?)).collect();
+    let wrong: Vec<&String> =
+        text.lines().filter_map(|line| names.get(line.parse::<usize>().ok()?)).collect();
     assert!(wrong.is_empty(), "{} of {}: {wrong:#?}", wrong.len(), pairs.len());
 }
 

@@ -1,5 +1,5 @@
-//! Whole reports: a file of assembly and, beside it, the text that `meanwhile audit` prints of it. The first line of the
-//! assembly is a comment with its machine. `UPDATE_EXPECT=1` rewrites.
+//! Whole reports: a file of assembly and, beside it, the text that `meanwhile audit` prints of it.
+//! The first line of the assembly is a comment with its machine. `UPDATE_EXPECT=1` rewrites.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,8 +16,11 @@ use machine::in_order::Core;
 
 fn files() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/reports");
-    let entries = fs::read_dir(&folder).expect("the folder is there").map(|it| it.expect("an entry").path());
-    let mut files: Vec<PathBuf> = entries.filter(|it| it.extension().is_some_and(|it| it == "s")).collect();
+    let entries = fs::read_dir(&folder)
+        .expect("the folder is there")
+        .map(|entry| entry.expect("an entry").path());
+    let mut files: Vec<PathBuf> =
+        entries.filter(|entry| entry.extension().is_some_and(|ending| ending == "s")).collect();
     files.sort();
     files
 }
@@ -25,23 +28,32 @@ fn files() -> Vec<PathBuf> {
 /// The audit of the only function of a file, with the lines of the file.
 fn audited(path: &Path) -> (audit::audit::Audit, Sources) {
     let source = fs::read_to_string(path).expect("it is there");
-    let cpu = source.split("--cpu ").nth(1).and_then(|it| it.split(':').next()).expect("the first line names the machine");
+    let cpu = source
+        .split("--cpu ")
+        .nth(1)
+        .and_then(|part| part.split(':').next())
+        .expect("the first line names the machine");
     let core = Core::bundled(cpu).expect("it is bundled");
-    let isa = Isa::ALL.into_iter().find(|it| it.name() == own_set(&core, &source)).expect("a core runs a set");
-    let bytes = toolchain::compile(path, isa, cpu, &Build::default()).unwrap_or_else(|error| panic!("{error}"));
+    let isa = Isa::ALL
+        .into_iter()
+        .find(|it| it.name() == own_set(&core, &source))
+        .expect("a core runs a set");
+    let bytes = toolchain::compile(path, isa, cpu, &Build::default())
+        .unwrap_or_else(|error| panic!("{error}"));
     let program = Program::parse("report.o", &bytes).expect("an object file");
     let [symbol] = &program.symbols[..] else { panic!("one function: {:?}", program.symbols) };
     let options = Options { cold: Vec::new(), effort: Effort::Search, recorded: None };
     let audit = audit(&program, symbol, cpu, Some(&core), &options).expect("it is code");
-    let files = audit.function.frames.iter().flatten().map(|it| it.file.clone());
+    let files = audit.function.frames.iter().flatten().map(|frame| frame.file.clone());
     let lines: Vec<String> = source.lines().map(str::to_owned).collect();
-    let sources = files.map(|it| (it, lines.clone())).collect();
+    let sources = files.map(|file| (file, lines.clone())).collect();
     (audit, sources)
 }
 
 /// Of two sets the one that the text is in.
 fn own_set<'a>(core: &'a Core, source: &str) -> &'a str {
-    let is_meant = |it: &&String| source.contains(".arm") == (*it == "a32") || core.sets.len() == 1;
+    let is_meant =
+        |text: &&String| source.contains(".arm") == (*text == "a32") || core.sets.len() == 1;
     core.sets.iter().find(is_meant).expect("a core runs a set")
 }
 
@@ -59,7 +71,11 @@ fn reports_are_as_they_stand_beside_their_files() {
             failures.push(format!("{}:\n{got}", path.display()));
         }
     }
-    assert!(failures.is_empty(), "{}\nUPDATE_EXPECT=1 rewrites the expected reports", failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{}\nUPDATE_EXPECT=1 rewrites the expected reports",
+        failures.join("\n")
+    );
 }
 
 /// What rests on a disputed figure says both figures in every view, and what does not says nothing.
@@ -69,18 +85,29 @@ fn a_finding_on_a_disputed_figure_has_both_in_every_view() {
         let (audit, sources) = audited(&path);
         let object = json(&audit, &View::default());
         let page = html(&audit, &sources, &View::default());
-        let told = object["findings"].as_array().expect("findings").iter().map(|it| &it["disputed"]);
-        let loops = object["loops"].as_array().expect("loops").iter().map(|it| &it["disputed"]);
-        let disputes: Vec<_> = told.chain(loops).flat_map(|it| it.as_array().expect("a list")).collect();
+        let told =
+            object["findings"].as_array().expect("findings").iter().map(|value| &value["disputed"]);
+        let loops =
+            object["loops"].as_array().expect("loops").iter().map(|value| &value["disputed"]);
+        let disputes: Vec<_> =
+            told.chain(loops).flat_map(|told| told.as_array().expect("a list")).collect();
         let said = text(&audit, &sources, &View::default());
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(disputes.is_empty(), !said.contains(" disputed: "), "{}", path.display());
         for it in disputes {
-            let figures = format!("of {} is {} here, ", it["work"][0].as_str().expect("a name"), it["here"]);
+            let figures =
+                format!("of {} is {} here, ", it["work"][0].as_str().expect("a name"), it["here"]);
             let other = format!("{} by ", it["other"]);
             for view in [&said, &page] {
-                let clause = view.split(figures.as_str()).nth(1).unwrap_or_else(|| panic!("{figures} in {view}"));
-                assert!(clause.contains(&other) && clause.contains(it["source"].as_str().expect("a source")), "{clause}");
+                let clause = view
+                    .split(figures.as_str())
+                    .nth(1)
+                    .unwrap_or_else(|| panic!("{figures} in {view}"));
+                assert!(
+                    clause.contains(&other)
+                        && clause.contains(it["source"].as_str().expect("a source")),
+                    "{clause}"
+                );
             }
         }
     }

@@ -1,5 +1,6 @@
-//! What changes the system's state, orders memory or signs pointers is decoded, of every set with such words: a word that is not ends all that is
-//! concluded. The texts are assembled by llvm-mc, each by itself.
+//! What changes the system's state, orders memory or signs pointers is decoded, of every set with
+//! such words: a word that is not ends all that is concluded. The texts are assembled by llvm-mc,
+//! each by itself.
 
 use std::process::Command;
 use std::time::Duration;
@@ -10,9 +11,17 @@ use audit::decode::Isa;
 fn assembled(triple: &str, features: &str, texts: &str) -> Vec<(String, Vec<u8>)> {
     let mut command = Command::new("llvm-mc-19");
     command.args(["--show-encoding", "--triple", triple, "--mattr", features]);
-    let ran = measure::tool::run(&mut command, texts.replace("; ", "\n").as_bytes(), Duration::from_secs(60));
-    let said = ran.and_then(measure::tool::Ran::ok).unwrap_or_else(|error| panic!("{error}")).text();
-    let byte = |it: &str| u8::from_str_radix(it.trim().trim_start_matches("0x"), 16).expect("an encoding is hexadecimal");
+    let ran = measure::tool::run(
+        &mut command,
+        texts.replace("; ", "\n").as_bytes(),
+        Duration::from_secs(60),
+    );
+    let said =
+        ran.and_then(measure::tool::Ran::ok).unwrap_or_else(|error| panic!("{error}")).text();
+    let byte = |text: &str| {
+        u8::from_str_radix(text.trim().trim_start_matches("0x"), 16)
+            .expect("an encoding is hexadecimal")
+    };
     let line = |it: &str| {
         let (text, rest) = it.split_once("encoding: [")?;
         let text = text.trim_end_matches([' ', '@', '/', '#', '\t', ';']).trim().to_owned();
@@ -24,8 +33,12 @@ fn assembled(triple: &str, features: &str, texts: &str) -> Vec<(String, Vec<u8>)
 fn all_are_decoded(isa: Isa, triple: &str, features: &str, texts: &str) {
     let words = assembled(triple, features, texts);
     assert_eq!(words.len(), texts.split("; ").count(), "each text is one instruction");
-    let refused: Vec<String> =
-        words.iter().filter_map(|(text, bytes)| isa.decode(0, bytes).err().map(|error| format!("{text}: {error}"))).collect();
+    let refused: Vec<String> = words
+        .iter()
+        .filter_map(|(text, bytes)| {
+            isa.decode(0, bytes).err().map(|error| format!("{text}: {error}"))
+        })
+        .collect();
     assert_eq!(refused, Vec::<String>::new());
 }
 
@@ -34,8 +47,7 @@ fn of_aarch64() {
     let features = "+v8.7a,+mte,+pauth,+rcpc3,+lor,+altnzcv,+sb,+ssbs,+nmi,+el3,+spe,+tracev8.4";
     let state = "msr tco, #1; msr dit, #1; msr ssbs, #1; msr pan, #1; msr uao, #1; msr spsel, #0; msr daifset, #2; msr daifclr, #15; \
                  msr allint, #1; cfinv; xaflag; axflag; rmif x1, #3, #5; setf8 w1; setf16 w1; mrs x0, daif; msr nzcv, x3";
-    let barriers =
-        "sb; dsb synxs; dsb oshnxs; dmb ishld; dsb ish; isb; clrex; ssbb; pssbb; wfet x3; wfit x3; wfe; csdb; esb; psb csync; tsb csync";
+    let barriers = "sb; dsb synxs; dsb oshnxs; dmb ishld; dsb ish; isb; clrex; ssbb; pssbb; wfet x3; wfit x3; wfe; csdb; esb; psb csync; tsb csync";
     let ordered = "ldapr w0, [x1]; ldapr x0, [sp]; ldaprb w0, [x1]; ldaprh w0, [x1]; ldapur w0, [x1, #4]; ldapur x0, [x1, #-4]; \
                    ldapurb w0, [x1]; ldapurh w0, [x1]; ldapursb x0, [x1]; ldapursh w0, [x1]; ldapursw x0, [x1]; stlur w0, [x1, #4]; \
                    stlur x0, [x1]; stlurb w0, [x1]; stlurh w0, [x1]; ldlar x0, [x1]; ldlarb w0, [x1]; stllr w0, [x1]; stllrh w0, [x1]; \
@@ -43,7 +55,8 @@ fn of_aarch64() {
                    ldapr x0, [x1], #8; stlr x0, [x1, #-8]!; ldiapp x0, x1, [x2]; stilp w0, w1, [x2]";
     let signed = "pacia x0, x1; pacdb x0, sp; autia x0, x1; autizb x0; xpaci x0; xpacd x0; pacga x0, x1, x2; braa x0, x1; brabz x0; \
                   blraa x0, x1; blrabz x0; retaa; retab; eretaa; ldraa x0, [x1]; ldrab x0, [x1, #-8]!";
-    let tags = "irg x0, x1; gmi x0, x1, x2; stg x0, [x1]; ldgm x0, [x1]; stgm x0, [x1]; stzgm x0, [x1]";
+    let tags =
+        "irg x0, x1; gmi x0, x1, x2; stg x0, [x1]; ldgm x0, [x1]; stgm x0, [x1]; stzgm x0, [x1]";
     let calls = "svc #1; hvc #1; smc #1; brk #1; hlt #1; dcps1; eret; drps; udf #1";
     for texts in [state, barriers, ordered, signed, tags, calls] {
         all_are_decoded(Isa::A64, "aarch64", features, texts);
@@ -80,7 +93,12 @@ fn a_word_that_is_not_decoded_does_not_wait() {
     let unknown: &[u8] = &[0x02, 0x10, 0x21, 0x19];
     let waits = |middle: &[u8]| {
         // ldr x0, [x0]; the word; add x1, x0, x0; ret
-        let code = [[0x00, 0x00, 0x40, 0xf9].as_slice(), middle, &[0x01, 0x00, 0x00, 0x8b], &[0xc0, 0x03, 0x5f, 0xd6]];
+        let code = [
+            [0x00, 0x00, 0x40, 0xf9].as_slice(),
+            middle,
+            &[0x01, 0x00, 0x00, 0x8b],
+            &[0xc0, 0x03, 0x5f, 0xd6],
+        ];
         let decode = |(nth, bytes): (usize, &&[u8])| {
             let word = Isa::A64.decode(4 * nth as u64, bytes);
             word.unwrap_or_else(|word| Isa::A64.unknown(&word, bytes))
@@ -97,7 +115,9 @@ fn a_word_that_is_not_decoded_does_not_wait() {
             tables: Default::default(),
         };
         let core = machine::in_order::Core::bundled("cortex-a53").expect("it is bundled");
-        let timed = audit::timing::time_path(&function, &core, &Guide::of(&function), Effort::Bounds).expect("it has instructions");
+        let timed =
+            audit::timing::time_path(&function, &core, &Guide::of(&function), Effort::Bounds)
+                .expect("it has instructions");
         timed.timing.stall_cycles
     };
     assert_eq!(waits(unknown)[1..3], [0, 0]);

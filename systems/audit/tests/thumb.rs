@@ -1,4 +1,5 @@
-//! Thumb in ELF files: which functions are Thumb, where their branches go, which of their bytes are data.
+//! Thumb in ELF files: which functions are Thumb, where their branches go, which of their bytes are
+//! data.
 
 use std::path::Path;
 
@@ -19,7 +20,8 @@ fn compiled(name: &str, text: &str, cc: Option<&str>) -> Program {
     let path = folder.path().join(name);
     std::fs::write(&path, text).expect("a scratch file");
     let build = Build { cc: cc.map(str::to_owned), flags: vec!["-O2".to_owned()], folder: None };
-    let bytes = toolchain::compile(Path::new(&path), Isa::T32, "cortex-m4", &build).unwrap_or_else(|error| panic!("{error}"));
+    let bytes = toolchain::compile(Path::new(&path), Isa::T32, "cortex-m4", &build)
+        .unwrap_or_else(|error| panic!("{error}"));
     Program::parse("thumb.o", &bytes).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -31,14 +33,16 @@ fn function(program: &Program, name: &str) -> Function {
 }
 
 fn texts(function: &Function) -> Vec<&str> {
-    function.instructions.iter().map(|it| it.text.as_str()).collect()
+    function.instructions.iter().map(|instruction| instruction.text.as_str()).collect()
 }
 
 const HEAD: &str = ".syntax unified\n.cpu cortex-a7\n";
 
 /// A function of assembly.
 fn defined(name: &str, set: &str, body: &str) -> String {
-    format!(".{set}\n.global {name}\n.type {name}, %function\n{name}:\n{body}\n.size {name}, .-{name}\n")
+    format!(
+        ".{set}\n.global {name}\n.type {name}, %function\n{name}:\n{body}\n.size {name}, .-{name}\n"
+    )
 }
 
 #[test]
@@ -46,14 +50,32 @@ fn a_block_guards_what_follows_it() {
     let body = "cmp r0, #3\nitte eq\naddeq r0, r0, #1\nmuleq r0, r1, r0\nsubne r0, r0, #1\nadds r0, r0, #1\nbx lr";
     let program = compiled("f.s", &format!("{HEAD}{}", defined("f", "thumb", body)), None);
     let f = function(&program, "f");
-    assert_eq!(texts(&f), ["cmp r0, #3", "itte eq", "addeq r0, #1", "muleq r0, r1, r0", "subne r0, #1", "adds r0, #1", "bx lr"]);
-    assert_eq!(f.instructions.iter().map(|it| it.is_guarded()).collect::<Vec<_>>(), [false, false, true, true, true, false, false]);
+    assert_eq!(
+        texts(&f),
+        [
+            "cmp r0, #3",
+            "itte eq",
+            "addeq r0, #1",
+            "muleq r0, r1, r0",
+            "subne r0, #1",
+            "adds r0, #1",
+            "bx lr"
+        ]
+    );
+    assert_eq!(
+        f.instructions.iter().map(|instruction| instruction.is_guarded()).collect::<Vec<_>>(),
+        [false, false, true, true, true, false, false]
+    );
     let z = Isa::T32.register("Z").expect("it is a flag");
     let [reads, writes] = [2, 5].map(|idx| {
         let it = &f.instructions[idx];
-        (it.reads.iter().any(|it| it.reg == z), it.writes.iter().any(|it| it.reg == z))
+        (it.reads.iter().any(|read| read.reg == z), it.writes.iter().any(|write| write.reg == z))
     });
-    assert_eq!((reads, writes), ((true, false), (false, true)), "a guarded addition reads flags and sets none");
+    assert_eq!(
+        (reads, writes),
+        ((true, false), (false, true)),
+        "a guarded addition reads flags and sets none"
+    );
 }
 
 #[test]
@@ -62,18 +84,31 @@ fn both_sets_in_one_file_call_each_other() {
     let t = defined("t", "thumb", "push {r4, lr}\nblx a\nbl t\nb.w elsewhere");
     let program = compiled("both.s", &format!("{HEAD}{a}{t}"), None);
     assert_eq!(program.isas().into_iter().collect::<Vec<_>>(), [Isa::A32, Isa::T32]);
-    for (name, isa, callees) in [("a", Isa::A32, &["t", "a"][..]), ("t", Isa::T32, &["a", "t", "elsewhere"][..])] {
+    for (name, isa, callees) in
+        [("a", Isa::A32, &["t", "a"][..]), ("t", Isa::T32, &["a", "t", "elsewhere"][..])]
+    {
         let it = function(&program, name);
-        assert_eq!((it.isa, it.callees.values().map(String::as_str).collect::<Vec<_>>()), (isa, callees.to_vec()), "{name}");
+        assert_eq!(
+            (it.isa, it.callees.values().map(String::as_str).collect::<Vec<_>>()),
+            (isa, callees.to_vec()),
+            "{name}"
+        );
     }
 }
 
 #[test]
 fn a_veneer_changes_the_set_on_its_way() {
     let body = "bx pc\nnop\n.arm\nb elsewhere";
-    let program = compiled("veneer.s", &format!("{HEAD}.thumb\n.align 2\n{}", defined("v", "thumb", body)), None);
+    let program = compiled(
+        "veneer.s",
+        &format!("{HEAD}.thumb\n.align 2\n{}", defined("v", "thumb", body)),
+        None,
+    );
     let v = function(&program, "v");
-    assert_eq!(v.instructions.iter().map(|it| it.length).collect::<Vec<_>>(), [2, 2, 4]);
+    assert_eq!(
+        v.instructions.iter().map(|instruction| instruction.length).collect::<Vec<_>>(),
+        [2, 2, 4]
+    );
     assert_eq!((v.instructions[0].text.as_str(), v.instructions[0].flow), ("bx pc", Flow::Jump));
     assert_eq!(v.callees.values().collect::<Vec<_>>(), ["elsewhere"]);
 }
@@ -94,8 +129,15 @@ fn tables_and_constants_between_instructions_are_none() {
     let table = "tbb [pc, r0]\n1: .byte (2f-1b)/2, (3f-1b)/2\n2: ldr r0, =0x12345678\nbx lr\n3: ldr r0, =elsewhere\nbx lr\n.ltorg";
     let program = compiled("table.s", &format!("{HEAD}{}", defined("f", "thumb", table)), None);
     let f = function(&program, "f");
-    assert_eq!(texts(&f), ["tbb [pc, r0]", "ldr r0, [pc, #8]", "bx lr", "ldr r0, [pc, #8]", "bx lr"]);
-    assert_eq!(f.constants.values().copied().collect::<Vec<_>>(), [0x1234_5678], "what a linker writes is not known");
+    assert_eq!(
+        texts(&f),
+        ["tbb [pc, r0]", "ldr r0, [pc, #8]", "bx lr", "ldr r0, [pc, #8]", "bx lr"]
+    );
+    assert_eq!(
+        f.constants.values().copied().collect::<Vec<_>>(),
+        [0x1234_5678],
+        "what a linker writes is not known"
+    );
 }
 
 #[test]
@@ -103,14 +145,26 @@ fn halves_of_an_address_are_not_known_before_the_linker() {
     let body = "movw r0, #:lower16:elsewhere\nmovt r0, #:upper16:elsewhere\nmovw r1, #7\nbx lr";
     let program = compiled("halves.s", &format!("{HEAD}{}", defined("f", "thumb", body)), None);
     let f = function(&program, "f");
-    assert_eq!(f.instructions.iter().map(|it| it.operation.is_some()).collect::<Vec<_>>(), [false, false, true, false]);
+    assert_eq!(
+        f.instructions
+            .iter()
+            .map(|instruction| instruction.operation.is_some())
+            .collect::<Vec<_>>(),
+        [false, false, true, false]
+    );
 }
 
 #[test]
 fn a_call_into_the_function_itself_is_a_long_jump() {
     let long = |end: &str| {
-        let program =
-            compiled("far.s", &format!("{HEAD}{}", defined("f", "thumb", &format!("push {{r4, lr}}\nbl 1f\nmovs r0, #1\n1: {end}"))), None);
+        let program = compiled(
+            "far.s",
+            &format!(
+                "{HEAD}{}",
+                defined("f", "thumb", &format!("push {{r4, lr}}\nbl 1f\nmovs r0, #1\n1: {end}"))
+            ),
+            None,
+        );
         function(&program, "f").instructions[1].flow
     };
     assert!(matches!(long("pop {r4, pc}"), Flow::Branch { is_conditional: false, .. }));
@@ -127,8 +181,15 @@ fn objects_of_three_compilers_are_read() {
         let program = compiled("three.c", source, cc);
         assert_eq!(program.isa, Isa::T32, "{cc:?}");
         let calls = function(&program, "calls");
-        assert!(calls.callees.values().any(|it| it == "other"), "{cc:?}: {:?}", calls.callees);
-        assert!(calls.frames.iter().flatten().any(|it| it.line == 6), "{cc:?}: lines are those of the source");
+        assert!(
+            calls.callees.values().any(|callee| callee == "other"),
+            "{cc:?}: {:?}",
+            calls.callees
+        );
+        assert!(
+            calls.frames.iter().flatten().any(|frame| frame.line == 6),
+            "{cc:?}: lines are those of the source"
+        );
         function(&program, "table");
     }
 }
@@ -138,18 +199,30 @@ fn needless(body: &str) -> Vec<(Kind, String)> {
     let program = compiled("f.s", &format!("{HEAD}{}", defined("f", "thumb", body)), None);
     let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
     let options = Options { cold: Vec::new(), effort: Effort::Bounds, recorded: None };
-    let audit = audit(&program, symbol, "cortex-a9", None, &options).unwrap_or_else(|error| panic!("{error}"));
-    audit.findings.into_iter().map(|it| (it.kind, it.why)).collect()
+    let audit = audit(&program, symbol, "cortex-a9", None, &options)
+        .unwrap_or_else(|error| panic!("{error}"));
+    audit.findings.into_iter().map(|finding| (finding.kind, finding.why)).collect()
 }
 
 #[test]
 fn constants_that_one_instruction_makes_or_none() {
     let loaded = |value: &str| {
-        let found = needless(&format!("ldr r0, 1f\nadd.w r0, r0, r1, lsl #2\nbx lr\n.align 2\n1: .word {value}"));
-        found.iter().filter(|it| it.0 == Kind::SplitImmediate).map(|it| it.1.clone()).collect::<Vec<_>>()
+        let found = needless(&format!(
+            "ldr r0, 1f\nadd.w r0, r0, r1, lsl #2\nbx lr\n.align 2\n1: .word {value}"
+        ));
+        found
+            .iter()
+            .filter(|pair| pair.0 == Kind::SplitImmediate)
+            .map(|pair| pair.1.clone())
+            .collect::<Vec<_>>()
     };
-    for value in ["0xffff", "0x1fe0", "0xff00ff00", "0x00ab00ab", "0x10001", "0x5b5b5b5b", "0xffffff00"] {
-        assert_eq!(loaded(value), [format!("{value} is loaded, and one instruction would make it").replace("0x00", "0x")]);
+    for value in
+        ["0xffff", "0x1fe0", "0xff00ff00", "0x00ab00ab", "0x10001", "0x5b5b5b5b", "0xffffff00"]
+    {
+        assert_eq!(
+            loaded(value),
+            [format!("{value} is loaded, and one instruction would make it").replace("0x00", "0x")]
+        );
     }
     for value in ["0x12345678", "0x1ff00000", "0xab00cd00"] {
         assert!(loaded(value).is_empty(), "{value}");
@@ -161,25 +234,36 @@ fn constants_that_one_instruction_makes_or_none() {
 #[test]
 fn constants_in_two_steps() {
     let found = needless("movw r0, #0x5678\nmovt r0, #0x9abc\nbx lr");
-    assert_eq!(found[0].1, "0x9abc5678 takes two instructions: an immediate of Thumb is eight bits, in one place or repeated");
+    assert_eq!(
+        found[0].1,
+        "0x9abc5678 takes two instructions: an immediate of Thumb is eight bits, in one place or repeated"
+    );
     let found = needless("bic r0, r0, #0xff0\nbic r0, r0, #15\nbx lr");
-    assert_eq!(found[0].1, "clearing the bits of 0xfff takes two instructions: `bfc` clears neighbours in one");
+    assert_eq!(
+        found[0].1,
+        "clearing the bits of 0xfff takes two instructions: `bfc` clears neighbours in one"
+    );
     // ARMv6-M; a byte it makes at once, so the first part is wanted by itself.
     let found = needless("movs r0, #200\nadds r0, #100\nbx lr");
     assert_eq!(found[0].1, "0x12c takes two instructions: an immediate of ARMv6-M is eight bits");
     assert!(needless("movs r0, #100\nstrh r0, [r1]\nadds r0, #100\nbx lr").is_empty());
     // What a linker writes may be any address.
-    assert!(needless("movw r0, #:lower16:elsewhere\nmovt r0, #:upper16:elsewhere\nbx lr").is_empty());
+    assert!(
+        needless("movw r0, #:lower16:elsewhere\nmovt r0, #:upper16:elsewhere\nbx lr").is_empty()
+    );
 }
 
 #[test]
 fn what_else_is_needless_in_thumb() {
-    let kinds = |body: &str| needless(body).into_iter().map(|it| it.0).collect::<Vec<_>>();
+    let kinds = |body: &str| needless(body).into_iter().map(|pair| pair.0).collect::<Vec<_>>();
     assert_eq!(kinds("ldrb r0, [r0]\nuxtb r0, r0\nbx lr"), [Kind::RedundantExtension]);
     assert_eq!(kinds("movs r3, #1\nldr r3, [r0]\nmov r0, r3\nbx lr"), [Kind::DeadValue]);
     // In a block the value may be the one from before.
     assert!(kinds("movs r3, #1\ncmp r0, #0\nit eq\nmoveq r3, #2\nmov r0, r3\nbx lr").is_empty());
-    assert_eq!(kinds("add.w r0, r0, r1\ncmp r0, #0\nbeq.n 1f\nmovs r0, #7\n1: bx lr"), [Kind::FlagIdiom]);
+    assert_eq!(
+        kinds("add.w r0, r0, r1\ncmp r0, #0\nbeq.n 1f\nmovs r0, #7\n1: bx lr"),
+        [Kind::FlagIdiom]
+    );
     // ARMv6-M has no `movs` from a high register.
     assert!(kinds("mov r0, r8\ncmp r0, #0\nbeq.n 1f\nmovs r0, #7\n1: bx lr").is_empty());
     let spilled = "push {r4, lr}\nsub sp, #8\nstr r0, [sp, #4]\nbl g\nldr r0, [sp, #4]\nadd sp, #8\npop {r4, pc}";
@@ -192,9 +276,10 @@ fn waits(cpu: &str, body: &str) -> Vec<(String, String)> {
     let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
     let core = Core::bundled(cpu).expect("it is bundled");
     let options = Options { cold: Vec::new(), effort: Effort::Search, recorded: None };
-    let audit = audit(&program, symbol, cpu, Some(&core), &options).unwrap_or_else(|error| panic!("{error}"));
-    let stalls = audit.findings.iter().filter(|it| it.kind == Kind::Stall);
-    stalls.map(|it| (it.instruction.clone(), it.why.clone())).collect()
+    let audit = audit(&program, symbol, cpu, Some(&core), &options)
+        .unwrap_or_else(|error| panic!("{error}"));
+    let stalls = audit.findings.iter().filter(|finding| finding.kind == Kind::Stall);
+    stalls.map(|stall| (stall.instruction.clone(), stall.why.clone())).collect()
 }
 
 /// Only one of the two halves of a block is done: neither waits for the other.
@@ -202,17 +287,27 @@ fn waits(cpu: &str, body: &str) -> Vec<(String, String)> {
 fn the_halves_of_a_block_do_not_wait_for_each_other() {
     let waits = |cpu: &str, block: &str| {
         let all = waits(cpu, &format!("cmp r2, #0\n{block}\nmov r0, r3\nbx lr"));
-        all.into_iter().filter(|it| it.0.starts_with("ldr") && it.1.contains("mov")).map(|it| it.0).collect::<Vec<_>>()
+        all.into_iter()
+            .filter(|pair| pair.0.starts_with("ldr") && pair.1.contains("mov"))
+            .map(|pair| pair.0)
+            .collect::<Vec<_>>()
     };
     let none: [&str; 0] = [];
     assert_eq!(waits("cortex-m4", "ite ne\nmovne r3, #0\nldreq r3, [r3, r2, lsl #2]"), none);
-    assert_eq!(waits("cortex-m4", "itt eq\nmoveq r3, #0\nldreq r3, [r3, r2, lsl #2]"), ["ldreq.w r3, [r3, r2, lsl #2]"]);
+    assert_eq!(
+        waits("cortex-m4", "itt eq\nmoveq r3, #0\nldreq r3, [r3, r2, lsl #2]"),
+        ["ldreq.w r3, [r3, r2, lsl #2]"]
+    );
     // `hi` and `eq`, two blocks, on the Cortex-R5.
     assert_eq!(waits("cortex-r5", "it hi\nmovhi r3, #0\nit eq\nldreq r3, [r3, #4]"), none);
-    assert_eq!(waits("cortex-r5", "it hs\nmovhs r3, #0\nit eq\nldreq r3, [r3, #4]"), ["ldreq r3, [r3, #4]"]);
+    assert_eq!(
+        waits("cortex-r5", "it hs\nmovhs r3, #0\nit eq\nldreq r3, [r3, #4]"),
+        ["ldreq r3, [r3, #4]"]
+    );
 }
 
-/// A compiler could move a block as a whole, and no order here does: where one is on the path, it is said beside what no order avoids.
+/// A compiler could move a block as a whole, and no order here does: where one is on the path, it
+/// is said beside what no order avoids.
 #[test]
 fn what_stays_because_of_a_block_is_said_to() {
     let prevents = |cpu: &str, body: &str| {
@@ -220,19 +315,30 @@ fn what_stays_because_of_a_block_is_said_to() {
         let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
         let core = Core::bundled(cpu).expect("it is bundled");
         let options = Options { cold: Vec::new(), effort: Effort::Search, recorded: None };
-        let audit = audit(&program, symbol, cpu, Some(&core), &options).unwrap_or_else(|error| panic!("{error}"));
-        let all = audit.findings.into_iter().filter(|it| it.kind == Kind::Stall);
-        all.filter_map(|it| it.prevents).collect::<Vec<_>>()
+        let audit = audit(&program, symbol, cpu, Some(&core), &options)
+            .unwrap_or_else(|error| panic!("{error}"));
+        let all = audit.findings.into_iter().filter(|finding| finding.kind == Kind::Stall);
+        all.filter_map(|finding| finding.prevents).collect::<Vec<_>>()
     };
     let none = "nothing: no order of these instructions avoids it";
     let blocked = format!("{none}; what `it` guards stays where it is");
     let wait = "ldr r1, [r0]\nldr r1, [r1]";
-    assert_eq!(prevents("cortex-m4", &format!("{wait}\ncmp r1, #0\nit eq\nmoveq r1, #1\nbx lr"))[0], blocked);
+    assert_eq!(
+        prevents("cortex-m4", &format!("{wait}\ncmp r1, #0\nit eq\nmoveq r1, #1\nbx lr"))[0],
+        blocked
+    );
     assert_eq!(prevents("cortex-m4", &format!("{wait}\nbx lr"))[0], none);
-    // On another core, in a longer block, and where a wait goes elsewhere: one of two can be filled.
+    // On another core, in a longer block, and where a wait goes elsewhere: one of two can be
+    // filled.
     let two = "ldr r1, [r0]\nadd r2, r1, #1\nldr r3, [r2]\nadd r3, r3, #1\nmov ip, #1";
     let kept = "nothing: the fastest order of these instructions waits here too";
-    assert!(prevents("cortex-r5", &format!("{two}\nbx lr")).iter().any(|it| it == kept));
-    let with_block = prevents("cortex-r5", &format!("{two}\ncmp r2, #0\nite ne\nmovne r0, #1\nmoveq r0, #2\nbx lr"));
-    assert!(with_block.iter().any(|it| *it == format!("{kept}; what `it` guards stays where it is")), "{with_block:?}");
+    assert!(prevents("cortex-r5", &format!("{two}\nbx lr")).iter().any(|prevent| prevent == kept));
+    let with_block = prevents(
+        "cortex-r5",
+        &format!("{two}\ncmp r2, #0\nite ne\nmovne r0, #1\nmoveq r0, #2\nbx lr"),
+    );
+    assert!(
+        with_block.iter().any(|it| *it == format!("{kept}; what `it` guards stays where it is")),
+        "{with_block:?}"
+    );
 }

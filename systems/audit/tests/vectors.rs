@@ -1,5 +1,5 @@
-//! Vectors on Cortex-A55: chains and rows as SLOTHY's model of that core has them (slothy/targets/aarch64/cortex_a55.py), which
-//! its authors fitted to a board.
+//! Vectors on Cortex-A55: chains and rows as SLOTHY's model of that core has them
+//! (slothy/targets/aarch64/cortex_a55.py), which its authors fitted to a board.
 
 #[path = "support/assembler.rs"]
 mod assembler;
@@ -15,11 +15,25 @@ use machine::in_order::Core;
 fn cycles(core: &str, step: &str) -> f64 {
     const TIMES: usize = 60;
     let n = TIMES * step.lines().count();
-    let text = format!("{}subs x9, x9, #1\nb.ne #-{}\nret\n", format!("{step}\n").repeat(TIMES), 4 * (n + 1));
+    let text = format!(
+        "{}subs x9, x9, #1\nb.ne #-{}\nret\n",
+        format!("{step}\n").repeat(TIMES),
+        4 * (n + 1)
+    );
     let function = assembler::assembled(Isa::A64, &text);
     let found = loops(&function, &Guide::of(&function));
-    let round: Steady = steady(&function, &StackFrame::of(&function), &Core::bundled(core).expect("it is bundled"), &found[0]);
-    assert!(round.bound.total <= round.cycles + 1e-9, "{step}: {:?} of {}", round.bound, round.cycles);
+    let round: Steady = steady(
+        &function,
+        &StackFrame::of(&function),
+        &Core::bundled(core).expect("it is bundled"),
+        &found[0],
+    );
+    assert!(
+        round.bound.total <= round.cycles + 1e-9,
+        "{step}: {:?} of {}",
+        round.bound,
+        round.cycles
+    );
     round.cycles / TIMES as f64
 }
 
@@ -63,6 +77,9 @@ fn a_core_without_rows_for_vectors_counts_them_as_floating_point() {
 #[test]
 fn a_written_back_base_does_not_wait_for_what_is_loaded() {
     for vector in ["ldr q1, [x0], #16", "str q1, [x0], #16", "ldp q1, q2, [x0], #32"] {
-        assert!((cycles("cortex-a53", vector) - cycles("cortex-a53", "ldr x1, [x0], #16")).abs() < 0.1, "{vector}");
+        assert!(
+            (cycles("cortex-a53", vector) - cycles("cortex-a53", "ldr x1, [x0], #16")).abs() < 0.1,
+            "{vector}"
+        );
     }
 }

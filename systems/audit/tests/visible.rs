@@ -1,5 +1,5 @@
-//! What other code can see is not called unneeded: registers before a return from an exception, a call into the system, a
-//! jump to an unknown place, a word that is not decoded.
+//! What other code can see is not called unneeded: registers before a return from an exception, a
+//! call into the system, a jump to an unknown place, a word that is not decoded.
 
 use std::collections::BTreeMap;
 
@@ -17,8 +17,10 @@ fn function(isa: Isa, code: &[&str]) -> Function {
     let mut instructions: Vec<Instruction> = Vec::new();
     let mut address = 0;
     for text in code {
-        let digits: Vec<u8> = text.bytes().filter(|it| *it != b' ').collect();
-        let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).expect("digits"), 16).expect("a byte");
+        let digits: Vec<u8> = text.bytes().filter(|byte| *byte != b' ').collect();
+        let byte = |pair: &[u8]| {
+            u8::from_str_radix(std::str::from_utf8(pair).expect("digits"), 16).expect("a byte")
+        };
         let bytes: Vec<u8> = digits.chunks(2).map(byte).collect();
         let one = isa.decode(address, &bytes).unwrap_or_else(|word| isa.unknown(&word, &bytes));
         assert_eq!(usize::from(one.length), bytes.len(), "{text}: {}", one.text);
@@ -47,15 +49,21 @@ fn found(function: &Function) -> Vec<(usize, Kind)> {
 
 fn assert_nothing(isa: Isa, code: &[&str]) {
     let function = function(isa, code);
-    let texts: Vec<&str> = function.instructions.iter().map(|it| it.text.as_str()).collect();
+    let texts: Vec<&str> =
+        function.instructions.iter().map(|instruction| instruction.text.as_str()).collect();
     assert_eq!(found(&function), [], "{texts:?}");
 }
 
-/// With a plain return in place of the last instruction the same restores are needless: the cases can fail.
+/// With a plain return in place of the last instruction the same restores are needless:
+/// the cases can fail.
 fn assert_only_for_others(isa: Isa, code: &[&str], plain: &[&str], dead: &[usize]) {
     assert_nothing(isa, code);
     let kept = [&code[..code.len() - 1], plain].concat();
-    let found: Vec<usize> = found(&function(isa, &kept)).into_iter().filter(|it| it.1 == Kind::DeadValue).map(|it| it.0).collect();
+    let found: Vec<usize> = found(&function(isa, &kept))
+        .into_iter()
+        .filter(|pair| pair.1 == Kind::DeadValue)
+        .map(|pair| pair.0)
+        .collect();
     assert_eq!(found, dead, "{kept:?}");
 }
 
@@ -70,7 +78,8 @@ fn an_exception_returns_to_code_that_sees_every_register() {
     assert_only_for_others(Isa::A64, &["e20f41a9", "080880d2", "e0039fd6"], &["c0035fd6"], &[0, 1]);
     // ldm r0, {r2, r3}; movs pc, lr
     assert_only_for_others(Isa::A32, &["0c0090e8", "0ef0b0e1"], &["1eff2fe1"], &[0]);
-    // mov r2, #1; subs pc, lr, #4, and mov r3, #7; rfeia sp!, and mov r2, #1; ldm sp, {r0, r1, r3, pc}^
+    // mov r2, #1; subs pc, lr, #4, and mov r3, #7; rfeia sp!, and mov r2, #1; ldm sp, {r0, r1, r3,
+    // pc}^
     assert_only_for_others(Isa::A32, &["0120a0e3", "04f05ee2"], &["1eff2fe1"], &[0]);
     assert_only_for_others(Isa::A32, &["0730a0e3", "000abdf8"], &["1eff2fe1"], &[0]);
     assert_nothing(Isa::A32, &["0120a0e3", "0b80dde8"]);
@@ -141,18 +150,21 @@ fn another_mode_has_another_stack_pointer() {
     assert_nothing(Isa::A64, &["1f000091", "bf4000d5", "3f000091", "c0035fd6"]);
 }
 
-/// `^` without the program counter means the user's registers, so the stack pointer of this mode is there at once.
+/// `^` without the program counter means the user's registers, so the stack pointer of this mode is
+/// there at once.
 #[test]
 fn user_registers_are_not_those_of_this_mode() {
     let names = |text: &str| {
         let function = function(Isa::A32, &[text]);
-        let writes = function.instructions[0].writes.iter().map(|it| Isa::A32.register_name(it.reg));
+        let writes =
+            function.instructions[0].writes.iter().map(|write| Isa::A32.register_name(write.reg));
         writes.collect::<Vec<_>>()
     };
     assert_eq!(names("0060dde8"), [""; 0], "ldm sp, {{sp, lr}}^");
     assert_eq!(names("0360dde8"), ["r0", "r1"], "ldm sp, {{r0, r1, sp, lr}}^");
     let stored = function(Isa::A32, &["0060cde8"]).instructions.remove(0);
-    let reads: Vec<&str> = stored.reads.iter().map(|it| Isa::A32.register_name(it.reg)).collect();
+    let reads: Vec<&str> =
+        stored.reads.iter().map(|read| Isa::A32.register_name(read.reg)).collect();
     assert_eq!(reads, ["sp", "cpsr"], "{}: the base, and no lr", stored.text);
 }
 
@@ -160,25 +172,33 @@ fn assembled(text: &str, isa: Isa, cpu: &str) -> Decoded {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join("code.s");
     std::fs::write(&path, text).expect("a scratch file");
-    let bytes = toolchain::compile(&path, isa, cpu, &Build::default()).unwrap_or_else(|error| panic!("{error}"));
+    let bytes = toolchain::compile(&path, isa, cpu, &Build::default())
+        .unwrap_or_else(|error| panic!("{error}"));
     let program = Program::parse("code.o", &bytes).unwrap_or_else(|error| panic!("{error}"));
-    program.decode(program.symbol("f").unwrap_or_else(|error| panic!("{error}"))).unwrap_or_else(|error| panic!("{error}"))
+    program
+        .decode(program.symbol("f").unwrap_or_else(|error| panic!("{error}")))
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn texts(decoded: &Decoded) -> Vec<&str> {
-    decoded.function.instructions.iter().map(|it| it.text.as_str()).collect()
+    decoded.function.instructions.iter().map(|instruction| instruction.text.as_str()).collect()
 }
 
 #[test]
 fn a_word_that_is_not_decoded_has_the_length_that_its_bits_say() {
-    // The second halves of these words would be instructions of their own: `addi t0, t0, 29` is one of them.
+    // The second halves of these words would be instructions of their own: `addi t0, t0, 29` is one
+    // of them.
     let code = ".text\n.globl f\n.type f, @function\nf:\n.insn 4, 0x02f5007b\n.insn 4, 0x02f5000b\nli a0, 1\nnop\nret\n.size f, .-f\n";
     let decoded = assembled(code, Isa::Riscv64, "sifive-u74");
-    assert_eq!(texts(&decoded), [".4byte 0x02f5007b", ".4byte 0x02f5000b", "li a0, 1", "nop", "ret"]);
+    assert_eq!(
+        texts(&decoded),
+        [".4byte 0x02f5007b", ".4byte 0x02f5000b", "li a0, 1", "nop", "ret"]
+    );
     assert_eq!(decoded.undecodable.len(), 2);
     // Six bytes and eight: the code goes on behind them.
     let longer = function(Isa::Riscv64, &["1f1085028502", "3f00850285028502", "67800000"]);
-    let texts: Vec<&str> = longer.instructions.iter().map(|it| it.text.as_str()).collect();
+    let texts: Vec<&str> =
+        longer.instructions.iter().map(|instruction| instruction.text.as_str()).collect();
     assert_eq!(texts, [".insn 0x02850285101f", ".insn 0x028502850285003f", "ret"]);
 }
 
@@ -188,7 +208,11 @@ fn nothing_is_concluded_across_a_word_that_is_not_decoded() {
     let code = ["13061000", "13050000", "0b00f502", "1375f50f", "67800000"];
     assert_nothing(Isa::Riscv64, &code);
     let without = function(Isa::Riscv64, &[&code[..2], &code[3..]].concat());
-    assert_eq!(found(&without), [(0, Kind::DeadValue), (2, Kind::RedundantExtension)], "without it both are seen");
+    assert_eq!(
+        found(&without),
+        [(0, Kind::DeadValue), (2, Kind::RedundantExtension)],
+        "without it both are seen"
+    );
     // mov x2, #1; mov w0, #0; (reserved); and w0, w0, #0xff; ret
     let code = ["220080d2", "00008052", "00000000", "001c0012", "c0035fd6"];
     assert_nothing(Isa::A64, &code);
@@ -222,12 +246,22 @@ fn a_path_ends_at_a_call_that_dwarf_says_never_returns() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let path = folder.path().join("leaves.c");
         std::fs::write(&path, &text).expect("a scratch file");
-        let bytes = toolchain::compile(&path, isa, cpu, &Build::default()).unwrap_or_else(|error| panic!("{error}"));
+        let bytes = toolchain::compile(&path, isa, cpu, &Build::default())
+            .unwrap_or_else(|error| panic!("{error}"));
         let program = Program::parse("leaves.o", &bytes).unwrap_or_else(|error| panic!("{error}"));
-        let decoded = program.decode(program.symbol("step").expect("it is there")).unwrap_or_else(|error| panic!("{error}"));
+        let decoded = program
+            .decode(program.symbol("step").expect("it is there"))
+            .unwrap_or_else(|error| panic!("{error}"));
         let function = decoded.function;
-        let last = function.instructions.iter().position(|it| it.flow == Flow::LastCall).unwrap_or_else(|| panic!("{cpu}: no last call"));
-        assert_eq!(function.callees.get(&function.instructions[last].address).map(String::as_str), Some("leave"));
+        let last = function
+            .instructions
+            .iter()
+            .position(|instruction| instruction.flow == Flow::LastCall)
+            .unwrap_or_else(|| panic!("{cpu}: no last call"));
+        assert_eq!(
+            function.callees.get(&function.instructions[last].address).map(String::as_str),
+            Some("leave")
+        );
         let trace = audit::facts::trace::hot_trace(&audit::facts::trace::Guide::of(&function));
         assert!(!trace.places.contains(&last), "{cpu}: the way to it is the cold one");
         assert_eq!(trace.end, audit::facts::trace::End::Return, "{cpu}");
@@ -263,17 +297,27 @@ int call(int n, int *second)
 /// Naked functions, and inline assembly with several outputs.
 #[test]
 fn assembly_inside_c_is_left_alone() {
-    for (isa, cpu) in [(Isa::Riscv64, "sifive-u74"), (Isa::Riscv32, "rocket"), (Isa::A32, "arm1136jf-s")] {
+    for (isa, cpu) in
+        [(Isa::Riscv64, "sifive-u74"), (Isa::Riscv32, "rocket"), (Isa::A32, "arm1136jf-s")]
+    {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let path = folder.path().join("by_hand.c");
         std::fs::write(&path, BY_HAND).expect("a scratch file");
-        let bytes = toolchain::compile(&path, isa, cpu, &Build::default()).unwrap_or_else(|error| panic!("{error}"));
+        let bytes = toolchain::compile(&path, isa, cpu, &Build::default())
+            .unwrap_or_else(|error| panic!("{error}"));
         let program = Program::parse("by_hand.o", &bytes).unwrap_or_else(|error| panic!("{error}"));
         for name in ["resume", "call"] {
-            let decoded = program.decode(program.symbol(name).expect("it is there")).unwrap_or_else(|error| panic!("{error}"));
-            let kinds: Vec<Kind> = found(&decoded.function).into_iter().map(|it| it.1).collect();
+            let decoded = program
+                .decode(program.symbol(name).expect("it is there"))
+                .unwrap_or_else(|error| panic!("{error}"));
+            let kinds: Vec<Kind> =
+                found(&decoded.function).into_iter().map(|pair| pair.1).collect();
             let wrong = [Kind::DeadValue, Kind::RedundantExtension, Kind::DeadStore];
-            assert!(!kinds.iter().any(|it| wrong.contains(it)), "{cpu}, {name}: {kinds:?} in {:?}", texts(&decoded));
+            assert!(
+                !kinds.iter().any(|word| wrong.contains(word)),
+                "{cpu}, {name}: {kinds:?} in {:?}",
+                texts(&decoded)
+            );
         }
     }
 }
@@ -285,7 +329,8 @@ fn registers_of_floating_point_are_results_arguments_and_saved_ones_too() {
         assert_nothing(isa, &["07358500", "67800000"]);
         // flw fs0, 4(a0); ret, as at the end of a function that used it
         assert_nothing(isa, &["07244500", "67800000"]);
-        // fld fa1, 8(a0); jal f: an argument. Then fld fa1, 8(a0); fld fa1, 8(a0); ret: the first is dead.
+        // fld fa1, 8(a0); jal f: an argument. Then fld fa1, 8(a0); fld fa1, 8(a0); ret: the first
+        // is dead.
         assert_nothing(isa, &["87358500", "eff0dfff", "67800000"]);
         let twice = function(isa, &["87358500", "87358500", "67800000"]);
         assert!(found(&twice).contains(&(0, Kind::DeadValue)), "{:?}", found(&twice));
@@ -294,7 +339,8 @@ fn registers_of_floating_point_are_results_arguments_and_saved_ones_too() {
 
 #[test]
 fn a_callee_in_the_same_file_may_leave_registers_alone_that_a_convention_gives_it() {
-    // add x12, x12, #1; bl to the function that begins behind it; cmp x12, x19: gcc keeps values so (-fipa-ra).
+    // add x12, x12, #1; bl to the function that begins behind it; cmp x12, x19: gcc keeps values so
+    // (-fipa-ra).
     let kept = function(Isa::A64, &["8c050091", "02000094", "9f0113eb", "e0079f1a", "c0035fd6"]);
     assert_eq!(found(&kept), []);
     // addi t3, t3, 1; jal f; add a0, a0, t3; ret
@@ -312,17 +358,36 @@ fn who_goes_on_with_another_stack_sees_every_register() {
     let n_dead = |isa, cpu, code: &str| {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let path = folder.path().join("switch.s");
-        std::fs::write(&path, format!(".text\n.global f\n.type f, %function\nf: {code}\n.size f, .-f\n")).expect("a scratch file");
-        let bytes = toolchain::compile(&path, isa, cpu, &Build::default()).unwrap_or_else(|error| panic!("{error}"));
+        std::fs::write(
+            &path,
+            format!(".text\n.global f\n.type f, %function\nf: {code}\n.size f, .-f\n"),
+        )
+        .expect("a scratch file");
+        let bytes = toolchain::compile(&path, isa, cpu, &Build::default())
+            .unwrap_or_else(|error| panic!("{error}"));
         let program = Program::parse("switch.o", &bytes).unwrap_or_else(|error| panic!("{error}"));
-        let decoded = program.decode(program.symbol("f").expect("it is there")).unwrap_or_else(|error| panic!("{error}"));
-        found(&decoded.function).into_iter().filter(|it| it.1 == Kind::DeadValue).count()
+        let decoded = program
+            .decode(program.symbol("f").expect("it is there"))
+            .unwrap_or_else(|error| panic!("{error}"));
+        found(&decoded.function).into_iter().filter(|pair| pair.1 == Kind::DeadValue).count()
     };
     let threads = [
-        (Isa::Riscv64, "sifive-u74", "ld sp, 0(a1)\n ld a2, 16(sp)\n ld t0, 24(sp)\n ld ra, 0(sp)\n addi sp, sp, 32\n ret"),
+        (
+            Isa::Riscv64,
+            "sifive-u74",
+            "ld sp, 0(a1)\n ld a2, 16(sp)\n ld t0, 24(sp)\n ld ra, 0(sp)\n addi sp, sp, 32\n ret",
+        ),
         (Isa::Riscv32, "rocket", "lw a4, 4(a0)\n mv sp, a4\n lw a2, 16(sp)\n lw ra, 0(sp)\n ret"),
-        (Isa::A64, "cortex-a53", "ldr x1, [x0]\n mov sp, x1\n ldp x2, x3, [sp], #16\n ldr x30, [sp], #16\n ret"),
-        (Isa::Riscv64, "sifive-u74", "lla sp, f\n ld sp, 0(sp)\n ld sp, 0(sp)\n ld a2, 16(sp)\n ld ra, 0(sp)\n ret"),
+        (
+            Isa::A64,
+            "cortex-a53",
+            "ldr x1, [x0]\n mov sp, x1\n ldp x2, x3, [sp], #16\n ldr x30, [sp], #16\n ret",
+        ),
+        (
+            Isa::Riscv64,
+            "sifive-u74",
+            "lla sp, f\n ld sp, 0(sp)\n ld sp, 0(sp)\n ld a2, 16(sp)\n ld ra, 0(sp)\n ret",
+        ),
         (Isa::A32, "arm1136jf-s", "ldr sp, [r0]\n pop {r1, r2, r3, pc}"),
         (Isa::A32, "arm1136jf-s", "ldr r4, [r0]\n add sp, r4, #8\n ldr r2, [sp]\n bx lr"),
     ];
@@ -330,35 +395,66 @@ fn who_goes_on_with_another_stack_sees_every_register() {
         assert_eq!(n_dead(isa, cpu, code), 0, "{code}");
     }
     // A frame of variable size, and one whose end the frame has, are no other stack.
-    assert_eq!(n_dead(Isa::A64, "cortex-a53", "mov x5, sp\n sub sp, sp, x0\n mov sp, x5\n ldr x2, [x1]\n ret"), 1);
+    assert_eq!(
+        n_dead(
+            Isa::A64,
+            "cortex-a53",
+            "mov x5, sp\n sub sp, sp, x0\n mov sp, x5\n ldr x2, [x1]\n ret"
+        ),
+        1
+    );
     assert_eq!(n_dead(Isa::A32, "arm1136jf-s", "ldr r2, [r1]\n ldm r11, {r4, r5, r11, sp, pc}"), 1);
 }
 
 /// The findings of a function `f` in assembly, in the object file or linked at 64 KiB.
 fn kinds(isa: Isa, cpu: &str, code: &str, linker: Option<&str>) -> Vec<Kind> {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    let (source, object, linked) = (folder.path().join("f.s"), folder.path().join("f.o"), folder.path().join("f.elf"));
-    let text = format!(".text\n.global f\n.type f, %function\nf: {code}\n.size f, .-f\n.data\nx: .word 1, 2, 3, 4\ny: .word 5\n");
+    let (source, object, linked) =
+        (folder.path().join("f.s"), folder.path().join("f.o"), folder.path().join("f.elf"));
+    let text = format!(
+        ".text\n.global f\n.type f, %function\nf: {code}\n.size f, .-f\n.data\nx: .word 1, 2, 3, 4\ny: .word 5\n"
+    );
     std::fs::write(&source, text).expect("a scratch file");
-    let mut bytes = toolchain::compile(&source, isa, cpu, &Build::default()).unwrap_or_else(|error| panic!("{error}"));
+    let mut bytes = toolchain::compile(&source, isa, cpu, &Build::default())
+        .unwrap_or_else(|error| panic!("{error}"));
     if let Some(linker) = linker {
         std::fs::write(&object, &bytes).expect("a scratch file");
         let mut command = std::process::Command::new(linker);
-        command.args(["-e", "f", "-Ttext=0x10000", "-Tdata=0x20010", "-o"]).arg(&linked).arg(&object);
+        command
+            .args(["-e", "f", "-Ttext=0x10000", "-Tdata=0x20010", "-o"])
+            .arg(&linked)
+            .arg(&object);
         assert!(command.status().expect("it runs").success(), "{linker} {code}");
         bytes = std::fs::read(&linked).expect("what was linked");
     }
     let program = Program::parse("f", &bytes).unwrap_or_else(|error| panic!("{error}"));
-    let decoded = program.decode(program.symbol("f").expect("it is there")).unwrap_or_else(|error| panic!("{error}"));
-    found(&decoded.function).into_iter().map(|it| it.1).collect()
+    let decoded = program
+        .decode(program.symbol("f").expect("it is there"))
+        .unwrap_or_else(|error| panic!("{error}"));
+    found(&decoded.function).into_iter().map(|pair| pair.1).collect()
 }
 
 #[test]
 fn addresses_are_no_constants_of_the_source() {
     let cases = [
-        (Isa::Riscv64, "sifive-u74", "riscv64-unknown-elf-ld", "lui a0, %hi(y)\n addi a0, a0, %lo(y)\n ret"),
-        (Isa::A64, "cortex-a53", "aarch64-linux-gnu-ld", "adrp x1, x\n add x1, x1, :lo12:x\n add x0, x1, #16\n ret"),
-        (Isa::T32, "cortex-m4", "arm-none-eabi-ld", "movw r0, #:lower16:y\n movt r0, #:upper16:y\n bx lr"),
+        (
+            Isa::Riscv64,
+            "sifive-u74",
+            "riscv64-unknown-elf-ld",
+            "lui a0, %hi(y)\n addi a0, a0, %lo(y)\n ret",
+        ),
+        (
+            Isa::A64,
+            "cortex-a53",
+            "aarch64-linux-gnu-ld",
+            "adrp x1, x\n add x1, x1, :lo12:x\n add x0, x1, #16\n ret",
+        ),
+        (
+            Isa::T32,
+            "cortex-m4",
+            "arm-none-eabi-ld",
+            "movw r0, #:lower16:y\n movt r0, #:upper16:y\n bx lr",
+        ),
     ];
     for (isa, cpu, linker, code) in cases {
         assert_eq!(kinds(isa, cpu, code, None), [], "{code}");
@@ -368,8 +464,24 @@ fn addresses_are_no_constants_of_the_source() {
     assert_eq!(kinds(Isa::Sparc, "leon3", leon, None), [], "{leon}");
     // Numbers that are no addresses there take two instructions as before.
     let number = [Kind::SplitImmediate];
-    assert_eq!(kinds(Isa::Riscv64, "sifive-u74", "lui a0, 0x12345\n addi a0, a0, 0x67\n ret", Some("riscv64-unknown-elf-ld")), number);
-    assert_eq!(kinds(Isa::T32, "cortex-m4", "movw r0, #0x5678\n movt r0, #0x1234\n bx lr", Some("arm-none-eabi-ld")), number);
+    assert_eq!(
+        kinds(
+            Isa::Riscv64,
+            "sifive-u74",
+            "lui a0, 0x12345\n addi a0, a0, 0x67\n ret",
+            Some("riscv64-unknown-elf-ld")
+        ),
+        number
+    );
+    assert_eq!(
+        kinds(
+            Isa::T32,
+            "cortex-m4",
+            "movw r0, #0x5678\n movt r0, #0x1234\n bx lr",
+            Some("arm-none-eabi-ld")
+        ),
+        number
+    );
 }
 
 #[test]
@@ -377,7 +489,8 @@ fn what_a_linker_still_writes_tells_objects_apart() {
     // The offsets are 0 in the file, and 0 and 8 in the program.
     let stores = "adrp x1, x\n str x0, [x1, :lo12:x]\n str x2, [x1, :lo12:x+8]\n ret";
     assert_eq!(kinds(Isa::A64, "cortex-a53", stores, None), []);
-    let loads = "adrp x1, x\n ldr x0, [x1, :lo12:x]\n ldr x2, [x1, :lo12:x+8]\n add x0, x0, x2\n ret";
+    let loads =
+        "adrp x1, x\n ldr x0, [x1, :lo12:x]\n ldr x2, [x1, :lo12:x+8]\n add x0, x0, x2\n ret";
     assert_eq!(kinds(Isa::A64, "cortex-a53", loads, None), []);
     let sums = "sethi %hi(x), %o1\n ld [%o1 + %lo(x)], %o0\n ld [%o1 + %lo(x+4)], %o2\n retl\n add %o0, %o2, %o0";
     assert_eq!(kinds(Isa::Sparc, "leon3", sums, None), []);
@@ -433,8 +546,7 @@ fn a_table_may_lead_to_a_case_that_the_one_before_falls_into() {
 
 #[test]
 fn registers_saved_before_a_switch_are_read_in_its_cases() {
-    let save =
-        "addi sp, sp, -16\n sd s0, 8(sp)\n jr a5\n 1: ld s0, 8(sp)\n addi sp, sp, 16\n ret\n 2: ld s0, 8(sp)\n addi sp, sp, 16\n ret";
+    let save = "addi sp, sp, -16\n sd s0, 8(sp)\n jr a5\n 1: ld s0, 8(sp)\n addi sp, sp, 16\n ret\n 2: ld s0, 8(sp)\n addi sp, sp, 16\n ret";
     assert_eq!(kinds(Isa::Riscv64, "sifive-u74", save, None), []);
     let kept = "stp x19, x20, [sp, #-16]!\n br x5\n 1: ldp x19, x20, [sp], #16\n ret";
     assert_eq!(kinds(Isa::A64, "cortex-a53", kept, None), []);
@@ -452,7 +564,10 @@ fn what_a_hint_to_the_memory_reads_is_read() {
         assert_eq!(kinds(isa, cpu, code, None), [], "{code}");
     }
     // What nobody reads is dead beside it.
-    assert_eq!(kinds(Isa::T32, "cortex-m4", "ldr r3, [r0]\n ldr r2, [r0]\n pld [r3]\n bx lr", None), [Kind::DeadValue]);
+    assert_eq!(
+        kinds(Isa::T32, "cortex-m4", "ldr r3, [r0]\n ldr r2, [r0]\n pld [r3]\n bx lr", None),
+        [Kind::DeadValue]
+    );
 }
 
 #[test]
@@ -461,16 +576,34 @@ fn a_jump_that_a_branch_skips_because_it_does_not_reach_says_so() {
         let decoded = assembled(&format!(".global f\nf: {code}\n"), isa, cpu);
         let function = decoded.function;
         let is_hot = vec![true; function.instructions.len()];
-        let subject = Subject { bits: Bits::of(&function), function: &function, is_hot, callees: Default::default() };
+        let subject = Subject {
+            bits: Bits::of(&function),
+            function: &function,
+            is_hot,
+            callees: Default::default(),
+        };
         let jumps = needed(&subject).into_iter().filter(|it| it.kind == Kind::Jump);
-        jumps.map(|it| it.why).collect::<Vec<String>>()
+        jumps.map(|jump| jump.why).collect::<Vec<String>>()
     };
-    let far = |n: usize| format!("bne a0, a1, 1f\n j 2f\n1: addi a0, a0, 1\n .rept {n}\n addi a0, a0, 3\n .endr\n2: ret");
+    let far = |n: usize| {
+        format!(
+            "bne a0, a1, 1f\n j 2f\n1: addi a0, a0, 1\n .rept {n}\n addi a0, a0, 3\n .endr\n2: ret"
+        )
+    };
     let said = whys(Isa::Riscv64, "sifive-u74", &far(2100));
-    assert!(said.len() == 1 && said[0].contains("`bne a0, a1, 0x") && said[0].contains("does not reach its target"), "{said:?}");
+    assert!(
+        said.len() == 1
+            && said[0].contains("`bne a0, a1, 0x")
+            && said[0].contains("does not reach its target"),
+        "{said:?}"
+    );
     let near = whys(Isa::Riscv64, "sifive-u74", &far(10));
     assert_eq!(near, ["its target could stand here instead"]);
-    let bit = |n: usize| format!("tbnz x0, #3, 1f\n b 2f\n1: add x0, x0, #1\n .rept {n}\n add x0, x0, #1\n .endr\n2: ret");
+    let bit = |n: usize| {
+        format!(
+            "tbnz x0, #3, 1f\n b 2f\n1: add x0, x0, #1\n .rept {n}\n add x0, x0, #1\n .endr\n2: ret"
+        )
+    };
     assert!(whys(Isa::A64, "cortex-a53", &bit(8300))[0].contains("does not reach its target"));
     assert_eq!(whys(Isa::A64, "cortex-a53", &bit(8000)), ["its target could stand here instead"]);
 }
@@ -481,7 +614,8 @@ fn where_a_structure_is_returned_is_an_argument() {
     let of = |copy: &str| found(&function(Isa::A64, &[copy, "00040094", "c0035fd6"]));
     assert_eq!(of("e80301aa"), []);
     assert_eq!(of("e90301aa"), [(0, Kind::DeadValue)]);
-    // add x8, sp, #16 in front of a jump to another function, and mov x19, x8, which comes back into it
+    // add x8, sp, #16 in front of a jump to another function, and mov x19, x8, which comes back
+    // into it
     assert_nothing(Isa::A64, &["e8430091", "00040014"]);
     assert_nothing(Isa::A64, &["f30308aa", "e80313aa", "00040014"]);
 }

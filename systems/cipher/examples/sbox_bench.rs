@@ -6,7 +6,8 @@ use std::time::Instant;
 use cipher::circuit::compare;
 
 fn main() {
-    let args: Vec<u32> = std::env::args().skip(1).map(|arg| arg.parse().expect("a number")).collect();
+    let args: Vec<u32> =
+        std::env::args().skip(1).map(|arg| arg.parse().expect("a number")).collect();
     let n_sboxes = args.first().copied().unwrap_or(200);
     let sizes = if args.len() > 1 { &args[1..] } else { &[4, 5, 6, 8] };
     println!("bits  S-boxes   ours mean  min  max    diagram mean   min   max    saved   s/S-box");
@@ -14,8 +15,8 @@ fn main() {
         let start = Instant::now();
         let found = compare(bits, n_sboxes, 1);
         let seconds = start.elapsed().as_secs_f64() / f64::from(n_sboxes);
-        let ours: Vec<usize> = found.sboxes.iter().map(|it| it.ours).collect();
-        let bdd: Vec<usize> = found.sboxes.iter().map(|it| it.bdd).collect();
+        let ours: Vec<usize> = found.sboxes.iter().map(|sbox| sbox.ours).collect();
+        let bdd: Vec<usize> = found.sboxes.iter().map(|sbox| sbox.bdd).collect();
         let (mean, min, max) = summary(&ours);
         let (bdd_mean, bdd_min, bdd_max) = summary(&bdd);
         let saved = 100.0 * (1.0 - mean / bdd_mean);

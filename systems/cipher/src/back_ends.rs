@@ -16,18 +16,15 @@ use crate::recipe::{Back, Recipe};
 use crate::speed::{Bound, Processor, calls_for, launches_in_turn};
 use crate::unit::Subject;
 
-/// What is compared.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cell {
     /// Name of the primitive.
     pub primitive: String,
     /// How it is sliced.
     pub slicing: Slicing,
-    /// The target.
     pub arch: Arch,
 }
 
-/// What came out.
 #[derive(Debug, Clone, Serialize)]
 pub struct Beside {
     /// The best C: compiler, loops, batches.
@@ -51,22 +48,16 @@ pub struct Beside {
 pub struct Pair {
     /// Time-stamp cycles a byte of the C.
     pub c: f64,
-    /// Of the assembly.
     pub asm: f64,
-    /// C by assembly.
     pub ratio: f64,
-    /// 95 % interval.
     pub interval: [f64; 2],
-    /// Pairs.
     pub n: usize,
 }
 
 /// What compilers and our back end make of a cell.
 #[derive(Debug, Clone, Serialize)]
 pub struct Counted {
-    /// By gcc.
     pub gcc: Option<Operations>,
-    /// By clang.
     pub clang: Option<Operations>,
     /// By our back end.
     pub asm: Operations,
@@ -87,10 +78,8 @@ pub struct Operations {
     pub executed_missing: Option<String>,
 }
 
-/// Of one call.
 #[derive(Debug, Clone, Copy, Serialize)]
 pub struct ExecutedCount {
-    /// All instructions.
     pub instructions: u64,
     /// Those with an operand in memory.
     #[serde(flatten)]
@@ -100,33 +89,39 @@ pub struct ExecutedCount {
 impl Operations {
     /// Of a program of `native::build`.
     ///
-    /// # Errors
-    /// A file that is no program. That it cannot be stepped here is none: then it is only counted as it stands.
+    /// Errors: a file that is no program. That it cannot be stepped here is none: then it is only
+    /// counted as it stands.
     pub fn of(program: &Path, arch: Arch) -> Result<Operations, ToolError> {
         let standing = counts::stack_operands(program)?;
-        let executed = counts::executed(program, arch).map(|it| ExecutedCount { instructions: it.n_instructions(), operands: it.operands });
-        let executed_missing = executed.as_ref().err().map(|it| it.said.clone());
+        let executed = counts::executed(program, arch).map(|executed| ExecutedCount {
+            instructions: executed.n_instructions(),
+            operands: executed.operands,
+        });
+        let executed_missing = executed.as_ref().err().map(|err| err.said.clone());
         Ok(Operations { standing, executed: executed.ok(), executed_missing })
     }
 }
 
 /// Counts a cell with these loops written out; `None` if there is no assembly for it.
 ///
-/// # Errors
-/// A compiler that fails.
+/// Errors: a compiler that fails.
 pub fn count(cell: &Cell, unroll: Unroll, effort: Effort) -> Result<Option<Counted>, ToolError> {
     let Ok(subject) = Subject::named(&cell.primitive) else { return Ok(None) };
     let of = |cc: Cc, back: Back| -> Result<Option<(Operations, Option<Least>)>, ToolError> {
         let recipe = Recipe { back, ..Recipe::new(cell.slicing, cell.arch, cc, unroll, "-O3") };
         let Ok(made) = recipe.make(&subject) else { return Ok(None) };
-        if made.refused.is_some() || cc.version().is_err() || (back == Back::C && made.n_equations() > EQUATIONS_MAX) {
+        if made.refused.is_some()
+            || cc.version().is_err()
+            || (back == Back::C && made.n_equations() > EQUATIONS_MAX)
+        {
             return Ok(None);
         }
         let operations = Operations::of(&recipe.build(&made)?, cell.arch)?;
         Ok(Some((operations, counts::least(&made.compiled.program, cell.arch))))
     };
     let Some((asm, least)) = of(Cc::Gcc, Back::Asm(effort))? else { return Ok(None) };
-    let [gcc, clang] = [of(Cc::Gcc, Back::C)?, of(Cc::Clang, Back::C)?].map(|it| it.map(|it| it.0));
+    let [gcc, clang] =
+        [of(Cc::Gcc, Back::C)?, of(Cc::Clang, Back::C)?].map(|gate| gate.map(|pair| pair.0));
     Ok(Some(Counted { gcc, clang, asm, least }))
 }
 
@@ -149,7 +144,8 @@ fn candidates(subject: &Subject, cell: &Cell, back: Back) -> Result<Vec<Candidat
     for cc in compilers.iter().filter(|cc| cc.version().is_ok()) {
         for unroll in [Unroll::No, Unroll::Auto, Unroll::Yes] {
             for batches in 1..=if cell.slicing == Slicing::Bit { 1 } else { 3 } {
-                let mut recipe = Recipe { back, ..Recipe::new(cell.slicing, cell.arch, *cc, unroll, "-O3") };
+                let mut recipe =
+                    Recipe { back, ..Recipe::new(cell.slicing, cell.arch, *cc, unroll, "-O3") };
                 recipe.options.interleave = Interleave::Times(batches);
                 let Ok(it) = recipe.make(subject) else { continue };
                 let is_large = back == Back::C && it.n_equations() > EQUATIONS_MAX;
@@ -161,10 +157,18 @@ fn candidates(subject: &Subject, cell: &Cell, back: Back) -> Result<Vec<Candidat
                 let unroll = format!("{unroll:?}").to_lowercase();
                 let name = format!("{compiler}, unroll {unroll}, {batches} at once");
                 let sum = |of: fn(&Count) -> u32| it.blocks.iter().map(|block| of(&block.1)).sum();
-                let count = [sum(|c| c.loads), sum(|c| c.stores), sum(|c| c.folded), sum(|c| c.copies)];
+                let count =
+                    [sum(|c| c.loads), sum(|c| c.stores), sum(|c| c.folded), sum(|c| c.copies)];
                 let n_steps = it.blocks.iter().map(|block| block.0).sum();
                 let calls = calls_for(&program)?;
-                made.push(Candidate { name, program, bytes: it.bytes_per_call(cell.arch) as f64, calls, n_steps, count });
+                made.push(Candidate {
+                    name,
+                    program,
+                    bytes: it.bytes_per_call(cell.arch) as f64,
+                    calls,
+                    n_steps,
+                    count,
+                });
             }
         }
     }
@@ -188,11 +192,16 @@ fn best(candidates: Vec<Candidate>) -> Result<Option<Candidate>, ToolError> {
             best = Some((least, it));
         }
     }
-    Ok(best.map(|it| it.1))
+    Ok(best.map(|best| best.1))
 }
 
 /// Measures a cell; `None` if one of the back ends has nothing for it.
-pub fn measure(cell: &Cell, effort: Effort, sampling: Sampling, processor: &Processor) -> Result<Option<Beside>, ToolError> {
+pub fn measure(
+    cell: &Cell,
+    effort: Effort,
+    sampling: Sampling,
+    processor: &Processor,
+) -> Result<Option<Beside>, ToolError> {
     let Ok(subject) = Subject::named(&cell.primitive) else { return Ok(None) };
     let c = best(candidates(&subject, cell, Back::C)?)?;
     let asm = best(candidates(&subject, cell, Back::Asm(effort))?)?;
@@ -200,8 +209,17 @@ pub fn measure(cell: &Cell, effort: Effort, sampling: Sampling, processor: &Proc
     let Summary { a_median, b_median, ratio, ratio_low, ratio_high, n, .. } =
         launches_in_turn(sampling, 1.0, || Ok((launch(&c)?, launch(&asm)?)))?;
     let summary = Pair { c: a_median, asm: b_median, ratio, interval: [ratio_low, ratio_high], n };
-    let [c_bound, asm_bound] = [&c, &asm].map(|it| processor.bound(&it.program, cell.arch, it.bytes));
-    Ok(Some(Beside { c: c.name, asm: asm.name, summary, c_bound, asm_bound, n_steps: asm.n_steps, count: asm.count }))
+    let [c_bound, asm_bound] =
+        [&c, &asm].map(|it| processor.bound(&it.program, cell.arch, it.bytes));
+    Ok(Some(Beside {
+        c: c.name,
+        asm: asm.name,
+        summary,
+        c_bound,
+        asm_bound,
+        n_steps: asm.n_steps,
+        count: asm.count,
+    }))
 }
 
 #[cfg(test)]
@@ -214,12 +232,18 @@ mod tests {
 
     fn counted(primitive: &str, arch: Arch) -> Counted {
         let cell = Cell { primitive: primitive.to_owned(), slicing: Slicing::Bit, arch };
-        count(&cell, Unroll::Auto, Effort { millions: 0 }).unwrap_or_else(|error| panic!("{error}")).expect("there is assembly for it")
+        count(&cell, Unroll::Auto, Effort { millions: 0 })
+            .unwrap_or_else(|error| panic!("{error}"))
+            .expect("there is assembly for it")
     }
 
     #[test]
     fn no_build_executes_fewer_operands_in_the_frame_than_is_proved() {
-        for (primitive, arch) in [("rectangle-80", Arch::Avx2), ("present-80", Arch::Avx2), ("rectangle-80", Arch::Avx512)] {
+        for (primitive, arch) in [
+            ("rectangle-80", Arch::Avx2),
+            ("present-80", Arch::Avx2),
+            ("rectangle-80", Arch::Avx512),
+        ] {
             if !has(arch) {
                 continue;
             }
@@ -228,8 +252,14 @@ mod tests {
             // 64 words go from round to round, of which 16 or 32 have registers.
             assert!(least.words == 64 && least.frame > 1000, "{primitive}: {least:?}");
             for operations in [it.gcc, it.clang, Some(it.asm)].into_iter().flatten() {
-                let executed = operations.executed.unwrap_or_else(|| panic!("{:?}", operations.executed_missing));
-                assert!(executed.operands.frame >= least.frame, "{primitive} {}: {executed:?}, {least:?}", arch.name());
+                let executed = operations
+                    .executed
+                    .unwrap_or_else(|| panic!("{:?}", operations.executed_missing));
+                assert!(
+                    executed.operands.frame >= least.frame,
+                    "{primitive} {}: {executed:?}, {least:?}",
+                    arch.name()
+                );
                 assert!(executed.operands.frame + executed.operands.arrays < executed.instructions);
             }
         }
@@ -240,15 +270,22 @@ mod tests {
         if !has(Arch::X86_64) {
             return;
         }
-        let subject = Subject::named("rectangle-80").unwrap_or_else(|errors| panic!("{}", errors[0]));
+        let subject =
+            Subject::named("rectangle-80").unwrap_or_else(|errors| panic!("{}", errors[0]));
         let recipe = Recipe::new(Slicing::Bit, Arch::X86_64, Cc::Gcc, Unroll::No, "-O1");
         let made = recipe.make(&subject).expect("it compiles");
         let program = recipe.build(&made).unwrap_or_else(|error| panic!("{error}"));
         let here = Operations::of(&program, Arch::X86_64).unwrap_or_else(|error| panic!("{error}"));
         assert!(here.executed.is_some() && here.executed_missing.is_none(), "{here:?}");
         // A target that only an emulator runs cannot be stepped either.
-        let elsewhere = Operations::of(&program, Arch::Neon).unwrap_or_else(|error| panic!("{error}"));
+        let elsewhere =
+            Operations::of(&program, Arch::Neon).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(elsewhere.standing, here.standing);
-        assert!(elsewhere.executed.is_none() && elsewhere.executed_missing.is_some_and(|it| it.contains("emulator")));
+        assert!(
+            elsewhere.executed.is_none()
+                && elsewhere
+                    .executed_missing
+                    .is_some_and(|executed_missing| executed_missing.contains("emulator"))
+        );
     }
 }

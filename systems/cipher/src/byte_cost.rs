@@ -1,4 +1,5 @@
-//! What the byte interface costs: cycles a byte through `NAME_blocks` over those of the primitive alone.
+//! What the byte interface costs: cycles a byte through `NAME_blocks` over those of the primitive
+//! alone.
 
 use machine::Kind;
 use measure::tool::ToolError;
@@ -12,24 +13,21 @@ use crate::recipe::Recipe;
 use crate::speed::{calls_for, configs, launches_in_turn};
 use crate::unit::Subject;
 
-/// One primitive on one target, in the slicing and with the options that were fastest when `speed` was published.
+/// One primitive on one target, in the slicing and with the options that were fastest
+/// when `speed` was published.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cell {
     /// Name of the primitive.
     pub primitive: String,
     /// How it is sliced.
     pub slicing: Slicing,
-    /// The target.
     pub arch: Arch,
-    /// The C compiler.
     pub cc: Cc,
-    /// Its optimisation flag.
     pub opt: &'static str,
     /// Which loops are written out.
     pub unroll: Unroll,
 }
 
-/// What was measured.
 #[derive(Debug, Clone, Serialize)]
 pub struct Cost {
     /// Median: time-stamp cycles for each byte of output, the entry on registers alone.
@@ -40,7 +38,6 @@ pub struct Cost {
     pub ratio: f64,
     /// Distribution-free 95 % interval of that median.
     pub interval: [f64; 2],
-    /// Pairs of samples.
     pub pairs: usize,
     /// Bytes of input of one call: whole batches, as near to 16 KB as possible.
     pub bytes: usize,
@@ -51,21 +48,25 @@ pub struct Cost {
 /// The 17 primitives on AVX2 and AVX-512.
 pub fn cells(names: &[String], archs: &[Arch]) -> Vec<Cell> {
     let speed: serde_json::Value =
-        serde_json::from_str(include_str!("../../../experiments/cipher-speed/speed.json")).expect("the committed speed is JSON");
+        serde_json::from_str(include_str!("../../../experiments/cipher-speed/speed.json"))
+            .expect("the committed speed is JSON");
     let rows = speed["rows"].as_array().expect("evidence has rows");
     let mut cells = Vec::new();
-    let mut primitives: Vec<String> = configs(false, names).into_iter().map(|c| c.primitive).collect();
+    let mut primitives: Vec<String> =
+        configs(false, names).into_iter().map(|c| c.primitive).collect();
     primitives.dedup();
     for primitive in primitives {
         let vectors = Arch::measured().filter(|arch| arch.row().kind == Kind::Vector);
         for arch in vectors.filter(|arch| archs.is_empty() || archs.contains(arch)) {
-            let own = rows.iter().filter(|r| r["primitive"] == *primitive && r["arch"] == arch.name());
+            let own =
+                rows.iter().filter(|r| r["primitive"] == *primitive && r["arch"] == arch.name());
             let measured = own.filter_map(|r| Some((r["cycles_per_byte"].as_f64()?, r)));
             let Some((_, best)) = measured.min_by(|a, b| a.0.total_cmp(&b.0)) else { continue };
             let text = |key: &str| best[key].as_str().unwrap_or_default();
             cells.push(Cell {
                 primitive: primitive.clone(),
-                slicing: Slicing::from_letter(text("slicing")).expect("the evidence names slicings"),
+                slicing: Slicing::from_letter(text("slicing"))
+                    .expect("the evidence names slicings"),
                 arch,
                 cc: Cc::from_name(text("cc")).expect("the evidence names compilers"),
                 opt: "-O3",
@@ -78,16 +79,27 @@ pub fn cells(names: &[String], archs: &[Arch]) -> Vec<Cell> {
 
 /// Measures a cell: each launch of the program runs both in turn.
 pub fn measure(cell: &Cell, sampling: Sampling) -> Result<Cost, ToolError> {
-    let subject = Subject::bundled(&cell.primitive).expect("cells name bundled primitives").expect("bundled programs are right");
+    let subject = Subject::bundled(&cell.primitive)
+        .expect("cells name bundled primitives")
+        .expect("bundled programs are right");
     let recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, cell.unroll, cell.opt);
     let made = recipe.make(&subject).expect("bundled programs compile in their slicings");
     let program = recipe.build(&made)?;
-    let n_in = made.unit.fields.iter().find(|f| f.name == "input").expect("every primitive has an input").layout.n_bytes;
+    let n_in = made
+        .unit
+        .fields
+        .iter()
+        .find(|f| f.name == "input")
+        .expect("every primitive has an input")
+        .layout
+        .n_bytes;
     let batch = n_in * shape(&made.compiled, cell.arch).blocks() as usize;
     let n_batches = ((16_384 + batch / 2) / batch).max(1);
     let calls = calls_for(&program)?.div_ceil(n_batches as u32).max(1);
     let bytes = made.bytes_per_call(cell.arch) as f64;
-    let launch = || native::bench_in_turn(&program, 64, calls, n_batches).map(|(alone, blocks)| (blocks, alone));
+    let launch = || {
+        native::bench_in_turn(&program, 64, calls, n_batches).map(|(alone, blocks)| (blocks, alone))
+    };
     let summary = launches_in_turn(sampling, bytes, launch)?;
     Ok(Cost {
         cycles_per_byte_alone: summary.b_median,

@@ -18,10 +18,17 @@ pub type Fields = BTreeMap<String, String>;
 pub fn parse_line(line: &str, known: &[&str]) -> Result<Fields, String> {
     let mut fields = Fields::new();
     for word in line.split_whitespace() {
-        let Some((name, value)) = word.split_once('=') else { return Err(format!("`{word}` is not of the form name=value")) };
+        let Some((name, value)) = word.split_once('=') else {
+            return Err(format!("`{word}` is not of the form name=value"));
+        };
         if !known.contains(&name) {
-            let guess = did_you_mean(name, known.iter().copied()).map(|meant| format!("; {meant}")).unwrap_or_default();
-            return Err(format!("there is no field `{name}`{guess} (the fields are {})", known.join(", ")));
+            let guess = did_you_mean(name, known.iter().copied())
+                .map(|meant| format!("; {meant}"))
+                .unwrap_or_default();
+            return Err(format!(
+                "there is no field `{name}`{guess} (the fields are {})",
+                known.join(", ")
+            ));
         }
         if fields.insert(name.to_string(), value.to_string()).is_some() {
             return Err(format!("field `{name}` is given twice"));
@@ -40,7 +47,8 @@ pub fn known_fields(subject: &Subject, word: Option<u32>) -> Vec<String> {
         Some(primitive) => {
             let parts = primitive.compose.values().flatten().filter(|p| !p.starts_with("hex:"));
             let parts = parts.map(|p| p.split(':').next().unwrap_or(p).to_string());
-            let mut names: Vec<String> = primitive.fields().into_iter().map(str::to_string).chain(parts).collect();
+            let mut names: Vec<String> =
+                primitive.fields().into_iter().map(str::to_string).chain(parts).collect();
             names.sort();
             names.dedup();
             names
@@ -49,19 +57,27 @@ pub fn known_fields(subject: &Subject, word: Option<u32>) -> Vec<String> {
 }
 
 fn ports(subject: &Subject, word: Option<u32>) -> (Vec<Port>, Vec<Port>) {
-    interp::interface(&subject.ast, &subject.entry, word).expect("the size variable was checked before cases are read")
+    interp::interface(&subject.ast, &subject.entry, word)
+        .expect("the size variable was checked before cases are read")
 }
 
 /// Fills in fields that are composed of others, such as ChaCha20's initial state.
 pub fn compose(primitive: &Primitive, mut fields: Fields) -> Result<Fields, String> {
     for (name, parts) in &primitive.compose {
-        let given: Vec<&str> = parts.iter().filter(|p| !p.starts_with("hex:")).map(|p| p.split(':').next().unwrap_or(p)).collect();
+        let given: Vec<&str> = parts
+            .iter()
+            .filter(|p| !p.starts_with("hex:"))
+            .map(|p| p.split(':').next().unwrap_or(p))
+            .collect();
         let n_given = given.iter().filter(|g| fields.contains_key(**g)).count();
         if n_given == 0 {
             continue;
         }
         if let Some(missing) = given.iter().find(|g| !fields.contains_key(**g)) {
-            return Err(format!("field `{missing}` is missing: `{name}` is made of {}", given.join(", ")));
+            return Err(format!(
+                "field `{missing}` is missing: `{name}` is made of {}",
+                given.join(", ")
+            ));
         }
         let mut text = String::new();
         for part in parts {
@@ -69,14 +85,18 @@ pub fn compose(primitive: &Primitive, mut fields: Fields) -> Result<Fields, Stri
             text += &match (part_name, size) {
                 ("hex", digits) => digits.to_string(),
                 (_, "le32") => {
-                    let number: u32 =
-                        fields[part_name].parse().map_err(|_| format!("`{part_name}` must be a decimal number below 2^32"))?;
+                    let number: u32 = fields[part_name].parse().map_err(|_| {
+                        format!("`{part_name}` must be a decimal number below 2^32")
+                    })?;
                     to_hex(&number.to_le_bytes())
                 }
                 (_, size) => {
                     let bytes = from_hex(&fields[part_name])?;
                     if size.parse() != Ok(bytes.len()) {
-                        return Err(format!("`{part_name}` has {} bytes, {size} are needed", bytes.len()));
+                        return Err(format!(
+                            "`{part_name}` has {} bytes, {size} are needed",
+                            bytes.len()
+                        ));
                     }
                     to_hex(&bytes)
                 }
@@ -94,15 +114,29 @@ pub fn compose(primitive: &Primitive, mut fields: Fields) -> Result<Fields, Stri
 }
 
 /// All fields of a case in the order of `unit`, as bytes.
-pub fn case_bytes(subject: &Subject, unit: &Unit, word: Option<u32>, fields: &Fields) -> Result<Vec<u8>, String> {
+pub fn case_bytes(
+    subject: &Subject,
+    unit: &Unit,
+    word: Option<u32>,
+    fields: &Fields,
+) -> Result<Vec<u8>, String> {
     let mut all = Vec::new();
     match &subject.primitive {
         Some(_) => {
             for field in &unit.fields {
-                let text = fields.get(&field.name).ok_or_else(|| format!("field `{}` is missing", field.name))?;
+                let text = fields
+                    .get(&field.name)
+                    .ok_or_else(|| format!("field `{}` is missing", field.name))?;
                 let bytes = from_hex(text).map_err(|why| format!("{}: {why}", field.name))?;
                 let full = field.layout.pad(&bytes);
-                all.extend(full.ok_or_else(|| format!("`{}` has {} bytes, {} are needed", field.name, bytes.len(), field.layout.n_bytes))?);
+                all.extend(full.ok_or_else(|| {
+                    format!(
+                        "`{}` has {} bytes, {} are needed",
+                        field.name,
+                        bytes.len(),
+                        field.layout.n_bytes
+                    )
+                })?);
             }
         }
         None => {
@@ -116,7 +150,8 @@ pub fn case_bytes(subject: &Subject, unit: &Unit, word: Option<u32>, fields: &Fi
 }
 
 fn port_words(port: &Port, fields: &Fields) -> Result<Vec<u64>, String> {
-    let text = fields.get(&*port.name).ok_or_else(|| format!("parameter `{}` is missing", port.name))?;
+    let text =
+        fields.get(&*port.name).ok_or_else(|| format!("parameter `{}` is missing", port.name))?;
     if port.m == 1 {
         let bits: Option<Vec<u64>> = text.chars().map(|c| c.to_digit(2).map(u64::from)).collect();
         let bits = bits.ok_or_else(|| format!("`{}` takes a string of 0 and 1", port.name))?;
@@ -127,16 +162,28 @@ fn port_words(port: &Port, fields: &Fields) -> Result<Vec<u64>, String> {
     }
     let words: Vec<&str> = text.split(',').collect();
     if words.len() != port.n {
-        return Err(format!("`{}` has {} words, {} are needed, separated by commas", port.name, words.len(), port.n));
+        return Err(format!(
+            "`{}` has {} words, {} are needed, separated by commas",
+            port.name,
+            words.len(),
+            port.n
+        ));
     }
     words
         .into_iter()
         .map(|word| {
             let digits = word.strip_prefix("0x").unwrap_or(word);
-            let value = u64::from_str_radix(digits, 16)
-                .map_err(|_| format!("`{word}` in `{}` is not a hexadecimal number of at most 64 bits", port.name))?;
+            let value = u64::from_str_radix(digits, 16).map_err(|_| {
+                format!(
+                    "`{word}` in `{}` is not a hexadecimal number of at most 64 bits",
+                    port.name
+                )
+            })?;
             if port.m < 64 && value >> port.m != 0 {
-                return Err(format!("`{word}` does not fit the {} bits of a word of `{}`", port.m, port.name));
+                return Err(format!(
+                    "`{word}` does not fit the {} bits of a word of `{}`",
+                    port.m, port.name
+                ));
             }
             Ok(value)
         })
@@ -177,13 +224,21 @@ pub fn output_line(subject: &Subject, word: Option<u32>, bytes: &[u8]) -> String
 }
 
 /// The output line that the interpreter gives; `Err` says what is wrong with the case.
-pub fn interpret_line(subject: &Subject, word: Option<u32>, fields: &Fields) -> Result<String, String> {
+pub fn interpret_line(
+    subject: &Subject,
+    word: Option<u32>,
+    fields: &Fields,
+) -> Result<String, String> {
     match &subject.primitive {
         Some(primitive) => interpret_program(&subject.ast, primitive, fields),
         None => {
             let (inputs, outputs) = ports(subject, word);
-            let args = inputs.iter().map(|port| port_words(port, fields)).collect::<Result<Vec<_>, _>>()?;
-            let results = interp::run(&subject.ast, &subject.entry, word, &args).map_err(|error| error.to_string())?;
+            let args = inputs
+                .iter()
+                .map(|port| port_words(port, fields))
+                .collect::<Result<Vec<_>, _>>()?;
+            let results = interp::run(&subject.ast, &subject.entry, word, &args)
+                .map_err(|error| error.to_string())?;
             Ok(show_ports(&outputs, &results))
         }
     }

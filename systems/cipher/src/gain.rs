@@ -1,5 +1,6 @@
 //! What a choice gains: the same program with it and without it, measured in turn. The choices are
-//! a scheduler, the specialisation of nodes of bitwise operations, the size of the window, and batches worked on in turn.
+//! a scheduler, the specialisation of nodes of bitwise operations, the size of the window, and
+//! batches worked on in turn.
 
 use std::time::Duration;
 
@@ -25,13 +26,9 @@ pub struct Cell {
     pub slicing: Slicing,
     /// The scheduler that is on.
     pub scheduler: Schedule,
-    /// The C compiler.
     pub cc: Cc,
-    /// Its optimisation flag.
     pub opt: &'static str,
-    /// The target.
     pub arch: Arch,
-    /// The paper's speedup.
     pub seed_ratio: Option<f64>,
 }
 
@@ -40,7 +37,6 @@ pub struct Cell {
 pub struct Gain {
     /// Median of the runs without the scheduler: time-stamp cycles a byte of output.
     pub cycles_per_byte_off: f64,
-    /// Median with it.
     pub cycles_per_byte_on: f64,
     /// Median of the ratios off / on of the pairs.
     pub ratio: f64,
@@ -48,7 +44,6 @@ pub struct Gain {
     pub interval: [f64; 2],
     /// Wilcoxon rank-sum test of the two samples.
     pub p: f64,
-    /// Pairs of runs.
     pub pairs: usize,
     /// Instructions executed by one call.
     pub instructions_off: Option<u64>,
@@ -58,8 +53,8 @@ pub struct Gain {
     pub stack_off: Option<u64>,
     /// Memory operands on the stack in the machine code.
     pub stack_on: Option<u64>,
-    /// Instructions a core cycle, estimated: from the instructions of a call, its time-stamp cycles and the
-    /// measured ratio of the two clocks.
+    /// Instructions a core cycle, estimated: from the instructions of a call, its time-stamp cycles
+    /// and the measured ratio of the two clocks.
     pub ipc_off: Option<f64>,
     /// The same with it.
     pub ipc_on: Option<f64>,
@@ -84,7 +79,9 @@ struct Paper {
 
 /// The cells of the paper's tables for these names, compilers and targets; empty lists are all.
 pub fn cells(names: &[String], ccs: &[Cc], archs: &[Arch]) -> Vec<Cell> {
-    let figures: Figures = toml::from_str(include_str!("../../../experiments/original/figures.toml")).expect("a test parses the figures");
+    let figures: Figures =
+        toml::from_str(include_str!("../../../experiments/original/figures.toml"))
+            .expect("a test parses the figures");
     let mut all = Vec::new();
     for row in figures.paper.bitslice {
         let columns = [(Cc::Gcc, "-Os"), (Cc::Gcc, "-O3"), (Cc::Clang, "-O3")];
@@ -92,7 +89,15 @@ pub fn cells(names: &[String], ccs: &[Cc], archs: &[Arch]) -> Vec<Cell> {
         for ((cc, opt), ratios) in columns.into_iter().zip(ratios) {
             for (arch, ratio) in [Arch::X86_64, Arch::Avx2].into_iter().zip(ratios) {
                 let (slicing, scheduler) = (Slicing::Bit, Schedule::Bitslice);
-                all.push(Cell { primitive: row.0.clone(), slicing, scheduler, cc, opt, arch, seed_ratio: Some(ratio) });
+                all.push(Cell {
+                    primitive: row.0.clone(),
+                    slicing,
+                    scheduler,
+                    cc,
+                    opt,
+                    arch,
+                    seed_ratio: Some(ratio),
+                });
             }
         }
     }
@@ -101,13 +106,29 @@ pub fn cells(names: &[String], ccs: &[Cc], archs: &[Arch]) -> Vec<Cell> {
         for (arch, ratio) in [(Arch::X86_64, row.2), (Arch::Avx2, row.3)] {
             if ratio > 0.0 {
                 let (cc, scheduler) = (Cc::Clang, Schedule::Mslice);
-                all.push(Cell { primitive: row.0.clone(), slicing, scheduler, cc, opt: "-O3", arch, seed_ratio: Some(ratio) });
+                all.push(Cell {
+                    primitive: row.0.clone(),
+                    slicing,
+                    scheduler,
+                    cc,
+                    opt: "-O3",
+                    arch,
+                    seed_ratio: Some(ratio),
+                });
             }
         }
         // The paper has no such column, the original was measured in it.
         let (cc, arch, scheduler) = (Cc::Clang, Arch::Avx512, Schedule::Mslice);
         if speed::original(&row.0, slicing, cc, "-O3", arch).is_some() {
-            all.push(Cell { primitive: row.0, slicing, scheduler, cc, opt: "-O3", arch, seed_ratio: None });
+            all.push(Cell {
+                primitive: row.0,
+                slicing,
+                scheduler,
+                cc,
+                opt: "-O3",
+                arch,
+                seed_ratio: None,
+            });
         }
     }
     all.retain(|cell| {
@@ -124,7 +145,6 @@ const UNROLLED_MAX: usize = 16_000;
 /// How a program is sampled: how often, and how long a sample waits for a quiet machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sampling {
-    /// Pairs of runs.
     pub n_pairs: usize,
     /// How long a sample waits for other programs to stop.
     pub patience: Duration,
@@ -137,7 +157,6 @@ impl Sampling {
     pub const QUICK: Sampling = Sampling { n_pairs: 5, patience: Duration::ZERO };
 }
 
-/// Measures a cell.
 pub fn measure(cell: &Cell, unroll: Unroll, sampling: Sampling) -> Result<Gain, ToolError> {
     let recipe = |schedule: Schedule| {
         let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, unroll, cell.opt);
@@ -152,19 +171,21 @@ pub fn measure(cell: &Cell, unroll: Unroll, sampling: Sampling) -> Result<Gain, 
 pub struct Specialise {
     /// Name of the primitive, bitsliced.
     pub primitive: &'static str,
-    /// The C compiler.
     pub cc: Cc,
-    /// Its optimisation flag.
     pub opt: &'static str,
-    /// The target.
     pub arch: Arch,
-    /// The paper's speedup.
     pub seed_ratio: f64,
 }
 
 /// The paper's three ciphers whose S-box alone was specialised.
 pub fn specialise_cells() -> Vec<Specialise> {
-    let cell = |(primitive, seed_ratio)| Specialise { primitive, cc: Cc::Clang, opt: "-O3", arch: Arch::Avx2, seed_ratio };
+    let cell = |(primitive, seed_ratio)| Specialise {
+        primitive,
+        cc: Cc::Clang,
+        opt: "-O3",
+        arch: Arch::Avx2,
+        seed_ratio,
+    };
     [("ascon-p12", 1.34), ("gift-128", 1.12), ("clyde-128", 1.06)].map(cell).into()
 }
 
@@ -186,9 +207,7 @@ pub struct Window {
     pub primitive: &'static str,
     /// How it is sliced.
     pub slicing: Slicing,
-    /// The C compiler.
     pub cc: Cc,
-    /// The target.
     pub arch: Arch,
     /// Equations that the scheduler looks back.
     pub look_behind: usize,
@@ -202,7 +221,9 @@ pub fn window_cells() -> Vec<Window> {
         ("aes-128", Slicing::Horizontal, Arch::Avx2),
         ("clyde-128", Slicing::Vertical, Arch::Avx2),
     ];
-    let windows = |(primitive, slicing, arch)| (1..=20).map(move |n| Window { primitive, slicing, cc: Cc::Clang, arch, look_behind: n });
+    let windows = |(primitive, slicing, arch)| {
+        (1..=20).map(move |n| Window { primitive, slicing, cc: Cc::Clang, arch, look_behind: n })
+    };
     subjects.into_iter().flat_map(windows).collect()
 }
 
@@ -224,15 +245,14 @@ pub struct Interleaved {
     pub primitive: &'static str,
     /// How it is sliced.
     pub slicing: Slicing,
-    /// The C compiler.
     pub cc: Cc,
-    /// The target.
     pub arch: Arch,
     /// Batches that are worked on in turn; as many as `auto` says.
     pub batches: u32,
 }
 
-/// Primitives of few registers and long paths, and three that fill the registers, on AVX2 and AVX-512.
+/// Primitives of few registers and long paths, and three that fill the registers,
+/// on AVX2 and AVX-512.
 pub fn interleave_cells() -> Vec<Interleaved> {
     let (h, v) = (Slicing::Horizontal, Slicing::Vertical);
     let subjects = [
@@ -249,18 +269,25 @@ pub fn interleave_cells() -> Vec<Interleaved> {
     let mut cells = Vec::new();
     for (primitive, slicing) in subjects {
         for arch in [Arch::Avx2, Arch::Avx512] {
-            let subject = Subject::bundled(primitive).expect("it is bundled").expect("bundled programs are right");
+            let subject = Subject::bundled(primitive)
+                .expect("it is bundled")
+                .expect("bundled programs are right");
             let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, Unroll::Yes, "-O3");
             recipe.options.schedule = Schedule::None;
             recipe.options.interleave = Interleave::Auto;
-            let batches = recipe.make(&subject).expect("bundled programs compile in their slicings").compiled.interleave;
+            let batches = recipe
+                .make(&subject)
+                .expect("bundled programs compile in their slicings")
+                .compiled
+                .interleave;
             cells.extend(Cc::ALL.map(|cc| Interleaved { primitive, slicing, cc, arch, batches }));
         }
     }
     cells
 }
 
-/// Measures one batch against as many in turn as the cell says, two where that is one, without a scheduler.
+/// Measures one batch against as many in turn as the cell says, two where that is
+/// one, without a scheduler.
 pub fn measure_interleave(cell: &Interleaved, sampling: Sampling) -> Result<Gain, ToolError> {
     let recipe = |n: u32| {
         let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, Unroll::Yes, "-O3");
@@ -271,11 +298,20 @@ pub fn measure_interleave(cell: &Interleaved, sampling: Sampling) -> Result<Gain
     compare(cell.primitive, recipe(1), recipe(cell.batches.max(2)), sampling)
 }
 
-/// Compiles a bundled primitive both ways and measures the programs in turn. Loops are written out, or kept in
-/// both if that makes the program too large.
-fn compare(primitive: &str, mut off: Recipe, mut on: Recipe, sampling: Sampling) -> Result<Gain, ToolError> {
-    let subject = Subject::bundled(primitive).expect("the tables name bundled primitives").expect("bundled programs are right");
-    let make = |recipe: &Recipe| recipe.make(&subject).expect("bundled programs compile in their slicings");
+/// Compiles a bundled primitive both ways and measures the programs in turn. Loops are written out,
+/// or kept in both if that makes the program too large.
+fn compare(
+    primitive: &str,
+    mut off: Recipe,
+    mut on: Recipe,
+    sampling: Sampling,
+) -> Result<Gain, ToolError> {
+    let subject = Subject::bundled(primitive)
+        .expect("the tables name bundled primitives")
+        .expect("bundled programs are right");
+    let make = |recipe: &Recipe| {
+        recipe.make(&subject).expect("bundled programs compile in their slicings")
+    };
     let mut made_off = make(&off);
     if made_off.n_equations() > UNROLLED_MAX {
         (off.options.unroll, on.options.unroll) = (Unroll::No, Unroll::No);
@@ -298,12 +334,19 @@ fn compare(primitive: &str, mut off: Recipe, mut on: Recipe, sampling: Sampling)
         least.map(|cycles| cycles / bytes)
     };
     let plan = Plan { n_warmups: 1, n_pairs: sampling.n_pairs, n_repeats: 1 };
-    let summary = run_pairs(plan, || sample(&off_program, bytes[0]), || sample(&on_program, bytes[1]))?.summary();
-    let executed = |program: &std::path::Path, recipe: &Recipe| counts::instructions(program, recipe.arch).ok();
-    let stack = |program: &std::path::Path| counts::stack_operands(program).ok().map(|c| c.stack_operands);
-    let (instructions_off, instructions_on) = (executed(&off_program, &off), executed(&on_program, &on));
+    let summary =
+        run_pairs(plan, || sample(&off_program, bytes[0]), || sample(&on_program, bytes[1]))?
+            .summary();
+    let executed = |program: &std::path::Path, recipe: &Recipe| {
+        counts::instructions(program, recipe.arch).ok()
+    };
+    let stack =
+        |program: &std::path::Path| counts::stack_operands(program).ok().map(|c| c.stack_operands);
+    let (instructions_off, instructions_on) =
+        (executed(&off_program, &off), executed(&on_program, &on));
     let ratio = clock::core_cycles_per_tick();
-    let ipc = |instructions: Option<u64>, cycles: f64| instructions.map(|n| n as f64 / (cycles * ratio));
+    let ipc =
+        |instructions: Option<u64>, cycles: f64| instructions.map(|n| n as f64 / (cycles * ratio));
     Ok(Gain {
         cycles_per_byte_off: summary.a_median,
         cycles_per_byte_on: summary.b_median,
@@ -319,7 +362,12 @@ fn compare(primitive: &str, mut off: Recipe, mut on: Recipe, sampling: Sampling)
         ipc_on: ipc(instructions_on, summary.b_median * bytes[1]),
         unroll: off.options.unroll,
         auto,
-        warnings: summary.warnings.iter().chain(&noise::disturbed(n_disturbed.get())).map(ToString::to_string).collect(),
+        warnings: summary
+            .warnings
+            .iter()
+            .chain(&noise::disturbed(n_disturbed.get()))
+            .map(ToString::to_string)
+            .collect(),
     })
 }
 
@@ -332,7 +380,11 @@ mod tests {
         let all = cells(&[], &[], &[]);
         let count = |scheduler| all.iter().filter(|c| c.scheduler == scheduler).count();
         assert_eq!((count(Schedule::Bitslice), count(Schedule::Mslice)), (16 * 6, 9 + 11 + 10));
-        assert_eq!(all.iter().filter(|c| c.seed_ratio.is_none()).count(), 10, "AVX-512: the original's column");
+        assert_eq!(
+            all.iter().filter(|c| c.seed_ratio.is_none()).count(),
+            10,
+            "AVX-512: the original's column"
+        );
         for cell in &all {
             assert!(crate::library::primitive(&cell.primitive).is_some(), "{}", cell.primitive);
         }

@@ -15,8 +15,8 @@
 /// Where each bit of a parameter lies in a byte string.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
-    /// For each bit of the words in order, most significant first: `8 * byte + bit`, where bit 0 is the
-    /// most significant of the byte.
+    /// For each bit of the words in order, most significant first: `8 * byte + bit`, where bit 0 is
+    /// the most significant of the byte.
     pub position: Vec<u32>,
     /// Bytes of the string.
     pub n_bytes: usize,
@@ -29,7 +29,8 @@ pub struct Layout {
 impl Layout {
     /// Reads the notation; `Err` says what is wrong.
     pub fn parse(text: &str) -> Result<Layout, String> {
-        let (left, right) = text.split_once("->").ok_or("a layout has `->` between string and words")?;
+        let (left, right) =
+            text.split_once("->").ok_or("a layout has `->` between string and words")?;
         let (mut lsb, mut pad10) = (false, false);
         let mut axes: Vec<(&str, u32)> = Vec::new();
         for word in left.split_whitespace() {
@@ -37,35 +38,59 @@ impl Layout {
                 "lsb" => lsb = true,
                 "pad10" => pad10 = true,
                 _ => {
-                    let (name, size) = word.split_once(':').ok_or_else(|| format!("axis `{word}` has no size"))?;
-                    let size: u32 = size.parse().ok().filter(|n| *n > 0).ok_or_else(|| format!("`{size}` is not a size"))?;
+                    let (name, size) =
+                        word.split_once(':').ok_or_else(|| format!("axis `{word}` has no size"))?;
+                    let size: u32 = size
+                        .parse()
+                        .ok()
+                        .filter(|n| *n > 0)
+                        .ok_or_else(|| format!("`{size}` is not a size"))?;
                     axes.push((name, size));
                 }
             }
         }
-        let order: Vec<(&str, bool)> =
-            right.split_whitespace().filter(|w| *w != "|").map(|w| w.strip_prefix('-').map_or((w, false), |name| (name, true))).collect();
+        let order: Vec<(&str, bool)> = right
+            .split_whitespace()
+            .filter(|w| *w != "|")
+            .map(|w| w.strip_prefix('-').map_or((w, false), |name| (name, true)))
+            .collect();
         let mut used: Vec<&str> = order.iter().map(|o| o.0).collect();
         used.sort_unstable();
         let mut known: Vec<&str> = axes.iter().map(|a| a.0).collect();
         known.sort_unstable();
         if used != known {
-            return Err(format!("the axes left ({}) and right ({}) differ", known.join(" "), used.join(" ")));
+            return Err(format!(
+                "the axes left ({}) and right ({}) differ",
+                known.join(" "),
+                used.join(" ")
+            ));
         }
         let n_bits: u32 = axes.iter().map(|a| a.1).product();
         let mut strings = vec![0u32];
         for (name, reversed) in order {
-            let at = axes.iter().position(|a| a.0 == name).expect("the axes are the same on both sides");
+            let at =
+                axes.iter().position(|a| a.0 == name).expect("the axes are the same on both sides");
             let (size, stride) = (axes[at].1, axes[at + 1..].iter().map(|a| a.1).product::<u32>());
-            strings = strings.iter().flat_map(|s| (0..size).map(move |i| s + stride * if reversed { size - 1 - i } else { i })).collect();
+            strings = strings
+                .iter()
+                .flat_map(|s| {
+                    (0..size).map(move |i| s + stride * if reversed { size - 1 - i } else { i })
+                })
+                .collect();
         }
-        let position = strings.into_iter().map(|s| if lsb { s / 8 * 8 + 7 - s % 8 } else { s }).collect();
+        let position =
+            strings.into_iter().map(|s| if lsb { s / 8 * 8 + 7 - s % 8 } else { s }).collect();
         Ok(Layout { position, n_bytes: n_bits.div_ceil(8) as usize, pad10, lsb })
     }
 
     /// Words in order, each from its most significant bit, the last byte filled with zeros.
     pub fn plain(n_bits: usize) -> Layout {
-        Layout { position: (0..n_bits as u32).collect(), n_bytes: n_bits.div_ceil(8), pad10: false, lsb: false }
+        Layout {
+            position: (0..n_bits as u32).collect(),
+            n_bytes: n_bits.div_ceil(8),
+            pad10: false,
+            lsb: false,
+        }
     }
 
     /// The string at its full length; `None` when it has too many or too few bytes.
@@ -82,7 +107,10 @@ impl Layout {
     pub fn words(&self, bytes: &[u8], m: u32) -> Vec<u64> {
         assert_eq!(bytes.len(), self.n_bytes, "strings are padded before");
         let bit = |at: &u32| u64::from(bytes[*at as usize / 8] >> (7 - at % 8) & 1);
-        self.position.chunks(m as usize).map(|word| word.iter().fold(0, |w, at| w << 1 | bit(at))).collect()
+        self.position
+            .chunks(m as usize)
+            .map(|word| word.iter().fold(0, |w, at| w << 1 | bit(at)))
+            .collect()
     }
 
     /// The string that holds these words.
@@ -90,7 +118,8 @@ impl Layout {
         let mut bytes = vec![0u8; self.n_bytes];
         for (word, places) in words.iter().zip(self.position.chunks(m as usize)) {
             for (i, at) in places.iter().enumerate() {
-                bytes[*at as usize / 8] |= ((word >> (m as usize - 1 - i) & 1) as u8) << (7 - at % 8);
+                bytes[*at as usize / 8] |=
+                    ((word >> (m as usize - 1 - i) & 1) as u8) << (7 - at % 8);
             }
         }
         bytes

@@ -18,13 +18,12 @@ pub struct Primitive {
     pub name: String,
     /// Block cipher, permutation, ...
     pub kind: String,
-    /// The defining publication.
     pub source: String,
-    /// File under `ciphers/`.
     pub file: String,
     /// The node that works on one block.
     pub entry: String,
-    /// The node that makes round keys; its results are the parameters of `entry` that `params` does not name.
+    /// The node that makes round keys; its results are the parameters of `entry` that
+    /// `params` does not name.
     pub schedule: Option<String>,
     /// How fields become parameters of `schedule`, by parameter.
     #[serde(default)]
@@ -33,12 +32,14 @@ pub struct Primitive {
     pub params: BTreeMap<String, Field>,
     /// Layout of the output string.
     pub output: String,
-    /// A field that may be composed of others: `input = ["hex:6578..", "key", "counter:le32", "nonce"]`.
+    /// A field that may be composed of others:
+    /// `input = ["hex:6578..", "key", "counter:le32", "nonce"]`.
     #[serde(default)]
     pub compose: BTreeMap<String, Vec<String>>,
     /// The same permutation with fewer rounds, if its modes use both: Ascon's.
     pub short: Option<String>,
-    /// The parts of a block in counter modes, by mode; block ciphers have `ctr` without an entry here.
+    /// The parts of a block in counter modes, by mode; block ciphers have `ctr`
+    /// without an entry here.
     #[serde(default, rename = "modes")]
     pub(crate) own_modes: BTreeMap<String, Vec<String>>,
 }
@@ -49,7 +50,6 @@ pub struct Primitive {
 pub struct Field {
     /// `key`, `tweak`, `nonce`, `counter`, `sigma` or `input`.
     pub field: String,
-    /// See [`Layout`].
     pub layout: String,
 }
 
@@ -80,7 +80,10 @@ pub fn parse_vectors(text: &str) -> Result<Vec<Vector>, String> {
     let json: serde_json::Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let string = |v: &serde_json::Value| v.as_str().map_or_else(|| v.to_string(), str::to_string);
     let vector = |v: &serde_json::Value| Vector {
-        fields: FIELDS.iter().filter_map(|f| v.get(f).map(|x| (f.to_string(), string(x)))).collect(),
+        fields: FIELDS
+            .iter()
+            .filter_map(|f| v.get(f).map(|x| (f.to_string(), string(x))))
+            .collect(),
         output: string(&v["output"]),
     };
     let all = json["vectors"].as_array().ok_or("it has no list `vectors`")?;
@@ -94,7 +97,8 @@ pub fn parse_vectors(text: &str) -> Result<Vec<Vector>, String> {
 pub fn primitives() -> &'static [Primitive] {
     static ALL: OnceLock<Vec<Primitive>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let index: Index = toml::from_str(file("index.toml").expect("bundled")).expect("a test parses the bundled index");
+        let index: Index = toml::from_str(file("index.toml").expect("bundled"))
+            .expect("a test parses the bundled index");
         index.primitive
     })
 }
@@ -112,21 +116,25 @@ pub fn file(name: &str) -> Option<&'static str> {
 impl Primitive {
     /// A title of one line.
     pub fn title(&self) -> String {
-        let source = if self.source.is_empty() { String::new() } else { format!(" ({})", self.source) };
+        let source =
+            if self.source.is_empty() { String::new() } else { format!(" ({})", self.source) };
         format!("{}: {}{source}", self.name, self.kind)
     }
 
-    /// Its Usuba text.
     pub fn text(&self) -> &'static str {
         file(&self.file).expect("a test looks up every bundled file")
     }
 
-    /// Its counter modes and the parts of a block in each. In a block cipher's `ctr` the whole block, of 32, 64 or 128 bits, is
-    /// a big-endian counter.
+    /// Its counter modes and the parts of a block in each. In a block cipher's `ctr` the whole
+    /// block, of 32, 64 or 128 bits, is a big-endian counter.
     pub fn modes(&self) -> Vec<(String, Vec<String>)> {
         let mut modes: Vec<_> = self.own_modes.clone().into_iter().collect();
-        let bits = 8 * Layout::parse(&self.output).expect("layouts are parsed when they are read").n_bytes;
-        if self.kind.ends_with("block cipher") && [32, 64, 128].contains(&bits) && !self.own_modes.contains_key("ctr") {
+        let bits =
+            8 * Layout::parse(&self.output).expect("layouts are parsed when they are read").n_bytes;
+        if self.kind.ends_with("block cipher")
+            && [32, 64, 128].contains(&bits)
+            && !self.own_modes.contains_key("ctr")
+        {
             modes.push(("ctr".to_string(), vec![format!("counter:be{bits}")]));
         }
         modes
@@ -137,14 +145,14 @@ impl Primitive {
         if self.short.is_some() { &Sponge::ALL } else { &[] }
     }
 
-    /// Its vectors.
     pub fn vectors(&self) -> Vec<Vector> {
         vectors(&self.name)
     }
 
     /// The fields that a case must have.
     pub fn fields(&self) -> Vec<&str> {
-        let mut fields: Vec<&str> = self.schedule_params.values().chain(self.params.values()).map(|f| &*f.field).collect();
+        let mut fields: Vec<&str> =
+            self.schedule_params.values().chain(self.params.values()).map(|f| &*f.field).collect();
         fields.sort_unstable();
         fields.dedup();
         fields

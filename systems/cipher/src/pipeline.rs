@@ -9,8 +9,9 @@ use crate::elaborate::elaborate;
 use crate::ir::{self, Body, Node, Program, Stmt, Unrolled};
 use crate::passes::inline::{Inline, Thresholds};
 use crate::passes::{
-    arrays, bitslice, carry, copy_propagation, cse, dead_code, estimate, fold_constants, hslice, inline, interleave, loops, perms,
-    schedule_bitslice, schedule_depth, schedule_mslice, tables, ternary, vslice,
+    arrays, bitslice, carry, copy_propagation, cse, dead_code, estimate, fold_constants, hslice,
+    inline, interleave, loops, perms, schedule_bitslice, schedule_depth, schedule_mslice, tables,
+    ternary, vslice,
 };
 use crate::syntax::ast;
 use crate::target::Target;
@@ -41,7 +42,9 @@ impl Slicing {
 
     /// The slicing of this letter.
     pub fn from_letter(letter: &str) -> Option<Slicing> {
-        [Slicing::Bit, Slicing::Vertical, Slicing::Horizontal].into_iter().find(|it| it.letter() == letter)
+        [Slicing::Bit, Slicing::Vertical, Slicing::Horizontal]
+            .into_iter()
+            .find(|slicing| slicing.letter() == letter)
     }
 
     fn dir(self) -> ir::Dir {
@@ -59,7 +62,6 @@ impl Slicing {
 pub enum Unroll {
     /// Those that stay small enough for the instruction cache.
     Auto,
-    /// All.
     Yes,
     /// Only those that cannot be kept.
     No,
@@ -97,7 +99,6 @@ impl Schedule {
 /// How many independent batches of blocks are interleaved, statement by statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interleave {
-    /// This many.
     Times(u32),
     /// As many as are fastest by the model of the machine.
     Auto,
@@ -141,11 +142,11 @@ pub struct Compiled {
     pub program: Program,
     /// The slicing used: a program of single bits is always bitsliced.
     pub slicing: Slicing,
-    /// Bits of a word in a register: 1 bitsliced, the lane's width vertically, the word's horizontally.
+    /// Bits of a word in a register: 1 bitsliced, the lane's width
+    /// vertically, the word's horizontally.
     pub lane_bits: u32,
     /// Remarks for the author, each with its place.
     pub warnings: Vec<Diagnostic>,
-    /// The scheduler used.
     pub schedule: Schedule,
     /// Why `auto` chose it: model cycles of each candidate.
     pub schedule_reason: Option<String>,
@@ -162,13 +163,15 @@ pub struct Compiled {
 impl Compiled {
     /// Equations of all nodes: the size of the C text.
     pub fn n_equations(&self) -> usize {
-        let own = |node: &Node| if let Body::Stmts(stmts) = &node.body { ir::visit::n_equations(stmts) } else { 0 };
+        let own = |node: &Node| {
+            if let Body::Stmts(stmts) = &node.body { ir::visit::n_equations(stmts) } else { 0 }
+        };
         self.program.nodes.iter().map(own).sum()
     }
 }
 
-/// The names for `dump_after`, in the order in which the passes first run. Of a pass that runs several times, the text after
-/// the last run is kept.
+/// The names for `dump_after`, in the order in which the passes first run. Of a pass that runs
+/// several times, the text after the last run is kept.
 pub const PASSES: [&str; 20] = [
     "elaborate",
     "loops",
@@ -196,26 +199,33 @@ pub const PASSES: [&str; 20] = [
 const EQUATIONS_MAX: usize = 3_000_000;
 /// At the end every call is inlined into a node of at most this many equations.
 const INLINED_MAX: usize = 8_000;
-/// `Schedule::Bitslice` leaves the order as it is unless the model predicts at most this share of the cycles.
+/// `Schedule::Bitslice` leaves the order as it is unless the model predicts at most this share of
+/// the cycles.
 const BITSLICE_KEEPS: f64 = 0.98;
-/// `Schedule::Auto` takes the bitslice scheduler if the model predicts at most this share of the cycles. C compilers vary by a
-/// third either way on large blocks, so only a large predicted gain is safe.
+/// `Schedule::Auto` takes the bitslice scheduler if the model predicts at most this share of the
+/// cycles. C compilers vary by a third either way on large blocks, so only a large
+/// predicted gain is safe.
 const AUTO_BITSLICE: f64 = 0.5;
-/// It takes the depth scheduler for vectors if the model predicts at most this share of the spills. Programs with 0.41 to 0.70 were
-/// measured, and are as fast or faster with both gcc and clang.
+/// It takes the depth scheduler for vectors if the model predicts at most this share of the spills.
+/// Programs with 0.41 to 0.70 were measured, and are as fast or faster with both gcc and clang.
 const AUTO_DEPTH: f64 = 0.75;
 /// The share of the cycles for the mslice scheduler.
 const AUTO_MSLICE: f64 = 0.9;
-/// `Interleave::Auto` takes more batches if the model predicts at most this share of the cycles of each.
+/// `Interleave::Auto` takes more batches if the model predicts at most this share of the cycles of
+/// each.
 const AUTO_INTERLEAVE: f64 = 0.98;
-/// It takes two batches only if they add at most this many loads and stores of spilled values for each equation. C compilers
-/// spill more than the model, so they lose more than it predicts.
+/// It takes two batches only if they add at most this many loads and stores of spilled values for
+/// each equation. C compilers spill more than the model, so they lose more than it predicts.
 const AUTO_SPILLS: f64 = 0.4;
 /// The same for three and four batches.
 const AUTO_SPILLS_MORE: f64 = 0.1;
 
 /// Compiles the nodes named `entries`.
-pub fn compile(ast: &ast::Program, entries: &[&str], options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
+pub fn compile(
+    ast: &ast::Program,
+    entries: &[&str],
+    options: &Options,
+) -> Result<Compiled, Vec<Diagnostic>> {
     let mut slicing = options.slicing;
     let word = if slicing == Slicing::Bit { Some(1) } else { options.word };
     let elaborated = elaborate(ast, entries, slicing.dir(), word)?;
@@ -242,7 +252,8 @@ pub fn compile(ast: &ast::Program, entries: &[&str], options: &Options) -> Resul
     each(&mut program, arrays::arrays);
     run.after("arrays", &program);
     run.simplify(&mut program);
-    inline::inline(&mut program, options.inline, options.thresholds).map_err(|inline::TooLarge| too_large("inlining"))?;
+    inline::inline(&mut program, options.inline, options.thresholds)
+        .map_err(|inline::TooLarge| too_large("inlining"))?;
     run.after("inline", &program);
     each(&mut program, carry::carry);
     run.after("carry", &program);
@@ -250,13 +261,25 @@ pub fn compile(ast: &ast::Program, entries: &[&str], options: &Options) -> Resul
     let (program, schedule, schedule_reason) = run.schedule(program, slicing);
     let (program, interleave, interleave_reason) = run.interleave(program, slicing);
     let Run { warnings, circuits, dump, .. } = run;
-    Ok(Compiled { program, slicing, lane_bits, warnings, schedule, schedule_reason, interleave, interleave_reason, circuits, dump })
+    Ok(Compiled {
+        program,
+        slicing,
+        lane_bits,
+        warnings,
+        schedule,
+        schedule_reason,
+        interleave,
+        interleave_reason,
+        circuits,
+        dump,
+    })
 }
 
 /// The slicings in which the entries compile, in the order b, v, h; single bits have only b.
 pub fn slicings(ast: &ast::Program, entries: &[&str], word: Option<u32>) -> Vec<Slicing> {
     // A size chosen for open words rules out the single bits that bitslicing makes of them.
-    let is_chosen = word.is_some_and(|m| m != 1) && elaborate(ast, entries, ir::Dir::Any, None).is_err();
+    let is_chosen =
+        word.is_some_and(|m| m != 1) && elaborate(ast, entries, ir::Dir::Any, None).is_err();
     let works = |slicing: &Slicing| {
         if is_chosen && *slicing == Slicing::Bit {
             return false;
@@ -281,13 +304,19 @@ pub fn slicings(ast: &ast::Program, entries: &[&str], word: Option<u32>) -> Vec<
     [Slicing::Bit, Slicing::Vertical, Slicing::Horizontal].into_iter().filter(works).collect()
 }
 
-/// Why this slicing is refused if the calls of the program are too many to be written out; `None` for other refusals, and for what
-/// compiles. Programs of which a count of the equations shows that they are not are not compiled.
-pub fn too_many_calls(ast: &ast::Program, entries: &[&str], slicing: Slicing) -> Option<Vec<Diagnostic>> {
+/// Why this slicing is refused if the calls of the program are too many to be written out; `None`
+/// for other refusals, and for what compiles. Programs of which a count of the equations shows that
+/// they are not are not compiled.
+pub fn too_many_calls(
+    ast: &ast::Program,
+    entries: &[&str],
+    slicing: Slicing,
+) -> Option<Vec<Diagnostic>> {
     let word = if slicing == Slicing::Bit { 1 } else { 16 };
     let options = Options { slicing, word: Some(word), unroll: Unroll::No, ..Options::default() };
     let mut program = elaborate(ast, entries, slicing.dir(), Some(word)).ok()?.program;
-    Run { options: &options, warnings: vec![], circuits: vec![], dump: None }.loops(&mut program, slicing);
+    Run { options: &options, warnings: vec![], circuits: vec![], dump: None }
+        .loops(&mut program, slicing);
     let counted = inline::count(&program, options.inline, options.thresholds);
     // Passes before `inline` make a program smaller.
     counted.err().and_then(|inline::TooLarge| compile(ast, entries, &options).err())
@@ -312,13 +341,14 @@ impl Default for Options {
     }
 }
 
-/// Equations up to which `Unroll::Auto` writes a loop out: about what 32 KiB of instructions hold. Bitsliced
-/// rounds are nearly everywhere faster rolled, as the speed table of the report shows.
+/// Equations up to which `Unroll::Auto` writes a loop out: about what 32 KiB of instructions hold.
+/// Bitsliced rounds are nearly everywhere faster rolled, as the speed table of the report shows.
 fn unrolled_max(slicing: Slicing) -> u64 {
     if slicing == Slicing::Bit { 2_500 } else { 8_000 }
 }
 
-/// A slicing is a default only up to this many equations: C compilers take some 20 s for them at -O3.
+/// A slicing is a default only up to this many equations: C compilers take some 20 s
+/// for them at -O3.
 pub const UNASKED_MAX: usize = 10_000;
 
 fn all_bits(program: &Program) -> bool {
@@ -353,7 +383,11 @@ fn symbol(op: &ir::Op) -> String {
 
 fn too_large(what: &str) -> Vec<Diagnostic> {
     let message = format!("the program has more than {EQUATIONS_MAX} equations after {what}");
-    vec![Diagnostic { message, spans: vec![], help: Some("keep loops with --unroll no, or calls with --inline none".into()) }]
+    vec![Diagnostic {
+        message,
+        spans: vec![],
+        help: Some("keep loops with --unroll no, or calls with --inline none".into()),
+    }]
 }
 
 struct Run<'a> {
@@ -389,8 +423,13 @@ impl Run<'_> {
                     ir::Dir::Any => true,
                 };
                 if !fits && var.ty.m > 1 {
-                    let message =
-                        format!("`{}` of `{}` is {}, which --slicing {} does not have", var.name, node.name, var.ty, slicing.letter());
+                    let message = format!(
+                        "`{}` of `{}` is {}, which --slicing {} does not have",
+                        var.name,
+                        node.name,
+                        var.ty,
+                        slicing.letter()
+                    );
                     let help = match var.ty.dir {
                         ir::Dir::Slice(_) => "no back end has generalised m-slicing; write the type without a direction".to_string(),
                         _ => "write the type without a direction, or choose its slicing".to_string(),
@@ -408,12 +447,23 @@ impl Run<'_> {
         let costs = costs(program, slicing);
         let (unroll, warnings) = (self.options.unroll, &mut self.warnings);
         for node in &mut program.nodes {
-            let sizes: Vec<u64> = node.vars.iter().map(|v| if slicing == Slicing::Bit { v.ty.m.into() } else { 1 }).collect();
-            let keep = |it: &Unrolled| match (unroll, it.unroll) {
-                (Unroll::Yes, Some(false)) | (Unroll::No, None | Some(false)) | (Unroll::Auto, Some(false)) => true,
+            let sizes: Vec<u64> = node
+                .vars
+                .iter()
+                .map(|v| if slicing == Slicing::Bit { v.ty.m.into() } else { 1 })
+                .collect();
+            let keep = |unrolled: &Unrolled| match (unroll, unrolled.unroll) {
+                (Unroll::Yes, Some(false))
+                | (Unroll::No, None | Some(false))
+                | (Unroll::Auto, Some(false)) => true,
                 (Unroll::Yes, _) | (Unroll::No | Unroll::Auto, Some(true)) => false,
                 (Unroll::Auto, None) => {
-                    it.iterations.iter().map(|body| cost(body, &sizes, &costs)).fold(0, u64::saturating_add) > unrolled_max(slicing)
+                    unrolled
+                        .iterations
+                        .iter()
+                        .map(|body| cost(body, &sizes, &costs))
+                        .fold(0, u64::saturating_add)
+                        > unrolled_max(slicing)
                 }
             };
             for note in loops::loops(node, &keep) {
@@ -422,7 +472,8 @@ impl Run<'_> {
                 if note.reason == loops::Reason::OneIteration || !asked {
                     continue;
                 }
-                let message = format!("the loop over `{}` was unrolled: {}", note.name, note.reason.text());
+                let message =
+                    format!("the loop over `{}` was unrolled: {}", note.name, note.reason.text());
                 if !warnings.iter().any(|w| w.message == message) {
                     warnings.push(program.sources.error(note.loc, message, "this loop"));
                 }
@@ -462,31 +513,57 @@ impl Run<'_> {
     }
 
     /// The last passes, with the scheduler of the options or the one that the model prefers.
-    fn schedule(&mut self, program: Program, slicing: Slicing) -> (Program, Schedule, Option<String>) {
+    fn schedule(
+        &mut self,
+        program: Program,
+        slicing: Slicing,
+    ) -> (Program, Schedule, Option<String>) {
         let (asked, target) = (self.options.schedule, &self.options.target);
         if matches!(asked, Schedule::None | Schedule::Depth | Schedule::Mslice) {
             return (self.finish(program, asked), asked, None);
         }
         let plain = self.finish(program.clone(), Schedule::None);
-        if asked == Schedule::Auto && slicing != Slicing::Bit && !matches!(self.options.interleave, Interleave::Times(_)) {
+        if asked == Schedule::Auto
+            && slicing != Slicing::Bit
+            && !matches!(self.options.interleave, Interleave::Times(_))
+        {
             let (n, _) = self.batches(&plain, slicing);
             if n > 1 {
-                // Steps of other batches lie between an equation and those it reads already; moved apart further they spill.
-                return (plain, Schedule::None, Some(format!("{n} batches in turn leave nothing to move apart")));
+                // Steps of other batches lie between an equation and those it reads already; moved
+                // apart further they spill.
+                return (
+                    plain,
+                    Schedule::None,
+                    Some(format!("{n} batches in turn leave nothing to move apart")),
+                );
             }
         }
         let before = estimate::entry(&plain, target, slicing);
         // With general registers C compilers order such blocks well themselves.
-        if asked == Schedule::Auto && slicing == Slicing::Bit && target.kind != machine::Kind::General {
+        if asked == Schedule::Auto
+            && slicing == Slicing::Bit
+            && target.kind != machine::Kind::General
+        {
             let ordered = self.finish(program.clone(), Schedule::Depth);
             let after = estimate::entry(&ordered, target, slicing);
             if after.spills < before.spills * AUTO_DEPTH {
-                let spills = |cost: &estimate::Cost| format!("{:.0} loads and stores of spilled values", cost.spills);
-                let reason = format!("model {}: none {}, depth {:.0}", target.machine.name, spills(&before), after.spills);
+                let spills = |cost: &estimate::Cost| {
+                    format!("{:.0} loads and stores of spilled values", cost.spills)
+                };
+                let reason = format!(
+                    "model {}: none {}, depth {:.0}",
+                    target.machine.name,
+                    spills(&before),
+                    after.spills
+                );
                 return (ordered, Schedule::Depth, Some(reason));
             }
         }
-        let other = if asked == Schedule::Bitslice || slicing == Slicing::Bit { Schedule::Bitslice } else { Schedule::Mslice };
+        let other = if asked == Schedule::Bitslice || slicing == Slicing::Bit {
+            Schedule::Bitslice
+        } else {
+            Schedule::Mslice
+        };
         let ordered = self.finish(program, other);
         let after = estimate::entry(&ordered, target, slicing);
         let gain = match (asked, other) {
@@ -495,20 +572,31 @@ impl Run<'_> {
             _ => BITSLICE_KEEPS,
         };
         let is_kept = after.cycles / before.cycles >= gain;
-        let mut reason =
-            format!("model {}: none {:.0} cycles, {} {:.0} cycles", target.machine.name, before.cycles, other.name(), after.cycles);
+        let mut reason = format!(
+            "model {}: none {:.0} cycles, {} {:.0} cycles",
+            target.machine.name,
+            before.cycles,
+            other.name(),
+            after.cycles
+        );
         if asked == Schedule::Bitslice && is_kept {
             reason += "; nothing to gain, so the order stays";
         } else if is_kept && after.cycles < before.cycles {
             let least = 100.0 * (1.0 - gain);
-            reason += &format!("; a predicted gain below {least:.0} % is not taken, as C compilers order the code anew");
+            reason += &format!(
+                "; a predicted gain below {least:.0} % is not taken, as C compilers order the code anew"
+            );
         }
         let (program, schedule) = if is_kept { (plain, Schedule::None) } else { (ordered, other) };
         (program, if asked == Schedule::Auto { schedule } else { asked }, Some(reason))
     }
 
     /// The last pass, with the number of batches of the options or the one that the model prefers.
-    fn interleave(&mut self, mut program: Program, slicing: Slicing) -> (Program, u32, Option<String>) {
+    fn interleave(
+        &mut self,
+        mut program: Program,
+        slicing: Slicing,
+    ) -> (Program, u32, Option<String>) {
         let (n, reason) = self.batches(&program, slicing);
         let one = interleave::interleave(&mut program, 0, n);
         if n > 1 {
@@ -556,13 +644,23 @@ impl Run<'_> {
             } else if cycles < but.0 {
                 let why = match (fits, spills <= spills_max) {
                     (false, _) => "are more code than the processor holds ready",
-                    (true, false) => "spill more registers, which C compilers make worse than the model",
+                    (true, false) => {
+                        "spill more registers, which C compilers make worse than the model"
+                    }
                     (true, true) => "gain less than 2 %",
                 };
                 but = (cycles, format!("; {n} {why}"));
             }
         }
-        (best.0, Some(format!("model {}: cycles of a batch, of {}{}", target.machine.name, texts.join(", of "), but.1)))
+        (
+            best.0,
+            Some(format!(
+                "model {}: cycles of a batch, of {}{}",
+                target.machine.name,
+                texts.join(", of "),
+                but.1
+            )),
+        )
     }
 
     fn finish(&mut self, mut program: Program, schedule: Schedule) -> Program {
@@ -588,7 +686,9 @@ impl Run<'_> {
             self.after("schedule_depth", &program);
         }
         if schedule == Schedule::Mslice {
-            each(&mut program, |node| schedule_mslice::schedule_mslice(node, options.look_behind, &options.target));
+            each(&mut program, |node| {
+                schedule_mslice::schedule_mslice(node, options.look_behind, &options.target)
+            });
         }
         each(&mut program, arrays::arrays);
         self.after("schedule_mslice", &program);
@@ -604,7 +704,11 @@ impl Run<'_> {
                 }
                 let sources = program.sources.clone();
                 bitslice::bitslice(program, self.options.specialise).map_err(|no| {
-                    let mut error = sources.error(no.loc, format!("{} has no bitsliced form", symbol(&no.op)), "only + and - do");
+                    let mut error = sources.error(
+                        no.loc,
+                        format!("{} has no bitsliced form", symbol(&no.op)),
+                        "only + and - do",
+                    );
                     error.help = Some("compile with --slicing v".into());
                     vec![error]
                 })?;
@@ -613,8 +717,14 @@ impl Run<'_> {
             Slicing::Vertical => {
                 let sources = program.sources.clone();
                 vslice::vslice(program).map_err(|no| {
-                    let mut error =
-                        sources.error(no.loc, format!("{} does not run in constant time on any processor", symbol(&no.op)), "here");
+                    let mut error = sources.error(
+                        no.loc,
+                        format!(
+                            "{} does not run in constant time on any processor",
+                            symbol(&no.op)
+                        ),
+                        "here",
+                    );
                     error.help = Some("divide by powers of two with a shift".into());
                     vec![error]
                 })
@@ -639,8 +749,13 @@ impl Run<'_> {
     }
 
     fn no_lookups(&self, program: &Program) -> Result<(), Vec<Diagnostic>> {
-        let Some(node) = program.nodes.iter().find(|n| matches!(n.body, Body::Table(_))) else { return Ok(()) };
-        let message = format!("table `{}` looks up the bits of one word, which is not constant time", node.name);
+        let Some(node) = program.nodes.iter().find(|n| matches!(n.body, Body::Table(_))) else {
+            return Ok(());
+        };
+        let message = format!(
+            "table `{}` looks up the bits of one word, which is not constant time",
+            node.name
+        );
         let help = "bitslice with --slicing b, or declare its input with one word for each bit, as in `v4`";
         Err(vec![Diagnostic { message, spans: vec![], help: Some(help.into()) }])
     }
@@ -656,8 +771,14 @@ fn bitsliced_size(node: &Node) -> usize {
 fn costs(program: &Program, slicing: Slicing) -> Vec<u64> {
     let mut costs: Vec<u64> = Vec::new();
     for node in &program.nodes {
-        let sizes: Vec<u64> = node.vars.iter().map(|v| if slicing == Slicing::Bit { v.ty.m.into() } else { 1 }).collect();
-        let words = |vars: &[ir::VarId]| vars.iter().map(|v| u64::from(node.vars[v.idx()].len)).sum::<u64>();
+        let sizes: Vec<u64> = node
+            .vars
+            .iter()
+            .map(|v| if slicing == Slicing::Bit { v.ty.m.into() } else { 1 })
+            .collect();
+        let words = |vars: &[ir::VarId]| {
+            vars.iter().map(|v| u64::from(node.vars[v.idx()].len)).sum::<u64>()
+        };
         let m = node.params.first().map_or(1, |v| sizes[v.idx()]);
         costs.push(match &node.body {
             Body::Stmts(stmts) => cost(stmts, &sizes, &costs),
@@ -674,12 +795,21 @@ fn cost(stmts: &[Stmt], sizes: &[u64], costs: &[u64]) -> u64 {
     for stmt in stmts {
         let one = match stmt {
             Stmt::Eq(eq) if eq.op == ir::Op::Copy => 0,
-            // A sum of words of several bits, each in a register of its own, is a ripple of full adders.
-            Stmt::Eq(eq) if matches!(eq.op, ir::Op::Add | ir::Op::Sub) && sizes[eq.dst.var.idx()] > 1 => 5 * sizes[eq.dst.var.idx()],
+            // A sum of words of several bits, each in a register of its own, is a ripple of full
+            // adders.
+            Stmt::Eq(eq)
+                if matches!(eq.op, ir::Op::Add | ir::Op::Sub) && sizes[eq.dst.var.idx()] > 1 =>
+            {
+                5 * sizes[eq.dst.var.idx()]
+            }
             Stmt::Eq(eq) => sizes[eq.dst.var.idx()],
             Stmt::Call(call) => costs.get(call.node.idx()).copied().unwrap_or(0),
             Stmt::Loop(it) => cost(&it.body, sizes, costs).saturating_mul(it.n.into()),
-            Stmt::Unrolled(it) => it.iterations.iter().map(|body| cost(body, sizes, costs)).fold(0, u64::saturating_add),
+            Stmt::Unrolled(it) => it
+                .iterations
+                .iter()
+                .map(|body| cost(body, sizes, costs))
+                .fold(0, u64::saturating_add),
         };
         sum = sum.saturating_add(one);
     }

@@ -1,4 +1,5 @@
-//! How many cycles the executed instructions take at least, as the machine file counts units: nothing waits for an operand.
+//! How many cycles the executed instructions take at least, as the machine file counts units:
+//! nothing waits for an operand.
 //!
 //! ```text
 //! 6 vpaddd, 4 vpslld      add: fp0 fp1 fp2 fp3      fp1 fp2 alone:   4 / 2 = 2 cycles
@@ -6,10 +7,11 @@
 //!                         6 enter in a cycle        entering:       10 / 6 = 1.7 cycles
 //! ```
 //!
-//! Work that only units of a set can do takes at least its sum by their number, for every set; the largest of these, and of what can
-//! enter in a cycle, is the bound. That is exactly what a perfect distribution reaches. Where a unit is not known, or an instruction
-//! may run with another one as one, it counts for nothing, so the number stays a lower bound. Where instructions of one class have
-//! different units, each counts for all that one of them may take.
+//! Work that only units of a set can do takes at least its sum by their number, for every set; the
+//! largest of these, and of what can enter in a cycle, is the bound. That is exactly what a perfect
+//! distribution reaches. Where a unit is not known, or an instruction may run with another one as
+//! one, it counts for nothing, so the number stays a lower bound. Where instructions of one class
+//! have different units, each counts for all that one of them may take.
 
 use std::collections::BTreeSet;
 
@@ -37,8 +39,7 @@ struct Work {
 
 /// The bound of instructions that are executed so many times each.
 ///
-/// # Errors
-/// An instruction that this does not know, in words.
+/// Errors: an instruction that this does not know, in words.
 pub fn bound(machine: &Machine, executed: &[(Instruction, u64)]) -> Result<Bound, String> {
     let mut factory = InstructionInfoFactory::new();
     let mut slots = 0;
@@ -47,49 +48,66 @@ pub fn bound(machine: &Machine, executed: &[(Instruction, u64)]) -> Result<Bound
         let work = work(machine, instruction, &mut factory)?;
         slots += work.slots * times;
         for (units, cycles) in work.units {
-            match works.iter_mut().find(|it| it.0 == units) {
+            match works.iter_mut().find(|work| work.0 == units) {
                 Some(it) => it.1 += cycles * times,
                 None => works.push((units, cycles * times)),
             }
         }
     }
-    let mut least = Bound { cycles: slots as f64 / f64::from(machine.issue_width), by: "issue".to_owned() };
+    let mut least =
+        Bound { cycles: slots as f64 / f64::from(machine.issue_width), by: "issue".to_owned() };
     let mut unions: BTreeSet<u32> = BTreeSet::new();
     for (units, _) in &works {
-        let wider: Vec<u32> = unions.iter().map(|it| it | units.0).collect();
+        let wider: Vec<u32> = unions.iter().map(|union| union | units.0).collect();
         unions.extend(wider);
         unions.insert(units.0);
     }
     for union in unions.into_iter().map(UnitSet) {
-        let sum: u64 = works.iter().filter(|it| it.0.0 & !union.0 == 0).map(|it| it.1).sum();
+        let sum: u64 =
+            works.iter().filter(|work| work.0.0 & !union.0 == 0).map(|work| work.1).sum();
         let cycles = sum as f64 / f64::from(union.count());
         if cycles > least.cycles {
-            let names: Vec<&str> = union.iter().map(|it| machine.units[it].as_str()).collect();
+            let names: Vec<&str> = union.iter().map(|idx| machine.units[idx].as_str()).collect();
             least = Bound { cycles, by: names.join(" ") };
         }
     }
     Ok(least)
 }
 
-fn work(machine: &Machine, it: &Instruction, factory: &mut InstructionInfoFactory) -> Result<Work, String> {
+fn work(
+    machine: &Machine,
+    it: &Instruction,
+    factory: &mut InstructionInfoFactory,
+) -> Result<Work, String> {
     let name = format!("{:?}", it.mnemonic()).to_lowercase();
-    // A conditional jump may enter as one with the comparison before it (Intel 64 Optimization Reference Manual, macro-fusion; AMD's
-    // guide for Zen 4, branch fusion).
-    let is_free = name == "nop" || name == "endbr64" || it.flow_control() == FlowControl::ConditionalBranch;
+    // A conditional jump may enter as one with the comparison before it (Intel 64 Optimization
+    // Reference Manual, macro-fusion; AMD's guide for Zen 4, branch fusion).
+    let is_free =
+        name == "nop" || name == "endbr64" || it.flow_control() == FlowControl::ConditionalBranch;
     let mut work = Work { slots: u64::from(!is_free), units: Vec::new() };
-    let is_vector = it.op_kinds().enumerate().any(|(k, kind)| kind == OpKind::Register && it.op_register(k as u32).is_vector_register());
+    let is_vector = it
+        .op_kinds()
+        .enumerate()
+        .any(|(k, kind)| kind == OpKind::Register && it.op_register(k as u32).is_vector_register());
     let rows = if is_vector {
-        let kind = if it.op0_kind() == OpKind::Register && it.op0_register().is_zmm() { Kind::Vector512 } else { Kind::Vector };
+        let kind = if it.op0_kind() == OpKind::Register && it.op0_register().is_zmm() {
+            Kind::Vector512
+        } else {
+            Kind::Vector
+        };
         of_vectors(it, name.strip_prefix('v').unwrap_or(&name), kind)?
     } else {
         of_general(it, &name)?.into_iter().map(|class| (Kind::General, class)).collect()
     };
     if let Some((kind, class)) = rows.first() {
-        let units = rows.iter().fold(0, |all, (kind, class)| all | machine.operation(*kind, *class).units.0);
-        // The row counts what the multiplication of 32 bits takes: two micro-operations on Skylake, one for 16 bits, three for 64
-        // (llvm-mca 19). The least of them is one.
+        let units = rows
+            .iter()
+            .fold(0, |all, (kind, class)| all | machine.operation(*kind, *class).units.0);
+        // The row counts what the multiplication of 32 bits takes: two micro-operations on Skylake,
+        // one for 16 bits, three for 64 (llvm-mca 19). The least of them is one.
         let is_other_product = *class == Class::Mul && is_vector && !name.ends_with("mulld");
-        let cycles = if is_other_product { 1 } else { machine.operation(*kind, *class).micro_ops.into() };
+        let cycles =
+            if is_other_product { 1 } else { machine.operation(*kind, *class).micro_ops.into() };
         work.units.push((UnitSet(units), cycles));
     }
     // Repeated string instructions move as much at a time as the processor likes.
@@ -121,10 +139,13 @@ fn work(machine: &Machine, it: &Instruction, factory: &mut InstructionInfoFactor
 fn is_idiom(it: &Instruction) -> bool {
     let last = it.op_count().saturating_sub(1);
     let registers = (it.op_kind(last.saturating_sub(1)), it.op_kind(last));
-    last > 0 && registers == (OpKind::Register, OpKind::Register) && it.op_register(last - 1) == it.op_register(last)
+    last > 0
+        && registers == (OpKind::Register, OpKind::Register)
+        && it.op_register(last - 1) == it.op_register(last)
 }
 
-/// Whether all lanes are shifted by one number in a register or in memory, as `psllvd`, with a number for each, does not.
+/// Whether all lanes are shifted by one number in a register or in memory, as `psllvd`, with a
+/// number for each, does not.
 fn is_shift_by_register(it: &Instruction, name: &str) -> bool {
     let is_of_each = ["psllv", "psrlv", "psrav"].iter().any(|with| name.starts_with(with));
     !is_of_each && it.op_kind(it.op_count().saturating_sub(1)) != OpKind::Immediate8
@@ -134,34 +155,42 @@ fn unknown(name: &str) -> String {
     format!("nothing is known of the instruction `{name}`")
 }
 
-/// The row of the machine file whose units an instruction on general registers takes; `None` if it only moves, jumps, or no row has
-/// its units.
+/// The row of the machine file whose units an instruction on general registers takes; `None` if it
+/// only moves, jumps, or no row has its units.
 ///
-/// **Source** llvm-mca 19 for Zen 4 and Skylake, uops.info, and for Zen 4 what was measured here; `mca.rs` compares all. A row may
-/// have more units than an instruction takes, which makes the bound lower, and never fewer.
+/// **Source** llvm-mca 19 for Zen 4 and Skylake, uops.info, and for Zen 4 what was measured here;
+/// `mca.rs` compares all. A row may have more units than an instruction takes, which makes the
+/// bound lower, and never fewer.
 fn of_general(it: &Instruction, name: &str) -> Result<Option<Class>, String> {
     let from_memory = it.op_kinds().any(|kind| kind == OpKind::Memory);
     Ok(match name {
-        // Zeros are known when they are named (Intel's manual, zero idioms; measured on Zen 4: as many as enter).
+        // Zeros are known when they are named (Intel's manual, zero idioms; measured on Zen 4: as
+        // many as enter).
         "xor" | "sub" if is_idiom(it) => None,
         // The load extends the sign.
         "movsx" | "movsxd" if from_memory => None,
-        // Any arithmetic unit. Fewer take `andn` and `bswap` (p1 p5 on Skylake) and `bt` (p0 p6; alu1 alu2 on Zen 4).
-        "and" | "or" | "xor" | "not" | "test" | "andn" | "bswap" | "bt" | "movsx" | "movsxd" => Some(Class::Logic),
+        // Any arithmetic unit. Fewer take `andn` and `bswap` (p1 p5 on Skylake) and `bt` (p0 p6;
+        // alu1 alu2 on Zen 4).
+        "and" | "or" | "xor" | "not" | "test" | "andn" | "bswap" | "bt" | "movsx" | "movsxd" => {
+            Some(Class::Logic)
+        }
         // p0 p6 of Skylake for the first two.
         "cdq" | "cqo" | "cdqe" | "cwde" => Some(Class::Logic),
         // Any arithmetic unit; `adc`, `sbb` p0 p6 and `lea` p1 p5 of Skylake.
         "add" | "sub" | "cmp" | "inc" | "dec" | "neg" | "adc" | "sbb" | "lea" => Some(Class::Add),
-        // p1 and alu1; the higher half comes from a second micro-operation on Skylake, which is left out.
+        // p1 and alu1; the higher half comes from a second micro-operation on Skylake, which is
+        // left out.
         "imul" | "mul" | "mulx" => Some(Class::Mul),
-        // p0 p6 and alu1 alu2, also by a register; Skylake has two micro-operations more for `cl`, which are left out.
+        // p0 p6 and alu1 alu2, also by a register; Skylake has two micro-operations more for `cl`,
+        // which are left out.
         "shl" | "sal" | "shr" | "sar" | "shlx" | "shrx" | "sarx" => Some(Class::Shift),
         "rol" | "ror" | "rorx" => Some(Class::Rotate),
         // p1 of Skylake, several micro-operations of Zen 4 (1.5 cycles, measured): no row has both.
         "shld" | "shrd" => None,
-        // Moves end where registers are named, more often than not; extensions with zeros on Skylake.
-        "mov" | "movzx" | "movbe" | "movnti" | "xchg" | "push" | "pop" | "leave" | "nop" | "endbr64" | "cld" | "prefetcht0"
-        | "vzeroupper" => None,
+        // Moves end where registers are named, more often than not; extensions with zeros on
+        // Skylake.
+        "mov" | "movzx" | "movbe" | "movnti" | "xchg" | "push" | "pop" | "leave" | "nop"
+        | "endbr64" | "cld" | "prefetcht0" | "vzeroupper" => None,
         // p0 p6 of Skylake, two units of Zen 4 (measured).
         _ if name.starts_with("set") || name.starts_with("cmov") => Some(Class::Logic),
         // String instructions, and masks, of which no row is.
@@ -171,54 +200,79 @@ fn of_general(it: &Instruction, name: &str) -> Result<Option<Class>, String> {
     })
 }
 
-/// The same of vector registers, the name without the `v` that most begin with: the rows any of whose units it may take.
+/// The same of vector registers, the name without the `v` that most begin with: the rows any of
+/// whose units it may take.
 ///
-/// On Zen 4 was measured which pipes two instructions share, by pairs of independent ones that run in turn: shifts by a number and
-/// `pmulld` share none, so they have two pipes each, fp1 fp2 and fp0 fp3 as LLVM and GCC say. `prold` shares both with `pmulld`;
-/// `pshufb`, `permq`, `palignr`, `packuswb`, `extracti128` and their like share one with either, and both with each other;
-/// `pshufd`, `punpck` and `shufps` run three in a cycle, and share all pipes of shifts and of `pshufb`.
+/// On Zen 4 was measured which pipes two instructions share, by pairs of independent ones that run
+/// in turn: shifts by a number and `pmulld` share none, so they have two pipes each, fp1 fp2 and
+/// fp0 fp3 as LLVM and GCC say. `prold` shares both with `pmulld`; `pshufb`, `permq`, `palignr`,
+/// `packuswb`, `extracti128` and their like share one with either, and both with each other;
+/// `pshufd`, `punpck` and `shufps` run three in a cycle, and share all pipes of shifts and of
+/// `pshufb`.
 fn of_vectors(it: &Instruction, name: &str, kind: Kind) -> Result<Vec<(Kind, Class)>, String> {
-    let begins = |with: &[&str]| with.iter().any(|it| name.starts_with(it));
+    let begins = |with: &[&str]| with.iter().any(|word| name.starts_with(word));
     let from_memory = it.op_kinds().any(|kind| kind == OpKind::Memory);
     let row = |class: Class| vec![(kind, class)];
     // Masks are compared into, and numbers come and go, by units that no row names.
     if it.op_kind(0) == OpKind::Register && !it.op0_register().is_vector_register() {
         return Ok(Vec::new());
     }
-    // Zeros and ones are known when they are named, or take a unit that is left out (Intel's manual, zero and ones idioms).
+    // Zeros and ones are known when they are named, or take a unit that is left out (Intel's
+    // manual, zero and ones idioms).
     if begins(&["pxor", "psub", "xorp", "pandn", "pcmp"]) && is_idiom(it) {
         return Ok(Vec::new());
     }
     Ok(match name {
         // All units of vectors; `pblendw` p5 of Skylake, `pblendvb` two pipes of Zen 4 (measured).
-        _ if begins(&["pand", "por", "pxor", "andp", "andnp", "orp", "xorp", "pblend", "blend"]) => row(Class::Logic),
-        // The row of narrow vectors is of processors without it, all of whose units do logic (measured on Zen 4: 4 a cycle).
-        _ if begins(&["pternlog"]) => row(if kind == Kind::Vector512 { Class::Ternary } else { Class::Logic }),
+        _ if begins(&[
+            "pand", "por", "pxor", "andp", "andnp", "orp", "xorp", "pblend", "blend",
+        ]) =>
+        {
+            row(Class::Logic)
+        }
+        // The row of narrow vectors is of processors without it, all of whose units do logic
+        // (measured on Zen 4: 4 a cycle).
+        _ if begins(&["pternlog"]) => {
+            row(if kind == Kind::Vector512 { Class::Ternary } else { Class::Logic })
+        }
         // All units; comparisons and extremes p0 p1 of Skylake.
         _ if begins(&["padd", "psub", "pcmp", "pmin", "pmax"]) => row(Class::Add),
         // p0 p1 of Skylake, fp0 fp3 of Zen 4.
         _ if begins(&["pmul", "pmadd"]) => row(Class::Mul),
         // p5 of Skylake, the pipes of `pshufb` on Zen 4 (measured).
         "psrldq" | "pslldq" => row(Class::Shuffle),
-        // By a register of which all lanes take the count: p5 beside p0 p1 on Skylake, the pipes of products on Zen 4 (measured).
+        // By a register of which all lanes take the count: p5 beside p0 p1 on Skylake, the pipes of
+        // products on Zen 4 (measured).
         _ if begins(&["psll", "psrl", "psra"]) && is_shift_by_register(it, name) => Vec::new(),
         // By a number, and each lane by its own: p0 p1 and fp1 fp2.
         _ if begins(&["psll", "psrl", "psra"]) => row(Class::Shift),
-        // Of 512 bits p0 and fp0 fp3 (measured). The row of narrow vectors counts the shifts of a processor without rotations: one of
-        // the two has p0 p1, and fp0 fp3 is in the other.
+        // Of 512 bits p0 and fp0 fp3 (measured). The row of narrow vectors counts the shifts of a
+        // processor without rotations: one of the two has p0 p1, and fp0 fp3 is in the other.
         _ if begins(&["prol", "pror"]) && kind == Kind::Vector512 => row(Class::Rotate),
-        _ if begins(&["prol", "pror"]) => vec![(kind, Class::Shift), (Kind::Vector512, Class::Rotate)],
+        _ if begins(&["prol", "pror"]) => {
+            vec![(kind, Class::Shift), (Kind::Vector512, Class::Rotate)]
+        }
         // From memory the load does it, or any unit.
         _ if begins(&["insert"]) && from_memory => row(Class::Logic),
-        _ if begins(&["pbroadcast", "broadcast", "movddup", "movshdup", "movsldup"]) && from_memory => Vec::new(),
+        _ if begins(&["pbroadcast", "broadcast", "movddup", "movshdup", "movsldup"])
+            && from_memory =>
+        {
+            Vec::new()
+        }
         // Between general registers and vectors, by units that no row names.
         _ if begins(&["pinsr", "pextr", "movmsk", "pmovm2"]) => Vec::new(),
         // p5 of Skylake; on Zen 4 also the pipe of shifts that `pshufb` has not (measured).
-        _ if begins(&["pshufd", "pshufhw", "pshuflw", "shufp", "punpck", "unpck", "permil", "movddup", "movshdup", "movsldup"]) => {
+        _ if begins(&[
+            "pshufd", "pshufhw", "pshuflw", "shufp", "punpck", "unpck", "permil", "movddup",
+            "movshdup", "movsldup",
+        ]) =>
+        {
             vec![(kind, Class::Shuffle), (kind, Class::Shift)]
         }
         // p5 of Skylake, the pipes of `pshufb` on Zen 4 (measured).
-        _ if begins(&["pshuf", "shuf", "pack", "palignr", "perm", "insert", "extract", "pmov"]) => row(Class::Shuffle),
+        _ if begins(&["pshuf", "shuf", "pack", "palignr", "perm", "insert", "extract", "pmov"]) => {
+            row(Class::Shuffle)
+        }
         _ if begins(&["pbroadcast", "broadcast", "align"]) => row(Class::Shuffle),
         _ if begins(&["mov", "lddqu"]) => Vec::new(),
         _ => return Err(unknown(name)),
@@ -236,8 +290,10 @@ mod tests {
 
     /// Instructions from their bytes, each executed so many times.
     fn bound_of(machine: &str, code: &[(&[u8], u64)]) -> Result<Bound, String> {
-        let executed: Vec<(Instruction, u64)> =
-            code.iter().map(|it| (Decoder::with_ip(64, it.0, 0, DecoderOptions::NONE).decode(), it.1)).collect();
+        let executed: Vec<(Instruction, u64)> = code
+            .iter()
+            .map(|pair| (Decoder::with_ip(64, pair.0, 0, DecoderOptions::NONE).decode(), pair.1))
+            .collect();
         bound(&Machine::bundled(machine).expect("it is bundled"), &executed)
     }
 
@@ -257,7 +313,10 @@ mod tests {
     fn by_hand() {
         let check = |machine: &str, code: &[(&[u8], u64)], cycles: f64, by: &str| {
             let found = bound_of(machine, code).expect("all of it is known");
-            assert!((found.cycles - cycles).abs() < 1e-9 && found.by == by, "{machine}: {found:?}, by hand {cycles} {by}");
+            assert!(
+                (found.cycles - cycles).abs() < 1e-9 && found.by == by,
+                "{machine}: {found:?}, by hand {cycles} {by}"
+            );
         };
         // The example above: ten on four units; with more shifts those on two units decide.
         check("zen4", &[(VPADDD, 6), (VPSLLD, 4)], 2.5, "fp0 fp1 fp2 fp3");
@@ -284,9 +343,13 @@ mod tests {
             let mut times = vec![1; all.len()];
             let mut before = 0.0;
             for step in 0..200 {
-                let code: Vec<(&[u8], u64)> = all.iter().copied().zip(times.iter().copied()).collect();
+                let code: Vec<(&[u8], u64)> =
+                    all.iter().copied().zip(times.iter().copied()).collect();
                 let now = bound_of(machine, &code).expect("all of it is known").cycles;
-                assert!(now > 0.0 && now >= before, "{machine}, step {step} of seed 7: {now} after {before}");
+                assert!(
+                    now > 0.0 && now >= before,
+                    "{machine}, step {step} of seed 7: {now} after {before}"
+                );
                 before = now;
                 times[random.usize(..all.len())] += random.u64(..5);
             }
@@ -295,9 +358,15 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_refused_by_name() {
-        assert_eq!(bound_of("zen4", &[(ADD, 1), (CPUID, 1)]), Err("nothing is known of the instruction `cpuid`".to_owned()));
+        assert_eq!(
+            bound_of("zen4", &[(ADD, 1), (CPUID, 1)]),
+            Err("nothing is known of the instruction `cpuid`".to_owned())
+        );
         // vaesenc ymm0, ymm1, ymm2
         let aes: &[u8] = &[0xc4, 0xe2, 0x75, 0xdc, 0xc2];
-        assert_eq!(bound_of("skylake", &[(aes, 3)]), Err("nothing is known of the instruction `aesenc`".to_owned()));
+        assert_eq!(
+            bound_of("skylake", &[(aes, 3)]),
+            Err("nothing is known of the instruction `aesenc`".to_owned())
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! One way to make C of a subject: every option in one place, and the two steps that follow from it.
+//! One way to make C of a subject: every option in one place, and the two steps that follow from
+//! it.
 
 use std::path::PathBuf;
 
@@ -21,9 +22,7 @@ use crate::unit::Subject;
 pub struct Recipe {
     /// Options of the passes; `ternary` follows from the target.
     pub options: Options,
-    /// The target.
     pub arch: Arch,
-    /// The C compiler.
     pub cc: Cc,
     /// Its optimisation flag, such as `-O3`.
     pub opt: &'static str,
@@ -39,11 +38,9 @@ pub struct Recipe {
     pub stem: Option<String>,
 }
 
-/// A back end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Back {
-    /// The C compiler.
     #[default]
     C,
     /// Ours, with so much search for each block.
@@ -65,7 +62,8 @@ pub struct Made {
     pub refused: Option<String>,
     /// Of the blocks of the assembly file: steps, and what registers cost beside them.
     pub blocks: Vec<(usize, Count)>,
-    /// Cycles of the model for the function that works on blocks: in the order of the text, and in the first one of the assembly.
+    /// Cycles of the model for the function that works on blocks: in the order of the text, and in
+    /// the first one of the assembly.
     pub cycles: [u64; 2],
     /// Of the loop in assembly that hands on most, the bytes of its buffers.
     pub buffer_bytes: usize,
@@ -74,8 +72,8 @@ pub struct Made {
 }
 
 impl Recipe {
-    /// A slicing on a target, everything else as `compile` has it without options: what gets its C another way measures, tests and
-    /// ships the same C.
+    /// A slicing on a target, everything else as `compile` has it without options: what gets its C
+    /// another way measures, tests and ships the same C.
     pub fn new(slicing: Slicing, arch: Arch, cc: Cc, unroll: Unroll, opt: &'static str) -> Recipe {
         Recipe {
             options: Options { slicing, unroll, schedule: Schedule::Auto, ..Options::default() },
@@ -92,7 +90,9 @@ impl Recipe {
 
     /// The machine file that the schedulers use: the one named, else the default of the target.
     fn machine(&self) -> Machine {
-        self.machine.clone().unwrap_or_else(|| Machine::bundled(self.arch.row().machine).expect("the default machines are bundled"))
+        self.machine.clone().unwrap_or_else(|| {
+            Machine::bundled(self.arch.row().machine).expect("the default machines are bundled")
+        })
     }
 
     /// The processor that the schedulers and the model have in mind.
@@ -102,45 +102,59 @@ impl Recipe {
 
     /// Runs the passes, and the assembly back end if it is asked for.
     ///
-    /// # Errors
-    /// What is wrong with the program.
+    /// Errors: what is wrong with the program.
     pub fn make(&self, subject: &Subject) -> Result<Made, Vec<Diagnostic>> {
         let Back::Auto(effort) = self.back else { return self.make_by(subject) };
         let (promise, why) = self.promise(subject)?;
-        let (back, by) = if promise.is_some() { (Back::Asm(effort), "assembly") } else { (Back::C, "C") };
-        Ok(Made { back_reason: Some(format!("{by}: {why}")), ..Recipe { back, ..self.clone() }.make_by(subject)? })
+        let (back, by) =
+            if promise.is_some() { (Back::Asm(effort), "assembly") } else { (Back::C, "C") };
+        Ok(Made {
+            back_reason: Some(format!("{by}: {why}")),
+            ..Recipe { back, ..self.clone() }.make_by(subject)?
+        })
     }
 
-    /// How many times as fast as the C the assembly is by the model, if that is more than the model errs; and why.
+    /// How many times as fast as the C the assembly is by the model, if that is more than the
+    /// model errs; and why.
     ///
-    /// # Errors
-    /// What is wrong with the program.
+    /// Errors: what is wrong with the program.
     pub fn promise(&self, subject: &Subject) -> Result<(Option<f64>, String), Vec<Diagnostic>> {
         if !self.arch.has_assembly() {
             return Ok((None, format!("there is no assembly for {}", self.arch.name())));
         }
-        let first = Recipe { back: Back::Asm(Effort { millions: 0 }), ..self.clone() }.make_by(subject)?;
+        let first =
+            Recipe { back: Back::Asm(Effort { millions: 0 }), ..self.clone() }.make_by(subject)?;
         if let Some(why) = first.refused {
             return Ok((None, why));
         }
         let cost = estimate::entry(&first.compiled.program, &self.target(), self.options.slicing);
         let spills = cost.spills / cost.equations.max(1.0);
         if spills < asm::SPILLING {
-            return Ok((None, format!("the text spills {spills:.2} values an equation, and C compilers lose nothing by that")));
+            return Ok((
+                None,
+                format!(
+                    "the text spills {spills:.2} values an equation, and C compilers lose nothing by that"
+                ),
+            ));
         }
-        let n_steps: usize = first.blocks.iter().map(|it| it.0).sum();
+        let n_steps: usize = first.blocks.iter().map(|block| block.0).sum();
         if n_steps < asm::LONG {
             return Ok((None, format!("{n_steps} steps are few enough for C compilers")));
         }
         let [text, ours] = first.cycles;
         let promise = text as f64 / ours.max(1) as f64;
-        let why = format!("model {}: {text} cycles in the order of the text, {ours} in ours", self.machine().name);
+        let why = format!(
+            "model {}: {text} cycles in the order of the text, {ours} in ours",
+            self.machine().name
+        );
         if promise < asm::PROMISED {
             return Ok((None, format!("{why}, within what the model errs")));
         }
         if first.buffer_bytes > asm::BUFFERED_BYTES {
             let kb = first.buffer_bytes >> 10;
-            let why = format!("{why}; but its loop hands on through buffers of {kb} KB, more than a first-level cache");
+            let why = format!(
+                "{why}; but its loop hands on through buffers of {kb} KB, more than a first-level cache"
+            );
             return Ok((Some(asm::PROMISED), why));
         }
         Ok((Some(promise), why))
@@ -150,27 +164,51 @@ impl Recipe {
     fn make_by(&self, subject: &Subject) -> Result<Made, Vec<Diagnostic>> {
         let target = self.target();
         let sponge = self.mode.as_deref().and_then(|mode| subject.sponge(mode));
-        // Where a register holds one message, single messages are what the code is for; and each message is read and written at a
-        // place of its own, for many of which a cache has no room when they are a power of two apart.
+        // Where a register holds one message, single messages are what the code is for; and each
+        // message is read and written at a place of its own, for many of which a cache has no room
+        // when they are a power of two apart.
         let interleave = match self.options.interleave {
-            Interleave::Auto if sponge.is_some() => Interleave::AtMost(if self.arch.is_vector() { 2 } else { 1 }),
+            Interleave::Auto if sponge.is_some() => {
+                Interleave::AtMost(if self.arch.is_vector() { 2 } else { 1 })
+            }
             asked => asked,
         };
         // Assembly has all inlined, and orders of its own, which it judges beside that of the text.
         let (inline, schedule) = match (self.back, self.options.schedule) {
             (Back::C, schedule) => (self.options.inline, schedule),
-            (_, Schedule::Auto) if self.options.slicing == Slicing::Bit => (Inline::All, Schedule::None),
+            (_, Schedule::Auto) if self.options.slicing == Slicing::Bit => {
+                (Inline::All, Schedule::None)
+            }
             (_, schedule) => (Inline::All, schedule),
         };
-        let counter = self.mode.as_deref().filter(|_| sponge.is_none()).map(|mode| subject.counter(mode)).transpose()?;
-        // Where the key is a part of the block, as ChaCha20's, and registers are general, gcc spills words of it beside each other once
-        // `mslice` has spread the steps, and no C wipes them.
-        let has_key_in_block = counter.as_ref().is_some_and(|it| !it.is_block());
+        let counter = self
+            .mode
+            .as_deref()
+            .filter(|_| sponge.is_none())
+            .map(|mode| subject.counter(mode))
+            .transpose()?;
+        // Where the key is a part of the block, as ChaCha20's, and registers are general, gcc
+        // spills words of it beside each other once `mslice` has spread the steps, and no C wipes
+        // them.
+        let has_key_in_block = counter.as_ref().is_some_and(|counter| !counter.is_block());
         let schedule = match schedule {
-            Schedule::Auto if has_key_in_block && !self.arch.is_vector() && self.options.slicing != Slicing::Bit => Schedule::None,
+            Schedule::Auto
+                if has_key_in_block
+                    && !self.arch.is_vector()
+                    && self.options.slicing != Slicing::Bit =>
+            {
+                Schedule::None
+            }
             schedule => schedule,
         };
-        let options = Options { inline, schedule, ternary: self.arch.has_ternary(), target, interleave, ..self.options.clone() };
+        let options = Options {
+            inline,
+            schedule,
+            ternary: self.arch.has_ternary(),
+            target,
+            interleave,
+            ..self.options.clone()
+        };
         let mut compiled = pipeline::compile(&subject.ast, &subject.entries_for(sponge), &options)?;
         if compiled.interleave > 1 && subject.primitive.is_none() {
             // Without bytes there is no rest of a message, for which the entry on one batch is.
@@ -184,15 +222,23 @@ impl Recipe {
             interleave::forget_unused(&mut compiled.program);
         }
         let short = compiled.program.entries[at];
-        let mode = sponge.map(|sponge| Mode { sponge, name: format!("{}{}", self.prefix, sponge.prefix()), short });
+        let mode = sponge.map(|sponge| Mode {
+            sponge,
+            name: format!("{}{}", self.prefix, sponge.prefix()),
+            short,
+        });
         let unit = Unit { counter, mode, ..subject.unit(&compiled, options.word) };
         // Ascon's modes share their permutation: a program may have all of them.
         let mode = sponge.map_or(String::new(), |it| format!("_{}", it.mode()));
         let name = unit.name.as_ref().map(|name| format!("{}{name}{mode}", self.prefix));
-        // Where bytes give the file a name, its other functions have it too: nodes of two files may be the same.
+        // Where bytes give the file a name, its other functions have it too: nodes of two files may
+        // be the same.
         let stem = |own: &str| name.clone().unwrap_or_else(|| format!("{}{own}", self.prefix));
         let entry = Stage { name: stem(&unit.entry.name), ..unit.entry.clone() };
-        let schedule = unit.schedule.clone().map(|it| Stage { name: format!("{}_keys", stem(&it.name)), ..it });
+        let schedule = unit
+            .schedule
+            .clone()
+            .map(|schedule| Stage { name: format!("{}_keys", stem(&schedule.name)), ..schedule });
         let unit = Unit { prefix: self.prefix.clone(), name, entry, schedule, ..unit };
         let mut made = Made {
             compiled,
@@ -215,25 +261,44 @@ impl Recipe {
         emit_c::source(
             &made.compiled,
             &made.unit,
-            EmitOptions { arch: self.arch, with_lines, with_harness, with_sliced: made.unit.mode.is_none(), with_both: false },
+            EmitOptions {
+                arch: self.arch,
+                with_lines,
+                with_harness,
+                with_sliced: made.unit.mode.is_none(),
+                with_both: false,
+            },
         )
     }
 
     /// The C text of the sliced interface alone: the functions that validation follows.
     pub fn sliced_source(&self, made: &Made) -> String {
         let unit = Unit { name: None, others: made.others(), ..made.unit.clone() };
-        let options = EmitOptions { arch: self.arch, with_lines: false, with_harness: false, with_sliced: true, with_both: false };
+        let options = EmitOptions {
+            arch: self.arch,
+            with_lines: false,
+            with_harness: false,
+            with_sliced: true,
+            with_both: false,
+        };
         emit_c::source(&made.compiled, &unit, options)
     }
 
-    /// The sliced interface as an object file, with what is in assembly: what [`crate::validate`] reads.
+    /// The sliced interface as an object file, with what is in
+    /// assembly: what [`crate::validate`] reads.
     pub fn object(&self, made: &Made) -> Result<Vec<u8>, ToolError> {
         native::object(&self.sliced_source(made), &made.assembly, self.arch, self.cc, self.opt)
     }
 
     /// Compiles the C text with its harness.
     pub fn build(&self, made: &Made) -> Result<PathBuf, ToolError> {
-        native::build_with(&self.source(made, true, false), &made.assembly, self.arch, self.cc, self.opt)
+        native::build_with(
+            &self.source(made, true, false),
+            &made.assembly,
+            self.arch,
+            self.cc,
+            self.opt,
+        )
     }
 }
 
@@ -243,15 +308,24 @@ impl Made {
         let (shape, machine) = (emit_c::shape(&self.compiled, recipe.arch), recipe.machine());
         let stem = recipe.stem.as_ref().unwrap_or(&self.unit.entry.name).clone();
         let mut nodes = vec![(self.unit.entry.node, format!("{stem}_kernel"))];
-        let others = [(self.unit.one, "one"), (self.unit.mode.as_ref().map_or(self.unit.one, |it| it.short), "short")];
+        let others = [
+            (self.unit.one, "one"),
+            (self.unit.mode.as_ref().map_or(self.unit.one, |mode| mode.short), "short"),
+        ];
         for (node, name) in others {
-            if nodes.iter().all(|it| it.0 != node) {
+            if nodes.iter().all(|pair| pair.0 != node) {
                 nodes.push((node, format!("{stem}_kernel_{name}")));
             }
         }
         let mut text = String::from("\t.intel_syntax noprefix\n");
         for (node, name) in &nodes {
-            match asm::assemble(&self.compiled.program.nodes[node.idx()], shape, name, &machine, effort) {
+            match asm::assemble(
+                &self.compiled.program.nodes[node.idx()],
+                shape,
+                name,
+                &machine,
+                effort,
+            ) {
                 Ok(made) => {
                     text += &made.text;
                     if *node == self.unit.entry.node {
@@ -271,13 +345,15 @@ impl Made {
         self.unit.assembled = nodes;
     }
 
-    /// Functions in assembly that the sliced interface does not call: that on one batch beside those in turn, and the permutation of
-    /// fewer rounds of Ascon's modes.
+    /// Functions in assembly that the sliced interface does not call: that on one batch beside
+    /// those in turn, and the permutation of fewer rounds of Ascon's modes.
     pub fn others(&self) -> Vec<Stage> {
         let entry = &self.unit.entry;
-        let name = |node: NodeId| format!("{}_{}", entry.name, if node == self.unit.one { "one" } else { "short" });
-        let others = self.unit.assembled.iter().filter(|it| it.0 != entry.node);
-        others.map(|it| Stage { node: it.0, name: name(it.0), ..entry.clone() }).collect()
+        let name = |node: NodeId| {
+            format!("{}_{}", entry.name, if node == self.unit.one { "one" } else { "short" })
+        };
+        let others = self.unit.assembled.iter().filter(|pair| pair.0 != entry.node);
+        others.map(|other| Stage { node: other.0, name: name(other.0), ..entry.clone() }).collect()
     }
 
     /// Equations of all nodes: the size of the C text.

@@ -1,4 +1,5 @@
-//! A recipe in a file: how to compile one program for one target, as `meanwhile cipher tune` found it and other commands take it.
+//! A recipe in a file: how to compile one program for one target, as `meanwhile cipher tune` found
+//! it and other commands take it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -28,13 +29,11 @@ pub const OPTS: [&str; 4] = ["-O3", "-O2", "-O1", "-Os"];
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RecipeFile {
-    /// [`FORMAT`].
     pub format: u32,
     /// The primitive or the file's entry, for readers.
     pub subject: String,
     /// The [`fingerprint`] of the program that it was made for.
     pub program: String,
-    /// The options.
     pub way: Way,
     /// What was measured, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +44,6 @@ pub struct RecipeFile {
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Way {
-    /// The target.
     pub arch: Arch,
     /// How words lie in registers.
     pub slicing: Slicing,
@@ -60,14 +58,12 @@ pub struct Way {
     pub schedule: Schedule,
     /// Interleaved batches of blocks.
     pub interleave: u32,
-    /// `c` or `asm`.
     pub emit: Emit,
     /// Millions of steps that the search of the assembly back end may take for each block.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<u32>,
     /// The C compiler; with assembly, for the functions that remain in C.
     pub cc: Cc,
-    /// Its optimisation flag.
     pub opt: String,
 }
 
@@ -75,9 +71,7 @@ pub struct Way {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Emit {
-    /// The C compiler.
     C,
-    /// Our back end.
     Asm,
 }
 
@@ -85,11 +79,8 @@ pub enum Emit {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Measured {
-    /// The processor.
     pub cpu: String,
-    /// The day.
     pub date: String,
-    /// The compilers.
     pub compilers: Vec<String>,
     /// Time-stamp cycles a byte of output, the entry on registers alone.
     pub cycles_per_byte: f64,
@@ -99,14 +90,13 @@ pub struct Measured {
     pub ratio: f64,
     /// 95 % interval of `ratio`.
     pub interval: [f64; 2],
-    /// Pairs of runs.
     pub pairs: usize,
 }
 
 impl Way {
     /// The recipe with these options.
     pub fn recipe(&self) -> Recipe {
-        let opt = OPTS.iter().find(|it| **it == self.opt).expect("`check` has seen the flag");
+        let opt = OPTS.iter().find(|opt| **opt == self.opt).expect("`check` has seen the flag");
         let mut recipe = Recipe::new(self.slicing, self.arch, self.cc, self.unroll, opt);
         recipe.options.word = if self.slicing == Slicing::Bit { Some(1) } else { self.word };
         recipe.options.inline = self.inline;
@@ -114,7 +104,9 @@ impl Way {
         recipe.options.interleave = Interleave::Times(self.interleave);
         recipe.back = match self.emit {
             Emit::C => Back::C,
-            Emit::Asm => Back::Asm(self.budget.map_or_else(Effort::default, |millions| Effort { millions })),
+            Emit::Asm => {
+                Back::Asm(self.budget.map_or_else(Effort::default, |millions| Effort { millions }))
+            }
         };
         recipe
     }
@@ -148,8 +140,7 @@ impl RecipeFile {
 
     /// Reads a file.
     ///
-    /// # Errors
-    /// The error, with file and line.
+    /// Errors: the error, with file and line.
     pub fn read(path: &Path) -> Result<RecipeFile, Diagnostic> {
         let text = std::fs::read_to_string(path).map_err(|error| {
             Diagnostic::new(format!("cannot read the recipe {}: {error}", path.display()))
@@ -163,37 +154,45 @@ impl RecipeFile {
         let tune = "`meanwhile cipher tune` makes it anew";
         let file: RecipeFile = toml::from_str(text).map_err(|error| {
             let range = error.span().unwrap_or(0..0);
-            Diagnostic::new(error.message().replace('\n', ", ")).at(Span::new(source, range), "here").with_help(tune)
+            Diagnostic::new(error.message().replace('\n', ", "))
+                .at(Span::new(source, range), "here")
+                .with_help(tune)
         })?;
         let at = |key: &str| text.find(key).map_or(0..0, |from| from..from + key.len());
         if file.format != FORMAT {
-            let message = format!("the recipe has format {}, and this program reads {FORMAT}", file.format);
-            return Err(Diagnostic::new(message).at(Span::new(source, at("format")), "here").with_help(tune));
+            let message =
+                format!("the recipe has format {}, and this program reads {FORMAT}", file.format);
+            return Err(Diagnostic::new(message)
+                .at(Span::new(source, at("format")), "here")
+                .with_help(tune));
         }
         match file.way.wrong() {
-            Some(message) => Err(Diagnostic::new(message).at(Span::new(source, at("[way]")), "in this part").with_help(tune)),
+            Some(message) => Err(Diagnostic::new(message)
+                .at(Span::new(source, at("[way]")), "in this part")
+                .with_help(tune)),
             None => Ok(file),
         }
     }
 
     /// Refuses the recipe of another program, or of another version of this one.
     ///
-    /// # Errors
-    /// The program is not the one of the recipe.
+    /// Errors: the program is not the one of the recipe.
     pub fn check(&self, subject: &Subject) -> Result<(), Vec<Diagnostic>> {
         if self.program == fingerprint(subject, self.way.word)? {
             return Ok(());
         }
-        let message =
-            format!("the recipe is of `{}` as it was when it was tuned, and `{}` is another program", self.subject, subject.name());
+        let message = format!(
+            "the recipe is of `{}` as it was when it was tuned, and `{}` is another program",
+            self.subject,
+            subject.name()
+        );
         Err(vec![Diagnostic::new(message).with_help("`meanwhile cipher tune` makes one for it")])
     }
 }
 
 /// A hash of what decides about the program's code, so not of comments, places and names of files.
 ///
-/// # Errors
-/// Sizes of words are not known.
+/// Errors: sizes of words are not known.
 pub fn fingerprint(subject: &Subject, word: Option<u32>) -> Result<String, Vec<Diagnostic>> {
     let program = elaborate::elaborate(&subject.ast, &subject.entries(), Dir::Any, word)?.program;
     let hash = Sha256::digest(program.to_string().as_bytes());
@@ -218,17 +217,29 @@ mod tests {
             cc: Cc::Clang,
             opt: "-O3".into(),
         };
-        RecipeFile { format: FORMAT, subject: "serpent-128".into(), program: "00".into(), way, measured: None }
+        RecipeFile {
+            format: FORMAT,
+            subject: "serpent-128".into(),
+            program: "00".into(),
+            way,
+            measured: None,
+        }
     }
 
     fn said(text: &str) -> String {
-        RecipeFile::parse(&SourceFile::new("r.toml", text), text).expect_err("it is wrong").to_string()
+        RecipeFile::parse(&SourceFile::new("r.toml", text), text)
+            .expect_err("it is wrong")
+            .to_string()
     }
 
     #[test]
     fn a_written_recipe_is_read_back() {
         let text = file().text();
-        assert_eq!(RecipeFile::parse(&SourceFile::new("r.toml", &text), &text).expect("it is right"), file(), "{text}");
+        assert_eq!(
+            RecipeFile::parse(&SourceFile::new("r.toml", &text), &text).expect("it is right"),
+            file(),
+            "{text}"
+        );
     }
 
     #[test]
@@ -252,7 +263,10 @@ mod tests {
     #[test]
     fn the_fingerprint_ignores_comments_but_not_equations() {
         let text = "node f (x : u32) returns (y : u32) let y = x ^ (x <<< 3) tel";
-        let of = |text: &str| fingerprint(&Subject::text("f.ua", text, None).expect("it is right"), None).expect("sizes are known");
+        let of = |text: &str| {
+            fingerprint(&Subject::text("f.ua", text, None).expect("it is right"), None)
+                .expect("sizes are known")
+        };
         assert_eq!(of(text), of(&format!("# A comment.\n\n{text}")));
         assert_ne!(of(text), of(&text.replace('3', "4")));
     }

@@ -9,12 +9,19 @@ use crate::syntax::ast::Program;
 use crate::syntax::load_text;
 
 /// The output of `primitive` for these fields, all in hex; `Err` says what is wrong.
-pub fn interpret(primitive: &Primitive, fields: &BTreeMap<String, String>) -> Result<String, String> {
+pub fn interpret(
+    primitive: &Primitive,
+    fields: &BTreeMap<String, String>,
+) -> Result<String, String> {
     interpret_program(&parse(primitive)?, primitive, fields)
 }
 
 /// The same for a program that is loaded.
-pub fn interpret_program(program: &Program, primitive: &Primitive, fields: &BTreeMap<String, String>) -> Result<String, String> {
+pub fn interpret_program(
+    program: &Program,
+    primitive: &Primitive,
+    fields: &BTreeMap<String, String>,
+) -> Result<String, String> {
     let mut keys = scheduled(program, primitive, fields)?.into_iter();
     let (ports, _) = interface(program, &primitive.entry)?;
     let mut args = Vec::new();
@@ -26,12 +33,17 @@ pub fn interpret_program(program: &Program, primitive: &Primitive, fields: &BTre
     }
     let results = run(program, &primitive.entry, &args)?;
     let (_, outputs) = interface(program, &primitive.entry)?;
-    let (Some(words), Some(port)) = (results.first(), outputs.first()) else { return Err("there is no output".into()) };
+    let (Some(words), Some(port)) = (results.first(), outputs.first()) else {
+        return Err("there is no output".into());
+    };
     Ok(to_hex(&Layout::parse(&primitive.output)?.bytes(words, port.m)))
 }
 
 /// The results of the key schedule, one for each parameter of the entry that it fills.
-pub fn round_keys(primitive: &Primitive, fields: &BTreeMap<String, String>) -> Result<Vec<Words>, String> {
+pub fn round_keys(
+    primitive: &Primitive,
+    fields: &BTreeMap<String, String>,
+) -> Result<Vec<Words>, String> {
     scheduled(&parse(primitive)?, primitive, fields)
 }
 
@@ -39,7 +51,11 @@ fn parse(primitive: &Primitive) -> Result<Program, String> {
     load_text(&primitive.file, primitive.text(), &[]).map_err(|errors| errors[0].message.clone())
 }
 
-fn scheduled(program: &Program, primitive: &Primitive, fields: &BTreeMap<String, String>) -> Result<Vec<Words>, String> {
+fn scheduled(
+    program: &Program,
+    primitive: &Primitive,
+    fields: &BTreeMap<String, String>,
+) -> Result<Vec<Words>, String> {
     let Some(schedule) = &primitive.schedule else { return Ok(Vec::new()) };
     let (ports, _) = interface(program, schedule)?;
     let arg = |port: &Port| {
@@ -50,7 +66,8 @@ fn scheduled(program: &Program, primitive: &Primitive, fields: &BTreeMap<String,
 }
 
 fn interface(program: &Program, node: &str) -> Result<(Vec<Port>, Vec<Port>), String> {
-    interp::interface(program, node, None).ok_or_else(|| format!("`{node}` is not a node of fixed sizes"))
+    interp::interface(program, node, None)
+        .ok_or_else(|| format!("`{node}` is not a node of fixed sizes"))
 }
 
 fn run(program: &Program, node: &str, args: &[Words]) -> Result<Vec<Words>, String> {
@@ -61,7 +78,9 @@ fn words(field: &Field, fields: &BTreeMap<String, String>, port: &Port) -> Resul
     let name = &field.field;
     let bytes = from_hex(fields.get(name).ok_or_else(|| format!("field `{name}` is missing"))?)?;
     let layout = Layout::parse(&field.layout)?;
-    let full = layout.pad(&bytes).ok_or_else(|| format!("`{name}` has {} bytes, {} are needed", bytes.len(), layout.n_bytes))?;
+    let full = layout.pad(&bytes).ok_or_else(|| {
+        format!("`{name}` has {} bytes, {} are needed", bytes.len(), layout.n_bytes)
+    })?;
     Ok(layout.words(&full, port.m))
 }
 
@@ -70,7 +89,10 @@ pub fn from_hex(text: &str) -> Result<Vec<u8>, String> {
     if !text.len().is_multiple_of(2) || !text.bytes().all(|c| c.is_ascii_hexdigit()) {
         return Err(format!("`{text}` is not an even number of hex digits"));
     }
-    Ok((0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).expect("two hex digits")).collect())
+    Ok((0..text.len())
+        .step_by(2)
+        .map(|i| u8::from_str_radix(&text[i..i + 2], 16).expect("two hex digits"))
+        .collect())
 }
 
 /// Two hex digits a byte.

@@ -20,33 +20,33 @@ use crate::port_bound;
 use crate::recipe::{Made, Recipe};
 use crate::unit::Subject;
 
-/// One combination.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Config {
     /// Name of the primitive.
     pub primitive: String,
     /// How it is sliced.
     pub slicing: Slicing,
-    /// The target.
     pub arch: Arch,
-    /// The C compiler.
     pub cc: Cc,
-    /// Its optimisation flag.
     pub opt: &'static str,
     /// Which loops are written out.
     pub unroll: Unroll,
-    /// The scheduler.
     pub schedule: Schedule,
 }
 
 impl Config {
     /// In a few words, for a progress bar.
     pub fn text(&self) -> String {
-        format!("{} {} {} {}", self.primitive, self.slicing.letter(), self.arch.name(), self.cc.name())
+        format!(
+            "{} {} {} {}",
+            self.primitive,
+            self.slicing.letter(),
+            self.arch.name(),
+            self.cc.name()
+        )
     }
 }
 
-/// What was measured.
 #[derive(Debug, Clone, Serialize)]
 pub struct Measured {
     /// Median of the runs: time-stamp cycles for each byte of output.
@@ -55,7 +55,6 @@ pub struct Measured {
     pub low: f64,
     /// 95 % interval of the median.
     pub high: f64,
-    /// Number of runs.
     pub runs: usize,
     /// Equations of the C file.
     pub equations: usize,
@@ -64,7 +63,8 @@ pub struct Measured {
     pub bound: Bound,
 }
 
-/// Model: the least time of the executed instructions, from the units of the machine file; or the reason why it is not known.
+/// Model: the least time of the executed instructions, from the units of the machine file; or the
+/// reason why it is not known.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Bound {
     /// Time-stamp cycles for each byte of output.
@@ -91,9 +91,15 @@ impl Processor {
     /// The processor that this runs on.
     pub fn here() -> Processor {
         let machine = match measure::machine::processor() {
-            None => Err("the system does not name the processor's vendor, family and model".to_owned()),
-            Some(it) => Machine::of_processor(&it.vendor, it.family, it.model)
-                .ok_or_else(|| format!("no machine file describes {}, family {}, model {}", it.vendor, it.family, it.model)),
+            None => {
+                Err("the system does not name the processor's vendor, family and model".to_owned())
+            }
+            Some(it) => Machine::of_processor(&it.vendor, it.family, it.model).ok_or_else(|| {
+                format!(
+                    "no machine file describes {}, family {}, model {}",
+                    it.vendor, it.family, it.model
+                )
+            }),
         };
         Processor { machine, core_cycles_per_tick: clock::core_cycles_per_tick() }
     }
@@ -132,12 +138,17 @@ pub fn configs(quick: bool, names: &[String]) -> Vec<Config> {
         "subterranean-round",
         "subterranean-duplex",
     ];
-    const QUICK: [&str; 6] = ["aes-128", "ascon-p12", "chacha20", "gift-128", "rectangle-80", "serpent-128"];
+    const QUICK: [&str; 6] =
+        ["aes-128", "ascon-p12", "chacha20", "gift-128", "rectangle-80", "serpent-128"];
     let mut all = Vec::new();
-    let bundled = primitives().iter().map(|it| it.name.clone());
-    let files = names.iter().filter(|it| primitive(it).is_none()).cloned();
+    let bundled = primitives().iter().map(|primitive| primitive.name.clone());
+    let files = names.iter().filter(|name| primitive(name).is_none()).cloned();
     for name in bundled.chain(files) {
-        let wanted = if names.is_empty() { !VARIANTS.contains(&name.as_str()) } else { names.contains(&name) };
+        let wanted = if names.is_empty() {
+            !VARIANTS.contains(&name.as_str())
+        } else {
+            names.contains(&name)
+        };
         if !wanted || (quick && names.is_empty() && !QUICK.contains(&name.as_str())) {
             continue;
         }
@@ -146,10 +157,19 @@ pub fn configs(quick: bool, names: &[String]) -> Vec<Config> {
             for arch in Arch::measured() {
                 for cc in Cc::ALL {
                     for unroll in [Unroll::No, Unroll::Yes] {
-                        let in_quick = cc == Cc::Clang && unroll == Unroll::No && arch != Arch::X86_64;
+                        let in_quick =
+                            cc == Cc::Clang && unroll == Unroll::No && arch != Arch::X86_64;
                         if !quick || in_quick {
                             let primitive = name.clone();
-                            all.push(Config { primitive, slicing, arch, cc, opt: "-O3", unroll, schedule: Schedule::Auto });
+                            all.push(Config {
+                                primitive,
+                                slicing,
+                                arch,
+                                cc,
+                                opt: "-O3",
+                                unroll,
+                                schedule: Schedule::Auto,
+                            });
                         }
                     }
                 }
@@ -159,11 +179,12 @@ pub fn configs(quick: bool, names: &[String]) -> Vec<Config> {
     all
 }
 
-/// Launches of which a sample keeps the fastest: the addresses of stack and arrays are chance, and can change the
-/// time by half.
+/// Launches of which a sample keeps the fastest: the addresses of stack and arrays are chance, and
+/// can change the time by half.
 pub const N_LAUNCHES: usize = 3;
 
-/// Compiles one combination; `None` if it is too large. The program is kept, so a later call is quick.
+/// Compiles one combination; `None` if it is too large. The program is kept, so a
+/// later call is quick.
 pub fn build(config: &Config) -> Result<Option<(Made, PathBuf)>, ToolError> {
     let Ok(subject) = Subject::named(&config.primitive) else { return Ok(None) };
     let mut recipe = Recipe::new(config.slicing, config.arch, config.cc, config.unroll, config.opt);
@@ -176,8 +197,13 @@ pub fn build(config: &Config) -> Result<Option<(Made, PathBuf)>, ToolError> {
     Ok(Some((made, program)))
 }
 
-/// Measures one combination with as many runs of its program as `sampling` has pairs; `None` if it is too large.
-pub fn measure(config: &Config, sampling: Sampling, processor: &Processor) -> Result<Option<Measured>, ToolError> {
+/// Measures one combination with as many runs of its program as `sampling` has pairs; `None` if
+/// it is too large.
+pub fn measure(
+    config: &Config,
+    sampling: Sampling,
+    processor: &Processor,
+) -> Result<Option<Measured>, ToolError> {
     let Some((made, program)) = build(config)? else { return Ok(None) };
     let (runs, equations) = (sampling.n_pairs, made.n_equations());
     let bytes = made.bytes_per_call(config.arch) as f64;
@@ -196,8 +222,8 @@ pub fn measure(config: &Config, sampling: Sampling, processor: &Processor) -> Re
     Ok(Some(Measured { cycles_per_byte: value, low, high, runs, equations, bound }))
 }
 
-/// Two numbers that each launch of a program measures in turn inside one process. A sample is the least of some launches, divided
-/// by `bytes`. Samples do not wait for a quiet machine.
+/// Two numbers that each launch of a program measures in turn inside one process. A sample is the
+/// least of some launches, divided by `bytes`. Samples do not wait for a quiet machine.
 pub fn launches_in_turn(
     sampling: Sampling,
     bytes: f64,
@@ -238,15 +264,25 @@ struct Column {
 }
 
 /// The original's cycles a byte, scheduler off and on, for the same slicing, compiler and target.
-pub fn original(primitive: &str, slicing: Slicing, cc: Cc, opt: &str, arch: Arch) -> Option<(f64, f64)> {
-    let figures: Original = toml::from_str(include_str!("../../../experiments/original/figures.toml")).expect("a test parses the figures");
+pub fn original(
+    primitive: &str,
+    slicing: Slicing,
+    cc: Cc,
+    opt: &str,
+    arch: Arch,
+) -> Option<(f64, f64)> {
+    let figures: Original =
+        toml::from_str(include_str!("../../../experiments/original/figures.toml"))
+            .expect("a test parses the figures");
     let columns = if slicing == Slicing::Bit { figures.bitslice } else { figures.mslice };
-    let column = columns.into_iter().find(|c| c.cc == cc.name() && c.opt == opt && c.arch == arch.name())?;
+    let column =
+        columns.into_iter().find(|c| c.cc == cc.name() && c.opt == opt && c.arch == arch.name())?;
     let family = |name: &str| name.split(['-', '_']).next().unwrap_or(name).to_lowercase();
     // AES and Rectangle are horizontal there, the others vertical.
     let row = column.rows.into_iter().find(|r| family(&r.0) == family(primitive))?;
     let is_horizontal = matches!(row.0.as_str(), "AES" | "Rectangle");
-    (slicing == Slicing::Bit || is_horizontal == (slicing == Slicing::Horizontal)).then_some((row.1, row.2))
+    (slicing == Slicing::Bit || is_horizontal == (slicing == Slicing::Horizontal))
+        .then_some((row.1, row.2))
 }
 
 #[cfg(test)]
@@ -255,7 +291,10 @@ mod tests {
 
     #[test]
     fn a_processor_without_machine_file_has_no_bound_and_says_why() {
-        let processor = Processor { machine: Err("no machine file describes it".to_owned()), core_cycles_per_tick: 1.0 };
+        let processor = Processor {
+            machine: Err("no machine file describes it".to_owned()),
+            core_cycles_per_tick: 1.0,
+        };
         let bound = processor.bound(Path::new("/nothing"), Arch::Avx2, 16.0);
         let row = serde_json::to_value(&bound).expect("plain data");
         assert!(row["bound_cycles_per_byte"].is_null() && row["bound_by"].is_null(), "{row}");
@@ -268,7 +307,7 @@ mod tests {
         let processor = Processor { machine, core_cycles_per_tick: 1.0 };
         let bound = processor.bound(Path::new("/nothing"), Arch::X86_64, 16.0);
         assert_eq!((bound.cycles_per_byte, bound.by), (None, None));
-        assert!(bound.missing.is_some_and(|it| it.contains("No such file")));
+        assert!(bound.missing.is_some_and(|missing| missing.contains("No such file")));
     }
 
     #[test]
@@ -285,10 +324,12 @@ mod tests {
         if !crate::counts::can_step("bounds", &["gcc"], Arch::X86_64) {
             return;
         }
-        let (_, program) = build(&config).unwrap_or_else(|error| panic!("{error}")).expect("it is small");
+        let (_, program) =
+            build(&config).unwrap_or_else(|error| panic!("{error}")).expect("it is small");
         let bound = |core_cycles_per_tick: f64| {
             let machine = Ok(Machine::bundled("zen4").expect("it is bundled"));
-            let bound = Processor { machine, core_cycles_per_tick }.bound(&program, Arch::X86_64, 16.0);
+            let bound =
+                Processor { machine, core_cycles_per_tick }.bound(&program, Arch::X86_64, 16.0);
             bound.cycles_per_byte.unwrap_or_else(|| panic!("{bound:?}"))
         };
         assert!(bound(1.0) > 0.0 && (bound(1.0) / bound(1.25) - 1.25).abs() < 1e-9);

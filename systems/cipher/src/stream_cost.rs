@@ -1,5 +1,5 @@
-//! Streams against those of OpenSSL and libgcrypt: cycles a byte of one message with its own counter, the two in turn in one
-//! process.
+//! Streams against those of OpenSSL and libgcrypt: cycles a byte of one message with its own
+//! counter, the two in turn in one process.
 
 use machine::Kind;
 use measure::tool::ToolError;
@@ -25,17 +25,12 @@ pub const BYTES: [usize; 4] = [64, 1 << 10, 1 << 14, 1 << 20];
 pub struct Cell {
     /// Name of the primitive.
     pub primitive: &'static str,
-    /// Its mode.
     pub mode: &'static str,
-    /// One of [`PEERS`].
     pub peer: &'static str,
     /// How it is sliced.
     pub slicing: Slicing,
-    /// The target.
     pub arch: Arch,
-    /// The C compiler.
     pub cc: Cc,
-    /// Its optimisation flag.
     pub opt: &'static str,
     /// Which loops are written out.
     pub unroll: Unroll,
@@ -45,7 +40,6 @@ pub struct Cell {
     pub bytes: usize,
 }
 
-/// What was measured.
 #[derive(Debug, Clone, Serialize)]
 pub struct Cost {
     /// Median: time-stamp cycles a byte, ours.
@@ -56,7 +50,6 @@ pub struct Cost {
     pub ratio: f64,
     /// Distribution-free 95 % interval of that median.
     pub interval: [f64; 2],
-    /// Pairs of samples.
     pub pairs: usize,
     /// Interleaved batches of blocks in ours.
     pub interleave: u32,
@@ -68,18 +61,31 @@ pub struct Cost {
     pub warnings: Vec<String>,
 }
 
-/// The streams that these libraries have, on AVX2 and AVX-512, in the fastest slicing with loops written out, by the
-/// back end, compiler and flag that make it fastest. Empty lists of
-/// names and targets stand for all of them.
-pub fn cells(names: &[String], archs: &[Arch], peers: &[&'static str], bytes: &[usize]) -> Vec<Cell> {
+/// The streams that these libraries have, on AVX2 and AVX-512, in the fastest slicing with loops
+/// written out, by the back end, compiler and flag that make it fastest. Empty lists of names and
+/// targets stand for all of them.
+pub fn cells(
+    names: &[String],
+    archs: &[Arch],
+    peers: &[&'static str],
+    bytes: &[usize],
+) -> Vec<Cell> {
     let mut ways = Vec::new();
     for arch in Arch::measured().filter(|arch| arch.row().kind != Kind::General) {
         for aes in ["aes-128", "aes-192", "aes-256"] {
             ways.push((aes, Slicing::Horizontal, arch, Cc::Clang, "-O3", Emit::C));
         }
-        // At -O3 gcc writes out the loops around two batches, which makes what moves the bytes slower on AVX2. C compilers make little of two
-        // batches there, whose words are twice the registers.
-        ways.push(("chacha20", Slicing::Vertical, arch, Cc::Gcc, "-O2", if arch == Arch::Avx2 { Emit::Asm } else { Emit::C }));
+        // At -O3 gcc writes out the loops around two batches, which makes what moves the bytes
+        // slower on AVX2. C compilers make little of two batches there, whose words are twice the
+        // registers.
+        ways.push((
+            "chacha20",
+            Slicing::Vertical,
+            arch,
+            Cc::Gcc,
+            "-O2",
+            if arch == Arch::Avx2 { Emit::Asm } else { Emit::C },
+        ));
         ways.push(("serpent-128", Slicing::Vertical, arch, Cc::Clang, "-O3", Emit::C));
     }
     let mut cells = Vec::new();
@@ -89,7 +95,18 @@ pub fn cells(names: &[String], archs: &[Arch], peers: &[&'static str], bytes: &[
             let is_wanted = is_wanted && (archs.is_empty() || archs.contains(&arch));
             if is_wanted && other(peer, primitive, arch).is_some() {
                 let unroll = Unroll::Yes;
-                let cell = |&bytes: &usize| Cell { primitive, mode: "ctr", peer, slicing, arch, cc, opt, unroll, emit, bytes };
+                let cell = |&bytes: &usize| Cell {
+                    primitive,
+                    mode: "ctr",
+                    peer,
+                    slicing,
+                    arch,
+                    cc,
+                    opt,
+                    unroll,
+                    emit,
+                    bytes,
+                };
                 cells.extend(bytes.iter().map(cell));
             }
         }
@@ -97,8 +114,8 @@ pub fn cells(names: &[String], archs: &[Arch], peers: &[&'static str], bytes: &[
     cells
 }
 
-/// The other library's cipher: AES without AES instructions unless the library is taken as it comes, the others with the vectors of the target. `None` if the library does
-/// not have it.
+/// The other library's cipher: AES without AES instructions unless the library is taken as it
+/// comes, the others with the vectors of the target. `None` if the library does not have it.
 fn other(peer: &'static str, primitive: &str, arch: Arch) -> Option<PeerCipher> {
     let is_openssl = peer != "libgcrypt";
     let as_it_comes = peer == "openssl-aes-ni";
@@ -130,7 +147,9 @@ fn other(peer: &'static str, primitive: &str, arch: Arch) -> Option<PeerCipher> 
 
 /// Measures a cell: each launch of the program runs both in turn.
 pub fn measure(cell: &Cell, sampling: Sampling) -> Result<Cost, ToolError> {
-    let subject = Subject::bundled(cell.primitive).expect("cells name bundled primitives").expect("bundled programs are right");
+    let subject = Subject::bundled(cell.primitive)
+        .expect("cells name bundled primitives")
+        .expect("bundled programs are right");
     let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, cell.unroll, cell.opt);
     recipe.mode = Some(cell.mode.into());
     (recipe.back, recipe.options.interleave) = match cell.emit {
@@ -140,7 +159,8 @@ pub fn measure(cell: &Cell, sampling: Sampling) -> Result<Cost, ToolError> {
     let made = recipe.make(&subject).expect("bundled programs compile in their slicings");
     assert!(made.refused.is_none(), "assembly knows the operations of {}", cell.primitive);
     let program = recipe.build(&made)?;
-    let other = other(cell.peer, cell.primitive, cell.arch).expect("cells are of libraries that have the cipher");
+    let other = other(cell.peer, cell.primitive, cell.arch)
+        .expect("cells are of libraries that have the cipher");
     let calls = (200_000 / cell.bytes).clamp(1, 400) as u32;
     let mut peer_version = String::new();
     let launch = || {

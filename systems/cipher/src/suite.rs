@@ -15,10 +15,10 @@ use crate::run_text::{from_hex, to_hex};
 use crate::unit::Subject;
 use crate::user_layout;
 
-/// Programs of more equations are compiled at -O0 only: optimising them takes minutes and gigabytes.
+/// Programs of more equations are compiled at -O0 only: optimising them
+/// takes minutes and gigabytes.
 const OPTIMISED_MAX: usize = 12_000;
 
-/// One combination.
 #[derive(Debug, Clone, Serialize)]
 pub struct Row {
     /// Name of the primitive.
@@ -27,17 +27,13 @@ pub struct Row {
     pub mode: Option<&'static str>,
     /// How it is sliced.
     pub slicing: Slicing,
-    /// The target.
     pub arch: Arch,
-    /// The C compiler.
     pub cc: Cc,
-    /// The scheduler.
     pub schedule: Schedule,
     /// Which loops are written out.
     pub unroll: Unroll,
     /// The C compiler's optimisation flag; large programs get -O0 in its place.
     pub opt: &'static str,
-    /// The back end.
     pub back: Back,
 }
 
@@ -46,7 +42,6 @@ pub struct Row {
 pub enum Outcome {
     /// Every vector, in every slice.
     Passed,
-    /// What went wrong.
     Failed(String),
     /// The processor lacks this feature.
     Skipped(&'static str),
@@ -57,13 +52,9 @@ pub enum Outcome {
 pub struct Filter {
     /// Names of primitives; empty for all.
     pub names: Vec<String>,
-    /// One mode.
     pub mode: Option<String>,
-    /// One slicing.
     pub slicing: Option<Slicing>,
-    /// One target.
     pub arch: Option<Arch>,
-    /// One compiler.
     pub cc: Option<Cc>,
     /// One choice about loops.
     pub unroll: Option<Unroll>,
@@ -73,7 +64,15 @@ pub struct Filter {
 
 impl Default for Filter {
     fn default() -> Self {
-        Filter { names: vec![], mode: None, slicing: None, arch: None, cc: None, unroll: None, back: Back::C }
+        Filter {
+            names: vec![],
+            mode: None,
+            slicing: None,
+            arch: None,
+            cc: None,
+            unroll: None,
+            back: Back::C,
+        }
     }
 }
 
@@ -89,7 +88,9 @@ impl Filter {
 
     /// The rows that it accepts, with its back end.
     fn choose(&self, mut rows: Vec<Row>) -> Vec<Row> {
-        rows.retain(|row| self.takes(row) && (!matches!(self.back, Back::Asm(_)) || row.arch.has_assembly()));
+        rows.retain(|row| {
+            self.takes(row) && (!matches!(self.back, Back::Asm(_)) || row.arch.has_assembly())
+        });
         rows.into_iter().map(|row| Row { back: self.back, ..row }).collect()
     }
 
@@ -104,7 +105,7 @@ fn slicings(name: &str) -> Vec<Slicing> {
 
 /// The modes of a bundled primitive that are not counter modes.
 fn sponges(name: &str) -> &'static [Sponge] {
-    primitive(name).map_or(&[], |it| it.sponges())
+    primitive(name).map_or(&[], |primitive| primitive.sponges())
 }
 
 /// The published vectors of a bundled primitive, or those beside a user's file.
@@ -113,24 +114,29 @@ pub fn vectors(name: &str) -> Result<Vec<Vector>, String> {
         return Ok(primitive.vectors());
     }
     let path = user_layout::vectors_beside(Path::new(name));
-    let text = std::fs::read_to_string(&path).map_err(|error| format!("cannot read the vectors {}: {error}", path.display()))?;
+    let text = std::fs::read_to_string(&path)
+        .map_err(|error| format!("cannot read the vectors {}: {error}", path.display()))?;
     library::parse_vectors(&text).map_err(|why| format!("{}: {why}", path.display()))
 }
 
-/// All bundled primitives, since a primitive's place in the list decides its combinations, and the user's files among the names.
+/// All bundled primitives, since a primitive's place in the list decides its combinations, and the
+/// user's files among the names.
 fn all_names(filter: &Filter) -> Vec<String> {
-    let files = filter.names.iter().filter(|it| primitive(it).is_none()).cloned();
-    primitives().iter().map(|it| it.name.clone()).chain(files).collect()
+    let files = filter.names.iter().filter(|name| primitive(name).is_none()).cloned();
+    primitives().iter().map(|primitive| primitive.name.clone()).chain(files).collect()
 }
 
 /// The primitives and user's files of the filter; if it names none, all bundled primitives.
 fn names(filter: &Filter) -> Vec<String> {
-    let bundled = primitives().iter().map(|it| &it.name).filter(|it| filter.names.is_empty() || filter.names.contains(it));
-    bundled.chain(filter.names.iter().filter(|it| primitive(it).is_none())).cloned().collect()
+    let bundled = primitives()
+        .iter()
+        .map(|primitive| &primitive.name)
+        .filter(|name| filter.names.is_empty() || filter.names.contains(name));
+    bundled.chain(filter.names.iter().filter(|name| primitive(name).is_none())).cloned().collect()
 }
 
-/// Every primitive in each of its slicings and on each target at least once, with the compilers taking
-/// turns; with a filter on anything but names, all combinations that it allows.
+/// Every primitive in each of its slicings and on each target at least once, with the compilers
+/// taking turns; with a filter on anything but names, all combinations that it allows.
 pub fn covering(filter: &Filter) -> Vec<Row> {
     if filter.is_narrow() {
         return matrix(filter).into_iter().filter(|row| row.opt == "-O1").collect();
@@ -144,17 +150,30 @@ pub fn covering(filter: &Filter) -> Vec<Row> {
         for (k, arch) in Arch::ALL.into_iter().enumerate() {
             // Bitsliced code is the largest and the same everywhere, so two targets run it.
             let slicing = slicings[(k + n) % slicings.len()];
-            let unroll = if slicing == Slicing::Bit { Unroll::No } else { [Unroll::Auto, Unroll::No][(k + n) % 2] };
+            let unroll = if slicing == Slicing::Bit {
+                Unroll::No
+            } else {
+                [Unroll::Auto, Unroll::No][(k + n) % 2]
+            };
             rows.push(row(primitive, slicing, arch, Cc::ALL[(k + n) % 2], unroll, "-O1"));
         }
-        let covered: Vec<Slicing> = rows.iter().filter(|r| r.primitive == *primitive).map(|r| r.slicing).collect();
+        let covered: Vec<Slicing> =
+            rows.iter().filter(|r| r.primitive == *primitive).map(|r| r.slicing).collect();
         for slicing in slicings.into_iter().filter(|s| !covered.contains(s)) {
             rows.push(row(primitive, slicing, Arch::X86_64, Cc::ALL[n % 2], Unroll::No, "-O1"));
         }
         // A mode adds C around the same code, and most of that does not depend on the slicing.
         for (k, sponge) in sponges(primitive).iter().enumerate() {
-            let own: Vec<Row> = rows.iter().filter(|r| r.primitive == *primitive && r.mode.is_none()).cloned().collect();
-            rows.extend(own.into_iter().map(|row| Row { mode: Some(sponge.mode()), cc: Cc::ALL[(n + k + row.arch as usize) % 2], ..row }));
+            let own: Vec<Row> = rows
+                .iter()
+                .filter(|r| r.primitive == *primitive && r.mode.is_none())
+                .cloned()
+                .collect();
+            rows.extend(own.into_iter().map(|row| Row {
+                mode: Some(sponge.mode()),
+                cc: Cc::ALL[(n + k + row.arch as usize) % 2],
+                ..row
+            }));
         }
     }
     filter.choose(rows)
@@ -173,7 +192,11 @@ pub fn matrix(filter: &Filter) -> Vec<Row> {
                 for cc in Cc::ALL {
                     for unroll in [Unroll::No, Unroll::Yes] {
                         let row = row(primitive, *slicing, arch, cc, unroll, "-O1");
-                        rows.extend(sponges(primitive).iter().map(|it| Row { mode: Some(it.mode()), ..row.clone() }));
+                        rows.extend(
+                            sponges(primitive)
+                                .iter()
+                                .map(|sponge| Row { mode: Some(sponge.mode()), ..row.clone() }),
+                        );
                         rows.push(row);
                     }
                 }
@@ -185,14 +208,31 @@ pub fn matrix(filter: &Filter) -> Vec<Row> {
     filter.choose(rows)
 }
 
-fn row(primitive: &str, slicing: Slicing, arch: Arch, cc: Cc, unroll: Unroll, opt: &'static str) -> Row {
+fn row(
+    primitive: &str,
+    slicing: Slicing,
+    arch: Arch,
+    cc: Cc,
+    unroll: Unroll,
+    opt: &'static str,
+) -> Row {
     // Two targets get the slicing's scheduler, the others the order that users have.
     let schedule = match (arch, slicing) {
         (Arch::X86_64 | Arch::Avx512, Slicing::Bit) => Schedule::Bitslice,
         (Arch::X86_64 | Arch::Avx512, _) => Schedule::Mslice,
         (Arch::Avx2 | Arch::Sse | Arch::Neon, _) => Schedule::Auto,
     };
-    Row { primitive: primitive.to_string(), mode: None, slicing, arch, cc, schedule, unroll, opt, back: Back::C }
+    Row {
+        primitive: primitive.to_string(),
+        mode: None,
+        slicing,
+        arch,
+        cc,
+        schedule,
+        unroll,
+        opt,
+        back: Back::C,
+    }
 }
 
 /// Compiles one combination and runs every vector through it, several times over so that every
@@ -213,7 +253,8 @@ pub fn test(row: &Row) -> Result<Outcome, ToolError> {
     recipe.options.schedule = row.schedule;
     recipe.back = row.back;
     // As by default: if the model chooses the order, it also chooses the batches.
-    recipe.options.interleave = if row.schedule == Schedule::Auto { Interleave::Auto } else { Interleave::Times(1) };
+    recipe.options.interleave =
+        if row.schedule == Schedule::Auto { Interleave::Auto } else { Interleave::Times(1) };
     recipe.mode = row.mode.map(str::to_string);
     let made = match recipe.make(&subject) {
         Ok(made) => made,
@@ -230,7 +271,10 @@ pub fn test(row: &Row) -> Result<Outcome, ToolError> {
         return test_mode(mode.sponge, row, &program);
     }
     let Some(primitive) = subject.primitive.as_ref() else {
-        return Ok(Outcome::Failed(format!("nothing says where the bytes of `{}` go", subject.entry)));
+        return Ok(Outcome::Failed(format!(
+            "nothing says where the bytes of `{}` go",
+            subject.entry
+        )));
     };
     let n_cases = shape(&made.compiled, row.arch).blocks() as usize + vectors.len();
     let mut cases = Vec::new();
@@ -238,27 +282,47 @@ pub fn test(row: &Row) -> Result<Outcome, ToolError> {
         let fields = compose(primitive, vector.fields.clone());
         match fields.and_then(|fields| case_bytes(&subject, &made.unit, None, &fields)) {
             Ok(bytes) => cases.push(bytes),
-            Err(why) => return Ok(Outcome::Failed(format!("vector {} does not fit: {why}", 1 + cases.len() % vectors.len()))),
+            Err(why) => {
+                return Ok(Outcome::Failed(format!(
+                    "vector {} does not fit: {why}",
+                    1 + cases.len() % vectors.len()
+                )));
+            }
         }
     }
     let outputs = native::run_cases(&program, row.arch, &cases, made.unit.output_bytes())?;
     for (case, (output, vector)) in outputs.iter().zip(vectors.iter().cycle()).enumerate() {
         if !to_hex(output).eq_ignore_ascii_case(&vector.output) {
-            return Ok(Outcome::Failed(format!("vector {} in slice {case} gives {}", 1 + case % vectors.len(), to_hex(output))));
+            return Ok(Outcome::Failed(format!(
+                "vector {} in slice {case} gives {}",
+                1 + case % vectors.len(),
+                to_hex(output)
+            )));
         }
     }
     Ok(Outcome::Passed)
 }
 
-/// Runs the vectors of a mode; the program also tries each in pieces, in other places, forged and many at a time.
+/// Runs the vectors of a mode; the program also tries each in pieces, in other places, forged and
+/// many at a time.
 fn test_mode(sponge: Sponge, row: &Row, program: &Path) -> Result<Outcome, ToolError> {
     for (i, vector) in library::vectors(sponge.name()).iter().enumerate() {
         let field = |name: &str| from_hex(&vector.fields[name]).expect("bundled vectors are hex");
         let text = field("input");
         let length = |bytes: usize| (bytes as u64).to_le_bytes().to_vec();
         let message = match sponge {
-            Sponge::Aead => [length(field("ad").len()), length(text.len()), field("key"), field("nonce"), field("ad"), text].concat(),
-            Sponge::Hash | Sponge::Xof => [length(text.len()), length(vector.output.len() / 2), text].concat(),
+            Sponge::Aead => [
+                length(field("ad").len()),
+                length(text.len()),
+                field("key"),
+                field("nonce"),
+                field("ad"),
+                text,
+            ]
+            .concat(),
+            Sponge::Hash | Sponge::Xof => {
+                [length(text.len()), length(vector.output.len() / 2), text].concat()
+            }
         };
         let output = to_hex(&native::run_mode(program, row.arch, &message)?);
         if output != vector.output {

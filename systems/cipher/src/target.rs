@@ -1,14 +1,15 @@
-//! The targets: one row of facts for each, which the passes, both back ends, the doors to compilers and the packages read.
+//! The targets: one row of facts for each, which the passes, both back ends, the doors to compilers
+//! and the packages read.
 //!
-//! A new target is a variant and a row. Code that no row can express, such as a shuffle in C, matches on the variants, and the
-//! compiler reports each place.
+//! A new target is a variant and a row. Code that no row can express, such as a shuffle in C,
+//! matches on the variants, and the compiler reports each place.
 
 use machine::{Kind, Machine};
 
-/// A target.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,
+)]
 pub enum Arch {
-    /// 64-bit general registers.
     #[serde(rename = "x86-64")]
     X86_64,
     /// 128-bit registers, SSSE3 for byte shuffles.
@@ -28,7 +29,6 @@ pub enum Arch {
 /// The facts of a target.
 #[derive(Debug)]
 pub struct Row {
-    /// The target.
     pub arch: Arch,
     /// As on the command line.
     pub name: &'static str,
@@ -54,12 +54,11 @@ pub struct Row {
     pub machine: &'static str,
     /// A pass of the moves of bytes takes 2 to this power of registers.
     pub log_move_group: usize,
-    /// Functions of three words, rotations of 32 and 64-bit lanes, products and arithmetic shifts of 64-bit lanes, memory operands
-    /// of shifts: what AVX-512 added.
+    /// Functions of three words, rotations of 32 and 64-bit lanes, products and arithmetic shifts
+    /// of 64-bit lanes, memory operands of shifts: what AVX-512 added.
     pub has_ternary: bool,
     /// Rotations by whole bytes are shuffles.
     pub rotates_by_shuffle: bool,
-    /// Valgrind runs it.
     pub runs_under_valgrind: bool,
     /// Its speed is measured where all are; of two targets with the same registers, one.
     pub is_measured: bool,
@@ -68,15 +67,12 @@ pub struct Row {
 /// Compilers and emulator for programs of another processor.
 #[derive(Debug)]
 pub struct Emulator {
-    /// Runs them.
     pub program: &'static str,
     /// GNU C for it.
     pub gcc: &'static str,
-    /// Clang's flag.
     pub clang: &'static str,
 }
 
-/// By [`Arch`].
 const ROWS: [Row; 5] = [
     Row {
         arch: Arch::X86_64,
@@ -140,7 +136,14 @@ const ROWS: [Row; 5] = [
         name: "avx512",
         processor: "__x86_64__",
         macro_of_flags: "__AVX512BW__",
-        flags: &["-m64", "-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq", "-mprefer-vector-width=512"],
+        flags: &[
+            "-m64",
+            "-mavx512f",
+            "-mavx512bw",
+            "-mavx512vl",
+            "-mavx512dq",
+            "-mprefer-vector-width=512",
+        ],
         needs: &["avx512f", "avx512bw", "avx512vl", "avx512dq"],
         emulator: None,
         register_bits: 512,
@@ -161,7 +164,11 @@ const ROWS: [Row; 5] = [
         macro_of_flags: "",
         flags: &[],
         needs: &[],
-        emulator: Some(Emulator { program: "qemu-aarch64", gcc: "aarch64-linux-gnu-gcc", clang: "--target=aarch64-linux-gnu" }),
+        emulator: Some(Emulator {
+            program: "qemu-aarch64",
+            gcc: "aarch64-linux-gnu-gcc",
+            clang: "--target=aarch64-linux-gnu",
+        }),
         register_bits: 128,
         kind: Kind::Vector,
         n_registers: |it| it.registers.neon,
@@ -176,7 +183,6 @@ const ROWS: [Row; 5] = [
 ];
 
 impl Arch {
-    /// All targets.
     pub const ALL: [Arch; ROWS.len()] = {
         let mut all = [Arch::X86_64; ROWS.len()];
         let mut k = 0;
@@ -193,7 +199,6 @@ impl Arch {
         Arch::ALL.into_iter().filter(|arch| arch.row().is_measured)
     }
 
-    /// Its facts.
     pub fn row(self) -> &'static Row {
         static ALL: [Row; ROWS.len()] = ROWS;
         &ALL[self as usize]
@@ -274,7 +279,11 @@ mod tests {
             assert_eq!(Arch::from_name(arch.name()), Some(arch));
             let machine = Machine::bundled(arch.row().machine).expect("it is bundled");
             let n_registers = arch.target(&machine).expect("it has such registers").n_registers;
-            assert!(arch.row().assembly_registers.is_none_or(|n| n <= n_registers), "{}", arch.name());
+            assert!(
+                arch.row().assembly_registers.is_none_or(|n| n <= n_registers),
+                "{}",
+                arch.name()
+            );
         }
     }
 }

@@ -17,7 +17,6 @@ use crate::user_layout;
 /// The program that a command works on.
 #[derive(Debug)]
 pub struct Subject {
-    /// The checked tree.
     pub ast: Program,
     /// The node that works on a block.
     pub entry: String,
@@ -33,17 +32,27 @@ impl Subject {
         let primitive = library::primitive(name)?;
         Some(load_text(&primitive.file, primitive.text(), &[]).and_then(|ast| {
             let warnings = elaborate::check(&ast)?;
-            Ok(Subject { ast, entry: primitive.entry.clone(), primitive: Some(primitive.clone()), warnings })
+            Ok(Subject {
+                ast,
+                entry: primitive.entry.clone(),
+                primitive: Some(primitive.clone()),
+                warnings,
+            })
         }))
     }
 
     /// A user's file; `entry` is the last node unless named.
-    pub fn file(path: &Path, include_dirs: &[PathBuf], entry: Option<&str>) -> Result<Subject, Vec<Diagnostic>> {
+    pub fn file(
+        path: &Path,
+        include_dirs: &[PathBuf],
+        entry: Option<&str>,
+    ) -> Result<Subject, Vec<Diagnostic>> {
         let ast = load(path, include_dirs)?;
         Subject::checked(ast, entry)
     }
 
-    /// A bundled primitive, or a user's file with the layout beside it, else with its bytes in order if they are unambiguous.
+    /// A bundled primitive, or a user's file with the layout beside it, else with its bytes in
+    /// order if they are unambiguous.
     pub fn named(name: &str) -> Result<Subject, Vec<Diagnostic>> {
         if let Some(bundled) = Subject::bundled(name) {
             return bundled;
@@ -51,18 +60,29 @@ impl Subject {
         let path = Path::new(name);
         let subject = Subject::file(path, &[], None)?;
         let layout = user_layout::beside(path);
-        if layout.exists() { subject.with_layout(&layout, path, None) } else { Ok(subject.guessed(path).0) }
+        if layout.exists() {
+            subject.with_layout(&layout, path, None)
+        } else {
+            Ok(subject.guessed(path).0)
+        }
     }
 
     /// The same program with bytes laid out as this file says; `entry` as the user named it.
-    pub fn with_layout(self, layout: &Path, program: &Path, entry: Option<&str>) -> Result<Subject, Vec<Diagnostic>> {
+    pub fn with_layout(
+        self,
+        layout: &Path,
+        program: &Path,
+        entry: Option<&str>,
+    ) -> Result<Subject, Vec<Diagnostic>> {
         let primitive = user_layout::read(layout, program, &self.ast, entry)?;
         Ok(Subject { entry: primitive.entry.clone(), primitive: Some(primitive), ..self })
     }
 
     /// The same program with bytes in the order of its parameters, if they are unambiguous.
     pub fn guessed(self, program: &Path) -> (Subject, bool) {
-        let stem = program.file_stem().map_or_else(String::new, |it| it.to_string_lossy().into_owned());
+        let stem = program
+            .file_stem()
+            .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let primitive = user_layout::guess(&stem, &self.ast, &self.entry);
         let is_guessed = primitive.is_some();
         (Subject { primitive, ..self }, is_guessed)
@@ -75,13 +95,18 @@ impl Subject {
 
     fn checked(ast: Program, entry: Option<&str>) -> Result<Subject, Vec<Diagnostic>> {
         let warnings = elaborate::check(&ast)?;
-        let last = ast.defs.last().expect("a program that loads has definitions").name.name.to_string();
+        let last =
+            ast.defs.last().expect("a program that loads has definitions").name.name.to_string();
         let entry = match entry {
             None => last,
             Some(name) if ast.defs.iter().any(|d| &*d.name.name == name) => name.to_string(),
             Some(name) => {
                 let help = report::did_you_mean(name, ast.defs.iter().map(|d| &*d.name.name));
-                return Err(vec![Diagnostic { message: format!("there is no node `{name}`"), spans: vec![], help }]);
+                return Err(vec![Diagnostic {
+                    message: format!("there is no node `{name}`"),
+                    spans: vec![],
+                    help,
+                }]);
             }
         };
         Ok(Subject { ast, entry, primitive: None, warnings })
@@ -100,7 +125,11 @@ impl Subject {
 
     /// The same and the nodes that a mode needs.
     pub fn entries_for(&self, sponge: Option<Sponge>) -> Vec<&str> {
-        let short = self.primitive.as_ref().and_then(|p| p.short.as_deref()).filter(|_| sponge == Some(Sponge::Aead));
+        let short = self
+            .primitive
+            .as_ref()
+            .and_then(|p| p.short.as_deref())
+            .filter(|_| sponge == Some(Sponge::Aead));
         self.entries().into_iter().chain(short).collect()
     }
 
@@ -109,24 +138,33 @@ impl Subject {
         pipeline::slicings(&self.ast, &self.entries(), word)
     }
 
-    /// What is wrong if no slicing is left: with the program, or with a size for its open words that only bitslicing could compile.
+    /// What is wrong if no slicing is left: with the program, or with a size for its open words
+    /// that only bitslicing could compile.
     pub fn no_slicing(&self, word: Option<u32>) -> Vec<Diagnostic> {
         self.compile(&Options { word: Some(1), ..Options::default() }).err().unwrap_or_else(|| {
-            let bits = word.map_or_else(String::new, |it| format!(" of {it} bits"));
-            let message = format!("`{}` can only be bitsliced, which makes single bits of its words{bits}", self.entry);
+            let bits = word.map_or_else(String::new, |word| format!(" of {word} bits"));
+            let message = format!(
+                "`{}` can only be bitsliced, which makes single bits of its words{bits}",
+                self.entry
+            );
             vec![Diagnostic { message, spans: vec![], help: Some("leave out --word".into()) }]
         })
     }
 
-    /// The default slicing: the first of [`Subject::slicings`] with C that is short enough for a C compiler, else the first.
+    /// The default slicing: the first of [`Subject::slicings`] with C that is short enough for a C
+    /// compiler, else the first.
     pub fn slicing(&self, word: Option<u32>) -> Option<Slicing> {
         let all = self.slicings(word);
         let is_short = |slicing: &Slicing| {
             let word = if *slicing == Slicing::Bit { Some(1) } else { word };
             let compiled = self.compile(&Options { slicing: *slicing, word, ..Options::default() });
-            compiled.is_ok_and(|it| it.n_equations() <= pipeline::UNASKED_MAX)
+            compiled.is_ok_and(|compiled| compiled.n_equations() <= pipeline::UNASKED_MAX)
         };
-        if all.len() < 2 { all.first().copied() } else { all.iter().find(|it| is_short(it)).or(all.first()).copied() }
+        if all.len() < 2 {
+            all.first().copied()
+        } else {
+            all.iter().find(|it| is_short(it)).or(all.first()).copied()
+        }
     }
 
     /// Why this slicing is refused, if its calls are too many to be written out.
@@ -134,7 +172,6 @@ impl Subject {
         pipeline::too_many_calls(&self.ast, &self.entries(), slicing)
     }
 
-    /// Runs the passes.
     pub fn compile(&self, options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
         pipeline::compile(&self.ast, &self.entries(), options)
     }
@@ -144,27 +181,47 @@ impl Subject {
         let bits = |node: &str| -> Vec<Decl> { decls(&self.ast, node, compiled.slicing, word) };
         let entry_decls = bits(&self.entry);
         let mut fields = Vec::new();
-        let (schedule, n_schedule) = match self.primitive.as_ref().and_then(|p| p.schedule.as_ref().map(|s| (p, s))) {
-            None => (None, 0),
-            Some((primitive, name)) => {
-                let decls = bits(name);
-                let params = decls.iter().filter(|d| !d.is_result).map(|d| {
-                    let field = &primitive.schedule_params[&d.name];
-                    Source::Field(field_index(&mut fields, &field.field, field.layout(), d))
-                });
-                let params = params.collect();
-                let n = decls.iter().filter(|d| d.is_result).map(|d| d.dims.iter().product::<u32>() as usize).sum();
-                let dims = decls.iter().map(|d| d.dims.clone()).collect();
-                (Some(Stage { node: compiled.program.entries[1], name: name.clone(), params, dims }), n)
-            }
-        };
+        let (schedule, n_schedule) =
+            match self.primitive.as_ref().and_then(|p| p.schedule.as_ref().map(|s| (p, s))) {
+                None => (None, 0),
+                Some((primitive, name)) => {
+                    let decls = bits(name);
+                    let params = decls.iter().filter(|d| !d.is_result).map(|d| {
+                        let field = &primitive.schedule_params[&d.name];
+                        Source::Field(field_index(&mut fields, &field.field, field.layout(), d))
+                    });
+                    let params = params.collect();
+                    let n = decls
+                        .iter()
+                        .filter(|d| d.is_result)
+                        .map(|d| d.dims.iter().product::<u32>() as usize)
+                        .sum();
+                    let dims = decls.iter().map(|d| d.dims.clone()).collect();
+                    (
+                        Some(Stage {
+                            node: compiled.program.entries[1],
+                            name: name.clone(),
+                            params,
+                            dims,
+                        }),
+                        n,
+                    )
+                }
+            };
         let mut at = 0;
         let mut params = Vec::new();
         for decl in entry_decls.iter().filter(|d| !d.is_result) {
             let source = match &self.primitive {
-                None => Source::Field(field_index(&mut fields, &decl.name, Layout::plain(decl.n_words * decl.m as usize), decl)),
+                None => Source::Field(field_index(
+                    &mut fields,
+                    &decl.name,
+                    Layout::plain(decl.n_words * decl.m as usize),
+                    decl,
+                )),
                 Some(primitive) => match primitive.params.get(&decl.name) {
-                    Some(field) => Source::Field(field_index(&mut fields, &field.field, field.layout(), decl)),
+                    Some(field) => {
+                        Source::Field(field_index(&mut fields, &field.field, field.layout(), decl))
+                    }
                     None => {
                         let start = at;
                         at += decl.dims.iter().product::<u32>() as usize;
@@ -176,14 +233,23 @@ impl Subject {
         }
         let outputs = entry_decls.iter().filter(|d| d.is_result).map(|d| {
             let (name, layout) = match &self.primitive {
-                Some(p) => ("output".to_string(), Layout::parse(&p.output).expect("a test parses every bundled layout")),
+                Some(p) => (
+                    "output".to_string(),
+                    Layout::parse(&p.output).expect("a test parses every bundled layout"),
+                ),
                 None => (d.name.clone(), Layout::plain(d.n_words * d.m as usize)),
             };
-            Field { name: crate::emit_c::identifier(&name), layout, n_words: d.n_words, word_bits: d.m }
+            Field {
+                name: crate::emit_c::identifier(&name),
+                layout,
+                n_words: d.n_words,
+                word_bits: d.m,
+            }
         });
         let outputs = outputs.collect();
         let dims = entry_decls.iter().map(|d| d.dims.clone()).collect();
-        let entry = Stage { node: self.entry_node(compiled), name: self.entry.clone(), params, dims };
+        let entry =
+            Stage { node: self.entry_node(compiled), name: self.entry.clone(), params, dims };
         let name = self.primitive.as_ref().map(|p| c_prefix(&p.name));
         let title = self.primitive.as_ref().map_or_else(|| self.entry.clone(), Primitive::title);
         let one = match compiled.interleave {
@@ -210,25 +276,36 @@ impl Subject {
     /// The mode of this name, if it is not a counter mode.
     pub fn sponge(&self, mode: &str) -> Option<Sponge> {
         let sponges = self.primitive.as_ref().map_or(&[][..], Primitive::sponges);
-        sponges.iter().copied().find(|it| it.mode() == mode)
+        sponges.iter().copied().find(|sponge| sponge.mode() == mode)
     }
 
     /// How the primitive counts in this mode.
     pub fn counter(&self, mode: &str) -> Result<Counter, Vec<Diagnostic>> {
-        let error = |message: String, help: Option<&str>| vec![Diagnostic { message, spans: vec![], help: help.map(str::to_string) }];
+        let error = |message: String, help: Option<&str>| {
+            vec![Diagnostic { message, spans: vec![], help: help.map(str::to_string) }]
+        };
         let Some(primitive) = &self.primitive else {
-            let message = format!("`{}` has no byte interface, so it has no mode `{mode}`", self.entry);
+            let message =
+                format!("`{}` has no byte interface, so it has no mode `{mode}`", self.entry);
             return Err(error(
                 message,
-                Some("a layout file beside the program says where its bytes go; docs/format/ciphers.md has the form"),
+                Some(
+                    "a layout file beside the program says where its bytes go; docs/format/ciphers.md has the form",
+                ),
             ));
         };
         let modes = primitive.modes();
         let Some((_, parts)) = modes.iter().find(|(name, _)| name == mode) else {
-            let names = modes.iter().map(|(name, _)| name.as_str()).chain(primitive.sponges().iter().map(|it| it.mode()));
+            let names = modes
+                .iter()
+                .map(|(name, _)| name.as_str())
+                .chain(primitive.sponges().iter().map(|sponge| sponge.mode()));
             let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
             let help = match names.split_last() {
-                None => format!("it is a {}; block ciphers, chacha20 and ascon-p12 have modes", primitive.kind),
+                None => format!(
+                    "it is a {}; block ciphers, chacha20 and ascon-p12 have modes",
+                    primitive.kind
+                ),
                 Some((last, [])) => format!("it has {last}"),
                 Some((last, others)) => format!("it has {} and {last}", others.join(", ")),
             };
@@ -244,11 +321,14 @@ impl Subject {
 
 /// Reads the parts of a mode in the index, such as `hex:00ff`, `nonce:12`, `counter:le32`.
 fn counter(mode: &str, parts: &[String]) -> Counter {
-    let mut made = Counter { mode: mode.to_string(), bits: 0, is_big_endian: false, pieces: Vec::new() };
+    let mut made =
+        Counter { mode: mode.to_string(), bits: 0, is_big_endian: false, pieces: Vec::new() };
     for part in parts {
         let (name, size) = part.split_once(':').expect("a test parses every mode");
         made.pieces.push(match name {
-            "hex" => Piece::Fixed(crate::run_text::from_hex(size).expect("a test parses every mode")),
+            "hex" => {
+                Piece::Fixed(crate::run_text::from_hex(size).expect("a test parses every mode"))
+            }
             "counter" => {
                 let (order, bits) = size.split_at(2);
                 made.is_big_endian = order == "be";
@@ -275,17 +355,27 @@ fn decls(ast: &Program, node: &str, slicing: Slicing, word: Option<u32>) -> Vec<
     let def = ast.defs.iter().rfind(|d| &*d.name.name == node).expect("entries were looked up");
     let all = def.params.iter().map(|d| (d, false)).chain(def.returns.iter().map(|d| (d, true)));
     all.map(|(decl, is_result)| {
-        let Type::Words { m, dims, .. } = &decl.ty else { panic!("entries have no nat parameters") };
+        let Type::Words { m, dims, .. } = &decl.ty else {
+            panic!("entries have no nat parameters")
+        };
         let m = match m {
             Size::Fixed(m) => *m,
             Size::Var(_) if slicing == Slicing::Bit => 1,
-            Size::Var(_) => word.expect("the size variable was given when the program was compiled"),
+            Size::Var(_) => {
+                word.expect("the size variable was given when the program was compiled")
+            }
         };
         let mut dims = dims.clone();
         if slicing == Slicing::Bit && m > 1 {
             dims.push(m);
         }
-        Decl { name: decl.name.name.to_string(), m, n_words: decl.ty.n_atoms() as usize, dims, is_result }
+        Decl {
+            name: decl.name.name.to_string(),
+            m,
+            n_words: decl.ty.n_atoms() as usize,
+            dims,
+            is_result,
+        }
     })
     .collect()
 }

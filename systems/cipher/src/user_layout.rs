@@ -1,4 +1,5 @@
-//! Door: the layout file beside a user's program: the places of its bytes, as in `ciphers/index.toml` for the bundled ones.
+//! Door: the layout file beside a user's program: the places of its bytes, as in
+//! `ciphers/index.toml` for the bundled ones.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -55,21 +56,36 @@ pub fn vectors_beside(program: &Path) -> PathBuf {
 
 /// Reads a layout file for this program and checks it against the nodes.
 ///
-/// # Errors
-/// All its errors, with file and line.
-pub fn read(path: &Path, program: &Path, ast: &Program, entry: Option<&str>) -> Result<Primitive, Vec<Diagnostic>> {
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| vec![Diagnostic::new(format!("cannot read the layout {}: {error}", path.display()))])?;
-    let stem = program.file_stem().map_or_else(String::new, |it| it.to_string_lossy().into_owned());
+/// Errors: all its errors, with file and line.
+pub fn read(
+    path: &Path,
+    program: &Path,
+    ast: &Program,
+    entry: Option<&str>,
+) -> Result<Primitive, Vec<Diagnostic>> {
+    let text = std::fs::read_to_string(path).map_err(|error| {
+        vec![Diagnostic::new(format!("cannot read the layout {}: {error}", path.display()))]
+    })?;
+    let stem =
+        program.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     parse(&path.display().to_string(), &text, &stem, ast, entry)
 }
 
 /// The same of a text.
-fn parse(file: &str, text: &str, stem: &str, ast: &Program, entry: Option<&str>) -> Result<Primitive, Vec<Diagnostic>> {
+fn parse(
+    file: &str,
+    text: &str,
+    stem: &str,
+    ast: &Program,
+    entry: Option<&str>,
+) -> Result<Primitive, Vec<Diagnostic>> {
     let source = SourceFile::new(file, text);
     let written = written(text).map_err(|error| {
         let range = error.span().unwrap_or(0..0);
-        vec![Diagnostic::new(error.message().replace('\n', ", ")).at(Span::new(&source, range), "here")]
+        vec![
+            Diagnostic::new(error.message().replace('\n', ", "))
+                .at(Span::new(&source, range), "here"),
+        ]
     })?;
     let mut check = Check { source, ast, errors: Vec::new() };
     let primitive = check.primitive(written, stem, entry);
@@ -87,7 +103,9 @@ fn written(text: &str) -> Result<Written, toml::de::Error> {
     let mut wrapped: Wrapped = toml::from_str(text)?;
     match (wrapped.primitive.pop(), wrapped.primitive.is_empty()) {
         (Some(one), true) => Ok(one),
-        _ => Err(serde::de::Error::custom("a layout file is for one program, and this one has several `[[primitive]]`")),
+        _ => Err(serde::de::Error::custom(
+            "a layout file is for one program, and this one has several `[[primitive]]`",
+        )),
     }
 }
 
@@ -115,31 +133,52 @@ impl Check<'_> {
     }
 
     fn node(&mut self, name: &Spanned<String>) -> Option<&Def> {
-        let found = self.ast.defs.iter().rfind(|it| *it.name.name == **name.get_ref());
+        let found = self.ast.defs.iter().rfind(|def| *def.name.name == **name.get_ref());
         if found.is_none() {
             let span = self.span(name.span());
-            let guess = did_you_mean(name.get_ref(), self.ast.defs.iter().map(|it| &*it.name.name));
-            let mut error = Diagnostic::new(format!("the program has no node `{}`", name.get_ref())).at(span, "no such node");
+            let guess =
+                did_you_mean(name.get_ref(), self.ast.defs.iter().map(|def| &*def.name.name));
+            let mut error =
+                Diagnostic::new(format!("the program has no node `{}`", name.get_ref()))
+                    .at(span, "no such node");
             error.help = guess;
             self.errors.push(error);
         }
-        found.map(|it| &**it)
+        found.map(|found| &**found)
     }
 
-    fn primitive(&mut self, written: Written, stem: &str, entry: Option<&str>) -> Option<Primitive> {
-        let name = written.name.as_ref().map_or_else(|| usual_name(stem), |it| it.get_ref().clone());
+    fn primitive(
+        &mut self,
+        written: Written,
+        stem: &str,
+        entry: Option<&str>,
+    ) -> Option<Primitive> {
+        let name =
+            written.name.as_ref().map_or_else(|| usual_name(stem), |it| it.get_ref().clone());
         if !is_name(&name) {
             let range = written.name.as_ref().map_or(0..0, Spanned::span);
-            self.wrong(range, format!("`{name}` cannot be a name in C"), "lower case letters, digits, `-` and `_`, a letter first");
+            self.wrong(
+                range,
+                format!("`{name}` cannot be a name in C"),
+                "lower case letters, digits, `-` and `_`, a letter first",
+            );
         }
-        let last = self.ast.defs.last().expect("a program that loads has definitions").name.name.to_string();
+        let last = self
+            .ast
+            .defs
+            .last()
+            .expect("a program that loads has definitions")
+            .name
+            .name
+            .to_string();
         let entry = match (entry, &written.entry) {
             (Some(entry), _) => entry.to_string(),
             (None, Some(entry)) => self.node(entry)?.name.name.to_string(),
             (None, None) => last,
         };
         let ast = self.ast;
-        let def = ast.defs.iter().rfind(|it| *it.name.name == *entry).expect("the entry was looked up");
+        let def =
+            ast.defs.iter().rfind(|def| *def.name.name == *entry).expect("the entry was looked up");
         let params = written.params.get_ref();
         self.known_params(params, def);
         let mut used = Used::new();
@@ -151,17 +190,26 @@ impl Check<'_> {
             }
         }
         if !params.values().any(|it| it.get_ref().field == "input") {
-            self.wrong(written.params.span(), format!("no parameter of `{entry}` is the `input`"), "one has `field = \"input\"`");
+            self.wrong(
+                written.params.span(),
+                format!("no parameter of `{entry}` is the `input`"),
+                "one has `field = \"input\"`",
+            );
         }
         match &written.schedule {
             Some(schedule) => {
                 let made = self.node(schedule)?.name.name.to_string();
-                let made = ast.defs.iter().rfind(|it| *it.name.name == *made).expect("it was looked up");
+                let made =
+                    ast.defs.iter().rfind(|def| *def.name.name == *made).expect("it was looked up");
                 self.known_params(&written.schedule_params, made);
                 for decl in &made.params {
                     match written.schedule_params.get(&*decl.name.name) {
                         Some(field) if field.get_ref().field == "input" => {
-                            self.wrong(field.span(), "round keys do not depend on the `input`".into(), "a key, tweak or nonce");
+                            self.wrong(
+                                field.span(),
+                                "round keys do not depend on the `input`".into(),
+                                "a key, tweak or nonce",
+                            );
                         }
                         Some(field) => self.field(field, decl, &mut used),
                         None => self.unfilled(decl, "schedule_params"),
@@ -175,31 +223,58 @@ impl Check<'_> {
         match &def.returns[..] {
             [one] => self.covers(&output, one, "result"),
             several => {
-                let names: Vec<String> = several.iter().map(|it| format!("`{}`", it.name.name)).collect();
-                self.wrong(output.1, format!("`{entry}` has the results {}, and a layout is for one", names.join(", ")), "for one result");
+                let names: Vec<String> =
+                    several.iter().map(|it| format!("`{}`", it.name.name)).collect();
+                self.wrong(
+                    output.1,
+                    format!(
+                        "`{entry}` has the results {}, and a layout is for one",
+                        names.join(", ")
+                    ),
+                    "for one result",
+                );
             }
         }
-        for text in [&written.kind, &written.source].into_iter().flatten().filter(|it| !is_plain_text(it.get_ref())) {
+        for text in [&written.kind, &written.source]
+            .into_iter()
+            .flatten()
+            .filter(|it| !is_plain_text(it.get_ref()))
+        {
             self.wrong(
                 text.span(),
                 "this stands in comments and texts of C, Rust and Python".into(),
                 "without quotes, backslashes and `*/`",
             );
         }
-        let n_input = params.values().find(|it| it.get_ref().field == "input").and_then(|it| Layout::parse(&it.get_ref().layout).ok());
+        let n_input = params
+            .values()
+            .find(|param| param.get_ref().field == "input")
+            .and_then(|param| Layout::parse(&param.get_ref().layout).ok());
         for (mode, parts) in written.modes.iter().chain(written.compose.iter()) {
             let is_mode = written.modes.contains_key(mode);
-            let is_plain = |it: &String| !it.starts_with("counter:") || it == "counter:le32";
+            let is_plain = |text: &String| !text.starts_with("counter:") || text == "counter:le32";
             if !is_mode && (mode != "input" || !parts.get_ref().iter().all(is_plain)) {
-                self.wrong(parts.span(), "only `input` is composed, and a counter in it is `counter:le32`".into(), "not this");
+                self.wrong(
+                    parts.span(),
+                    "only `input` is composed, and a counter in it is `counter:le32`".into(),
+                    "not this",
+                );
             } else if is_mode && !is_mode_name(mode) {
                 self.wrong(parts.span(), format!("`{mode}` is not a mode"), "ctr or ctr64");
-            } else if let Err(why) = parts_size(parts.get_ref(), is_mode, n_input.as_ref().map_or(0, |it| it.n_bytes)) {
+            } else if let Err(why) = parts_size(
+                parts.get_ref(),
+                is_mode,
+                n_input.as_ref().map_or(0, |input| input.n_bytes),
+            ) {
                 self.wrong(parts.span(), why, "in these parts");
             }
         }
-        let own = |fields: BTreeMap<String, Spanned<Field>>| fields.into_iter().map(|it| (it.0, it.1.into_inner())).collect();
-        let parts = |all: BTreeMap<String, Spanned<Vec<String>>>| all.into_iter().map(|it| (it.0, it.1.into_inner())).collect();
+        let own = |fields: BTreeMap<String, Spanned<Field>>| {
+            fields.into_iter().map(|field| (field.0, field.1.into_inner())).collect()
+        };
+        let parts = |all: BTreeMap<String, Spanned<Vec<String>>>| {
+            all.into_iter().map(|pair| (pair.0, pair.1.into_inner())).collect()
+        };
         Some(Primitive {
             short: None,
             name,
@@ -219,9 +294,9 @@ impl Check<'_> {
     /// Names in the file that the node does not have.
     fn known_params(&mut self, params: &BTreeMap<String, Spanned<Field>>, def: &Def) {
         for (name, field) in params {
-            if !def.params.iter().any(|it| *it.name.name == **name) {
+            if !def.params.iter().any(|param| *param.name.name == **name) {
                 let span = self.span(field.span());
-                let guess = did_you_mean(name, def.params.iter().map(|it| &*it.name.name));
+                let guess = did_you_mean(name, def.params.iter().map(|param| &*param.name.name));
                 let message = format!("node `{}` has no parameter `{name}`", def.name.name);
                 let mut error = Diagnostic::new(message).at(span, "for no parameter");
                 error.help = guess;
@@ -233,13 +308,21 @@ impl Check<'_> {
     fn field<'f>(&mut self, field: &'f Spanned<Field>, decl: &Decl, used: &mut Used<'f>) {
         let Field { field: name, layout } = field.get_ref();
         if !FIELDS.contains(&name.as_str()) {
-            self.wrong(field.span(), format!("`{name}` is not a field"), &format!("one of {}", FIELDS.join(", ")));
+            self.wrong(
+                field.span(),
+                format!("`{name}` is not a field"),
+                &format!("one of {}", FIELDS.join(", ")),
+            );
             return;
         }
         self.covers(&(layout, field.span()), decl, "parameter");
         let own = (layout.as_str(), words(decl));
         if *used.entry(name).or_insert(own) != own {
-            self.wrong(field.span(), format!("field `{name}` is laid out in two ways"), "another layout, or words of another size");
+            self.wrong(
+                field.span(),
+                format!("field `{name}` is laid out in two ways"),
+                "another layout, or words of another size",
+            );
         }
     }
 
@@ -248,32 +331,52 @@ impl Check<'_> {
         let name = &decl.name.name;
         let parsed = match Layout::parse(layout.0) {
             Ok(parsed) => parsed,
-            Err(why) => return self.wrong(layout.1.clone(), format!("the layout of `{name}` cannot be read: {why}"), "this layout"),
+            Err(why) => {
+                return self.wrong(
+                    layout.1.clone(),
+                    format!("the layout of `{name}` cannot be read: {why}"),
+                    "this layout",
+                );
+            }
         };
         let place = self.ast.sources.span(decl.name.loc);
         let Some((n, m)) = words(decl) else {
-            let message = format!("the words of `{name}` have no size of their own, so no bytes can be laid out");
+            let message = format!(
+                "the words of `{name}` have no size of their own, so no bytes can be laid out"
+            );
             let span = self.span(layout.1.clone());
-            let error = Diagnostic::new(message).at(place, "write a size, such as u16").at(span, "laid out here");
+            let error = Diagnostic::new(message)
+                .at(place, "write a size, such as u16")
+                .at(span, "laid out here");
             self.errors.push(error);
             return;
         };
         if parsed.position.len() as u64 != n * m {
-            let message = format!("the layout of `{name}` has {} bits, but the {what} {}", parsed.position.len(), report_words(n, m));
+            let message = format!(
+                "the layout of `{name}` has {} bits, but the {what} {}",
+                parsed.position.len(),
+                report_words(n, m)
+            );
             let span = self.span(layout.1.clone());
-            self.errors.push(Diagnostic::new(message).at(span, "this layout").at(place, "these words"));
+            self.errors
+                .push(Diagnostic::new(message).at(span, "this layout").at(place, "these words"));
         }
     }
 
     fn unfilled(&mut self, decl: &Decl, table: &str) {
-        let text = words(decl).map_or_else(String::new, |(n, m)| format!(", which {}", report_words(n, m)));
+        let text = words(decl)
+            .map_or_else(String::new, |(n, m)| format!(", which {}", report_words(n, m)));
         let place = self.ast.sources.span(decl.name.loc);
         let help = if table == "params" {
-            format!("give it a field in `params` of {}, or name the node that makes it as `schedule`", self.source.name)
+            format!(
+                "give it a field in `params` of {}, or name the node that makes it as `schedule`",
+                self.source.name
+            )
         } else {
             format!("give it a field in `{table}` of {}", self.source.name)
         };
-        let error = Diagnostic::new(format!("the layout does not fill `{}`{text}", decl.name.name)).at(place, "no bytes go here");
+        let error = Diagnostic::new(format!("the layout does not fill `{}`{text}", decl.name.name))
+            .at(place, "no bytes go here");
         self.errors.push(error.with_help(help));
     }
 
@@ -281,32 +384,54 @@ impl Check<'_> {
     fn round_keys(&mut self, schedule: &Spanned<String>, made: &Def, rest: &[&Decl]) {
         for (result, param) in made.returns.iter().zip(rest) {
             if words(result) != words(param) {
-                let (result_place, place) = (self.ast.sources.span(result.name.loc), self.ast.sources.span(param.name.loc));
-                let message = format!("`{}` of the schedule is not of the type of `{}`", result.name.name, param.name.name);
-                self.errors.push(Diagnostic::new(message).at(result_place, "made here").at(place, "taken here"));
+                let (result_place, place) =
+                    (self.ast.sources.span(result.name.loc), self.ast.sources.span(param.name.loc));
+                let message = format!(
+                    "`{}` of the schedule is not of the type of `{}`",
+                    result.name.name, param.name.name
+                );
+                self.errors.push(
+                    Diagnostic::new(message).at(result_place, "made here").at(place, "taken here"),
+                );
             }
         }
         for param in rest.iter().skip(made.returns.len()) {
             self.unfilled(param, "params");
         }
         if made.returns.len() > rest.len() {
-            let message = format!("`{}` makes {} values, {} are taken", made.name.name, made.returns.len(), rest.len());
+            let message = format!(
+                "`{}` makes {} values, {} are taken",
+                made.name.name,
+                made.returns.len(),
+                rest.len()
+            );
             self.wrong(schedule.span(), message, "this schedule");
         }
     }
 }
 
-/// The layout of an unambiguous interface: one input and one result of bytes, and at most one key by name; else `None`.
+/// The layout of an unambiguous interface: one input and one result of bytes, and at most one key
+/// by name; else `None`.
 pub fn guess(stem: &str, ast: &Program, entry: &str) -> Option<Primitive> {
-    let def = ast.defs.iter().rfind(|it| *it.name.name == *entry)?;
-    let is_key = |it: &&Decl| KEYS.contains(&&*it.name.name);
-    let (keys, inputs): (Vec<&Decl>, Vec<&Decl>) =
-        if def.params.len() == 1 { (vec![], vec![&def.params[0]]) } else { def.params.iter().partition(is_key) };
-    let ([input], [output], true) = (&inputs[..], &def.returns[..], keys.len() < 2) else { return None };
-    let layout = |decl: &Decl| words(decl).filter(|it| it.1 == 8).map(|(n, _)| format!("byte:{n} bit:8 -> byte | bit"));
+    let def = ast.defs.iter().rfind(|def| *def.name.name == *entry)?;
+    let is_key = |decl: &&Decl| KEYS.contains(&&*decl.name.name);
+    let (keys, inputs): (Vec<&Decl>, Vec<&Decl>) = if def.params.len() == 1 {
+        (vec![], vec![&def.params[0]])
+    } else {
+        def.params.iter().partition(is_key)
+    };
+    let ([input], [output], true) = (&inputs[..], &def.returns[..], keys.len() < 2) else {
+        return None;
+    };
+    let layout = |decl: &Decl| {
+        words(decl).filter(|word| word.1 == 8).map(|(n, _)| format!("byte:{n} bit:8 -> byte | bit"))
+    };
     let mut params = BTreeMap::new();
-    for (decl, field) in keys.iter().map(|it| (*it, "key")).chain([(*input, "input")]) {
-        params.insert(decl.name.name.to_string(), Field { field: field.into(), layout: layout(decl)? });
+    for (decl, field) in keys.iter().map(|key| (*key, "key")).chain([(*input, "input")]) {
+        params.insert(
+            decl.name.name.to_string(),
+            Field { field: field.into(), layout: layout(decl)? },
+        );
     }
     let name = usual_name(stem);
     let is_cipher = !keys.is_empty() && words(input) == words(output);
@@ -335,7 +460,11 @@ fn words(decl: &Decl) -> Option<(u64, u64)> {
 }
 
 fn report_words(n: u64, m: u64) -> String {
-    format!("has {}: {} of {m}", report::number::count((n * m) as usize, "bit"), report::number::count(n as usize, "word"))
+    format!(
+        "has {}: {} of {m}",
+        report::number::count((n * m) as usize, "bit"),
+        report::number::count(n as usize, "word")
+    )
 }
 
 fn usual_name(stem: &str) -> String {
@@ -349,7 +478,10 @@ fn is_name(name: &str) -> bool {
 
 /// True if a line can stand in a comment or string.
 fn is_plain_text(text: &str) -> bool {
-    !text.is_empty() && !text.contains("*/") && !text.contains("/*") && !text.contains(|c: char| c.is_control() || "\"\\@".contains(c))
+    !text.is_empty()
+        && !text.contains("*/")
+        && !text.contains("/*")
+        && !text.contains(|c: char| c.is_control() || "\"\\@".contains(c))
 }
 
 fn is_mode_name(mode: &str) -> bool {
@@ -360,17 +492,28 @@ fn is_mode_name(mode: &str) -> bool {
 fn parts_size(parts: &[String], is_mode: bool, n_bytes: usize) -> Result<(), String> {
     let (mut total, mut n_counters, mut names) = (0, 0, Vec::new());
     for part in parts {
-        let (name, size) = part.split_once(':').ok_or_else(|| format!("`{part}` is not of the form name:size"))?;
+        let (name, size) =
+            part.split_once(':').ok_or_else(|| format!("`{part}` is not of the form name:size"))?;
         total += match (name, size) {
             ("hex", digits) => crate::run_text::from_hex(digits)?.len(),
             ("counter", "le32" | "be32") => 4,
             ("counter", "le64" | "be64") => 8,
             ("counter", "be128" | "le128") => 16,
-            ("counter", _) => return Err(format!("`{part}` is not a counter: le or be, then 32, 64 or 128 bits")),
-            ("key" | "nonce" | "tweak" | "sigma", n) => {
-                n.parse().ok().filter(|n| *n > 0).ok_or_else(|| format!("`{part}` has no number of bytes"))?
+            ("counter", _) => {
+                return Err(format!(
+                    "`{part}` is not a counter: le or be, then 32, 64 or 128 bits"
+                ));
             }
-            _ => return Err(format!("`{name}` is not a part: hex, key, nonce, tweak, sigma or counter")),
+            ("key" | "nonce" | "tweak" | "sigma", n) => n
+                .parse()
+                .ok()
+                .filter(|n| *n > 0)
+                .ok_or_else(|| format!("`{part}` has no number of bytes"))?,
+            _ => {
+                return Err(format!(
+                    "`{name}` is not a part: hex, key, nonce, tweak, sigma or counter"
+                ));
+            }
         };
         n_counters += usize::from(name == "counter");
         if name != "hex" && names.contains(&name) {

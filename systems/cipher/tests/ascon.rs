@@ -1,5 +1,6 @@
-//! Ascon's modes of SP 800-232 in emitted C: the same bytes as another implementation for random messages of all lengths
-//! around a block. The program itself tries pieces, places, many messages at a time and forgeries, and reports which one fails.
+//! Ascon's modes of SP 800-232 in emitted C: the same bytes as another implementation for random
+//! messages of all lengths around a block. The program itself tries pieces, places, many messages
+//! at a time and forgeries, and reports which one fails.
 
 use std::path::PathBuf;
 
@@ -21,7 +22,9 @@ fn skipped(what: &str) {
 
 /// A built program with a mode; `None` if this machine cannot run it.
 fn built(sponge: Sponge, slicing: Slicing, arch: Arch, cc: Cc, batches: u32) -> Option<PathBuf> {
-    if native::missing_feature(arch).is_some() || (arch == Arch::Neon && tool::find("qemu-aarch64").is_none()) {
+    if native::missing_feature(arch).is_some()
+        || (arch == Arch::Neon && tool::find("qemu-aarch64").is_none())
+    {
         skipped(&format!("{} cannot run here", arch.name()));
         return None;
     }
@@ -46,14 +49,19 @@ const WAYS: [(Slicing, Arch, Cc, u32); 9] = [
     (Slicing::Bit, Arch::Avx2, Cc::Clang, 1),
 ];
 
-/// Lengths of messages: all around a block, but fewer if the program processes many messages at a time, as it tries each length
-/// with all of them.
+/// Lengths of messages: all around a block, but fewer if the program processes many messages at a
+/// time, as it tries each length with all of them.
 fn lengths(slicing: Slicing, block: usize) -> Vec<usize> {
-    if slicing == Slicing::Bit { vec![0, block - 1, 2 * block + 3] } else { (0..=2 * block + 2).chain([300]).collect() }
+    if slicing == Slicing::Bit {
+        vec![0, block - 1, 2 * block + 3]
+    } else {
+        (0..=2 * block + 2).chain([300]).collect()
+    }
 }
 
 fn run(program: &std::path::Path, arch: Arch, parts: &[&[u8]], what: &str) -> Vec<u8> {
-    native::run_mode(program, arch, &parts.concat()).unwrap_or_else(|error| panic!("{what}: {error:?}"))
+    native::run_mode(program, arch, &parts.concat())
+        .unwrap_or_else(|error| panic!("{what}: {error:?}"))
 }
 
 #[test]
@@ -66,12 +74,14 @@ fn aead_gives_the_bytes_of_another_implementation() {
             let n_ad = if n % 3 == 0 { n } else { rng.usize(0..40) };
             let mut bytes = |n: usize| -> Vec<u8> { (0..n).map(|_| rng.u8(..)).collect() };
             let (key, nonce, ad, text) = (bytes(16), bytes(16), bytes(n_ad), bytes(n));
-            let what = format!("{slicing:?} {} {} bytes, {n_ad} associated, seed {seed}", arch.name(), n);
+            let what =
+                format!("{slicing:?} {} {} bytes, {n_ad} associated, seed {seed}", arch.name(), n);
             let lengths = [(n_ad as u64).to_le_bytes(), (n as u64).to_le_bytes()].concat();
             let ours = run(&program, arch, &[&lengths, &key, &nonce, &ad, &text], &what);
             let other = AsconAead128::new_from_slice(&key).expect("a key has 16 bytes");
             let nonce = nonce.as_slice().try_into().expect("a nonce has 16 bytes");
-            let theirs = other.encrypt(nonce, Payload { msg: &text, aad: &ad }).expect("it encrypts");
+            let theirs =
+                other.encrypt(nonce, Payload { msg: &text, aad: &ad }).expect("it encrypts");
             assert_eq!(to_hex(&ours), to_hex(&theirs), "{what}");
         }
     }
@@ -83,7 +93,9 @@ fn wycheproof_messages_are_accepted_or_refused_as_they_should() {
     let file: serde_json::Value = serde_json::from_str(text).expect("it is JSON");
     let tests = file["tests"].as_array().expect("tests");
     assert_eq!(tests.len(), 252);
-    let hex = |test: &serde_json::Value, name: &str| from_hex(test[name].as_str().expect("a string")).expect("hex digits");
+    let hex = |test: &serde_json::Value, name: &str| {
+        from_hex(test[name].as_str().expect("a string")).expect("hex digits")
+    };
     let mut messages = Vec::new();
     for test in tests {
         for name in ["aad", "ct"] {
@@ -100,7 +112,13 @@ fn wycheproof_messages_are_accepted_or_refused_as_they_should() {
             rest = after;
             let is_valid = test["result"] == "valid";
             let text = if is_valid { hex(test, "msg") } else { vec![0; one.len() - 1] };
-            assert_eq!((one[0], &one[1..]), (u8::from(is_valid), &text[..]), "test {} {slicing:?} {}", test["tcId"], arch.name());
+            assert_eq!(
+                (one[0], &one[1..]),
+                (u8::from(is_valid), &text[..]),
+                "test {} {slicing:?} {}",
+                test["tcId"],
+                arch.name()
+            );
         }
         assert!(rest.is_empty());
     }
@@ -116,7 +134,11 @@ fn hashes_and_outputs_are_those_of_another_implementation() {
             for n in lengths(slicing, 8) {
                 let n_out = if sponge == Sponge::Hash { 32 } else { rng.usize(0..80) };
                 let text: Vec<u8> = (0..n).map(|_| rng.u8(..)).collect();
-                let what = format!("{} {slicing:?} {} {n} bytes to {n_out}, seed {seed}", sponge.name(), arch.name());
+                let what = format!(
+                    "{} {slicing:?} {} {n} bytes to {n_out}, seed {seed}",
+                    sponge.name(),
+                    arch.name()
+                );
                 let lengths = [(n as u64).to_le_bytes(), (n_out as u64).to_le_bytes()].concat();
                 let ours = run(&program, arch, &[&lengths, &text], &what);
                 let mut theirs = vec![0; n_out];
@@ -143,9 +165,11 @@ fn one_program_may_have_all_modes_and_null_is_allowed_with_length_0() {
         let mut recipe = Recipe::new(Slicing::Vertical, Arch::X86_64, Cc::Clang, Unroll::No, "-O1");
         recipe.mode = Some(sponge.mode().into());
         let made = recipe.make(&subject).expect("bundled programs compile");
-        let (source, header) = (at(&format!("{}.c", sponge.mode())), at(&format!("{}.h", sponge.mode())));
+        let (source, header) =
+            (at(&format!("{}.c", sponge.mode())), at(&format!("{}.h", sponge.mode())));
         std::fs::write(&source, recipe.source(&made, false, false)).expect("written");
-        std::fs::write(header, cipher::emit_c::header(&made.compiled, &made.unit, Arch::X86_64)).expect("written");
+        std::fs::write(header, cipher::emit_c::header(&made.compiled, &made.unit, Arch::X86_64))
+            .expect("written");
         words.push(source);
     }
     let main = "#include \"aead.h\"\n#include \"hash.h\"\n#include \"xof.h\"\n#include <string.h>\n\
@@ -163,7 +187,15 @@ fn one_program_may_have_all_modes_and_null_is_allowed_with_length_0() {
     words.push(at("main.c"));
     let mut build = std::process::Command::new("clang-19");
     build
-        .args(["-O1", "-Wall", "-Wextra", "-Werror", "-fsanitize=undefined", "-fsanitize-trap=undefined", "-o"])
+        .args([
+            "-O1",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-fsanitize=undefined",
+            "-fsanitize-trap=undefined",
+            "-o",
+        ])
         .arg(at("all"))
         .args(&words);
     let said = build.output().expect("clang runs");
@@ -181,8 +213,16 @@ fn return_values_also_get_the_prefix() {
         recipe.prefix = "batch_name_up_state_".into();
         let made = recipe.make(&subject).expect("bundled programs compile");
         let up = format!("BATCH_NAME_UP_STATE_{}", sponge.prefix().to_uppercase());
-        for text in [recipe.source(&made, false, true), cipher::emit_c::header(&made.compiled, &made.unit, Arch::X86_64)] {
-            assert!(text.contains(&format!("    {up}_OK = 0,")) && text.contains(&format!("    {up}_NULL = 3")), "{}", sponge.mode());
+        for text in [
+            recipe.source(&made, false, true),
+            cipher::emit_c::header(&made.compiled, &made.unit, Arch::X86_64),
+        ] {
+            assert!(
+                text.contains(&format!("    {up}_OK = 0,"))
+                    && text.contains(&format!("    {up}_NULL = 3")),
+                "{}",
+                sponge.mode()
+            );
         }
     }
 }

@@ -1,5 +1,6 @@
-//! Emitted C on a processor whose bytes lie the other way round: the plain C gives the same bytes, the rest is refused when compiled.
-//! Needs Debian's compiler for s390x and QEMU; without them it is skipped visibly.
+//! Emitted C on a processor whose bytes lie the other way round: the plain C gives the same bytes,
+//! the rest is refused when compiled. Needs Debian's compiler for s390x and QEMU; without them it
+//! is skipped visibly.
 
 use std::path::Path;
 use std::process::Command;
@@ -11,7 +12,8 @@ use cipher::recipe::Recipe;
 use cipher::unit::Subject;
 use measure::scratch;
 
-/// A primitive in one form, and C that fills `out` of 1024 bytes from `in`; the interface on blocks if there is none.
+/// A primitive in one form, and C that fills `out` of 1024 bytes from `in`; the interface on blocks
+/// if there is none.
 struct Case {
     name: &'static str,
     slicing: Slicing,
@@ -45,7 +47,8 @@ const CASES: [Case; 14] = [
         slicing: Slicing::Horizontal,
         mode: Some("ctr"),
         n_batches: 2,
-        calls: "aes128_roundkeys k; aes128_ctr s; aes128_expand(&k, in); aes128_ctr_init(&s, in + 16);
+        calls:
+            "aes128_roundkeys k; aes128_ctr s; aes128_expand(&k, in); aes128_ctr_init(&s, in + 16);
     if (aes128_ctr_xor(&s, &k, in, out, 333)) return 1;",
     },
     Case {
@@ -55,8 +58,20 @@ const CASES: [Case; 14] = [
         n_batches: 1,
         calls: "chacha20_ctr s; chacha20_ctr_init(&s, in, 7, in + 32); if (chacha20_ctr_xor(&s, in, out, 777)) return 1;",
     },
-    Case { name: "ascon-p12", slicing: Slicing::Vertical, mode: Some("aead"), n_batches: 1, calls: AEAD },
-    Case { name: "ascon-p12", slicing: Slicing::Bit, mode: Some("aead"), n_batches: 1, calls: AEAD },
+    Case {
+        name: "ascon-p12",
+        slicing: Slicing::Vertical,
+        mode: Some("aead"),
+        n_batches: 1,
+        calls: AEAD,
+    },
+    Case {
+        name: "ascon-p12",
+        slicing: Slicing::Bit,
+        mode: Some("aead"),
+        n_batches: 1,
+        calls: AEAD,
+    },
     Case {
         name: "ascon-p12",
         slicing: Slicing::Vertical,
@@ -83,7 +98,9 @@ impl Case {
         let keys: Vec<_> = made.unit.key_fields();
         let args: String = (0..keys.len()).map(|k| format!(", in + {}", 64 * k)).collect();
         let calls = match (self.calls, keys.is_empty()) {
-            ("", false) => format!("{name}_roundkeys k; {name}_expand(&k{args}); {name}_blocks(&k, in, out, 7);"),
+            ("", false) => format!(
+                "{name}_roundkeys k; {name}_expand(&k{args}); {name}_blocks(&k, in, out, 7);"
+            ),
             ("", true) => format!("{name}_blocks(in, out, 7);"),
             (calls, _) => calls.to_string(),
         };
@@ -97,7 +114,12 @@ impl Case {
 fn compiled(compiler: &str, text: &str, at: &Path) -> std::path::PathBuf {
     let (source, program) = (at.join("it.c"), at.join(compiler));
     std::fs::write(&source, text).expect("the folder is ours");
-    let ran = Command::new(compiler).args(["-O1", "-w", "-static", "-o"]).arg(&program).arg(&source).output().expect("it was found");
+    let ran = Command::new(compiler)
+        .args(["-O1", "-w", "-static", "-o"])
+        .arg(&program)
+        .arg(&source)
+        .output()
+        .expect("it was found");
     assert!(ran.status.success(), "{compiler}: {}", String::from_utf8_lossy(&ran.stderr));
     program
 }
@@ -111,7 +133,10 @@ fn plain_c_gives_the_same_bytes_on_a_big_endian_processor() {
     for case in &CASES {
         let text = case.program();
         let here = Command::new(compiled("gcc", &text, folder.path())).output().expect("it runs");
-        let there = Command::new("qemu-s390x").arg(compiled("s390x-linux-gnu-gcc", &text, folder.path())).output().expect("it runs");
+        let there = Command::new("qemu-s390x")
+            .arg(compiled("s390x-linux-gnu-gcc", &text, folder.path()))
+            .output()
+            .expect("it runs");
         let what = format!("{} {} {:?}", case.name, case.slicing.letter(), case.mode);
         assert!(here.status.success() && here.stdout.iter().any(|it| *it != 0), "{what}");
         assert!(there.status.success() && here.stdout == there.stdout, "{what}");
@@ -126,7 +151,10 @@ fn vector_code_is_refused_when_compiled_for_a_big_endian_processor() {
     let folder = scratch::folder().expect("a folder");
     let file = folder.path().join("it.c");
     std::fs::write(&file, text).expect("the folder is ours");
-    let ran = Command::new("clang-19").args(["--target=aarch64_be-none-elf", "-ffreestanding", "-c"]).arg(&file).output();
+    let ran = Command::new("clang-19")
+        .args(["--target=aarch64_be-none-elf", "-ffreestanding", "-c"])
+        .arg(&file)
+        .output();
     let said = String::from_utf8_lossy(&ran.expect("clang-19 is there").stderr).into_owned();
     assert!(said.contains("this code is for little-endian AArch64"), "{said}");
 }

@@ -1,6 +1,9 @@
 //! Circuits compute their tables: the known ones, the synthesised ones, in both bit orders.
 
-use cipher::circuit::{BitOrder, Circuit, Effort, Origin, bdd_baseline, circuit_for, known_sboxes, legacy_lsb_first, shrink, synthesise};
+use cipher::circuit::{
+    BitOrder, Circuit, Effort, Origin, bdd_baseline, circuit_for, known_sboxes, legacy_lsb_first,
+    shrink, synthesise,
+};
 use fastrand::Rng;
 
 /// Seeds of the random tables of each test.
@@ -116,7 +119,9 @@ fn tables_of_17_bits_are_refused() {
 
 #[test]
 fn exceptions_of_the_original_compiler() {
-    let hex = |digits: &str| -> Vec<u64> { digits.chars().map(|digit| u64::from(digit.to_digit(16).expect("hex"))).collect() };
+    let hex = |digits: &str| -> Vec<u64> {
+        digits.chars().map(|digit| u64::from(digit.to_digit(16).expect("hex"))).collect()
+    };
     for (name, digits) in [
         ("Rectangle", "65ca1e79b03d8f42"),
         ("Clyde", "081f2a794d56e3bc"),
@@ -132,7 +137,8 @@ fn exceptions_of_the_original_compiler() {
         assert_eq!(legacy_lsb_first(&hex(digits)), Some(name));
     }
     for sbox in known_sboxes() {
-        let is_exception = ["Rectangle", "Clyde"].contains(&sbox.name) || sbox.name.starts_with("Serpent S");
+        let is_exception =
+            ["Rectangle", "Clyde"].contains(&sbox.name) || sbox.name.starts_with("Serpent S");
         assert_eq!(legacy_lsb_first(&sbox.table).is_some(), is_exception, "{}", sbox.name);
     }
 }

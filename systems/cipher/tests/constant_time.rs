@@ -1,5 +1,6 @@
-//! With every compiler, no branch and no address of the emitted code depends on a secret; one that does is found.
-//! Under MEANWHILE_LONG every primitive and slicing is checked on every target, with each installed compiler.
+//! With every compiler, no branch and no address of the emitted code depends on a secret; one that
+//! does is found. Under MEANWHILE_LONG every primitive and slicing is checked on every target, with
+//! each installed compiler.
 
 use cipher::constant_time::{self, OPTS, Verdict};
 use cipher::emit_c::Arch;
@@ -11,7 +12,8 @@ use cipher::unit::Subject;
 
 /// The C of a bundled primitive, with its test program.
 fn source(name: &str, slicing: Slicing, arch: Arch) -> String {
-    let subject = Subject::bundled(name).expect("it is bundled").expect("bundled programs are right");
+    let subject =
+        Subject::bundled(name).expect("it is bundled").expect("bundled programs are right");
     let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, Unroll::Auto, "-O2");
     recipe.options.word = (slicing == Slicing::Bit).then_some(1);
     let made = recipe.make(&subject).expect("bundled programs compile");
@@ -19,7 +21,8 @@ fn source(name: &str, slicing: Slicing, arch: Arch) -> String {
 }
 
 fn verdict(source: &str, arch: Arch, cc: &str, opt: &str) -> Verdict {
-    constant_time::check(source, arch, cc, &[opt.to_owned()]).unwrap_or_else(|error| panic!("{error}"))
+    constant_time::check(source, arch, cc, &[opt.to_owned()])
+        .unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn runs(arch: Arch) -> bool {
@@ -40,7 +43,8 @@ fn emitted_code_is_constant_time() {
     for (n, ways) in cells.chunks(n_ways).enumerate() {
         let cell = &ways[n % n_ways];
         // One of several key sizes is enough here.
-        let primitive = cipher::library::primitive(cell.primitive).expect("cells name bundled primitives");
+        let primitive =
+            cipher::library::primitive(cell.primitive).expect("cells name bundled primitives");
         if !watched.insert((&primitive.file, &primitive.kind, &cell.mode)) {
             continue;
         }
@@ -54,19 +58,29 @@ fn emitted_code_is_constant_time() {
 
 fn every_combination(compilers: &[&str]) {
     for primitive in primitives() {
-        let subject = Subject::bundled(&primitive.name).expect("it is bundled").expect("bundled programs are right");
+        let subject = Subject::bundled(&primitive.name)
+            .expect("it is bundled")
+            .expect("bundled programs are right");
         for slicing in subject.slicings(None) {
-            for arch in constant_time::targets().into_iter().filter(|&it| runs(it)) {
+            for arch in constant_time::targets().into_iter().filter(|&target| runs(target)) {
                 let source = source(&primitive.name, slicing, arch);
                 for cc in compilers {
                     for opt in OPTS {
-                        assert_eq!(verdict(&source, arch, cc, opt), Verdict::Clean, "{} {slicing:?} {arch:?} {cc} {opt}", primitive.name);
+                        assert_eq!(
+                            verdict(&source, arch, cc, opt),
+                            Verdict::Clean,
+                            "{} {slicing:?} {arch:?} {cc} {opt}",
+                            primitive.name
+                        );
                     }
                 }
             }
         }
     }
-    for cell in constant_time::cells(&[], compilers, &OPTS).into_iter().filter(|it| it.mode.is_some() && runs(it.arch)) {
+    for cell in constant_time::cells(&[], compilers, &OPTS)
+        .into_iter()
+        .filter(|cell| cell.mode.is_some() && runs(cell.arch))
+    {
         let verdict = constant_time::watch_cell(&cell).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(verdict, Verdict::Clean, "{cell:?}");
     }
@@ -75,14 +89,19 @@ fn every_combination(compilers: &[&str]) {
 #[test]
 fn a_key_goes_into_horizontal_slices_without_a_branch() {
     // Clang 19 made a branch for each key bit that fills an element.
-    let Some(clang) = constant_time::compilers_here().into_iter().find(|it| it.starts_with("clang")) else { return };
+    let Some(clang) =
+        constant_time::compilers_here().into_iter().find(|compiler| compiler.starts_with("clang"))
+    else {
+        return;
+    };
     let source = source("aes-128", Slicing::Horizontal, Arch::Sse);
     if runs(Arch::Sse) {
         assert_eq!(verdict(&source, Arch::Sse, clang, "-O1"), Verdict::Clean);
     }
 }
 
-/// The verdict with `line` added to the test program of a cipher, where keys and data are in memory.
+/// The verdict with `line` added to the test program of a cipher, where keys and
+/// data are in memory.
 fn spoilt(line: &str) -> Verdict {
     let good = source("rectangle-80", Slicing::Vertical, Arch::X86_64);
     let bad = good.replacen("prepare();\n", &format!("prepare();\n        {line}\n"), 1);
@@ -95,15 +114,25 @@ fn spoilt(line: &str) -> Verdict {
 fn found(line: &str, what: &str) {
     let verdict = spoilt(line);
     let Verdict::Depends { places, first, text } = &verdict else { panic!("{line} is not found") };
-    assert!(*places > 0 && first.starts_with(what) && first.contains("in run_cases (cipher.c:"), "{verdict:?}");
-    let number: usize = first.rsplit(':').next().and_then(|it| it.trim_end_matches(')').parse().ok()).expect("a line's number");
+    assert!(
+        *places > 0 && first.starts_with(what) && first.contains("in run_cases (cipher.c:"),
+        "{verdict:?}"
+    );
+    let number: usize = first
+        .rsplit(':')
+        .next()
+        .and_then(|it| it.trim_end_matches(')').parse().ok())
+        .expect("a line's number");
     let text = std::fs::read_to_string(text).expect("the C is there still");
     assert_eq!(text.lines().nth(number - 1).map(str::trim), Some(line), "{verdict:?}");
 }
 
 #[test]
 fn a_look_up_in_a_table_is_found() {
-    found("results[0] ^= (uint8_t)\"0123456789abcdef\"[cases[done] & 15];", "Use of uninitialised value");
+    found(
+        "results[0] ^= (uint8_t)\"0123456789abcdef\"[cases[done] & 15];",
+        "Use of uninitialised value",
+    );
 }
 
 #[test]

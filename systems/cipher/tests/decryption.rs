@@ -1,5 +1,5 @@
-//! AES of all three key sizes and Serpent, both directions, in emitted C: the bytes of OpenSSL and libgcrypt, and the
-//! text again after both.
+//! AES of all three key sizes and Serpent, both directions, in emitted C: the bytes of OpenSSL and
+//! libgcrypt, and the text again after both.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -22,8 +22,11 @@ fn skipped(what: &str) {
     testkit::skipped(&format!("cipher decryption: {what}"));
 }
 
-const WAYS: [(Slicing, Arch, Cc); 3] =
-    [(Slicing::Horizontal, Arch::Avx2, Cc::Clang), (Slicing::Vertical, Arch::Sse, Cc::Gcc), (Slicing::Bit, Arch::X86_64, Cc::Clang)];
+const WAYS: [(Slicing, Arch, Cc); 3] = [
+    (Slicing::Horizontal, Arch::Avx2, Cc::Clang),
+    (Slicing::Vertical, Arch::Sse, Cc::Gcc),
+    (Slicing::Bit, Arch::X86_64, Cc::Clang),
+];
 
 /// A built program; `None` if this machine cannot run it.
 fn built(name: &str, (slicing, arch, cc): (Slicing, Arch, Cc)) -> Option<PathBuf> {
@@ -44,11 +47,17 @@ fn bytes(rng: &mut Rng, n: usize) -> Vec<u8> {
 
 fn openssl(name: &str, key: &[u8], decrypts: bool, text: &[u8]) -> Vec<u8> {
     let mut command = Command::new("openssl");
-    command.args(["enc", &format!("-{name}-ecb"), "-nopad", "-K", &to_hex(key)]).args(decrypts.then_some("-d"));
-    tool::run(&mut command, text, Duration::from_secs(60)).and_then(tool::Ran::ok).expect("openssl runs").stdout
+    command
+        .args(["enc", &format!("-{name}-ecb"), "-nopad", "-K", &to_hex(key)])
+        .args(decrypts.then_some("-d"));
+    tool::run(&mut command, text, Duration::from_secs(60))
+        .and_then(tool::Ran::ok)
+        .expect("openssl runs")
+        .stdout
 }
 
-/// Serpent of libgcrypt on blocks of standard input: a byte that says whether to decrypt, the key, the blocks.
+/// Serpent of libgcrypt on blocks of standard input: a byte that says whether to decrypt,
+/// the key, the blocks.
 const GCRYPT: &str = "
 #include <dlfcn.h>
 #include <stdint.h>
@@ -81,7 +90,8 @@ int main(void)
 fn libgcrypt(key: &[u8], decrypts: bool, text: &[u8]) -> Option<Vec<u8>> {
     let program = native::build(GCRYPT, Arch::X86_64, Cc::Gcc, "-O1").expect("gcc takes it");
     let input = [&[u8::from(decrypts)], key, text].concat();
-    let ran = tool::run(&mut Command::new(program), &input, Duration::from_secs(60)).expect("it starts");
+    let ran =
+        tool::run(&mut Command::new(program), &input, Duration::from_secs(60)).expect("it starts");
     if ran.status.code() == Some(77) {
         skipped("libgcrypt.so.20 is missing");
         return None;
@@ -101,7 +111,8 @@ fn other(name: &str, key: &[u8], decrypts: bool, text: &[u8]) -> Option<Vec<u8>>
     Some(openssl(name, key, decrypts, text))
 }
 
-const CIPHERS: [(&str, usize); 4] = [("aes-128", 16), ("aes-192", 24), ("aes-256", 32), ("serpent-128", 16)];
+const CIPHERS: [(&str, usize); 4] =
+    [("aes-128", 16), ("aes-192", 24), ("aes-256", 32), ("serpent-128", 16)];
 
 #[test]
 fn both_directions_are_those_of_openssl_and_libgcrypt() {
@@ -112,7 +123,8 @@ fn both_directions_are_those_of_openssl_and_libgcrypt() {
             for (direction, decrypts) in [("", false), ("-decrypt", true)] {
                 let Some(program) = built(&format!("{name}{direction}"), way) else { continue };
                 let Some(expected) = other(name, &key, decrypts, &text) else { continue };
-                let got = native::run_blocks(&program, way.1, N_BLOCKS, &key, &text).expect("it runs");
+                let got =
+                    native::run_blocks(&program, way.1, N_BLOCKS, &key, &text).expect("it runs");
                 assert!(got == expected, "{name}{direction} {way:?} seed {SEED}: other bytes");
             }
         }
@@ -125,12 +137,22 @@ fn decryption_restores_the_text() {
     for (name, n_key) in CIPHERS {
         // Each direction in another slicing: the two share nothing but the program.
         for (there, back) in [(WAYS[0], WAYS[1]), (WAYS[1], WAYS[2]), (WAYS[2], WAYS[0])] {
-            let (Some(encrypt), Some(decrypt)) = (built(name, there), built(&format!("{name}-decrypt"), back)) else { continue };
+            let (Some(encrypt), Some(decrypt)) =
+                (built(name, there), built(&format!("{name}-decrypt"), back))
+            else {
+                continue;
+            };
             for _ in 0..8 {
                 let (key, text) = (bytes(&mut rng, n_key), bytes(&mut rng, 16 * N_BLOCKS));
-                let secret = native::run_blocks(&encrypt, there.1, N_BLOCKS, &key, &text).expect("it runs");
-                let again = native::run_blocks(&decrypt, back.1, N_BLOCKS, &key, &secret).expect("it runs");
-                assert!(again == text && secret != text, "{name} {there:?} {back:?} seed {}", SEED + 1);
+                let secret =
+                    native::run_blocks(&encrypt, there.1, N_BLOCKS, &key, &text).expect("it runs");
+                let again =
+                    native::run_blocks(&decrypt, back.1, N_BLOCKS, &key, &secret).expect("it runs");
+                assert!(
+                    again == text && secret != text,
+                    "{name} {there:?} {back:?} seed {}",
+                    SEED + 1
+                );
             }
         }
     }

@@ -1,4 +1,5 @@
-//! Interleaved batches: the result of the pass, the programs that the model chooses it for, and refusals.
+//! Interleaved batches: the result of the pass, the programs that the model chooses it for, and
+//! refusals.
 
 use cipher::emit_c::{Arch, shape};
 use cipher::native::Cc;
@@ -106,14 +107,20 @@ fn the_model_takes_several_batches_where_they_were_measured_to_be_faster() {
         ("chacha20", v, Arch::Avx2, Unroll::Yes, 2),
         ("chacha20", v, Arch::Avx512, Unroll::Yes, 2),
         ("aes-128", h, Arch::Avx512, Unroll::Yes, 2),
-        // Spilled already, too long for the instruction cache, or loops that a processor overlaps by itself.
+        // Spilled already, too long for the instruction cache, or loops that a processor overlaps
+        // by itself.
         ("aes-128", h, Arch::Avx2, Unroll::Yes, 1),
         ("skinny-128-256", h, Arch::Avx2, Unroll::Yes, 1),
         ("gimli", v, Arch::Avx2, Unroll::No, 1),
     ] {
         let made = made(name, slicing, arch, unroll, Interleave::Auto);
         let reason = made.compiled.interleave_reason.as_deref().expect("auto says why");
-        assert_eq!(made.compiled.interleave, expected, "{name} {} {unroll:?}: {reason}", arch.name());
+        assert_eq!(
+            made.compiled.interleave,
+            expected,
+            "{name} {} {unroll:?}: {reason}",
+            arch.name()
+        );
     }
 }
 
@@ -128,7 +135,11 @@ fn batches_that_the_model_takes_keep_the_order_of_the_text_and_one_batch_is_sche
     ] {
         let made = made(name, slicing, Arch::Avx2, Unroll::Yes, Interleave::Auto);
         let reason = made.compiled.schedule_reason.as_deref().expect("auto says why");
-        assert_eq!((made.compiled.interleave, made.compiled.schedule), expected, "{name}: {reason}");
+        assert_eq!(
+            (made.compiled.interleave, made.compiled.schedule),
+            expected,
+            "{name}: {reason}"
+        );
     }
     // A number of batches that is asked for has both.
     let made = made("chacha20", v, Arch::Avx2, Unroll::Yes, Interleave::Times(2));
@@ -138,24 +149,46 @@ fn batches_that_the_model_takes_keep_the_order_of_the_text_and_one_batch_is_sche
 #[test]
 fn a_smaller_number_of_the_model_that_is_not_taken_comes_with_the_reason() {
     let (b, v) = (Slicing::Bit, Slicing::Vertical);
-    for (name, slicing, is_smaller) in [("rectangle-80", b, true), ("present-80", b, true), ("chacha20", b, false), ("clyde-128", v, true)]
-    {
+    for (name, slicing, is_smaller) in [
+        ("rectangle-80", b, true),
+        ("present-80", b, true),
+        ("chacha20", b, false),
+        ("clyde-128", v, true),
+    ] {
         let made = made(name, slicing, Arch::X86_64, Unroll::Auto, Interleave::Times(1));
         let reason = made.compiled.schedule_reason.as_deref().expect("auto says why");
-        let cycles: Vec<f64> = reason.split(' ').filter_map(|it| it.parse().ok()).take(2).collect();
+        let cycles: Vec<f64> =
+            reason.split(' ').filter_map(|part| part.parse().ok()).take(2).collect();
         let [before, after] = cycles[..] else { panic!("{reason}") };
         let is_taken = made.compiled.schedule != Schedule::None;
-        assert_eq!((after < before, reason.contains("is not taken")), (is_smaller, is_smaller && !is_taken), "{name}: {reason}");
+        assert_eq!(
+            (after < before, reason.contains("is not taken")),
+            (is_smaller, is_smaller && !is_taken),
+            "{name}: {reason}"
+        );
     }
-    for (name, slicing) in [("rectangle-80", b), ("photon-256", b), ("aes-128", v), ("serpent-128", v), ("ascon-p12", v)] {
+    for (name, slicing) in [
+        ("rectangle-80", b),
+        ("photon-256", b),
+        ("aes-128", v),
+        ("serpent-128", v),
+        ("ascon-p12", v),
+    ] {
         for arch in [Arch::X86_64, Arch::Avx2] {
             let made = made(name, slicing, arch, Unroll::Yes, Interleave::Auto);
             let reason = made.compiled.interleave_reason.as_deref().expect("auto says why");
-            let Some((numbers, why)) = reason.split_once(" of 1 ").map(|it| it.1.split_once("; ").unwrap_or((it.1, ""))) else { continue };
-            let cycles: Vec<f64> =
-                numbers.split(", of ").map(|it| it.split(' ').next_back().expect("a number").parse().expect("one")).collect();
+            let Some((numbers, why)) = reason
+                .split_once(" of 1 ")
+                .map(|pair| pair.1.split_once("; ").unwrap_or((pair.1, "")))
+            else {
+                continue;
+            };
+            let cycles: Vec<f64> = numbers
+                .split(", of ")
+                .map(|part| part.split(' ').next_back().expect("a number").parse().expect("one"))
+                .collect();
             let taken = cycles[made.compiled.interleave as usize - 1];
-            let is_least = cycles.iter().all(|it| *it >= taken);
+            let is_least = cycles.iter().all(|cycle| *cycle >= taken);
             assert!(is_least || !why.is_empty(), "{name} {}: {reason}", arch.name());
         }
     }
@@ -164,7 +197,8 @@ fn a_smaller_number_of_the_model_that_is_not_taken_comes_with_the_reason() {
 #[test]
 fn a_call_takes_the_blocks_of_all_batches() {
     for n in 1..=4 {
-        let made = made("serpent-128", Slicing::Vertical, Arch::Avx2, Unroll::No, Interleave::Times(n));
+        let made =
+            made("serpent-128", Slicing::Vertical, Arch::Avx2, Unroll::No, Interleave::Times(n));
         assert_eq!(shape(&made.compiled, Arch::Avx2).blocks(), 8 * n);
         assert_eq!(made.bytes_per_call(Arch::Avx2), 16 * 8 * n as usize);
     }
@@ -173,7 +207,8 @@ fn a_call_takes_the_blocks_of_all_batches() {
 #[test]
 fn ascon_processes_many_messages_in_several_batches_and_one_in_one() {
     let subject = Subject::bundled("ascon-p12").expect("it is bundled").expect("it is right");
-    for (arch, expected) in [(Arch::X86_64, 1), (Arch::Sse, 2), (Arch::Avx2, 2), (Arch::Avx512, 2)] {
+    for (arch, expected) in [(Arch::X86_64, 1), (Arch::Sse, 2), (Arch::Avx2, 2), (Arch::Avx512, 2)]
+    {
         for sponge in cipher::emit_c::Sponge::ALL {
             let mut recipe = Recipe::new(Slicing::Vertical, arch, Cc::Gcc, Unroll::No, "-O3");
             recipe.mode = Some(sponge.mode().into());

@@ -1,4 +1,5 @@
-//! The language by examples: `ok/` has a file for each production and each trap, `bad/` one for each refusal.
+//! The language by examples: `ok/` has a file for each production and each trap, `bad/` one for
+//! each refusal.
 //!
 //! The comments of a file of `ok/` have its expected results:
 //!
@@ -50,22 +51,32 @@ fn last_definition(program: &Program) -> String {
 
 /// `1f,2` or, for bits, `0110`.
 fn words(text: &str, port: &Port) -> Words {
-    let parts: Vec<String> =
-        if port.m == 1 { text.chars().map(String::from).collect() } else { text.split(',').map(String::from).collect() };
-    let words: Words =
-        parts.iter().map(|w| u64::from_str_radix(w, 16).unwrap_or_else(|_| panic!("`{text}` is not a list of words"))).collect();
+    let parts: Vec<String> = if port.m == 1 {
+        text.chars().map(String::from).collect()
+    } else {
+        text.split(',').map(String::from).collect()
+    };
+    let words: Words = parts
+        .iter()
+        .map(|w| {
+            u64::from_str_radix(w, 16).unwrap_or_else(|_| panic!("`{text}` is not a list of words"))
+        })
+        .collect();
     assert_eq!(words.len(), port.n, "words of `{}`", port.name);
     words
 }
 
 fn values(text: &str, ports: &[Port]) -> Vec<Words> {
-    let fields: Vec<(&str, &str)> = text.split_whitespace().map(|f| f.split_once('=').expect("name=value")).collect();
+    let fields: Vec<(&str, &str)> =
+        text.split_whitespace().map(|f| f.split_once('=').expect("name=value")).collect();
     assert_eq!(fields.len(), ports.len(), "as many values as ports in `{text}`");
     ports
         .iter()
         .map(|port| {
-            let (_, value) =
-                fields.iter().find(|f| f.0 == &*port.name).unwrap_or_else(|| panic!("`{}` has no value in `{text}`", port.name));
+            let (_, value) = fields
+                .iter()
+                .find(|f| f.0 == &*port.name)
+                .unwrap_or_else(|| panic!("`{}` has no value in `{text}`", port.name));
             words(value, port)
         })
         .collect()
@@ -76,7 +87,8 @@ fn run_ok(path: &Path) -> Result<usize, String> {
     let program = load(path, &[]).map_err(|errors| errors[0].to_string())?;
     let warnings = check(&program).map_err(|errors| errors[0].to_string())?;
     let warned: Vec<String> = warnings.iter().map(|w| w.message.clone()).collect();
-    let expected: Vec<String> = text.lines().filter_map(|l| directive(l, "warns")).map(|t| t.trim().to_string()).collect();
+    let expected: Vec<String> =
+        text.lines().filter_map(|l| directive(l, "warns")).map(|t| t.trim().to_string()).collect();
     if warned != expected {
         return Err(format!("warnings {warned:?}, not {expected:?}"));
     }
@@ -90,23 +102,35 @@ fn run_ok(path: &Path) -> Result<usize, String> {
         } else if let Some(list) = directive(line, "slicings") {
             legal = Some(list.to_string());
         } else if let Some(run) = directive(line, "run") {
-            let (args, results) = run.split_once("->").ok_or("`# run` has `->` between arguments and results")?;
-            run_one(&program, &entry, word, args, results).map_err(|what| format!("{run}\n{what}"))?;
+            let (args, results) =
+                run.split_once("->").ok_or("`# run` has `->` between arguments and results")?;
+            run_one(&program, &entry, word, args, results)
+                .map_err(|what| format!("{run}\n{what}"))?;
             n_runs += 1;
         }
     }
-    let compiled: Vec<&str> = slicings(&program, &[&entry], word).iter().map(|s| s.letter()).collect();
+    let compiled: Vec<&str> =
+        slicings(&program, &[&entry], word).iter().map(|s| s.letter()).collect();
     let compiled = if compiled.is_empty() { "none".to_string() } else { compiled.join(" ") };
     match legal {
-        Some(legal) if legal != compiled => Err(format!("it compiles in the slicings {compiled}, not {legal}")),
+        Some(legal) if legal != compiled => {
+            Err(format!("it compiles in the slicings {compiled}, not {legal}"))
+        }
         None if compiled == "none" => Err("it compiles in no slicing".into()),
         _ if n_runs == 0 => Err("no `# run` line".into()),
         _ => Ok(n_runs),
     }
 }
 
-fn run_one(program: &Program, entry: &str, word: Option<u32>, args: &str, results: &str) -> Result<(), String> {
-    let (inputs, outputs) = interface(program, entry, word).ok_or("the sizes are open: give `# word`")?;
+fn run_one(
+    program: &Program,
+    entry: &str,
+    word: Option<u32>,
+    args: &str,
+    results: &str,
+) -> Result<(), String> {
+    let (inputs, outputs) =
+        interface(program, entry, word).ok_or("the sizes are open: give `# word`")?;
     let (args, want) = (values(args, &inputs), values(results, &outputs).concat());
     let case = interpret(program, entry, word, &args)?;
     let got: Words = case.results.iter().map(|r| r.0).collect();
@@ -114,7 +138,8 @@ fn run_one(program: &Program, entry: &str, word: Option<u32>, args: &str, result
         return Err(format!("the interpreter gives {got:x?}, not {want:x?}"));
     }
     let is_open = interface(program, entry, None).is_none();
-    let narrow: Vec<Words> = args.iter().map(|words| words.iter().map(|w| w & 1).collect()).collect();
+    let narrow: Vec<Words> =
+        args.iter().map(|words| words.iter().map(|w| w & 1).collect()).collect();
     let bits = if is_open { Some(interpret(program, entry, Some(1), &narrow)?) } else { None };
     for slicing in slicings(program, &[entry], word) {
         let case = if slicing == Slicing::Bit { bits.as_ref().unwrap_or(&case) } else { &case };
@@ -144,7 +169,11 @@ fn render(errors: &[Diagnostic]) -> String {
         for (i, (span, label)) in error.spans.iter().enumerate() {
             let (line, column) = span.line_column();
             let file = Path::new(&span.file.name).file_name().unwrap_or_default().to_string_lossy();
-            let _ = writeln!(out, "  {} {file}:{line}:{column}: {label}", if i == 0 { "at" } else { "and" });
+            let _ = writeln!(
+                out,
+                "  {} {file}:{line}:{column}: {label}",
+                if i == 0 { "at" } else { "and" }
+            );
         }
         if let Some(help) = &error.help {
             let _ = writeln!(out, "  help: {help}");
@@ -162,8 +191,13 @@ fn messages(path: &Path) -> String {
         return render(&errors);
     }
     let text = std::fs::read_to_string(path).expect("it was loaded");
-    let entry = text.lines().find_map(|l| directive(l, "entry")).map_or_else(|| last_definition(&program), str::to_string);
-    let Some(how) = text.lines().find_map(|l| directive(l, "compile")) else { return "accepted by `check`\n".into() };
+    let entry = text
+        .lines()
+        .find_map(|l| directive(l, "entry"))
+        .map_or_else(|| last_definition(&program), str::to_string);
+    let Some(how) = text.lines().find_map(|l| directive(l, "compile")) else {
+        return "accepted by `check`\n".into();
+    };
     let slicing = match how.split_whitespace().next() {
         Some("b") => Slicing::Bit,
         Some("v") => Slicing::Vertical,
@@ -195,22 +229,34 @@ fn bad_programs_get_their_messages() {
             failures.push(format!("{}:\n{got}", path.display()));
         }
     }
-    assert!(failures.is_empty(), "{}\nUPDATE_EXPECT=1 rewrites the expected messages", failures.join("\n"));
+    assert!(
+        failures.is_empty(),
+        "{}\nUPDATE_EXPECT=1 rewrites the expected messages",
+        failures.join("\n")
+    );
 }
 
 #[test]
 fn files_that_cannot_be_read() {
     let folder = std::env::temp_dir().join(format!("cipher-language-{}", std::process::id()));
     std::fs::create_dir_all(&folder).expect("a writable temporary folder");
-    let first = |path: &Path| load(path, &[]).expect_err("it is refused")[0].message.replace(&*folder.to_string_lossy(), "DIR");
-    assert_eq!(first(&folder.join("nowhere.ua")), "cannot read `DIR/nowhere.ua`: No such file or directory (os error 2)");
+    let first = |path: &Path| {
+        load(path, &[]).expect_err("it is refused")[0]
+            .message
+            .replace(&*folder.to_string_lossy(), "DIR")
+    };
+    assert_eq!(
+        first(&folder.join("nowhere.ua")),
+        "cannot read `DIR/nowhere.ua`: No such file or directory (os error 2)"
+    );
     assert_eq!(first(&folder), "`DIR` is a folder, not an Usuba file");
     assert_eq!(first(Path::new("/dev/null")), "`/dev/null` is not an ordinary file");
     let huge = folder.join("huge.ua");
     std::fs::File::create(&huge).and_then(|file| file.set_len(17 << 20)).expect("a sparse file");
     assert_eq!(first(&huge), "`DIR/huge.ua` is larger than 16 MiB");
     for i in 0..70 {
-        let text = format!("include \"f{}.ua\"\nnode n{i}(x:u8) returns (y:u8) let y = x tel\n", i + 1);
+        let text =
+            format!("include \"f{}.ua\"\nnode n{i}(x:u8) returns (y:u8) let y = x tel\n", i + 1);
         std::fs::write(folder.join(format!("f{i}.ua")), text).expect("a writable folder");
     }
     assert_eq!(first(&folder.join("f0.ua")), "more than 64 files included in one another");
@@ -224,7 +270,9 @@ fn long_chains_inside_deep_parentheses() {
         value = format!("({value}{})", " ^ x".repeat(390));
     }
     for chain in [value.clone(), format!("~{value} <<< 1"), format!("f({value})")] {
-        let text = format!("node f(x:u8) returns (y:u8) let y = ~x tel node g(x:u8) returns (y:u8) let y = {chain} tel");
+        let text = format!(
+            "node f(x:u8) returns (y:u8) let y = ~x tel node g(x:u8) returns (y:u8) let y = {chain} tel"
+        );
         // Either answer is right; running out of stack is not.
         if let Ok(program) = cipher::syntax::load_text("deep.ua", &text, &[]) {
             let _ = check(&program);
@@ -237,6 +285,7 @@ fn include_folders_are_searched_in_order() {
     let text = "include \"flip.ua\"\nnode f(x:u8) returns (y:u8) let y = flip(x) tel";
     let folders = [PathBuf::from("tests/bad"), PathBuf::from("tests/ok/include/inner")];
     assert!(cipher::syntax::load_text("memory.ua", text, &folders).is_ok());
-    let errors = cipher::syntax::load_text("memory.ua", text, &folders[..1]).expect_err("it is not there");
+    let errors =
+        cipher::syntax::load_text("memory.ua", text, &folders[..1]).expect_err("it is not there");
     assert_eq!(errors[0].message, "cannot find the included file `flip.ua`");
 }

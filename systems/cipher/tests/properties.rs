@@ -22,7 +22,11 @@ fn setting(name: &str, default: u64) -> u64 {
 
 /// The first line of a failure without its numbers, so that shrinking keeps to one failure.
 fn kind(failure: &str) -> String {
-    let guilty = failure.split("guilty: ").nth(1).and_then(|g| g.lines().next()).unwrap_or_else(|| failure.lines().next().unwrap_or(""));
+    let guilty = failure
+        .split("guilty: ")
+        .nth(1)
+        .and_then(|g| g.lines().next())
+        .unwrap_or_else(|| failure.lines().next().unwrap_or(""));
     guilty.chars().filter(char::is_ascii_alphabetic).take(40).collect()
 }
 
@@ -39,9 +43,14 @@ fn random_programs_keep_their_meaning() {
         let made = generator::program(seed);
         made.coverage.iter().for_each(|(name, n)| *coverage.entry(name).or_default() += n);
         match agrees(&made.text, ENTRY, word(seed), 4, seed) {
-            Ok(done) => done.slicings.iter().for_each(|s| *per_slicing.entry(s.letter()).or_default() += 1),
+            Ok(done) => {
+                done.slicings.iter().for_each(|s| *per_slicing.entry(s.letter()).or_default() += 1)
+            }
             Err(what) => {
-                let fails = |text: &str| agrees(text, ENTRY, word(seed), 4, seed).is_err_and(|other| kind(&other) == kind(&what));
+                let fails = |text: &str| {
+                    agrees(text, ENTRY, word(seed), 4, seed)
+                        .is_err_and(|other| kind(&other) == kind(&what))
+                };
                 let small = shrink(&made.text, 2000, &fails);
                 let what = agrees(&small, ENTRY, word(seed), 4, seed).err().unwrap_or(what);
                 failures.push(format!("seed {seed}: {what}\n\nsmallest program:\n{small}\n"));
@@ -53,12 +62,18 @@ fn random_programs_keep_their_meaning() {
     }
     let _ = std::panic::take_hook();
     let lines: Vec<String> = coverage.iter().map(|(name, n)| format!("{n:>8}  {name}")).collect();
-    let text = format!("productions in {n} programs:\n{}\nprograms in each slicing: {per_slicing:?}", lines.join("\n"));
+    let text = format!(
+        "productions in {n} programs:\n{}\nprograms in each slicing: {per_slicing:?}",
+        lines.join("\n")
+    );
     report_coverage(&text);
     assert!(failures.is_empty(), "{}", failures.join("\n"));
     if n >= N_PROGRAMS {
         assert!(coverage.len() >= 59, "the generator lost a production:\n{text}");
-        assert!(["b", "v", "h"].iter().all(|s| per_slicing.get(s).is_some_and(|n| *n > 20)), "{text}");
+        assert!(
+            ["b", "v", "h"].iter().all(|s| per_slicing.get(s).is_some_and(|n| *n > 20)),
+            "{text}"
+        );
     }
 }
 
@@ -77,18 +92,25 @@ fn the_same_seed_gives_the_same_program() {
 fn bundled_ciphers_keep_their_meaning() {
     let mut rng = fastrand::Rng::with_seed(1);
     for primitive in primitives() {
-        let program = load_text(&primitive.file, primitive.text(), &[]).expect("bundled files are right");
+        let program =
+            load_text(&primitive.file, primitive.text(), &[]).expect("bundled files are right");
         for entry in primitive.schedule.as_deref().into_iter().chain([&*primitive.entry]) {
-            let (ports, _) = interface(&program, entry, None).expect("bundled nodes have fixed sizes");
-            let cases: Vec<_> =
-                (0..2).map(|_| interpret(&program, entry, None, &random_args(&ports, &mut rng)).expect("it runs")).collect();
+            let (ports, _) =
+                interface(&program, entry, None).expect("bundled nodes have fixed sizes");
+            let cases: Vec<_> = (0..2)
+                .map(|_| {
+                    interpret(&program, entry, None, &random_args(&ports, &mut rng))
+                        .expect("it runs")
+                })
+                .collect();
             let legal = slicings(&program, &[entry], None);
             assert!(!legal.is_empty(), "{} has no slicing", primitive.name);
             for slicing in legal {
                 let all = all_options(slicing, None);
                 for _ in 0..2 {
                     let options = &all[rng.usize(0..all.len())];
-                    compiled_agrees(&program, entry, options, &cases).unwrap_or_else(|what| panic!("{} {entry}: {what}", primitive.name));
+                    compiled_agrees(&program, entry, options, &cases)
+                        .unwrap_or_else(|what| panic!("{} {entry}: {what}", primitive.name));
                 }
             }
         }
@@ -131,7 +153,10 @@ fn mutated_programs_never_panic() {
     }
     let _ = std::panic::take_hook();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    assert!(accepted > 0 || setting("CIPHER_PROGRAMS", N_PROGRAMS) < N_PROGRAMS, "some mutations leave a program right");
+    assert!(
+        accepted > 0 || setting("CIPHER_PROGRAMS", N_PROGRAMS) < N_PROGRAMS,
+        "some mutations leave a program right"
+    );
 }
 
 /// Swaps, drops, doubles or replaces a few tokens.
@@ -180,10 +205,10 @@ fn mutate(text: &str, rng: &mut fastrand::Rng) -> String {
     ];
     let mut tokens: Vec<String> = Vec::new();
     for c in text.chars() {
-        let glue = tokens
-            .last()
-            .and_then(|t| t.chars().last())
-            .is_some_and(|l| (l.is_alphanumeric() || l == '\'' || l == '_') && (c.is_alphanumeric() || c == '\'' || c == '_'));
+        let glue = tokens.last().and_then(|t| t.chars().last()).is_some_and(|l| {
+            (l.is_alphanumeric() || l == '\'' || l == '_')
+                && (c.is_alphanumeric() || c == '\'' || c == '_')
+        });
         match tokens.last_mut() {
             Some(last) if glue => last.push(c),
             _ => tokens.push(c.into()),
@@ -209,6 +234,7 @@ fn mutate(text: &str, rng: &mut fastrand::Rng) -> String {
 
 #[test]
 fn slicings_of_a_program_of_bits() {
-    let program = load_text("bits.ua", "node f(x:b2) returns (y:b2) let y = x <<< 1 tel", &[]).expect("right");
+    let program = load_text("bits.ua", "node f(x:b2) returns (y:b2) let y = x <<< 1 tel", &[])
+        .expect("right");
     assert_eq!(slicings(&program, &["f"], None), [Slicing::Bit]);
 }

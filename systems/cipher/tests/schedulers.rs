@@ -29,12 +29,21 @@ fn node(params: &[&str], eqs: &[(&str, Op, &str, &str)]) -> Node {
     let mut stmts = Vec::new();
     for (name, op, a, b) in eqs {
         let at = |node: &Node, name: &str| {
-            let var = node.vars.iter().position(|v| &*v.name == name).unwrap_or_else(|| panic!("{name} is defined"));
+            let var = node
+                .vars
+                .iter()
+                .position(|v| &*v.name == name)
+                .unwrap_or_else(|| panic!("{name} is defined"));
             Operand::Ref(Ref::at(VarId(var as u32), 0))
         };
         let args = vec![at(&node, a), at(&node, b)];
         let dst = node.var(Rc::from(*name), 1, WORD);
-        stmts.push(Stmt::Eq(Eq { dst: Ref::at(dst, 0), op: op.clone(), args: args.into(), loc: Loc::default() }));
+        stmts.push(Stmt::Eq(Eq {
+            dst: Ref::at(dst, 0),
+            op: op.clone(),
+            args: args.into(),
+            loc: Loc::default(),
+        }));
     }
     node.body = Body::Stmts(stmts);
     node
@@ -42,7 +51,13 @@ fn node(params: &[&str], eqs: &[(&str, Op, &str, &str)]) -> Node {
 
 fn names(node: &Node) -> Vec<String> {
     let Body::Stmts(stmts) = &node.body else { panic!("a node of equations") };
-    let name = |s: &Stmt| if let Stmt::Eq(eq) = s { node.vars[eq.dst.var.idx()].name.to_string() } else { String::new() };
+    let name = |s: &Stmt| {
+        if let Stmt::Eq(eq) = s {
+            node.vars[eq.dst.var.idx()].name.to_string()
+        } else {
+            String::new()
+        }
+    };
     stmts.iter().map(name).collect()
 }
 
@@ -59,7 +74,8 @@ fn cycles(node: &Node) -> u64 {
     for (at, stmt) in stmts.iter().enumerate() {
         let Stmt::Eq(eq) = stmt else { panic!("equations only") };
         let var = |a: &Operand| if let Operand::Ref(r) = a { Some(r.var) } else { None };
-        let reads: Vec<usize> = eq.args.iter().filter_map(|a| var(a).and_then(|v| writer.get(&v).copied())).collect();
+        let reads: Vec<usize> =
+            eq.args.iter().filter_map(|a| var(a).and_then(|v| writer.get(&v).copied())).collect();
         steps.push(Step::new(&reads, machine.operation(Kind::General, Class::Logic)));
         writer.insert(eq.dst.var, at);
     }
@@ -68,7 +84,12 @@ fn cycles(node: &Node) -> u64 {
 
 #[test]
 fn u_v_w_x_takes_2_cycles_instead_of_3() {
-    let eqs = [("u", Op::Add, "a", "b"), ("v", Op::Add, "u", "two"), ("w", Op::Add, "c", "d"), ("x", Op::Add, "e", "f")];
+    let eqs = [
+        ("u", Op::Add, "a", "b"),
+        ("v", Op::Add, "u", "two"),
+        ("w", Op::Add, "c", "d"),
+        ("x", Op::Add, "e", "f"),
+    ];
     let mut node = node(&["a", "b", "c", "d", "e", "f", "two"], &eqs);
     assert_eq!(cycles(&node), 3);
     schedule_mslice(&mut node, 1, &two_wide());
@@ -116,7 +137,13 @@ fn in_a_narrow_text_the_longest_path_goes_first() {
     assert_eq!(cycles(&node), 5);
 }
 
-fn compiled(name: &str, slicing: Slicing, unroll: Unroll, schedule: Schedule, dump_after: &str) -> String {
+fn compiled(
+    name: &str,
+    slicing: Slicing,
+    unroll: Unroll,
+    schedule: Schedule,
+    dump_after: &str,
+) -> String {
     let subject = Subject::bundled(name).expect("it is bundled").expect("it is right");
     let mut recipe = Recipe::new(slicing, Arch::Avx2, Cc::Clang, unroll, "-O3");
     recipe.options.schedule = schedule;
@@ -133,13 +160,21 @@ fn body<'a>(dump: &'a str, node: &str) -> Vec<&'a str> {
 
 #[test]
 fn rectangle_adds_four_key_bits_before_each_s_box() {
-    let dump = compiled("rectangle-80", Slicing::Bit, Unroll::Yes, Schedule::Bitslice, "schedule_bitslice");
+    let dump = compiled(
+        "rectangle-80",
+        Slicing::Bit,
+        Unroll::Yes,
+        Schedule::Bitslice,
+        "schedule_bitslice",
+    );
     let kinds: Vec<bool> = body(&dump, "rectangle").iter().map(|l| l.contains("sbox")).collect();
-    // Four additions of a key bit, an S-box, and so on; in the last round the final addition of a key
-    // follows each S-box at once.
-    let expected: Vec<bool> = (0..24 * 16).flat_map(|_| [false, false, false, false, true]).collect();
+    // Four additions of a key bit, an S-box, and so on; in the last round the final addition of a
+    // key follows each S-box at once.
+    let expected: Vec<bool> =
+        (0..24 * 16).flat_map(|_| [false, false, false, false, true]).collect();
     assert!(kinds[..expected.len()] == expected, "not in the order of the listing");
-    let last: Vec<usize> = kinds[expected.len()..].split(|is_call| *is_call).map(<[bool]>::len).collect();
+    let last: Vec<usize> =
+        kinds[expected.len()..].split(|is_call| *is_call).map(<[bool]>::len).collect();
     assert_eq!(last, [vec![4], vec![8; 15], vec![4]].concat());
 }
 
@@ -148,7 +183,8 @@ fn changes(labels: &[usize]) -> usize {
     labels.windows(2).filter(|w| w[0] != w[1]).count()
 }
 
-/// For each equation the only root that it descends from; equations with several roots are left out.
+/// For each equation the only root that it descends from; equations with several
+/// roots are left out.
 fn threads(program: &Program, roots: impl Fn(usize) -> Option<usize>) -> Vec<usize> {
     let node = &program.nodes[program.entries[0].idx()];
     let Body::Stmts(stmts) = &node.body else { panic!("a node of equations") };
@@ -192,7 +228,11 @@ fn chacha20s_four_quarter_rounds_are_interleaved() {
     let off = threads(&program("chacha20", Schedule::None), |i| Some(i % 4));
     let on = threads(&program("chacha20", Schedule::Mslice), |i| Some(i % 4));
     let n = off.len().min(48);
-    assert!(changes(&off[..n]) <= 4, "the text has one quarter round after the other: {:?}", &off[..n]);
+    assert!(
+        changes(&off[..n]) <= 4,
+        "the text has one quarter round after the other: {:?}",
+        &off[..n]
+    );
     assert!(changes(&on[..n]) >= 3 * n / 4, "the schedule interleaves them: {:?}", &on[..n]);
 }
 
@@ -209,7 +249,9 @@ fn aces_three_simeck_boxes_are_interleaved() {
 
 /// The operations of the entry in order.
 fn ops(program: &Program) -> Vec<&Op> {
-    let Body::Stmts(stmts) = &program.nodes[program.entries[0].idx()].body else { panic!("a node of equations") };
+    let Body::Stmts(stmts) = &program.nodes[program.entries[0].idx()].body else {
+        panic!("a node of equations")
+    };
     stmts.iter().filter_map(|s| if let Stmt::Eq(eq) = s { Some(&eq.op) } else { None }).collect()
 }
 
@@ -217,29 +259,45 @@ fn ops(program: &Program) -> Vec<&Op> {
 fn aes_shuffles_of_shift_rows_are_mixed_with_other_steps() {
     // The runs of operations of one execution unit, the shuffles.
     let runs = |program: &Program| {
-        let is_shuffle: Vec<bool> = ops(program).iter().map(|op| matches!(op, Op::Shuffle(_))).collect();
-        let runs: Vec<usize> = is_shuffle.split(|shuffle| !shuffle).map(<[bool]>::len).filter(|n| *n > 0).collect();
+        let is_shuffle: Vec<bool> =
+            ops(program).iter().map(|op| matches!(op, Op::Shuffle(_))).collect();
+        let runs: Vec<usize> =
+            is_shuffle.split(|shuffle| !shuffle).map(<[bool]>::len).filter(|n| *n > 0).collect();
         runs
     };
     let off = runs(&sliced("aes-128", Slicing::Horizontal, Schedule::None));
     let on = runs(&sliced("aes-128", Slicing::Horizontal, Schedule::Mslice));
     assert_eq!(off.iter().sum::<usize>(), on.iter().sum::<usize>());
-    assert!(off.iter().filter(|n| **n >= 8).count() >= 10, "the text has the eight shuffles of each round in a row: {off:?}");
-    assert!(on.iter().filter(|n| **n >= 8).count() == 0, "the schedule puts other steps between them: {on:?}");
+    assert!(
+        off.iter().filter(|n| **n >= 8).count() >= 10,
+        "the text has the eight shuffles of each round in a row: {off:?}"
+    );
+    assert!(
+        on.iter().filter(|n| **n >= 8).count() == 0,
+        "the schedule puts other steps between them: {on:?}"
+    );
 }
 
 #[test]
 fn clydes_lboxes_begin_before_the_s_box_has_ended() {
     const N_ROUNDS: usize = 12;
-    // In how many rounds the first rotation, which is of an lbox, comes before the last conjunction, which is of the S-box.
+    // In how many rounds the first rotation, which is of an lbox, comes before the last
+    // conjunction, which is of the S-box.
     let overlapped = |program: &Program| {
         let ops = ops(program);
-        let at = |kind: fn(&Op) -> bool| (0..ops.len()).filter(|at| kind(ops[*at])).collect::<Vec<_>>();
+        let at =
+            |kind: fn(&Op) -> bool| (0..ops.len()).filter(|at| kind(ops[*at])).collect::<Vec<_>>();
         let rotations = at(|op| matches!(op, Op::Rotl(_)));
         let conjunctions = at(|op| matches!(op, Op::And | Op::Or | Op::AndNot));
-        let (n_rotations, n_conjunctions) = (rotations.len() / N_ROUNDS, conjunctions.len() / N_ROUNDS);
-        assert!(n_rotations > 0 && n_conjunctions > 0, "{n_rotations} rotations, {n_conjunctions} conjunctions a round");
-        (0..N_ROUNDS).filter(|r| rotations[r * n_rotations] < conjunctions[(r + 1) * n_conjunctions - 1]).count()
+        let (n_rotations, n_conjunctions) =
+            (rotations.len() / N_ROUNDS, conjunctions.len() / N_ROUNDS);
+        assert!(
+            n_rotations > 0 && n_conjunctions > 0,
+            "{n_rotations} rotations, {n_conjunctions} conjunctions a round"
+        );
+        (0..N_ROUNDS)
+            .filter(|r| rotations[r * n_rotations] < conjunctions[(r + 1) * n_conjunctions - 1])
+            .count()
     };
     assert_eq!(overlapped(&program("clyde-128", Schedule::None)), 0);
     assert_eq!(overlapped(&program("clyde-128", Schedule::Mslice)), N_ROUNDS);
@@ -263,18 +321,35 @@ tel
 
 #[test]
 fn depth_computes_each_table_just_before_its_outputs_and_auto_takes_it_for_vectors() {
-    let subject = Subject::text("rounds.ua", ROUNDS, None).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    let subject =
+        Subject::text("rounds.ua", ROUNDS, None).unwrap_or_else(|errors| panic!("{}", errors[0]));
     let cost = |schedule: Schedule, arch: Arch| {
         let mut recipe = Recipe::new(Slicing::Bit, arch, Cc::Gcc, Unroll::Yes, "-O1");
         (recipe.options.word, recipe.options.schedule) = (Some(1), schedule);
         let made = recipe.make(&subject).unwrap_or_else(|errors| panic!("{}", errors[0]));
-        (made.compiled.schedule, cipher::passes::estimate::entry(&made.compiled.program, &recipe.target(), recipe.options.slicing).spills)
+        (
+            made.compiled.schedule,
+            cipher::passes::estimate::entry(
+                &made.compiled.program,
+                &recipe.target(),
+                recipe.options.slicing,
+            )
+            .spills,
+        )
     };
     let spills = |schedule: Schedule| cost(schedule, Arch::Avx2).1;
-    assert!(spills(Schedule::None) > 40.0, "64 words do not fit into 16 registers: {}", spills(Schedule::None));
+    assert!(
+        spills(Schedule::None) > 40.0,
+        "64 words do not fit into 16 registers: {}",
+        spills(Schedule::None)
+    );
     assert_eq!(spills(Schedule::Depth), 0.0, "one table at a time needs no spills");
     assert_eq!(cost(Schedule::Auto, Arch::Avx2).0, Schedule::Depth);
-    assert_ne!(cost(Schedule::Auto, Arch::X86_64).0, Schedule::Depth, "general registers keep the order");
+    assert_ne!(
+        cost(Schedule::Auto, Arch::X86_64).0,
+        Schedule::Depth,
+        "general registers keep the order"
+    );
 }
 
 /// Cycles of the model for 64 of these operations, each on the result of the one before.
@@ -282,7 +357,8 @@ fn chain(step: &str, slicing: Slicing, arch: Arch) -> f64 {
     let text = format!(
         "node f(x:u16, k:u16) returns (y:u16)\nvars t:u16[65]\nlet t[0] = x;\nforall i in [0, 63] {{ t[i+1] = {step} }} y = t[64] tel\n"
     );
-    let subject = Subject::text("chain.ua", &text, None).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    let subject =
+        Subject::text("chain.ua", &text, None).unwrap_or_else(|errors| panic!("{}", errors[0]));
     let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, Unroll::Yes, "-O1");
     recipe.options.schedule = Schedule::None;
     let made = recipe.make(&subject).unwrap_or_else(|errors| panic!("{}", errors[0]));
@@ -295,10 +371,20 @@ fn a_shuffle_costs_what_its_c_does() {
     // A horizontal word in a general register is rotated by one instruction, as a vertical one is.
     let rotation = chain("t[i] <<< 5", Slicing::Vertical, Arch::X86_64);
     assert!(near(chain("t[i] <<< 5", Slicing::Horizontal, Arch::X86_64), rotation));
-    assert!(near(chain("Shuffle(t[i], [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,0])", Slicing::Horizontal, Arch::X86_64), rotation));
-    // Two halves that move apart are rotated, masked and joined: three operations one after the other.
+    assert!(near(
+        chain(
+            "Shuffle(t[i], [1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,0])",
+            Slicing::Horizontal,
+            Arch::X86_64
+        ),
+        rotation
+    ));
+    // Two halves that move apart are rotated, masked and joined: three operations one after the
+    // other.
     let halves = "Shuffle(t[i], [1,2,3,4,5,6,7,0,9,10,11,12,13,14,15,8])";
-    let xors = |n: usize, slicing: Slicing, arch: Arch| chain(&format!("t[i]{}", " ^ k".repeat(n)), slicing, arch);
+    let xors = |n: usize, slicing: Slicing, arch: Arch| {
+        chain(&format!("t[i]{}", " ^ k".repeat(n)), slicing, arch)
+    };
     let of_halves = chain(halves, Slicing::Horizontal, Arch::X86_64);
     assert!(of_halves > 2.5 * rotation, "{of_halves} {rotation}");
     // Vertical words have no shuffle on any target, horizontal ones in vectors have.
@@ -321,7 +407,13 @@ fn depth_and_auto_give_the_results_without_a_scheduler() {
             for row in cipher::suite::covering(&filter) {
                 let row = cipher::suite::Row { schedule, opt: "-O1", ..row };
                 let outcome = cipher::suite::test(&row).expect("compiler and program run");
-                assert!(matches!(outcome, cipher::suite::Outcome::Passed | cipher::suite::Outcome::Skipped(_)), "{row:?}: {outcome:?}");
+                assert!(
+                    matches!(
+                        outcome,
+                        cipher::suite::Outcome::Passed | cipher::suite::Outcome::Skipped(_)
+                    ),
+                    "{row:?}: {outcome:?}"
+                );
             }
         }
     }

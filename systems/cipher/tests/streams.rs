@@ -1,5 +1,5 @@
-//! Streams of emitted C: published vectors, the same bytes as OpenSSL's for every length up to four batches, counters that
-//! end, and modes that are refused.
+//! Streams of emitted C: published vectors, the same bytes as OpenSSL's for every length up to four
+//! batches, counters that end, and modes that are refused.
 
 use std::process::Command;
 use std::time::Duration;
@@ -18,13 +18,28 @@ fn skipped(what: &str) {
 }
 
 /// A built program with a stream; `None` if this machine cannot run it.
-fn built(name: &str, mode: &str, slicing: Slicing, arch: Arch, cc: Cc) -> Option<(Made, std::path::PathBuf)> {
+fn built(
+    name: &str,
+    mode: &str,
+    slicing: Slicing,
+    arch: Arch,
+    cc: Cc,
+) -> Option<(Made, std::path::PathBuf)> {
     interleaved(name, mode, slicing, arch, cc, 1)
 }
 
 /// The same with `n` interleaved batches.
-fn interleaved(name: &str, mode: &str, slicing: Slicing, arch: Arch, cc: Cc, n: u32) -> Option<(Made, std::path::PathBuf)> {
-    if native::missing_feature(arch).is_some() || (arch == Arch::Neon && tool::find("qemu-aarch64").is_none()) {
+fn interleaved(
+    name: &str,
+    mode: &str,
+    slicing: Slicing,
+    arch: Arch,
+    cc: Cc,
+    n: u32,
+) -> Option<(Made, std::path::PathBuf)> {
+    if native::missing_feature(arch).is_some()
+        || (arch == Arch::Neon && tool::find("qemu-aarch64").is_none())
+    {
         skipped(&format!("{} cannot run here", arch.name()));
         return None;
     }
@@ -49,9 +64,13 @@ fn aes_ctr_gives_the_vector_of_sp_800_38a() {
                  30c81c46a35ce411e5fbc1191a0a52eff69f2445df4f9b17ad2b417be66c3710";
     let cipher = "874d6191b620e3261bef6864990db6ce9806f66b7970fdff8617187bb9fffdff\
                   5ae4df3edbd5d35e5b4f09020db03eab1e031dda2fbe03d1792170a0f3009cee";
-    for (slicing, arch, cc) in [(Slicing::Horizontal, Arch::Avx2, Cc::Clang), (Slicing::Vertical, Arch::X86_64, Cc::Gcc)] {
+    for (slicing, arch, cc) in
+        [(Slicing::Horizontal, Arch::Avx2, Cc::Clang), (Slicing::Vertical, Arch::X86_64, Cc::Gcc)]
+    {
         let Some((_, program)) = built("aes-128", "ctr", slicing, arch, cc) else { continue };
-        let got = native::run_stream(&program, arch, &[hex(key), hex(counter)].concat(), &hex(plain)).expect("the program runs");
+        let got =
+            native::run_stream(&program, arch, &[hex(key), hex(counter)].concat(), &hex(plain))
+                .expect("the program runs");
         assert_eq!(to_hex(&got), cipher, "F.5.1, {}", arch.name());
     }
 }
@@ -63,9 +82,12 @@ fn chacha20_gives_the_vector_of_rfc_8439() {
                   8f530c359f0861d807ca0dbf500d6a6156a38e088a22b65e52bc514d16ccf806818ce91ab77937365af90bbf74a35be6b40b8eedf2785e42874d";
     let key: Vec<u8> = (0..32).collect();
     for (arch, cc) in [(Arch::Avx2, Cc::Gcc), (Arch::X86_64, Cc::Clang)] {
-        let Some((_, program)) = built("chacha20", "ctr", Slicing::Vertical, arch, cc) else { continue };
+        let Some((_, program)) = built("chacha20", "ctr", Slicing::Vertical, arch, cc) else {
+            continue;
+        };
         let params = [&key[..], &1u32.to_le_bytes(), &hex("000000000000004a00000000")].concat();
-        let got = native::run_stream(&program, arch, &params, plain.as_bytes()).expect("the program runs");
+        let got = native::run_stream(&program, arch, &params, plain.as_bytes())
+            .expect("the program runs");
         assert_eq!(to_hex(&got), cipher, "2.4.2, {}", arch.name());
     }
 }
@@ -74,7 +96,10 @@ fn chacha20_gives_the_vector_of_rfc_8439() {
 fn openssl(cipher: &str, key: &[u8], iv: &[u8], bytes: &[u8]) -> Vec<u8> {
     let mut command = Command::new("openssl");
     command.args(["enc", cipher, "-K", &to_hex(key), "-iv", &to_hex(iv)]);
-    tool::run(&mut command, bytes, Duration::from_secs(60)).and_then(tool::Ran::ok).expect("openssl runs").stdout
+    tool::run(&mut command, bytes, Duration::from_secs(60))
+        .and_then(tool::Ran::ok)
+        .expect("openssl runs")
+        .stdout
 }
 
 #[test]
@@ -103,7 +128,11 @@ fn streams_are_those_of_openssl_for_every_length_up_to_four_batches() {
     for (name, mode, slicing, arch, cc, n) in all {
         let Some((made, program)) = interleaved(name, mode, slicing, arch, cc, n) else { continue };
         let length = 4 * made.bytes_per_call(arch) + 1;
-        assert!(length <= 5000, "the program tries every length: {}", shape(&made.compiled, arch).blocks_text());
+        assert!(
+            length <= 5000,
+            "the program tries every length: {}",
+            shape(&made.compiled, arch).blocks_text()
+        );
         let mut bytes = |n: usize| -> Vec<u8> { (0..n).map(|_| rng.u8(..)).collect() };
         let plain = bytes(length);
         let (params, expected) = if name.starts_with("aes") {
@@ -120,8 +149,14 @@ fn streams_are_those_of_openssl_for_every_length_up_to_four_batches() {
             ([&key[..], &iv].concat(), openssl("-chacha20", &key, &iv, &plain))
         };
         let got = native::run_stream(&program, arch, &params, &plain);
-        let got = got.unwrap_or_else(|error| panic!("{name} {mode} {} seed {seed}: {error:?}", arch.name()));
-        assert!(got == expected, "{name} {mode} {} {} seed {seed}: not OpenSSL's bytes", arch.name(), cc.name());
+        let got = got
+            .unwrap_or_else(|error| panic!("{name} {mode} {} seed {seed}: {error:?}", arch.name()));
+        assert!(
+            got == expected,
+            "{name} {mode} {} {} seed {seed}: not OpenSSL's bytes",
+            arch.name(),
+            cc.name()
+        );
     }
 }
 
@@ -134,18 +169,44 @@ fn a_counter_that_would_wrap_ends_the_stream_at_the_last_block() {
     for n in [1u8, 2, 3, 5, 9] {
         let mut counter = vec![0xff; 16];
         counter[15] = 0u8.wrapping_sub(n);
-        ends.push(("aes-128", "ctr", Slicing::Horizontal, [&key[..16], &counter].concat(), 16 * usize::from(n)));
+        ends.push((
+            "aes-128",
+            "ctr",
+            Slicing::Horizontal,
+            [&key[..16], &counter].concat(),
+            16 * usize::from(n),
+        ));
         let counter = 0u32.wrapping_sub(n.into()).to_le_bytes();
-        ends.push(("chacha20", "ctr", Slicing::Vertical, [&key[..], &counter, &[0; 12]].concat(), 64 * usize::from(n)));
+        ends.push((
+            "chacha20",
+            "ctr",
+            Slicing::Vertical,
+            [&key[..], &counter, &[0; 12]].concat(),
+            64 * usize::from(n),
+        ));
         let counter = 0u64.wrapping_sub(n.into()).to_le_bytes();
-        ends.push(("chacha20", "ctr64", Slicing::Vertical, [&key[..], &counter, &[0; 8]].concat(), 64 * usize::from(n)));
+        ends.push((
+            "chacha20",
+            "ctr64",
+            Slicing::Vertical,
+            [&key[..], &counter, &[0; 8]].concat(),
+            64 * usize::from(n),
+        ));
     }
     for (name, mode, slicing, params, left) in ends {
         let arch = Arch::Sse;
         for n_batches in [1, 3] {
-            let Some((_, program)) = interleaved(name, mode, slicing, arch, Cc::Gcc, n_batches) else { return };
-            let got = native::run_stream(&program, arch, &params, &zeros).expect("the program runs");
-            assert_eq!(got.len(), left, "{name} {mode} {n_batches}: bytes before the counter wraps");
+            let Some((_, program)) = interleaved(name, mode, slicing, arch, Cc::Gcc, n_batches)
+            else {
+                return;
+            };
+            let got =
+                native::run_stream(&program, arch, &params, &zeros).expect("the program runs");
+            assert_eq!(
+                got.len(),
+                left,
+                "{name} {mode} {n_batches}: bytes before the counter wraps"
+            );
         }
     }
 }
@@ -158,17 +219,26 @@ fn modes_that_a_program_does_not_have_are_refused() {
     };
     let bundled = |name: &str| Subject::bundled(name).expect("it is bundled").expect("it is right");
     let (message, help) = refused(&bundled("gimli"), "ctr");
-    assert_eq!((&*message, &*help), ("`gimli` has no mode `ctr`", "it is a permutation; block ciphers, chacha20 and ascon-p12 have modes"));
+    assert_eq!(
+        (&*message, &*help),
+        (
+            "`gimli` has no mode `ctr`",
+            "it is a permutation; block ciphers, chacha20 and ascon-p12 have modes"
+        )
+    );
     let (message, help) = refused(&bundled("aes-128"), "ctr64");
     assert_eq!((&*message, &*help), ("`aes-128` has no mode `ctr64`", "it has `ctr`"));
-    let file = Subject::text("own.ua", "node f (x : u16) returns (y : u16) let y = x <<< 1 tel", None).expect("it is right");
+    let file =
+        Subject::text("own.ua", "node f (x : u16) returns (y : u16) let y = x <<< 1 tel", None)
+            .expect("it is right");
     assert_eq!(refused(&file, "ctr").0, "`f` has no byte interface, so it has no mode `ctr`");
 }
 
 #[test]
 fn every_mode_of_the_index_is_read() {
     for primitive in cipher::library::primitives() {
-        let subject = Subject::bundled(&primitive.name).expect("it is bundled").expect("it is right");
+        let subject =
+            Subject::bundled(&primitive.name).expect("it is bundled").expect("it is right");
         for (mode, _) in primitive.modes() {
             let counter = subject.counter(&mode).expect("it has the mode");
             assert!(matches!(counter.bits, 32 | 64 | 128), "{} {mode}", primitive.name);

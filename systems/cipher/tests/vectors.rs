@@ -1,4 +1,5 @@
-//! Every bundled primitive: its program is sound in all its slicings, and the interpreter gives its vectors.
+//! Every bundled primitive: its program is sound in all its slicings, and the interpreter gives its
+//! vectors.
 
 use std::collections::BTreeSet;
 
@@ -74,7 +75,8 @@ fn programs_are_sound() {
     let mut done = BTreeSet::new();
     for primitive in primitives() {
         if done.insert(&primitive.file) {
-            let warnings = check(&program(primitive)).unwrap_or_else(|errors| panic!("{}: {errors:#?}", primitive.file));
+            let warnings = check(&program(primitive))
+                .unwrap_or_else(|errors| panic!("{}: {errors:#?}", primitive.file));
             assert!(warnings.is_empty(), "{}: {warnings:#?}", primitive.file);
         }
     }
@@ -84,23 +86,44 @@ fn programs_are_sound() {
 fn layouts_fit_the_nodes() {
     let fits = |name: &str, layout: &str, port: &Port| {
         let layout = Layout::parse(layout).unwrap_or_else(|error| panic!("{name}: {error}"));
-        assert_eq!(layout.position.len(), port.m as usize * port.n, "{name}: bits of `{}`", port.name);
+        assert_eq!(
+            layout.position.len(),
+            port.m as usize * port.n,
+            "{name}: bits of `{}`",
+            port.name
+        );
     };
     let field_fits = |name: &str, field: &Field, port: &Port| fits(name, &field.layout, port);
     for primitive in primitives() {
         let (name, program) = (&primitive.name, program(primitive));
-        let (ports, outputs) = interface(&program, &primitive.entry, None).expect("sizes are fixed");
+        let (ports, outputs) =
+            interface(&program, &primitive.entry, None).expect("sizes are fixed");
         let [output] = outputs.as_slice() else { panic!("{name} has {} outputs", outputs.len()) };
         fits(name, &primitive.output, output);
-        let (given, mut made): (Vec<_>, Vec<_>) = ports.into_iter().partition(|p| primitive.params.contains_key(&*p.name));
-        assert_eq!(given.len(), primitive.params.len(), "{name}: a parameter that the entry does not have");
+        let (given, mut made): (Vec<_>, Vec<_>) =
+            ports.into_iter().partition(|p| primitive.params.contains_key(&*p.name));
+        assert_eq!(
+            given.len(),
+            primitive.params.len(),
+            "{name}: a parameter that the entry does not have"
+        );
         given.iter().for_each(|port| field_fits(name, &primitive.params[&*port.name], port));
         if let Some(schedule) = &primitive.schedule {
             let (params, results) = interface(&program, schedule, None).expect("sizes are fixed");
-            assert_eq!(params.len(), primitive.schedule_params.len(), "{name}: parameters of the schedule");
-            params.iter().for_each(|port| field_fits(name, &primitive.schedule_params[&*port.name], port));
+            assert_eq!(
+                params.len(),
+                primitive.schedule_params.len(),
+                "{name}: parameters of the schedule"
+            );
+            params
+                .iter()
+                .for_each(|port| field_fits(name, &primitive.schedule_params[&*port.name], port));
             let sizes = |ports: &[Port]| ports.iter().map(|p| (p.m, p.n)).collect::<Vec<_>>();
-            assert_eq!(sizes(&results), sizes(&std::mem::take(&mut made)), "{name}: the schedule gives the round keys");
+            assert_eq!(
+                sizes(&results),
+                sizes(&std::mem::take(&mut made)),
+                "{name}: the schedule gives the round keys"
+            );
         }
         assert!(made.is_empty(), "{name}: nothing fills {made:?}");
     }
@@ -114,7 +137,13 @@ fn programs_elaborate_in_every_slicing() {
             // Horizontally sliced words have no arithmetic.
             let made = elaborate(&program, &nodes(primitive), dir, None);
             let has_arithmetic = primitive.name == "chacha20";
-            assert_eq!(made.is_ok(), dir != Dir::H || !has_arithmetic, "{} {dir:?}: {:#?}", primitive.name, made.err());
+            assert_eq!(
+                made.is_ok(),
+                dir != Dir::H || !has_arithmetic,
+                "{} {dir:?}: {:#?}",
+                primitive.name,
+                made.err()
+            );
         }
     }
 }
@@ -128,7 +157,10 @@ fn the_interpreter_gives_all_vectors() {
         for (i, vector) in vectors.iter().enumerate() {
             let output = interpret(primitive, &vector.fields);
             if output.as_ref() != Ok(&vector.output) {
-                wrong.push(format!("{}, vector {i}: {output:?}, not {}", primitive.name, vector.output));
+                wrong.push(format!(
+                    "{}, vector {i}: {output:?}, not {}",
+                    primitive.name, vector.output
+                ));
             }
         }
     }
@@ -139,11 +171,17 @@ fn the_interpreter_gives_all_vectors() {
 fn schedules_give_the_published_round_keys() {
     for (name, layout) in ROUND_KEYS {
         let primitive = cipher::library::primitive(name).expect("listed in the index");
-        let json: serde_json::Value = serde_json::from_str(file(&format!("{name}.json")).expect("bundled")).expect("vectors are JSON");
+        let json: serde_json::Value =
+            serde_json::from_str(file(&format!("{name}.json")).expect("bundled"))
+                .expect("vectors are JSON");
         for (i, vector) in primitive.vectors().iter().enumerate() {
             let made = round_keys(primitive, &vector.fields).expect("the schedule runs");
-            let published: Vec<&str> =
-                json["vectors"][i]["round_keys"].as_array().expect("a list").iter().filter_map(|k| k.as_str()).collect();
+            let published: Vec<&str> = json["vectors"][i]["round_keys"]
+                .as_array()
+                .expect("a list")
+                .iter()
+                .filter_map(|k| k.as_str())
+                .collect();
             let bytes = from_hex(&published.concat()).expect("round keys are hex");
             let layout = Layout::parse(layout).expect("a layout");
             let m = layout.position.len() / made[0].len();

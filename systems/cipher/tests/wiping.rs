@@ -1,5 +1,6 @@
-//! Secrets that emitted C leaves in memory: after the last call its stack has no part of key, text and key stream, and contexts
-//! are zeros, at -O3 with both compilers, in the order of the text and in that of `auto`. Without the wipes the same programs find them.
+//! Secrets that emitted C leaves in memory: after the last call its stack has no part of key, text
+//! and key stream, and contexts are zeros, at -O3 with both compilers, in the order of the text and
+//! in that of `auto`. Without the wipes the same programs find them.
 
 use std::process::Command;
 use std::time::Duration;
@@ -15,8 +16,9 @@ fn skipped(what: &str) {
     testkit::skipped(&format!("cipher wiping: {what}"));
 }
 
-/// The calls run on their own stack, which is searched for any eight consecutive bytes of `secrets`; `contexts` must be
-/// zeros. Exit code: 10 to 12 if a secret is found, 20 if a context is not zeros.
+/// The calls run on their own stack, which is searched for any eight consecutive bytes of
+/// `secrets`; `contexts` must be zeros. Exit code: 10 to 12 if a secret is found, 20 if a context
+/// is not zeros.
 const MAIN: &str = "
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,7 +156,11 @@ static void calls(void)
     ascon_aead128_decrypt(key, nonce, text, 20, out, keystream, N, tag);
 }",
         contexts: "1",
-        ways: &[(Slicing::Vertical, Arch::X86_64), (Slicing::Vertical, Arch::Sse), (Slicing::Vertical, Arch::Avx2)],
+        ways: &[
+            (Slicing::Vertical, Arch::X86_64),
+            (Slicing::Vertical, Arch::Sse),
+            (Slicing::Vertical, Arch::Avx2),
+        ],
     },
     Case {
         name: "ascon-p12",
@@ -178,7 +184,12 @@ static void calls(void)
 ];
 
 /// The exit code of a case's program, with the wipes or without.
-fn run(case: &Case, (slicing, arch, schedule): (Slicing, Arch, Schedule), cc: Cc, wipes: bool) -> i32 {
+fn run(
+    case: &Case,
+    (slicing, arch, schedule): (Slicing, Arch, Schedule),
+    cc: Cc,
+    wipes: bool,
+) -> i32 {
     let subject = Subject::bundled(case.name).expect("it is bundled").expect("it is right");
     let mut recipe = Recipe::new(slicing, arch, cc, Unroll::Auto, "-O3");
     recipe.mode = Some(case.mode.into());
@@ -186,14 +197,21 @@ fn run(case: &Case, (slicing, arch, schedule): (Slicing, Arch, Schedule), cc: Cc
     let made = recipe.make(&subject).expect("bundled programs compile");
     let mut source = recipe.source(&made, false, false);
     if !wipes {
-        let (head, rest) = source.split_once("    typedef uint64_t __attribute__((may_alias)) word;\n").expect("the file has `wipe`");
+        let (head, rest) = source
+            .split_once("    typedef uint64_t __attribute__((may_alias)) word;\n")
+            .expect("the file has `wipe`");
         let (_, tail) = rest.split_once("        memset(p, 0, n);\n").expect("`wipe` ends so");
         source = format!("{head}{tail}");
     }
     let batch = made.bytes_per_call(arch).to_string();
-    let main = MAIN.replace("CALLS", case.calls).replace("BATCH", &batch).replace("CONTEXTS", case.contexts);
-    let program = native::build(&(source + &main), arch, cc, "-O3").expect("the C compiler takes the text");
-    let ran = tool::run(&mut Command::new(program), &[], Duration::from_secs(60)).expect("it starts");
+    let main = MAIN
+        .replace("CALLS", case.calls)
+        .replace("BATCH", &batch)
+        .replace("CONTEXTS", case.contexts);
+    let program =
+        native::build(&(source + &main), arch, cc, "-O3").expect("the C compiler takes the text");
+    let ran =
+        tool::run(&mut Command::new(program), &[], Duration::from_secs(60)).expect("it starts");
     ran.status.code().expect("it ends")
 }
 
@@ -210,16 +228,29 @@ fn no_secret_is_left_in_memory_and_without_wipes_one_is() {
             for cc in Cc::ALL.into_iter().filter(|cc| cc.version().is_ok()) {
                 for schedule in [Schedule::None, Schedule::Auto] {
                     let code = run(case, (slicing, arch, schedule), cc, true);
-                    left.extend(
-                        (code != 0)
-                            .then(|| format!("{} {} {} {} {}: {code}", case.name, case.mode, arch.name(), cc.name(), schedule.name())),
-                    );
+                    left.extend((code != 0).then(|| {
+                        format!(
+                            "{} {} {} {} {}: {code}",
+                            case.name,
+                            case.mode,
+                            arch.name(),
+                            cc.name(),
+                            schedule.name()
+                        )
+                    }));
                 }
                 n_clean += 1;
-                n_found += i32::from(cc == Cc::Gcc && run(case, (slicing, arch, Schedule::None), cc, false) >= 10);
+                n_found += i32::from(
+                    cc == Cc::Gcc && run(case, (slicing, arch, Schedule::None), cc, false) >= 10,
+                );
             }
         }
-        assert!(n_found > 0 || n_clean == 0, "{} {}: the search finds nothing even where nothing is wiped", case.name, case.mode);
+        assert!(
+            n_found > 0 || n_clean == 0,
+            "{} {}: the search finds nothing even where nothing is wiped",
+            case.name,
+            case.mode
+        );
     }
     assert_eq!(left, Vec::<String>::new());
 }

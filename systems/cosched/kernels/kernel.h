@@ -1,7 +1,8 @@
 /* What the kernels share: `NAME small|large ROUNDS`, arrays, numbers that look random, and the last line.
  *
- * No result depends on the number of threads: sums are taken over blocks of fixed size, and the blocks one after the
- * other. The last line is `NAME checksum error`, the error of a check of the kernel's own; above its limit it ends with 2.
+ * No result depends on the number of threads: sums are taken over blocks of fixed size, and the
+ * blocks one after the other. The last line is `NAME checksum error`, the error of a check of the
+ * kernel's own; above its limit it ends with 2.
  */
 #include <math.h>
 #include <stdint.h>

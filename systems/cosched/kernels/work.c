@@ -1,6 +1,6 @@
 /* Programs of one kind of work each, for measurements: `work read|write|compute AMOUNT`.
- * read: loads through 256 MB, AMOUNT GB altogether; write: stores that bypass the caches; compute: AMOUNT times 10
- * million dependent multiplications. Prints a number that depends on all of it. */
+ * read: loads through 256 MB, AMOUNT GB altogether; write: stores that bypass the caches; compute:
+ * AMOUNT times 10 million dependent multiplications. Prints a number that depends on all of it. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

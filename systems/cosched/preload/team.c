@@ -1,12 +1,12 @@
 /* Lets an OpenMP program follow the processors it is given.
  *
- * Preloaded into a program of gcc's libgomp or LLVM's libomp. The manager and the program share a page (the file
- * named by MEANWHILE_TEAM): the manager writes a number of threads, and the next parallel region has a team of that
- * many; the library counts the regions that began. Programs without OpenMP can count their own progress with the functions
- * at the end.
+ * Preloaded into a program of gcc's libgomp or LLVM's libomp. The manager and the program share a
+ * page (the file named by MEANWHILE_TEAM): the manager writes a number of threads, and the next
+ * parallel region has a team of that many; the library counts the regions that began. Programs
+ * without OpenMP can count their own progress with the functions at the end.
  *
- * libgomp: the functions that compilers call for a parallel region are wrapped. libomp: an OMPT tool. A change takes
- * effect at the next region with libgomp, at the one after with libomp.
+ * libgomp: the functions that compilers call for a parallel region are wrapped. libomp: an OMPT
+ * tool. A change takes effect at the next region with libgomp, at the one after with libomp.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -1,8 +1,9 @@
 /* Written by `meanwhile cosched slurm`.
  *
- * A SPANK plugin for Slurm: when all tasks of a step on a node are there, and have not run an instruction of the user yet, the
- * node's daemon is told of them in one line; at the end of the step of that. A job never fails for it: each hook says that all is
- * well, and with a daemon that is absent, mute or refuses a step starts at most 50 ms later and runs without us.
+ * A SPANK plugin for Slurm: when all tasks of a step on a node are there, and have not run an
+ * instruction of the user yet, the node's daemon is told of them in one line; at the end of the
+ * step of that. A job never fails for it: each hook says that all is well, and with a daemon that
+ * is absent, mute or refuses a step starts at most 50 ms later and runs without us.
  *
  *     optional /path/cosched.so [socket=PATH]      a line of plugstack.conf; %n in PATH is the node's name
  *

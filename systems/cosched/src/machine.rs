@@ -5,9 +5,7 @@ use serde::Serialize;
 /// What a link carries at most, in MB/s (10^6 bytes).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Capacity {
-    /// Reads alone.
     pub read_mbps: f64,
-    /// Writes alone.
     pub write_mbps: f64,
     /// Reads and writes together.
     pub mixed_mbps: f64,
@@ -29,7 +27,6 @@ impl Capacity {
 pub struct Machine {
     /// The link of each processor.
     pub link_of: Vec<usize>,
-    /// The links.
     pub links: Vec<Capacity>,
     /// Last-level cache of each link in MB; 0: not modelled.
     pub cache_mb: f64,
@@ -38,11 +35,14 @@ pub struct Machine {
 impl Machine {
     /// `n_cpus` processors, spread evenly over `n_links` equal links, neighbours on one link.
     ///
-    /// # Panics
-    /// If there are no processors, or fewer than links.
+    /// Panics: if there are no processors, or fewer than links.
     pub fn even(n_cpus: usize, n_links: usize, link: Capacity) -> Machine {
         assert!(n_links > 0 && n_links <= n_cpus, "{n_cpus} processors on {n_links} links");
-        Machine { link_of: (0..n_cpus).map(|cpu| cpu * n_links / n_cpus).collect(), links: vec![link; n_links], cache_mb: 0.0 }
+        Machine {
+            link_of: (0..n_cpus).map(|cpu| cpu * n_links / n_cpus).collect(),
+            links: vec![link; n_links],
+            cache_mb: 0.0,
+        }
     }
 
     /// The paper's machine with so many processors on its one bus.
@@ -50,17 +50,17 @@ impl Machine {
         Machine::even(n_cpus, 1, Capacity::bus(PAPER_MBPS))
     }
 
-    /// Number of processors.
     pub fn n_cpus(&self) -> usize {
         self.link_of.len()
     }
 
     /// What all links carry together.
     pub fn mixed_mbps(&self) -> f64 {
-        self.links.iter().map(|it| it.mixed_mbps).sum()
+        self.links.iter().map(|link| link.mixed_mbps).sum()
     }
 
-    /// The processors in the order in which bandwidth-oblivious policies fill them: the links in turn.
+    /// The processors in the order in which bandwidth-oblivious policies fill them:
+    /// the links in turn.
     pub fn spread(&self) -> Vec<usize> {
         let mut rank = vec![0; self.links.len()];
         let mut places: Vec<(usize, usize, usize)> = Vec::new();
@@ -69,6 +69,6 @@ impl Machine {
             rank[link] += 1;
         }
         places.sort_unstable();
-        places.into_iter().map(|it| it.2).collect()
+        places.into_iter().map(|place| place.2).collect()
     }
 }

@@ -1,13 +1,15 @@
-//! Workloads on machines that we do not have: what a policy decides, how fast the threads then run, when programs end.
+//! Workloads on machines that we do not have: what a policy decides, how fast the threads then run,
+//! when programs end.
 //!
-//! Time goes from event to event: the end of a quantum, of a thread's share of a parallel region, of a wait that spins.
-//! Between two events every thread runs at the rate that the contention model gives it. The same input always gives the
-//! same output.
+//! Time goes from event to event: the end of a quantum, of a thread's share of a parallel region,
+//! of a wait that spins. Between two events every thread runs at the rate that the contention model
+//! gives it. The same input always gives the same output.
 //!
-//! A program works in parallel regions with a barrier at the end of each. A manager tells malleable programs their
-//! processors: the team of the next region has as many threads, and a thread that was taken off a processor in
-//! mid-region is resumed in place of a sibling that has done its share. Without a manager all threads are in the team;
-//! a thread that has done its share spins, then sleeps.
+//! A program works in parallel regions with a barrier at the end of each. A manager tells malleable
+//! programs their processors: the team of the next region has as many threads, and a thread that
+//! was taken off a processor in mid-region is resumed in place of a sibling that has done its
+//! share. Without a manager all threads are in the team; a thread that has done its share spins,
+//! then sleeps.
 
 use crate::assumptions::{Assumptions, Sleepers};
 use crate::contention::{Demand, Model};
@@ -25,26 +27,23 @@ const DONE_S: f64 = 1e-10;
 /// A thread on a processor for a while.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Segment {
-    /// The processor.
     pub cpu: usize,
-    /// The thread.
     pub thread: usize,
-    /// Its program.
     pub program: usize,
     /// From here, in seconds.
     pub from_s: f64,
-    /// To here.
     pub to_s: f64,
 }
 
-/// What came out.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Outcome {
-    /// Seconds from the start of each program to its end, in the order of the workload; those in the background left out.
+    /// Seconds from the start of each program to its end, in the order of the workload; those in
+    /// the background left out.
     pub turnaround_s: Vec<f64>,
     /// When the last ended.
     pub end_s: f64,
-    /// Most quanta of 100 ms that a malleable program, or a thread of another, waited between two turns.
+    /// Most quanta of 100 ms that a malleable program, or a thread of another,
+    /// waited between two turns.
     pub longest_wait_quanta: f64,
     /// Mean age of the measurements behind decisions, in quanta.
     pub decision_age_quanta: f64,
@@ -66,21 +65,37 @@ impl Outcome {
 }
 
 /// A run of a workload to its end.
-pub fn run(workload: &Workload, machine: &Machine, model: Model, policy: &mut dyn Policy) -> Outcome {
+pub fn run(
+    workload: &Workload,
+    machine: &Machine,
+    model: Model,
+    policy: &mut dyn Policy,
+) -> Outcome {
     run_assuming(workload, machine, model, policy, Assumptions::default())
 }
 
 /// The same, with more assumed of the machine and its programs.
-pub fn run_assuming(workload: &Workload, machine: &Machine, model: Model, policy: &mut dyn Policy, assumed: Assumptions) -> Outcome {
+pub fn run_assuming(
+    workload: &Workload,
+    machine: &Machine,
+    model: Model,
+    policy: &mut dyn Policy,
+    assumed: Assumptions,
+) -> Outcome {
     let quantum_s = policy.quantum_ms() / 1000.0;
     let mut sim = Sim::new(workload, machine, model, policy.is_manager(), quantum_s, assumed);
     let (mut n_decisions, mut age) = (0u64, 0u64);
     loop {
         sim.admit();
-        if sim.programs.iter().all(|it| it.ended_s.is_some() || it.spec.is_background) {
+        if sim
+            .programs
+            .iter()
+            .all(|program| program.ended_s.is_some() || program.spec.is_background)
+        {
             break;
         }
-        let placement = policy.decide(&View { machine, programs: &sim.program_views, threads: &sim.views });
+        let placement =
+            policy.decide(&View { machine, programs: &sim.program_views, threads: &sim.views });
         sim.check(&placement);
         n_decisions += 1;
         age += u64::from(policy.age_quanta());
@@ -142,7 +157,14 @@ struct Sim<'a> {
 }
 
 impl<'a> Sim<'a> {
-    fn new(workload: &'a Workload, machine: &'a Machine, model: Model, is_manager: bool, quantum_s: f64, assumed: Assumptions) -> Sim<'a> {
+    fn new(
+        workload: &'a Workload,
+        machine: &'a Machine,
+        model: Model,
+        is_manager: bool,
+        quantum_s: f64,
+        assumed: Assumptions,
+    ) -> Sim<'a> {
         let mut programs = Vec::new();
         let (mut views, mut program_views) = (Vec::new(), Vec::new());
         for spec in &workload.programs {
@@ -151,9 +173,21 @@ impl<'a> Sim<'a> {
                 let program = programs.len();
                 views.push(ThreadView::new(program));
             }
-            program_views.push(ProgramView { n_threads: spec.n_threads, first, is_active: false, is_malleable: spec.is_malleable });
-            let state =
-                ProgramState { spec, first, started_s: None, ended_s: None, left_s: spec.work_s, shares: Vec::new(), waits_since_s: 0.0 };
+            program_views.push(ProgramView {
+                n_threads: spec.n_threads,
+                first,
+                is_active: false,
+                is_malleable: spec.is_malleable,
+            });
+            let state = ProgramState {
+                spec,
+                first,
+                started_s: None,
+                ended_s: None,
+                left_s: spec.work_s,
+                shares: Vec::new(),
+                waits_since_s: 0.0,
+            };
             programs.push(state);
         }
         Sim {
@@ -187,7 +221,10 @@ impl<'a> Sim<'a> {
             };
             if has_come && self.programs[idx].started_s.is_none() {
                 // A successor starts when its predecessor ends, whether or not a decision is due.
-                let start = spec.after.and_then(|it| self.programs[it].ended_s).unwrap_or(spec.arrival_s);
+                let start = spec
+                    .after
+                    .and_then(|after| self.programs[after].ended_s)
+                    .unwrap_or(spec.arrival_s);
                 let program = &mut self.programs[idx];
                 (program.started_s, program.waits_since_s) = (Some(start), self.now_s);
                 for thread in program.first..program.first + spec.n_threads {
@@ -195,7 +232,8 @@ impl<'a> Sim<'a> {
                 }
             }
             let program = &self.programs[idx];
-            self.program_views[idx].is_active = program.started_s.is_some() && program.ended_s.is_none();
+            self.program_views[idx].is_active =
+                program.started_s.is_some() && program.ended_s.is_none();
         }
         for (idx, thread) in self.threads.iter_mut().enumerate() {
             let view = &mut self.views[idx];
@@ -206,10 +244,13 @@ impl<'a> Sim<'a> {
                 if view.window_mbps.len() > WINDOW_MAX {
                     view.window_mbps.remove(0);
                 }
-                view.write_share = if thread.moved_mb > 0.0 { thread.written_mb / thread.moved_mb } else { 0.0 };
+                view.write_share =
+                    if thread.moved_mb > 0.0 { thread.written_mb / thread.moved_mb } else { 0.0 };
                 (thread.placed_s, thread.moved_mb, thread.written_mb) = (0.0, 0.0, 0.0);
             }
-            view.is_ready = self.program_views[view.program].is_active && !thread.sleeps && !self.sleepers.next(self.quantum_s);
+            view.is_ready = self.program_views[view.program].is_active
+                && !thread.sleeps
+                && !self.sleepers.next(self.quantum_s);
         }
     }
 
@@ -234,12 +275,24 @@ impl<'a> Sim<'a> {
             if state.was_on != Some(cpu) {
                 state.cold_s = self.assumed.cold_s();
             }
-            let waited = if self.programs[program].spec.is_malleable { self.programs[program].waits_since_s } else { state.waits_since_s };
+            let waited = if self.programs[program].spec.is_malleable {
+                self.programs[program].waits_since_s
+            } else {
+                state.waits_since_s
+            };
             self.longest_wait_s = self.longest_wait_s.max(self.now_s - waited);
             state.waits_since_s = self.now_s + quantum_s;
             let to_s = self.now_s + quantum_s;
-            match self.segments.iter_mut().rev().take(4 * placement.len()).find(|it| it.cpu == cpu) {
-                Some(last) if last.thread == thread && (last.to_s - self.now_s).abs() < 1e-6 => last.to_s = to_s,
+            match self
+                .segments
+                .iter_mut()
+                .rev()
+                .take(4 * placement.len())
+                .find(|segment| segment.cpu == cpu)
+            {
+                Some(last) if last.thread == thread && (last.to_s - self.now_s).abs() < 1e-6 => {
+                    last.to_s = to_s
+                }
                 _ => self.segments.push(Segment { cpu, thread, program, from_s: self.now_s, to_s }),
             }
         }
@@ -258,7 +311,7 @@ impl<'a> Sim<'a> {
     fn deal(&mut self, program: usize) {
         let ProgramState { spec, first, .. } = self.programs[program];
         let own = first..first + spec.n_threads;
-        let n_placed = own.clone().filter(|it| self.threads[*it].cpu.is_some()).count();
+        let n_placed = own.clone().filter(|own| self.threads[*own].cpu.is_some()).count();
         let adapts = self.is_manager && spec.is_malleable;
         let keeps = self.assumed.one_by_one;
         if self.programs[program].shares.is_empty() {
@@ -281,12 +334,14 @@ impl<'a> Sim<'a> {
             let mut is_taken = vec![false; shares.len()];
             for it in own.clone() {
                 let thread = &mut self.threads[it];
-                thread.share = thread.share.filter(|&share| (keeps || thread.cpu.is_some()) && shares[share] > DONE_S);
+                thread.share = thread
+                    .share
+                    .filter(|&share| (keeps || thread.cpu.is_some()) && shares[share] > DONE_S);
                 if let Some(share) = thread.share {
                     is_taken[share] = true;
                 }
             }
-            let mut open = (0..shares.len()).filter(|&it| !is_taken[it] && shares[it] > DONE_S);
+            let mut open = (0..shares.len()).filter(|&idx| !is_taken[idx] && shares[idx] > DONE_S);
             for it in own {
                 let thread = &mut self.threads[it];
                 if thread.cpu.is_some() && thread.share.is_none() {
@@ -308,8 +363,9 @@ impl<'a> Sim<'a> {
 
     fn demand(&self, thread: usize) -> Demand {
         let program = &self.programs[self.views[thread].program];
-        let done = 1.0 - (program.left_s + program.shares.iter().sum::<f64>()) / program.spec.work_s;
-        let phase = program.spec.phases.iter().find(|it| done < it.until - 1e-12);
+        let done =
+            1.0 - (program.left_s + program.shares.iter().sum::<f64>()) / program.spec.work_s;
+        let phase = program.spec.phases.iter().find(|phase| done < phase.until - 1e-12);
         phase.unwrap_or_else(|| program.spec.phases.last().expect("a program has a phase")).demand
     }
 
@@ -321,10 +377,13 @@ impl<'a> Sim<'a> {
             let mut moves: Vec<(usize, f64)> = Vec::new();
             let (mut traffic_mbps, mut n_idle) = (0.0, 0usize);
             for (link, capacity) in self.machine.links.iter().enumerate() {
-                let on_link = (0..self.placement.len()).filter(|&cpu| self.machine.link_of[cpu] == link);
+                let on_link =
+                    (0..self.placement.len()).filter(|&cpu| self.machine.link_of[cpu] == link);
                 let mut working = Vec::new();
                 for cpu in on_link {
-                    match self.placement[cpu].filter(|it| self.threads[*it].share.is_some()) {
+                    match self.placement[cpu]
+                        .filter(|placement| self.threads[*placement].share.is_some())
+                    {
                         Some(thread) => working.push(thread),
                         None => n_idle += 1,
                     }
@@ -341,15 +400,18 @@ impl<'a> Sim<'a> {
                 let share = self.threads[thread].share.expect("it works");
                 step_s = step_s.min(program.shares[share] / rate);
             }
-            let spinning: Vec<usize> = self.placement.iter().flatten().copied().filter(|it| self.spins(*it)).collect();
+            let spinning: Vec<usize> =
+                self.placement.iter().flatten().copied().filter(|it| self.spins(*it)).collect();
             for &thread in &spinning {
-                step_s = step_s.min((self.assumed.spin_s() - self.threads[thread].spun_s).max(1e-6));
+                step_s =
+                    step_s.min((self.assumed.spin_s() - self.threads[thread].spun_s).max(1e-6));
             }
             for (thread, mbps) in moves {
                 let demand = self.demand(thread);
                 let state = &mut self.threads[thread];
                 state.moved_mb += mbps * step_s;
-                state.written_mb += mbps * step_s * demand.write_mbps / demand.total_mbps().max(1e-9);
+                state.written_mb +=
+                    mbps * step_s * demand.write_mbps / demand.total_mbps().max(1e-9);
             }
             for &(thread, rate) in &rates {
                 let program = &mut self.programs[self.views[thread].program];
@@ -361,7 +423,8 @@ impl<'a> Sim<'a> {
             }
             for &thread in &spinning {
                 self.threads[thread].spun_s += step_s;
-                self.threads[thread].sleeps = self.threads[thread].spun_s >= self.assumed.spin_s() - DONE_S;
+                self.threads[thread].sleeps =
+                    self.threads[thread].spun_s >= self.assumed.spin_s() - DONE_S;
             }
             self.idle_s += n_idle as f64 * step_s;
             self.moved_mb += traffic_mbps * step_s;
@@ -372,10 +435,14 @@ impl<'a> Sim<'a> {
         self.now_s = to_s;
     }
 
-    /// It is on a processor, has done its share and waits for its siblings, and there is no manager.
+    /// It is on a processor, has done its share and waits for its siblings, and
+    /// there is no manager.
     fn spins(&self, thread: usize) -> bool {
         let state = &self.threads[thread];
-        !self.is_manager && state.share.is_none() && !state.sleeps && self.programs[self.views[thread].program].ended_s.is_none()
+        !self.is_manager
+            && state.share.is_none()
+            && !state.sleeps
+            && self.programs[self.views[thread].program].ended_s.is_none()
     }
 
     /// Adds traffic to the quanta that the step lies in.
@@ -391,19 +458,25 @@ impl<'a> Sim<'a> {
         }
     }
 
-    /// Shares that are done: another one for the thread, the next region, or the end of the program.
+    /// Shares that are done: another one for the thread, the next region, or the
+    /// end of the program.
     fn barriers(&mut self) {
         for idx in 0..self.programs.len() {
-            if !self.program_views[idx].is_active || self.programs[idx].ended_s.is_some() || self.programs[idx].shares.is_empty() {
+            if !self.program_views[idx].is_active
+                || self.programs[idx].ended_s.is_some()
+                || self.programs[idx].shares.is_empty()
+            {
                 continue;
             }
             let program = &mut self.programs[idx];
             let own = program.first..program.first + program.spec.n_threads;
-            let some_done = own.clone().any(|it| self.threads[it].share.is_some_and(|share| program.shares[share] <= DONE_S));
+            let some_done = own.clone().any(|own| {
+                self.threads[own].share.is_some_and(|share| program.shares[share] <= DONE_S)
+            });
             if !some_done {
                 continue;
             }
-            if program.shares.iter().any(|it| *it > DONE_S) {
+            if program.shares.iter().any(|share| *share > DONE_S) {
                 self.deal(idx);
                 continue;
             }
@@ -424,9 +497,11 @@ impl<'a> Sim<'a> {
     }
 
     fn outcome(self, decision_age_quanta: f64) -> Outcome {
-        let span = |it: &ProgramState<'_>| it.ended_s.expect("all have ended") - it.started_s.expect("it began");
-        let counted = || self.programs.iter().filter(|it| !it.spec.is_background);
-        let end_s = counted().filter_map(|it| it.ended_s).fold(0.0, f64::max);
+        let span = |state: &ProgramState<'_>| {
+            state.ended_s.expect("all have ended") - state.started_s.expect("it began")
+        };
+        let counted = || self.programs.iter().filter(|program| !program.spec.is_background);
+        let end_s = counted().filter_map(|counted| counted.ended_s).fold(0.0, f64::max);
         let quantum_s = QUANTUM_MS / 1000.0;
         // After the end of the last program no processor counts as idle.
         let after = (self.now_s - end_s) * self.machine.n_cpus() as f64;

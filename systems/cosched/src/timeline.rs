@@ -10,17 +10,22 @@ use crate::workload::Workload;
 /// The programs on each processor over time, one colour a program.
 pub fn gantt(title: &str, workload: &Workload, n_cpus: usize, outcome: &Outcome) -> GanttChart {
     let mut n_of: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
-    let names = workload.programs.iter().map(|it| {
-        let n = n_of.entry(&it.name).or_default();
+    let names = workload.programs.iter().map(|program| {
+        let n = n_of.entry(&program.name).or_default();
         *n += 1;
-        format!("{} {n}", it.name)
+        format!("{} {n}", program.name)
     });
-    let bars = outcome.segments.iter().map(|it| Bar { row: it.cpu, series: it.program, from: it.from_s, to: it.to_s.min(outcome.end_s) });
+    let bars = outcome.segments.iter().map(|segment| Bar {
+        row: segment.cpu,
+        series: segment.program,
+        from: segment.from_s,
+        to: segment.to_s.min(outcome.end_s),
+    });
     GanttChart {
         title: title.to_owned(),
         kind: Kind::Sim,
         unit: "s".into(),
-        rows: (0..n_cpus).map(|it| format!("processor {it}")).collect(),
+        rows: (0..n_cpus).map(|idx| format!("processor {idx}")).collect(),
         names: names.collect(),
         bars: bars.collect(),
     }
@@ -29,9 +34,10 @@ pub fn gantt(title: &str, workload: &Workload, n_cpus: usize, outcome: &Outcome)
 /// Points of a line at most; more quanta than that are averaged.
 const POINTS_MAX: usize = 50;
 
-/// The share of the links that was used over time, one line a run; neighbouring quanta are averaged.
+/// The share of the links that was used over time, one line a run;
+/// neighbouring quanta are averaged.
 pub fn use_over_time(title: &str, runs: &[(String, &Outcome)]) -> LineChart {
-    let n_most = runs.iter().map(|it| it.1.used.len()).max().unwrap_or(0);
+    let n_most = runs.iter().map(|run| run.1.used.len()).max().unwrap_or(0);
     let n_each = n_most.div_ceil(POINTS_MAX).max(1);
     let quantum_s = QUANTUM_MS / 1000.0;
     let line = |(name, outcome): &(String, &Outcome)| {
@@ -39,7 +45,10 @@ pub fn use_over_time(title: &str, runs: &[(String, &Outcome)]) -> LineChart {
             let middle = idx as f64 * n_each as f64 + them.len() as f64 / 2.0;
             (middle * quantum_s, 100.0 * them.iter().sum::<f64>() / them.len() as f64)
         };
-        Line { name: name.clone(), points: outcome.used.chunks(n_each).enumerate().map(mean).collect() }
+        Line {
+            name: name.clone(),
+            points: outcome.used.chunks(n_each).enumerate().map(mean).collect(),
+        }
     };
     LineChart {
         title: title.to_owned(),

@@ -45,7 +45,6 @@ pub struct Phase {
 /// A program as it is started.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Program {
-    /// Its name.
     pub name: String,
     /// Threads it asks for.
     pub n_threads: usize,
@@ -70,7 +69,6 @@ pub struct Program {
 /// How a program is started for real.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Start {
-    /// It is not.
     Not,
     /// The program and its arguments.
     Command(Vec<String>),
@@ -86,11 +84,11 @@ pub const KERNELS: [&str; 8] = ["BT", "SP", "CG", "MG", "FT", "FLUSH", "BBMA", "
 pub enum Purpose {
     /// The simulator: with demands, and nothing is started.
     Sim,
-    /// Real runs: with commands. Work and demands are not even looked at: the manager must not know them.
+    /// Real runs: with commands. Work and demands are not even looked at: the manager
+    /// must not know them.
     Real,
 }
 
-/// A workload.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Workload {
     /// Its first line, or the file's name.
@@ -183,16 +181,18 @@ fn region() -> Spanned<f64> {
 impl Workload {
     /// Reads a workload for the simulator; `open` gives the text of a file that it names.
     ///
-    /// # Errors
-    /// What is wrong, with file, line and what to do.
-    pub fn parse(name: &str, text: &str, open: impl Fn(&str) -> Result<String, String>) -> Result<Workload, Diagnostic> {
+    /// Errors: what is wrong, with file, line and what to do.
+    pub fn parse(
+        name: &str,
+        text: &str,
+        open: impl Fn(&str) -> Result<String, String>,
+    ) -> Result<Workload, Diagnostic> {
         Workload::parse_for(Purpose::Sim, name, text, open)
     }
 
     /// Reads a workload.
     ///
-    /// # Errors
-    /// What is wrong, with file, line and what to do.
+    /// Errors: what is wrong, with file, line and what to do.
     pub fn parse_for(
         purpose: Purpose,
         name: &str,
@@ -204,8 +204,9 @@ impl Workload {
         let mut kinds: BTreeMap<String, (Vec<Phase>, Start)> = BTreeMap::new();
         let mut rows: BTreeMap<String, Kind> = BTreeMap::new();
         if let Some(path) = &file.programs {
-            let text =
-                open(path.get_ref()).map_err(|said| reader.fault(format!("`{}`: {said}", path.get_ref()), path.span(), "named here"))?;
+            let text = open(path.get_ref()).map_err(|said| {
+                reader.fault(format!("`{}`: {said}", path.get_ref()), path.span(), "named here")
+            })?;
             let other = Reader(SourceFile::new(path.get_ref().as_str(), text.as_str()));
             let found: Kinds = toml::from_str(&text).map_err(|error| other.syntax(&error))?;
             for (name, kind) in found.program {
@@ -223,24 +224,41 @@ impl Workload {
             let arrival_s = reader.number(&row.arrival_s, 0.0, WORK_MAX_S)?;
             let instances = *row.instances.get_ref();
             if !(1..=THREADS_MAX as u32).contains(&instances) {
-                return Err(reader.fault(format!("{instances} instances"), row.instances.span(), "choose 1 or more"));
+                return Err(reader.fault(
+                    format!("{instances} instances"),
+                    row.instances.span(),
+                    "choose 1 or more",
+                ));
             }
             if row.sequence.get_ref().is_empty() {
-                return Err(reader.fault("a run of no program", row.sequence.span(), "name at least one, such as \"BT(3)\""));
+                return Err(reader.fault(
+                    "a run of no program",
+                    row.sequence.span(),
+                    "name at least one, such as \"BT(3)\"",
+                ));
             }
             for _ in 0..instances {
                 let mut after = None;
                 for item in row.sequence.get_ref() {
                     let (name, n_threads) = reader.item(item)?;
-                    let (Some(kind), Some((phases, start))) = (rows.get(name), kinds.get(name)) else {
-                        let fault = reader.fault(format!("there is no program `{name}`"), item.span(), "no [program] table of this name");
+                    let (Some(kind), Some((phases, start))) = (rows.get(name), kinds.get(name))
+                    else {
+                        let fault = reader.fault(
+                            format!("there is no program `{name}`"),
+                            item.span(),
+                            "no [program] table of this name",
+                        );
                         let meant = did_you_mean(name, rows.keys().map(String::as_str));
                         return Err(meant.into_iter().fold(fault, Diagnostic::with_help));
                     };
                     programs.push(Program {
                         name: name.to_owned(),
                         n_threads,
-                        work_s: if purpose == Purpose::Sim { kind.work_s.as_ref().map_or(0.0, |it| *it.get_ref()) } else { 0.0 },
+                        work_s: if purpose == Purpose::Sim {
+                            kind.work_s.as_ref().map_or(0.0, |work_| *work_.get_ref())
+                        } else {
+                            0.0
+                        },
                         region_s: kind.region_ms.get_ref() / 1000.0,
                         is_malleable: kind.malleable,
                         is_background: kind.background,
@@ -250,7 +268,7 @@ impl Workload {
                         start: start.clone(),
                     });
                 }
-                let n_threads: usize = programs.iter().map(|it| it.n_threads).sum();
+                let n_threads: usize = programs.iter().map(|program| program.n_threads).sum();
                 if n_threads > THREADS_MAX {
                     return Err(reader.fault(
                         format!("more than {THREADS_MAX} threads"),
@@ -260,8 +278,12 @@ impl Workload {
                 }
             }
         }
-        if programs.iter().all(|it| it.is_background) {
-            return Err(reader.fault("nothing to run", 0..0, "add a [[run]] table of a program that is not in the background"));
+        if programs.iter().all(|program| program.is_background) {
+            return Err(reader.fault(
+                "nothing to run",
+                0..0,
+                "add a [[run]] table of a program that is not in the background",
+            ));
         }
         Ok(Workload { title: file.title, programs })
     }
@@ -271,12 +293,16 @@ impl Workload {
         let mut programs = Vec::new();
         for _ in 0..n {
             let base = programs.len();
-            programs.extend(self.programs.iter().map(|it| Program { after: it.after.map(|before| base + before), ..it.clone() }));
+            programs.extend(self.programs.iter().map(|program| Program {
+                after: program.after.map(|before| base + before),
+                ..program.clone()
+            }));
         }
         Workload { title: format!("{} x {n}", self.title), programs }
     }
 
-    /// The most threads that may want a processor at once, over the number of processors: Table 1's last column.
+    /// The most threads that may want a processor at once, over the number of processors:
+    /// Table 1's last column.
     pub fn multiprogramming_degree(&self, n_cpus: usize) -> f64 {
         // Of a chain one program runs at a time.
         let mut most: Vec<usize> = vec![0; self.programs.len()];
@@ -299,9 +325,16 @@ impl Reader {
     fn syntax(&self, error: &toml::de::Error) -> Diagnostic {
         let said = error.message().lines().next().unwrap_or("it is not TOML");
         let range = error.span().unwrap_or(0..0);
-        let first_line = self.0.text.get(range.clone()).and_then(|it| it.find('\n')).map_or(range.end, |n| range.start + n);
+        let first_line = self
+            .0
+            .text
+            .get(range.clone())
+            .and_then(|text| text.find('\n'))
+            .map_or(range.end, |n| range.start + n);
         match said.strip_prefix("missing field ") {
-            Some(key) => self.fault(format!("{key} is missing"), range.start..first_line, "in this table"),
+            Some(key) => {
+                self.fault(format!("{key} is missing"), range.start..first_line, "in this table")
+            }
             None => self.fault(said, range.start..first_line, "here"),
         }
     }
@@ -318,15 +351,23 @@ impl Reader {
     fn item<'a>(&self, item: &'a Spanned<String>) -> Result<(&'a str, usize), Diagnostic> {
         let text = item.get_ref().as_str();
         let Some((name, rest)) = text.split_once('(') else { return Ok((text, 1)) };
-        let n: Option<usize> = rest.strip_suffix(')').and_then(|it| it.trim().parse().ok());
+        let n: Option<usize> = rest.strip_suffix(')').and_then(|rest| rest.trim().parse().ok());
         match n {
             Some(n) if (1..=THREADS_MAX).contains(&n) => Ok((name.trim(), n)),
-            _ => Err(self.fault(format!("`{text}` is no program"), item.span(), "write NAME(threads), such as \"BT(3)\"")),
+            _ => Err(self.fault(
+                format!("`{text}` is no program"),
+                item.span(),
+                "write NAME(threads), such as \"BT(3)\"",
+            )),
         }
     }
 
     /// What the purpose needs of a program, and nothing else.
-    fn kind(&self, purpose: Purpose, kind: &Spanned<Kind>) -> Result<(Vec<Phase>, Start), Diagnostic> {
+    fn kind(
+        &self,
+        purpose: Purpose,
+        kind: &Spanned<Kind>,
+    ) -> Result<(Vec<Phase>, Start), Diagnostic> {
         match purpose {
             Purpose::Sim => Ok((self.phases(kind)?, Start::Not)),
             Purpose::Real => Ok((Vec::new(), self.start(kind)?)),
@@ -336,39 +377,58 @@ impl Reader {
     /// That something is missing in a table.
     fn missing(&self, key: &str, kind: &Spanned<Kind>) -> Diagnostic {
         let range = kind.span();
-        let first_line = self.0.text.get(range.clone()).and_then(|it| it.find('\n')).map_or(range.end, |n| range.start + n);
+        let first_line = self
+            .0
+            .text
+            .get(range.clone())
+            .and_then(|text| text.find('\n'))
+            .map_or(range.end, |n| range.start + n);
         self.fault(format!("`{key}` is missing"), range.start..first_line, "in this table")
     }
 
     fn start(&self, kind: &Spanned<Kind>) -> Result<Start, Diagnostic> {
         let row = kind.get_ref();
         match (&row.command, &row.kernel) {
-            (Some(command), Some(_)) => Err(self.fault("a command and a kernel", command.span(), "keep one of them")),
-            (Some(command), None) if command.get_ref().iter().next().is_none_or(String::is_empty) => {
+            (Some(command), Some(_)) => {
+                Err(self.fault("a command and a kernel", command.span(), "keep one of them"))
+            }
+            (Some(command), None)
+                if command.get_ref().iter().next().is_none_or(String::is_empty) =>
+            {
                 Err(self.fault("a command without a program", command.span(), "here"))
             }
             (Some(command), None) => Ok(Start::Command(command.get_ref().clone())),
             (None, Some(kernel)) => {
                 let Some(name) = KERNELS.into_iter().find(|it| it == kernel.get_ref()) else {
-                    let fault = self.fault(format!("there is no kernel `{}`", kernel.get_ref()), kernel.span(), "here");
+                    let fault = self.fault(
+                        format!("there is no kernel `{}`", kernel.get_ref()),
+                        kernel.span(),
+                        "here",
+                    );
                     return Err(fault.with_help(format!("there are {}", KERNELS.join(", "))));
                 };
-                Ok(Start::Kernel(name, row.rounds.as_ref().map_or(1, |it| *it.get_ref())))
+                Ok(Start::Kernel(name, row.rounds.as_ref().map_or(1, |round| *round.get_ref())))
             }
-            (None, None) => {
-                Err(self.missing("command", kind).with_help("a real run needs `command = [\"PROGRAM\", \"ARGUMENT\"]`, or a `kernel`"))
-            }
+            (None, None) => Err(self.missing("command", kind).with_help(
+                "a real run needs `command = [\"PROGRAM\", \"ARGUMENT\"]`, or a `kernel`",
+            )),
         }
     }
 
     fn phases(&self, kind: &Spanned<Kind>) -> Result<Vec<Phase>, Diagnostic> {
         const MBPS_MAX: f64 = 1e7;
         let row = kind.get_ref();
-        if row.source.as_deref().is_some_and(|it| it.trim().is_empty()) {
-            return Err(self.fault("`source` is empty", kind.span().start..kind.span().start, "say where the numbers come from"));
+        if row.source.as_deref().is_some_and(|source| source.trim().is_empty()) {
+            return Err(self.fault(
+                "`source` is empty",
+                kind.span().start..kind.span().start,
+                "say where the numbers come from",
+            ));
         }
         let (Some(work_s), Some(read_mbps)) = (&row.work_s, &row.read_mbps) else {
-            return Err(self.missing(if row.work_s.is_none() { "work_s" } else { "read_mbps" }, kind));
+            return Err(
+                self.missing(if row.work_s.is_none() { "work_s" } else { "read_mbps" }, kind)
+            );
         };
         self.number(work_s, 1e-3, WORK_MAX_S)?;
         self.number(&row.region_ms, 0.1, 1000.0 * WORK_MAX_S)?;
@@ -382,7 +442,7 @@ impl Reader {
         let mut phases: Vec<Phase> = Vec::new();
         for it in &row.phase {
             let row = it.get_ref();
-            let from = phases.last().map_or(0.0, |it| it.until);
+            let from = phases.last().map_or(0.0, |phase| phase.until);
             let until = self.number(&row.until, 0.0, 1.0)?;
             if until <= from {
                 return Err(self.fault(
@@ -391,8 +451,9 @@ impl Reader {
                     "here",
                 ));
             }
-            let or =
-                |it: &Option<Spanned<f64>>, most: f64, otherwise: f64| it.as_ref().map_or(Ok(otherwise), |it| self.number(it, 0.0, most));
+            let or = |it: &Option<Spanned<f64>>, most: f64, otherwise: f64| {
+                it.as_ref().map_or(Ok(otherwise), |it| self.number(it, 0.0, most))
+            };
             let demand = Demand {
                 read_mbps: or(&row.read_mbps, MBPS_MAX, whole.read_mbps)?,
                 write_mbps: or(&row.write_mbps, MBPS_MAX, whole.write_mbps)?,
@@ -401,7 +462,7 @@ impl Reader {
             };
             phases.push(Phase { until, demand });
         }
-        if phases.last().is_none_or(|it| it.until < 1.0) {
+        if phases.last().is_none_or(|phase| phase.until < 1.0) {
             phases.push(Phase { until: 1.0, demand: whole });
         }
         Ok(phases)
@@ -424,13 +485,24 @@ pub const TABLE_1: [(&str, &str); 9] = [
 /// The programs that they name.
 const TABLE_1_PROGRAMS: &str = include_str!("../workloads/table1/programs.toml");
 
-/// A program of Table 1, for this purpose, beside instances of a microbenchmark of the paper's section 3, or none of them.
+/// A program of Table 1, for this purpose, beside instances of a microbenchmark of the paper's
+/// section 3, or none of them.
 ///
-/// One instance starts before the program and the others after it. With all on one side, four threads and four or eight
-/// instances would fall into quanta of their own on four processors and never meet on the bus.
-pub fn beside(purpose: Purpose, program: &str, n_threads: usize, other: &str, instances: usize) -> Workload {
-    let mut text = format!("title = \"{program} beside {instances} {other}\"\nprograms = \"programs.toml\"\n");
-    let mut run = |name: &str, n: usize| text.push_str(&format!("[[run]]\nsequence = [\"{name}\"]\ninstances = {n}\n"));
+/// One instance starts before the program and the others after it. With all on one side, four
+/// threads and four or eight instances would fall into quanta of their own on four processors and
+/// never meet on the bus.
+pub fn beside(
+    purpose: Purpose,
+    program: &str,
+    n_threads: usize,
+    other: &str,
+    instances: usize,
+) -> Workload {
+    let mut text =
+        format!("title = \"{program} beside {instances} {other}\"\nprograms = \"programs.toml\"\n");
+    let mut run = |name: &str, n: usize| {
+        text.push_str(&format!("[[run]]\nsequence = [\"{name}\"]\ninstances = {n}\n"))
+    };
     if instances > 0 {
         run(other, 1);
     }
@@ -442,7 +514,11 @@ pub fn beside(purpose: Purpose, program: &str, n_threads: usize, other: &str, in
 }
 
 fn bundled(path: &str) -> Result<String, String> {
-    if path == "programs.toml" { Ok(TABLE_1_PROGRAMS.to_owned()) } else { Err("not bundled".to_owned()) }
+    if path == "programs.toml" {
+        Ok(TABLE_1_PROGRAMS.to_owned())
+    } else {
+        Err("not bundled".to_owned())
+    }
 }
 
 /// Table 1 as it is bundled, for the simulator.
@@ -453,7 +529,11 @@ pub fn table_1() -> Vec<(&'static str, Workload)> {
 /// Table 1 as it is bundled.
 pub fn table_1_for(purpose: Purpose) -> Vec<(&'static str, Workload)> {
     let parse = |(name, text): (&'static str, &str)| {
-        (name, Workload::parse_for(purpose, name, text, bundled).expect("the bundled workloads are right"))
+        (
+            name,
+            Workload::parse_for(purpose, name, text, bundled)
+                .expect("the bundled workloads are right"),
+        )
     };
     TABLE_1.map(parse).into()
 }
@@ -464,7 +544,8 @@ mod tests {
 
     fn parse(purpose: Purpose, program: &str) -> Result<Workload, String> {
         let text = format!("title = \"t\"\n[[run]]\nsequence = [\"a(2)\"]\n[program.a]\n{program}");
-        Workload::parse_for(purpose, "t.toml", &text, |_| Err(String::new())).map_err(|it| it.message)
+        Workload::parse_for(purpose, "t.toml", &text, |_| Err(String::new()))
+            .map_err(|error| error.message)
     }
 
     #[test]
@@ -475,7 +556,8 @@ mod tests {
             "work_s = 9.0\nread_mbps = 900\nwrite_mbps = 400\nsensitivity = 0.5\n",
             "work_s = -1.0\nread_mbps = -900\n[[program.a.phase]]\nuntil = 7.0\n",
         ] {
-            let other = parse(Purpose::Real, &format!("{command}{demand}")).expect("it is not looked at");
+            let other =
+                parse(Purpose::Real, &format!("{command}{demand}")).expect("it is not looked at");
             assert_eq!(other, plain);
         }
         assert_eq!(parse(Purpose::Sim, command), Err("`work_s` is missing".into()));
@@ -484,16 +566,31 @@ mod tests {
 
     #[test]
     fn what_a_real_run_lacks_is_said() {
-        assert_eq!(parse(Purpose::Real, "work_s = 1.0\nread_mbps = 9\n"), Err("`command` is missing".into()));
-        assert_eq!(parse(Purpose::Real, "command = []\n"), Err("a command without a program".into()));
-        assert_eq!(parse(Purpose::Real, "command = [\"a\"]\nkernel = \"CG\"\n"), Err("a command and a kernel".into()));
-        assert_eq!(parse(Purpose::Real, "kernel = \"LU\"\n"), Err("there is no kernel `LU`".into()));
+        assert_eq!(
+            parse(Purpose::Real, "work_s = 1.0\nread_mbps = 9\n"),
+            Err("`command` is missing".into())
+        );
+        assert_eq!(
+            parse(Purpose::Real, "command = []\n"),
+            Err("a command without a program".into())
+        );
+        assert_eq!(
+            parse(Purpose::Real, "command = [\"a\"]\nkernel = \"CG\"\n"),
+            Err("a command and a kernel".into())
+        );
+        assert_eq!(
+            parse(Purpose::Real, "kernel = \"LU\"\n"),
+            Err("there is no kernel `LU`".into())
+        );
     }
 
     #[test]
     fn table_1_can_be_run() {
         for (name, it) in table_1_for(Purpose::Real) {
-            assert!(it.programs.iter().all(|it| matches!(it.start, Start::Kernel(_, 1..))), "{name}");
+            assert!(
+                it.programs.iter().all(|program| matches!(program.start, Start::Kernel(_, 1..))),
+                "{name}"
+            );
         }
     }
 }

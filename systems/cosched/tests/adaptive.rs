@@ -1,4 +1,5 @@
-//! OpenMP programs follow 2, 1 and 4 processors at the borders of their regions, with libgomp and with libomp.
+//! OpenMP programs follow 2, 1 and 4 processors at the borders of their regions, with libgomp and
+//! with libomp.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -15,8 +16,14 @@ fn follows(compiler: &str, arguments: &[&str], schedule: &str) {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/support/regions.c");
     let program = folder.path().join("regions");
     let mut command = Command::new(compiler);
-    command.args(["-O2", "-fopenmp", &format!("-DSCHEDULE={schedule}"), "-o"]).arg(&program).arg(source).args(arguments);
-    tool::run(&mut command, b"", Duration::from_secs(60)).and_then(tool::Ran::ok).unwrap_or_else(|error| panic!("{error}"));
+    command
+        .args(["-O2", "-fopenmp", &format!("-DSCHEDULE={schedule}"), "-o"])
+        .arg(&program)
+        .arg(source)
+        .args(arguments);
+    tool::run(&mut command, b"", Duration::from_secs(60))
+        .and_then(tool::Ran::ok)
+        .unwrap_or_else(|error| panic!("{error}"));
     let page = Page::create(&folder.path().join("page")).expect("a scratch file");
     page.set_team(2).expect("it is ours");
     let mut child = Command::new(&program)

@@ -6,13 +6,19 @@ use cosched::machine::Machine;
 use cosched::policies::{Name, Settings};
 use cosched::{sim, workload};
 
-/// Percent by which the mean turnaround is below that of the best other policy, which is named if it is below ours.
+/// Percent by which the mean turnaround is below that of the best other policy, which is named if
+/// it is below ours.
 fn cell(workload: &workload::Workload, n_cpus: usize, finishes_first: bool) -> String {
     let machine = Machine::paper(n_cpus);
-    let mean =
-        |name: Name, settings: Settings| sim::run(workload, &machine, Model::plain(Base::M2), name.policy(settings).as_mut()).mean_s();
+    let mean = |name: Name, settings: Settings| {
+        sim::run(workload, &machine, Model::plain(Base::M2), name.policy(settings).as_mut())
+            .mean_s()
+    };
     let ours = mean(Name::Pairing, Settings { finishes_first, ..Settings::default() });
-    let others = Name::ALL.iter().filter(|it| **it != Name::Pairing).map(|it| (mean(*it, Settings::default()), it.text()));
+    let others = Name::ALL
+        .iter()
+        .filter(|it| **it != Name::Pairing)
+        .map(|it| (mean(*it, Settings::default()), it.text()));
     let (best, name) = others.min_by(|a, b| a.0.total_cmp(&b.0)).expect("there are others");
     let percent = (1.0 - ours / best) * 100.0;
     // Policies whose means are nearer than half a percent end alike.
@@ -29,7 +35,10 @@ fn cell(workload: &workload::Workload, n_cpus: usize, finishes_first: bool) -> S
 fn the_page_says_where_pairing_is_best() {
     let mut rows = String::new();
     for (name, workload) in workload::table_1() {
-        let cells: Vec<String> = [2, 4, 8].iter().flat_map(|n| [false, true].map(|first| cell(&workload, *n, first))).collect();
+        let cells: Vec<String> = [2, 4, 8]
+            .iter()
+            .flat_map(|n| [false, true].map(|first| cell(&workload, *n, first)))
+            .collect();
         let (letter, number) = name.split_at(1);
         rows += &format!("| {}.{number} | {} |\n", letter.to_uppercase(), cells.join(" | "));
     }
@@ -38,7 +47,8 @@ fn the_page_says_where_pairing_is_best() {
 }
 
 fn line(it: &Row) -> String {
-    let numbers: Vec<String> = it.percent.iter().chain([&it.distance()]).map(|it| format!("{it:.1}")).collect();
+    let numbers: Vec<String> =
+        it.percent.iter().chain([&it.distance()]).map(|it| format!("{it:.1}")).collect();
     format!("| {} | {} |\n", it.assumed, numbers.join(" | "))
 }
 
@@ -46,9 +56,12 @@ fn line(it: &Row) -> String {
 #[test]
 fn the_page_says_what_carries_the_papers_sizes() {
     let page = include_str!("../../../docs/explain/cosched.md");
-    let has = |line: &str| assert!(page.contains(line), "docs/explain/cosched.md should have\n{line}");
+    let has =
+        |line: &str| assert!(page.contains(line), "docs/explain/cosched.md should have\n{line}");
     let named = |name: &str| assumptions::row(name.to_owned(), Assumptions::named(&[name]));
-    ["nothing more", "cold-caches", "no-affinity", "spinning", "one-by-one"].iter().for_each(|it| has(&line(&named(it))));
+    ["nothing more", "cold-caches", "no-affinity", "spinning", "one-by-one"]
+        .iter()
+        .for_each(|word| has(&line(&named(word))));
     if std::env::var_os("MEANWHILE_LONG").is_some() {
         let (rows, nearest) = assumptions::like_paper(|| ());
         has(&rows.iter().map(line).collect::<String>());
@@ -58,10 +71,18 @@ fn the_page_says_what_carries_the_papers_sizes() {
 
 #[test]
 fn a_program_out_of_step_costs_linux_and_not_a_manager() {
-    let (_, workload) = workload::table_1().into_iter().find(|it| it.0 == "a1").expect("it is there");
+    let (_, workload) =
+        workload::table_1().into_iter().find(|pair| pair.0 == "a1").expect("it is there");
     let mean = |name: Name, assumed: Assumptions| {
         let mut policy = name.policy(Settings::default());
-        sim::run_assuming(&workload, &Machine::paper(4), Model::plain(Base::M2), policy.as_mut(), assumed).mean_s()
+        sim::run_assuming(
+            &workload,
+            &Machine::paper(4),
+            Model::plain(Base::M2),
+            policy.as_mut(),
+            assumed,
+        )
+        .mean_s()
     };
     let churn = Assumptions { churn_s: 20, ..Assumptions::default() };
     assert!(mean(Name::Linux, churn) > 1.5 * mean(Name::Linux, Assumptions::default()));

@@ -17,18 +17,35 @@ struct Case {
 }
 
 fn rates(case: &Case, machine: &Machine, running: &[usize]) -> Vec<f64> {
-    let demand = |it: &usize| Demand { read_mbps: case.demand[*it], write_mbps: 0.0, sensitivity: 0.0, footprint_mb: 0.0, reuse_mbps: 0.0 };
+    let demand = |number: &usize| Demand {
+        read_mbps: case.demand[*number],
+        write_mbps: 0.0,
+        sensitivity: 0.0,
+        footprint_mb: 0.0,
+        reuse_mbps: 0.0,
+    };
     let demands: Vec<Demand> = running.iter().map(demand).collect();
     Model::plain(Base::M1).rates(machine.links[0], 0.0, &demands).0
 }
 
 /// One quantum: the work that is left afterwards and when threads ended.
-fn quantum(case: &Case, machine: &Machine, running: &[usize], left: &mut [f64], ended: &mut [f64], start: f64) {
+fn quantum(
+    case: &Case,
+    machine: &Machine,
+    running: &[usize],
+    left: &mut [f64],
+    ended: &mut [f64],
+    start: f64,
+) {
     let mut now = start;
-    let mut running: Vec<usize> = running.iter().copied().filter(|it| left[*it] > 0.0).collect();
+    let mut running: Vec<usize> = running.iter().copied().filter(|idx| left[*idx] > 0.0).collect();
     while now < start + QUANTUM_S - 1e-12 && !running.is_empty() {
         let rates = rates(case, machine, &running);
-        let step = running.iter().zip(&rates).map(|(it, rate)| left[*it] / rate).fold(start + QUANTUM_S - now, f64::min);
+        let step = running
+            .iter()
+            .zip(&rates)
+            .map(|(it, rate)| left[*it] / rate)
+            .fold(start + QUANTUM_S - now, f64::min);
         now += step;
         for (it, rate) in running.iter().zip(&rates) {
             left[*it] -= rate * step;
@@ -36,7 +53,7 @@ fn quantum(case: &Case, machine: &Machine, running: &[usize], left: &mut [f64], 
                 (left[*it], ended[*it]) = (0.0, now);
             }
         }
-        running.retain(|it| left[*it] > 0.0);
+        running.retain(|running| left[*running] > 0.0);
     }
 }
 
@@ -46,7 +63,7 @@ fn best(case: &Case, machine: &Machine, at: usize, left: &[f64], sum: f64, least
         *least = least.min(sum);
         return;
     }
-    let open: Vec<usize> = (0..left.len()).filter(|it| left[*it] > 0.0).collect();
+    let open: Vec<usize> = (0..left.len()).filter(|idx| left[*idx] > 0.0).collect();
     // Who has not ended ends later than now.
     let soonest = sum + open.len() as f64 * at as f64 * QUANTUM_S;
     if at == N_QUANTA || soonest >= *least {
@@ -57,7 +74,8 @@ fn best(case: &Case, machine: &Machine, at: usize, left: &[f64], sum: f64, least
         if chosen.count_ones() as usize != n {
             continue;
         }
-        let running: Vec<usize> = (0..open.len()).filter(|it| chosen >> it & 1 == 1).map(|it| open[it]).collect();
+        let running: Vec<usize> =
+            (0..open.len()).filter(|idx| chosen >> idx & 1 == 1).map(|idx| open[idx]).collect();
         let (mut left, mut ended) = (left.to_vec(), vec![0.0; left.len()]);
         quantum(case, machine, &running, &mut left, &mut ended, at as f64 * QUANTUM_S);
         best(case, machine, at + 1, &left, sum + ended.iter().sum::<f64>(), least);
@@ -73,15 +91,21 @@ fn under(name: Name, case: &Case, machine: &Machine) -> f64 {
         if left.iter().all(|it| *it == 0.0) {
             break;
         }
-        let programs: Vec<ProgramView> =
-            (0..left.len()).map(|it| ProgramView { n_threads: 1, first: it, is_active: left[it] > 0.0, is_malleable: true }).collect();
-        let thread = |it: usize| ThreadView {
-            program: it,
-            latest_mbps: case.demand[it],
-            window_mbps: vec![case.demand[it]],
+        let programs: Vec<ProgramView> = (0..left.len())
+            .map(|idx| ProgramView {
+                n_threads: 1,
+                first: idx,
+                is_active: left[idx] > 0.0,
+                is_malleable: true,
+            })
+            .collect();
+        let thread = |number: usize| ThreadView {
+            program: number,
+            latest_mbps: case.demand[number],
+            window_mbps: vec![case.demand[number]],
             write_share: 0.0,
             slowdown: None,
-            is_ready: left[it] > 0.0,
+            is_ready: left[number] > 0.0,
             was_running: false,
         };
         let threads: Vec<ThreadView> = (0..left.len()).map(thread).collect();
@@ -118,23 +142,27 @@ fn pairing_is_near_the_best_of_all_schedules() {
         worse += usize::from(ours > 1.05);
     }
     let (mean, mean_rr) = (sum / n as f64, sum_rr / n as f64);
-    let said = format!("seed {SEED}: {n} workloads; over the best: mean {mean:.3}, worst {worst:.3}, {worse} above 1.05; rr {mean_rr:.3}");
+    let said = format!(
+        "seed {SEED}: {n} workloads; over the best: mean {mean:.3}, worst {worst:.3}, {worse} above 1.05; rr {mean_rr:.3}"
+    );
     assert!(mean <= 1.01 && mean < mean_rr, "{said}");
     assert!(worse * 50 <= n && worst < 1.2, "{said}");
 }
 
-/// Demands of threads on three processors, among which nobody can choose without knowing how long the work is.
+/// Demands of threads on three processors, among which nobody can choose without knowing how
+/// long the work is.
 const UNDECIDABLE: [f64; 8] = [1426.0, 1235.0, 1433.0, 1314.0, 1049.0, 1184.0, 606.0, 397.0];
 
-/// What is left is work that ends within a quantum: whoever sees demands only must choose the first threads before it knows how
-/// long the work is, and whichever it chooses there is a length for which they were wrong, even if all is known from then on.
+/// What is left is work that ends within a quantum: whoever sees demands only must choose the first
+/// threads before it knows how long the work is, and whichever it chooses there is a length for
+/// which they were wrong, even if all is known from then on.
 #[test]
 fn no_policy_is_within_5_percent_of_the_best_for_every_length_of_work() {
     let (n_cpus, n_threads) = (3, UNDECIDABLE.len());
     let machine = Machine::paper(n_cpus);
     let firsts: Vec<Vec<usize>> = (0u32..1 << n_threads)
-        .filter(|it| it.count_ones() as usize == n_cpus)
-        .map(|chosen| (0..n_threads).filter(|it| chosen >> it & 1 == 1).collect())
+        .filter(|idx| idx.count_ones() as usize == n_cpus)
+        .map(|chosen| (0..n_threads).filter(|idx| chosen >> idx & 1 == 1).collect())
         .collect();
     let mut worst = vec![1.0f64; firsts.len()];
     for length in 0..=25 {

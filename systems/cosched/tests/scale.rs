@@ -1,4 +1,5 @@
-//! Many programs for a long time: a decision leaves nothing behind that grows. Alone in its process, whose memory is looked at.
+//! Many programs for a long time: a decision leaves nothing behind that grows. Alone in its
+//! process, whose memory is looked at.
 
 use cosched::machine::Machine;
 use cosched::policies::{Name, ProgramView, Settings, ThreadView, View};
@@ -7,7 +8,7 @@ const N_PROGRAMS: usize = 100;
 
 fn memory_kb() -> u64 {
     let text = std::fs::read_to_string("/proc/self/status").expect("proc is there");
-    let line = text.lines().find_map(|it| it.strip_prefix("VmRSS:")).expect("a line");
+    let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:")).expect("a line");
     line.trim().trim_end_matches(" kB").parse().expect("a number")
 }
 
@@ -16,10 +17,21 @@ fn memory_is_flat_however_many_quanta() {
     let machine = Machine::paper(4);
     for &name in Name::ALL {
         let mut random = fastrand::Rng::with_seed(3);
-        let mut programs: Vec<ProgramView> =
-            (0..N_PROGRAMS).map(|it| ProgramView { n_threads: 1, first: it, is_active: true, is_malleable: true }).collect();
-        let mut threads: Vec<ThreadView> =
-            (0..N_PROGRAMS).map(|program| ThreadView { window_mbps: vec![0.0; 8], is_ready: true, ..ThreadView::new(program) }).collect();
+        let mut programs: Vec<ProgramView> = (0..N_PROGRAMS)
+            .map(|idx| ProgramView {
+                n_threads: 1,
+                first: idx,
+                is_active: true,
+                is_malleable: true,
+            })
+            .collect();
+        let mut threads: Vec<ThreadView> = (0..N_PROGRAMS)
+            .map(|program| ThreadView {
+                window_mbps: vec![0.0; 8],
+                is_ready: true,
+                ..ThreadView::new(program)
+            })
+            .collect();
         let mut policy = name.policy(Settings::default());
         let mut before = 0;
         for quantum in 0..20_000 {
@@ -27,8 +39,9 @@ fn memory_is_flat_however_many_quanta() {
             let it = random.usize(..N_PROGRAMS);
             programs[it].is_active = !programs[it].is_active;
             threads[it].is_ready = programs[it].is_active;
-            let placement = policy.decide(&View { machine: &machine, programs: &programs, threads: &threads });
-            threads.iter_mut().for_each(|it| it.was_running = false);
+            let placement =
+                policy.decide(&View { machine: &machine, programs: &programs, threads: &threads });
+            threads.iter_mut().for_each(|thread| thread.was_running = false);
             for &it in placement.iter().flatten() {
                 assert!(threads[it].is_ready, "{name:?}, seed 3, quantum {quantum}");
                 threads[it].was_running = true;

@@ -14,13 +14,14 @@ static constexpr unsigned GuardsMax = 64;
 
 bool Behind::isApart(const MemoryLocation &Loc, bool FromWritten) {
   return all_of(P.Touches, [&](const Touch &T) {
-    return (FromWritten && !T.Writes) || AA.isNoAlias(Loc, T.around()) || Effects::differentObjects(Loc.Ptr, T.Ptr);
+    return (FromWritten && !T.Writes) || AA.isNoAlias(Loc, T.around()) ||
+           Effects::differentObjects(Loc.Ptr, T.Ptr);
   });
 }
 
-/// The memory of a message. In Fortran, what is written through one dummy argument is read through no other, and flang's tags name
-/// the argument: the tag of a load or store through the same argument, in the function that it is an argument of, is that of the
-/// message too.
+/// The memory of a message. In Fortran, what is written through one dummy argument is read through
+/// no other, and flang's tags name the argument: the tag of a load or store through the same
+/// argument, in the function that it is an argument of, is that of the message too.
 MemoryLocation Behind::message(Value *Buffer) {
   auto *Dummy = dyn_cast<Argument>(getUnderlyingObject(Buffer, 0));
   AAMDNodes Tags;
@@ -31,12 +32,14 @@ MemoryLocation Behind::message(Value *Buffer) {
     return Name ? Name->getString() : "";
   };
   StringRef Symbol = P.F.getName();
-  std::string Root = ("Flang function root " + (Symbol.starts_with("_Q") ? Symbol.str() : "_QP" + Symbol.rtrim('_').str()));
+  std::string Root = ("Flang function root " +
+                      (Symbol.starts_with("_Q") ? Symbol.str() : "_QP" + Symbol.rtrim('_').str()));
   for (Instruction &I : instructions(P.F)) {
     const Value *Ptr = getLoadStorePointerOperand(&I);
     MDNode *Tag = Ptr ? I.getMetadata(LLVMContext::MD_tbaa) : nullptr;
     auto *Type = Tag && Tag->getNumOperands() ? dyn_cast<MDNode>(Tag->getOperand(0)) : nullptr;
-    if (!Type || !NameOf(Type).starts_with("dummy arg data/") || getUnderlyingObject(Ptr, 0) != Dummy)
+    if (!Type || !NameOf(Type).starts_with("dummy arg data/") ||
+        getUnderlyingObject(Ptr, 0) != Dummy)
       continue;
     const MDNode *Up = Type;
     while (Up->getNumOperands() > 1 && isa<MDNode>(Up->getOperand(1)))
@@ -59,13 +62,15 @@ Behind::Verdict Behind::reads(Instruction &I, const MemoryLocation &Loc) {
   return Verdict::Guards;
 }
 
-Behind::Verdict Behind::verdictOfArguments(CallInst &Call, const CallInfo &Info, const Binding &Bind, bool Starts) {
+Behind::Verdict Behind::verdictOfArguments(CallInst &Call, const CallInfo &Info,
+                                           const Binding &Bind, bool Starts) {
   Verdict Worst = Verdict::Passes;
   for (unsigned At = 0; At < Call.arg_size(); ++At) {
     Value *Arg = Call.getArgOperand(At);
     int Is = static_cast<int>(At);
     bool Handle = !Bind.Fortran && (Is == Info.SendType || Is == Info.RecvType || Is == Info.Comm);
-    if (!Arg->getType()->isPointerTy() || Handle || Is == Info.SendBuf || isSentinel(Bind, Arg, Call.getDataLayout()))
+    if (!Arg->getType()->isPointerTy() || Handle || Is == Info.SendBuf ||
+        isSentinel(Bind, Arg, Call.getDataLayout()))
       continue;
     bool Code = Bind.Fortran && At + 1 == Call.arg_size();
     bool Request = Starts && Is == static_cast<int>(Call.arg_size()) - (Bind.Fortran ? 2 : 1);
@@ -83,22 +88,30 @@ bool Behind::isFilledByEach(const CallInst &Call, const CallInfo &Info, const Bi
   auto Size = datatypeSize(Bind, Call.getArgOperand(Info.SendType));
   Value *Count = byReference(Bind, Call.getArgOperand(Info.SendCount));
   const SCEV *LastPass = SE.getBackedgeTakenCount(&P.L);
-  if (!Size || !Count || isa<SCEVCouldNotCompute>(LastPass) || SE.getTypeSizeInBits(LastPass->getType()) > 64)
+  if (!Size || !Count || isa<SCEVCouldNotCompute>(LastPass) ||
+      SE.getTypeSizeInBits(LastPass->getType()) > 64)
     return false;
   Type *Int = Type::getInt64Ty(Call.getContext());
-  const SCEV *Last = SE.getNoopOrZeroExtend(LastPass, Int), *N = SE.getNoopOrZeroExtend(SE.getSCEV(Count), Int);
+  const SCEV *Last = SE.getNoopOrZeroExtend(LastPass, Int),
+             *N = SE.getNoopOrZeroExtend(SE.getSCEV(Count), Int);
   auto IsBelow = [&](const SCEV *A, const SCEV *B) {
-    return SE.isKnownPredicate(ICmpInst::ICMP_SLT, A, B) || SE.isLoopEntryGuardedByCond(&P.L, ICmpInst::ICMP_SLT, A, B);
+    return SE.isKnownPredicate(ICmpInst::ICMP_SLT, A, B) ||
+           SE.isLoopEntryGuardedByCond(&P.L, ICmpInst::ICMP_SLT, A, B);
   };
   return any_of(P.Writes, [&](const Written &W) {
-    // The message begins `At` bytes behind where the writing does. The first pass comes below its end and the last above its beginning.
-    auto *At = dyn_cast<SCEVConstant>(SE.getMinusSCEV(SE.getSCEV(Call.getArgOperand(Info.SendBuf)), W.Low));
+    // The message begins `At` bytes behind where the writing does. The first pass comes below its
+    // end and the last above its beginning.
+    auto *At = dyn_cast<SCEVConstant>(
+        SE.getMinusSCEV(SE.getSCEV(Call.getArgOperand(Info.SendBuf)), W.Low));
     if (!At || W.Step <= 0 || At->getAPInt().getSExtValue() >= W.To)
       return false;
-    const SCEV *From = SE.getAddExpr(SE.getMulExpr(Last, SE.getConstant(Int, W.Step)), SE.getConstant(Int, W.From, true));
-    const SCEV *To = SE.getAddExpr(SE.getMulExpr(N, SE.getConstant(Int, *Size)), SE.getConstant(Int, At->getAPInt().getSExtValue(), true));
+    const SCEV *From = SE.getAddExpr(SE.getMulExpr(Last, SE.getConstant(Int, W.Step)),
+                                     SE.getConstant(Int, W.From, true));
+    const SCEV *To = SE.getAddExpr(SE.getMulExpr(N, SE.getConstant(Int, *Size)),
+                                   SE.getConstant(Int, At->getAPInt().getSExtValue(), true));
     // A pass for each element, as often as there are elements, or what is known of the bytes.
-    bool Elements = W.Step == static_cast<int64_t>(*Size) && W.From <= At->getAPInt().getSExtValue() && IsBelow(Last, N);
+    bool Elements = W.Step == static_cast<int64_t>(*Size) &&
+                    W.From <= At->getAPInt().getSExtValue() && IsBelow(Last, N);
     return Elements || IsBelow(From, To);
   });
 }
@@ -109,11 +122,14 @@ Behind::Verdict Behind::verdictOfStart(CallInst &Call, StringRef Name) {
   const CallInfo *Twin = findCall(Sends ? "MPI_Send" : "MPI_Recv", Fortran);
   bool OfC = Call.getCalledFunction()->getName().starts_with("MPI_");
   std::optional<Library> OfFortran = OfC ? std::nullopt : fortranLibrary(P.M);
-  if ((!Sends && Name != "IRecv") || Call.arg_size() != Twin->NumArgs + (Sends ? 1 : 0) + (OfC ? 0 : 1) || !(OfC || OfFortran))
+  if ((!Sends && Name != "IRecv") ||
+      Call.arg_size() != Twin->NumArgs + (Sends ? 1 : 0) + (OfC ? 0 : 1) || !(OfC || OfFortran))
     return Verdict::Ends;
-  Library OfHandle = Call.getArgOperand(Twin->Comm)->getType()->isPointerTy() ? Library::OpenMpi : Library::Mpich;
+  Library OfHandle =
+      Call.getArgOperand(Twin->Comm)->getType()->isPointerTy() ? Library::OpenMpi : Library::Mpich;
   Binding Now{OfFortran.value_or(OfHandle), !OfC};
-  if (isSentinel(Now, Call.getArgOperand(Sends ? Twin->SendBuf : Twin->RecvBuf), Call.getDataLayout()))
+  if (isSentinel(Now, Call.getArgOperand(Sends ? Twin->SendBuf : Twin->RecvBuf),
+                 Call.getDataLayout()))
     return Verdict::Ends;
   Verdict Of = verdictOfArguments(Call, *Twin, Now, /*Starts=*/true);
   if (Of == Verdict::Ends)
@@ -134,11 +150,13 @@ Behind::Verdict Behind::verdictOfCall(CallInst &Call) {
   // Nothing may stand between it and the return.
   if (Call.isMustTailCall())
     return Verdict::Ends;
-  if (isa<DbgInfoIntrinsic>(Call) || isa<AssumeInst>(Call) || isa<NoAliasScopeDeclInst>(Call) || Effects::isMathCall(Call))
+  if (isa<DbgInfoIntrinsic>(Call) || isa<AssumeInst>(Call) || isa<NoAliasScopeDeclInst>(Call) ||
+      Effects::isMathCall(Call))
     return Verdict::Passes;
   if (Call.isLifetimeStartOrEnd())
     return writes(MemoryLocation::getBeforeOrAfter(Call.getArgOperand(Call.arg_size() - 1)));
-  if (isa<IntrinsicInst>(Call) && Call.doesNotAccessMemory() && Call.doesNotThrow() && !Call.isConvergent())
+  if (isa<IntrinsicInst>(Call) && Call.doesNotAccessMemory() && Call.doesNotThrow() &&
+      !Call.isConvergent())
     return Verdict::Passes;
   if (auto *Memory = dyn_cast<MemIntrinsic>(&Call); Memory && !Memory->isVolatile()) {
     Verdict Of = writes(MemoryLocation::getForDest(Memory));
@@ -159,10 +177,12 @@ Behind::Verdict Behind::verdictOfCall(CallInst &Call) {
   auto It = Blocking.find(&Call);
   if (It == Blocking.end() || !isFilled(Call.getArgOperand(It->second->Info->SendBuf)) ||
       isFilledByEach(Call, *It->second->Info, It->second->Bind) ||
-      verdictOfArguments(Call, *It->second->Info, It->second->Bind, /*Starts=*/false) == Verdict::Ends)
+      verdictOfArguments(Call, *It->second->Info, It->second->Bind, /*Starts=*/false) ==
+          Verdict::Ends)
     return Verdict::Ends;
   Fills.insert(&Call);
-  if (const CallInfo &Info = *It->second->Info; Info.RecvType >= 0 && !datatypeSize(It->second->Bind, Call.getArgOperand(Info.RecvType)))
+  if (const CallInfo &Info = *It->second->Info;
+      Info.RecvType >= 0 && !datatypeSize(It->second->Bind, Call.getArgOperand(Info.RecvType)))
     Received.push_back({&Call, Call.getArgOperand(Info.RecvType)});
   Bind = It->second->Bind;
   return Verdict::Guards;
@@ -174,7 +194,8 @@ Behind::Verdict Behind::verdict(Instruction &I) {
     return verdictOfCall(*Call);
   if (isa<BranchInst>(I) || isa<SwitchInst>(I) || isa<UnreachableInst>(I))
     return Verdict::Passes;
-  if (I.isTerminator() || I.isEHPad() || isa<FenceInst>(I) || isa<VAArgInst>(I) || I.isAtomic() || I.isVolatile())
+  if (I.isTerminator() || I.isEHPad() || isa<FenceInst>(I) || isa<VAArgInst>(I) || I.isAtomic() ||
+      I.isVolatile())
     return Verdict::Ends;
   if (!I.mayReadOrWriteMemory())
     return Verdict::Passes;
@@ -211,7 +232,8 @@ void Behind::follow(BasicBlock *From, BasicBlock *To) {
       for (Instruction &I : *Block) {
         Function *Callee = isa<CallInst>(I) ? cast<CallInst>(I).getCalledFunction() : nullptr;
         bool Fortran = false;
-        bool OfMpi = Callee && (findStart(Callee->getName(), Fortran) || findEnd(Callee->getName(), Fortran));
+        bool OfMpi = Callee &&
+                     (findStart(Callee->getName(), Fortran) || findEnd(Callee->getName(), Fortran));
         bool IsBlocking = isa<CallInst>(I) && Blocking.contains(cast<CallInst>(&I));
         Sends |= IsBlocking;
         Passes = Passes && !OfMpi && !IsBlocking && verdict(I) == Verdict::Passes;
@@ -230,7 +252,8 @@ bool Behind::find() {
   follow(P.Latch, P.Exit);
   while (!Work.empty())
     walk(Work.pop_back_val());
-  return (!Fills.empty() || (!Starts.empty() && !Waits.empty())) && Guards.size() + Ends.size() <= GuardsMax;
+  return (!Fills.empty() || (!Starts.empty() && !Waits.empty())) &&
+         Guards.size() + Ends.size() <= GuardsMax;
 }
 
 } // namespace overlap

@@ -33,7 +33,8 @@ struct Range {
   Instruction *I;
   const SCEV *Low;
   const SCEV *Step;
-  SmallVector<std::pair<const SCEV *, const SCEV *>, 3> Inner; ///< Step and passes - 1 of loops inside.
+  SmallVector<std::pair<const SCEV *, const SCEV *>, 3>
+      Inner; ///< Step and passes - 1 of loops inside.
   const SCEV *Size;
 };
 
@@ -51,8 +52,9 @@ struct Use {
 
 struct Splitter {
   Splitter(Function &F, Loop &L, FunctionAnalysisManager &FAM, Effects &Fx)
-      : F(F), L(L), SE(FAM.getResult<ScalarEvolutionAnalysis>(F)), DT(FAM.getResult<DominatorTreeAnalysis>(F)),
-        LI(FAM.getResult<LoopAnalysis>(F)), Fx(Fx), Before(L.getLoopPreheader()), Header(L.getHeader()), Latch(L.getLoopLatch()) {}
+      : F(F), L(L), SE(FAM.getResult<ScalarEvolutionAnalysis>(F)),
+        DT(FAM.getResult<DominatorTreeAnalysis>(F)), LI(FAM.getResult<LoopAnalysis>(F)), Fx(Fx),
+        Before(L.getLoopPreheader()), Header(L.getHeader()), Latch(L.getLoopLatch()) {}
 
   Function &F;
   Loop &L;
@@ -64,8 +66,9 @@ struct Splitter {
   SmallVector<std::pair<Site *, CallInst *>, 4> Waits;
   SmallVector<Range, 8> Ranges;
   SmallVector<Use, 8> Uses;
-  SmallVector<std::pair<unsigned, unsigned>, 16> Pairs; ///< Ranges that must keep their order, by address.
-  bool Ordered = false;                                 ///< Passes must keep their order whatever the addresses.
+  SmallVector<std::pair<unsigned, unsigned>, 16>
+      Pairs;            ///< Ranges that must keep their order, by address.
+  bool Ordered = false; ///< Passes must keep their order whatever the addresses.
   SmallVector<PHINode *, 4> Counters, Carried;
   SmallVector<Instruction *, 4> Results; ///< Values that are used behind the loop.
 
@@ -108,7 +111,8 @@ bool Splitter::rangeOf(Instruction &I, const Value *Ptr, const SCEV *Size, Range
       break;
     }
     const SCEV *Taken = SE.getBackedgeTakenCount(Of);
-    if (isa<SCEVCouldNotCompute>(Taken) || !SE.isLoopInvariant(Taken, &L) || SE.getTypeSizeInBits(Taken->getType()) > 64)
+    if (isa<SCEVCouldNotCompute>(Taken) || !SE.isLoopInvariant(Taken, &L) ||
+        SE.getTypeSizeInBits(Taken->getType()) > 64)
       return false;
     R.Inner.push_back({Step, Taken});
   }
@@ -138,7 +142,8 @@ std::optional<Refusal> Splitter::findRanges() {
   bool Writes = false;
   for (BasicBlock *Block : L.blocks())
     for (Instruction &I : *Block) {
-      if (!I.mayReadOrWriteMemory() || isa<DbgInfoIntrinsic>(I) || isa<NoAliasScopeDeclInst>(I) || isa<AssumeInst>(I))
+      if (!I.mayReadOrWriteMemory() || isa<DbgInfoIntrinsic>(I) || isa<NoAliasScopeDeclInst>(I) ||
+          isa<AssumeInst>(I))
         continue;
       auto Add = [&](const Value *Ptr, const SCEV *Size, bool Write) {
         Range R;
@@ -148,7 +153,9 @@ std::optional<Refusal> Splitter::findRanges() {
           Ranges.push_back(R);
         Writes |= Write;
       };
-      auto Bytes = [&](Type *T) { return SE.getConstant(Int, DL.getTypeStoreSize(T).getFixedValue()); };
+      auto Bytes = [&](Type *T) {
+        return SE.getConstant(Int, DL.getTypeStoreSize(T).getFixedValue());
+      };
       auto *Load = dyn_cast<LoadInst>(&I);
       auto *Store = dyn_cast<StoreInst>(&I);
       auto *Mem = dyn_cast<MemIntrinsic>(&I);
@@ -170,7 +177,8 @@ std::optional<Refusal> Splitter::findRanges() {
         if (A.AtStart || A.OtherCount || !Fx.mayUse(*T.I, A))
           continue;
         // Only one side of a copy may be the one that is meant; the other is compared in vain.
-        bool Length = A.Count && isOfPending(*S, A, *Wait) && DT.dominates(A.Count, &*Wait->getIterator()) &&
+        bool Length = A.Count && isOfPending(*S, A, *Wait) &&
+                      DT.dominates(A.Count, &*Wait->getIterator()) &&
                       DT.dominates(A.Ptr, &*Wait->getIterator());
         if (T.RangeIdx < 0 || !Length)
           return Refusal::LoopAccess;
@@ -204,24 +212,30 @@ std::optional<Refusal> Splitter::findRanges() {
   return std::nullopt;
 }
 
-/// True if every pass uses the buffer, as a loop does that unpacks a message, so that there is no interior.
+/// True if every pass uses the buffer, as a loop does that unpacks a message, so that there is no
+/// interior.
 bool Splitter::usedByAll(const Use &U) {
   const Range &R = Ranges[U.RangeIdx];
   Type *Int = Type::getInt64Ty(F.getContext());
   auto Number = [&](const SCEV *S) { return SE.getTruncateOrZeroExtend(S, Int); };
   const SCEV *First = SE.getMinusSCEV(R.Low, SE.getSCEV(U.What.Ptr));
-  if (isa<SCEVCouldNotCompute>(First) || !SE.isKnownNonNegative(First) || !SE.isKnownNonNegative(R.Step))
+  if (isa<SCEVCouldNotCompute>(First) || !SE.isKnownNonNegative(First) ||
+      !SE.isKnownNonNegative(R.Step))
     return false;
-  const SCEV *Last = SE.getAddExpr(First, SE.getMulExpr(SE.getTruncateOrSignExtend(R.Step, Int), Number(SE.getBackedgeTakenCount(&L))));
-  const SCEV *Bytes = SE.getMulExpr(Number(SE.getSCEV(U.What.Count)), SE.getConstant(Int, U.What.ElementBytes));
+  const SCEV *Last = SE.getAddExpr(First, SE.getMulExpr(SE.getTruncateOrSignExtend(R.Step, Int),
+                                                        Number(SE.getBackedgeTakenCount(&L))));
+  const SCEV *Bytes =
+      SE.getMulExpr(Number(SE.getSCEV(U.What.Count)), SE.getConstant(Int, U.What.ElementBytes));
   return SE.isKnownPositive(SE.getMinusSCEV(Bytes, Last));
 }
 
 /// Values that pass from one pass to the next, or out of the loop.
 bool Splitter::findValues() {
   for (PHINode &Phi : Header->phis()) {
-    auto *Moving = SE.isSCEVable(Phi.getType()) ? dyn_cast<SCEVAddRecExpr>(SE.getSCEV(&Phi)) : nullptr;
-    if (Moving && Moving->getLoop() == &L && Moving->isAffine() && SE.isLoopInvariant(Moving->getStepRecurrence(SE), &L) &&
+    auto *Moving =
+        SE.isSCEVable(Phi.getType()) ? dyn_cast<SCEVAddRecExpr>(SE.getSCEV(&Phi)) : nullptr;
+    if (Moving && Moving->getLoop() == &L && Moving->isAffine() &&
+        SE.isLoopInvariant(Moving->getStepRecurrence(SE), &L) &&
         SE.getTypeSizeInBits(Phi.getType()) <= 64)
       Counters.push_back(&Phi);
     else
@@ -240,23 +254,27 @@ bool Splitter::findValues() {
 
 bool Splitter::expandable(const Range &R, const SCEVExpander &Expander) const {
   auto Safe = [&](const SCEV *S) { return Expander.isSafeToExpandAt(S, Before->getTerminator()); };
-  return Safe(R.Low) && Safe(R.Step) && Safe(R.Size) && all_of(R.Inner, [&](auto &It) { return Safe(It.first) && Safe(It.second); });
+  return Safe(R.Low) && Safe(R.Step) && Safe(R.Size) &&
+         all_of(R.Inner, [&](auto &It) { return Safe(It.first) && Safe(It.second); });
 }
 
 std::optional<Refusal> Splitter::check() {
   Exit = L.getUniqueExitBlock();
   const SCEV *Taken = SE.getBackedgeTakenCount(&L);
-  if (!Latch || !Exit || L.getExitingBlock() != Latch || !isa<BranchInst>(Latch->getTerminator()) || Exit->isEHPad() ||
-      !L.hasDedicatedExits() || isa<SCEVCouldNotCompute>(Taken) || SE.getTypeSizeInBits(Taken->getType()) > 64)
+  if (!Latch || !Exit || L.getExitingBlock() != Latch || !isa<BranchInst>(Latch->getTerminator()) ||
+      Exit->isEHPad() || !L.hasDedicatedExits() || isa<SCEVCouldNotCompute>(Taken) ||
+      SE.getTypeSizeInBits(Taken->getType()) > 64)
     return Refusal::LoopExits;
   unsigned Size = 0;
   for (BasicBlock *Block : L.blocks()) {
     Size += Block->size();
-    if (Block->hasAddressTaken() || !(isa<BranchInst>(Block->getTerminator()) || isa<SwitchInst>(Block->getTerminator())))
+    if (Block->hasAddressTaken() ||
+        !(isa<BranchInst>(Block->getTerminator()) || isa<SwitchInst>(Block->getTerminator())))
       return Refusal::LoopExits;
     for (Instruction &I : *Block) {
       auto *Call = dyn_cast<CallBase>(&I);
-      if (Fx.stops(I) || Fx.own(I) != Own::None || isa<AllocaInst>(I) || (Call && Call->cannotDuplicate()))
+      if (Fx.stops(I) || Fx.own(I) != Own::None || isa<AllocaInst>(I) ||
+          (Call && Call->cannotDuplicate()))
         return Refusal::LoopAccess;
     }
   }
@@ -282,15 +300,21 @@ std::optional<Refusal> Splitter::check() {
   if (Ordered)
     Pairs.clear();
   for (PHINode *Phi : Counters)
-    if (!Expander.isSafeToExpandAt(cast<SCEVAddRecExpr>(SE.getSCEV(Phi))->getStepRecurrence(SE), Before->getTerminator()))
+    if (!Expander.isSafeToExpandAt(cast<SCEVAddRecExpr>(SE.getSCEV(Phi))->getStepRecurrence(SE),
+                                   Before->getTerminator()))
       return Refusal::LoopExits;
   return std::nullopt;
 }
 
-static Value *smaller(IRBuilder<> &B, Value *X, Value *Y) { return B.CreateSelect(B.CreateICmpSLT(X, Y), X, Y); }
-static Value *larger(IRBuilder<> &B, Value *X, Value *Y) { return B.CreateSelect(B.CreateICmpSGT(X, Y), X, Y); }
+static Value *smaller(IRBuilder<> &B, Value *X, Value *Y) {
+  return B.CreateSelect(B.CreateICmpSLT(X, Y), X, Y);
+}
+static Value *larger(IRBuilder<> &B, Value *X, Value *Y) {
+  return B.CreateSelect(B.CreateICmpSGT(X, Y), X, Y);
+}
 
-/// `Low`, `Step` and `Span` as 64-bit values; `Fine` turns false if a number is too large to count with.
+/// `Low`, `Step` and `Span` as 64-bit values; `Fine` turns false if a number is too large to count
+/// with.
 Place Splitter::emitPlace(IRBuilder<> &B, SCEVExpander &Expander, const Range &R, Value *&Fine) {
   Type *Int = B.getInt64Ty();
   auto Number = [&](const SCEV *S) {
@@ -298,7 +322,8 @@ Place Splitter::emitPlace(IRBuilder<> &B, SCEVExpander &Expander, const Range &R
     return V->getType()->isPointerTy() ? B.CreatePtrToInt(V, Int) : B.CreateSExtOrTrunc(V, Int);
   };
   auto Limit = [&](Value *V, uint64_t Below, uint64_t Above) {
-    Fine = B.CreateAnd(Fine, B.CreateICmpULT(B.CreateAdd(V, B.getInt64(Below)), B.getInt64(Below + Above)));
+    Fine = B.CreateAnd(
+        Fine, B.CreateICmpULT(B.CreateAdd(V, B.getInt64(Below)), B.getInt64(Below + Above)));
   };
   Place P;
   P.Low = Number(R.Low);
@@ -308,7 +333,8 @@ Place Splitter::emitPlace(IRBuilder<> &B, SCEVExpander &Expander, const Range &R
   Limit(P.Span, 0, NumberMax);
   for (auto &[Step, Taken] : R.Inner) {
     Value *Stride = Number(Step);
-    Value *Passes = B.CreateZExtOrTrunc(Expander.expandCodeFor(Taken, Taken->getType(), B.GetInsertPoint()), Int);
+    Value *Passes = B.CreateZExtOrTrunc(
+        Expander.expandCodeFor(Taken, Taken->getType(), B.GetInsertPoint()), Int);
     Limit(Stride, NumberMax, NumberMax);
     Limit(Passes, 0, NumberMax);
     Value *Far = B.CreateMul(Stride, Passes), *Down = smaller(B, Far, B.getInt64(0));
@@ -319,9 +345,11 @@ Place Splitter::emitPlace(IRBuilder<> &B, SCEVExpander &Expander, const Range &R
   return P;
 }
 
-/// True if a message is under way that this site began, as far as the code shows if it is the program's own.
+/// True if a message is under way that this site began, as far as the code shows if it is the
+/// program's own.
 static Value *isPending(IRBuilder<> &B, Module &M, const Site &S) {
-  return S.Existing ? static_cast<Value *>(B.getTrue()) : B.CreateIsNotNull(B.CreateCall(message(M, S.Bind, "pending"), {S.State}));
+  return S.Existing ? static_cast<Value *>(B.getTrue())
+                    : B.CreateIsNotNull(B.CreateCall(message(M, S.Bind, "pending"), {S.State}));
 }
 
 void Splitter::split() {
@@ -335,12 +363,15 @@ void Splitter::split() {
   IRBuilder<> B(At);
   Type *Int = B.getInt64Ty();
   SCEVExpander Expander = expander(SE, F.getDataLayout());
-  Value *Trips = B.CreateAdd(B.CreateZExt(Expander.expandCodeFor(Taken, Taken->getType(), At->getIterator()), Int), B.getInt64(1));
+  Value *Trips = B.CreateAdd(
+      B.CreateZExt(Expander.expandCodeFor(Taken, Taken->getType(), At->getIterator()), Int),
+      B.getInt64(1));
   Value *Fine = B.CreateICmpULE(Trips, B.getInt64(NumberMax));
   DenseMap<unsigned, Place> Places;
   auto PlaceOf = [&](unsigned Idx) {
     auto It = Places.find(Idx);
-    return It != Places.end() ? It->second : Places[Idx] = emitPlace(B, Expander, Ranges[Idx], Fine);
+    return It != Places.end() ? It->second
+                              : Places[Idx] = emitPlace(B, Expander, Ranges[Idx], Fine);
   };
   // STEP 2: how many passes at the start and at the end use a pending buffer. Pass k does if
   // Step * k lies between Low1 and High1, both excluded.
@@ -351,11 +382,14 @@ void Splitter::split() {
     Value *Buffer = B.CreatePtrToInt(U.What.Ptr, Int);
     Value *Count = U.What.Count;
     Value *Bytes = B.CreateMul(B.CreateSExt(Count, Int), B.getInt64(U.What.ElementBytes));
-    Value *Low = B.CreateSub(B.CreateSub(Buffer, P.Span), P.Low), *High = B.CreateSub(B.CreateAdd(Buffer, Bytes), P.Low);
+    Value *Low = B.CreateSub(B.CreateSub(Buffer, P.Span), P.Low),
+          *High = B.CreateSub(B.CreateAdd(Buffer, Bytes), P.Low);
     Value *Down = B.CreateICmpSLT(P.Step, Zero), *Still = B.CreateICmpEQ(P.Step, Zero);
-    Value *Low1 = B.CreateSelect(Down, B.CreateNeg(High), Low), *High1 = B.CreateSelect(Down, B.CreateNeg(Low), High);
+    Value *Low1 = B.CreateSelect(Down, B.CreateNeg(High), Low),
+          *High1 = B.CreateSelect(Down, B.CreateNeg(Low), High);
     Value *Stride = B.CreateSelect(Still, One, B.CreateSelect(Down, B.CreateNeg(P.Step), P.Step));
-    Value *From = B.CreateSelect(B.CreateICmpSLT(Low1, Zero), Zero, B.CreateAdd(B.CreateSDiv(Low1, Stride), One));
+    Value *From = B.CreateSelect(B.CreateICmpSLT(Low1, Zero), Zero,
+                                 B.CreateAdd(B.CreateSDiv(Low1, Stride), One));
     Value *To = smaller(B, B.CreateSDiv(B.CreateSub(High1, One), Stride), Final);
     From = B.CreateSelect(Still, Zero, From);
     To = B.CreateSelect(Still, Final, To);
@@ -363,8 +397,10 @@ void Splitter::split() {
     Hit = B.CreateAnd(Hit, B.CreateOr(B.CreateNot(Still), B.CreateICmpSLT(Low1, Zero)));
     Hit = B.CreateAnd(Hit, B.CreateICmpSGT(Bytes, Zero));
     Value *AtStart = B.CreateICmpSLE(From, B.CreateSub(Final, To));
-    First = B.CreateSelect(B.CreateAnd(Hit, AtStart), larger(B, First, B.CreateAdd(To, One)), First);
-    Last = B.CreateSelect(B.CreateAnd(Hit, B.CreateNot(AtStart)), larger(B, Last, B.CreateSub(Trips, From)), Last);
+    First =
+        B.CreateSelect(B.CreateAnd(Hit, AtStart), larger(B, First, B.CreateAdd(To, One)), First);
+    Last = B.CreateSelect(B.CreateAnd(Hit, B.CreateNot(AtStart)),
+                          larger(B, Last, B.CreateSub(Trips, From)), Last);
   }
   // STEP 3: may the first passes come after the interior? Two accesses never meet in different
   // passes if all that they reach is apart, or if they stay together in one window of a stride.
@@ -374,12 +410,14 @@ void Splitter::split() {
     auto Reach = [&](const Place &P) {
       Value *Far = B.CreateMul(P.Step, Final), *Down = smaller(B, Far, Zero);
       Value *Begin = B.CreateAdd(P.Low, Down);
-      return std::pair(Begin, B.CreateAdd(Begin, B.CreateAdd(P.Span, B.CreateSub(larger(B, Far, Zero), Down))));
+      return std::pair(
+          Begin, B.CreateAdd(Begin, B.CreateAdd(P.Span, B.CreateSub(larger(B, Far, Zero), Down))));
     };
     auto [BeginX, EndX] = Reach(X);
     auto [BeginY, EndY] = Reach(Y);
     Value *Apart = B.CreateOr(B.CreateICmpSLE(EndX, BeginY), B.CreateICmpSLE(EndY, BeginX));
-    Value *Both = B.CreateSub(larger(B, B.CreateAdd(X.Low, X.Span), B.CreateAdd(Y.Low, Y.Span)), smaller(B, X.Low, Y.Low));
+    Value *Both = B.CreateSub(larger(B, B.CreateAdd(X.Low, X.Span), B.CreateAdd(Y.Low, Y.Span)),
+                              smaller(B, X.Low, Y.Low));
     Value *Stride = B.CreateSelect(B.CreateICmpSLT(X.Step, Zero), B.CreateNeg(X.Step), X.Step);
     Value *Window = B.CreateAnd(B.CreateICmpEQ(X.Step, Y.Step), B.CreateICmpSLE(Both, Stride));
     Free = B.CreateAnd(Free, B.CreateOr(Apart, Window));
@@ -388,7 +426,8 @@ void Splitter::split() {
   Value *Pending = B.getInt1(false);
   for (auto &[S, Wait] : Waits)
     Pending = B.CreateOr(Pending, isPending(B, M, *S));
-  Value *Good = B.CreateAnd(B.CreateAnd(Fine, Pending), B.CreateOr(Free, B.CreateICmpEQ(First, Zero)));
+  Value *Good =
+      B.CreateAnd(B.CreateAnd(Fine, Pending), B.CreateOr(Free, B.CreateICmpEQ(First, Zero)));
   Good = B.CreateAnd(Good, B.CreateICmpSLT(B.CreateAdd(First, Last), Trips));
   First = B.CreateSelect(Good, First, Trips, "overlap.first");
   Last = B.CreateSelect(Good, Last, Zero, "overlap.last");
@@ -443,7 +482,9 @@ void Splitter::split() {
   for (Instruction *I : Results) {
     Value *Read = AtEnd.CreateLoad(I->getType(), ResultSlots[I]);
     SmallPtrSet<BasicBlock *, 16> Inside(Blocks.begin(), Blocks.end());
-    I->replaceUsesWithIf(Read, [&](llvm::Use &U) { return !Inside.contains(cast<Instruction>(U.getUser())->getParent()); });
+    I->replaceUsesWithIf(Read, [&](llvm::Use &U) {
+      return !Inside.contains(cast<Instruction>(U.getUser())->getParent());
+    });
   }
   Exit->replacePhiUsesWith(Latch, End);
   AtEnd.CreateBr(Exit);
@@ -455,11 +496,13 @@ void Splitter::split() {
       auto *Mine = cast<PHINode>(Of(In, Phi));
       Value *Start = Mine->getIncomingValueForBlock(Join);
       Value *Far = P.CreateMul(Steps[Phi], P.CreateZExtOrTrunc(From, Steps[Phi]->getType()));
-      Value *Begin = Phi->getType()->isPointerTy() ? P.CreatePtrAdd(Start, Far) : P.CreateAdd(Start, Far);
+      Value *Begin =
+          Phi->getType()->isPointerTy() ? P.CreatePtrAdd(Start, Far) : P.CreateAdd(Start, Far);
       Mine->setIncomingValueForBlock(Join, Begin);
     }
     for (PHINode *Phi : Carried)
-      cast<PHINode>(Of(In, Phi))->setIncomingValueForBlock(Join, P.CreateLoad(Phi->getType(), Slots[Phi]));
+      cast<PHINode>(Of(In, Phi))
+          ->setIncomingValueForBlock(Join, P.CreateLoad(Phi->getType(), Slots[Phi]));
     P.CreateBr(In.Header);
     In.Header->replacePhiUsesWith(Join, Pre);
     auto *Old = cast<BranchInst>(In.Latch->getTerminator());
@@ -528,8 +571,9 @@ static bool enterGuard(Site &S, LoopInfo &LI, DominatorTree &DT, Effects &Fx) {
     BasicBlock *Pre = Branch->getSuccessor(Idx), *Other = Branch->getSuccessor(1 - Idx);
     BasicBlock *Next = Pre->getUniqueSuccessor();
     Loop *L = Next ? LI.getLoopFor(Next) : nullptr;
-    if (!L || L->getHeader() != Next || L->getLoopPreheader() != Pre || Pre->getSinglePredecessor() != Block || Other == Pre ||
-        Other->isEHPad() || any_of(*Pre, [&](Instruction &I) { return blocksWait(I, S, Fx) || Fx.touches(I, S); }))
+    if (!L || L->getHeader() != Next || L->getLoopPreheader() != Pre ||
+        Pre->getSinglePredecessor() != Block || Other == Pre || Other->isEHPad() ||
+        any_of(*Pre, [&](Instruction &I) { return blocksWait(I, S, Fx) || Fx.touches(I, S); }))
       continue;
     auto *Twin = cast<CallInst>(Wait->clone());
     if (Other->getSinglePredecessor())
@@ -543,15 +587,16 @@ static bool enterGuard(Site &S, LoopInfo &LI, DominatorTree &DT, Effects &Fx) {
   return false;
 }
 
-bool splitLoops(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FAM, Cost &Weights, const Options &O,
-                function_ref<void(Effects &)> Remember) {
+bool splitLoops(Function &F, ArrayRef<Site *> Sites, FunctionAnalysisManager &FAM, Cost &Weights,
+                const Options &O, function_ref<void(Effects &)> Remember) {
   bool Changed = false;
   for (Site *S : Sites) {
     if (!S->Existing)
       continue;
     Effects Fx(FAM.getResult<AAManager>(F), O);
     Remember(Fx);
-    if (enterGuard(*S, FAM.getResult<LoopAnalysis>(F), FAM.getResult<DominatorTreeAnalysis>(F), Fx)) {
+    if (enterGuard(*S, FAM.getResult<LoopAnalysis>(F), FAM.getResult<DominatorTreeAnalysis>(F),
+                   Fx)) {
       FAM.clear(F, F.getName());
       Changed = true;
     }

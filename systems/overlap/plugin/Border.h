@@ -7,10 +7,11 @@
 ///                                  for (k = 0; k < p; k++) body(k);       // border
 ///                                  for (k = n - q; k < n; k++) body(k);
 ///
-/// Which passes use the buffer is found before the loop runs, from addresses: an access lies in pass
-/// `k` at `low + step * k`, and is `span` bytes wide. The first passes come after the interior only
-/// if addresses show that no pass writes what another one uses; else, and where the buffer is used
-/// in the middle or nothing is pending, the wait comes first and all passes follow in their order.
+/// Which passes use the buffer is found before the loop runs, from addresses: an access lies in
+/// pass `k` at `low + step * k`, and is `span` bytes wide. The first passes come after the interior
+/// only if addresses show that no pass writes what another one uses; else, and where the buffer is
+/// used in the middle or nothing is pending, the wait comes first and all passes follow in their
+/// order.
 ///
 /// Needs:    waits right before a loop with one exit, whose accesses follow from its counter.
 /// Keeps:    the order of passes that depend on each other; values that pass from one to the next.
@@ -25,8 +26,8 @@ namespace overlap {
 
 /// Splits the loops of `F` that waits of `Sites` stand before. `Analyse` gives fresh analyses after
 /// each. A loop that cannot be split is named in the sites' `LoopRefused`. True if one was split.
-bool splitLoops(llvm::Function &F, llvm::ArrayRef<Site *> Sites, llvm::FunctionAnalysisManager &FAM, Cost &Weights, const Options &O,
-                llvm::function_ref<void(Effects &)> Remember);
+bool splitLoops(llvm::Function &F, llvm::ArrayRef<Site *> Sites, llvm::FunctionAnalysisManager &FAM,
+                Cost &Weights, const Options &O, llvm::function_ref<void(Effects &)> Remember);
 
 } // namespace overlap
 #endif

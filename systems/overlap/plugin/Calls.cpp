@@ -9,7 +9,8 @@ using namespace llvm;
 
 namespace overlap {
 
-CallInfo::CallInfo(StringRef Name, CallKind Kind, StringRef Arguments) : Name(Name), Kind(Kind), Tests(Kind == CallKind::Test) {
+CallInfo::CallInfo(StringRef Name, CallKind Kind, StringRef Arguments)
+    : Name(Name), Kind(Kind), Tests(Kind == CallKind::Test) {
   SmallVector<StringRef, 12> Words;
   SplitString(Arguments, Words);
   NumArgs = Words.size();
@@ -17,7 +18,8 @@ CallInfo::CallInfo(StringRef Name, CallKind Kind, StringRef Arguments) : Name(Na
     Roles += Word[0];
     Same |= Word.ends_with("=") ? 1u << At : 0;
   }
-  // The count and the type of a buffer are the first ones behind it; a count that is an array is looked at as one.
+  // The count and the type of a buffer are the first ones behind it; a count that is an array is
+  // looked at as one.
   auto Behind = [&](int Buf, StringRef Wanted) -> int {
     size_t At = Buf < 0 ? std::string::npos : Roles.find_first_of(Wanted.str(), Buf);
     return At == std::string::npos || Roles[At] == 'a' ? -1 : static_cast<int>(At);
@@ -102,12 +104,14 @@ struct SymbolParts {
 };
 } // namespace
 
-/// `MPI_Send`, `PMPI_Send`, `MPI_Send_c`, `mpi_send_`, `pmpi_send_`, and what `mpi_f08` of the two libraries calls.
+/// `MPI_Send`, `PMPI_Send`, `MPI_Send_c`, `mpi_send_`, `pmpi_send_`, and what `mpi_f08` of the two
+/// libraries calls.
 static std::optional<SymbolParts> partsOf(StringRef Symbol) {
   SymbolParts Parts;
   if (Symbol.consume_front("MPI_") || (Parts.Profiling = Symbol.consume_front("PMPI_"))) {
     // Some Fortran compilers write all in capitals.
-    if (Symbol.empty() || !isUpper(Symbol[0]) || Symbol.drop_front() != StringRef(Symbol.lower()).drop_front())
+    if (Symbol.empty() || !isUpper(Symbol[0]) ||
+        Symbol.drop_front() != StringRef(Symbol.lower()).drop_front())
       return std::nullopt;
     Parts.take(Symbol);
     return Parts;
@@ -159,8 +163,8 @@ bool isClock(StringRef Symbol) { return hasKind(Symbol, CallKind::Clock, true); 
 bool isValue(StringRef Symbol) { return hasKind(Symbol, CallKind::Value, true); }
 
 bool isMpiName(StringRef Symbol) {
-  return Symbol.starts_with("MPI_") || Symbol.starts_with("PMPI_") || Symbol.starts_with("MPIX_") || Symbol.starts_with("mpi_") ||
-         Symbol.starts_with("pmpi_");
+  return Symbol.starts_with("MPI_") || Symbol.starts_with("PMPI_") || Symbol.starts_with("MPIX_") ||
+         Symbol.starts_with("mpi_") || Symbol.starts_with("pmpi_");
 }
 
 static bool isExtension(StringRef Symbol) {
@@ -200,7 +204,8 @@ bool onlyReads(StringRef Symbol, unsigned At, unsigned NumArgs) {
   // Fortran has no arguments of the program to give, and asks for the level of threads first.
   if (Row->Name == "Init_thread" && Fortran)
     return At == 0;
-  return NumArgs == Row->NumArgs + Fortran && At < Row->NumArgs && !StringRef("rwCukqQfidS").contains(Row->role(At));
+  return NumArgs == Row->NumArgs + Fortran && At < Row->NumArgs &&
+         !StringRef("rwCukqQfidS").contains(Row->role(At));
 }
 
 } // namespace overlap

@@ -14,8 +14,8 @@ namespace overlap {
 
 StringRef name(Refusal Why) {
   switch (Why) {
-#define REFUSAL(Name, Sentence)                                                                                                            \
-  case Refusal::Name:                                                                                                                      \
+#define REFUSAL(Name, Sentence)                                                                    \
+  case Refusal::Name:                                                                              \
     return #Name;
 #include "Refusals.def"
   }
@@ -24,8 +24,8 @@ StringRef name(Refusal Why) {
 
 StringRef describe(Refusal Why) {
   switch (Why) {
-#define REFUSAL(Name, Sentence)                                                                                                            \
-  case Refusal::Name:                                                                                                                      \
+#define REFUSAL(Name, Sentence)                                                                    \
+  case Refusal::Name:                                                                              \
     return Sentence;
 #include "Refusals.def"
   }
@@ -39,24 +39,28 @@ Type *Binding::handleType(LLVMContext &C) const {
 static Constant *external(Module &M, StringRef Name) {
   if (GlobalVariable *Known = M.getNamedGlobal(Name))
     return Known;
-  return new GlobalVariable(M, Type::getInt8Ty(M.getContext()), false, GlobalValue::ExternalLinkage, nullptr, Name);
+  return new GlobalVariable(M, Type::getInt8Ty(M.getContext()), false, GlobalValue::ExternalLinkage,
+                            nullptr, Name);
 }
 
 Constant *Binding::nullRequest(Module &M) const {
   if (pointerHandles())
     return external(M, "ompi_request_null");
-  return ConstantInt::get(Type::getInt32Ty(M.getContext()), Mpi == Library::Mpich ? MPICH_REQUEST_NULL : OPENMPI_REQUEST_NULL);
+  return ConstantInt::get(Type::getInt32Ty(M.getContext()),
+                          Mpi == Library::Mpich ? MPICH_REQUEST_NULL : OPENMPI_REQUEST_NULL);
 }
 
 Constant *Binding::probed(Module &M) const {
   if (pointerHandles())
     return external(M, "ompi_mpi_comm_self");
-  return ConstantInt::get(Type::getInt32Ty(M.getContext()), Mpi == Library::Mpich ? MPICH_COMM_WORLD : OPENMPI_COMM_SELF);
+  return ConstantInt::get(Type::getInt32Ty(M.getContext()),
+                          Mpi == Library::Mpich ? MPICH_COMM_WORLD : OPENMPI_COMM_SELF);
 }
 
 Constant *Binding::ignoreStatus(Module &M) const {
   Type *Int = Type::getInt64Ty(M.getContext());
-  return ConstantExpr::getIntToPtr(ConstantInt::get(Int, Mpi == Library::Mpich ? 1 : 0), PointerType::getUnqual(M.getContext()));
+  return ConstantExpr::getIntToPtr(ConstantInt::get(Int, Mpi == Library::Mpich ? 1 : 0),
+                                   PointerType::getUnqual(M.getContext()));
 }
 
 Value *byReference(const Binding &B, Value *Arg) {
@@ -78,7 +82,8 @@ Value *byReference(const Binding &B, Value *Arg) {
     } else if (auto *Call = dyn_cast<CallBase>(I); Call && !I->isLifetimeStartOrEnd()) {
       // MPI may write the variable itself: what is received, a size, a new handle.
       Function *Callee = Call->getCalledFunction();
-      if (!Callee || !Call->isArgOperand(&U) || !onlyReads(Callee->getName(), Call->getArgOperandNo(&U), Call->arg_size()))
+      if (!Callee || !Call->isArgOperand(&U) ||
+          !onlyReads(Callee->getName(), Call->getArgOperandNo(&U), Call->arg_size()))
         return nullptr;
     } else if (!isa<LoadInst>(I) && !Call) {
       return nullptr;
@@ -92,17 +97,20 @@ static std::optional<uint64_t> openMpiSize(StringRef Global) {
     return std::nullopt;
   uint64_t Size =
       StringSwitch<uint64_t>(Global)
-          .Cases("byte", "packed", "char", "unsigned_char", "signed_char", "character", "int8_t", "uint8_t", "c_bool", "cxx_bool", 1)
+          .Cases("byte", "packed", "char", "unsigned_char", "signed_char", "character", "int8_t",
+                 "uint8_t", "c_bool", "cxx_bool", 1)
           .Cases("integer1", "logical1", 1)
           .Cases("short", "unsigned_short", "int16_t", "uint16_t", "integer2", "logical2", 2)
-          .Cases("int", "unsigned", "float", "int32_t", "uint32_t", "integer", "integer4", "real", "real4", "logical", 4)
+          .Cases("int", "unsigned", "float", "int32_t", "uint32_t", "integer", "integer4", "real",
+                 "real4", "logical", 4)
           .Cases("logical4", "wchar", 4)
-          .Cases("long", "unsigned_long", "double", "long_long_int", "unsigned_long_long", "int64_t", "uint64_t", "aint", "offset", "count",
-                 8)
-          .Cases("integer8", "real8", "dblprec", "cplex", "complex8", "logical8", "c_float_complex", "cxx_cplex", "2int", "2integer", 8)
+          .Cases("long", "unsigned_long", "double", "long_long_int", "unsigned_long_long",
+                 "int64_t", "uint64_t", "aint", "offset", "count", 8)
+          .Cases("integer8", "real8", "dblprec", "cplex", "complex8", "logical8", "c_float_complex",
+                 "cxx_cplex", "2int", "2integer", 8)
           .Cases("float_int", "short_int", "2real", 8)
-          .Cases("long_double", "double_int", "long_int", "dblcplex", "complex16", "c_double_complex", "cxx_dblcplex", "2dblprec", "real16",
-                 "integer16", 16)
+          .Cases("long_double", "double_int", "long_int", "dblcplex", "complex16",
+                 "c_double_complex", "cxx_dblcplex", "2dblprec", "real16", "integer16", 16)
           .Cases("longdbl_int", "c_long_double_complex", "cxx_ldblcplex", "complex32", 32)
           .Default(0);
   return Size ? std::optional<uint64_t>(Size) : std::nullopt;
@@ -175,7 +183,8 @@ bool isBuiltInOperation(const Binding &B, Value *Op) {
   if (!C)
     return false;
   uint64_t Handle = C->getZExtValue() & 0xffffffff;
-  return B.Mpi == Library::Mpich ? Handle >= 0x58000001 && Handle <= 0x5800000e : Handle >= 1 && Handle <= 14;
+  return B.Mpi == Library::Mpich ? Handle >= 0x58000001 && Handle <= 0x5800000e
+                                 : Handle >= 1 && Handle <= 14;
 }
 
 std::optional<Library> fortranLibrary(const Module &M) {
@@ -203,7 +212,8 @@ std::optional<Library> fortranLibrary(const Module &M) {
 }
 
 /// The binding of one call, from its name and types.
-static std::optional<Binding> bindingOf(const CallBase &Call, const CallInfo &Info, bool Fortran, std::optional<Library> OfFortran) {
+static std::optional<Binding> bindingOf(const CallBase &Call, const CallInfo &Info, bool Fortran,
+                                        std::optional<Library> OfFortran) {
   unsigned Want = Info.NumArgs + (Fortran ? 1 : 0);
   if (Call.arg_size() != Want || Call.getFunctionType()->isVarArg() || Call.hasOperandBundles())
     return std::nullopt;
@@ -235,8 +245,8 @@ static std::optional<Binding> bindingOf(const CallBase &Call, const CallInfo &In
 /// What an address stands for, if it is one that MPI gave a meaning.
 enum class Sentinel { None, Bottom, InPlace, StatusIgnore, Other };
 
-/// In Fortran they are places in common blocks. Source: `mpif-sentinels.h` of OpenMPI 4.1, `mpif.h` of MPICH 4.0; `mpi_f08`
-/// of either library calls other symbols, which stay as they are.
+/// In Fortran they are places in common blocks. Source: `mpif-sentinels.h` of OpenMPI 4.1, `mpif.h`
+/// of MPICH 4.0; `mpi_f08` of either library calls other symbols, which stay as they are.
 static const struct {
   const char *Block;
   int64_t Offset;
@@ -260,14 +270,16 @@ static const struct {
     {"mpifcmb9", 0, Sentinel::Other},
 };
 
-/// In C they are numbers; MPICH's MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY are variables. Source: `mpi.h` of the same.
+/// In C they are numbers; MPICH's MPI_UNWEIGHTED and MPI_WEIGHTS_EMPTY are variables. Source:
+/// `mpi.h` of the same.
 static const struct {
   Library Mpi;
   int64_t Address;
   Sentinel Is;
 } CSentinels[] = {
-    {Library::OpenMpi, 0, Sentinel::Bottom},     {Library::OpenMpi, 1, Sentinel::InPlace}, {Library::OpenMpi, 2, Sentinel::Other},
-    {Library::OpenMpi, 3, Sentinel::Other},      {Library::Mpich, 0, Sentinel::Bottom},    {Library::Mpich, -1, Sentinel::InPlace},
+    {Library::OpenMpi, 0, Sentinel::Bottom},     {Library::OpenMpi, 1, Sentinel::InPlace},
+    {Library::OpenMpi, 2, Sentinel::Other},      {Library::OpenMpi, 3, Sentinel::Other},
+    {Library::Mpich, 0, Sentinel::Bottom},       {Library::Mpich, -1, Sentinel::InPlace},
     {Library::Mpich, 1, Sentinel::StatusIgnore},
 };
 
@@ -291,7 +303,9 @@ static Sentinel sentinel(const Binding &B, const Value *V, const DataLayout &DL)
   V = V->stripPointerCasts();
   int64_t Address = 0;
   if (auto *Cast = dyn_cast<ConstantExpr>(V)) {
-    auto *C = Cast->getOpcode() == Instruction::IntToPtr ? dyn_cast<ConstantInt>(Cast->getOperand(0)) : nullptr;
+    auto *C = Cast->getOpcode() == Instruction::IntToPtr
+                  ? dyn_cast<ConstantInt>(Cast->getOperand(0))
+                  : nullptr;
     if (!C)
       return Sentinel::None;
     Address = C->getSExtValue();
@@ -304,7 +318,9 @@ static Sentinel sentinel(const Binding &B, const Value *V, const DataLayout &DL)
   return Sentinel::Other;
 }
 
-bool isSentinel(const Binding &B, const Value *V, const DataLayout &DL) { return sentinel(B, V, DL) != Sentinel::None; }
+bool isSentinel(const Binding &B, const Value *V, const DataLayout &DL) {
+  return sentinel(B, V, DL) != Sentinel::None;
+}
 
 /// A number that is never written. One in a variable of the function is written before the call.
 static bool isConstantPlace(Value *Arg) {
@@ -322,10 +338,12 @@ SmallVector<int, 2> askedTypes(const CallInfo &Info) {
   return At;
 }
 
-/// True if the start can ask about argument `TypeAt` of the call of `S`: about it, or about another that holds the same.
+/// True if the start can ask about argument `TypeAt` of the call of `S`: about it, or about another
+/// that holds the same.
 static bool canAsk(const MessageCall &S, int TypeAt) {
   Value *Type = S.Call->getArgOperand(TypeAt);
-  return mayBeNamed(S.Bind, Type) && any_of(askedTypes(*S.Info), [&](int At) { return S.Call->getArgOperand(At) == Type; });
+  return mayBeNamed(S.Bind, Type) &&
+         any_of(askedTypes(*S.Info), [&](int At) { return S.Call->getArgOperand(At) == Type; });
 }
 
 std::optional<Refusal> findAccesses(MessageCall &S, bool MayAsk) {
@@ -342,7 +360,8 @@ std::optional<Refusal> findAccesses(MessageCall &S, bool MayAsk) {
     if (Is != Sentinel::None)
       return Refusal::MpiBottom;
     // With an array of datatypes, the array is looked at as a whole.
-    std::optional<uint64_t> Size = TypeAt >= 0 ? datatypeSize(S.Bind, Call.getArgOperand(TypeAt)) : std::nullopt;
+    std::optional<uint64_t> Size =
+        TypeAt >= 0 ? datatypeSize(S.Bind, Call.getArgOperand(TypeAt)) : std::nullopt;
     bool Asked = false;
     if (TypeAt >= 0 && !Size) {
       Asked = !staysInBuffer(S.Bind, Call.getArgOperand(TypeAt));
@@ -351,15 +370,18 @@ std::optional<Refusal> findAccesses(MessageCall &S, bool MayAsk) {
       S.AsksType |= Asked;
       S.Derived = true;
     }
-    // Counts and displacements in an array may be negative or reach anywhere in the buffer. The types of MPI reach forward.
-    LocationSize Extent = Asked && Info.Arrays[0] < 0 ? LocationSize::afterPointer() : LocationSize::beforeOrAfterPointer();
+    // Counts and displacements in an array may be negative or reach anywhere in the buffer. The
+    // types of MPI reach forward.
+    LocationSize Extent = Asked && Info.Arrays[0] < 0 ? LocationSize::afterPointer()
+                                                      : LocationSize::beforeOrAfterPointer();
     Value *Elements = nullptr;
     if (Info.Arrays[0] < 0 && Size) {
       Extent = LocationSize::afterPointer();
       Value *Count = CountAt >= 0 ? byReference(S.Bind, Call.getArgOperand(CountAt)) : nullptr;
       auto *Known = dyn_cast_or_null<ConstantInt>(Count);
       bool OneBlock = Info.Kind != CallKind::Collective || Info.SizeType == Info.RecvType;
-      bool PerRank = StringRef(Info.Name).starts_with("All") && !StringRef(Info.Name).starts_with("Allreduce");
+      bool PerRank =
+          StringRef(Info.Name).starts_with("All") && !StringRef(Info.Name).starts_with("Allreduce");
       bool Counted = OneBlock && !PerRank && StringRef(Info.Name) != "Reduce_scatter_block";
       if (Counted && CountAt >= 0)
         Elements = Known ? Known : Call.getArgOperand(CountAt);
@@ -379,13 +401,15 @@ std::optional<Refusal> findAccesses(MessageCall &S, bool MayAsk) {
   // Fortran passes counts and handles by reference; they are read when the call starts.
   if (S.Bind.Fortran)
     for (unsigned At = 0; At < Info.NumArgs; ++At)
-      if (static_cast<int>(At) != Info.SendBuf && static_cast<int>(At) != Info.RecvBuf && static_cast<int>(At) != Info.Status &&
-          !isConstantPlace(Call.getArgOperand(At)))
-        S.Accesses.push_back({Call.getArgOperand(At), LocationSize::precise(4), false, nullptr, 0, true});
+      if (static_cast<int>(At) != Info.SendBuf && static_cast<int>(At) != Info.RecvBuf &&
+          static_cast<int>(At) != Info.Status && !isConstantPlace(Call.getArgOperand(At)))
+        S.Accesses.push_back(
+            {Call.getArgOperand(At), LocationSize::precise(4), false, nullptr, 0, true});
   // The code of the start is the code of the call: an error ends the program, or the program has an
   // error handler and makes its blocking calls.
   if (S.Bind.Fortran)
-    S.Accesses.push_back({Call.getArgOperand(Call.arg_size() - 1), LocationSize::precise(4), true, nullptr, 0, true});
+    S.Accesses.push_back({Call.getArgOperand(Call.arg_size() - 1), LocationSize::precise(4), true,
+                          nullptr, 0, true});
   // MPI_STATUS_IGNORE is never written. In C it may be null, as MPI_BOTTOM is.
   if (Info.Status >= 0 && sentinel(S.Bind, Call.getArgOperand(Info.Status), DL) == Sentinel::None)
     S.Accesses.push_back({Call.getArgOperand(Info.Status), LocationSize::afterPointer(), true});
@@ -394,7 +418,8 @@ std::optional<Refusal> findAccesses(MessageCall &S, bool MayAsk) {
 
 static std::optional<Refusal> refuseAlone(Site &S, const Options &O) {
   StringRef Name = S.Info->Name;
-  if (S.Caller->hasOptNone() || S.Caller->isPresplitCoroutine() || S.Caller->hasFnAttribute(Attribute::Naked))
+  if (S.Caller->hasOptNone() || S.Caller->isPresplitCoroutine() ||
+      S.Caller->hasFnAttribute(Attribute::Naked))
     return Refusal::NotOptimised;
   if (S.Info->Kind == CallKind::Stays)
     return Refusal::StaysBlocking;
@@ -406,7 +431,8 @@ static std::optional<Refusal> refuseAlone(Site &S, const Options &O) {
     return Refusal::MayThrow;
   if (S.Info->Op >= 0 && !isBuiltInOperation(S.Bind, S.Call->getArgOperand(S.Info->Op)))
     return Refusal::UserOperation;
-  if (Name == "Alltoallw" && !(allStayInBuffer(S.Bind, S.Call->getArgOperand(3)) && allStayInBuffer(S.Bind, S.Call->getArgOperand(7))))
+  if (Name == "Alltoallw" && !(allStayInBuffer(S.Bind, S.Call->getArgOperand(3)) &&
+                               allStayInBuffer(S.Bind, S.Call->getArgOperand(7))))
     return Refusal::DatatypeArray;
   if (auto Why = findAccesses(S, /*MayAsk=*/true))
     return Why;
@@ -428,7 +454,8 @@ static std::optional<Refusal> refuseAlone(Site &S, const Options &O) {
   return std::nullopt;
 }
 
-/// Why the level of threads that `F`, MPI_Init_thread by any of its names, is called with is a hazard.
+/// Why the level of threads that `F`, MPI_Init_thread by any of its names, is called with is a
+/// hazard.
 static std::optional<Refusal> threadHazard(const Function &F) {
   std::optional<Refusal> Found;
   for (const Use &U : F.uses()) {
@@ -455,8 +482,9 @@ std::optional<Hazard> moduleHazard(const Module &M) {
     StringRef Symbol = F.getName();
     std::string Procedure = procedure(Symbol);
     StringRef Name = Procedure;
-#define HAZARD(Beginning, Why, Words)                                                                                                      \
-  if (Name.starts_with(Beginning) && !(Refusal::Why == Refusal::UserErrorHandler && setsDefaultOnly(F)))                                   \
+#define HAZARD(Beginning, Why, Words)                                                              \
+  if (Name.starts_with(Beginning) &&                                                               \
+      !(Refusal::Why == Refusal::UserErrorHandler && setsDefaultOnly(F)))                          \
     return Hazard{Refusal::Why, &F};
 #include "MpiCalls.def"
     if (Name == "init_thread")
@@ -479,8 +507,10 @@ std::vector<Site> classify(Module &M, const Options &O) {
       Function *Callee = Call ? Call->getCalledFunction() : nullptr;
       bool Fortran = false;
       // A function of this name that is defined here is not MPI's.
-      const CallInfo *Info = Callee && Callee->isDeclaration() ? findCall(Callee->getName(), Fortran) : nullptr;
-      const CallInfo *Large = Callee && Callee->isDeclaration() ? findLarge(Callee->getName()) : nullptr;
+      const CallInfo *Info =
+          Callee && Callee->isDeclaration() ? findCall(Callee->getName(), Fortran) : nullptr;
+      const CallInfo *Large =
+          Callee && Callee->isDeclaration() ? findLarge(Callee->getName()) : nullptr;
       if (!Info && !Large)
         continue;
       Site S;

@@ -38,34 +38,40 @@ struct Binding {
   llvm::Type *handleType(llvm::LLVMContext &C) const;
   /// MPI_REQUEST_NULL as a value of handleType.
   llvm::Constant *nullRequest(llvm::Module &M) const;
-  /// A communicator on which MPI_Iprobe moves messages, as a value of handleType: MPI_COMM_SELF, but for MPICH, which does
-  /// nothing then, MPI_COMM_WORLD.
+  /// A communicator on which MPI_Iprobe moves messages, as a value of handleType: MPI_COMM_SELF,
+  /// but for MPICH, which does nothing then, MPI_COMM_WORLD.
   llvm::Constant *probed(llvm::Module &M) const;
   int anySource() const { return Mpi == Library::Mpich ? MPICH_ANY_SOURCE : OPENMPI_ANY_SOURCE; }
   /// MPI_STATUS_IGNORE.
   llvm::Constant *ignoreStatus(llvm::Module &M) const;
 };
 
-/// A call that is noted while others rewrite the function: it follows what takes its place, and is null when it is gone.
+/// A call that is noted while others rewrite the function: it follows what takes its place, and is
+/// null when it is gone.
 class TrackedCall {
 public:
   TrackedCall(llvm::CallInst *Call = nullptr) : Now(Call) {}
-  operator llvm::CallInst *() const { return llvm::cast_or_null<llvm::CallInst>(static_cast<llvm::Value *>(Now)); }
+  operator llvm::CallInst *() const {
+    return llvm::cast_or_null<llvm::CallInst>(static_cast<llvm::Value *>(Now));
+  }
   llvm::CallInst *operator->() const { return *this; }
 
 private:
   llvm::WeakTrackingVH Now;
 };
 
-/// Memory that the pending call reads or writes. The values are tracked: a call may be replaced, a phi folded.
+/// Memory that the pending call reads or writes. The values are tracked: a call may be replaced, a
+/// phi folded.
 struct Access {
   llvm::WeakTrackingVH Ptr = nullptr;
   llvm::LocationSize Size = llvm::LocationSize::beforeOrAfterPointer();
   bool Write = false;
-  llvm::WeakTrackingVH Count = nullptr; ///< Elements, if they say how long it is; in Fortran a place until the split.
+  llvm::WeakTrackingVH Count =
+      nullptr; ///< Elements, if they say how long it is; in Fortran a place until the split.
   uint64_t ElementBytes = 0;
-  bool AtStart = false;    ///< Used by the start alone, as counts, handles and codes of Fortran are.
-  bool OtherCount = false; ///< The same memory with the count of the next pass, where a start is one pass ahead.
+  bool AtStart = false; ///< Used by the start alone, as counts, handles and codes of Fortran are.
+  bool OtherCount =
+      false; ///< The same memory with the count of the next pass, where a start is one pass ahead.
 
   llvm::MemoryLocation location() const { return llvm::MemoryLocation(Ptr, Size); }
 };
@@ -79,11 +85,12 @@ struct MessageCall {
   llvm::DebugLoc Loc;
   llvm::SmallVector<Access, 4> Accesses;
   llvm::WeakTrackingVH Comm;
-  bool Existing = false;  ///< The program's own nonblocking call.
-  bool Derived = false;   ///< With a datatype of the program's own, whose size is known when it runs.
-  bool Pays = false;      ///< A run has shown that it waits, whatever the length of its message.
-  double Us = 0;          ///< What one execution took in that run, in microseconds; 0 if none was measured.
-  bool AsksType = false;  ///< With a datatype in a variable: only the program that runs knows if it is one of MPI's own.
+  bool Existing = false; ///< The program's own nonblocking call.
+  bool Derived = false; ///< With a datatype of the program's own, whose size is known when it runs.
+  bool Pays = false;    ///< A run has shown that it waits, whatever the length of its message.
+  double Us = 0; ///< What one execution took in that run, in microseconds; 0 if none was measured.
+  bool AsksType = false;  ///< With a datatype in a variable: only the program that runs knows if it
+                          ///< is one of MPI's own.
   bool AlsoSends = false; ///< A group with a send in it, whatever else it waits for.
 
   std::string mpiName() const { return std::string("MPI_") + Info->Name; }
@@ -109,7 +116,8 @@ struct Outcome {
   std::optional<Refusal> LoopRefused; ///< Why the loop behind the wait was not split.
   unsigned LoopLine = 0;
   unsigned LoopsSplit = 0;
-  bool FilledFirst = false; ///< Its message is under way while the rest of the loop runs that fills it.
+  bool FilledFirst =
+      false; ///< Its message is under way while the rest of the loop runs that fills it.
 };
 
 /// One call on its way from blocking to nonblocking.
@@ -124,18 +132,20 @@ std::optional<Library> fortranLibrary(const llvm::Module &M);
 /// program around them are refused.
 std::vector<Site> classify(llvm::Module &M, const Options &O);
 
-/// Fills in what the call of `S` touches, or says why that is not known. With `MayAsk`, a datatype in a variable is taken for
-/// one of MPI's own, and `AsksType` is set: the start has to ask, and block if it is another one.
+/// Fills in what the call of `S` touches, or says why that is not known. With `MayAsk`, a datatype
+/// in a variable is taken for one of MPI's own, and `AsksType` is set: the start has to ask, and
+/// block if it is another one.
 std::optional<Refusal> findAccesses(MessageCall &S, bool MayAsk = false);
 
-/// True for an address that MPI gave a meaning, such as that of MPI_STATUSES_IGNORE: it is no memory.
+/// True for an address that MPI gave a meaning, such as that of MPI_STATUSES_IGNORE: it is no
+/// memory.
 bool isSentinel(const Binding &B, const llvm::Value *V, const llvm::DataLayout &DL);
 
 /// True for a constant operation of MPI.
 bool isBuiltInOperation(const Binding &B, llvm::Value *Op);
 
-/// The arguments that hold the datatypes a start has to ask about, where it `AsksType`. Of a call that every rank makes only the
-/// one that is the same on all of them counts, and is always read.
+/// The arguments that hold the datatypes a start has to ask about, where it `AsksType`. Of a call
+/// that every rank makes only the one that is the same on all of them counts, and is always read.
 llvm::SmallVector<int, 2> askedTypes(const CallInfo &Info);
 
 /// Bytes of one element of a constant datatype; none if it is no constant of MPI.
@@ -144,7 +154,8 @@ std::optional<uint64_t> datatypeSize(const Binding &B, llvm::Value *Type);
 /// The constant behind an argument that Fortran passes by reference.
 llvm::Value *byReference(const Binding &B, llvm::Value *Arg);
 
-/// What makes moving a message unsafe wherever in the program it is, such as MPI_THREAD_MULTIPLE, and the function that says so.
+/// What makes moving a message unsafe wherever in the program it is, such as MPI_THREAD_MULTIPLE,
+/// and the function that says so.
 struct Hazard {
   Refusal Why;
   const llvm::Function *By;

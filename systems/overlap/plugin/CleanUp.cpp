@@ -16,9 +16,11 @@ void undo(Site &S) {
   SmallVector<Type *, 16> Types;
   for (Value *Arg : Args)
     Types.push_back(Arg->getType());
-  std::string Symbol = S.Bind.Fortran ? "mpi_" + StringRef(S.Info->Name).lower() + "_" : S.mpiName();
+  std::string Symbol =
+      S.Bind.Fortran ? "mpi_" + StringRef(S.Info->Name).lower() + "_" : S.mpiName();
   Type *Result = S.Bind.Fortran ? B.getVoidTy() : static_cast<Type *>(B.getInt32Ty());
-  S.Call = B.CreateCall(M.getOrInsertFunction(Symbol, FunctionType::get(Result, Types, false)), Args);
+  S.Call =
+      B.CreateCall(M.getOrInsertFunction(Symbol, FunctionType::get(Result, Types, false)), Args);
   Start->replaceAllUsesWith(S.Call);
   for (CallInst *Wait : S.Waits)
     Wait->eraseFromParent();

@@ -60,7 +60,8 @@ uint64_t Cost::weight(const Instruction &I) {
 uint64_t Cost::weightInLoops(Instruction &I, const Loop *Outside) {
   uint64_t Weight = weight(I);
   auto &LI = FAM.getResult<LoopAnalysis>(*I.getFunction());
-  for (Loop *L = LI.getLoopFor(I.getParent()); L && L != Outside && !(Outside && L->contains(Outside)); L = L->getParentLoop())
+  for (Loop *L = LI.getLoopFor(I.getParent());
+       L && L != Outside && !(Outside && L->contains(Outside)); L = L->getParentLoop())
     Weight = std::min(SaturatingMultiply(Weight, trips(*L)), WeightMax);
   return Weight;
 }

@@ -1,5 +1,6 @@
 /// \file
-/// Counts the requests that are pending, wherever they are kept: in variables, arrays, objects, behind wrappers.
+/// Counts the requests that are pending, wherever they are kept: in variables, arrays, objects,
+/// behind wrappers.
 ///
 ///   MPI_Irecv(b, ..., &r[0]);        pending -= inside;
 ///                                    MPI_Irecv(b, ..., &r[0]);
@@ -9,7 +10,8 @@
 ///                                    MPI_Waitall(n, r, s);
 ///                                    pending += inside; ended(open);
 ///
-/// Inside MPI the count is below 0: a function of the program that MPI calls there must not ask it for messages.
+/// Inside MPI the count is below 0: a function of the program that MPI calls there must not ask it
+/// for messages.
 ///
 /// Keeps:    every call as it is.
 /// Costs:    some instructions a call of MPI.

@@ -23,7 +23,8 @@ bool canDefer(Loop &L, FunctionAnalysisManager &FAM) {
   return P.check() && P.Leaves.empty() && P.CarriedLoads.empty();
 }
 
-void defer(Loop &Around, Value *Later, Constant *Site, FunctionAnalysisManager &FAM, const Options &O) {
+void defer(Loop &Around, Value *Later, Constant *Site, FunctionAnalysisManager &FAM,
+           const Options &O) {
   PassLoop P(Around, FAM);
   [[maybe_unused]] bool Can = P.check();
   assert(Can && "a loop that could not be deferred");
@@ -40,7 +41,8 @@ void defer(Loop &Around, Value *Later, Constant *Site, FunctionAnalysisManager &
   IRBuilder<> B(At);
   // STEP 1: how many passes, and what they write.
   auto [Trips, Fine, Lows, WrittenAt] = P.count(Expander, At);
-  // STEP 2: the two functions. What loops inside reach is computed in the loop, copied with it, and goes again.
+  // STEP 2: the two functions. What loops inside reach is computed in the loop, copied with it, and
+  // goes again.
   Look Looking(P, Expander);
   Looking.prepare(WrittenAt);
   SetVector<Value *> Values = P.values();
@@ -59,14 +61,17 @@ void defer(Loop &Around, Value *Later, Constant *Site, FunctionAnalysisManager &
   Outlined Looks, Runs;
   P.outline(Looks, ".look", LookType, Values.getArrayRef(), Env);
   Looking.finish(Looks);
-  P.outline(Runs, ".passes", FunctionType::get(Type::getVoidTy(C), {Ptr, Int, Int}, false), Values.getArrayRef(), Env);
+  P.outline(Runs, ".passes", FunctionType::get(Type::getVoidTy(C), {Ptr, Int, Int}, false),
+            Values.getArrayRef(), Env);
   // STEP 3: the loop itself stays for when nothing is pending.
   IRBuilder<> Entry(&F.getEntryBlock(), F.getEntryBlock().getFirstInsertionPt());
   AllocaInst *Place = Entry.CreateAlloca(Env, nullptr, "overlap.values");
   B.SetInsertPoint(At);
-  Value *Worth = B.CreateCall(runtime(M, "__overlap_later_is_worth"), {Later, B.getInt64(O.MinBytes)});
+  Value *Worth =
+      B.CreateCall(runtime(M, "__overlap_later_is_worth"), {Later, B.getInt64(O.MinBytes)});
   Value *Defers = B.CreateAnd(B.CreateICmpNE(Worth, B.getInt32(0)), Fine);
-  BasicBlock *Plain = SplitBlock(Before, At), *Deferred = BasicBlock::Create(C, "overlap.defer", &F, Plain);
+  BasicBlock *Plain = SplitBlock(Before, At),
+             *Deferred = BasicBlock::Create(C, "overlap.defer", &F, Plain);
   Before->getTerminator()->eraseFromParent();
   IRBuilder<>(Before).CreateCondBr(Defers, Deferred, Plain);
   IRBuilder<>(Plain->getTerminator()).CreateCall(runtime(M, "__overlap_later_end"), {Later});
@@ -74,7 +79,8 @@ void defer(Loop &Around, Value *Later, Constant *Site, FunctionAnalysisManager &
   for (unsigned Idx = 0; Idx < Values.size(); ++Idx)
     D.CreateStore(Values[Idx], D.CreateStructGEP(Env, Place, Idx));
   int64_t EveryNs = O.Poll == Progress::Off ? INT64_MAX : int64_t(O.PollUs) * 1000;
-  D.CreateCall(runtime(M, "__overlap_later_passes"), {Later, Trips, Looks.F, Runs.F, Place, D.getInt64(EveryNs), Site});
+  D.CreateCall(runtime(M, "__overlap_later_passes"),
+               {Later, Trips, Looks.F, Runs.F, Place, D.getInt64(EveryNs), Site});
   D.CreateBr(Exit);
   for (PHINode &Phi : Exit->phis())
     Phi.addIncoming(Phi.getIncomingValueForBlock(P.Latch), Deferred);

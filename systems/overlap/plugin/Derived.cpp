@@ -29,7 +29,8 @@ struct Maker {
 static Maker maker(const CallBase &Call) {
   const Function *Callee = Call.getCalledFunction();
   bool Fortran = false;
-  const CallInfo *Row = Callee && Callee->isDeclaration() ? findRow(Callee->getName(), Fortran) : nullptr;
+  const CallInfo *Row =
+      Callee && Callee->isDeclaration() ? findRow(Callee->getName(), Fortran) : nullptr;
   if (!Row || Row->Kind != CallKind::Type)
     return {};
   return {Row->at('t'), Row->at('A'), Row->at('b'), Row->at('b', 1), Row->at('P')};
@@ -38,25 +39,27 @@ static Maker maker(const CallBase &Call) {
 /// True if `C` is a number, or an array or vector of numbers.
 static bool isNumbers(const Constant *C) {
   return isa<ConstantInt>(C) || isa<ConstantAggregateZero>(C) || isa<ConstantDataSequential>(C) ||
-         (isa<ConstantAggregate>(C) && all_of(C->operands(), [](const llvm::Use &U) { return isNumbers(cast<Constant>(U)); }));
+         (isa<ConstantAggregate>(C) &&
+          all_of(C->operands(), [](const llvm::Use &U) { return isNumbers(cast<Constant>(U)); }));
 }
 
-/// True if `C` is a constant datatype, or an array or vector of such. Zero is no type, but may stand
-/// where nothing is read.
+/// True if `C` is a constant datatype, or an array or vector of such. Zero is no type, but may
+/// stand where nothing is read.
 static bool isTypes(const Binding &B, Constant *C) {
   if (C->isNullValue() || datatypeSize(B, C))
     return true;
-  unsigned N = isa<ArrayType>(C->getType())         ? C->getType()->getArrayNumElements()
-               : isa<FixedVectorType>(C->getType()) ? cast<FixedVectorType>(C->getType())->getNumElements()
-                                                    : 0;
+  unsigned N = isa<ArrayType>(C->getType()) ? C->getType()->getArrayNumElements()
+               : isa<FixedVectorType>(C->getType())
+                   ? cast<FixedVectorType>(C->getType())->getNumElements()
+                   : 0;
   for (unsigned Idx = 0; Idx < N; ++Idx)
     if (Constant *Element = C->getAggregateElement(Idx); !Element || !isTypes(B, Element))
       return false;
   return N > 0;
 }
 
-/// True if all that is ever in the array at `Ptr` passes `Good`: a constant or variable of this module
-/// that is written by stores and from constants, and read by MPI.
+/// True if all that is ever in the array at `Ptr` passes `Good`: a constant or variable of this
+/// module that is written by stores and from constants, and read by MPI.
 static bool holdsOnly(Value *Ptr, function_ref<bool(Value *)> Good) {
   Value *Slot = getUnderlyingObject(Ptr);
   if (auto *G = dyn_cast<GlobalVariable>(Slot)) {
@@ -78,20 +81,23 @@ static bool holdsOnly(Value *Ptr, function_ref<bool(Value *)> Good) {
         if (Store->getPointerOperand() != V || !Good(Store->getValueOperand()))
           return false;
       } else if (auto *Set = dyn_cast<MemSetInst>(By)) {
-        if (!Good(ConstantInt::get(Type::getInt32Ty(Set->getContext()), 0)) || !isa<ConstantInt>(Set->getValue()) ||
-            !cast<ConstantInt>(Set->getValue())->isZero())
+        if (!Good(ConstantInt::get(Type::getInt32Ty(Set->getContext()), 0)) ||
+            !isa<ConstantInt>(Set->getValue()) || !cast<ConstantInt>(Set->getValue())->isZero())
           return false;
       } else if (auto *Copy = dyn_cast<MemTransferInst>(By)) {
         auto *From = dyn_cast<GlobalVariable>(Copy->getRawSource()->stripPointerCasts());
-        if (U.getOperandNo() != 0 || !From || !From->isConstant() || !From->hasInitializer() || !Good(From->getInitializer()))
+        if (U.getOperandNo() != 0 || !From || !From->isConstant() || !From->hasInitializer() ||
+            !Good(From->getInitializer()))
           return false;
       } else if (auto *Call = dyn_cast<CallBase>(By)) {
         const Function *Callee = Call->getCalledFunction();
         bool Fortran = false;
         Maker Of = maker(*Call);
-        bool Makes = (Of.Old >= 0 || Of.OldArray >= 0) && Call->isArgOperand(&U) && Call->getArgOperandNo(&U) + 1 < Call->arg_size();
+        bool Makes = (Of.Old >= 0 || Of.OldArray >= 0) && Call->isArgOperand(&U) &&
+                     Call->getArgOperandNo(&U) + 1 < Call->arg_size();
         const CallInfo *Info = Callee ? findCall(Callee->getName(), Fortran) : nullptr;
-        bool Reads = Info && Call->isArgOperand(&U) && is_contained(Info->Arrays, static_cast<int>(Call->getArgOperandNo(&U)));
+        bool Reads = Info && Call->isArgOperand(&U) &&
+                     is_contained(Info->Arrays, static_cast<int>(Call->getArgOperandNo(&U)));
         if (!Makes && !Reads && !Call->isLifetimeStartOrEnd())
           return false;
       } else if (!isa<LoadInst>(By)) {
@@ -104,9 +110,12 @@ static bool holdsOnly(Value *Ptr, function_ref<bool(Value *)> Good) {
 
 /// True if what `Call` makes stays in its buffer.
 static bool makesHarmless(const Binding &B, const CallBase &Call, const Maker &Of, unsigned Depth) {
-  auto IsNumber = [&](int At) { return At < 0 || isa_and_nonnull<ConstantInt>(byReference(B, Call.getArgOperand(At))); };
+  auto IsNumber = [&](int At) {
+    return At < 0 || isa_and_nonnull<ConstantInt>(byReference(B, Call.getArgOperand(At)));
+  };
   auto Numbers = [](Value *V) { return isa<Constant>(V) && isNumbers(cast<Constant>(V)); };
-  return IsNumber(Of.Bytes) && IsNumber(Of.Bytes2) && (Of.Places < 0 || holdsOnly(Call.getArgOperand(Of.Places), Numbers)) &&
+  return IsNumber(Of.Bytes) && IsNumber(Of.Bytes2) &&
+         (Of.Places < 0 || holdsOnly(Call.getArgOperand(Of.Places), Numbers)) &&
          (Of.Old < 0 || staysInBuffer(B, Call.getArgOperand(Of.Old), Depth + 1)) &&
          (Of.OldArray < 0 || allStayInBuffer(B, Call.getArgOperand(Of.OldArray), Depth + 1));
 }
@@ -153,7 +162,8 @@ bool mayBeNamed(const Binding &B, Value *Type) {
     if (!Callee || !isMpiSymbol(Callee->getName()))
       return true;
     Maker Of = maker(*Call);
-    Made |= (Of.Old >= 0 || Of.OldArray >= 0) && Call->getArgOperandNo(&U) == Call->arg_size() - (B.Fortran ? 2 : 1);
+    Made |= (Of.Old >= 0 || Of.OldArray >= 0) &&
+            Call->getArgOperandNo(&U) == Call->arg_size() - (B.Fortran ? 2 : 1);
   }
   return !Made || !isOwn(Slot);
 }
@@ -166,9 +176,11 @@ bool staysInBuffer(const Binding &B, Value *Type, unsigned Depth) {
   Value *Slot = Type->stripPointerCasts();
   if (!B.Fortran) {
     if (auto *Either = dyn_cast<SelectInst>(Type))
-      return staysInBuffer(B, Either->getTrueValue(), Depth + 1) && staysInBuffer(B, Either->getFalseValue(), Depth + 1);
+      return staysInBuffer(B, Either->getTrueValue(), Depth + 1) &&
+             staysInBuffer(B, Either->getFalseValue(), Depth + 1);
     if (auto *Phi = dyn_cast<PHINode>(Type))
-      return all_of(Phi->incoming_values(), [&](Value *V) { return staysInBuffer(B, V, Depth + 1); });
+      return all_of(Phi->incoming_values(),
+                    [&](Value *V) { return staysInBuffer(B, V, Depth + 1); });
     auto *Load = dyn_cast<LoadInst>(Type);
     if (!Load)
       return false;

@@ -1,8 +1,8 @@
 /// \file
 /// Datatypes that the program makes: whether a message of such a type stays inside the object that
-/// its buffer points into. Types that count elements (contiguous, vector, indexed, subarray) do, and
-/// those that count bytes (struct, hindexed, hvector, resized) if the bytes are constants; else they are
-/// addresses, and may name any memory.
+/// its buffer points into. Types that count elements (contiguous, vector, indexed, subarray) do,
+/// and those that count bytes (struct, hindexed, hvector, resized) if the bytes are constants; else
+/// they are addresses, and may name any memory.
 ///
 /// Needs:    the handle in a variable that only MPI's functions for datatypes write.
 /// Keeps:    everything; this is an analysis.

@@ -14,20 +14,23 @@ namespace overlap {
 /// Functions with more instructions are not looked into.
 static constexpr unsigned CalleeMax = 5000;
 
-/// Functions of the mathematical library: they write nothing but errno, which no message holds. (lgamma also says the
-/// sign of its result, in a global.)
+/// Functions of the mathematical library: they write nothing but errno, which no message holds.
+/// (lgamma also says the sign of its result, in a global.)
 static bool isMath(StringRef Name) {
-  static const StringSet<> Names = {"acos",     "acosh", "asin",      "asinh",  "atan",      "atan2", "atanh", "cbrt",  "ceil",
-                                    "copysign", "cos",   "cosh",      "erf",    "erfc",      "exp",   "exp2",  "expm1", "fabs",
-                                    "floor",    "fma",   "fmax",      "fmin",   "fmod",      "hypot", "ldexp", "log",   "log10",
-                                    "log1p",    "log2",  "nearbyint", "pow",    "remainder", "rint",  "round", "sin",   "sinh",
-                                    "sqrt",     "tan",   "tanh",      "tgamma", "trunc",     "abs",   "labs"};
+  static const StringSet<> Names = {
+      "acos",     "acosh", "asin",      "asinh",  "atan",      "atan2", "atanh", "cbrt",  "ceil",
+      "copysign", "cos",   "cosh",      "erf",    "erfc",      "exp",   "exp2",  "expm1", "fabs",
+      "floor",    "fma",   "fmax",      "fmin",   "fmod",      "hypot", "ldexp", "log",   "log10",
+      "log1p",    "log2",  "nearbyint", "pow",    "remainder", "rint",  "round", "sin",   "sinh",
+      "sqrt",     "tan",   "tanh",      "tgamma", "trunc",     "abs",   "labs"};
   if (Names.contains(Name))
     return true;
   return (Name.consume_back("f") || Name.consume_back("l")) && Names.contains(Name);
 }
 
-static const Function *calleeOf(const CallBase &Call) { return dyn_cast<Function>(Call.getCalledOperand()->stripPointerCasts()); }
+static const Function *calleeOf(const CallBase &Call) {
+  return dyn_cast<Function>(Call.getCalledOperand()->stripPointerCasts());
+}
 
 Own Effects::own(const Instruction &I) const {
   auto It = Ours.find(&I);
@@ -64,14 +67,15 @@ static bool intrinsicStops(const IntrinsicInst &I) {
   // The others are atomic.
   if (isa<AnyMemIntrinsic>(I))
     return true;
-  return !I.doesNotThrow() || I.isConvergent() || !(I.onlyAccessesArgMemory() || I.onlyAccessesInaccessibleMemOrArgMem());
+  return !I.doesNotThrow() || I.isConvergent() ||
+         !(I.onlyAccessesArgMemory() || I.onlyAccessesInaccessibleMemOrArgMem());
 }
 
 bool Effects::callStops(const CallBase &Call) const {
   if (auto *Intrinsic = dyn_cast<IntrinsicInst>(&Call))
     return intrinsicStops(*Intrinsic);
-  if (Call.isInlineAsm() || Call.isConvergent() || Call.hasFnAttr(Attribute::ReturnsTwice) || Call.cannotDuplicate() ||
-      Call.doesNotReturn())
+  if (Call.isInlineAsm() || Call.isConvergent() || Call.hasFnAttr(Attribute::ReturnsTwice) ||
+      Call.cannotDuplicate() || Call.doesNotReturn())
     return true;
   const Function *Callee = calleeOf(Call);
   if (Callee && isQuery(Callee->getName()))
@@ -93,9 +97,11 @@ bool Effects::callStops(const CallBase &Call) const {
 bool Effects::isQuiet(const Function &F) const {
   // A function that calls itself finds itself loud.
   auto [It, New] = Quiet.try_emplace(&F, false);
-  if (!New || !F.hasExactDefinition() || F.getName().starts_with("overlap.") || F.getInstructionCount() > CalleeMax)
+  if (!New || !F.hasExactDefinition() || F.getName().starts_with("overlap.") ||
+      F.getInstructionCount() > CalleeMax)
     return It->second;
-  bool Known = none_of(instructions(F), [&](const Instruction &I) { return !isa<ReturnInst>(I) && stops(I); });
+  bool Known = none_of(instructions(F),
+                       [&](const Instruction &I) { return !isa<ReturnInst>(I) && stops(I); });
   return Quiet[&F] = Known;
 }
 
@@ -112,8 +118,9 @@ bool Effects::stops(const Instruction &I) const {
 }
 
 namespace {
-/// Sees captures, but for those by MPI calls that give the pointer back when they end, also inside of functions that
-/// are given the pointer, as wrappers are. An address given to MPI_Get_address, a window or a buffer stays known to MPI.
+/// Sees captures, but for those by MPI calls that give the pointer back when they end, also inside
+/// of functions that are given the pointer, as wrappers are. An address given to MPI_Get_address, a
+/// window or a buffer stays known to MPI.
 struct CapturedBesidesMpi : Captures {
   static constexpr unsigned DepthMax = 4;
   unsigned Depth = 0;
@@ -128,7 +135,8 @@ struct CapturedBesidesMpi : Captures {
       bool Fortran = false;
       if (findCall(Name, Fortran) || Name.starts_with("overlap.") || isQuery(Name))
         return false;
-      if (Depth < DepthMax && Call->isArgOperand(U) && Callee->hasExactDefinition() && Call->getArgOperandNo(U) < Callee->arg_size()) {
+      if (Depth < DepthMax && Call->isArgOperand(U) && Callee->hasExactDefinition() &&
+          Call->getArgOperandNo(U) < Callee->arg_size()) {
         CapturedBesidesMpi Inside(Depth + 1);
         PointerMayBeCaptured(Callee->getArg(Call->getArgOperandNo(U)), &Inside);
         if (!Inside.Found)
@@ -172,7 +180,8 @@ const Effects::Named &Effects::named(const Function &F) {
   };
   auto AddCall = [&](const CallBase &Call) {
     const Function *Callee = calleeOf(Call);
-    if (Call.doesNotAccessMemory() || (Callee && Callee->isDeclaration() && isMath(Callee->getName())))
+    if (Call.doesNotAccessMemory() ||
+        (Callee && Callee->isDeclaration() && isMath(Callee->getName())))
       return true;
     if (!Call.onlyAccessesArgMemory()) {
       if (!Callee || Callee->isDeclaration())
@@ -182,7 +191,8 @@ const Effects::Named &Effects::named(const Function &F) {
         return false;
       Of.Globals.insert(Inside.Globals.begin(), Inside.Globals.end());
     }
-    return all_of(Call.args(), [&](const Use &Arg) { return !Arg->getType()->isPointerTy() || Add(Arg); });
+    return all_of(Call.args(),
+                  [&](const Use &Arg) { return !Arg->getType()->isPointerTy() || Add(Arg); });
   };
   Of.All = all_of(instructions(F), [&](const Instruction &I) {
     if (!I.mayReadOrWriteMemory() || isa<AssumeInst>(I) || isa<NoAliasScopeDeclInst>(I))
@@ -208,7 +218,9 @@ bool Effects::differentObjects(const Value *A, const Value *B) {
   return true;
 }
 
-bool Effects::disjoint(const MemoryLocation &A, const MemoryLocation &B) { return AA.isNoAlias(A, B) || differentObjects(A.Ptr, B.Ptr); }
+bool Effects::disjoint(const MemoryLocation &A, const MemoryLocation &B) {
+  return AA.isNoAlias(A, B) || differentObjects(A.Ptr, B.Ptr);
+}
 
 /// What a call may do to memory that argument `At` points to.
 static ModRefInfo throughArgument(const CallBase &Call, unsigned At) {
@@ -240,16 +252,19 @@ ModRefInfo Effects::modRef(const Instruction &I, const MemoryLocation &Loc) {
   auto NotNamed = [&] {
     const Named *Of = Callee ? &named(*Callee) : nullptr;
     return Of && Of->All && all_of(Of->Globals, [&](const GlobalVariable *G) {
-             return disjoint(MemoryLocation::getBeforeOrAfter(G), MemoryLocation::getBeforeOrAfter(Loc.Ptr));
+             return disjoint(MemoryLocation::getBeforeOrAfter(G),
+                             MemoryLocation::getBeforeOrAfter(Loc.Ptr));
            });
   };
-  if (!Query && !Call->onlyAccessesArgMemory() && reachableByCalls(getUnderlyingObject(Loc.Ptr)) && !NotNamed())
+  if (!Query && !Call->onlyAccessesArgMemory() && reachableByCalls(getUnderlyingObject(Loc.Ptr)) &&
+      !NotNamed())
     return Known;
   // It is used through arguments only, so what each of them is for tells.
   ModRefInfo Through = ModRefInfo::NoModRef;
   for (unsigned At = 0; At < Call->arg_size(); ++At) {
     Value *Arg = Call->getArgOperand(At);
-    if (Arg->getType()->isPointerTy() && !disjoint(MemoryLocation::getBeforeOrAfter(Arg), MemoryLocation::getBeforeOrAfter(Loc.Ptr)))
+    if (Arg->getType()->isPointerTy() &&
+        !disjoint(MemoryLocation::getBeforeOrAfter(Arg), MemoryLocation::getBeforeOrAfter(Loc.Ptr)))
       Through |= throughArgument(*Call, At);
   }
   return Known & Through;
@@ -260,13 +275,17 @@ bool Effects::mayPass(const MessageCall &Pending, const MessageCall &Other) cons
     return true;
   if (Other.Info->Kind == CallKind::Recv && !Other.AlsoSends)
     return true;
-  return Pending.Info->Kind == CallKind::Collective && Other.Info->Kind == CallKind::Collective && Pending.Comm == Other.Comm;
+  return Pending.Info->Kind == CallKind::Collective && Other.Info->Kind == CallKind::Collective &&
+         Pending.Comm == Other.Comm;
 }
 
-bool Effects::overlap(const Access &A, const Access &B) { return (A.Write || B.Write) && !disjoint(A.location(), B.location()); }
+bool Effects::overlap(const Access &A, const Access &B) {
+  return (A.Write || B.Write) && !disjoint(A.location(), B.location());
+}
 
 bool Effects::askWhenRunning(const Site &S, const Access &A, const Site &T, const Access &B) {
-  return !S.InCallee && !S.Existing && !T.Existing && A.Count && (B.Count || B.AtStart) && overlap(A, B);
+  return !S.InCallee && !S.Existing && !T.Existing && A.Count && (B.Count || B.AtStart) &&
+         overlap(A, B);
 }
 
 bool Effects::touches(const Instruction &I, const Site &S, bool Started) {
@@ -274,8 +293,8 @@ bool Effects::touches(const Instruction &I, const Site &S, bool Started) {
     bool Begins = own(I) == Own::Init;
     for (const Access &A : S.Accesses)
       for (const Access &B : Other->Accesses)
-        if (!(Started && A.AtStart) && (Begins || !B.AtStart) && overlap(A, B) && !askWhenRunning(S, A, *Other, B) &&
-            !askWhenRunning(*Other, B, S, A))
+        if (!(Started && A.AtStart) && (Begins || !B.AtStart) && overlap(A, B) &&
+            !askWhenRunning(S, A, *Other, B) && !askWhenRunning(*Other, B, S, A))
           return true;
     return false;
   }
@@ -284,12 +303,14 @@ bool Effects::touches(const Instruction &I, const Site &S, bool Started) {
   // Nothing is open before this store, and the start comes after it.
   if (auto *Store = dyn_cast<StoreInst>(&I); Store && Store->getPointerOperand() == S.State)
     return true;
-  return any_of(S.Accesses, [&](const Access &A) { return !(Started && A.AtStart) && mayUse(I, A); });
+  return any_of(S.Accesses,
+                [&](const Access &A) { return !(Started && A.AtStart) && mayUse(I, A); });
 }
 
 bool Effects::meets(const MessageCall &S, const MessageCall &T) {
   return any_of(S.Accesses, [&](const Access &A) {
-    return any_of(T.Accesses, [&](const Access &B) { return !(A.AtStart && B.AtStart) && overlap(A, B); });
+    return any_of(T.Accesses,
+                  [&](const Access &B) { return !(A.AtStart && B.AtStart) && overlap(A, B); });
   });
 }
 
@@ -344,11 +365,14 @@ bool Effects::conflict(const Instruction &A, const Instruction &B) {
     return conflict(B, A);
   // Two of the mathematical library; or one and a call that cannot ask for errno.
   for (auto [One, Other] : {std::pair(CallA, CallB), std::pair(CallB, CallA)})
-    if (isMathCall(*One) && (isMathCall(*Other) || Other->onlyAccessesArgMemory() || Other->onlyAccessesInaccessibleMemOrArgMem()))
+    if (isMathCall(*One) && (isMathCall(*Other) || Other->onlyAccessesArgMemory() ||
+                             Other->onlyAccessesInaccessibleMemOrArgMem()))
       return false;
-  if (isa<AssumeInst>(A) || isa<AssumeInst>(B) || isa<NoAliasScopeDeclInst>(A) || isa<NoAliasScopeDeclInst>(B))
+  if (isa<AssumeInst>(A) || isa<AssumeInst>(B) || isa<NoAliasScopeDeclInst>(A) ||
+      isa<NoAliasScopeDeclInst>(B))
     return false;
-  return isModOrRefSet(AA.getModRefInfo(CallA, CallB)) || isModOrRefSet(AA.getModRefInfo(CallB, CallA));
+  return isModOrRefSet(AA.getModRefInfo(CallA, CallB)) ||
+         isModOrRefSet(AA.getModRefInfo(CallB, CallA));
 }
 
 } // namespace overlap

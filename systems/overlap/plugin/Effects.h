@@ -45,7 +45,8 @@ public:
   /// True if `I` may use `A` in a way that a pending message does not allow.
   bool mayUse(const llvm::Instruction &I, const Access &A);
 
-  /// True if `A` of `S` and `B` of `T` may share memory, and a comparison while the program runs can tell.
+  /// True if `A` of `S` and `B` of `T` may share memory, and a comparison while the program runs
+  /// can tell.
   bool askWhenRunning(const Site &S, const Access &A, const Site &T, const Access &B);
 
   /// True if `I` calls a function of the mathematical library, which writes nothing but errno.
@@ -63,8 +64,8 @@ private:
   bool overlap(const Access &A, const Access &B);
   bool reachableByCalls(const llvm::Value *Object);
 
-  /// The variables of the module that a function and those it calls use, if besides them they use only what their
-  /// arguments name, and their own memory.
+  /// The variables of the module that a function and those it calls use, if besides them they use
+  /// only what their arguments name, and their own memory.
   struct Named {
     bool All = false;
     llvm::SmallPtrSet<const llvm::GlobalVariable *, 8> Globals;

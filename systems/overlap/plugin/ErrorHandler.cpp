@@ -19,7 +19,8 @@ static bool isDefault(const CallBase &Call, bool Fortran) {
   if (auto *G = dyn_cast<GlobalVariable>(Handler->stripPointerCasts()))
     return !Fortran && G->getName() == "ompi_mpi_errors_are_fatal";
   auto *C = dyn_cast<ConstantInt>(Handler);
-  return C && (C->equalsInt(MPICH_ERRORS_ARE_FATAL) || (Fortran && C->equalsInt(OPENMPI_ERRORS_ARE_FATAL)));
+  return C && (C->equalsInt(MPICH_ERRORS_ARE_FATAL) ||
+               (Fortran && C->equalsInt(OPENMPI_ERRORS_ARE_FATAL)));
 }
 
 bool setsDefaultOnly(const Function &F) {
@@ -33,7 +34,8 @@ bool setsDefaultOnly(const Function &F) {
     return false;
   return all_of(F.uses(), [&](const Use &U) {
     auto *Call = dyn_cast<CallBase>(U.getUser());
-    return Call && Call->isCallee(&U) && Call->arg_size() == (Fortran ? 3 : 2) && isDefault(*Call, Fortran);
+    return Call && Call->isCallee(&U) && Call->arg_size() == (Fortran ? 3 : 2) &&
+           isDefault(*Call, Fortran);
   });
 }
 
@@ -47,9 +49,12 @@ bool hideDefaultHandlers(Module &M) {
   for (CallInst *Call : Calls) {
     IRBuilder<> B(Call);
     Function *Was = Call->getCalledFunction();
-    auto Find = M.getOrInsertFunction("dlsym", FunctionType::get(B.getPtrTy(), {B.getPtrTy(), B.getPtrTy()}, false));
-    Value *Found = B.CreateCall(Find, {ConstantPointerNull::get(B.getPtrTy()), B.CreateGlobalString(Was->getName())});
-    // In a program that is linked statically it is not found, and the handler is the default already.
+    auto Find = M.getOrInsertFunction(
+        "dlsym", FunctionType::get(B.getPtrTy(), {B.getPtrTy(), B.getPtrTy()}, false));
+    Value *Found = B.CreateCall(
+        Find, {ConstantPointerNull::get(B.getPtrTy()), B.CreateGlobalString(Was->getName())});
+    // In a program that is linked statically it is not found, and the handler is the default
+    // already.
     Instruction *Then = SplitBlockAndInsertIfThen(B.CreateIsNotNull(Found), Call, false);
     SmallVector<Value *, 3> Args(Call->args());
     B.SetInsertPoint(Then);
@@ -58,7 +63,8 @@ bool hideDefaultHandlers(Module &M) {
       B.SetInsertPoint(Call);
       PHINode *Code = B.CreatePHI(Call->getType(), 2);
       Code->addIncoming(Constant::getNullValue(Call->getType()),
-                        cast<BranchInst>(Then->getParent()->getSinglePredecessor()->getTerminator())->getParent());
+                        cast<BranchInst>(Then->getParent()->getSinglePredecessor()->getTerminator())
+                            ->getParent());
       Code->addIncoming(Made, Then->getParent());
       Call->replaceAllUsesWith(Code);
     }

@@ -17,8 +17,8 @@ namespace overlap {
 /// The calls that end requests as if they were of one kind.
 static StringMap<CallInfo> endsAs(CallKind As) {
   StringMap<CallInfo> Rows;
-#define MPI(Name, Kind, Arguments)                                                                                                         \
-  if (CallKind::Kind == CallKind::End || CallKind::Kind == CallKind::Test)                                                                 \
+#define MPI(Name, Kind, Arguments)                                                                 \
+  if (CallKind::Kind == CallKind::End || CallKind::Kind == CallKind::Test)                         \
     Rows.try_emplace(#Name, #Name, As, "");
 #include "MpiCalls.def"
   return Rows;
@@ -26,7 +26,8 @@ static StringMap<CallInfo> endsAs(CallKind As) {
 
 /// What the mixed kinds of a group come to: a receive must not pass a send.
 static const CallInfo *endOf(const CallInfo &End, bool Receives) {
-  static const StringMap<CallInfo> Sends = endsAs(CallKind::Send), Receivers = endsAs(CallKind::Recv);
+  static const StringMap<CallInfo> Sends = endsAs(CallKind::Send),
+                                   Receivers = endsAs(CallKind::Recv);
   return &(Receives ? Receivers : Sends).find(End.Name)->second;
 }
 
@@ -49,16 +50,23 @@ static const CallInfo *twin(const CallInst &Start) {
   bool Fortran = isFortran(Name);
   if (!Name.consume_front(Fortran ? "mpi_i" : "MPI_I") || Name.empty())
     return nullptr;
-  std::string Blocking = Fortran ? "mpi_" + Name.str() : "MPI_" + std::string(1, llvm::toUpper(Name[0])) + Name.drop_front().str();
+  std::string Blocking =
+      Fortran ? "mpi_" + Name.str()
+              : "MPI_" + std::string(1, llvm::toUpper(Name[0])) + Name.drop_front().str();
   const CallInfo *Info = findCall(Blocking, Fortran);
-  if (!Info || Info->Kind == CallKind::Stays || Info->Kind == CallKind::Sendrecv || StringRef(Info->Name) == "Alltoallw")
+  if (!Info || Info->Kind == CallKind::Stays || Info->Kind == CallKind::Sendrecv ||
+      StringRef(Info->Name) == "Alltoallw")
     return nullptr;
   // The status of a receive makes place for the request.
-  return Start.arg_size() == Info->NumArgs + (Info->Status >= 0 ? 0 : 1) + (Fortran ? 1 : 0) ? Info : nullptr;
+  return Start.arg_size() == Info->NumArgs + (Info->Status >= 0 ? 0 : 1) + (Fortran ? 1 : 0)
+             ? Info
+             : nullptr;
 }
 
 /// Where the request stands among the arguments of a start.
-static unsigned requestOf(const CallInst &Start) { return Start.arg_size() - (isFortran(calleeName(Start)) ? 2 : 1); }
+static unsigned requestOf(const CallInst &Start) {
+  return Start.arg_size() - (isFortran(calleeName(Start)) ? 2 : 1);
+}
 
 namespace {
 /// An offset in a local variable, if that is known, with a value.
@@ -73,9 +81,11 @@ struct Bytes {
 /// What uses the requests of a local variable, which may be a member of a struct.
 struct Uses {
   SmallVector<CallInst *, 4> Starts, Ends;
-  SmallVector<Place, 4> Handles;          ///< Of each of them: where the first request is, and how many there are, if not one.
-  SmallVector<Bytes, 4> Requests, Others; ///< Where the requests lie, and other members that are read or written.
-  bool Known = true;                      ///< False if there are other uses.
+  SmallVector<Place, 4>
+      Handles; ///< Of each of them: where the first request is, and how many there are, if not one.
+  SmallVector<Bytes, 4> Requests,
+      Others;        ///< Where the requests lie, and other members that are read or written.
+  bool Known = true; ///< False if there are other uses.
 
   void add(Value *V, std::optional<int64_t> At, Use &U, SmallVectorImpl<Place> &Work);
 };
@@ -92,7 +102,10 @@ static Bytes handles(std::optional<int64_t> At, const Value *Count, unsigned Byt
 
 /// OpenMPI's handles in C are pointers, all others numbers of 32 bits.
 static unsigned handleBytes(const CallInst &Start) {
-  return Start.getArgOperand(twin(Start)->Comm)->getType()->isPointerTy() && !isFortran(calleeName(Start)) ? 8 : 4;
+  return Start.getArgOperand(twin(Start)->Comm)->getType()->isPointerTy() &&
+                 !isFortran(calleeName(Start))
+             ? 8
+             : 4;
 }
 
 void Uses::add(Value *V, std::optional<int64_t> At, Use &U, SmallVectorImpl<Place> &Work) {
@@ -106,18 +119,23 @@ void Uses::add(Value *V, std::optional<int64_t> At, Use &U, SmallVectorImpl<Plac
     Work.push_back({Constant ? std::optional(*At + Offset.getSExtValue()) : std::nullopt, Member});
   } else if (I->isLifetimeStartOrEnd()) {
     return;
-  } else if (Call && Call->isArgOperand(&U) && twin(*Call) && Call->getArgOperandNo(&U) == requestOf(*Call)) {
+  } else if (Call && Call->isArgOperand(&U) && twin(*Call) &&
+             Call->getArgOperandNo(&U) == requestOf(*Call)) {
     Starts.push_back(Call);
     Handles.push_back({At, nullptr});
-  } else if (End && Call->isArgOperand(&U) && static_cast<int>(Call->getArgOperandNo(&U)) == End->Requests &&
+  } else if (End && Call->isArgOperand(&U) &&
+             static_cast<int>(Call->getArgOperandNo(&U)) == End->Requests &&
              Call->arg_size() == End->NumArgs + (isFortran(calleeName(*Call)) ? 1 : 0)) {
     Ends.push_back(Call);
     Handles.push_back({At, End->Many < 0 ? nullptr : Call->getArgOperand(End->Many)});
-  } else if (auto *Store = dyn_cast<StoreInst>(I); Store && Store->getPointerOperand() == V && isa<Constant>(Store->getValueOperand())) {
+  } else if (auto *Store = dyn_cast<StoreInst>(I);
+             Store && Store->getPointerOperand() == V && isa<Constant>(Store->getValueOperand())) {
     return; // MPI_REQUEST_NULL at first.
-  } else if (auto *Set = dyn_cast<MemSetInst>(I); Set && Set->getRawDest() == V && isa<Constant>(Set->getValue())) {
+  } else if (auto *Set = dyn_cast<MemSetInst>(I);
+             Set && Set->getRawDest() == V && isa<Constant>(Set->getValue())) {
     return;
-  } else if (const Value *Used = getLoadStorePointerOperand(I); Used == V && At && U.getOperandNo() == (isa<LoadInst>(I) ? 0u : 1u)) {
+  } else if (const Value *Used = getLoadStorePointerOperand(I);
+             Used == V && At && U.getOperandNo() == (isa<LoadInst>(I) ? 0u : 1u)) {
     TypeSize Size = DL.getTypeStoreSize(getLoadStoreType(I));
     Known &= !Size.isScalable();
     Others.push_back({*At, *At + static_cast<int64_t>(Size.getKnownMinValue())});
@@ -135,8 +153,11 @@ static std::optional<Refusal> collectUses(AllocaInst *Slot, Uses &Of) {
       Of.add(V, At, U, Work);
   }
   for (auto [At, Count] : Of.Handles)
-    Of.Requests.push_back(handles(At, Count, Of.Starts.empty() ? 8 : handleBytes(*Of.Starts.front())));
-  bool Apart = none_of(Of.Requests, [&](const Bytes &R) { return any_of(Of.Others, [&](const Bytes &It) { return R.meet(It); }); });
+    Of.Requests.push_back(
+        handles(At, Count, Of.Starts.empty() ? 8 : handleBytes(*Of.Starts.front())));
+  bool Apart = none_of(Of.Requests, [&](const Bytes &R) {
+    return any_of(Of.Others, [&](const Bytes &It) { return R.meet(It); });
+  });
   return Of.Known && Apart ? std::nullopt : std::optional(Refusal::RequestEscapes);
 }
 
@@ -157,7 +178,8 @@ static bool describeStart(Site &S, CallInst &Start) {
   std::optional<Library> OfFortran = Fortran ? fortranLibrary(*Start.getModule()) : std::nullopt;
   if (Fortran && !OfFortran)
     return false;
-  S.Bind = Fortran ? Binding{*OfFortran, true} : Binding{Comm->isPointerTy() ? Library::OpenMpi : Library::Mpich, false};
+  S.Bind = Fortran ? Binding{*OfFortran, true}
+                   : Binding{Comm->isPointerTy() ? Library::OpenMpi : Library::Mpich, false};
   S.Call = &Start;
   S.Info = Info;
   S.Comm = Start.getArgOperand(Info->Comm);
@@ -203,7 +225,8 @@ static bool isSameAlways(const Value *V, LoopInfo &LI) {
 }
 
 /// Fills in `E` from the starts and ends of `Slot`; says why an end stays where it is.
-static std::optional<Refusal> match(ExistingWait &E, const Access &Slot, ArrayRef<CallInst *> Starts, ArrayRef<CallInst *> Ends,
+static std::optional<Refusal> match(ExistingWait &E, const Access &Slot,
+                                    ArrayRef<CallInst *> Starts, ArrayRef<CallInst *> Ends,
                                     LoopInfo &LI) {
   Site &S = E.Whole;
   bool Receives = false;
@@ -224,23 +247,28 @@ static std::optional<Refusal> match(ExistingWait &E, const Access &Slot, ArrayRe
   S.Info = endOf(Info, Receives);
   S.Init = Starts.front();
   for (CallInst *Start : Starts)
-    if (Start->getParent() == End->getParent() && S.Init->getParent() == Start->getParent() && S.Init->comesBefore(Start))
+    if (Start->getParent() == End->getParent() && S.Init->getParent() == Start->getParent() &&
+        S.Init->comesBefore(Start))
       S.Init = Start;
   if (any_of(Ends, [](CallInst *I) { return endInfo(calleeName(*I))->Tests; }))
     return Refusal::CompletedByTest;
   if (Ends.size() > 1)
     return Refusal::SeveralWaits;
   // In another loop, a start stands for many messages with other buffers.
-  if (any_of(Starts, [&](CallInst *I) { return LI.getLoopFor(I->getParent()) != LI.getLoopFor(End->getParent()); }))
+  if (any_of(Starts, [&](CallInst *I) {
+        return LI.getLoopFor(I->getParent()) != LI.getLoopFor(End->getParent());
+      }))
     return Refusal::WaitInOtherLoop;
   if (!End->use_empty())
     return Refusal::ReturnCodeUsed;
   for (unsigned At = 0; At < End->arg_size(); ++At)
-    if (Value *Place = End->getArgOperand(At);
-        static_cast<int>(At) != Info.Requests && Place->getType()->isPointerTy() && !isSentinel(S.Bind, Place, End->getDataLayout()))
+    if (Value *Place = End->getArgOperand(At); static_cast<int>(At) != Info.Requests &&
+                                               Place->getType()->isPointerTy() &&
+                                               !isSentinel(S.Bind, Place, End->getDataLayout()))
       S.Accesses.push_back({Place, LocationSize::beforeOrAfterPointer(), true});
   // In a later pass the same names may stand for other buffers.
-  if (any_of(Starts, [&](CallInst *I) { return outlivesPass(I, End, LI.getLoopFor(End->getParent())); }) &&
+  if (any_of(Starts,
+             [&](CallInst *I) { return outlivesPass(I, End, LI.getLoopFor(End->getParent())); }) &&
       !all_of(S.Accesses, [&](const Access &A) { return isSameAlways(A.Ptr, LI); }))
     return Refusal::WaitInLaterPass;
   S.Waits.push_back(End);
@@ -255,7 +283,8 @@ struct Group {
 };
 } // namespace
 
-/// The memory of all requests; the whole variable, if it is not known that the one end names their first.
+/// The memory of all requests; the whole variable, if it is not known that the one end names their
+/// first.
 static Access whereAllLie(AllocaInst *Slot, const Uses &Of) {
   const DataLayout &DL = Slot->getDataLayout();
   Bytes All{INT64_MAX, 0};
@@ -264,7 +293,8 @@ static Access whereAllLie(AllocaInst *Slot, const Uses &Of) {
   CallInst *End = Of.Ends.front();
   Value *Place = End->getArgOperand(endInfo(calleeName(*End))->Requests);
   APInt Offset(DL.getIndexTypeSizeInBits(Place->getType()), 0);
-  bool First = Place->stripAndAccumulateConstantOffsets(DL, Offset, true) == Slot && Offset.getSExtValue() == All.From;
+  bool First = Place->stripAndAccumulateConstantOffsets(DL, Offset, true) == Slot &&
+               Offset.getSExtValue() == All.From;
   if (!First || All.To == INT64_MAX)
     return {Slot, LocationSize::beforeOrAfterPointer(), true};
   return {Place, LocationSize::upperBound(All.To - All.From), true};
@@ -290,7 +320,8 @@ static MapVector<int64_t, Group> groups(AllocaInst *Slot, const Uses &Of) {
     if (!Add(Start, requestOf(*Start), true))
       return One;
   for (CallInst *End : Of.Ends)
-    if (const CallInfo *Info = endInfo(calleeName(*End)); Info->Requests != 0 || !Add(End, 0, false))
+    if (const CallInfo *Info = endInfo(calleeName(*End));
+        Info->Requests != 0 || !Add(End, 0, false))
       return One;
   return Each;
 }
@@ -305,7 +336,9 @@ static ExistingWait unknownWait(CallBase &Wait, const CallInfo &Info) {
   E.Whole.Loc = Wait.getDebugLoc();
   E.Whole.Info = endOf(Info, true);
   bool Local = isa<AllocaInst>(getUnderlyingObject(Wait.getArgOperand(Info.Requests)));
-  E.Whole.Refused = isa<InvokeInst>(Wait) ? Refusal::MayThrow : Local ? Refusal::RequestEscapes : Refusal::RequestInMemory;
+  E.Whole.Refused = isa<InvokeInst>(Wait) ? Refusal::MayThrow
+                    : Local               ? Refusal::RequestEscapes
+                                          : Refusal::RequestInMemory;
   return E;
 }
 

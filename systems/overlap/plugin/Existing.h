@@ -11,8 +11,8 @@
 /// the end cannot be moved, because the program asks with MPI_Test or ends its messages in a loop,
 /// the starts still move up.
 ///
-/// Needs:    requests in a local variable, an array or a member of a struct, that only starts and ends use; C or Fortran.
-/// Keeps:    everything but the place of the starts and of the wait.
+/// Needs:    requests in a local variable, an array or a member of a struct, that only starts and
+/// ends use; C or Fortran. Keeps:    everything but the place of the starts and of the wait.
 #ifndef OVERLAP_EXISTING_H
 #define OVERLAP_EXISTING_H
 
@@ -23,15 +23,16 @@ namespace overlap {
 
 /// The requests of one variable with all that starts and ends them.
 struct ExistingWait {
-  Site Whole;                                  ///< `Init` is the last start, `Waits` the one end; none if that stays.
-  std::vector<Site> Heads;                     ///< Each start with its own buffer, to be moved up.
+  Site Whole;              ///< `Init` is the last start, `Waits` the one end; none if that stays.
+  std::vector<Site> Heads; ///< Each start with its own buffer, to be moved up.
   llvm::SmallVector<llvm::CallInst *, 2> Ends; ///< All calls that end them, or ask.
 };
 
 /// The requests of `F` that are known; the others have `Refused` and nothing else.
 std::vector<ExistingWait> findExisting(llvm::Function &F, llvm::LoopInfo &LI);
 
-/// True if the start `Start` has its request in a variable that only starts and ends of its own function use.
+/// True if the start `Start` has its request in a variable that only starts and ends of its own
+/// function use.
 bool endsWhereItStarts(const llvm::CallBase &Start);
 
 } // namespace overlap

@@ -23,8 +23,10 @@ namespace {
 class Filler {
 public:
   Filler(PassLoop &P, const Behind &Of, const Options &O)
-      : P(P), Of(Of), O(O), M(P.M), C(M.getContext()), Top(&P.F.getEntryBlock(), P.F.getEntryBlock().getFirstInsertionPt()),
-        List(Top.CreateAlloca(ArrayType::get(Top.getInt64Ty(), FirstWords), nullptr, "overlap.first")),
+      : P(P), Of(Of), O(O), M(P.M), C(M.getContext()),
+        Top(&P.F.getEntryBlock(), P.F.getEntryBlock().getFirstInsertionPt()),
+        List(Top.CreateAlloca(ArrayType::get(Top.getInt64Ty(), FirstWords), nullptr,
+                              "overlap.first")),
         AfterAllocas(&P.F.getEntryBlock(), P.F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca()) {
     AfterAllocas.CreateMemSet(List, AfterAllocas.getInt8(0), 8 * FirstWords, MaybeAlign(8));
   }
@@ -35,17 +37,26 @@ public:
   void fill(CallInst *Call, Site Filled);
 
 private:
-  /// Stores what the loop writes for the run-time part, and asks whether some of its passes are to run first.
+  /// Stores what the loop writes for the run-time part, and asks whether some of its passes are to
+  /// run first.
   Value *look(const Counted &Passes, IRBuilder<> &B);
-  void call(Instruction *Before, StringRef Name) { IRBuilder<>(Before).CreateCall(runtime(M, Name), {List}); }
+  void call(Instruction *Before, StringRef Name) {
+    IRBuilder<>(Before).CreateCall(runtime(M, Name), {List});
+  }
   /// True if anybody wants to know of messages: the list begins with what is null then.
-  Value *looks(IRBuilder<> &B) { return B.CreateZExt(B.CreateIsNotNull(B.CreateLoad(B.getPtrTy(), List)), B.getInt32Ty()); }
+  Value *looks(IRBuilder<> &B) {
+    return B.CreateZExt(B.CreateIsNotNull(B.CreateLoad(B.getPtrTy(), List)), B.getInt32Ty());
+  }
   /// True if the message of `Count` elements that `Call` sends starts while passes are left.
-  Value *sends(IRBuilder<> &B, const CallInst &Call, const Binding &Bind, int Buffer, int Count, int Datatype, uint64_t MinBytes);
+  Value *sends(IRBuilder<> &B, const CallInst &Call, const Binding &Bind, int Buffer, int Count,
+               int Datatype, uint64_t MinBytes);
   /// Runs what is left, with polls by `State`.
   void rest(Instruction *Before, Value *State) {
-    Value *Poll = O.Poll == Progress::Off ? static_cast<Value *>(ConstantPointerNull::get(Top.getPtrTy())) : message(M, *Of.Bind, "poll");
-    IRBuilder<>(Before).CreateCall(runtime(M, "__overlap_first_rest"), {List, Poll, State, everyNs(C, O)});
+    Value *Poll = O.Poll == Progress::Off
+                      ? static_cast<Value *>(ConstantPointerNull::get(Top.getPtrTy()))
+                      : message(M, *Of.Bind, "poll");
+    IRBuilder<>(Before).CreateCall(runtime(M, "__overlap_first_rest"),
+                                   {List, Poll, State, everyNs(C, O)});
   }
 
   PassLoop &P;
@@ -62,23 +73,28 @@ private:
 
 Value *Filler::look(const Counted &Passes, IRBuilder<> &B) {
   Type *Int = B.getInt64Ty();
-  auto *WrittenType = ArrayType::get(Int, 4 * P.Writes.size()), *SentType = ArrayType::get(Int, SentWords);
-  auto *Sent = new GlobalVariable(M, SentType, false, GlobalValue::InternalLinkage, ConstantAggregateZero::get(SentType), "overlap.sent");
+  auto *WrittenType = ArrayType::get(Int, 4 * P.Writes.size()),
+       *SentType = ArrayType::get(Int, SentWords);
+  auto *Sent = new GlobalVariable(M, SentType, false, GlobalValue::InternalLinkage,
+                                  ConstantAggregateZero::get(SentType), "overlap.sent");
   AllocaInst *WrittenAt = Top.CreateAlloca(WrittenType, nullptr, "overlap.written");
   for (unsigned Idx = 0; Idx < P.Writes.size(); ++Idx) {
     const Written &W = P.Writes[Idx];
     Value *Words[] = {Passes.Lows[Idx], B.getInt64(W.Step), B.getInt64(W.From), B.getInt64(W.To)};
     for (unsigned Word = 0; Word < 4; ++Word)
-      B.CreateStore(Words[Word], B.CreateConstInBoundsGEP2_64(WrittenType, WrittenAt, 0, 4 * Idx + Word));
+      B.CreateStore(Words[Word],
+                    B.CreateConstInBoundsGEP2_64(WrittenType, WrittenAt, 0, 4 * Idx + Word));
   }
   // Where the number is none that fits, as if there were no pass.
   Value *Trips = B.CreateSelect(Passes.Fine, Passes.Trips, B.getInt64(0));
-  Value *Worth = B.CreateCall(runtime(M, "__overlap_first_look"), {List, Sent, Trips, B.getInt64(P.Writes.size()), WrittenAt,
-                                                                   B.getInt64(O.MinBytes), B.getInt32(!P.Leaves.empty())});
+  Value *Worth = B.CreateCall(runtime(M, "__overlap_first_look"),
+                              {List, Sent, Trips, B.getInt64(P.Writes.size()), WrittenAt,
+                               B.getInt64(O.MinBytes), B.getInt32(!P.Leaves.empty())});
   return B.CreateIsNotNull(Worth);
 }
 
-Value *Filler::sends(IRBuilder<> &B, const CallInst &Call, const Binding &Bind, int Buffer, int Count, int Datatype, uint64_t MinBytes) {
+Value *Filler::sends(IRBuilder<> &B, const CallInst &Call, const Binding &Bind, int Buffer,
+                     int Count, int Datatype, uint64_t MinBytes) {
   Type *Int = B.getInt64Ty();
   AllocaInst *Extents = Top.CreateAlloca(ArrayType::get(Int, 3), nullptr, "overlap.extents");
   B.CreateCall(message(M, Bind, "extents"), {looks(B), Call.getArgOperand(Datatype), Extents});
@@ -92,7 +108,8 @@ Value *Filler::sends(IRBuilder<> &B, const CallInst &Call, const Binding &Bind, 
   return B.CreateCall(runtime(M, "__overlap_first_sends"), Args);
 }
 
-/// The loop in a function of its own, called where something is known of its messages; else it stays as it is.
+/// The loop in a function of its own, called where something is known of its messages; else it
+/// stays as it is.
 void Filler::loop() {
   Type *Int = Top.getInt64Ty(), *Ptr = Top.getPtrTy();
   SCEVExpander Expander = expander(P.SE, P.F.getDataLayout());
@@ -107,11 +124,13 @@ void Filler::loop() {
   auto *Env = StructType::get(C, Types);
   AllocaInst *Place = Top.CreateAlloca(Env, nullptr, "overlap.values");
   Outlined Runs;
-  P.outline(Runs, ".passes", FunctionType::get(Top.getVoidTy(), {Ptr, Int, Int}, false), Values.getArrayRef(), Env);
+  P.outline(Runs, ".passes", FunctionType::get(Top.getVoidTy(), {Ptr, Int, Int}, false),
+            Values.getArrayRef(), Env);
   IRBuilder<> B(At);
   call(At, "__overlap_first_end");
   Value *Worth = look(Passes, B);
-  BasicBlock *Plain = SplitBlock(P.Before, At), *First = BasicBlock::Create(C, "overlap.first", &P.F, Plain);
+  BasicBlock *Plain = SplitBlock(P.Before, At),
+             *First = BasicBlock::Create(C, "overlap.first", &P.F, Plain);
   P.Before->getTerminator()->eraseFromParent();
   IRBuilder<>(P.Before).CreateCondBr(Worth, First, Plain);
   IRBuilder<> D(First);
@@ -148,7 +167,8 @@ void Filler::ends() {
   for (Instruction *I : Of.Ends)
     call(I, "__overlap_first_end");
   for (const Guarded &G : Of.Guards)
-    IRBuilder<>(G.Before).CreateCall(runtime(M, "__overlap_first_guard"), {List, G.Ptr, Top.getInt64(G.Bytes)});
+    IRBuilder<>(G.Before).CreateCall(runtime(M, "__overlap_first_guard"),
+                                     {List, G.Ptr, Top.getInt64(G.Bytes)});
   for (auto [Call, Datatype] : Of.Received) {
     IRBuilder<> B(Call);
     Value *Named = B.CreateCall(message(M, *Of.Bind, "is_named"), {looks(B), Datatype});
@@ -156,7 +176,8 @@ void Filler::ends() {
   }
 }
 
-/// The program's own messages: what is left runs in front of their end, with polls that leave requests alone.
+/// The program's own messages: what is left runs in front of their end, with polls that leave
+/// requests alone.
 void Filler::waits() {
   for (CallInst *Start : Of.Starts) {
     IRBuilder<> B(Start);
@@ -172,11 +193,13 @@ void Filler::waits() {
   }
 }
 
-/// A blocking call: it stays for where nothing is left, and else starts, lets the rest run, and waits.
+/// A blocking call: it stays for where nothing is left, and else starts, lets the rest run, and
+/// waits.
 void Filler::fill(CallInst *Call, Site Filled) {
   const CallInfo &Info = *Filled.Info;
   IRBuilder<> B(Call);
-  Value *Fills = sends(B, *Call, Filled.Bind, Info.SendBuf, Info.SendCount, Info.SendType, O.MinBytes);
+  Value *Fills =
+      sends(B, *Call, Filled.Bind, Info.SendBuf, Info.SendCount, Info.SendType, O.MinBytes);
   Instruction *Then = nullptr, *Else = nullptr;
   SplitBlockAndInsertIfThenElse(B.CreateIsNotNull(Fills), Call->getIterator(), &Then, &Else);
   auto *Twin = cast<CallInst>(Call->clone());
@@ -197,23 +220,26 @@ void Filler::fill(CallInst *Call, Site Filled) {
 }
 
 /// Tells which calls have more to wait for.
-static void say(const PassLoop &P, const Behind &Of, const MapVector<CallInst *, Site *> &Blocking, FunctionAnalysisManager &FAM,
-                const Options &O) {
+static void say(const PassLoop &P, const Behind &Of, const MapVector<CallInst *, Site *> &Blocking,
+                FunctionAnalysisManager &FAM, const Options &O) {
   uint64_t Weight = Cost(FAM).loop(P.L);
   OptimizationRemarkEmitter ORE(&P.F);
   auto Say = [&](const CallInst &Call, StringRef Row, StringRef What, StringRef How) {
     ORE.emit([&] {
       return OptimizationRemark("overlap", "FilledFirst", Call.getDebugLoc(), Call.getParent())
-             << ore::NV("Call", Row) << How << ore::NV("Strength", name(O.Widen)) << ": the passes that fill " << What
-             << " run first, the others while it is under way, of a loop of " << ore::NV("Weight", Weight) << " weighted instructions";
+             << ore::NV("Call", Row) << How << ore::NV("Strength", name(O.Widen))
+             << ": the passes that fill " << What
+             << " run first, the others while it is under way, of a loop of "
+             << ore::NV("Weight", Weight) << " weighted instructions";
     });
   };
   for (CallInst *Call : Of.Fills)
     Say(*Call, Blocking.find(Call)->second->mpiName(), "its message", " made nonblocking with ");
   bool Fortran = false;
   for (const CallInst *Wait : Of.Waits)
-    Say(*Wait, ("MPI_" + StringRef(findEnd(Wait->getCalledFunction()->getName(), Fortran)->Name)).str(), "a message",
-        " has more to wait for with ");
+    Say(*Wait,
+        ("MPI_" + StringRef(findEnd(Wait->getCalledFunction()->getName(), Fortran)->Name)).str(),
+        "a message", " has more to wait for with ");
 }
 
 /// True if the passes of `P` compute the same in any order, as the code shows.
@@ -221,21 +247,26 @@ static bool mayLeave(PassLoop &P) {
   return P.check() && all_of(P.Touches, [](const Touch &T) { return T.Writes || T.Apart; });
 }
 
-void fillFirst(Function &F, FunctionAnalysisManager &FAM, ArrayRef<Site *> Sites, MutableArrayRef<Site> Waits, const Options &O) {
+void fillFirst(Function &F, FunctionAnalysisManager &FAM, ArrayRef<Site *> Sites,
+               MutableArrayRef<Site> Waits, const Options &O) {
   MapVector<CallInst *, Site *> Blocking;
   for (Site *S : Sites)
-    if (S->Refused && S->Call && (S->Info->Kind == CallKind::Send || StringRef(S->Info->Name) == "Sendrecv"))
+    if (S->Refused && S->Call &&
+        (S->Info->Kind == CallKind::Send || StringRef(S->Info->Name) == "Sendrecv"))
       Blocking[cast<CallInst>(S->Call)] = S;
   bool Sends = !Blocking.empty() || any_of(instructions(F), [](const Instruction &I) {
     auto *Call = dyn_cast<CallInst>(&I);
     bool Fortran = false;
-    const CallInfo *Start = Call && Call->getCalledFunction() ? findStart(Call->getCalledFunction()->getName(), Fortran) : nullptr;
+    const CallInfo *Start = Call && Call->getCalledFunction()
+                                ? findStart(Call->getCalledFunction()->getName(), Fortran)
+                                : nullptr;
     return Start && StringRef(Start->Name) == "ISend";
   });
   if (!Sends || F.getDataLayout().getPointerSize() != 8)
     return;
   simplifyLoops(F, FAM);
-  // The last loop first: it is the nearest to its message. Each is found again when the one before it has changed the function.
+  // The last loop first: it is the nearest to its message. Each is found again when the one before
+  // it has changed the function.
   SmallVector<BasicBlock *, 16> Headers;
   for (Loop *L : FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder())
     Headers.push_back(L->getHeader());

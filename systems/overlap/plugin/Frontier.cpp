@@ -88,7 +88,9 @@ bool Search::passes(const Instruction &I) const {
   const CallInst *Wait = S.Waits.front();
   if (!Seen.contains(Block) && !(Wait->getParent() == Block && Wait->comesBefore(&I)))
     return false;
-  return none_of(Before, [&](const Instruction *End) { return End->getParent() == Block && (End == &I || End->comesBefore(&I)); });
+  return none_of(Before, [&](const Instruction *End) {
+    return End->getParent() == Block && (End == &I || End->comesBefore(&I));
+  });
 }
 
 uint64_t passed(Site &S, ArrayRef<Instruction *> Work, Analyses &A, Cost &Weights) {
@@ -104,7 +106,8 @@ uint64_t passed(Site &S, ArrayRef<Instruction *> Work, Analyses &A, Cost &Weight
 bool frontier(Site &S, Analyses &A) {
   CallInst *Old = S.Waits.front();
   Search Walk = placesOfWait(S, A);
-  bool Same = Walk.Edges.empty() && Walk.Before.size() == 1 && Walk.Before.front() == Old->getNextNode();
+  bool Same =
+      Walk.Edges.empty() && Walk.Before.size() == 1 && Walk.Before.front() == Old->getNextNode();
   if (Same || (Walk.Edges.empty() && Walk.Before.empty()))
     return false;
   S.Waits.clear();

@@ -25,9 +25,11 @@ void guardStarts(ArrayRef<Site *> Sites, Effects &Fx) {
           Value *Count = B.Count;
           if (auto *Load = dyn_cast_or_null<LoadInst>(Count); Load && Begun->Bind.Fortran)
             Count = At.CreateLoad(At.getInt32Ty(), Load->getPointerOperand());
-          Value *Bytes =
-              Count ? At.CreateMul(At.CreateSExt(Count, At.getInt64Ty()), At.getInt64(B.ElementBytes)) : At.getInt64(sizeof(int32_t));
-          At.CreateCall(message(*S->Caller->getParent(), S->Bind, "guard"), {S->State, At.getInt32(A.Write), B.Ptr, Bytes});
+          Value *Bytes = Count ? At.CreateMul(At.CreateSExt(Count, At.getInt64Ty()),
+                                              At.getInt64(B.ElementBytes))
+                               : At.getInt64(sizeof(int32_t));
+          At.CreateCall(message(*S->Caller->getParent(), S->Bind, "guard"),
+                        {S->State, At.getInt32(A.Write), B.Ptr, Bytes});
         }
   }
 }

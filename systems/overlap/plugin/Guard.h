@@ -1,5 +1,6 @@
 /// \file
-/// A start inside the window of another message, whose buffers may lie in that message's, asks first:
+/// A start inside the window of another message, whose buffers may lie in that message's, asks
+/// first:
 ///
 ///   start(u, row 1, ghost m);            start(u, row 1, ghost m);
 ///   wait;                                if (ghost m meets row m or ghost 0) wait;

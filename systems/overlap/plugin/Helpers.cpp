@@ -15,10 +15,13 @@ enum Field { Open, Status, SiteName, Requests, SentAt, SentBytes, ReceivedAt, Re
 StructType *stateType(const Binding &B, LLVMContext &C) {
   Type *Ptr = PointerType::getUnqual(C);
   Type *Int = Type::getInt64Ty(C);
-  return StructType::get(C, {Type::getInt32Ty(C), Ptr, Ptr, ArrayType::get(B.handleType(C), 2), Ptr, Int, Ptr, Int, Ptr});
+  return StructType::get(C, {Type::getInt32Ty(C), Ptr, Ptr, ArrayType::get(B.handleType(C), 2), Ptr,
+                             Int, Ptr, Int, Ptr});
 }
 
-ConstantInt *everyNs(LLVMContext &C, const Options &O) { return ConstantInt::get(Type::getInt64Ty(C), int64_t(O.PollUs) * 1000); }
+ConstantInt *everyNs(LLVMContext &C, const Options &O) {
+  return ConstantInt::get(Type::getInt64Ty(C), int64_t(O.PollUs) * 1000);
+}
 
 Constant *siteName(Module &M, const MessageCall &S) { return siteName(M, S.mpiName(), S.Loc); }
 
@@ -30,7 +33,8 @@ Constant *siteName(Module &M, StringRef Call, const DebugLoc &At) {
     Text += M.getSourceFileName() + "|0";
   IRBuilder<> B(M.getContext());
   auto *Init = ConstantDataArray::getString(M.getContext(), Text);
-  auto *G = new GlobalVariable(M, Init->getType(), true, GlobalValue::PrivateLinkage, Init, "overlap.site");
+  auto *G = new GlobalVariable(M, Init->getType(), true, GlobalValue::PrivateLinkage, Init,
+                               "overlap.site");
   // The tracing tool counts the sites of a program by this section.
   if (Triple(M.getTargetTriple()).isOSBinFormatELF())
     G->setSection("overlap_sites");
@@ -39,12 +43,14 @@ Constant *siteName(Module &M, StringRef Call, const DebugLoc &At) {
 
 namespace {
 
-/// Writes the body of a start helper: what all calls share is in `message.c`, the calls themselves are made here.
+/// Writes the body of a start helper: what all calls share is in `message.c`, the calls themselves
+/// are made here.
 class Start {
 public:
   Start(Function *F, const MessageCall &S, const FunctionType *Blocking, const Options &O)
       : F(F), S(S), Info(*S.Info), Bind(S.Bind), Blocking(Blocking), O(O), M(*F->getParent()),
-        B(BasicBlock::Create(F->getContext(), "entry", F)), State(own(0)), T(stateType(Bind, F->getContext())) {}
+        B(BasicBlock::Create(F->getContext(), "entry", F)), State(own(0)),
+        T(stateType(Bind, F->getContext())) {}
 
   void emit();
 
@@ -53,8 +59,13 @@ private:
   Argument *own(unsigned Idx) { return F->getArg(Blocking->getNumParams() + Idx); }
   Value *arg(int At) { return F->getArg(At); }
   /// An integer argument, in Fortran by reference.
-  Value *number(int At) { return B.CreateSExt(Bind.Fortran ? B.CreateLoad(B.getInt32Ty(), arg(At)) : arg(At), B.getInt64Ty()); }
-  Value *help(StringRef Name, ArrayRef<Value *> Args) { return B.CreateCall(message(M, Bind, Name), Args); }
+  Value *number(int At) {
+    return B.CreateSExt(Bind.Fortran ? B.CreateLoad(B.getInt32Ty(), arg(At)) : arg(At),
+                        B.getInt64Ty());
+  }
+  Value *help(StringRef Name, ArrayRef<Value *> Args) {
+    return B.CreateCall(message(M, Bind, Name), Args);
+  }
   Value *isThere(StringRef Mark);
 
   void noteBuffer(int Buf, int Count, unsigned Element, Field At);
@@ -80,7 +91,9 @@ private:
 /// True if something in the program has this name.
 Value *Start::isThere(StringRef Mark) {
   Constant *G = M.getNamedGlobal(Mark);
-  return B.CreateIsNotNull(G ? G : new GlobalVariable(M, B.getInt8Ty(), false, GlobalValue::ExternalWeakLinkage, nullptr, Mark));
+  return B.CreateIsNotNull(G ? G
+                             : new GlobalVariable(M, B.getInt8Ty(), false,
+                                                  GlobalValue::ExternalWeakLinkage, nullptr, Mark));
 }
 
 /// Where a message lies, if its length is a count of elements, whose size is an argument.
@@ -106,20 +119,23 @@ Value *Start::begin(StringRef Twin, ArrayRef<int> From, unsigned Request, Value 
     Args.push_back(SentCopy && At == Info.RecvBuf ? SentCopy : arg(At));
   }
   Types.push_back(B.getPtrTy());
-  Args.push_back(B.CreateInBoundsGEP(T, State, {B.getInt32(0), B.getInt32(Requests), B.getInt32(Request)}));
+  Args.push_back(
+      B.CreateInBoundsGEP(T, State, {B.getInt32(0), B.getInt32(Requests), B.getInt32(Request)}));
   if (Bind.Fortran) {
     Types.push_back(B.getPtrTy());
     Args.push_back(arg(Info.NumArgs));
   }
   std::string Symbol = Bind.Fortran ? "mpi_" + Twin.lower() + "_" : ("MPI_" + Twin).str();
-  // Where the program has one of that name for itself, whose arguments may have been taken away, the library's own name.
+  // Where the program has one of that name for itself, whose arguments may have been taken away,
+  // the library's own name.
   if (const Function *Known = M.getFunction(Symbol); Known && Known->hasLocalLinkage())
     Symbol = (Bind.Fortran ? "p" : "P") + Symbol;
-  return B.CreateCall(M.getOrInsertFunction(Symbol, FunctionType::get(F->getReturnType(), Types, false)), Args);
+  return B.CreateCall(
+      M.getOrInsertFunction(Symbol, FunctionType::get(F->getReturnType(), Types, false)), Args);
 }
 
-/// Begins all that the call does; the first code that is no success, which in Fortran a place receives. `Block`, where there is no
-/// memory for a copy of what is sent.
+/// Begins all that the call does; the first code that is no success, which in Fortran a place
+/// receives. `Block`, where there is no memory for a copy of what is sent.
 Value *Start::beginAll(BasicBlock *Block, Value *Bytes) {
   auto Both = [&](ArrayRef<int> Received, ArrayRef<int> Sent, Value *SentCopy) {
     Value *First = begin("Irecv", Received, 0), *Second = begin("Isend", Sent, 1, SentCopy);
@@ -148,7 +164,9 @@ void Start::end(Value *Code) {
 
 void Start::emit() {
   // In Fortran null stands for a status that is not asked for.
-  Value *Status = Info.Status >= 0 ? arg(Info.Status) : Bind.Fortran ? ConstantPointerNull::get(B.getPtrTy()) : Bind.ignoreStatus(M);
+  Value *Status = Info.Status >= 0 ? arg(Info.Status)
+                  : Bind.Fortran   ? ConstantPointerNull::get(B.getPtrTy())
+                                   : Bind.ignoreStatus(M);
   Value *Go = help("open", {State, own(1), Status});
   noteBuffer(Info.SendBuf, Info.SendCount, 3, SentAt);
   noteBuffer(Info.RecvBuf, Info.RecvCount, 4, ReceivedAt);
@@ -157,17 +175,25 @@ void Start::emit() {
       Go = help("is_named", {Go, arg(At)});
   Value *Bytes = Info.SizeCount >= 0 ? payload(Go) : B.getInt64(0);
   // Of a call that sends and receives, what it sends.
-  Value *Told = Info.SizeCount < 0 && Info.SendCount >= 0 && Info.Arrays[0] < 0 ? B.CreateMul(number(Info.SendCount), own(3)) : Bytes;
+  Value *Told = Info.SizeCount < 0 && Info.SendCount >= 0 && Info.Arrays[0] < 0
+                    ? B.CreateMul(number(Info.SendCount), own(3))
+                    : Bytes;
   help("begins", {State, Told});
   Go = B.CreateIsNotNull(Go);
   if (Info.SizeCount >= 0 && !S.Pays)
     Go = B.CreateAnd(Go, B.CreateICmpSGE(Bytes, B.getInt64(O.MinBytes)));
   if (Info.Kind == CallKind::Collective && O.Convert == Collectives::Uniform)
     Go = B.CreateAnd(Go, isThere("__overlap_uniform"));
-  int From = Info.Kind == CallKind::Recv ? 3 : StringRef(Info.Name) == "Sendrecv_replace" ? 5 : Info.Kind == CallKind::Sendrecv ? 8 : -1;
+  int From = Info.Kind == CallKind::Recv                  ? 3
+             : StringRef(Info.Name) == "Sendrecv_replace" ? 5
+             : Info.Kind == CallKind::Sendrecv            ? 8
+                                                          : -1;
   if (From >= 0 && Info.Status >= 0)
-    Go = B.CreateAnd(Go, B.CreateIsNull(help("is_of_nobody", {B.CreateTrunc(number(From), B.getInt32Ty()), Status})));
-  auto *Begin = BasicBlock::Create(F->getContext(), "start", F), *Block = BasicBlock::Create(F->getContext(), "block", F);
+    Go = B.CreateAnd(Go,
+                     B.CreateIsNull(help("is_of_nobody",
+                                         {B.CreateTrunc(number(From), B.getInt32Ty()), Status})));
+  auto *Begin = BasicBlock::Create(F->getContext(), "start", F),
+       *Block = BasicBlock::Create(F->getContext(), "block", F);
   B.CreateCondBr(Go, Begin, Block);
   B.SetInsertPoint(Begin);
   end(beginAll(Block, Bytes));
@@ -180,7 +206,8 @@ void Start::emit() {
   end(B.CreateCall(M.getOrInsertFunction(Symbol, const_cast<FunctionType *>(Blocking)), Same));
 }
 
-Function *startHelper(Module &M, const MessageCall &S, const FunctionType *Blocking, const Options &O) {
+Function *startHelper(Module &M, const MessageCall &S, const FunctionType *Blocking,
+                      const Options &O) {
   std::string Name = "overlap.start." + S.mpiName() +
                      (S.AsksType  ? ".asked"
                       : S.Derived ? ".derived"
@@ -192,14 +219,16 @@ Function *startHelper(Module &M, const MessageCall &S, const FunctionType *Block
   Type *Ptr = PointerType::getUnqual(C), *Long = Type::getInt64Ty(C);
   SmallVector<Type *, 16> Types(Blocking->params());
   Types.append({Ptr, Ptr, Long, Long, Long});
-  Function *F = Function::Create(FunctionType::get(Blocking->getReturnType(), Types, false), GlobalValue::InternalLinkage, Name, M);
+  Function *F = Function::Create(FunctionType::get(Blocking->getReturnType(), Types, false),
+                                 GlobalValue::InternalLinkage, Name, M);
   F->addFnAttr(Attribute::NoInline);
   Start(F, S, Blocking, O).emit();
   // What is only of its start becomes a part of it: the inliner has run.
   SmallVector<CallInst *, 8> Parts;
   for (Instruction &I : instructions(F))
-    if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->getCalledFunction() && !Call->getCalledFunction()->isDeclaration() &&
-                                             !Call->getCalledFunction()->hasFnAttribute(Attribute::NoInline))
+    if (auto *Call = dyn_cast<CallInst>(&I);
+        Call && Call->getCalledFunction() && !Call->getCalledFunction()->isDeclaration() &&
+        !Call->getCalledFunction()->hasFnAttribute(Attribute::NoInline))
       Parts.push_back(Call);
   for (CallInst *Call : Parts) {
     InlineFunctionInfo Info;

@@ -7,10 +7,12 @@ using namespace llvm;
 
 namespace overlap {
 
-/// No more instructions than this are looked at; with more accesses that depend on the message, all others are taken to.
+/// No more instructions than this are looked at; with more accesses that depend on the message, all
+/// others are taken to.
 static constexpr unsigned LookedAtMax = 4000, DependentMax = 64;
 
-/// What runs behind the waits of `S`, in an order in which what is computed comes before its uses, but for those of later passes.
+/// What runs behind the waits of `S`, in an order in which what is computed comes before its uses,
+/// but for those of later passes.
 static SmallVector<Instruction *, 64> behind(const Site &S, const Effects &Fx) {
   SmallVector<Instruction *, 64> Found;
   SmallPtrSet<BasicBlock *, 16> Seen;
@@ -33,7 +35,8 @@ static SmallVector<Instruction *, 64> behind(const Site &S, const Effects &Fx) {
   return Found;
 }
 
-uint64_t independentBehind(const Site &S, Effects &Fx, Cost &Weights, LoopInfo &LI, PostDominatorTree &PDT) {
+uint64_t independentBehind(const Site &S, Effects &Fx, Cost &Weights, LoopInfo &LI,
+                           PostDominatorTree &PDT) {
   SmallVector<Instruction *, 64> All = behind(S, Fx);
   SmallPtrSet<const Instruction *, 32> Dependent;
   SmallPtrSet<const BasicBlock *, 8> Decided; ///< Blocks that run or not, as the message says.
@@ -41,10 +44,13 @@ uint64_t independentBehind(const Site &S, Effects &Fx, Cost &Weights, LoopInfo &
   auto Depends = [&](const Instruction &I) {
     if (Decided.contains(I.getParent()) || Fx.touches(I, S))
       return true;
-    if (any_of(I.operand_values(), [&](const Value *V) { return isa<Instruction>(V) && Dependent.contains(cast<Instruction>(V)); }))
+    if (any_of(I.operand_values(), [&](const Value *V) {
+          return isa<Instruction>(V) && Dependent.contains(cast<Instruction>(V));
+        }))
       return true;
     return I.mayReadOrWriteMemory() &&
-           (InMemory.size() > DependentMax || any_of(InMemory, [&](const Instruction *Other) { return Fx.conflict(*Other, I); }));
+           (InMemory.size() > DependentMax ||
+            any_of(InMemory, [&](const Instruction *Other) { return Fx.conflict(*Other, I); }));
   };
   // What a pass of a loop leaves to the next is found in a later round.
   for (bool Again = true; Again;) {
@@ -58,7 +64,8 @@ uint64_t independentBehind(const Site &S, Effects &Fx, Cost &Weights, LoopInfo &
         InMemory.push_back(I);
       if (!I->isTerminator() || I->getNumSuccessors() < 2)
         continue;
-      const DomTreeNode *Node = PDT.getNode(I->getParent()), *Meets = Node ? Node->getIDom() : nullptr;
+      const DomTreeNode *Node = PDT.getNode(I->getParent()),
+                        *Meets = Node ? Node->getIDom() : nullptr;
       SmallVector<const BasicBlock *, 8> Work(successors(I->getParent()));
       while (!Work.empty()) {
         const BasicBlock *Block = Work.pop_back_val();

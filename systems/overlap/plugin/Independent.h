@@ -7,7 +7,8 @@
 ///   MPI_Send(...);        up to the next call that may not be passed
 ///
 /// Needs:    the wait where it stays.
-/// Keeps:    everything; this is an estimate, in weighted instructions. Nothing is moved because of it.
+/// Keeps:    everything; this is an estimate, in weighted instructions. Nothing is moved because of
+/// it.
 #ifndef OVERLAP_INDEPENDENT_H
 #define OVERLAP_INDEPENDENT_H
 
@@ -17,9 +18,10 @@
 
 namespace overlap {
 
-/// The work behind the waits of `S` up to the next call of MPI, or any that may do anything, that depends on nothing that the
-/// message brings and writes nothing that it still needs.
-uint64_t independentBehind(const Site &S, Effects &Fx, Cost &Weights, llvm::LoopInfo &LI, llvm::PostDominatorTree &PDT);
+/// The work behind the waits of `S` up to the next call of MPI, or any that may do anything, that
+/// depends on nothing that the message brings and writes nothing that it still needs.
+uint64_t independentBehind(const Site &S, Effects &Fx, Cost &Weights, llvm::LoopInfo &LI,
+                           llvm::PostDominatorTree &PDT);
 
 } // namespace overlap
 #endif

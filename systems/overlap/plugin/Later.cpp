@@ -39,27 +39,37 @@ static Function *calleeOf(const Instruction &I) {
 static const CallInfo *rowOf(const Instruction &I) {
   Function *Callee = isa<CallInst>(I) ? calleeOf(I) : nullptr;
   bool Fortran = false;
-  const CallInfo *Row = Callee && Callee->isDeclaration() ? findRow(Callee->getName(), Fortran) : nullptr;
+  const CallInfo *Row =
+      Callee && Callee->isDeclaration() ? findRow(Callee->getName(), Fortran) : nullptr;
   return Row && !Fortran && cast<CallInst>(I).arg_size() == Row->NumArgs ? Row : nullptr;
 }
 
 /// True for MPI_Wait and MPI_Waitall.
-static bool endsAll(const CallInfo &Row) { return Row.Kind == CallKind::End && Row.Index < 0 && Row.Done < 0; }
+static bool endsAll(const CallInfo &Row) {
+  return Row.Kind == CallKind::End && Row.Index < 0 && Row.Done < 0;
+}
 /// True for MPI_Irecv and MPI_Isend, as rows that are made of blocking ones are named.
-static bool startsReceive(const CallInfo &Row) { return Row.Kind == CallKind::Start && Row.Name == "IRecv"; }
-static bool startsSend(const CallInfo &Row) { return Row.Kind == CallKind::Start && Row.Name == "ISend"; }
+static bool startsReceive(const CallInfo &Row) {
+  return Row.Kind == CallKind::Start && Row.Name == "IRecv";
+}
+static bool startsSend(const CallInfo &Row) {
+  return Row.Kind == CallKind::Start && Row.Name == "ISend";
+}
 
-/// Calls that ask for a number or for the time, and the bytes that they write through a pointer at most.
+/// Calls that ask for a number or for the time, and the bytes that they write through a pointer at
+/// most.
 static constexpr unsigned AskedBytes = 16;
 static bool asks(const Function &F) {
   StringRef Name = F.getName();
-  return isQuery(Name) || isClock(Name) || Name == "clock_gettime" || Name == "gettimeofday" || Name == "clock" || Name == "time";
+  return isQuery(Name) || isClock(Name) || Name == "clock_gettime" || Name == "gettimeofday" ||
+         Name == "clock" || Name == "time";
 }
 
 static bool frees(const Instruction &I) {
   Function *Callee = calleeOf(I);
   return Callee && Callee->isDeclaration() &&
-         (Callee->getName() == "free" || Callee->getName().starts_with("_ZdaPv") || Callee->getName().starts_with("_ZdlPv"));
+         (Callee->getName() == "free" || Callee->getName().starts_with("_ZdaPv") ||
+          Callee->getName().starts_with("_ZdlPv"));
 }
 
 /// True if `Good` holds for each use of the memory `Object`, besides its lifetime and its end.
@@ -84,10 +94,11 @@ static bool eachUse(const Value *Object, function_ref<bool(const Use &)> Good) {
 /// True if nothing but waits uses what `V`, a status or an array of them, points to.
 static bool isDeadStatus(const Binding &B, Value *V, const DataLayout &DL) {
   Value *Object = getUnderlyingObject(V);
-  return isSentinel(B, V, DL) || ((isa<AllocaInst>(Object) || isNoAliasCall(Object)) && eachUse(Object, [](const Use &U) {
-                                    const CallInfo *Row = rowOf(*cast<Instruction>(U.getUser()));
-                                    return Row && endsAll(*Row) && static_cast<int>(U.getOperandNo()) == Row->Status;
-                                  }));
+  return isSentinel(B, V, DL) ||
+         ((isa<AllocaInst>(Object) || isNoAliasCall(Object)) && eachUse(Object, [](const Use &U) {
+            const CallInfo *Row = rowOf(*cast<Instruction>(U.getUser()));
+            return Row && endsAll(*Row) && static_cast<int>(U.getOperandNo()) == Row->Status;
+          }));
 }
 
 namespace {
@@ -124,8 +135,9 @@ public:
 
   /// True if what is pending behind `I` may still be so at a loop to be deferred.
   bool leads(const Instruction &I) const {
-    return Leading.contains(I.getParent()) &&
-           none_of(Ends, [&](const Instruction *End) { return End->getParent() == I.getParent() && I.comesBefore(End); });
+    return Leading.contains(I.getParent()) && none_of(Ends, [&](const Instruction *End) {
+             return End->getParent() == I.getParent() && I.comesBefore(End);
+           });
   }
 
 private:
@@ -140,12 +152,14 @@ private:
 
   FunctionAnalysisManager &FAM;
   LoopInfo &LI;
-  SmallPtrSet<const Instruction *, 16> Starts, Putting; ///< Calls of the exchange; those behind which something of ours is pending.
-  SmallPtrSet<const Value *, 8> Messages;               ///< Objects that messages lie in.
-  SmallPtrSet<const Value *, 4> Requests, Statuses;     ///< Objects that only the exchange uses.
+  SmallPtrSet<const Instruction *, 16> Starts,
+      Putting; ///< Calls of the exchange; those behind which something of ours is pending.
+  SmallPtrSet<const Value *, 8> Messages;           ///< Objects that messages lie in.
+  SmallPtrSet<const Value *, 4> Requests, Statuses; ///< Objects that only the exchange uses.
   DenseMap<const Value *, bool> OfRequests;
   DenseMap<BasicBlock *, Level> Reached;
-  SmallPtrSet<const BasicBlock *, 16> Leading; ///< Blocks behind whose end is a loop to be deferred, and no end of messages before.
+  SmallPtrSet<const BasicBlock *, 16>
+      Leading; ///< Blocks behind whose end is a loop to be deferred, and no end of messages before.
   SmallVector<std::pair<BasicBlock *, Level>, 16> Work;
 };
 
@@ -158,21 +172,26 @@ Exchange::Exchange(Function &F) {
       continue;
     auto *Call = cast<CallInst>(&I);
     bool Received = startsReceive(*Row);
-    int Buffer = Received ? Row->RecvBuf : Row->SendBuf, Count = Received ? Row->RecvCount : Row->SendCount;
+    int Buffer = Received ? Row->RecvBuf : Row->SendBuf,
+        Count = Received ? Row->RecvCount : Row->SendCount;
     if (!Call->getArgOperand(Count)->getType()->isIntegerTy(32))
       continue;
-    Binding B{Call->getArgOperand(Row->Comm)->getType()->isPointerTy() ? Library::OpenMpi : Library::Mpich, false};
+    Binding B{Call->getArgOperand(Row->Comm)->getType()->isPointerTy() ? Library::OpenMpi
+                                                                       : Library::Mpich,
+              false};
     auto Bytes = datatypeSize(B, Call->getArgOperand(Received ? Row->RecvType : Row->SendType));
     if (!Bytes || isSentinel(B, Call->getArgOperand(Buffer), I.getDataLayout()))
       continue;
     Bind = B;
-    (Row->Kind == CallKind::Send ? Sends : Starts).push_back({Call, Buffer, Count, Row->at('Q'), *Bytes, Received});
+    (Row->Kind == CallKind::Send ? Sends : Starts)
+        .push_back({Call, Buffer, Count, Row->at('Q'), *Bytes, Received});
   }
   if (!Bind)
     return;
   for (Instruction &I : instructions(F))
     if (const CallInfo *Row = rowOf(I);
-        Row && endsAll(*Row) && isDeadStatus(*Bind, cast<CallInst>(I).getArgOperand(Row->Status), I.getDataLayout()))
+        Row && endsAll(*Row) &&
+        isDeadStatus(*Bind, cast<CallInst>(I).getArgOperand(Row->Status), I.getDataLayout()))
       Waits.push_back(cast<CallInst>(&I));
 }
 
@@ -184,7 +203,8 @@ bool Exchange::keep(function_ref<bool(const CallInst &)> Good) {
   return Starts.size() + Sends.size() + Waits.size() < Before;
 }
 
-Window::Window(Function &F, FunctionAnalysisManager &FAM, const Exchange &Of) : FAM(FAM), LI(FAM.getResult<LoopAnalysis>(F)) {
+Window::Window(Function &F, FunctionAnalysisManager &FAM, const Exchange &Of)
+    : FAM(FAM), LI(FAM.getResult<LoopAnalysis>(F)) {
   auto AddObjects = [](const Value *Ptr, SmallPtrSetImpl<const Value *> &To) {
     SmallVector<const Value *, 4> Objects;
     getUnderlyingObjects(Ptr, Objects, nullptr, 0);
@@ -224,17 +244,19 @@ Window::Window(Function &F, FunctionAnalysisManager &FAM, const Exchange &Of) : 
   }
 }
 
-/// True if `Ptr` points into memory of this function that holds requests or statuses, and whose address is known nowhere else: no
-/// message lies there.
+/// True if `Ptr` points into memory of this function that holds requests or statuses, and whose
+/// address is known nowhere else: no message lies there.
 bool Window::isOfRequests(const Value *Ptr) {
   const Value *Object = getUnderlyingObject(Ptr);
   auto [It, New] = OfRequests.try_emplace(Object, false);
-  if (New && (isa<AllocaInst>(Object) || isNoAliasCall(Object)) && (Requests.contains(Object) || Statuses.contains(Object)) &&
-      !Messages.contains(Object))
+  if (New && (isa<AllocaInst>(Object) || isNoAliasCall(Object)) &&
+      (Requests.contains(Object) || Statuses.contains(Object)) && !Messages.contains(Object))
     OfRequests[Object] = eachUse(Object, [&](const Use &U) {
       auto *I = cast<Instruction>(U.getUser());
       auto *Store = dyn_cast<StoreInst>(I);
-      return isa<LoadInst>(I) || (Store && Store->getPointerOperand() == U.get() && Store->getValueOperand() != U.get()) ||
+      return isa<LoadInst>(I) ||
+             (Store && Store->getPointerOperand() == U.get() &&
+              Store->getValueOperand() != U.get()) ||
              Starts.contains(I) || Putting.contains(I);
     });
   return OfRequests[Object];
@@ -245,9 +267,12 @@ Window::Verdict Window::verdictOfCall(CallBase &Call, Level Now) {
   if (Starts.contains(&Call) || Putting.contains(&Call))
     return Verdict::Passes;
   if (Call.isLifetimeStartOrEnd())
-    return Now < Pending || !Messages.contains(getUnderlyingObject(Call.getArgOperand(Call.arg_size() - 1))) ? Verdict::Passes
-                                                                                                             : Verdict::Stops;
-  if (isa<DbgInfoIntrinsic>(Call) || isa<AssumeInst>(Call) || isa<NoAliasScopeDeclInst>(Call) || Effects::isMathCall(Call))
+    return Now < Pending ||
+                   !Messages.contains(getUnderlyingObject(Call.getArgOperand(Call.arg_size() - 1)))
+               ? Verdict::Passes
+               : Verdict::Stops;
+  if (isa<DbgInfoIntrinsic>(Call) || isa<AssumeInst>(Call) || isa<NoAliasScopeDeclInst>(Call) ||
+      Effects::isMathCall(Call))
     return Verdict::Passes;
   if (!Callee || !isa<CallInst>(Call) || Call.isConvergent())
     return Verdict::Stops;
@@ -263,11 +288,14 @@ Window::Verdict Window::verdictOfCall(CallBase &Call, Level Now) {
       return Verdict::Passes;
   }
   if (auto *Memory = dyn_cast<MemIntrinsic>(&Call))
-    return Memory->isVolatile() ? Verdict::Stops : Now < Pending ? Verdict::Passes : Verdict::Guards;
+    return Memory->isVolatile() ? Verdict::Stops
+           : Now < Pending      ? Verdict::Passes
+                                : Verdict::Guards;
   if (isa<IntrinsicInst>(Call) && Call.doesNotAccessMemory())
     return Verdict::Passes;
   bool Quiet = Call.doesNotThrow() && Call.hasFnAttr(Attribute::WillReturn);
-  if (Quiet && (Call.doesNotAccessMemory() || (Now < Pending && Call.hasFnAttr(Attribute::NoSync) && Call.hasFnAttr(Attribute::NoFree))))
+  if (Quiet && (Call.doesNotAccessMemory() || (Now < Pending && Call.hasFnAttr(Attribute::NoSync) &&
+                                               Call.hasFnAttr(Attribute::NoFree))))
     return Verdict::Passes;
   return Verdict::Stops;
 }
@@ -276,8 +304,8 @@ Window::Verdict Window::verdictOfCall(CallBase &Call, Level Now) {
 Window::Verdict Window::verdict(Instruction &I, Level Now) {
   if (auto *Call = dyn_cast<CallBase>(&I))
     return verdictOfCall(*Call, Now);
-  if (isa<ReturnInst>(I) || I.isEHPad() || isa<FenceInst>(I) || isa<VAArgInst>(I) || I.isAtomic() || I.isVolatile() || isa<ResumeInst>(I) ||
-      isa<IndirectBrInst>(I))
+  if (isa<ReturnInst>(I) || I.isEHPad() || isa<FenceInst>(I) || isa<VAArgInst>(I) || I.isAtomic() ||
+      I.isVolatile() || isa<ResumeInst>(I) || isa<IndirectBrInst>(I))
     return Verdict::Stops;
   if (!I.mayReadOrWriteMemory() || Now < Pending)
     return Verdict::Passes;
@@ -285,7 +313,8 @@ Window::Verdict Window::verdict(Instruction &I, Level Now) {
     return Verdict::Stops;
   // What only this function knows, and no message lies in.
   const Value *Object = getUnderlyingObject(getLoadStorePointerOperand(&I));
-  if (isOfRequests(Object) || (isa<AllocaInst>(Object) && !Messages.contains(Object) && !mayBeCaptured(Object, /*Returned=*/true)))
+  if (isOfRequests(Object) || (isa<AllocaInst>(Object) && !Messages.contains(Object) &&
+                               !mayBeCaptured(Object, /*Returned=*/true)))
     return Verdict::Passes;
   return Verdict::Guards;
 }
@@ -318,7 +347,8 @@ void Window::follow(BasicBlock *From, BasicBlock *To, Level Now) {
   Loop *L = LI.getLoopFor(To);
   auto HasExchange = [&](const Loop &In) {
     return any_of(In.blocks(), [&](BasicBlock *Block) {
-      return any_of(*Block, [&](Instruction &I) { return Starts.contains(&I) || Putting.contains(&I); });
+      return any_of(*Block,
+                    [&](Instruction &I) { return Starts.contains(&I) || Putting.contains(&I); });
     });
   };
   if (L && L->getHeader() == To && !L->contains(From) && !HasExchange(*L)) {
@@ -341,18 +371,21 @@ void Window::follow(BasicBlock *From, BasicBlock *To, Level Now) {
   Work.push_back({To, Now});
 }
 
-/// `overlap.later.MPI_Send(list, ...)`, which need not block, or `overlap.later.MPI_Wait(list, ...)`, which takes the request over.
+/// `overlap.later.MPI_Send(list, ...)`, which need not block, or
+/// `overlap.later.MPI_Wait(list, ...)`, which takes the request over.
 static Function *helper(Module &M, const CallInst &Call, const Options &O, uint64_t ElementBytes) {
   StringRef Callee = Call.getCalledFunction()->getName();
   const CallInfo &Row = *rowOf(Call);
-  std::string Name = ("overlap.later." + Callee).str() + (ElementBytes ? "." + std::to_string(ElementBytes) : "");
+  std::string Name =
+      ("overlap.later." + Callee).str() + (ElementBytes ? "." + std::to_string(ElementBytes) : "");
   if (Function *Known = M.getFunction(Name))
     return Known;
   LLVMContext &C = M.getContext();
   SmallVector<Type *, 8> Types{PointerType::getUnqual(C)};
   FunctionType *Old = Call.getFunctionType();
   Types.append(Old->param_begin(), Old->param_end());
-  Function *F = Function::Create(FunctionType::get(Old->getReturnType(), Types, false), GlobalValue::InternalLinkage, Name, M);
+  Function *F = Function::Create(FunctionType::get(Old->getReturnType(), Types, false),
+                                 GlobalValue::InternalLinkage, Name, M);
   F->addFnAttr(Attribute::NoInline);
   IRBuilder<> B(BasicBlock::Create(C, "entry", F));
   auto *Ours = BasicBlock::Create(C, "ours", F), *Theirs = BasicBlock::Create(C, "theirs", F);
@@ -361,8 +394,10 @@ static Function *helper(Module &M, const CallInst &Call, const Options &O, uint6
     Args.push_back(F->getArg(At));
   Value *List = F->getArg(0);
   if (Row.Kind == CallKind::Send) {
-    Value *Bytes = B.CreateMul(B.CreateSExt(Args[Row.SendCount], B.getInt64Ty()), B.getInt64(ElementBytes));
-    Value *Request = B.CreateCall(runtime(M, "__overlap_later_send"), {List, Args[Row.SendBuf], Bytes, B.getInt64(O.MinBytes)});
+    Value *Bytes =
+        B.CreateMul(B.CreateSExt(Args[Row.SendCount], B.getInt64Ty()), B.getInt64(ElementBytes));
+    Value *Request = B.CreateCall(runtime(M, "__overlap_later_send"),
+                                  {List, Args[Row.SendBuf], Bytes, B.getInt64(O.MinBytes)});
     B.CreateCondBr(B.CreateIsNotNull(Request), Ours, Theirs);
     B.SetInsertPoint(Ours);
     bool Fortran = false;
@@ -371,14 +406,18 @@ static Function *helper(Module &M, const CallInst &Call, const Options &O, uint6
     StartTypes.insert(StartTypes.begin() + RequestAt, B.getPtrTy());
     SmallVector<Value *, 8> StartArgs(Args);
     StartArgs.insert(StartArgs.begin() + RequestAt, Request);
-    B.CreateRet(B.CreateCall(M.getOrInsertFunction("MPI_Isend", FunctionType::get(Old->getReturnType(), StartTypes, false)), StartArgs));
+    B.CreateRet(
+        B.CreateCall(M.getOrInsertFunction(
+                         "MPI_Isend", FunctionType::get(Old->getReturnType(), StartTypes, false)),
+                     StartArgs));
   } else if (Row.Many < 0) {
     Value *Taken = B.CreateCall(runtime(M, "__overlap_later_take"), {List, Args[Row.Requests]});
     B.CreateCondBr(B.CreateIsNotNull(Taken), Ours, Theirs);
     B.SetInsertPoint(Ours);
     B.CreateRet(ConstantInt::get(Old->getReturnType(), 0));
   } else {
-    B.CreateCall(runtime(M, "__overlap_later_take_all"), {List, Args[Row.Many], Args[Row.Requests]});
+    B.CreateCall(runtime(M, "__overlap_later_take_all"),
+                 {List, Args[Row.Many], Args[Row.Requests]});
     B.CreateBr(Theirs);
     Ours->eraseFromParent();
   }
@@ -389,10 +428,12 @@ static Function *helper(Module &M, const CallInst &Call, const Options &O, uint6
 
 /// True if `F` may be copied into `Caller`.
 static bool canBeInlined(Function &F, const Function &Caller, FunctionAnalysisManager &FAM) {
-  return AttributeFuncs::areInlineCompatible(Caller, F) && FAM.getResult<TargetIRAnalysis>(F).areInlineCompatible(&Caller, &F) &&
-         !F.isInterposable() && F.getInstructionCount() <= InlinedMax && !F.hasOptNone() && !F.isVarArg() &&
-         !F.callsFunctionThatReturnsTwice() && !F.isPresplitCoroutine() && !F.getName().starts_with("overlap.") &&
-         !F.getName().starts_with("__overlap") && isInlineViable(F).isSuccess() &&
+  return AttributeFuncs::areInlineCompatible(Caller, F) &&
+         FAM.getResult<TargetIRAnalysis>(F).areInlineCompatible(&Caller, &F) &&
+         !F.isInterposable() && F.getInstructionCount() <= InlinedMax && !F.hasOptNone() &&
+         !F.isVarArg() && !F.callsFunctionThatReturnsTwice() && !F.isPresplitCoroutine() &&
+         !F.getName().starts_with("overlap.") && !F.getName().starts_with("__overlap") &&
+         isInlineViable(F).isSuccess() &&
          none_of(instructions(F), [&](Instruction &I) { return calleeOf(I) == &F; });
 }
 
@@ -401,7 +442,9 @@ static bool hasIndexedLoop(Function &F, FunctionAnalysisManager &FAM) {
   auto &LI = FAM.getResult<LoopAnalysis>(F);
   return any_of(instructions(F), [&](Instruction &I) {
     auto *Load = dyn_cast<LoadInst>(&I);
-    auto *Address = Load && LI.getLoopFor(I.getParent()) ? dyn_cast<GetElementPtrInst>(Load->getPointerOperand()) : nullptr;
+    auto *Address = Load && LI.getLoopFor(I.getParent())
+                        ? dyn_cast<GetElementPtrInst>(Load->getPointerOperand())
+                        : nullptr;
     return Address && any_of(Address->indices(), [](Value *Index) {
              if (auto *Cast = dyn_cast<CastInst>(Index))
                Index = Cast->getOperand(0);
@@ -435,15 +478,18 @@ static bool inlineCall(CallBase &Call, FunctionAnalysisManager &FAM, const Optio
 static void note(const Exchange::Start &S, Value *List) {
   Module &M = *S.Call->getModule();
   IRBuilder<> B(S.Call);
-  Value *Bytes = B.CreateMul(B.CreateSExt(S.Call->getArgOperand(S.Count), B.getInt64Ty()), B.getInt64(S.ElementBytes));
+  Value *Bytes = B.CreateMul(B.CreateSExt(S.Call->getArgOperand(S.Count), B.getInt64Ty()),
+                             B.getInt64(S.ElementBytes));
   // Two messages would be received into one place, or into one that is still sent.
   if (S.Received)
-    B.CreateCall(runtime(M, "__overlap_later_guard"), {List, S.Call->getArgOperand(S.Buffer), Bytes, B.getInt32(1)});
+    B.CreateCall(runtime(M, "__overlap_later_guard"),
+                 {List, S.Call->getArgOperand(S.Buffer), Bytes, B.getInt32(1)});
   else
     B.CreateCall(runtime(M, "__overlap_later_sends"), {List});
   B.SetInsertPoint(S.Call->getNextNode());
   B.CreateCall(runtime(M, "__overlap_later_note"),
-               {List, S.Call->getArgOperand(S.Request), S.Call->getArgOperand(S.Buffer), Bytes, B.getInt32(S.Received)});
+               {List, S.Call->getArgOperand(S.Request), S.Call->getArgOperand(S.Buffer), Bytes,
+                B.getInt32(S.Received)});
 }
 
 /// Puts off the ends of messages in `F`, if a loop behind them can go on. True if one could.
@@ -451,7 +497,8 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
   // STEP 1: functions that exchange messages become a part of this one.
   SmallVector<CallBase *, 4> Exchanges;
   for (Instruction &I : instructions(F))
-    if (Function *Callee = calleeOf(I); Callee && !Callee->isDeclaration() && canBeInlined(*Callee, F, FAM) && hasExchange(*Callee))
+    if (Function *Callee = calleeOf(I);
+        Callee && !Callee->isDeclaration() && canBeInlined(*Callee, F, FAM) && hasExchange(*Callee))
       Exchanges.push_back(cast<CallBase>(&I));
   for (CallBase *Call : Exchanges)
     inlineCall(*Call, FAM, O);
@@ -509,7 +556,9 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
         continue;
       }
       Type *T = getLoadStoreType(I);
-      Guard(getLoadStorePointerOperand(I), B.getInt64(I->getDataLayout().getTypeStoreSize(T).getKnownMinValue()), isa<StoreInst>(I));
+      Guard(getLoadStorePointerOperand(I),
+            B.getInt64(I->getDataLayout().getTypeStoreSize(T).getKnownMinValue()),
+            isa<StoreInst>(I));
     }
     SmallVector<std::pair<std::string, DebugLoc>, 8> Put;
     auto Replace = [&](CallInst *Call, uint64_t ElementBytes) {
@@ -528,7 +577,8 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
     Constant *Site = siteName(M, Waited->getCalledFunction()->getName(), Waited->getDebugLoc());
     for (CallInst *Wait : Of.Waits)
       Replace(Wait, 0);
-    // STEP 4: the loops. Each is found again by its header when the one before it has changed the function.
+    // STEP 4: the loops. Each is found again by its header when the one before it has changed the
+    // function.
     SmallVector<BasicBlock *, 4> Headers;
     uint64_t Weight = 0;
     Cost Weights(FAM);
@@ -543,16 +593,18 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
       if (canDefer(L, FAM))
         defer(L, List, Site, FAM, O);
       else
-        IRBuilder<>(L.getLoopPreheader()->getTerminator()).CreateCall(runtime(M, "__overlap_later_end"), {List});
+        IRBuilder<>(L.getLoopPreheader()->getTerminator())
+            .CreateCall(runtime(M, "__overlap_later_end"), {List});
     }
     FAM.clear(F, F.getName());
     OptimizationRemarkEmitter ORE(&F);
     for (auto &Call : Put)
       ORE.emit([&] {
-        auto R = OptimizationRemark("overlap", "PutOff", Call.second, &F.getEntryBlock()) << ore::NV("Call", Call.first);
+        auto R = OptimizationRemark("overlap", "PutOff", Call.second, &F.getEntryBlock())
+                 << ore::NV("Call", Call.first);
         R << " is ended later with " << ore::NV("Strength", name(O.Widen)) << ": ";
-        R << ore::NV("Loops", static_cast<unsigned>(Headers.size())) << " loops of " << ore::NV("Weight", Weight)
-          << " weighted instructions defer the passes that need it";
+        R << ore::NV("Loops", static_cast<unsigned>(Headers.size())) << " loops of "
+          << ore::NV("Weight", Weight) << " weighted instructions defer the passes that need it";
         return R;
       });
     return true;
@@ -575,9 +627,12 @@ bool putOff(Module &M, FunctionAnalysisManager &FAM, const Options &O) {
   SmallVector<Function *, 32> Functions;
   SmallPtrSet<Function *, 8> Exchanging;
   for (Function &F : M)
-    if (!F.isDeclaration() && !F.hasOptNone() && !F.callsFunctionThatReturnsTwice() && !F.isPresplitCoroutine() &&
-        !F.hasFnAttribute(Attribute::Naked) && !F.getName().starts_with("__overlap") && F.getInstructionCount() <= FunctionMax &&
-        none_of(F, [](BasicBlock &Block) { return Block.hasAddressTaken() || Block.getTerminatingMustTailCall(); })) {
+    if (!F.isDeclaration() && !F.hasOptNone() && !F.callsFunctionThatReturnsTwice() &&
+        !F.isPresplitCoroutine() && !F.hasFnAttribute(Attribute::Naked) &&
+        !F.getName().starts_with("__overlap") && F.getInstructionCount() <= FunctionMax &&
+        none_of(F, [](BasicBlock &Block) {
+          return Block.hasAddressTaken() || Block.getTerminatingMustTailCall();
+        })) {
       Functions.push_back(&F);
       if (hasExchange(F))
         Exchanging.insert(&F);
@@ -588,8 +643,11 @@ bool putOff(Module &M, FunctionAnalysisManager &FAM, const Options &O) {
     for (Instruction &I : instructions(*F))
       if (Function *Callee = calleeOf(I); Callee && !Callee->isDeclaration())
         Called.insert(Callee);
-    bool Exchanges = Exchanging.contains(F) || any_of(Called, [&](Function *Callee) { return Exchanging.contains(Callee); });
-    if (!Exchanges || !(hasIndexedLoop(*F, FAM) || any_of(Called, [&](Function *Callee) { return hasIndexedLoop(*Callee, FAM); })))
+    bool Exchanges = Exchanging.contains(F) ||
+                     any_of(Called, [&](Function *Callee) { return Exchanging.contains(Callee); });
+    if (!Exchanges || !(hasIndexedLoop(*F, FAM) || any_of(Called, [&](Function *Callee) {
+                          return hasIndexedLoop(*Callee, FAM);
+                        })))
       continue;
     ValueToValueMapTy Map;
     Function *Trial = CloneFunction(F, Map);

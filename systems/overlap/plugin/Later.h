@@ -1,18 +1,22 @@
 /// \file
-/// Puts off the ends of messages to where they are needed, and lets loops go on without them (see `DeferPasses`): the program's
-/// own receives, which it starts, sends blocking and waits for, one neighbour after the other.
+/// Puts off the ends of messages to where they are needed, and lets loops go on without them (see
+/// `DeferPasses`): the program's own receives, which it starts, sends blocking and waits for, one
+/// neighbour after the other.
 ///
-///   for (n...) MPI_Irecv(x + at[n], ..., &q[n]);      for (n...) { MPI_Irecv(...); note(list, &q[n], x + at[n]); }
-///   for (n...) MPI_Send(s + at[n], ...);              for (n...) MPI_Isend(..., send(list, s + at[n]));
-///   for (n...) MPI_Wait(&q[n], &status);     --->     for (n...) take(list, &q[n]);
-///   for (k...) y[k] = sum(x[i[k]]);                   passes(list, n, look, run);
+///   for (n...) MPI_Irecv(x + at[n], ..., &q[n]);      for (n...) { MPI_Irecv(...); note(list,
+//&q[n], x + at[n]); } /   for (n...) MPI_Send(s + at[n], ...);              for (n...)
+// MPI_Isend(..., send(list, s + at[n])); /   for (n...) MPI_Wait(&q[n], &status);     --->     for
+//(n...) take(list, &q[n]); /   for (k...) y[k] = sum(x[i[k]]);                   passes(list, n,
+// look, run);
 ///
-/// Nothing is guessed about addresses: which request is waited for, what is pending, and whether an access between meets it is
-/// looked up when the program runs. Functions that exchange messages, and those that hold such loops, are inlined where one is
-/// called behind the other; all of it happens in a copy of the function, which takes its place if a loop was found.
+/// Nothing is guessed about addresses: which request is waited for, what is pending, and whether an
+/// access between meets it is looked up when the program runs. Functions that exchange messages,
+/// and those that hold such loops, are inlined where one is called behind the other; all of it
+/// happens in a copy of the function, which takes its place if a loop was found.
 ///
 /// Needs:    C or C++; datatypes that are constants; waits whose statuses are not read.
-/// Keeps:    the order of starts; no call of MPI but waits of these messages moves, and nothing but a question about rank,
+/// Keeps:    the order of starts; no call of MPI but waits of these messages moves, and nothing but
+/// a question about rank,
 ///           size or time is asked while they are pending.
 /// Costs:    a few dozen instructions a message.
 #ifndef OVERLAP_LATER_H

@@ -10,7 +10,8 @@ static constexpr const char *FlagName = "overlap-lines";
 
 void noteLines(Module &M, const Options &O) {
   // Where debug information is asked for, by a configuration file too, clang names its version.
-  bool Ours = O.DropLines && M.getDwarfVersion() == 0 && all_of(M.debug_compile_units(), [](const DICompileUnit *Unit) {
+  bool Ours = O.DropLines && M.getDwarfVersion() == 0 &&
+              all_of(M.debug_compile_units(), [](const DICompileUnit *Unit) {
                 return Unit->getEmissionKind() == DICompileUnit::LineTablesOnly;
               });
   if (Ours && !M.getModuleFlag(FlagName))

@@ -6,8 +6,8 @@
 /// Remarks of `-fsave-optimization-record` make clang write line tables without -g; the
 /// back end takes 5 % of a compilation for them, and objects grow by a quarter.
 ///
-/// Needs:    `lines=drop`, which the driver says if the user's arguments ask for no debug information.
-/// Keeps:    the code; debug information that was asked for.
+/// Needs:    `lines=drop`, which the driver says if the user's arguments ask for no debug
+/// information. Keeps:    the code; debug information that was asked for.
 #ifndef OVERLAP_LINES_H
 #define OVERLAP_LINES_H
 
@@ -19,7 +19,8 @@ namespace overlap {
 /// Marks a module whose line numbers are ours, before any other is linked to it.
 void noteLines(llvm::Module &M, const Options &O);
 
-/// Removes them, behind the remarks; true if it did. A program keeps them if one of its modules does.
+/// Removes them, behind the remarks; true if it did. A program keeps them if one of its modules
+/// does.
 bool dropLines(llvm::Module &M);
 
 } // namespace overlap

@@ -15,12 +15,12 @@ bool Look::addRange(const Touch &T, const Loop &Inner) {
   auto *Moving = dyn_cast<SCEVAddRecExpr>(Of.SE.getSCEV(T.Ptr));
   const SCEV *Taken = Of.SE.getBackedgeTakenCount(&Inner);
   Instruction *At = Inner.getLoopPreheader()->getTerminator();
-  if (!Moving || Moving->getLoop() != &Inner || !Moving->isAffine() || isa<SCEVCouldNotCompute>(Taken) ||
-      Of.SE.getTypeSizeInBits(Taken->getType()) > 64)
+  if (!Moving || Moving->getLoop() != &Inner || !Moving->isAffine() ||
+      isa<SCEVCouldNotCompute>(Taken) || Of.SE.getTypeSizeInBits(Taken->getType()) > 64)
     return false;
   const SCEV *Start = Moving->getStart(), *Step = Moving->getStepRecurrence(Of.SE);
-  if (!Of.SE.isLoopInvariant(Start, &Inner) || !isa<SCEVConstant>(Step) || !Expander.isSafeToExpandAt(Start, At) ||
-      !Expander.isSafeToExpandAt(Taken, At))
+  if (!Of.SE.isLoopInvariant(Start, &Inner) || !isa<SCEVConstant>(Step) ||
+      !Expander.isSafeToExpandAt(Start, At) || !Expander.isSafeToExpandAt(Taken, At))
     return false;
   if (!join(T, &Inner, Start, Step))
     All.push_back({&Inner, Start, Step, Taken, 0, static_cast<int64_t>(T.Bytes), T, {T.I}});
@@ -59,7 +59,8 @@ void Look::addIndex(const Touch &T) {
   Value *Base = nullptr, *Index = T.Ptr;
   uint64_t Element = 1;
   bool Signed = false;
-  if (Address && Address->getNumIndices() == 1 && Of.L.isLoopInvariant(Address->getPointerOperand()) && Address->getType()->isPointerTy() &&
+  if (Address && Address->getNumIndices() == 1 &&
+      Of.L.isLoopInvariant(Address->getPointerOperand()) && Address->getType()->isPointerTy() &&
       !DL.getTypeAllocSize(Address->getSourceElementType()).isScalable()) {
     Base = Address->getPointerOperand();
     Element = DL.getTypeAllocSize(Address->getSourceElementType()).getFixedValue();
@@ -71,7 +72,8 @@ void Look::addIndex(const Touch &T) {
     }
   }
   Hull *Same = find_if(Hulls, [&](const Hull &H) {
-    return H.Base == Base && H.Element == Element && H.Signed == Signed && H.Like.Bytes == T.Bytes && sameKind(H.Like, T) &&
+    return H.Base == Base && H.Element == Element && H.Signed == Signed &&
+           H.Like.Bytes == T.Bytes && sameKind(H.Like, T) &&
            H.Indices.front().second->getType() == Index->getType();
   });
   if (Same == Hulls.end()) {
@@ -93,15 +95,20 @@ void Look::expandRanges() {
     };
     if (!R.Inner) {
       Value *Start = Note(B.CreatePtrToInt(R.Like.Ptr, Int));
-      Value *From = Note(B.CreateAdd(Start, B.getInt64(R.From))), *To = Note(B.CreateAdd(Start, B.getInt64(R.To)));
+      Value *From = Note(B.CreateAdd(Start, B.getInt64(R.From))),
+            *To = Note(B.CreateAdd(Start, B.getInt64(R.To)));
       Ranges.push_back({At, From, To, R.Like, Of.SE.getPointerBase(R.Start)});
       continue;
     }
-    Value *Start = Note(B.CreatePtrToInt(Note(Expander.expandCodeFor(R.Start, R.Start->getType(), At->getIterator())), Int));
-    Value *Passes = Note(B.CreateZExtOrTrunc(Note(Expander.expandCodeFor(R.Taken, R.Taken->getType(), At->getIterator())), Int));
-    Value *Far = Note(B.CreateMul(Passes, B.getInt64(cast<SCEVConstant>(R.Step)->getAPInt().getSExtValue())));
+    Value *Start = Note(B.CreatePtrToInt(
+        Note(Expander.expandCodeFor(R.Start, R.Start->getType(), At->getIterator())), Int));
+    Value *Passes = Note(B.CreateZExtOrTrunc(
+        Note(Expander.expandCodeFor(R.Taken, R.Taken->getType(), At->getIterator())), Int));
+    Value *Far = Note(
+        B.CreateMul(Passes, B.getInt64(cast<SCEVConstant>(R.Step)->getAPInt().getSExtValue())));
     bool Down = cast<SCEVConstant>(R.Step)->getAPInt().isNegative();
-    Value *From = Note(B.CreateAdd(Start, B.getInt64(R.From))), *To = Note(B.CreateAdd(Start, B.getInt64(R.To)));
+    Value *From = Note(B.CreateAdd(Start, B.getInt64(R.From))),
+          *To = Note(B.CreateAdd(Start, B.getInt64(R.To)));
     Value *&Moves = Down ? From : To;
     Moves = Note(B.CreateAdd(Moves, Far));
     Ranges.push_back({At, From, To, R.Like, Of.SE.getPointerBase(R.Start)});
@@ -117,7 +124,8 @@ void Look::prepare(ArrayRef<std::pair<Value *, Value *>> Bounds) {
       Instruction *At = Of.Before->getTerminator();
       if (Expander.isSafeToExpandAt(Start, At)) {
         Value *First = Expander.expandCodeFor(Start, Start->getType(), At->getIterator());
-        Ahead.push_back({&T, IRBuilder<>(At).CreatePtrToInt(First, Type::getInt64Ty(Of.M.getContext()))});
+        Ahead.push_back(
+            {&T, IRBuilder<>(At).CreatePtrToInt(First, Type::getInt64Ty(Of.M.getContext()))});
         continue;
       }
     }
@@ -144,8 +152,10 @@ void Look::prepare(ArrayRef<std::pair<Value *, Value *>> Bounds) {
 const SCEV *Look::listOf(const Hull &H) {
   const SCEV *List = nullptr;
   for (auto [At, Index] : H.Indices) {
-    Joined *Group = find_if(All, [&, Index = Index](const Joined &R) { return is_contained(R.Members, Index); });
-    if (Group == All.end() || Group->Like.Strong || !Group->isDense() || Group->Like.Bytes * 8 != Index->getType()->getScalarSizeInBits())
+    Joined *Group = find_if(
+        All, [&, Index = Index](const Joined &R) { return is_contained(R.Members, Index); });
+    if (Group == All.end() || Group->Like.Strong || !Group->isDense() ||
+        Group->Like.Bytes * 8 != Index->getType()->getScalarSizeInBits())
       return nullptr;
     const SCEV *Base = Of.SE.getPointerBase(Group->Start);
     if (List && List != Base)
@@ -153,23 +163,31 @@ const SCEV *Look::listOf(const Hull &H) {
     List = Base;
   }
   // Another group of the same array would widen what is read.
-  return all_of(All, [&](const Joined &R) { return R.Like.Strong || R.isDense() || Of.SE.getPointerBase(R.Start) != List; }) ? List
-                                                                                                                             : nullptr;
+  return all_of(All,
+                [&](const Joined &R) {
+                  return R.Like.Strong || R.isDense() || Of.SE.getPointerBase(R.Start) != List;
+                })
+             ? List
+             : nullptr;
 }
 
 /// Numbers that are compared at a time: eight, or what a register holds.
 static unsigned lanesOf(const TargetTransformInfo &TTI, Type *T) {
-  return std::clamp<unsigned>(TTI.getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector).getFixedValue() / T->getIntegerBitWidth(),
-                              2, 8);
+  return std::clamp<unsigned>(
+      TTI.getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector).getFixedValue() /
+          T->getIntegerBitWidth(),
+      2, 8);
 }
 
-/// Adds the numbers in [From, To), at least one, to `Of`, several at a time. The last ones may be read twice.
+/// Adds the numbers in [From, To), at least one, to `Of`, several at a time. The last ones may be
+/// read twice.
 void Look::scan(Instruction *At, const Slots &Of, bool Signed, Value *From, Value *To) {
   LLVMContext &C = At->getContext();
   Function *F = At->getFunction();
-  Type *Int = Type::getInt64Ty(C), *Ptr = PointerType::getUnqual(C), *T = Of.Least->getAllocatedType(),
-       *Many = Of.LeastWide->getAllocatedType();
-  unsigned Bytes = T->getIntegerBitWidth() / 8, Width = Bytes * cast<FixedVectorType>(Many)->getNumElements();
+  Type *Int = Type::getInt64Ty(C), *Ptr = PointerType::getUnqual(C),
+       *T = Of.Least->getAllocatedType(), *Many = Of.LeastWide->getAllocatedType();
+  unsigned Bytes = T->getIntegerBitWidth() / 8,
+           Width = Bytes * cast<FixedVectorType>(Many)->getNumElements();
   BasicBlock *Before = At->getParent(), *Behind = Before->splitBasicBlock(At);
   auto Block = [&] { return BasicBlock::Create(C, "", F, Behind); };
   BasicBlock *Wide = Block(), *Last = Block(), *One = Block();
@@ -178,10 +196,15 @@ void Look::scan(Instruction *At, const Slots &Of, bool Signed, Value *From, Valu
   auto Add = [&](Value *Address, AllocaInst *Least, AllocaInst *Most) {
     Type *What = Least->getAllocatedType();
     Value *Here = B.CreateAlignedLoad(What, B.CreateIntToPtr(Address, Ptr), MaybeAlign(Bytes));
-    B.CreateStore(B.CreateBinaryIntrinsic(Signed ? Intrinsic::smin : Intrinsic::umin, B.CreateLoad(What, Least), Here), Least);
-    B.CreateStore(B.CreateBinaryIntrinsic(Signed ? Intrinsic::smax : Intrinsic::umax, B.CreateLoad(What, Most), Here), Most);
+    B.CreateStore(B.CreateBinaryIntrinsic(Signed ? Intrinsic::smin : Intrinsic::umin,
+                                          B.CreateLoad(What, Least), Here),
+                  Least);
+    B.CreateStore(B.CreateBinaryIntrinsic(Signed ? Intrinsic::smax : Intrinsic::umax,
+                                          B.CreateLoad(What, Most), Here),
+                  Most);
   };
-  auto Each = [&](BasicBlock *In, unsigned Step, Value *End, BasicBlock *Next, AllocaInst *Least, AllocaInst *Most) {
+  auto Each = [&](BasicBlock *In, unsigned Step, Value *End, BasicBlock *Next, AllocaInst *Least,
+                  AllocaInst *Most) {
     B.SetInsertPoint(In);
     PHINode *Place = B.CreatePHI(Int, 2);
     Add(Place, Least, Most);
@@ -207,10 +230,12 @@ Value *Look::kindOf(IRBuilder<> &B, Value *From, Value *To, const Touch &Like) {
   Value *Met = Shares(ReceivedFrom, ReceivedTo);
   if (Like.Writes)
     Met = B.CreateOr(Met, Shares(SentFrom, SentTo));
-  Value *Kind = B.CreateSelect(Met, B.getInt32(Like.Decides ? KeepsOrder : Meets), B.getInt32(Free));
+  Value *Kind =
+      B.CreateSelect(Met, B.getInt32(Like.Decides ? KeepsOrder : Meets), B.getInt32(Free));
   if (!Like.Writes && !Like.Apart)
     for (auto [Lo, Hi] : WrittenAt)
-      Kind = B.CreateOr(Kind, B.CreateSelect(Shares(mine(Lo), mine(Hi)), B.getInt32(KeepsOrder), B.getInt32(Free)));
+      Kind = B.CreateOr(Kind, B.CreateSelect(Shares(mine(Lo), mine(Hi)), B.getInt32(KeepsOrder),
+                                             B.getInt32(Free)));
   return Kind;
 }
 
@@ -233,7 +258,9 @@ void Look::open() {
   LLVMContext &C = In->F->getContext();
   IRBuilder<> Top(Enter);
   Type *Int = Top.getInt64Ty();
-  auto Field = [&](unsigned Idx) { return Top.CreateLoad(Int, Top.CreateConstInBoundsGEP1_64(Int, In->F->getArg(1), Idx)); };
+  auto Field = [&](unsigned Idx) {
+    return Top.CreateLoad(Int, Top.CreateConstInBoundsGEP1_64(Int, In->F->getArg(1), Idx));
+  };
   ReceivedFrom = Field(0);
   ReceivedTo = Field(1);
   SentFrom = Field(2);
@@ -261,8 +288,8 @@ void Look::noteIndices() {
     APInt Largest = H.Signed ? APInt::getSignedMaxValue(Bits) : APInt::getMaxValue(Bits);
     APInt Smallest = H.Signed ? APInt::getSignedMinValue(Bits) : APInt::getMinValue(Bits);
     auto *Many = FixedVectorType::get(T, lanesOf(TTI, T));
-    OfHulls.push_back(
-        {Slot(T, Largest), Slot(T, Smallest), H.List ? Slot(Many, Largest) : nullptr, H.List ? Slot(Many, Smallest) : nullptr});
+    OfHulls.push_back({Slot(T, Largest), Slot(T, Smallest), H.List ? Slot(Many, Largest) : nullptr,
+                       H.List ? Slot(Many, Smallest) : nullptr});
     for (auto [At, Index] : H.Indices) {
       if (H.List)
         break;
@@ -270,7 +297,9 @@ void Look::noteIndices() {
       Value *V = mine(Index);
       if (V->getType()->isPointerTy())
         V = B.CreatePtrToInt(V, T);
-      auto Keep = [&](AllocaInst *In, Intrinsic::ID Which) { B.CreateStore(B.CreateBinaryIntrinsic(Which, B.CreateLoad(T, In), V), In); };
+      auto Keep = [&](AllocaInst *In, Intrinsic::ID Which) {
+        B.CreateStore(B.CreateBinaryIntrinsic(Which, B.CreateLoad(T, In), V), In);
+      };
       Keep(OfHulls.back().Least, H.Signed ? Intrinsic::smin : Intrinsic::umin);
       Keep(OfHulls.back().Most, H.Signed ? Intrinsic::smax : Intrinsic::umax);
     }
@@ -287,19 +316,24 @@ void Look::noteReaches() {
       test(At, mine(R.From), mine(R.To), R.Like);
       continue;
     }
-    Reach *Same = find_if(Reaches, [&](const Reach &Other) { return Other.Base == R.Base && sameKind(Other.Like, R.Like); });
+    Reach *Same = find_if(Reaches, [&](const Reach &Other) {
+      return Other.Base == R.Base && sameKind(Other.Like, R.Like);
+    });
     if (Same == Reaches.end()) {
       auto Slot = [&](IRBuilder<> &In, int64_t First) {
         AllocaInst *New = Top.CreateAlloca(Int);
         In.CreateStore(In.getInt64(First), New);
         return New;
       };
-      Reaches.push_back({R.Base, R.Like, Slot(Top, -1), Slot(Top, 0), Slot(Pass, -1), Slot(Pass, 0)});
+      Reaches.push_back(
+          {R.Base, R.Like, Slot(Top, -1), Slot(Top, 0), Slot(Pass, -1), Slot(Pass, 0)});
       Same = &Reaches.back();
     }
     IRBuilder<> B(At);
-    for (auto [Slot, Which, V] : {std::tuple(Same->From, Intrinsic::umin, R.From), std::tuple(Same->To, Intrinsic::umax, R.To),
-                                  std::tuple(Same->Begin, Intrinsic::umin, R.From), std::tuple(Same->End, Intrinsic::umax, R.To)})
+    for (auto [Slot, Which, V] : {std::tuple(Same->From, Intrinsic::umin, R.From),
+                                  std::tuple(Same->To, Intrinsic::umax, R.To),
+                                  std::tuple(Same->Begin, Intrinsic::umin, R.From),
+                                  std::tuple(Same->End, Intrinsic::umax, R.To)})
       B.CreateStore(B.CreateBinaryIntrinsic(Which, B.CreateLoad(Int, Slot), mine(V)), Slot);
   }
   for (const Touch *T : AtOnce) {
@@ -316,7 +350,8 @@ void Look::scanLists() {
     const SCEV *List = H.List;
     if (!List)
       continue;
-    const Reach &R = *find_if(Reaches, [&](const Reach &R) { return R.Base == List && R.Like.Decides; });
+    const Reach &R =
+        *find_if(Reaches, [&](const Reach &R) { return R.Base == List && R.Like.Decides; });
     IRBuilder<> B(In->End);
     Value *From = B.CreateLoad(B.getInt64Ty(), R.Begin), *To = B.CreateLoad(B.getInt64Ty(), R.End);
     // A pass without an index has nothing to look at.
@@ -340,12 +375,14 @@ void Look::compare() {
     auto Read = [&](AllocaInst *Slot) { return B.CreateLoad(Slot->getAllocatedType(), Slot); };
     Value *Least = Read(Of.Least), *Most = Read(Of.Most);
     if (H.List) {
-      Least =
-          B.CreateBinaryIntrinsic(H.Signed ? Intrinsic::smin : Intrinsic::umin, Least, B.CreateIntMinReduce(Read(Of.LeastWide), H.Signed));
-      Most = B.CreateBinaryIntrinsic(H.Signed ? Intrinsic::smax : Intrinsic::umax, Most, B.CreateIntMaxReduce(Read(Of.MostWide), H.Signed));
+      Least = B.CreateBinaryIntrinsic(H.Signed ? Intrinsic::smin : Intrinsic::umin, Least,
+                                      B.CreateIntMinReduce(Read(Of.LeastWide), H.Signed));
+      Most = B.CreateBinaryIntrinsic(H.Signed ? Intrinsic::smax : Intrinsic::umax, Most,
+                                     B.CreateIntMaxReduce(Read(Of.MostWide), H.Signed));
     }
     Value *Any = H.Signed ? B.CreateICmpSLE(Least, Most) : B.CreateICmpULE(Least, Most);
-    Value *Base = H.Base ? B.CreatePtrToInt(mine(H.Base), Int) : static_cast<Value *>(B.getInt64(0));
+    Value *Base =
+        H.Base ? B.CreatePtrToInt(mine(H.Base), Int) : static_cast<Value *>(B.getInt64(0));
     uint64_t Element = H.Element;
     bool Signed = H.Signed;
     auto Place = [&](Value *At) {
@@ -368,9 +405,13 @@ void Look::lookAhead() {
   for (auto &[T, Start] : Ahead) {
     int64_t Step = *Of.stepOf(T->Ptr);
     Value *Zeroth = mine(Start);
-    auto AtPass = [&](Value *Pass) { return B.CreateAdd(Zeroth, B.CreateMul(Pass, B.getInt64(Step))); };
-    Value *First = AtPass(In->F->getArg(2)), *Last = AtPass(B.CreateSub(In->F->getArg(3), B.getInt64(1)));
-    Value *From = Step < 0 ? Last : First, *To = B.CreateAdd(Step < 0 ? First : Last, B.getInt64(T->Bytes));
+    auto AtPass = [&](Value *Pass) {
+      return B.CreateAdd(Zeroth, B.CreateMul(Pass, B.getInt64(Step)));
+    };
+    Value *First = AtPass(In->F->getArg(2)),
+          *Last = AtPass(B.CreateSub(In->F->getArg(3), B.getInt64(1)));
+    Value *From = Step < 0 ? Last : First,
+          *To = B.CreateAdd(Step < 0 ? First : Last, B.getInt64(T->Bytes));
     Never = B.CreateOr(Never, kindOf(B, From, To, *T));
   }
   Value *Goes = B.CreateICmpEQ(Never, B.getInt32(Free));

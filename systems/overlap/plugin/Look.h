@@ -1,13 +1,13 @@
 /// \file
-/// `look(values, list, from, to)`: what the passes [from, to) of a loop may not do yet, as bits. It is a copy of the loop without what
-/// it computes: it finds what these passes reach, and compares it at the end with what is pending, and with what the loop
-/// writes.
+/// `look(values, list, from, to)`: what the passes [from, to) of a loop may not do yet, as bits. It
+/// is a copy of the loop without what it computes: it finds what these passes reach, and compares
+/// it at the end with what is pending, and with what the loop writes.
 ///
 ///   for (k = from; k < to; k++)               least = min(least, i[k][...]), most = max(...)
 ///     for (j...) s += v[k][j] * x[i[k][j]];   reach of v and i: from their counters
 ///
-/// Loads that only say where others go are made before they are compared; those that decide about branches, or where such
-/// a load goes, not.
+/// Loads that only say where others go are made before they are compared; those that decide about
+/// branches, or where such a load goes, not.
 ///
 /// Needs:    a loop that `PassLoop` has checked.
 /// Keeps:    the loop: what was computed in it for the copy goes again.
@@ -24,12 +24,15 @@ class Look {
 public:
   Look(PassLoop &Of, llvm::SCEVExpander &Expander) : Of(Of), Expander(Expander) {}
 
-  /// Computes in the loop itself, for it to be copied, what loops inside of a pass reach; `WrittenAt` are the bounds of what is written.
+  /// Computes in the loop itself, for it to be copied, what loops inside of a pass reach;
+  /// `WrittenAt` are the bounds of what is written.
   void prepare(llvm::ArrayRef<std::pair<llvm::Value *, llvm::Value *>> WrittenAt);
   /// Turns the copy of the loop into `look`.
   void finish(Outlined &Copy);
   /// Values from in front of the loop that only the copy needs.
-  llvm::SmallVector<llvm::Value *, 4> wanted() const { return llvm::SmallVector<llvm::Value *, 4>(llvm::make_second_range(Ahead)); }
+  llvm::SmallVector<llvm::Value *, 4> wanted() const {
+    return llvm::SmallVector<llvm::Value *, 4>(llvm::make_second_range(Ahead));
+  }
   /// Values of the loop that only the copy needs.
   llvm::ArrayRef<llvm::WeakTrackingVH> made() const { return Made; }
 
@@ -48,7 +51,8 @@ private:
     bool Signed;
     Touch Like;
     llvm::SmallVector<std::pair<llvm::Instruction *, llvm::Value *>, 4> Indices;
-    const llvm::SCEV *List; ///< The array that all indices are read from, one after the other; null: elsewhere.
+    const llvm::SCEV
+        *List; ///< The array that all indices are read from, one after the other; null: elsewhere.
   };
 
   /// The least and the largest number so far: one by one, and several at a time.
@@ -58,9 +62,11 @@ private:
 
   bool addRange(const Touch &T, const llvm::Loop &Inner);
   void addToBlock(const Touch &T);
-  bool join(const Touch &T, const llvm::Loop *Inner, const llvm::SCEV *Start, const llvm::SCEV *Step);
+  bool join(const Touch &T, const llvm::Loop *Inner, const llvm::SCEV *Start,
+            const llvm::SCEV *Step);
   const llvm::SCEV *listOf(const Hull &H);
-  void scan(llvm::Instruction *At, const Slots &Of, bool Signed, llvm::Value *From, llvm::Value *To);
+  void scan(llvm::Instruction *At, const Slots &Of, bool Signed, llvm::Value *From,
+            llvm::Value *To);
   void addIndex(const Touch &T);
   void expandRanges();
   /// What `V` is in the copy.
@@ -70,7 +76,9 @@ private:
   }
   llvm::Value *kindOf(llvm::IRBuilder<> &B, llvm::Value *From, llvm::Value *To, const Touch &Like);
   void test(llvm::Instruction *At, llvm::Value *From, llvm::Value *To, const Touch &Like);
-  void addKind(llvm::IRBuilder<> &B, llvm::Value *Of) { B.CreateStore(B.CreateOr(B.CreateLoad(B.getInt32Ty(), Kind), Of), Kind); }
+  void addKind(llvm::IRBuilder<> &B, llvm::Value *Of) {
+    B.CreateStore(B.CreateOr(B.CreateLoad(B.getInt32Ty(), Kind), Of), Kind);
+  }
 
   PassLoop &Of;
   llvm::SCEVExpander &Expander;
@@ -82,7 +90,8 @@ private:
   llvm::SmallVector<Hull, 4> Hulls;
   llvm::SmallVector<llvm::WeakTrackingVH, 32> Made;
 
-  /// Accesses to one array in one loop inside, or in one block, that are looked at as one: offsets from the first address.
+  /// Accesses to one array in one loop inside, or in one block, that are looked at as one: offsets
+  /// from the first address.
   struct Joined {
     const llvm::Loop *Inner; ///< Null: a block.
     const llvm::SCEV *Start, *Step, *Taken;
@@ -93,7 +102,9 @@ private:
     /// True if nothing between is left out.
     bool isDense() const {
       int64_t Bytes = To - From, Of = static_cast<int64_t>(Members.size() * Like.Bytes);
-      return Bytes == Of && (!Inner || std::abs(llvm::cast<llvm::SCEVConstant>(Step)->getAPInt().getSExtValue()) == Bytes);
+      return Bytes == Of &&
+             (!Inner ||
+              std::abs(llvm::cast<llvm::SCEVConstant>(Step)->getAPInt().getSExtValue()) == Bytes);
     }
   };
   llvm::SmallVector<Joined, 8> All;
@@ -121,7 +132,8 @@ private:
   llvm::SmallVector<Reach, 4> Reaches;
   llvm::AllocaInst *Kind = nullptr;
   llvm::BasicBlock *Ordered = nullptr;
-  llvm::Value *ReceivedFrom = nullptr, *ReceivedTo = nullptr, *SentFrom = nullptr, *SentTo = nullptr;
+  llvm::Value *ReceivedFrom = nullptr, *ReceivedTo = nullptr, *SentFrom = nullptr,
+              *SentTo = nullptr;
 };
 
 } // namespace overlap

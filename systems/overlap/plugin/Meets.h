@@ -15,8 +15,8 @@ namespace overlap {
 
 class Meets {
 public:
-  /// Blocks that all paths from `B` to a return pass. A path that ends the program does not count: the rank that takes it takes
-  /// all others with it.
+  /// Blocks that all paths from `B` to a return pass. A path that ends the program does not count:
+  /// the rank that takes it takes all others with it.
   const llvm::DenseSet<const llvm::BasicBlock *> &behind(const llvm::BasicBlock *B);
 
 private:

@@ -36,9 +36,11 @@ static bool setOne(Options &O, StringRef Key, StringRef Value) {
                     .Default(std::nullopt),
                 O.Widen);
   if (Key == "convert")
-    return take(
-        StringSwitch<std::optional<Conversion>>(Value).Case("auto", Conversion::Auto).Case("none", Conversion::None).Default(std::nullopt),
-        O.Calls);
+    return take(StringSwitch<std::optional<Conversion>>(Value)
+                    .Case("auto", Conversion::Auto)
+                    .Case("none", Conversion::None)
+                    .Default(std::nullopt),
+                O.Calls);
   if (Key == "progress")
     return take(StringSwitch<std::optional<Progress>>(Value)
                     .Case("off", Progress::Off)
@@ -61,7 +63,11 @@ static bool setOne(Options &O, StringRef Key, StringRef Value) {
                     .Default(std::nullopt),
                 O.Sources);
   if (Key == "lines")
-    return take(StringSwitch<std::optional<bool>>(Value).Case("keep", false).Case("drop", true).Default(std::nullopt), O.DropLines);
+    return take(StringSwitch<std::optional<bool>>(Value)
+                    .Case("keep", false)
+                    .Case("drop", true)
+                    .Default(std::nullopt),
+                O.DropLines);
   if (Key == "stages") {
     SmallVector<StringRef, 8> Names;
     Value.split(Names, '+');

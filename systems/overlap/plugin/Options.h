@@ -35,12 +35,14 @@ struct Options {
   uint64_t MinWeight = 50;    ///< Smaller windows stay blocking, in weighted instructions.
   unsigned PollUs = 100;      ///< At most one poll in this time, in microseconds.
   Wildcards Sources = Wildcards::Auto;
-  std::string Stages;       ///< With `+` between; empty for all. For tests of one.
-  std::string Profile;      ///< A file that says which calls waited; empty for none.
-  bool DropLines = false;   ///< Line numbers are there for our remarks only, and go with them.
-  bool AtLink = false;      ///< The files of a program compiled with -flto are here, and there are no more to come.
-  bool NoThrow = false;     ///< No error handler throws: the whole program is seen, and sets none.
-  bool NoWildcards = false; ///< No receive from any source, no probe: the user says so, or the whole program shows it.
+  std::string Stages;     ///< With `+` between; empty for all. For tests of one.
+  std::string Profile;    ///< A file that says which calls waited; empty for none.
+  bool DropLines = false; ///< Line numbers are there for our remarks only, and go with them.
+  bool AtLink = false;    ///< The files of a program compiled with -flto are here, and there are no
+                          ///< more to come.
+  bool NoThrow = false;   ///< No error handler throws: the whole program is seen, and sets none.
+  bool NoWildcards = false; ///< No receive from any source, no probe: the user says so, or the
+                            ///< whole program shows it.
 
   /// The defaults changed by `key=value` pairs with commas or semicolons between them. An
   /// unknown key or value is written to `Error`, and the rest still holds.

@@ -14,7 +14,8 @@ namespace overlap {
 
 /// True for what the conversion has made: it polls for itself.
 static bool isOurs(const Function &F) {
-  return F.getName().starts_with("overlap.") || F.getName().starts_with("__overlap") || F.getName().ends_with(".overlap");
+  return F.getName().starts_with("overlap.") || F.getName().starts_with("__overlap") ||
+         F.getName().ends_with(".overlap");
 }
 
 static Function *calleeOf(const Instruction &I) {
@@ -38,15 +39,18 @@ private:
   /// True if `End` ends what is pending: MPI_Waitany and MPI_Waitsome do in a loop.
   bool ends(const CallInfo &End, const Instruction &I) const {
     bool One = End.Index >= 0 || End.Done >= 0;
-    return !End.Tests && (!One || FAM.getResult<LoopAnalysis>(const_cast<Function &>(*I.getFunction())).getLoopFor(I.getParent()));
+    return !End.Tests &&
+           (!One || FAM.getResult<LoopAnalysis>(const_cast<Function &>(*I.getFunction()))
+                        .getLoopFor(I.getParent()));
   }
   bool leavesOpen(Function &F) const;
-  /// Blocks at whose end a window ends although they end no request: a loop over all of them, or a question if there are any,
-  /// stands behind.
+  /// Blocks at whose end a window ends although they end no request: a loop over all of them, or a
+  /// question if there are any, stands behind.
   SmallPtrSet<const BasicBlock *, 8> lastBlocks(Function &F) const;
-  /// Visits what runs behind `Open`, up to the calls that end requests. True if that is the end of the function, too.
-  bool follow(Instruction &Open, const SmallPtrSetImpl<const BasicBlock *> &Last, function_ref<void(BasicBlock &)> Whole,
-              function_ref<void(Function &)> Called) const;
+  /// Visits what runs behind `Open`, up to the calls that end requests. True if that is the end of
+  /// the function, too.
+  bool follow(Instruction &Open, const SmallPtrSetImpl<const BasicBlock *> &Last,
+              function_ref<void(BasicBlock &)> Whole, function_ref<void(Function &)> Called) const;
 
   Module &M;
   FunctionAnalysisManager &FAM;
@@ -62,7 +66,8 @@ Search::Search(Module &M, FunctionAnalysisManager &FAM) : M(M), FAM(FAM) {
   };
   bool Fortran = false;
   for (Function &F : M)
-    if (const CallInfo *End = F.isDeclaration() ? findEnd(F.getName(), Fortran, /*AnyName=*/true) : nullptr)
+    if (const CallInfo *End =
+            F.isDeclaration() ? findEnd(F.getName(), Fortran, /*AnyName=*/true) : nullptr)
       for (User *U : F.users())
         if (auto *Call = dyn_cast<CallBase>(U); Call && ends(*End, *Call))
           Closes(*Call->getFunction());
@@ -77,7 +82,9 @@ Search::Does Search::does(const Instruction &I) const {
   if (!Callee || isOurs(*Callee))
     return Does::Nothing;
   if (!Callee->isDeclaration())
-    return Opening.contains(Callee) ? Does::Opens : Closing.contains(Callee) ? Does::Closes : Does::Runs;
+    return Opening.contains(Callee)   ? Does::Opens
+           : Closing.contains(Callee) ? Does::Closes
+                                      : Does::Runs;
   bool Fortran = false;
   if (const CallInfo *End = findEnd(Callee->getName(), Fortran, /*AnyName=*/true))
     return ends(*End, I) ? Does::Closes : Does::Nothing;
@@ -85,7 +92,8 @@ Search::Does Search::does(const Instruction &I) const {
   return Starts && !endsWhereItStarts(cast<CallBase>(I)) ? Does::Opens : Does::Nothing;
 }
 
-/// True if `Block` only asks whether `Way` is to be taken: the other way leads straight to where both meet again.
+/// True if `Block` only asks whether `Way` is to be taken: the other way leads straight to where
+/// both meet again.
 static bool onlyAsks(const BasicBlock *Block, const BasicBlock *Way, const PostDominatorTree &PDT) {
   const DomTreeNode *Node = PDT.getNode(Block), *Meets = Node ? Node->getIDom() : nullptr;
   return Meets && Meets->getBlock() && any_of(successors(Block), [&](const BasicBlock *Next) {
@@ -98,7 +106,9 @@ SmallPtrSet<const BasicBlock *, 8> Search::lastBlocks(Function &F) const {
   SmallPtrSet<const BasicBlock *, 8> Last;
   auto &LI = FAM.getResult<LoopAnalysis>(F);
   auto &PDT = FAM.getResult<PostDominatorTreeAnalysis>(F);
-  auto Opens = [&](const BasicBlock *Block) { return any_of(*Block, [&](const Instruction &I) { return does(I) == Does::Opens; }); };
+  auto Opens = [&](const BasicBlock *Block) {
+    return any_of(*Block, [&](const Instruction &I) { return does(I) == Does::Opens; });
+  };
   for (Instruction &I : instructions(F)) {
     if (does(I) != Does::Closes)
       continue;
@@ -114,11 +124,13 @@ SmallPtrSet<const BasicBlock *, 8> Search::lastBlocks(Function &F) const {
   return Last;
 }
 
-bool Search::follow(Instruction &Open, const SmallPtrSetImpl<const BasicBlock *> &Last, function_ref<void(BasicBlock &)> Whole,
+bool Search::follow(Instruction &Open, const SmallPtrSetImpl<const BasicBlock *> &Last,
+                    function_ref<void(BasicBlock &)> Whole,
                     function_ref<void(Function &)> Called) const {
   bool Leaves = false;
   SmallPtrSet<BasicBlock *, 16> Seen;
-  SmallVector<std::pair<BasicBlock *, BasicBlock::iterator>, 16> Work{{Open.getParent(), std::next(Open.getIterator())}};
+  SmallVector<std::pair<BasicBlock *, BasicBlock::iterator>, 16> Work{
+      {Open.getParent(), std::next(Open.getIterator())}};
   while (!Work.empty()) {
     auto [Block, From] = Work.pop_back_val();
     bool Ended = false;
@@ -144,8 +156,9 @@ bool Search::follow(Instruction &Open, const SmallPtrSetImpl<const BasicBlock *>
 
 bool Search::leavesOpen(Function &F) const {
   auto Last = lastBlocks(F);
-  return any_of(instructions(F),
-                [&](Instruction &I) { return does(I) == Does::Opens && follow(I, Last, [](BasicBlock &) {}, [](Function &) {}); });
+  return any_of(instructions(F), [&](Instruction &I) {
+    return does(I) == Does::Opens && follow(I, Last, [](BasicBlock &) {}, [](Function &) {});
+  });
 }
 
 OwnWindows Search::run() {
@@ -177,7 +190,9 @@ OwnWindows Search::run() {
     auto Last = lastBlocks(*F);
     for (Instruction &I : instructions(*F))
       if (does(I) == Does::Opens)
-        follow(I, Last, [&](BasicBlock &Block) { Blocks.insert(&Block); }, [&](Function &Callee) { Called.insert(&Callee); });
+        follow(
+            I, Last, [&](BasicBlock &Block) { Blocks.insert(&Block); },
+            [&](Function &Callee) { Called.insert(&Callee); });
     if (!Blocks.empty())
       Found[F] = std::move(Blocks);
   }

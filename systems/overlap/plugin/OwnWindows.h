@@ -1,14 +1,15 @@
 /// \file
-/// Which loops may run while requests of the program's own are pending that leave the function that starts them: they lie in
-/// an object or an array of the caller's, and another function ends them.
+/// Which loops may run while requests of the program's own are pending that leave the function that
+/// starts them: they lie in an object or an array of the caller's, and another function ends them.
 ///
 ///   begin(q);                 // MPI_Irecv(..., &q->request[k]);
 ///   for (...) work();         // this loop
 ///   other(x);                 // and those in `other` and all that it calls
 ///   finish(q);                // MPI_Waitall(q->n, q->request, ...);
 ///
-/// What is found decides what polls (`PollEverywhere`), and nothing else; so it need not be exact. A function that ends requests
-/// is taken to end those that are pending, and a call through a pointer to do nothing.
+/// What is found decides what polls (`PollEverywhere`), and nothing else; so it need not be exact.
+/// A function that ends requests is taken to end those that are pending, and a call through a
+/// pointer to do nothing.
 ///
 /// Needs:    starts and ends in one module: a file, or the program with -flto.
 /// Keeps:    everything; this is an analysis.

@@ -15,15 +15,18 @@ namespace overlap {
 
 namespace {
 struct Ahead {
-  Ahead(Site &S, Loop &L, Analyses &A) : S(S), L(L), A(A), Before(L.getLoopPreheader()), Header(L.getHeader()), Latch(L.getLoopLatch()) {}
+  Ahead(Site &S, Loop &L, Analyses &A)
+      : S(S), L(L), A(A), Before(L.getLoopPreheader()), Header(L.getHeader()),
+        Latch(L.getLoopLatch()) {}
 
   Site &S;
   Loop &L;
   Analyses &A;
   BasicBlock *Before, *Header, *Latch;
-  SetVector<Instruction *> Slice;     ///< What the header computes for the start, in order.
-  SmallVector<Instruction *, 8> Next; ///< The same for the next pass, for a moment at the end of this one.
-  SetVector<Instruction *> Early;     ///< Values of this pass that must be there before the work.
+  SetVector<Instruction *> Slice; ///< What the header computes for the start, in order.
+  SmallVector<Instruction *, 8>
+      Next; ///< The same for the next pass, for a moment at the end of this one.
+  SetVector<Instruction *> Early; ///< Values of this pass that must be there before the work.
   Chain Work;
   unsigned From = 0; ///< The first statement of `Work` that the next start may pass.
 
@@ -45,9 +48,12 @@ static bool alwaysHolds(const AllocaInst &Slot, const Constant *C, const Effects
     auto *Call = dyn_cast<CallBase>(I);
     const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
     if (const Site *S = Fx.own(*I) == Own::Init ? Fx.siteOf(*I) : nullptr)
-      return none_of(S->Accesses, [&](const Access &A) { return A.Write && getUnderlyingObject(A.Ptr) == &Slot; });
+      return none_of(S->Accesses, [&](const Access &A) {
+        return A.Write && getUnderlyingObject(A.Ptr) == &Slot;
+      });
     return isa<LoadInst>(I) ||
-           (Callee && Call->isArgOperand(&U) && onlyReads(Callee->getName(), Call->getArgOperandNo(&U), Call->arg_size()));
+           (Callee && Call->isArgOperand(&U) &&
+            onlyReads(Callee->getName(), Call->getArgOperandNo(&U), Call->arg_size()));
   });
 }
 
@@ -65,8 +71,9 @@ std::optional<Refusal> Ahead::findSlice() {
     auto *Store = dyn_cast<StoreInst>(I);
     auto *Slot = Store ? dyn_cast<AllocaInst>(Store->getPointerOperand()) : nullptr;
     auto *Value = Store ? dyn_cast<Constant>(Store->getValueOperand()) : nullptr;
-    bool Number = Slot && Value && alwaysHolds(*Slot, Value, A.Fx) &&
-                  all_of(S.Accesses, [&](const Access &Of) { return Of.AtStart || !A.Fx.mayUse(*I, Of); });
+    bool Number =
+        Slot && Value && alwaysHolds(*Slot, Value, A.Fx) &&
+        all_of(S.Accesses, [&](const Access &Of) { return Of.AtStart || !A.Fx.mayUse(*I, Of); });
     if (!Number && A.Fx.touches(*I, S, false))
       return Refusal::PassPrepares;
     if (!Wanted.contains(I) && !(Number && A.Fx.touches(*I, S, false)))
@@ -128,7 +135,8 @@ void Ahead::need(Value *V, const DenseMap<const Instruction *, unsigned> &Owner,
   auto It = I ? Owner.find(I) : Owner.end();
   if (It == Owner.end() || Early.contains(I))
     return;
-  if (Work.Statements[It->second].Region || I->mayReadOrWriteMemory() || isa<PHINode>(I) || !isSafeToSpeculativelyExecute(I)) {
+  if (Work.Statements[It->second].Region || I->mayReadOrWriteMemory() || isa<PHINode>(I) ||
+      !isSafeToSpeculativelyExecute(I)) {
     Known = std::max(Known, It->second + 1);
     return;
   }
@@ -204,8 +212,9 @@ void Ahead::move(Site &NextS) {
 bool startAhead(Site &S, ArrayRef<Site *> Sites, Analyses &A, Cost &Weights, const Options &O) {
   Loop *L = A.LI.getLoopFor(S.Init->getParent());
   // The wait is on every path from the start to the end of the pass.
-  if (!L || S.Waits.size() != 1 || !L->contains(S.Waits.front()) || L->getHeader() != S.Init->getParent() || !L->getLoopPreheader() ||
-      !L->getLoopLatch() || !L->hasDedicatedExits() || !isa<BranchInst>(L->getLoopLatch()->getTerminator()))
+  if (!L || S.Waits.size() != 1 || !L->contains(S.Waits.front()) ||
+      L->getHeader() != S.Init->getParent() || !L->getLoopPreheader() || !L->getLoopLatch() ||
+      !L->hasDedicatedExits() || !isa<BranchInst>(L->getLoopLatch()->getTerminator()))
     return false;
   Ahead Move(S, *L, A);
   Move.Work = backwardChain(Move.Latch->getTerminator(), A);

@@ -9,10 +9,11 @@
 ///                                   work(x);
 ///                                 }
 ///
-/// The next start gets the arguments that the next pass would give it: they follow from the counter of
-/// the loop, or are read from memory that the work does not write.
+/// The next start gets the arguments that the next pass would give it: they follow from the counter
+/// of the loop, or are read from memory that the work does not write.
 ///
-/// Needs:    a loop that begins with the start and waits for this pass's message before the work; work that
+/// Needs:    a loop that begins with the start and waits for this pass's message before the work;
+/// work that
 ///           touches no buffer of the next start and calls nothing that could call MPI.
 /// Keeps:    the order and the number of starts.
 /// Costs:    a comparison a pass.
@@ -24,9 +25,10 @@
 
 namespace overlap {
 
-/// Moves the start of `S` one pass ahead; the other `Sites` tell what else may be pending. If there is
-/// work to win and it cannot be, `S.LoopRefused` says why. True if the program changed.
-bool startAhead(Site &S, llvm::ArrayRef<Site *> Sites, Analyses &A, Cost &Weights, const Options &O);
+/// Moves the start of `S` one pass ahead; the other `Sites` tell what else may be pending. If there
+/// is work to win and it cannot be, `S.LoopRefused` says why. True if the program changed.
+bool startAhead(Site &S, llvm::ArrayRef<Site *> Sites, Analyses &A, Cost &Weights,
+                const Options &O);
 
 } // namespace overlap
 #endif

@@ -1,6 +1,6 @@
 /// \file
-/// What is done to a module, and where it hangs in LLVM's pipeline: `putOff`, `classify`, the stages of each function, one remark a
-/// call.
+/// What is done to a module, and where it hangs in LLVM's pipeline: `putOff`, `classify`, the
+/// stages of each function, one remark a call.
 #include "CleanUp.h"
 #include "ErrorHandler.h"
 #include "Later.h"
@@ -80,10 +80,11 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   if (Hazard && !M.getNamedGlobal("__overlap_off"))
     new GlobalVariable(M, Type::getInt8Ty(M.getContext()), true, GlobalValue::WeakAnyLinkage,
                        ConstantInt::get(Type::getInt8Ty(M.getContext()), 1), "__overlap_off");
-  // Some files were converted before they were linked, as with -funified-lto; what was made for them is not converted again.
+  // Some files were converted before they were linked, as with -funified-lto; what was made for
+  // them is not converted again.
   if (any_of(M, [](const Function &F) {
-        return F.getName().starts_with("overlap.start.") || F.getName().starts_with("overlap.poll") ||
-               F.getName().starts_with("overlap.later.");
+        return F.getName().starts_with("overlap.start.") ||
+               F.getName().starts_with("overlap.poll") || F.getName().starts_with("overlap.later.");
       }))
     return Hazard ? PreservedAnalyses::none() : PreservedAnalyses::all();
   O = Given;
@@ -100,16 +101,18 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   if (Sites.empty() && !HasWaits)
     return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
   const Uniform Same(M);
-  O.NoWildcards = O.Sources == Wildcards::None || (O.Sources == Wildcards::Auto && Same.wholeProgram() && hasNoWildcards(M));
+  O.NoWildcards = O.Sources == Wildcards::None ||
+                  (O.Sources == Wildcards::Auto && Same.wholeProgram() && hasNoWildcards(M));
   refuseCollectives(Sites, Same, O);
   MapVector<Function *, SmallVector<Site *, 8>> OfFunction;
   // Functions with nonblocking calls of their own, unless a hazard is in the program.
   for (Function *Wait : Ends)
     if (!Hazard)
       for (User *U : Wait->users())
-        if (auto *Call = dyn_cast<CallBase>(U); Call && !Call->getFunction()->hasOptNone() &&
-                                                !Call->getFunction()->callsFunctionThatReturnsTwice() &&
-                                                !Call->getFunction()->isPresplitCoroutine())
+        if (auto *Call = dyn_cast<CallBase>(U);
+            Call && !Call->getFunction()->hasOptNone() &&
+            !Call->getFunction()->callsFunctionThatReturnsTwice() &&
+            !Call->getFunction()->isPresplitCoroutine())
           OfFunction[Call->getFunction()];
   for (Site &S : Sites)
     if (!S.Refused)
@@ -124,18 +127,23 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
       Function *F = Node->getFunction();
       if (!F || F->isDeclaration())
         continue;
-      bool CallsOpen = !Hazard && !F->hasOptNone() && !F->callsFunctionThatReturnsTwice() && !F->isPresplitCoroutine() &&
-                       any_of(*Node, [&](auto &Edge) { return Edge.second->getFunction() && Twins.contains(Edge.second->getFunction()); });
+      bool CallsOpen =
+          !Hazard && !F->hasOptNone() && !F->callsFunctionThatReturnsTwice() &&
+          !F->isPresplitCoroutine() && any_of(*Node, [&](auto &Edge) {
+            return Edge.second->getFunction() && Twins.contains(Edge.second->getFunction());
+          });
       if (!OfFunction.contains(F) && !CallsOpen)
         continue;
-      ArrayRef<Site *> Own = OfFunction.contains(F) ? ArrayRef<Site *>(OfFunction[F]) : ArrayRef<Site *>();
+      ArrayRef<Site *> Own =
+          OfFunction.contains(F) ? ArrayRef<Site *>(OfFunction[F]) : ArrayRef<Site *>();
       FunctionState State(*F, Own, FAM, O, Twins, Copies, Widened);
       runStages(State);
     }
   for (const Site &S : Sites) {
     // What a caller finishes is told there.
-    bool Elsewhere = S.Refused && Twins.contains(S.Caller) &&
-                     any_of(Widened, [&](const Site &W) { return W.InCallee && W.Loc == S.Loc && W.Info == S.Info; });
+    bool Elsewhere = S.Refused && Twins.contains(S.Caller) && any_of(Widened, [&](const Site &W) {
+                       return W.InCallee && W.Loc == S.Loc && W.Info == S.Info;
+                     });
     if (!Elsewhere && !S.FilledFirst)
       remark(S, O);
   }
@@ -202,39 +210,45 @@ private:
 
 } // namespace
 
-extern "C" LLVM_ATTRIBUTE_WEAK __attribute__((visibility("default"))) PassPluginLibraryInfo llvmGetPassPluginInfo() {
+extern "C" LLVM_ATTRIBUTE_WEAK __attribute__((visibility("default"))) PassPluginLibraryInfo
+llvmGetPassPluginInfo() {
   return {LLVM_PLUGIN_API_VERSION, "overlap", "1", [](PassBuilder &PB) {
-            PB.registerPipelineStartEPCallback([](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(Note()); });
-            PB.registerOptimizerEarlyEPCallback([](ModulePassManager &MPM, OptimizationLevel Level, auto...) {
-              if (Level != OptimizationLevel::O0)
-                MPM.addPass(BeforeVectorisation());
-              MPM.addPass(DropLines(/*AtLink=*/false));
-            });
-            PB.registerFullLinkTimeOptimizationLastEPCallback([](ModulePassManager &MPM, OptimizationLevel Level) {
-              Options O = fromEnvironment();
-              O.AtLink = true;
-              if (Level != OptimizationLevel::O0 && O.Calls != Conversion::None)
-                MPM.addPass(OverlapPass(O));
-              MPM.addPass(DropLines(/*AtLink=*/true));
-              // Functions that only twins or copies call in their place; no pass behind this one removes them.
-              MPM.addPass(GlobalDCEPass());
-            });
-            PB.registerPipelineParsingCallback([](StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::PipelineElement>) {
-              if (!Name.consume_front("overlap"))
-                return false;
-              Options O = fromEnvironment();
-              if (Name.consume_front("<") && Name.consume_back(">")) {
-                std::string Error;
-                O = Options::parse(Name, Error);
-                if (!Error.empty()) {
-                  errs() << "error: overlap: unknown settings: " << Error << "\n";
-                  return false;
-                }
-              } else if (!Name.empty()) {
-                return false;
-              }
-              MPM.addPass(OverlapPass(O));
-              return true;
-            });
+            PB.registerPipelineStartEPCallback(
+                [](ModulePassManager &MPM, OptimizationLevel) { MPM.addPass(Note()); });
+            PB.registerOptimizerEarlyEPCallback(
+                [](ModulePassManager &MPM, OptimizationLevel Level, auto...) {
+                  if (Level != OptimizationLevel::O0)
+                    MPM.addPass(BeforeVectorisation());
+                  MPM.addPass(DropLines(/*AtLink=*/false));
+                });
+            PB.registerFullLinkTimeOptimizationLastEPCallback(
+                [](ModulePassManager &MPM, OptimizationLevel Level) {
+                  Options O = fromEnvironment();
+                  O.AtLink = true;
+                  if (Level != OptimizationLevel::O0 && O.Calls != Conversion::None)
+                    MPM.addPass(OverlapPass(O));
+                  MPM.addPass(DropLines(/*AtLink=*/true));
+                  // Functions that only twins or copies call in their place; no pass behind this
+                  // one removes them.
+                  MPM.addPass(GlobalDCEPass());
+                });
+            PB.registerPipelineParsingCallback(
+                [](StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::PipelineElement>) {
+                  if (!Name.consume_front("overlap"))
+                    return false;
+                  Options O = fromEnvironment();
+                  if (Name.consume_front("<") && Name.consume_back(">")) {
+                    std::string Error;
+                    O = Options::parse(Name, Error);
+                    if (!Error.empty()) {
+                      errs() << "error: overlap: unknown settings: " << Error << "\n";
+                      return false;
+                    }
+                  } else if (!Name.empty()) {
+                    return false;
+                  }
+                  MPM.addPass(OverlapPass(O));
+                  return true;
+                });
           }};
 }

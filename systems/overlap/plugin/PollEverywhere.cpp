@@ -31,7 +31,9 @@ static bool isOfProgram(const Module &M) {
 static bool isAllocator(const Module &M) {
   return any_of(M, [](const Function &F) {
     return !F.isDeclaration() &&
-           StringSwitch<bool>(F.getName()).Cases("malloc", "calloc", "realloc", "free", "_Znwm", "_Znam", "_ZdlPv", true).Default(false);
+           StringSwitch<bool>(F.getName())
+               .Cases("malloc", "calloc", "realloc", "free", "_Znwm", "_Znam", "_ZdlPv", true)
+               .Default(false);
   });
 }
 
@@ -40,7 +42,8 @@ static bool mayInterrupt(const Function &F) {
   const FunctionType *Type = F.getFunctionType();
   bool IsHandler = Type->getReturnType()->isVoidTy() && !Type->isVarArg() &&
                    (Type->getNumParams() == 1 ||
-                    (Type->getNumParams() == 3 && Type->getParamType(1)->isPointerTy() && Type->getParamType(2)->isPointerTy())) &&
+                    (Type->getNumParams() == 3 && Type->getParamType(1)->isPointerTy() &&
+                     Type->getParamType(2)->isPointerTy())) &&
                    Type->getParamType(0)->isIntegerTy(32);
   return any_of(F.uses(), [&](const Use &U) {
     auto *Call = dyn_cast<CallBase>(U.getUser());
@@ -52,8 +55,10 @@ static bool mayInterrupt(const Function &F) {
 }
 
 static bool mayPoll(const Function &F) {
-  return !F.isDeclaration() && !F.hasAvailableExternallyLinkage() && !F.hasOptNone() && !F.hasFnAttribute(Attribute::Naked) &&
-         !F.isPresplitCoroutine() && !F.callsFunctionThatReturnsTwice() && !F.getName().starts_with("__overlap_") && !mayInterrupt(F);
+  return !F.isDeclaration() && !F.hasAvailableExternallyLinkage() && !F.hasOptNone() &&
+         !F.hasFnAttribute(Attribute::Naked) && !F.isPresplitCoroutine() &&
+         !F.callsFunctionThatReturnsTwice() && !F.getName().starts_with("__overlap_") &&
+         !mayInterrupt(F);
 }
 
 /// True if `L` sums up in an order that is left to the compiler.
@@ -82,13 +87,16 @@ struct Place {
   BasicBlock *Latch;
   DebugLoc Loc;
   GlobalVariable *State; ///< `struct place` of the run-time part.
-  Value *Pending;        ///< The requests that are pending in the strip; null if that is to be asked at the end of each.
-  Value *Step;           ///< The passes of the strip; null for one.
+  Value *Pending; ///< The requests that are pending in the strip; null if that is to be asked at
+                  ///< the end of each.
+  Value *Step;    ///< The passes of the strip; null for one.
 };
 } // namespace
 
 static Value *pending(IRBuilder<> &B) {
-  return B.CreateLoad(B.getInt32Ty(), B.CreateThreadLocalAddress(pendingCount(*B.GetInsertBlock()->getModule())), "overlap.pending");
+  return B.CreateLoad(B.getInt32Ty(),
+                      B.CreateThreadLocalAddress(pendingCount(*B.GetInsertBlock()->getModule())),
+                      "overlap.pending");
 }
 
 /// True if a pass of `L` may start or end a request.
@@ -105,11 +113,12 @@ static bool mayStart(const Loop &L) {
 static GlobalVariable *stateFor(Function &F) {
   Type *Int = Type::getInt32Ty(F.getContext());
   auto *Of = StructType::get(F.getContext(), {Int, Int, Type::getInt64Ty(F.getContext())});
-  return new GlobalVariable(*F.getParent(), Of, false, GlobalValue::InternalLinkage, ConstantAggregateZero::get(Of), "overlap.place");
+  return new GlobalVariable(*F.getParent(), Of, false, GlobalValue::InternalLinkage,
+                            ConstantAggregateZero::get(Of), "overlap.place");
 }
 
-/// Where the loop `L` polls. Between strips, if its passes would feel a comparison; a loop around others whose passes are long and one that
-/// calls need none, and less code is compiled faster.
+/// Where the loop `L` polls. Between strips, if its passes would feel a comparison; a loop around
+/// others whose passes are long and one that calls need none, and less code is compiled faster.
 static std::optional<Place> placeIn(Loop &L, FunctionAnalysisManager &FAM, Cost &Weights) {
   uint64_t Weight = passWeight(L, FAM, Weights);
   DebugLoc Loc = L.getStartLoc();
@@ -127,7 +136,8 @@ static std::optional<Place> placeIn(Loop &L, FunctionAnalysisManager &FAM, Cost 
       Pending = pending(B);
       Value *Left = B.CreateLoad(B.getInt32Ty(), State, "overlap.left");
       Left = B.CreateBinaryIntrinsic(Intrinsic::smax, Left, B.getInt32(1));
-      return B.CreateSelect(B.CreateICmpSGT(Pending, B.getInt32(0)), B.CreateZExt(Left, Int), Constant::getAllOnesValue(Int));
+      return B.CreateSelect(B.CreateICmpSGT(Pending, B.getInt32(0)), B.CreateZExt(Left, Int),
+                            Constant::getAllOnesValue(Int));
     };
     if (Strips Made = strip(L, FAM, LengthOf); Made.Header)
       return Place{Made.Latch, Loc, State, Pending, Made.Step};
@@ -148,10 +158,12 @@ static void pollAt(const Place &At, FunctionAnalysisManager &FAM, const Options 
   Value *Pending = At.Pending ? At.Pending : pending(B);
   MDNode *Rarely = MDBuilder(F.getContext()).createBranchWeights(1, 10000);
   DomTreeUpdater Updater(DT, DomTreeUpdater::UpdateStrategy::Eager);
-  B.SetInsertPoint(SplitBlockAndInsertIfThen(B.CreateICmpSGT(Pending, B.getInt32(0)), End, false, Rarely, &Updater, &LI));
+  B.SetInsertPoint(SplitBlockAndInsertIfThen(B.CreateICmpSGT(Pending, B.getInt32(0)), End, false,
+                                             Rarely, &Updater, &LI));
   Function *Poll = runtime(M, "__overlap_poll_after");
   Value *Passes = At.Step ? B.CreateTrunc(At.Step, B.getInt32Ty()) : B.getInt32(1);
-  B.CreateCall(Poll, {At.State, Passes, B.getInt64(uint64_t(O.PollUs) * 1000)})->setCallingConv(Poll->getCallingConv());
+  B.CreateCall(Poll, {At.State, Passes, B.getInt64(uint64_t(O.PollUs) * 1000)})
+      ->setCallingConv(Poll->getCallingConv());
 }
 
 /// True if `L` polls, or asks MPI for something else.
@@ -172,7 +184,8 @@ static unsigned pollIn(Function &F, FunctionAnalysisManager &FAM, Cost &Weights,
   if (LI.empty())
     return 0;
   auto IsInside = [&](const Loop &L) {
-    return !Only || (all_of(L.blocks(), [&](BasicBlock *Block) { return Only->contains(Block); }) && !asksAlready(L));
+    return !Only || (all_of(L.blocks(), [&](BasicBlock *Block) { return Only->contains(Block); }) &&
+                     !asksAlready(L));
   };
   SmallPtrSet<BasicBlock *, 8> Headers;
   for (Loop *L : LI.getLoopsInPreorder())
@@ -189,7 +202,8 @@ static unsigned pollIn(Function &F, FunctionAnalysisManager &FAM, Cost &Weights,
     FAM.clear(F, F.getName());
   SmallVector<Loop *, 8> Chosen;
   for (Loop *L : FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder()) {
-    if (!Headers.contains(L->getHeader()) || (L->getParentLoop() && Headers.contains(L->getParentLoop()->getHeader())))
+    if (!Headers.contains(L->getHeader()) ||
+        (L->getParentLoop() && Headers.contains(L->getParentLoop()->getHeader())))
       continue;
     unsigned Before = Chosen.size();
     chooseLoops(*L, FAM, Weights, Chosen);
@@ -216,11 +230,12 @@ static unsigned pollIn(Function &F, FunctionAnalysisManager &FAM, Cost &Weights,
   return Places.size();
 }
 
-/// What was known of functions that do not poll does not hold for those that do, nor for their callers.
+/// What was known of functions that do not poll does not hold for those that do, nor for their
+/// callers.
 static void forgetEffects(ArrayRef<Function *> Polling) {
   AttributeMask NoMore;
-  for (auto Kind : {Attribute::Memory, Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse, Attribute::WillReturn,
-                    Attribute::Speculatable, Attribute::NoCallback})
+  for (auto Kind : {Attribute::Memory, Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse,
+                    Attribute::WillReturn, Attribute::Speculatable, Attribute::NoCallback})
     NoMore.addAttribute(Kind);
   SetVector<Function *> Work(Polling.begin(), Polling.end());
   for (unsigned Idx = 0; Idx < Work.size(); ++Idx) {
@@ -233,9 +248,10 @@ static void forgetEffects(ArrayRef<Function *> Polling) {
   }
 }
 
-/// Polls in all functions of `M`, or in the blocks of `Only`, and counts around all calls of MPI if there is such a loop or if
-/// other files may have some.
-static bool pollIn(Module &M, FunctionAnalysisManager &FAM, const Options &O, const OwnWindows *Only) {
+/// Polls in all functions of `M`, or in the blocks of `Only`, and counts around all calls of MPI if
+/// there is such a loop or if other files may have some.
+static bool pollIn(Module &M, FunctionAnalysisManager &FAM, const Options &O,
+                   const OwnWindows *Only) {
   // A module that was compiled before it was linked is done already.
   if (O.Poll == Progress::Off || hasRuntime(M) || !isOfProgram(M) || isAllocator(M))
     return false;
@@ -245,7 +261,8 @@ static bool pollIn(Module &M, FunctionAnalysisManager &FAM, const Options &O, co
   Cost Weights(FAM);
   for (Function *F : Functions) {
     auto *Inside = Only ? Only->find(F) : nullptr;
-    if (mayPoll(*F) && (!Only || Inside != Only->end()) && pollIn(*F, FAM, Weights, O, Only ? &Inside->second : nullptr))
+    if (mayPoll(*F) && (!Only || Inside != Only->end()) &&
+        pollIn(*F, FAM, Weights, O, Only ? &Inside->second : nullptr))
       Polling.push_back(F);
   }
   forgetEffects(Polling);
@@ -260,7 +277,9 @@ static bool pollIn(Module &M, FunctionAnalysisManager &FAM, const Options &O, co
   return Changed;
 }
 
-bool pollEverywhere(Module &M, FunctionAnalysisManager &FAM, const Options &O) { return pollIn(M, FAM, O, nullptr); }
+bool pollEverywhere(Module &M, FunctionAnalysisManager &FAM, const Options &O) {
+  return pollIn(M, FAM, O, nullptr);
+}
 
 bool pollInOwnWindows(Module &M, FunctionAnalysisManager &FAM, const Options &O) {
   OwnWindows Windows = findOwnWindows(M, FAM);

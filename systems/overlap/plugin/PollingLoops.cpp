@@ -25,11 +25,13 @@ uint64_t passWeight(Loop &L, FunctionAnalysisManager &FAM, Cost &Weights) {
 }
 
 bool mayBeLong(Loop &L, FunctionAnalysisManager &FAM, Cost &Weights) {
-  unsigned Known = FAM.getResult<ScalarEvolutionAnalysis>(*L.getHeader()->getParent()).getSmallConstantTripCount(&L);
+  unsigned Known = FAM.getResult<ScalarEvolutionAnalysis>(*L.getHeader()->getParent())
+                       .getSmallConstantTripCount(&L);
   return !Known || Known * passWeight(L, FAM, Weights) > StripWeight;
 }
 
-void chooseLoops(Loop &L, FunctionAnalysisManager &FAM, Cost &Weights, SmallVectorImpl<Loop *> &Chosen) {
+void chooseLoops(Loop &L, FunctionAnalysisManager &FAM, Cost &Weights,
+                 SmallVectorImpl<Loop *> &Chosen) {
   if (L.isInnermost() && passWeight(L, FAM, Weights) < PassMin)
     return;
   unsigned Before = Chosen.size();

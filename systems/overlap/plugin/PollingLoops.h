@@ -1,6 +1,6 @@
 /// \file
-/// Which loops are to poll: the innermost ones around an innermost loop whose one pass is long enough to carry a poll, so
-/// that innermost loops stay as they are and vectorise.
+/// Which loops are to poll: the innermost ones around an innermost loop whose one pass is long
+/// enough to carry a poll, so that innermost loops stay as they are and vectorise.
 ///
 ///   for (k...)             not this one: the one inside polls
 ///     for (j...)           this one
@@ -17,8 +17,8 @@ namespace overlap {
 
 /// A pass through a loop with less work would feel a poll, in weighted instructions.
 constexpr uint64_t PassMin = 500;
-/// A strip of a loop whose passes are short, in weighted instructions: long enough to vectorise and not to feel its ends,
-/// short against the time between two polls.
+/// A strip of a loop whose passes are short, in weighted instructions: long enough to vectorise and
+/// not to feel its ends, short against the time between two polls.
 constexpr uint64_t StripWeight = 40000;
 
 /// One pass through `L`, in weighted instructions; a loop inside whose length is not known is long.
@@ -27,8 +27,10 @@ uint64_t passWeight(llvm::Loop &L, llvm::FunctionAnalysisManager &FAM, Cost &Wei
 /// True if `L` may run for longer than a strip.
 bool mayBeLong(llvm::Loop &L, llvm::FunctionAnalysisManager &FAM, Cost &Weights);
 
-/// Adds the loops in `L`, itself among them, that can carry a poll in each pass. None lies in another.
-void chooseLoops(llvm::Loop &L, llvm::FunctionAnalysisManager &FAM, Cost &Weights, llvm::SmallVectorImpl<llvm::Loop *> &Chosen);
+/// Adds the loops in `L`, itself among them, that can carry a poll in each pass. None lies in
+/// another.
+void chooseLoops(llvm::Loop &L, llvm::FunctionAnalysisManager &FAM, Cost &Weights,
+                 llvm::SmallVectorImpl<llvm::Loop *> &Chosen);
 
 } // namespace overlap
 #endif

@@ -19,11 +19,14 @@ const Profile *Profile::read(StringRef Path) {
     return Known->get();
   Known.emplace();
   auto Text = MemoryBuffer::getFile(Path);
-  auto Read = Text ? json::parse((*Text)->getBuffer()) : Expected<json::Value>(errorCodeToError(Text.getError()));
+  auto Read = Text ? json::parse((*Text)->getBuffer())
+                   : Expected<json::Value>(errorCodeToError(Text.getError()));
   const json::Object *Object = Read ? Read->getAsObject() : nullptr;
-  const json::Array *Sites = Object && Object->getInteger("overlap_profile") == 1 ? Object->getArray("sites") : nullptr;
+  const json::Array *Sites =
+      Object && Object->getInteger("overlap_profile") == 1 ? Object->getArray("sites") : nullptr;
   if (!Sites) {
-    errs() << "warning: overlap: `" << Path << "` is no profile of `meanwhile overlap trace --profile`, and is left out";
+    errs() << "warning: overlap: `" << Path
+           << "` is no profile of `meanwhile overlap trace --profile`, and is left out";
     if (!Read)
       errs() << ": " << toString(Read.takeError());
     errs() << "\n";
@@ -33,16 +36,20 @@ const Profile *Profile::read(StringRef Path) {
   (*Known)->Program = Object->getString("program").value_or("").str();
   for (const json::Value &Each : *Sites)
     if (const json::Object *Site = Each.getAsObject())
-      (*Known)->Calls.push_back({Site->getString("call").value_or("").str(), Site->getString("file").value_or("").str(),
-                                 static_cast<unsigned>(Site->getInteger("line").value_or(0)), Site->getNumber("us").value_or(0)});
+      (*Known)->Calls.push_back({Site->getString("call").value_or("").str(),
+                                 Site->getString("file").value_or("").str(),
+                                 static_cast<unsigned>(Site->getInteger("line").value_or(0)),
+                                 Site->getNumber("us").value_or(0)});
   return Known->get();
 }
 
-/// True if one path ends with the other: debug information names a file by a longer path than the compiler was given.
+/// True if one path ends with the other: debug information names a file by a longer path than the
+/// compiler was given.
 static bool sameFile(StringRef A, StringRef B) {
   StringRef Long = A.size() < B.size() ? B : A, Short = A.size() < B.size() ? A : B;
   Short.consume_front("./");
-  return Long.ends_with(Short) && (Long.size() == Short.size() || sys::path::is_separator(Long[Long.size() - Short.size() - 1]));
+  return Long.ends_with(Short) && (Long.size() == Short.size() ||
+                                   sys::path::is_separator(Long[Long.size() - Short.size() - 1]));
 }
 
 std::optional<Refusal> Profile::decide(Site &S) const {

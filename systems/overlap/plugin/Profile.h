@@ -1,8 +1,9 @@
 /// \file
-/// What a run of the program has measured (`meanwhile overlap trace --profile`): which calls waited, and which never did.
+/// What a run of the program has measured (`meanwhile overlap trace --profile`): which calls
+/// waited, and which never did.
 ///
-/// Needs:    line numbers, as the driver asks for them; without one a call is decided as if there were no profile.
-/// Keeps:    everything: it only decides which calls are looked at.
+/// Needs:    line numbers, as the driver asks for them; without one a call is decided as if there
+/// were no profile. Keeps:    everything: it only decides which calls are looked at.
 #ifndef OVERLAP_PROFILE_H
 #define OVERLAP_PROFILE_H
 

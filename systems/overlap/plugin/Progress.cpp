@@ -25,8 +25,8 @@ static constexpr uint64_t WindowMin = 1000;
 
 /// A function that takes a smaller part of a window is not copied: 1 in this many.
 static constexpr uint64_t PartMin = 8;
-/// The copies of a module have no more instructions than this, or than a fortieth of the module: a copy costs a
-/// compilation about twice what its function does.
+/// The copies of a module have no more instructions than this, or than a fortieth of the module: a
+/// copy costs a compilation about twice what its function does.
 static constexpr uint64_t CopiesMin = 1000;
 
 PollingCopies::PollingCopies(const Module &M) {
@@ -36,8 +36,8 @@ PollingCopies::PollingCopies(const Module &M) {
   Left = std::max(Size / 40, CopiesMin);
 }
 
-/// A place for what the rate of polls in `F` goes by, and for how many passes are left until the next. A window that
-/// starts at `Start` does not go by what was found in the one before.
+/// A place for what the rate of polls in `F` goes by, and for how many passes are left until the
+/// next. A window that starts at `Start` does not go by what was found in the one before.
 std::pair<AllocaInst *, AllocaInst *> Polls::rate(Function &F, Instruction *Start) {
   BasicBlock &Entry = F.getEntryBlock();
   IRBuilder<> Top(&Entry, Entry.getFirstInsertionPt());
@@ -45,8 +45,10 @@ std::pair<AllocaInst *, AllocaInst *> Polls::rate(Function &F, Instruction *Star
   AllocaInst *Rate = Top.CreateAlloca(RateType, nullptr, "overlap.rate");
   AllocaInst *Passes = Top.CreateAlloca(Top.getInt32Ty(), nullptr, "overlap.passes");
   IRBuilder<> AfterAllocas(&Entry, Entry.getFirstNonPHIOrDbgOrAlloca());
-  AfterAllocas.CreateStore(AfterAllocas.getInt64(0), AfterAllocas.CreateStructGEP(RateType, Rate, 0));
-  AfterAllocas.CreateStore(AfterAllocas.getInt32(1), AfterAllocas.CreateStructGEP(RateType, Rate, 1));
+  AfterAllocas.CreateStore(AfterAllocas.getInt64(0),
+                           AfterAllocas.CreateStructGEP(RateType, Rate, 0));
+  AfterAllocas.CreateStore(AfterAllocas.getInt32(1),
+                           AfterAllocas.CreateStructGEP(RateType, Rate, 1));
   AfterAllocas.CreateStore(AfterAllocas.getInt32(1), Passes);
   if (Start) {
     IRBuilder<> B(Start->getNextNode());
@@ -55,9 +57,11 @@ std::pair<AllocaInst *, AllocaInst *> Polls::rate(Function &F, Instruction *Star
   return {Rate, Passes};
 }
 
-/// The loops that poll, among those that lie in the window as a whole. Loops are cut into strips for it, so that they do not
-/// count their passes; one that cannot be cut counts them, and polls nowhere if it is innermost.
-SmallVector<Polls::Place, 4> Polls::places(Function &F, Instruction *Start, function_ref<bool(Loop &)> Inside) {
+/// The loops that poll, among those that lie in the window as a whole. Loops are cut into strips
+/// for it, so that they do not count their passes; one that cannot be cut counts them, and polls
+/// nowhere if it is innermost.
+SmallVector<Polls::Place, 4> Polls::places(Function &F, Instruction *Start,
+                                           function_ref<bool(Loop &)> Inside) {
   SmallVector<Loop *, 4> Chosen, Alone;
   for (Loop *L : FAM.getResult<LoopAnalysis>(F).getLoopsInPreorder()) {
     if (!Inside(*L) || (L->getParentLoop() && Inside(*L->getParentLoop())))
@@ -70,18 +74,23 @@ SmallVector<Polls::Place, 4> Polls::places(Function &F, Instruction *Start, func
   SmallVector<Place, 4> Found;
   for (Loop *L : Chosen) {
     auto [Rate, Passes] = rate(F, Start);
-    Strips Made =
-        strip(*L, FAM, [Left = Passes](IRBuilder<> &B, Type *Int) { return B.CreateZExt(B.CreateLoad(B.getInt32Ty(), Left), Int); });
+    Strips Made = strip(*L, FAM, [Left = Passes](IRBuilder<> &B, Type *Int) {
+      return B.CreateZExt(B.CreateLoad(B.getInt32Ty(), Left), Int);
+    });
     if (!Made.Header) {
       Found.push_back({L, Rate, Passes, nullptr});
       continue;
     }
     IRBuilder<> B(Made.Latch->getTerminator());
-    Found.push_back({L->getParentLoop(), Rate, Passes, B.CreateTrunc(B.CreateSub(Made.Length, Made.Step), B.getInt32Ty())});
+    Found.push_back({L->getParentLoop(), Rate, Passes,
+                     B.CreateTrunc(B.CreateSub(Made.Length, Made.Step), B.getInt32Ty())});
   }
   for (Loop *L : Alone) {
-    uint64_t Length = std::clamp<uint64_t>(StripWeight / std::max<uint64_t>(passWeight(*L, FAM, Weights), 1), 64, 1 << 16);
-    if (strip(*L, FAM, [&](IRBuilder<> &, Type *Int) { return ConstantInt::get(Int, Length); }).Header) {
+    uint64_t Length = std::clamp<uint64_t>(
+        StripWeight / std::max<uint64_t>(passWeight(*L, FAM, Weights), 1), 64, 1 << 16);
+    if (strip(*L, FAM, [&](IRBuilder<> &, Type *Int) {
+          return ConstantInt::get(Int, Length);
+        }).Header) {
       auto [Rate, Passes] = rate(F, Start);
       Found.push_back({L->getParentLoop(), Rate, Passes, nullptr});
     }
@@ -97,14 +106,17 @@ void Polls::insertAt(const Place &At, Value *State, const Binding &Bind, unsigne
   auto &LI = FAM.getResult<LoopAnalysis>(F);
   if (Latch && isa<BranchInst>(Latch->getTerminator())) {
     IRBuilder<> B(Latch->getTerminator());
-    Value *Left = At.Left ? At.Left : B.CreateSub(B.CreateLoad(B.getInt32Ty(), At.Passes), B.getInt32(1));
+    Value *Left =
+        At.Left ? At.Left : B.CreateSub(B.CreateLoad(B.getInt32Ty(), At.Passes), B.getInt32(1));
     B.CreateStore(Left, At.Passes);
     MDNode *Rarely = MDBuilder(F.getContext()).createBranchWeights(1, 10000);
     DomTreeUpdater Updater(DT, DomTreeUpdater::UpdateStrategy::Eager);
-    Instruction *Then =
-        SplitBlockAndInsertIfThen(B.CreateICmpSLE(Left, B.getInt32(0)), Latch->getTerminator(), false, Rarely, &Updater, &LI);
+    Instruction *Then = SplitBlockAndInsertIfThen(
+        B.CreateICmpSLE(Left, B.getInt32(0)), Latch->getTerminator(), false, Rarely, &Updater, &LI);
     B.SetInsertPoint(Then);
-    B.CreateStore(B.CreateCall(message(*F.getParent(), Bind, "poll"), {State, At.Rate, everyNs(F.getContext(), O)}), At.Passes);
+    B.CreateStore(B.CreateCall(message(*F.getParent(), Bind, "poll"),
+                               {State, At.Rate, everyNs(F.getContext(), O)}),
+                  At.Passes);
     ++Count;
   }
   PromoteMemToReg({At.Passes}, DT);
@@ -113,11 +125,14 @@ void Polls::insertAt(const Place &At, Value *State, const Binding &Bind, unsigne
 /// True if `F` has a loop that may be long.
 bool Polls::hasLongLoop(Function &F) {
   auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
-  return any_of(FAM.getResult<LoopAnalysis>(F),
-                [&](Loop *L) { return !L->isInnermost() || !SE.getSmallConstantTripCount(L) || passWeight(*L, FAM, Weights) >= PassMin; });
+  return any_of(FAM.getResult<LoopAnalysis>(F), [&](Loop *L) {
+    return !L->isInnermost() || !SE.getSmallConstantTripCount(L) ||
+           passWeight(*L, FAM, Weights) >= PassMin;
+  });
 }
 
-/// A copy of `F` that polls in its loops; null if it has none that is long enough, or if no more copies are to be made.
+/// A copy of `F` that polls in its loops; null if it has none that is long enough, or if no more
+/// copies are to be made.
 Function *Polls::copyOf(Function &F, const Binding &Bind, unsigned &Count) {
   auto It = Copies.Made.find({&F, Bind.Fortran});
   if (It == Copies.Made.end()) {
@@ -129,7 +144,8 @@ Function *Polls::copyOf(Function &F, const Binding &Bind, unsigned &Count) {
     SmallVector<Type *, 8> Types(F.getFunctionType()->params());
     Types.push_back(PointerType::getUnqual(F.getContext()));
     auto *Type = FunctionType::get(F.getReturnType(), Types, false);
-    auto *Copy = Function::Create(Type, GlobalValue::InternalLinkage, F.getName() + ".overlap", F.getParent());
+    auto *Copy = Function::Create(Type, GlobalValue::InternalLinkage, F.getName() + ".overlap",
+                                  F.getParent());
     ValueToValueMapTy Map;
     for (Argument &A : F.args()) {
       Copy->getArg(A.getArgNo())->setName(A.getName());
@@ -142,8 +158,8 @@ Function *Polls::copyOf(Function &F, const Binding &Bind, unsigned &Count) {
     Copy->setDSOLocal(true);
     Copy->setComdat(nullptr);
     // A poll synchronises and writes what MPI writes.
-    for (auto Kind : {Attribute::Memory, Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse, Attribute::WillReturn,
-                      Attribute::Speculatable, Attribute::NoCallback})
+    for (auto Kind : {Attribute::Memory, Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse,
+                      Attribute::WillReturn, Attribute::Speculatable, Attribute::NoCallback})
       Copy->removeFnAttr(Kind);
     unsigned Inside = 0;
     for (const Place &At : places(*Copy, nullptr, [](Loop &L) { return true; }))
@@ -182,15 +198,18 @@ void Polls::insert(Site &S) {
         Work.push_back({Next, Next->begin()});
   }
   // STEP 2: the outermost loops that lie in it as a whole.
-  SmallVector<Place, 4> Places =
-      places(F, S.Init, [&](Loop &L) { return all_of(L.blocks(), [&](BasicBlock *B) { return Inside.contains(B); }); });
+  SmallVector<Place, 4> Places = places(F, S.Init, [&](Loop &L) {
+    return all_of(L.blocks(), [&](BasicBlock *B) { return Inside.contains(B); });
+  });
   for (const Place &At : Places)
     insertAt(At, S.State, S.Bind, S.Polls);
   // STEP 3: functions called outside of the loops that poll now.
   erase_if(Calls, [&](CallInst *Call) {
     Function *Callee = Call->getCalledFunction();
-    return !Callee || Callee->isDeclaration() || Callee->getName().starts_with("overlap.") || Call->isMustTailCall() ||
-           Call->hasOperandBundles() || Callee->getFunctionType() != Call->getFunctionType() || Callee->getName().ends_with(".overlap") ||
+    return !Callee || Callee->isDeclaration() || Callee->getName().starts_with("overlap.") ||
+           Call->isMustTailCall() || Call->hasOperandBundles() ||
+           Callee->getFunctionType() != Call->getFunctionType() ||
+           Callee->getName().ends_with(".overlap") ||
            any_of(Places, [&](const Place &At) { return At.L->contains(Call); });
   });
   if (!Calls.empty())
@@ -206,14 +225,16 @@ void Polls::insertAround(ArrayRef<CallInst *> Calls, Site &S) {
   std::pair<AllocaInst *, AllocaInst *> Rate;
   for (CallInst *Call : Calls) {
     Function &Callee = *Call->getCalledFunction();
-    Function *Copy = Weights.weight(*Call) >= Whole / PartMin ? copyOf(Callee, S.Bind, S.Polls) : nullptr;
+    Function *Copy =
+        Weights.weight(*Call) >= Whole / PartMin ? copyOf(Callee, S.Bind, S.Polls) : nullptr;
     if (!Copy) {
       if (!hasLongLoop(Callee) || is_contained(S.Waits, nextOf(Call)))
         continue;
       if (!Rate.first)
         Rate = rate(F, S.Init);
       IRBuilder<> B(Call->getNextNode());
-      B.CreateCall(message(*F.getParent(), S.Bind, "tick"), {S.State, Rate.first, Rate.second, everyNs(F.getContext(), O)});
+      B.CreateCall(message(*F.getParent(), S.Bind, "tick"),
+                   {S.State, Rate.first, Rate.second, everyNs(F.getContext(), O)});
       ++S.Polls;
       continue;
     }
@@ -225,7 +246,8 @@ void Polls::insertAround(ArrayRef<CallInst *> Calls, Site &S) {
     SmallVector<AttributeSet, 8> OfArgs;
     for (unsigned At = 0; At < Call->arg_size(); ++At)
       OfArgs.push_back(Old.getParamAttrs(At));
-    New->setAttributes(AttributeList::get(F.getContext(), AttributeSet(), Old.getRetAttrs(), OfArgs));
+    New->setAttributes(
+        AttributeList::get(F.getContext(), AttributeSet(), Old.getRetAttrs(), OfArgs));
     New->setCallingConv(Call->getCallingConv());
     New->takeName(Call);
     Call->replaceAllUsesWith(New);
@@ -250,8 +272,10 @@ void Polls::insert(ExistingWait &E, Effects &Fx) {
   forEachInWindow(Window, [&](Instruction &I) {
     auto *Call = dyn_cast<CallBase>(&I);
     const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-    bool OfMpi = Callee && (isMpiName(Callee->getName()) || Callee->getName().starts_with("overlap."));
-    Alone &= OfMpi ? !Callee->getName().ends_with_insensitive("mpi_finalize") && !Callee->getName().ends_with_insensitive("mpi_finalize_")
+    bool OfMpi =
+        Callee && (isMpiName(Callee->getName()) || Callee->getName().starts_with("overlap."));
+    Alone &= OfMpi ? !Callee->getName().ends_with_insensitive("mpi_finalize") &&
+                         !Callee->getName().ends_with_insensitive("mpi_finalize_")
                    : !(Call || I.isAtomic()) || !Fx.stops(I);
   });
   if (!Alone)

@@ -11,14 +11,16 @@
 ///
 /// The loop that polls is the innermost one around an innermost loop whose one pass is long enough;
 /// innermost loops stay as they are, so that they vectorise. A strip is as many passes as may go by
-/// until the next poll, so that the passes are not counted; a loop whose length is not known when it
-/// begins counts them. An innermost loop that stands alone is cut into strips of a fixed length. A function
-/// that takes much of a window is copied, and the copy polls, as long as the copies of a module stay
-/// small; behind other long calls stands a call of `overlap.tick`, which counts and polls.
+/// until the next poll, so that the passes are not counted; a loop whose length is not known when
+/// it begins counts them. An innermost loop that stands alone is cut into strips of a fixed length.
+/// A function that takes much of a window is copied, and the copy polls, as long as the copies of a
+/// module stay small; behind other long calls stands a call of `overlap.tick`, which counts and
+/// polls.
 ///
 /// Needs:    windows at their final size.
 /// Keeps:    what the program computes; MPI_Test starts nothing.
-/// Costs:    a clock call and a test about every poll-us microseconds, a counter where there are no strips.
+/// Costs:    a clock call and a test about every poll-us microseconds, a counter where there are no
+/// strips.
 #ifndef OVERLAP_PROGRESS_H
 #define OVERLAP_PROGRESS_H
 
@@ -54,8 +56,8 @@ public:
   /// Puts polls into the window of `S`.
   void insert(Site &S);
 
-  /// Puts polls into the largest window of the program's own calls. None if the window holds a call that could give
-  /// MPI to another thread.
+  /// Puts polls into the largest window of the program's own calls. None if the window holds a call
+  /// that could give MPI to another thread.
   void insert(ExistingWait &E, Effects &Fx);
 
 private:
@@ -64,11 +66,14 @@ private:
     llvm::Loop *L;            ///< At the end of each of its passes.
     llvm::AllocaInst *Rate;   ///< What the rate of the polls goes by.
     llvm::AllocaInst *Passes; ///< Until the next poll.
-    llvm::Value *Left;        ///< Passes at the end of a pass, which is a strip of them then; null: they are counted one by one.
+    llvm::Value *Left; ///< Passes at the end of a pass, which is a strip of them then; null: they
+                       ///< are counted one by one.
   };
 
-  std::pair<llvm::AllocaInst *, llvm::AllocaInst *> rate(llvm::Function &F, llvm::Instruction *Start);
-  llvm::SmallVector<Place, 4> places(llvm::Function &F, llvm::Instruction *Start, llvm::function_ref<bool(llvm::Loop &)> Inside);
+  std::pair<llvm::AllocaInst *, llvm::AllocaInst *> rate(llvm::Function &F,
+                                                         llvm::Instruction *Start);
+  llvm::SmallVector<Place, 4> places(llvm::Function &F, llvm::Instruction *Start,
+                                     llvm::function_ref<bool(llvm::Loop &)> Inside);
   void insertAt(const Place &At, llvm::Value *State, const Binding &B, unsigned &Count);
   void insertAround(llvm::ArrayRef<llvm::CallInst *> Calls, Site &S);
   bool hasLongLoop(llvm::Function &F);

@@ -9,13 +9,15 @@ using namespace llvm;
 
 namespace overlap {
 
-/// True if pass 0 begins with what lies one step before what it loads itself, and nothing in the loop or between writes that.
+/// True if pass 0 begins with what lies one step before what it loads itself, and nothing in the
+/// loop or between writes that.
 static bool isLoadedBefore(PassLoop &P, const Carried &Of) {
   auto *First = dyn_cast<LoadInst>(Of.Phi->getIncomingValueForBlock(P.Before));
   ScalarEvolution &SE = P.SE;
   Type *Distance = SE.getEffectiveSCEVType(Of.Load->getPointerOperandType());
   const SCEV *Step = SE.getConstant(Distance, Of.Step, /*isSigned=*/true);
-  if (!First || !First->isSimple() || First->getParent() != P.Before || First->getType() != Of.Load->getType() ||
+  if (!First || !First->isSimple() || First->getParent() != P.Before ||
+      First->getType() != Of.Load->getType() ||
       SE.getSCEV(First->getPointerOperand()) != SE.getMinusSCEV(Of.Start, Step))
     return false;
   for (Instruction *I = First->getNextNode(); I; I = I->getNextNode())
@@ -23,18 +25,22 @@ static bool isLoadedBefore(PassLoop &P, const Carried &Of) {
       return false;
   auto &AA = P.FAM.getResult<AAManager>(P.F);
   auto *Read = find_if(P.Touches, [&](const Touch &T) { return T.I == Of.Load; });
-  return all_of(P.Touches, [&](const Touch &T) { return !T.Writes || AA.isNoAlias(T.around(), Read->around()); });
+  return all_of(P.Touches, [&](const Touch &T) {
+    return !T.Writes || AA.isNoAlias(T.around(), Read->around());
+  });
 }
 
 static bool reloadCarried(Loop &L, FunctionAnalysisManager &FAM) {
   PassLoop P(L, FAM);
-  if (!P.check() || P.CarriedLoads.empty() || !all_of(P.CarriedLoads, [&](const Carried &Of) { return isLoadedBefore(P, Of); }))
+  if (!P.check() || P.CarriedLoads.empty() ||
+      !all_of(P.CarriedLoads, [&](const Carried &Of) { return isLoadedBefore(P, Of); }))
     return false;
   ScalarEvolution &SE = P.SE;
   for (const Carried &Of : P.CarriedLoads) {
     Type *Distance = SE.getEffectiveSCEVType(Of.Load->getPointerOperandType());
     const SCEV *Step = SE.getConstant(Distance, Of.Step, /*isSigned=*/true);
-    const SCEV *Place = SE.getAddRecExpr(SE.getMinusSCEV(Of.Start, Step), Step, &L, SCEV::FlagAnyWrap);
+    const SCEV *Place =
+        SE.getAddRecExpr(SE.getMinusSCEV(Of.Start, Step), Step, &L, SCEV::FlagAnyWrap);
     SCEVExpander Expander = expander(SE, P.F.getDataLayout());
     Instruction *At = &*P.Header->getFirstInsertionPt();
     Value *Ptr = Expander.expandCodeFor(Place, Of.Load->getPointerOperandType(), At->getIterator());

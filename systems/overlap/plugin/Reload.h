@@ -1,5 +1,6 @@
 /// \file
-/// Undoes what redundancy elimination does to the bounds of rows: each pass loads again what the pass before has loaded.
+/// Undoes what redundancy elimination does to the bounds of rows: each pass loads again what the
+/// pass before has loaded.
 ///
 ///   end = at[0];                          for (k = 0; k < n; k++) {
 ///   for (k = 0; k < n; k++) {      --->     start = at[k];
@@ -8,8 +9,8 @@
 ///
 /// A pass is then told by its number alone, and can be run or looked at without the one before.
 ///
-/// Needs:    a loop that stores nothing where it loads that; what the first pass begins with is loaded in front of the loop.
-/// Keeps:    all values.
+/// Needs:    a loop that stores nothing where it loads that; what the first pass begins with is
+/// loaded in front of the loop. Keeps:    all values.
 /// Costs:    a load in each pass.
 #ifndef OVERLAP_RELOAD_H
 #define OVERLAP_RELOAD_H

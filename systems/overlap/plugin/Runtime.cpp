@@ -53,7 +53,8 @@ static void link(Module &M, const RuntimeFile &File) {
   if (M.getNamedValue(File.Key))
     return;
   StringRef Bytes(reinterpret_cast<const char *>(File.Bitcode.data()), File.Bitcode.size());
-  Expected<std::unique_ptr<Module>> Read = parseBitcodeFile(MemoryBufferRef(Bytes, File.Key), M.getContext());
+  Expected<std::unique_ptr<Module>> Read =
+      parseBitcodeFile(MemoryBufferRef(Bytes, File.Key), M.getContext());
   if (!Read)
     report_fatal_error(Read.takeError());
   Module &Part = **Read;
@@ -70,9 +71,11 @@ static void link(Module &M, const RuntimeFile &File) {
     OfCompiler.addAttribute(Attribute::UWTable);
     F.removeFnAttrs(OfCompiler);
   }
-  // Where the program has a function of MPI for itself, whose arguments may have been taken away, the library's own name.
+  // Where the program has a function of MPI for itself, whose arguments may have been taken away,
+  // the library's own name.
   for (Function &F : Part)
-    if (const Function *Known = M.getFunction(F.getName()); Known && Known->hasLocalLinkage() && isMpiSymbol(F.getName()))
+    if (const Function *Known = M.getFunction(F.getName());
+        Known && Known->hasLocalLinkage() && isMpiSymbol(F.getName()))
       F.setName((F.getName().starts_with("mpi_") ? "p" : "P") + F.getName());
   SmallVector<std::string, 16> Shared;
   for (GlobalObject &G : Part.global_objects())
@@ -87,33 +90,39 @@ static void link(Module &M, const RuntimeFile &File) {
         G.setDSOLocal(true);
       }
     }
-  // A loop keeps its registers over the one call that it hardly ever makes, where the target has such a convention. The
-  // dynamic linker does not know it, so no such call may go by way of it: hence hidden.
+  // A loop keeps its registers over the one call that it hardly ever makes, where the target has
+  // such a convention. The dynamic linker does not know it, so no such call may go by way of it:
+  // hence hidden.
   Triple Target(M.getTargetTriple());
   Function *Poll = Part.getFunction("__overlap_poll_after");
   if (Poll && (Target.getArch() == Triple::x86_64 || Target.getArch() == Triple::aarch64))
     Poll->setCallingConv(CallingConv::PreserveMost);
-  // It runs once in a while, and every file with a loop compiles it: a program is not faster if it is compiled with care.
+  // It runs once in a while, and every file with a loop compiles it: a program is not faster if it
+  // is compiled with care.
   if (Function *Rare = Part.getFunction("__overlap_poll_now"))
     Rare->addFnAttr(Attribute::OptimizeNone);
   if (Linker::linkModules(M, std::move(*Read)))
     report_fatal_error("the run-time part of overlap fits no module");
   for (const std::string &Name : Shared)
-    cast<GlobalObject>(M.getNamedValue(Name))->setLinkage(File.Own ? GlobalValue::InternalLinkage : GlobalValue::LinkOnceODRLinkage);
+    cast<GlobalObject>(M.getNamedValue(Name))
+        ->setLinkage(File.Own ? GlobalValue::InternalLinkage : GlobalValue::LinkOnceODRLinkage);
 }
 
 bool hasRuntime(const Module &M) { return M.getNamedGlobal(PendingName) != nullptr; }
 
 Function *runtime(Module &M, StringRef Name) {
-  link(M, Name.starts_with("__overlap_later") ? Later : Name.starts_with("__overlap_first") ? First : Pending);
+  link(M, Name.starts_with("__overlap_later")   ? Later
+          : Name.starts_with("__overlap_first") ? First
+                                                : Pending);
   return M.getFunction(Name);
 }
 
 Function *message(Module &M, const Binding &B, StringRef Name) {
   bool Mpich = B.Mpi == Library::Mpich;
   std::string Suffix = B.Fortran ? ".f" : "";
-  ArrayRef<unsigned char> Bitcode = B.Fortran ? (Mpich ? ArrayRef(MessageMpichFortran) : ArrayRef(MessageOpenMpiFortran))
-                                              : (Mpich ? ArrayRef(MessageMpich) : ArrayRef(MessageOpenMpi));
+  ArrayRef<unsigned char> Bitcode =
+      B.Fortran ? (Mpich ? ArrayRef(MessageMpichFortran) : ArrayRef(MessageOpenMpiFortran))
+                : (Mpich ? ArrayRef(MessageMpich) : ArrayRef(MessageOpenMpi));
   std::string Key = "overlap.wait" + Suffix;
   link(M, {Key, Bitcode, /*Own=*/true});
   return M.getFunction(("overlap." + Name + Suffix).str());

@@ -44,7 +44,8 @@ void FunctionState::remember(Effects &Fx) {
 void FunctionState::each(Site &S, function_ref<bool(Site &, Analyses &)> Move) {
   Effects Fx(FAM.getResult<AAManager>(F), O);
   remember(Fx);
-  Analyses A{FAM.getResult<DominatorTreeAnalysis>(F), FAM.getResult<PostDominatorTreeAnalysis>(F), FAM.getResult<LoopAnalysis>(F), Fx};
+  Analyses A{FAM.getResult<DominatorTreeAnalysis>(F), FAM.getResult<PostDominatorTreeAnalysis>(F),
+             FAM.getResult<LoopAnalysis>(F), Fx};
   if (Move(S, A)) {
     ++NumMoved;
     FAM.clear(F, F.getName());
@@ -59,7 +60,8 @@ SmallVector<Site *, 8> FunctionState::all() {
   return All;
 }
 
-/// Loops get a block before and exits of their own, so that they are regions; the program's own requests are found.
+/// Loops get a block before and exits of their own, so that they are regions; the program's own
+/// requests are found.
 static void find(FunctionState &S) {
   simplifyLoops(S.F, S.FAM);
   S.Existing = findExisting(S.F, S.FAM.getResult<LoopAnalysis>(S.F));
@@ -128,7 +130,8 @@ static void weighOwn(FunctionState &S) {
     if (!Of.Refused) {
       Of.Weight = S.Weights.window(Of);
       if (Of.Weight < S.O.MinWeight || Of.Weight <= Before)
-        Of.Refused = Of.LoopRefused.value_or(Of.Weight < S.O.MinWeight ? Refusal::SmallWindow : Refusal::AlreadyWide);
+        Of.Refused = Of.LoopRefused.value_or(Of.Weight < S.O.MinWeight ? Refusal::SmallWindow
+                                                                       : Refusal::AlreadyWide);
       else
         ++NumOwn;
     }
@@ -177,7 +180,9 @@ static void undoSmall(FunctionState &S) {
 }
 
 /// What nothing else hides. It comes before the polls: loops that poll would be in strips.
-static void fill(FunctionState &S) { fillFirst(S.F, S.FAM, S.Sites, MutableArrayRef(S.Widened).drop_front(S.FirstExisting), S.O); }
+static void fill(FunctionState &S) {
+  fillFirst(S.F, S.FAM, S.Sites, MutableArrayRef(S.Widened).drop_front(S.FirstExisting), S.O);
+}
 
 static void poll(FunctionState &S) {
   Polls Keeping(S.FAM, S.Weights, S.O, S.Copies);

@@ -1,8 +1,9 @@
 /// \file
 /// What is done to a function with calls to convert, as a list of stages over one state.
 ///
-/// `opt -passes='overlap<stages=hoist+sink>'` runs those named and those that the result needs to be right. With assertions, the
-/// function is verified behind each; `-debug-only=overlap` prints it there.
+/// `opt -passes='overlap<stages=hoist+sink>'` runs those named and those that the result needs to
+/// be right. With assertions, the function is verified behind each; `-debug-only=overlap` prints it
+/// there.
 #ifndef OVERLAP_STAGES_H
 #define OVERLAP_STAGES_H
 
@@ -26,8 +27,9 @@ struct FunctionState {
   PollingCopies &Copies;
   std::vector<Site> &Widened; ///< What is told of the program's own requests and of callees.
 
-  FunctionState(llvm::Function &F, llvm::ArrayRef<Site *> Sites, llvm::FunctionAnalysisManager &FAM, const Options &O, OpenTwins &Twins,
-                PollingCopies &Copies, std::vector<Site> &Widened)
+  FunctionState(llvm::Function &F, llvm::ArrayRef<Site *> Sites, llvm::FunctionAnalysisManager &FAM,
+                const Options &O, OpenTwins &Twins, PollingCopies &Copies,
+                std::vector<Site> &Widened)
       : F(F), Sites(Sites), FAM(FAM), O(O), Twins(Twins), Copies(Copies), Widened(Widened) {}
 
   Cost Weights{FAM};

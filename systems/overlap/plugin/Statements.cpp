@@ -20,7 +20,8 @@ static void addInstruction(Statement &S, Instruction &I) {
 
 /// The blocks reachable from `Start` up to `Exit`, if they form a region entered only from
 /// `Before` and left only to `Exit`.
-static bool collectRegion(BasicBlock *Before, ArrayRef<BasicBlock *> Starts, BasicBlock *Exit, SmallVectorImpl<BasicBlock *> &Blocks) {
+static bool collectRegion(BasicBlock *Before, ArrayRef<BasicBlock *> Starts, BasicBlock *Exit,
+                          SmallVectorImpl<BasicBlock *> &Blocks) {
   SmallPtrSet<BasicBlock *, 16> Seen;
   for (BasicBlock *Start : Starts)
     if (Start != Exit && Seen.insert(Start).second)
@@ -129,7 +130,8 @@ static BasicBlock *regionBefore(BasicBlock *Block, Analyses &A) {
   auto *Node = A.DT.getNode(Block);
   BasicBlock *Before = Node && Node->getIDom() ? Node->getIDom()->getBlock() : nullptr;
   Loop *Left = nullptr;
-  for (Loop *L = Before ? A.LI.getLoopFor(Before) : nullptr; L && !L->contains(Block); L = L->getParentLoop())
+  for (Loop *L = Before ? A.LI.getLoopFor(Before) : nullptr; L && !L->contains(Block);
+       L = L->getParentLoop())
     Left = L;
   return Left ? Left->getLoopPredecessor() : Before;
 }
@@ -155,7 +157,8 @@ Chain backwardChain(Instruction *From, Analyses &A) {
       continue;
     }
     BasicBlock *Pred = Block->getSinglePredecessor();
-    if (Pred && Pred->getUniqueSuccessor() == Block && isa<BranchInst>(Pred->getTerminator()) && Pred != Block) {
+    if (Pred && Pred->getUniqueSuccessor() == Block && isa<BranchInst>(Pred->getTerminator()) &&
+        Pred != Block) {
       FoldSingleEntryPHINodes(Block);
       Block = Pred;
       At = Pred->getTerminator()->getPrevNode();
@@ -177,10 +180,13 @@ Chain backwardChain(Instruction *From, Analyses &A) {
 
 /// All statements are single instructions of one block: plain motion.
 static bool inOneBlock(const Chain &C, const Instruction *Behind) {
-  return all_of(C.Statements, [&](const Statement &S) { return !S.Region && S.First->getParent() == Behind->getParent(); });
+  return all_of(C.Statements, [&](const Statement &S) {
+    return !S.Region && S.First->getParent() == Behind->getParent();
+  });
 }
 
-Instruction *reorder(Chain &C, const std::vector<bool> &Later, Instruction *Behind, bool &ChangedCfg) {
+Instruction *reorder(Chain &C, const std::vector<bool> &Later, Instruction *Behind,
+                     bool &ChangedCfg) {
   Instruction *FirstLater = nullptr;
   if (inOneBlock(C, Behind)) {
     for (unsigned Idx = 0; Idx < C.Statements.size(); ++Idx)

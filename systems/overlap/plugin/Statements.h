@@ -52,7 +52,8 @@ Chain backwardChain(llvm::Instruction *From, Analyses &A);
 /// Puts the statements of a chain into a new order: those with `Later[i] == false` first, then
 /// the others; each class keeps its order. `Behind` is the first instruction after the chain.
 /// Returns the first instruction of the later class. True in `ChangedCfg` if blocks were cut.
-llvm::Instruction *reorder(Chain &C, const std::vector<bool> &Later, llvm::Instruction *Behind, bool &ChangedCfg);
+llvm::Instruction *reorder(Chain &C, const std::vector<bool> &Later, llvm::Instruction *Behind,
+                           bool &ChangedCfg);
 
 } // namespace overlap
 #endif

@@ -10,7 +10,8 @@ using namespace llvm;
 
 namespace overlap {
 
-/// The loop's own counter, of at least `Bits` bits, which goes up by one each pass: that which ends the loop, if there is one.
+/// The loop's own counter, of at least `Bits` bits, which goes up by one each pass: that which ends
+/// the loop, if there is one.
 static PHINode *counter(Loop &L, ScalarEvolution &SE, unsigned Bits) {
   PHINode *Found = nullptr;
   const ICmpInst *Ends = L.getLatchCmpInst();
@@ -29,7 +30,8 @@ static PHINode *counter(Loop &L, ScalarEvolution &SE, unsigned Bits) {
 }
 
 /// Tells the analyses of the loop that now lies around `L`.
-static void tell(Loop &L, const Strips &Made, BasicBlock *Before, BasicBlock *Latch, BasicBlock *Exit, DominatorTree &DT, LoopInfo &LI) {
+static void tell(Loop &L, const Strips &Made, BasicBlock *Before, BasicBlock *Latch,
+                 BasicBlock *Exit, DominatorTree &DT, LoopInfo &LI) {
   BasicBlock *Header = L.getHeader();
   DT.addNewBlock(Made.Header, Before);
   DT.changeImmediateDominator(Header, Made.Header);
@@ -50,8 +52,9 @@ static void tell(Loop &L, const Strips &Made, BasicBlock *Before, BasicBlock *La
   Outer->setLoopAlreadyUnrolled();
 }
 
-/// `V`, of which the compiler knows nothing from here on. Nothing better comes of a number of passes that is a minimum of two, but each
-/// analysis of the loop writes it out and simplifies it again.
+/// `V`, of which the compiler knows nothing from here on. Nothing better comes of a number of
+/// passes that is a minimum of two, but each analysis of the loop writes it out and simplifies it
+/// again.
 static Value *hidden(IRBuilder<> &B, Value *V) {
   auto *Type = FunctionType::get(V->getType(), {V->getType()}, false);
   CallInst *Same = B.CreateCall(Type, InlineAsm::get(Type, "", "=r,0", false), {V});
@@ -60,12 +63,15 @@ static Value *hidden(IRBuilder<> &B, Value *V) {
   return Same;
 }
 
-Strips strip(Loop &L, FunctionAnalysisManager &FAM, function_ref<Value *(IRBuilder<> &, Type *)> LengthOf) {
-  BasicBlock *Before = L.getLoopPreheader(), *Header = L.getHeader(), *Latch = L.getLoopLatch(), *Exit = L.getUniqueExitBlock();
+Strips strip(Loop &L, FunctionAnalysisManager &FAM,
+             function_ref<Value *(IRBuilder<> &, Type *)> LengthOf) {
+  BasicBlock *Before = L.getLoopPreheader(), *Header = L.getHeader(), *Latch = L.getLoopLatch(),
+             *Exit = L.getUniqueExitBlock();
   Function &F = *Header->getParent();
   auto &SE = FAM.getResult<ScalarEvolutionAnalysis>(F);
   const SCEV *Taken = SE.getBackedgeTakenCount(&L);
-  if (!Before || !Latch || !Exit || L.getExitingBlock() != Latch || !isa<BranchInst>(Latch->getTerminator()) || Exit->isEHPad() ||
+  if (!Before || !Latch || !Exit || L.getExitingBlock() != Latch ||
+      !isa<BranchInst>(Latch->getTerminator()) || Exit->isEHPad() ||
       isa<SCEVCouldNotCompute>(Taken) || SE.getTypeSizeInBits(Taken->getType()) > 64)
     return {};
   SCEVExpander Expander = expander(SE, F.getDataLayout());
@@ -76,9 +82,13 @@ Strips strip(Loop &L, FunctionAnalysisManager &FAM, function_ref<Value *(IRBuild
   IRBuilder<> B(Before->getTerminator());
   Type *Int = Pass ? Pass->getType() : B.getInt64Ty();
   Value *First = Pass ? Pass->getIncomingValueForBlock(Before) : ConstantInt::get(Int, 0);
-  // With as many passes as the type has numbers, it is the first number again, which is right in what follows.
-  Value *Trips = B.CreateAdd(B.CreateZExt(Expander.expandCodeFor(Taken, Taken->getType(), Before->getTerminator()->getIterator()), Int),
-                             ConstantInt::get(Int, 1));
+  // With as many passes as the type has numbers, it is the first number again, which is right in
+  // what follows.
+  Value *Trips =
+      B.CreateAdd(B.CreateZExt(Expander.expandCodeFor(Taken, Taken->getType(),
+                                                      Before->getTerminator()->getIterator()),
+                               Int),
+                  ConstantInt::get(Int, 1));
   Value *Last = B.CreateAdd(First, Trips, "overlap.last");
   Strips Made;
   Made.Header = BasicBlock::Create(C, "overlap.strip", &F, Header);
@@ -123,7 +133,8 @@ Strips strip(Loop &L, FunctionAnalysisManager &FAM, function_ref<Value *(IRBuild
   B.CreateCondBr(B.CreateICmpNE(To, Last), Made.Header, Exit);
   Old->eraseFromParent();
   SE.forgetTopmostLoop(&L);
-  tell(L, Made, Before, Latch, Exit, FAM.getResult<DominatorTreeAnalysis>(F), FAM.getResult<LoopAnalysis>(F));
+  tell(L, Made, Before, Latch, Exit, FAM.getResult<DominatorTreeAnalysis>(F),
+       FAM.getResult<LoopAnalysis>(F));
   return Made;
 }
 

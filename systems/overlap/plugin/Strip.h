@@ -1,5 +1,6 @@
 /// \file
-/// Cuts a loop into strips, so that something can be done between two strips and passes need not be counted for it:
+/// Cuts a loop into strips, so that something can be done between two strips and passes need not be
+/// counted for it:
 ///
 ///   for (k = s; k < n; k++)       for (from = s; from != n; from = to) {
 ///     body(k);                      to = from + min(length, n - from);

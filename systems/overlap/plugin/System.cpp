@@ -38,8 +38,8 @@ static bool isOfC(StringRef Name) {
   return Names.contains(Name) || OfNumbers.contains(Name) || ((Name.consume_back("f") || Name.consume_back("l")) && OfNumbers.contains(Name));
 }
 
-/// True if a library of this system defines `F`, whose name is reserved for such. The compiler that runs this has been linked
-/// with those libraries; for another machine nothing is known.
+/// True if a library of this system defines `F`, whose name is reserved for such. The compiler that
+/// runs this has been linked with those libraries; for another machine nothing is known.
 static bool isOfSystemLibrary(const Function &F) {
   StringRef Name = F.getName();
   bool Reserved = Name.starts_with("__") || (Name.size() > 1 && Name[0] == '_' && isUpper(Name[1]));
@@ -74,16 +74,19 @@ bool isSystem(const Function &F, const TargetLibraryInfo &TLI) {
       "__libc_start_main", "localtime_r", "longjmp", "lrand48", "mkstemp", "nanosleep", "pthread_self", "_QQEnvironmentDefaults",
       "random", "sched_getaffinity", "sched_getcpu", "sched_yield", "_setjmp", "sleep", "srand48", "srandom", "__stack_chk_fail",
       "sysconf", "usleep"};
-  // Functions of other Fortran compilers that flang's library has under their own names. Source: LLVM 19, flang/runtime/extensions.cpp.
+  // Functions of other Fortran compilers that flang's library has under their own names. Source:
+  // LLVM 19, flang/runtime/extensions.cpp.
   static const StringSet<> OfFlang = {"access_", "fdate_", "flush_", "getarg_", "getlog_", "iargc_"};
   return Names.contains(Name) || OfFlang.contains(Name);
 }
 // clang-format on
 
 bool isSystem(const GlobalVariable &G) {
-  static const StringSet<> Names = {"stdin", "stdout", "stderr", "environ", "__environ", "optarg", "__dso_handle"};
-  for (StringRef Prefix : {"ompi_", "mpi_fortran_", "mpipriv", "MPI_", "MPIR_", "__overlap_", "_ZSt", "_ZNSt", "_ZTI", "_ZTS",
-                           "_ZTVN10__cxxabiv1", "_ZTVSt", "_ZTVNSt", "_ZTTSt", "_ZTTNSt", "_Fortran"})
+  static const StringSet<> Names = {"stdin",     "stdout", "stderr",      "environ",
+                                    "__environ", "optarg", "__dso_handle"};
+  for (StringRef Prefix :
+       {"ompi_", "mpi_fortran_", "mpipriv", "MPI_", "MPIR_", "__overlap_", "_ZSt", "_ZNSt", "_ZTI",
+        "_ZTS", "_ZTVN10__cxxabiv1", "_ZTVSt", "_ZTVNSt", "_ZTTSt", "_ZTTNSt", "_Fortran"})
     if (G.getName().starts_with(Prefix))
       return true;
   return Names.contains(G.getName());

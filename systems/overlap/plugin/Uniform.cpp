@@ -16,16 +16,21 @@ namespace overlap {
 
 /// Functions whose result depends on nothing but their arguments and on what all ranks share.
 static bool isPure(StringRef Name) {
-  static const StringSet<> Names = {"atoi",   "atof",          "atol",   "atoll",  "strtol", "strtod",    "strtoul", "strcmp", "strncmp",
-                                    "strlen", "strchr",        "strstr", "malloc", "calloc", "abs",       "labs",    "sqrt",   "sqrtf",
-                                    "fabs",   "pow",           "exp",    "log",    "ceil",   "floor",     "fmax",    "fmin",   "_Znwm",
-                                    "_Znam",  "aligned_alloc", "log2",   "log10",  "cbrt",   "strcasecmp"};
+  static const StringSet<> Names = {
+      "atoi",          "atof",    "atol",   "atoll",  "strtol",    "strtod", "strtoul",
+      "strcmp",        "strncmp", "strlen", "strchr", "strstr",    "malloc", "calloc",
+      "abs",           "labs",    "sqrt",   "sqrtf",  "fabs",      "pow",    "exp",
+      "log",           "ceil",    "floor",  "fmax",   "fmin",      "_Znwm",  "_Znam",
+      "aligned_alloc", "log2",    "log10",  "cbrt",   "strcasecmp"};
   return Names.contains(Name);
 }
 
-static const Function *calleeOf(const CallBase &Call) { return dyn_cast<Function>(Call.getCalledOperand()->stripPointerCasts()); }
+static const Function *calleeOf(const CallBase &Call) {
+  return dyn_cast<Function>(Call.getCalledOperand()->stripPointerCasts());
+}
 
-/// The row of what `Call` calls, if it has as many arguments as MPI's function: others of that name are not MPI's.
+/// The row of what `Call` calls, if it has as many arguments as MPI's function: others of that name
+/// are not MPI's.
 static const CallInfo *rowOf(const CallBase &Call, bool &Fortran) {
   const Function *Callee = calleeOf(Call);
   const CallInfo *Row = Callee ? findRow(Callee->getName(), Fortran) : nullptr;
@@ -159,7 +164,8 @@ static bool isProgramArgument(const Value *V, const Function *Main, unsigned Dep
   bool Stored = false;
   for (const User *U : From->users()) {
     auto *Store = dyn_cast<StoreInst>(U);
-    if (Store && (Store->getPointerOperand() != From || !isProgramArgument(Store->getValueOperand(), Main, Depth + 1)))
+    if (Store && (Store->getPointerOperand() != From ||
+                  !isProgramArgument(Store->getValueOperand(), Main, Depth + 1)))
       return false;
     Stored |= Store != nullptr;
     auto *Call = dyn_cast<CallBase>(U);
@@ -216,10 +222,12 @@ bool Uniform::visitCall(const CallBase &Call) {
       for (const BasicBlock &B : *Callee)
         Changed |= markBlock(&B);
     for (const Argument &A : Callee->args())
-      if (A.getArgNo() < Call.arg_size() && !differs(&A) && differs(Call.getArgOperand(A.getArgNo())))
+      if (A.getArgNo() < Call.arg_size() && !differs(&A) &&
+          differs(Call.getArgOperand(A.getArgNo())))
         Changed |= mark(&A);
   }
-  bool Pure = Call.onlyReadsMemory() || (Callee && (Callee->getName() == "printf" || Callee->getName() == "fprintf"));
+  bool Pure = Call.onlyReadsMemory() ||
+              (Callee && (Callee->getName() == "printf" || Callee->getName() == "fprintf"));
   StringRef Name = Callee ? Callee->getName() : "";
   bool Fortran = false;
   const CallInfo *Row = rowOf(Call, Fortran);
@@ -232,7 +240,8 @@ bool Uniform::visitCall(const CallBase &Call) {
     if (auto *Mem = dyn_cast<MemIntrinsic>(&Call)) {
       if (At != 0)
         continue;
-      bool Differs = isa<MemSetInst>(Mem) ? differs(Call.getArgOperand(1)) : loadDiffers(Call.getArgOperand(1));
+      bool Differs = isa<MemSetInst>(Mem) ? differs(Call.getArgOperand(1))
+                                          : loadDiffers(Call.getArgOperand(1));
       Changed |= writes(Arg, Differs, Block);
       continue;
     }
@@ -242,15 +251,19 @@ bool Uniform::visitCall(const CallBase &Call) {
         continue;
       bool Same = Row && Row->isSame(At);
       // What is made of, or asked about, what is the same is the same.
-      if (Row && (Row->Kind == CallKind::Type || (Row->Kind == CallKind::Query && Row->at('t') >= 0)))
+      if (Row &&
+          (Row->Kind == CallKind::Type || (Row->Kind == CallKind::Query && Row->at('t') >= 0)))
         Same = all_of(Call.args(), [&](const Use &Other) {
-          bool Place = Other->getType()->isPointerTy() && !Other->getName().starts_with("ompi_mpi_");
+          bool Place =
+              Other->getType()->isPointerTy() && !Other->getName().starts_with("ompi_mpi_");
           return &Other == &Arg || !(Place ? loadDiffers(Other) : differs(Other));
         });
       // On a part of the world the parts differ.
-      if (Same && (Row->Kind == CallKind::Collective || Row->Kind == CallKind::Query) && Row->Comm >= 0) {
+      if (Same && (Row->Kind == CallKind::Collective || Row->Kind == CallKind::Query) &&
+          Row->Comm >= 0) {
         const Value *Comm = Call.getArgOperand(Row->Comm);
-        Library Mpi = Comm->getType()->isPointerTy() && !Fortran ? Library::OpenMpi : Library::Mpich;
+        Library Mpi =
+            Comm->getType()->isPointerTy() && !Fortran ? Library::OpenMpi : Library::Mpich;
         if (Fortran)
           Mpi = fortranLibrary(M).value_or(Library::Mpich);
         Same = knownCommunicator(Binding{Mpi, Fortran}, Comm, 100);
@@ -285,7 +298,8 @@ bool Uniform::callDiffers(const CallBase &Call) const {
   if (!Callee->isDeclaration()) {
     for (const BasicBlock &B : *Callee)
       if (auto *Return = dyn_cast<ReturnInst>(B.getTerminator()))
-        if (Return->getReturnValue() && (differs(Return->getReturnValue()) || DifferingBlocks.contains(&B)))
+        if (Return->getReturnValue() &&
+            (differs(Return->getReturnValue()) || DifferingBlocks.contains(&B)))
           return true;
     return false;
   }
@@ -311,7 +325,8 @@ bool Uniform::knownCommunicator(const Binding &B, const Value *Comm, unsigned De
     if (auto *G = dyn_cast<GlobalVariable>(V->stripPointerCasts()))
       return G->getName() == "ompi_mpi_comm_world";
   } else if (auto *C = dyn_cast_or_null<ConstantInt>(V)) {
-    return (C->getZExtValue() & 0xffffffff) == (B.Mpi == Library::Mpich ? MPICH_COMM_WORLD : OPENMPI_COMM_WORLD);
+    return (C->getZExtValue() & 0xffffffff) ==
+           (B.Mpi == Library::Mpich ? MPICH_COMM_WORLD : OPENMPI_COMM_WORLD);
   }
   // Depth 100 asks for the world itself.
   if (Depth >= 4)
@@ -323,7 +338,8 @@ bool Uniform::knownCommunicator(const Binding &B, const Value *Comm, unsigned De
       return false;
     Slot = Load->getPointerOperand();
   }
-  if (!isa<AllocaInst>(Slot) && !(isa<GlobalVariable>(Slot) && cast<GlobalVariable>(Slot)->hasLocalLinkage()))
+  if (!isa<AllocaInst>(Slot) &&
+      !(isa<GlobalVariable>(Slot) && cast<GlobalVariable>(Slot)->hasLocalLinkage()))
     return false;
   bool Made = false, IsFortran = false;
   for (const User *U : Slot->users()) {
@@ -343,7 +359,8 @@ bool Uniform::knownCommunicator(const Binding &B, const Value *Comm, unsigned De
         continue;
       char Role = Row->role(Call->getArgOperandNo(&A));
       if (Role == 'C') {
-        if (DifferingBlocks.contains(Call->getParent()) || !knownCommunicator(B, Call->getArgOperand(Row->Comm), Depth + 1))
+        if (DifferingBlocks.contains(Call->getParent()) ||
+            !knownCommunicator(B, Call->getArgOperand(Row->Comm), Depth + 1))
           return false;
         Made = true;
       } else if (Role != 'u' && !(B.Fortran && Role == 'c')) {
@@ -371,12 +388,14 @@ std::optional<Refusal> Uniform::refuse(const MessageCall &S) const {
     if (S.Bind.Fortran ? loadDiffers(Type) : differs(Type))
       return Refusal::DerivedDatatype;
   }
-  // Every call of the same procedure may match this one, whatever it is called: with large counts, in the other language, past a shim.
+  // Every call of the same procedure may match this one, whatever it is called: with large counts,
+  // in the other language, past a shim.
   const Function *Callee = S.Call->getCalledFunction();
   std::string Procedure = procedure(Callee->getName());
   for (const Function &F : M)
     if (&F != Callee && !F.use_empty() && procedure(F.getName()) == Procedure)
-      return StringRef(F.getName().lower()).starts_with("p") ? Refusal::ProfilingCall : Refusal::OtherSite;
+      return StringRef(F.getName().lower()).starts_with("p") ? Refusal::ProfilingCall
+                                                             : Refusal::OtherSite;
   for (const User *U : Callee->users()) {
     auto *Call = dyn_cast<CallBase>(U);
     if (!Call || Call->getCalledFunction() != Callee || DifferingBlocks.contains(Call->getParent()))

@@ -18,9 +18,12 @@ namespace overlap {
 
 #if LLVM_VERSION_MAJOR >= 22
 
-constexpr llvm::Attribute::AttrKind OnlyHere[] = {llvm::Attribute::Captures, llvm::Attribute::Initializes, llvm::Attribute::DeadOnReturn};
+constexpr llvm::Attribute::AttrKind OnlyHere[] = {
+    llvm::Attribute::Captures, llvm::Attribute::Initializes, llvm::Attribute::DeadOnReturn};
 
-inline llvm::SCEVExpander expander(llvm::ScalarEvolution &SE, const llvm::DataLayout &) { return llvm::SCEVExpander(SE, "overlap"); }
+inline llvm::SCEVExpander expander(llvm::ScalarEvolution &SE, const llvm::DataLayout &) {
+  return llvm::SCEVExpander(SE, "overlap");
+}
 
 /// The instruction behind `I` that is none of the debugger's.
 inline const llvm::Instruction *nextOf(const llvm::Instruction *I) { return I->getNextNode(); }
@@ -39,28 +42,38 @@ struct Captures : llvm::CaptureTracker {
 };
 
 /// True if other code may know the address `V`.
-inline bool mayBeCaptured(const llvm::Value *V, bool Returned) { return llvm::PointerMayBeCaptured(V, Returned); }
+inline bool mayBeCaptured(const llvm::Value *V, bool Returned) {
+  return llvm::PointerMayBeCaptured(V, Returned);
+}
 
 #else
 
 constexpr llvm::Attribute::AttrKind OnlyHere[] = {llvm::Attribute::NoCapture};
 
-inline llvm::SCEVExpander expander(llvm::ScalarEvolution &SE, const llvm::DataLayout &DL) { return llvm::SCEVExpander(SE, DL, "overlap"); }
+inline llvm::SCEVExpander expander(llvm::ScalarEvolution &SE, const llvm::DataLayout &DL) {
+  return llvm::SCEVExpander(SE, DL, "overlap");
+}
 
-inline const llvm::Instruction *nextOf(const llvm::Instruction *I) { return I->getNextNonDebugInstruction(); }
+inline const llvm::Instruction *nextOf(const llvm::Instruction *I) {
+  return I->getNextNonDebugInstruction();
+}
 inline llvm::Instruction *nextOf(llvm::Instruction *I) { return I->getNextNonDebugInstruction(); }
 inline llvm::Instruction *firstOf(llvm::BasicBlock &Block) { return Block.getFirstNonPHIOrDbg(); }
 
 using Captures = llvm::CaptureTracker;
 
-inline bool mayBeCaptured(const llvm::Value *V, bool Returned) { return llvm::PointerMayBeCaptured(V, Returned, true); }
+inline bool mayBeCaptured(const llvm::Value *V, bool Returned) {
+  return llvm::PointerMayBeCaptured(V, Returned, true);
+}
 
 #endif
 
-/// What a function promises about the memory of an argument, and one that leaves a message pending there does not keep.
+/// What a function promises about the memory of an argument, and one that leaves a message pending
+/// there does not keep.
 inline llvm::AttributeMask ofPointers() {
   llvm::AttributeMask Mask;
-  for (auto Kind : {llvm::Attribute::ReadOnly, llvm::Attribute::WriteOnly, llvm::Attribute::ReadNone, llvm::Attribute::NoFree})
+  for (auto Kind : {llvm::Attribute::ReadOnly, llvm::Attribute::WriteOnly,
+                    llvm::Attribute::ReadNone, llvm::Attribute::NoFree})
     Mask.addAttribute(Kind);
   for (auto Kind : OnlyHere)
     Mask.addAttribute(Kind);

@@ -12,9 +12,12 @@ using namespace llvm;
 
 namespace overlap {
 
-static bool mayHoldPointers(Type *T) { return T->isPointerTy() || !T->isSized() || any_of(T->subtypes(), mayHoldPointers); }
+static bool mayHoldPointers(Type *T) {
+  return T->isPointerTy() || !T->isSized() || any_of(T->subtypes(), mayHoldPointers);
+}
 
-/// True if code outside of this module may have put a pointer to a function into `G`, or into what it leads to.
+/// True if code outside of this module may have put a pointer to a function into `G`, or into what
+/// it leads to.
 static bool isSetElsewhere(const GlobalVariable &G) {
   return G.isDeclaration() && !G.use_empty() && !isSystem(G) && mayHoldPointers(G.getValueType());
 }
@@ -22,7 +25,8 @@ static bool isSetElsewhere(const GlobalVariable &G) {
 /// True if `Call` calls what a variable holds that a constructor of another file may write.
 static bool callsVariable(const CallBase &Call) {
   auto *Load = dyn_cast<LoadInst>(Call.getCalledOperand());
-  auto *G = Load ? dyn_cast<GlobalVariable>(getUnderlyingObject(Load->getPointerOperand())) : nullptr;
+  auto *G =
+      Load ? dyn_cast<GlobalVariable>(getUnderlyingObject(Load->getPointerOperand())) : nullptr;
   return G && !G->isConstant() && !G->hasLocalLinkage();
 }
 
@@ -48,7 +52,8 @@ std::string opaqueIn(const Module &M) {
   bool Foreign = any_of(M.globals(), isSetElsewhere);
   for (const Function &F : M)
     for (const Instruction &I : instructions(F))
-      if (auto *Call = dyn_cast<CallBase>(&I); Call && Call->isIndirectCall() && (Foreign || callsVariable(*Call)))
+      if (auto *Call = dyn_cast<CallBase>(&I);
+          Call && Call->isIndirectCall() && (Foreign || callsVariable(*Call)))
         return "called by its address";
   return "";
 }

@@ -1,5 +1,6 @@
 /// \file
-/// Whether a module is the whole program: it has the main function, and calls nothing of other files that could call MPI.
+/// Whether a module is the whole program: it has the main function, and calls nothing of other
+/// files that could call MPI.
 ///
 /// Needs:    a module.
 /// Keeps:    everything; this is an analysis.
@@ -14,7 +15,8 @@ namespace overlap {
 /// The function that the program begins with, or null.
 const llvm::Function *mainOf(const llvm::Module &M);
 
-/// A function that is called here and defined, or may be replaced, elsewhere, and none of the system's; empty if there is none.
+/// A function that is called here and defined, or may be replaced, elsewhere, and none of the
+/// system's; empty if there is none.
 std::string opaqueIn(const llvm::Module &M);
 
 /// True if `M` has the main function and nothing is opaque in it.

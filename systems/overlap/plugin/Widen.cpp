@@ -21,7 +21,8 @@ static uint64_t weightOf(const Statement &S, Cost &C, const Loop *Around) {
 }
 
 /// True if a value of `From` is an operand in `To`.
-static bool feeds(const Statement &From, const Statement &To, const DenseMap<const Instruction *, unsigned> &Owner, unsigned FromIdx) {
+static bool feeds(const Statement &From, const Statement &To,
+                  const DenseMap<const Instruction *, unsigned> &Owner, unsigned FromIdx) {
   for (const Instruction *I : To.All)
     for (const Value *Operand : I->operands())
       if (auto *Def = dyn_cast<Instruction>(Operand)) {
@@ -57,12 +58,13 @@ static bool isStart(const Statement &S, Effects &Fx) {
   return any_of(S.All, [&](Instruction *I) { return Fx.own(*I) == Own::Init; });
 }
 
-/// A call that waited longer in the profiled run, whose wait would pass `Work` but may not pass the start of `S`: only one of the
-/// two can have it.
-static const Site *longerWait(const Site &S, ArrayRef<Site *> Others, ArrayRef<Instruction *> Work, Analyses &A, Cost &Weights,
-                              const Options &O) {
+/// A call that waited longer in the profiled run, whose wait would pass `Work` but may not pass the
+/// start of `S`: only one of the two can have it.
+static const Site *longerWait(const Site &S, ArrayRef<Site *> Others, ArrayRef<Instruction *> Work,
+                              Analyses &A, Cost &Weights, const Options &O) {
   for (Site *Other : Others)
-    if (S.Us > 0 && Other->Us > S.Us && !A.Fx.mayPass(*Other, S) && passed(*Other, Work, A, Weights) >= O.MinWeight)
+    if (S.Us > 0 && Other->Us > S.Us && !A.Fx.mayPass(*Other, S) &&
+        passed(*Other, Work, A, Weights) >= O.MinWeight)
       return Other;
   return nullptr;
 }
@@ -90,7 +92,8 @@ bool hoist(Site &S, ArrayRef<Site *> Others, Analyses &A, Cost &Weights, const O
     const Statement &St = C.Statements[Idx];
     bool In = Uses(St, Idx) || touchesSite(St, S, A.Fx, false);
     for (unsigned Later : Slice)
-      In = In || feeds(St, C.Statements[Later], Owner, Idx) || conflict(St, C.Statements[Later], A.Fx);
+      In = In || feeds(St, C.Statements[Later], Owner, Idx) ||
+           conflict(St, C.Statements[Later], A.Fx);
     if (!In)
       continue;
     InSlice[Idx] = true;
@@ -114,8 +117,8 @@ bool hoist(Site &S, ArrayRef<Site *> Others, Analyses &A, Cost &Weights, const O
   if (Gain < O.MinWeight)
     return false;
   if (const Site *Longer = longerWait(S, Others, Work, A, Weights, O)) {
-    raw_string_ostream(S.Detail) << "the work before it hides " << Longer->mpiName() << " on line " << Longer->Loc.getLine()
-                                 << ", which waits longer";
+    raw_string_ostream(S.Detail) << "the work before it hides " << Longer->mpiName() << " on line "
+                                 << Longer->Loc.getLine() << ", which waits longer";
     return false;
   }
   std::vector<bool> Later(N);
@@ -142,7 +145,8 @@ bool sink(Site &S, Analyses &A, Cost &Weights, const Options &O) {
     // STEP 2: the forward slice: what uses the buffers, and what depends on that.
     bool In = touchesSite(St, S, A.Fx, true);
     for (unsigned Earlier : Slice)
-      In = In || feeds(C.Statements[Earlier], St, Owner, Earlier) || conflict(C.Statements[Earlier], St, A.Fx);
+      In = In || feeds(C.Statements[Earlier], St, Owner, Earlier) ||
+           conflict(C.Statements[Earlier], St, A.Fx);
     // A start never moves down: it would come after later ones.
     if (In && (O.Widen == Strength::Basic || isStart(St, A.Fx)))
       break;

@@ -27,8 +27,8 @@ namespace overlap {
 /// True if the wait of `S` must stay before `I`, whatever else moves.
 bool blocksWait(const llvm::Instruction &I, const Site &S, const Effects &Fx);
 
-/// Hoists the start of `S`, unless it would take work from one of `Others` that waited longer when it was measured. True if the
-/// control flow graph changed.
+/// Hoists the start of `S`, unless it would take work from one of `Others` that waited longer when
+/// it was measured. True if the control flow graph changed.
 bool hoist(Site &S, llvm::ArrayRef<Site *> Others, Analyses &A, Cost &C, const Options &O);
 
 /// Sinks the one wait of `S`. True if the control flow graph changed.

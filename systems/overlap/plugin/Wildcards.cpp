@@ -11,14 +11,16 @@ namespace overlap {
 
 static const char *const FlagName = "overlap.nowildcards";
 
-/// False if a number that is no int is no rank, such as `std::string::npos`. A function of another file may receive from it.
+/// False if a number that is no int is no rank, such as `std::string::npos`. A function of another
+/// file may receive from it.
 static bool takesRanks(const CallBase &Call, const TargetLibraryInfo &TLI) {
   const auto *Callee = dyn_cast<Function>(Call.getCalledOperand()->stripPointerCasts());
   return !Callee || !isSystem(*Callee, TLI);
 }
 
 void noteWildcards(Module &M) {
-  // MPI_ANY_SOURCE is -1 in OpenMPI and -2 in MPICH; a module that uses neither as a value has none.
+  // MPI_ANY_SOURCE is -1 in OpenMPI and -2 in MPICH; a module that uses neither as a value has
+  // none.
   bool Seen = false;
   std::optional<Library> OfFortran = fortranLibrary(M);
   TargetLibraryInfoImpl Impl{Triple(M.getTargetTriple())};
@@ -28,9 +30,11 @@ void noteWildcards(Module &M) {
     if (!C || C->getBitWidth() == 1)
       return false;
     // With OpenMPI, -2 is MPI_PROC_NULL; with MPICH, -1 is.
-    bool OpenMpi = M.getNamedGlobal("ompi_mpi_comm_world") != nullptr || OfFortran == Library::OpenMpi;
+    bool OpenMpi =
+        M.getNamedGlobal("ompi_mpi_comm_world") != nullptr || OfFortran == Library::OpenMpi;
     bool Mpich = !OpenMpi && (M.getFunction("MPI_Init") || OfFortran == Library::Mpich);
-    return (C->getSExtValue() == OPENMPI_ANY_SOURCE && !Mpich) || (C->getSExtValue() == MPICH_ANY_SOURCE && !OpenMpi);
+    return (C->getSExtValue() == OPENMPI_ANY_SOURCE && !Mpich) ||
+           (C->getSExtValue() == MPICH_ANY_SOURCE && !OpenMpi);
   };
   for (const Function &F : M)
     for (const Instruction &I : instructions(F)) {
@@ -80,8 +84,9 @@ bool hasNoWildcards(const Module &M) {
     Name.consume_front("p");
     if (!Name.consume_front("mpi_") || F.use_empty())
       continue;
-    if (Name.contains("probe") || Name.starts_with("test") || Name.starts_with("waitany") || Name.starts_with("waitsome") ||
-        Name.starts_with("request_get_status") || Name.starts_with("cancel"))
+    if (Name.contains("probe") || Name.starts_with("test") || Name.starts_with("waitany") ||
+        Name.starts_with("waitsome") || Name.starts_with("request_get_status") ||
+        Name.starts_with("cancel"))
       return false;
   }
   return true;

@@ -21,10 +21,12 @@ static bool endsFunction(const CallInst &Wait) {
   for (unsigned Blocks = 0; Blocks < 4; ++Blocks) {
     for (auto It = From; It != Block->end(); ++It) {
       auto *Call = dyn_cast<CallInst>(&*It);
-      bool IsWait = Call && Call->getCalledFunction() && Call->getCalledFunction()->getName().starts_with("overlap.wait");
+      bool IsWait = Call && Call->getCalledFunction() &&
+                    Call->getCalledFunction()->getName().starts_with("overlap.wait");
       if (isa<ReturnInst>(*It))
         return true;
-      if (!IsWait && !isa<DbgInfoIntrinsic>(*It) && !It->isLifetimeStartOrEnd() && !isa<PHINode>(*It) && !isa<BranchInst>(*It))
+      if (!IsWait && !isa<DbgInfoIntrinsic>(*It) && !It->isLifetimeStartOrEnd() &&
+          !isa<PHINode>(*It) && !isa<BranchInst>(*It))
         return false;
     }
     Block = Block->getUniqueSuccessor();
@@ -41,16 +43,19 @@ static bool isNamedOutside(const MessageCall &S) {
     const Value *Object = getUnderlyingObject(A.Ptr);
     // A struct that is passed by value is the function's own copy.
     auto *Passed = dyn_cast<Argument>(Object);
-    return A.AtStart || isa<GlobalVariable>(Object) || (Passed && !Passed->hasPassPointeeByValueCopyAttr());
+    return A.AtStart || isa<GlobalVariable>(Object) ||
+           (Passed && !Passed->hasPassPointeeByValueCopyAttr());
   });
 }
 
 bool canBeCopied(const Function &F) {
-  if (!F.hasExactDefinition() || F.isVarArg() || F.hasFnAttribute(Attribute::OptimizeNone) || F.isPresplitCoroutine() ||
-      F.hasPersonalityFn() || F.callsFunctionThatReturnsTwice() || F.getName() == "main" || F.getName() == "_QQmain")
+  if (!F.hasExactDefinition() || F.isVarArg() || F.hasFnAttribute(Attribute::OptimizeNone) ||
+      F.isPresplitCoroutine() || F.hasPersonalityFn() || F.callsFunctionThatReturnsTwice() ||
+      F.getName() == "main" || F.getName() == "_QQmain")
     return false;
   // A table of labels leads back into the original; a musttail call wants the same arguments.
-  return none_of(F, [](const BasicBlock &B) { return B.hasAddressTaken() || B.getTerminatingMustTailCall(); });
+  return none_of(
+      F, [](const BasicBlock &B) { return B.hasAddressTaken() || B.getTerminatingMustTailCall(); });
 }
 
 static bool isCalledByName(const Function &F) {
@@ -71,8 +76,8 @@ void openAtReturn(Function &F, ArrayRef<Site *> Sites, OpenTwins &Twins) {
   LLVMContext &C = F.getContext();
   SmallVector<Type *, 8> Types(F.getFunctionType()->params());
   Types.append(Open.size(), PointerType::getUnqual(C));
-  auto *Twin = Function::Create(FunctionType::get(F.getReturnType(), Types, false), GlobalValue::InternalLinkage, F.getName() + ".open",
-                                F.getParent());
+  auto *Twin = Function::Create(FunctionType::get(F.getReturnType(), Types, false),
+                                GlobalValue::InternalLinkage, F.getName() + ".open", F.getParent());
   ValueToValueMapTy Map;
   for (Argument &A : F.args()) {
     Twin->getArg(A.getArgNo())->setName(A.getName());
@@ -85,8 +90,8 @@ void openAtReturn(Function &F, ArrayRef<Site *> Sites, OpenTwins &Twins) {
   Twin->setDSOLocal(true);
   Twin->setComdat(nullptr);
   // Messages are pending behind it, which no attribute of the original may deny.
-  for (auto Kind : {Attribute::Memory, Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse, Attribute::WillReturn,
-                    Attribute::Speculatable, Attribute::NoCallback})
+  for (auto Kind : {Attribute::Memory, Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse,
+                    Attribute::WillReturn, Attribute::Speculatable, Attribute::NoCallback})
     Twin->removeFnAttr(Kind);
   OpenTwin &T = Twins[&F];
   T.Open = Twin;
@@ -116,7 +121,8 @@ void openAtReturn(Function &F, ArrayRef<Site *> Sites, OpenTwins &Twins) {
     Outside.AsksType = S.AsksType;
     for (const Access &A : S.Accesses)
       if (!A.AtStart)
-        Outside.Accesses.push_back({const_cast<Value *>(getUnderlyingObject(A.Ptr)), LocationSize::beforeOrAfterPointer(), A.Write});
+        Outside.Accesses.push_back({const_cast<Value *>(getUnderlyingObject(A.Ptr)),
+                                    LocationSize::beforeOrAfterPointer(), A.Write});
     T.Pending.push_back(std::move(Outside));
   }
 }
@@ -125,9 +131,10 @@ std::vector<OpenCall> callOpen(Function &F, const OpenTwins &Twins) {
   std::vector<OpenCall> Made;
   SmallVector<CallInst *, 8> Calls;
   for (Instruction &I : instructions(F))
-    if (auto *Call = dyn_cast<CallInst>(&I); Call && Call->getCalledFunction() && Twins.contains(Call->getCalledFunction()) &&
-                                             !Call->isMustTailCall() && !Call->hasOperandBundles() &&
-                                             Call->getFunctionType() == Call->getCalledFunction()->getFunctionType())
+    if (auto *Call = dyn_cast<CallInst>(&I);
+        Call && Call->getCalledFunction() && Twins.contains(Call->getCalledFunction()) &&
+        !Call->isMustTailCall() && !Call->hasOperandBundles() &&
+        Call->getFunctionType() == Call->getCalledFunction()->getFunctionType())
       Calls.push_back(Call);
   for (CallInst *Call : Calls) {
     const OpenTwin &T = Twins.find(Call->getCalledFunction())->second;
@@ -151,7 +158,9 @@ std::vector<OpenCall> callOpen(Function &F, const OpenTwins &Twins) {
       for (Access &A : S.Accesses)
         A.Ptr = Outside(A.Ptr);
       // A communicator that the caller does not name is like no other.
-      S.Comm = isa_and_nonnull<Constant>(S.Comm) || isa_and_nonnull<Argument>(S.Comm) ? Outside(S.Comm) : nullptr;
+      S.Comm = isa_and_nonnull<Constant>(S.Comm) || isa_and_nonnull<Argument>(S.Comm)
+                   ? Outside(S.Comm)
+                   : nullptr;
       Open.Pending.push_back(std::move(S));
     }
     IRBuilder<> B(Call);
@@ -161,7 +170,8 @@ std::vector<OpenCall> callOpen(Function &F, const OpenTwins &Twins) {
     AttributeMask Denied = ofPointers();
     for (unsigned At = 0; At < Call->arg_size(); ++At)
       OfArgs.push_back(Old.getParamAttrs(At).removeAttributes(F.getContext(), Denied));
-    Open.Call->setAttributes(AttributeList::get(F.getContext(), AttributeSet(), Old.getRetAttrs(), OfArgs));
+    Open.Call->setAttributes(
+        AttributeList::get(F.getContext(), AttributeSet(), Old.getRetAttrs(), OfArgs));
     Open.Call->setCallingConv(Call->getCallingConv());
     Open.Call->takeName(Call);
     for (Site &S : Open.Pending) {

@@ -33,7 +33,6 @@ pub enum Program {
 }
 
 impl Program {
-    /// All.
     pub const ALL: [Program; 3] = [Program::Listing, Program::Halo, Program::Jacobi];
 
     /// Its file's name without ending.
@@ -57,11 +56,8 @@ impl Program {
 /// What is measured once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Case {
-    /// The program.
     pub program: Program,
-    /// The library.
     pub mpi: Mpi,
-    /// Processes.
     pub ranks: u32,
     /// Payload of a message.
     pub bytes: u64,
@@ -70,7 +66,6 @@ pub struct Case {
 /// What it came to; times are of one round.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// What was measured.
     pub case: Case,
     /// Median with blocking calls.
     pub blocking_ms: f64,
@@ -90,7 +85,6 @@ pub struct Row {
     pub of_hand_interval: (f64, f64),
     /// Time of the work in the window over that of the blocking transfer.
     pub work: f64,
-    /// Pairs.
     pub pairs: usize,
     /// Load of the machine before the row, if it is known.
     pub load: Option<f64>,
@@ -113,7 +107,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// All.
     pub const ALL: [Verdict; 3] = [Verdict::Met, Verdict::Open, Verdict::Missed];
 
     /// As in tables and JSON.
@@ -141,17 +134,16 @@ impl Verdict {
 pub enum Rule {
     /// Large payloads: at least 0.95 of the speed of the program overlapped by hand.
     ByHand,
-    /// Large payloads, where the program overlapped by hand reaches 1.6: at least 1.5 times the speed of the blocking one.
+    /// Large payloads, where the program overlapped by hand reaches 1.6: at least 1.5 times the
+    /// speed of the blocking one.
     Gain,
     /// Every payload: the interval does not exclude 0.98 of the speed of the blocking program.
     Floor,
 }
 
 impl Rule {
-    /// All.
     pub const ALL: [Rule; 3] = [Rule::ByHand, Rule::Gain, Rule::Floor];
 
-    /// As in JSON.
     pub fn name(self) -> &'static str {
         match self {
             Rule::ByHand => "by_hand_0_95",
@@ -174,7 +166,9 @@ impl Rule {
         let large = row.case.bytes >= LARGE_BYTES;
         match self {
             Rule::ByHand => large.then(|| Verdict::at_least(0.95, row.of_hand_interval)),
-            Rule::Gain => (large && row.by_hand_ratio >= 1.6).then(|| Verdict::at_least(1.5, row.interval)),
+            Rule::Gain => {
+                (large && row.by_hand_ratio >= 1.6).then(|| Verdict::at_least(1.5, row.interval))
+            }
             Rule::Floor if row.interval.1 >= 0.98 => Some(Verdict::Met),
             Rule::Floor => Some(Verdict::Missed),
         }
@@ -203,32 +197,47 @@ enum Variant {
 
 /// Refuses a machine or user that cannot have the slow network, before anything is compiled for it.
 ///
-/// # Errors
-/// What `unshare`, `ip` or `tc` said.
+/// Errors: what `unshare`, `ip` or `tc` said.
 pub fn check_network() -> Result<(), ToolError> {
     let mut command = Command::new("unshare");
     command.args(["-n", "sh", "-c", NETWORK, "sh", "true"]);
     let ran = tool::run(&mut command, b"", SAMPLE_LIMIT).and_then(tool::Ran::ok);
-    ran.map(drop).map_err(|error| ToolError { said: format!("{}\na network of our own needs root, `ip` and `tc`", error.said), ..error })
+    ran.map(drop).map_err(|error| ToolError {
+        said: format!("{}\na network of our own needs root, `ip` and `tc`", error.said),
+        ..error
+    })
 }
 
 /// Compiles one program for one library in three ways.
 ///
-/// # Errors
-/// If a compiler is missing or fails.
+/// Errors: if a compiler is missing or fails.
 pub fn build(program: Program, mpi: Mpi) -> Result<Built, ToolError> {
-    let failed = |error: std::io::Error| ToolError { ran: "make a scratch folder".to_owned(), said: error.to_string() };
+    let failed = |error: std::io::Error| ToolError {
+        ran: "make a scratch folder".to_owned(),
+        said: error.to_string(),
+    };
     let folder = measure::scratch::folder().map_err(failed)?;
     let source = folder.path().join("program.c");
     std::fs::write(&source, program.text()).map_err(failed)?;
     let words = |variant: Variant| -> Vec<String> {
-        let mut words = vec!["-O2".to_owned(), "-march=native".to_owned(), source.display().to_string(), "-o".to_owned()];
+        let mut words = vec![
+            "-O2".to_owned(),
+            "-march=native".to_owned(),
+            source.display().to_string(),
+            "-o".to_owned(),
+        ];
         words.push(path(folder.path(), variant).display().to_string());
         words
     };
     for (variant, define) in [(Variant::Blocking, "-DBLOCKING"), (Variant::ByHand, "-DBY_HAND")] {
         let mut command = Command::new(mpi.wrapper(Language::C)?);
-        command.env(mpi.compiler_variable(Language::C), Llvm::present(Language::C)?.compiler(Language::C)).arg(define).args(words(variant));
+        command
+            .env(
+                mpi.compiler_variable(Language::C),
+                Llvm::present(Language::C)?.compiler(Language::C),
+            )
+            .arg(define)
+            .args(words(variant));
         tool::run(&mut command, b"", SAMPLE_LIMIT)?.ok()?;
     }
     let settings = Settings::default();
@@ -256,9 +265,13 @@ fn path(folder: &Path, variant: Variant) -> PathBuf {
 
 /// Measures `case` in `pairs` rounds of the three programs.
 ///
-/// # Errors
-/// If the network cannot be made (it needs root, `ip` and `tc`) or a program fails.
-pub fn measure(built: &Built, case: Case, pairs: usize, step: &mut dyn FnMut()) -> Result<Row, ToolError> {
+/// Errors: if the network cannot be made (it needs root, `ip` and `tc`) or a program fails.
+pub fn measure(
+    built: &Built,
+    case: Case,
+    pairs: usize,
+    step: &mut dyn FnMut(),
+) -> Result<Row, ToolError> {
     let began = std::time::Instant::now();
     let load = measure::machine::load();
     let (arguments, work) = arguments(built, case)?;
@@ -308,13 +321,15 @@ fn arguments(built: &Built, case: Case) -> Result<(Vec<String>, f64), ToolError>
         65537..=2_000_000 => 10,
         _ => 4,
     };
-    let of = |words: [u64; 3]| -> Vec<String> { words.map(|it| it.to_string()).to_vec() };
-    // Some payloads wait for a late acknowledgement each time; a run need not take more than half a second.
+    let of = |words: [u64; 3]| -> Vec<String> { words.map(|word| word.to_string()).to_vec() };
+    // Some payloads wait for a late acknowledgement each time; a run need not take more than half a
+    // second.
     let count = if case.program == Program::Listing { case.bytes } else { (case.bytes / 8).max(4) };
     let first_ms = sample(built, case, Variant::Blocking, &of([count, 4, rounds_max.min(20)]))?;
     let rounds = ((500.0 / first_ms) as u64).clamp(rounds_max.min(20), rounds_max);
     let best = |arguments: &[String]| -> Result<f64, ToolError> {
-        let samples: Result<Vec<f64>, ToolError> = (0..3).map(|_| sample(built, case, Variant::Blocking, arguments)).collect();
+        let samples: Result<Vec<f64>, ToolError> =
+            (0..3).map(|_| sample(built, case, Variant::Blocking, arguments)).collect();
         Ok(median(&samples?))
     };
     match case.program {
@@ -322,7 +337,8 @@ fn arguments(built: &Built, case: Case) -> Result<(Vec<String>, f64), ToolError>
             let transfer_ms = best(&of([case.bytes, 1, rounds]))?;
             let mut product_us = (transfer_ms * 500.0).max(1.0);
             // Ranks that share a core compute at half the speed that each found alone.
-            let first = (best(&of([case.bytes, product_us as u64, rounds]))? - transfer_ms) / transfer_ms;
+            let first =
+                (best(&of([case.bytes, product_us as u64, rounds]))? - transfer_ms) / transfer_ms;
             if first > 1.1 {
                 product_us = (product_us / first).max(1.0);
             }
@@ -333,7 +349,8 @@ fn arguments(built: &Built, case: Case) -> Result<(Vec<String>, f64), ToolError>
         Program::Halo | Program::Jacobi => {
             let columns = count;
             let (few, many) = (4, 68);
-            let (few_ms, many_ms) = (best(&of([columns, few, rounds]))?, best(&of([columns, many, rounds]))?);
+            let (few_ms, many_ms) =
+                (best(&of([columns, few, rounds]))?, best(&of([columns, many, rounds]))?);
             let row_ms = ((many_ms - few_ms) / (many - few) as f64).max(1e-6);
             let transfer_ms = (few_ms - row_ms * few as f64).max(row_ms);
             let rows = (transfer_ms / row_ms).clamp(4.0, 4096.0) as u64;
@@ -343,14 +360,23 @@ fn arguments(built: &Built, case: Case) -> Result<(Vec<String>, f64), ToolError>
 }
 
 /// Milliseconds of a round in one run.
-fn sample(built: &Built, case: Case, variant: Variant, arguments: &[String]) -> Result<f64, ToolError> {
+fn sample(
+    built: &Built,
+    case: Case,
+    variant: Variant,
+    arguments: &[String],
+) -> Result<f64, ToolError> {
     let launcher = case.mpi.launcher(case.ranks)?;
     let mut command = Command::new("unshare");
-    command.args(["-n", "sh", "-c", NETWORK, "sh"]).arg(launcher.get_program()).args(launcher.get_args());
+    command
+        .args(["-n", "sh", "-c", NETWORK, "sh"])
+        .arg(launcher.get_program())
+        .args(launcher.get_args());
     match case.mpi {
         Mpi::OpenMpi => {
             command.args(["--mca", "btl", "self,tcp", "--mca", "btl_tcp_if_include", "lo"]);
-            // A rank that ends without MPI_Finalize has the others killed; that need not take a second.
+            // A rank that ends without MPI_Finalize has the others killed; that need not take a
+            // second.
             command.args(["--mca", "odls_base_sigkill_timeout", "0"]);
         }
         Mpi::Mpich => {
@@ -363,19 +389,30 @@ fn sample(built: &Built, case: Case, variant: Variant, arguments: &[String]) -> 
     for _ in 0..3 {
         let ran = tool::run(&mut command, b"", SAMPLE_LIMIT)?;
         said = String::from_utf8_lossy(&ran.stderr).into_owned();
-        let time = said.lines().find_map(|line| line.strip_prefix("time_ms ")).and_then(|it| it.parse().ok());
+        let time = said
+            .lines()
+            .find_map(|line| line.strip_prefix("time_ms "))
+            .and_then(|line| line.parse().ok());
         if let Some(time) = time {
             return Ok(time);
         }
     }
-    Err(ToolError { ran: tool::command_line(&command), said: format!("no time was printed in three runs\n{said}") })
+    Err(ToolError {
+        ran: tool::command_line(&command),
+        said: format!("no time was printed in three runs\n{said}"),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn row(bytes: u64, interval: (f64, f64), by_hand_ratio: f64, of_hand_interval: (f64, f64)) -> Row {
+    fn row(
+        bytes: u64,
+        interval: (f64, f64),
+        by_hand_ratio: f64,
+        of_hand_interval: (f64, f64),
+    ) -> Row {
         let middle = |(low, high): (f64, f64)| f64::midpoint(low, high);
         Row {
             case: Case { program: Program::Jacobi, mpi: Mpi::Mpich, ranks: 2, bytes },

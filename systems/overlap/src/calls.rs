@@ -2,7 +2,8 @@
 
 const TABLE: &str = include_str!("../plugin/MpiCalls.def");
 
-/// One row: a function, what the conversion makes of it, and the roles of its arguments, a letter each.
+/// One row: a function, what the conversion makes of it, and the roles of its
+/// arguments, a letter each.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Row {
     name: &'static str,
@@ -14,76 +15,109 @@ struct Row {
 fn lines(macro_name: &str) -> impl Iterator<Item = [&'static str; 3]> {
     TABLE.lines().filter_map(move |line| {
         let inside = line.strip_prefix(macro_name)?.strip_prefix('(')?.strip_suffix(')')?;
-        let mut fields = inside.splitn(3, ',').map(|it| it.trim().trim_matches('"'));
+        let mut fields = inside.splitn(3, ',').map(|part| part.trim().trim_matches('"'));
         Some([fields.next()?, fields.next()?, fields.next()?])
     })
 }
 
 /// Functions of which no more is known than that they are harmless.
 fn known() -> impl Iterator<Item = &'static str> {
-    TABLE.lines().filter_map(|line| line.strip_prefix("KNOWN(\"")?.strip_suffix("\")")).flat_map(str::split_ascii_whitespace)
+    TABLE
+        .lines()
+        .filter_map(|line| line.strip_prefix("KNOWN(\"")?.strip_suffix("\")"))
+        .flat_map(str::split_ascii_whitespace)
 }
 
 fn rows() -> impl Iterator<Item = Row> {
-    let roles = |text: &'static str| text.split_ascii_whitespace().filter_map(|it| it.chars().next()).collect();
+    let roles = |text: &'static str| {
+        text.split_ascii_whitespace()
+            .filter_map(|split_ascii_whitespace| split_ascii_whitespace.chars().next())
+            .collect()
+    };
     lines("MPI").map(move |[name, kind, arguments]| Row { name, kind, roles: roles(arguments) })
 }
 
-/// The procedure that a symbol calls, in lower case and without `mpi_`, the same for all of its names, as the plugin has it.
+/// The procedure that a symbol calls, in lower case and without `mpi_`, the same for all of its
+/// names, as the plugin has it.
 pub(crate) fn procedure(symbol: &str) -> Option<String> {
     let lower = symbol.to_ascii_lowercase();
-    let name = lower.strip_prefix('p').unwrap_or(&lower).strip_prefix("mpi_")?.trim_end_matches('_');
+    let name =
+        lower.strip_prefix('p').unwrap_or(&lower).strip_prefix("mpi_")?.trim_end_matches('_');
     let name = name.strip_suffix("_large").unwrap_or(name);
-    let name = ["_f08", "_f08ts", "_f"].into_iter().find_map(|it| name.strip_suffix(it)).unwrap_or(name);
+    let name = ["_f08", "_f08ts", "_f"]
+        .into_iter()
+        .find_map(|word| name.strip_suffix(word))
+        .unwrap_or(name);
     let name = name.strip_suffix("_cptr").or_else(|| name.strip_suffix("_c")).unwrap_or(name);
     // One for each type and shape of Fortran.
     Some(if name.starts_with("sizeof_") { "sizeof" } else { name }.to_owned())
 }
 
-/// True for a name that is formed as MPI's are: `MPI_Xyz` in C, `mpi_xyz_` in Fortran, with `P` or `p` before them too; and for
-/// those of extensions.
+/// True for a name that is formed as MPI's are: `MPI_Xyz` in C, `mpi_xyz_` in Fortran, with `P` or
+/// `p` before them too; and for those of extensions.
 fn is_symbol(symbol: &str) -> bool {
     let of_c = symbol.strip_prefix('P').unwrap_or(symbol);
     let of_fortran = symbol.strip_prefix('p').unwrap_or(symbol);
-    let is_function = |name: &str| name.starts_with(|it: char| it.is_ascii_uppercase()) && name[1..] == name[1..].to_ascii_lowercase();
+    let is_function = |name: &str| {
+        name.starts_with(|letter: char| letter.is_ascii_uppercase())
+            && name[1..] == name[1..].to_ascii_lowercase()
+    };
     of_c.starts_with("MPIX_")
         || of_c.strip_prefix("MPI_").is_some_and(is_function)
-        || (symbol.ends_with('_') && (of_fortran.starts_with("mpi_") || of_fortran.starts_with("mpix_")))
+        || (symbol.ends_with('_')
+            && (of_fortran.starts_with("mpi_") || of_fortran.starts_with("mpix_")))
 }
 
 /// True if the table says something of a procedure.
 fn is_known(procedure: &str) -> bool {
     let is_it = |name: &str| name.eq_ignore_ascii_case(procedure);
-    let is_twin = |row: &Row| ["Send", "Recv", "Sendrecv", "Collective"].contains(&row.kind) && is_it(&format!("I{}", row.name));
+    let is_twin = |row: &Row| {
+        ["Send", "Recv", "Sendrecv", "Collective"].contains(&row.kind)
+            && is_it(&format!("I{}", row.name))
+    };
     rows().any(|row| is_it(row.name) || is_twin(&row)) || known().any(is_it)
 }
 
-/// What makes moving a message unsafe wherever in a program that uses `symbol`; none if that is no function of MPI or a harmless one.
+/// What makes moving a message unsafe wherever in a program that uses `symbol`; none if that is no
+/// function of MPI or a harmless one.
 pub fn hazard(symbol: &str) -> Option<&'static str> {
     let procedure = procedure(symbol).unwrap_or_default();
-    let named = lines("HAZARD").find(|[beginning, ..]| procedure.starts_with(beginning)).map(|[_, _, words]| words);
-    named.or_else(|| (is_symbol(symbol) && !is_known(&procedure)).then_some("a function of MPI that is not known"))
+    let named = lines("HAZARD")
+        .find(|[beginning, ..]| procedure.starts_with(beginning))
+        .map(|[_, _, words]| words);
+    named.or_else(|| {
+        (is_symbol(symbol) && !is_known(&procedure))
+            .then_some("a function of MPI that is not known")
+    })
 }
 
-/// True for a blocking collective by a name that the uniform shim does not replace: of the profiling interface, of Fortran.
+/// True for a blocking collective by a name that the uniform shim does not replace: of the
+/// profiling interface, of Fortran.
 pub fn is_past_shim(symbol: &str) -> bool {
-    let is_it = |row: &Row| row.kind == "Collective" && procedure(symbol).is_some_and(|it| it.eq_ignore_ascii_case(row.name));
+    let is_it = |row: &Row| {
+        row.kind == "Collective"
+            && procedure(symbol).is_some_and(|procedure| procedure.eq_ignore_ascii_case(row.name))
+    };
     !symbol.starts_with("MPI_") && rows().any(|row| is_it(&row))
 }
 
-/// The uniform shim in C: every blocking collective that was not converted becomes a start and a wait, so that it matches the
-/// converted ones. It is linked into programs compiled with `--collectives uniform`; a converted start looks for
-/// `__overlap_uniform` and calls the blocking twin without it.
+/// The uniform shim in C: every blocking collective that was not converted becomes a start and a
+/// wait, so that it matches the converted ones. It is linked into programs compiled with
+/// `--collectives uniform`; a converted start looks for `__overlap_uniform` and calls the blocking
+/// twin without it.
 pub fn uniform_shim() -> String {
-    let collectives = || rows().filter(|it| it.kind == "Collective");
+    let collectives = || rows().filter(|row| row.kind == "Collective");
     let plain: String = collectives().map(|row| shim(&row, false)).collect();
     let large: String = collectives().map(|row| shim(&row, true)).collect();
-    format!("#include <mpi.h>\nconst char __overlap_uniform = 1;\n{plain}#if MPI_VERSION >= 4\n{large}#endif\n")
+    format!(
+        "#include <mpi.h>\nconst char __overlap_uniform = 1;\n{plain}#if MPI_VERSION >= 4\n{large}#endif\n"
+    )
 }
 
 /// The shim of one collective, by its plain name or by that with large counts.
 fn shim(row: &Row, is_large: bool) -> String {
-    let (int, places, suffix) = if is_large { ("MPI_Count", "MPI_Aint", "_c") } else { ("int", "int", "") };
+    let (int, places, suffix) =
+        if is_large { ("MPI_Count", "MPI_Aint", "_c") } else { ("int", "int", "") };
     let parameter = |(at, role): (usize, &char)| match role {
         's' => format!("const void *a{at}"),
         'r' => format!("void *a{at}"),
@@ -116,17 +150,22 @@ mod tests {
     #[test]
     fn every_line_of_the_table_is_read() {
         let all: Vec<Row> = rows().collect();
-        assert_eq!(all.len(), TABLE.lines().filter(|it| it.starts_with("MPI(")).count());
+        assert_eq!(all.len(), TABLE.lines().filter(|line| line.starts_with("MPI(")).count());
         let send = all.iter().find(|it| it.name == "Send").expect("there is one");
-        assert_eq!((send.kind, send.roles.as_slice()), ("Send", &['s', 'N', 'T', 'p', 'g', 'c'][..]));
+        assert_eq!(
+            (send.kind, send.roles.as_slice()),
+            ("Send", &['s', 'N', 'T', 'p', 'g', 'c'][..])
+        );
         let letters = "srntNTaAoRpgkwvcCuqQmfidSbP";
         for row in &all {
-            assert!(row.roles.iter().all(|it| letters.contains(*it)), "{row:?}");
+            assert!(row.roles.iter().all(|role| letters.contains(*role)), "{row:?}");
             assert_eq!(all.iter().filter(|it| it.name == row.name).count(), 1, "{row:?}");
             assert!(!known().any(|it| it == row.name), "{row:?}");
             // The table says what each letter is.
             assert!(
-                row.roles.iter().all(|it| TABLE.lines().any(|line| line.starts_with("//") && line.contains(&format!(" {it}  ")))),
+                row.roles.iter().all(|role| TABLE
+                    .lines()
+                    .any(|line| line.starts_with("//") && line.contains(&format!(" {role}  ")))),
                 "{row:?}"
             );
         }
@@ -134,7 +173,13 @@ mod tests {
 
     #[test]
     fn a_procedure_has_many_names() {
-        for symbol in ["MPI_Allreduce", "PMPI_Allreduce_c", "mpi_allreduce_", "mpi_allreduce__", "pmpi_allreduce_f08ts_large_"] {
+        for symbol in [
+            "MPI_Allreduce",
+            "PMPI_Allreduce_c",
+            "mpi_allreduce_",
+            "mpi_allreduce__",
+            "pmpi_allreduce_f08ts_large_",
+        ] {
             assert_eq!(procedure(symbol).as_deref(), Some("allreduce"), "{symbol}");
         }
         assert_eq!(procedure("MPI_Comm_f2c").as_deref(), Some("comm_f2c"));
@@ -143,17 +188,42 @@ mod tests {
 
     #[test]
     fn hazards_by_any_name() {
-        for symbol in ["MPI_Win_create", "MPI_Win_allocate_c", "PMPI_Win_fence", "mpi_win_create_", "mpi_win_create_f08ts_"] {
+        for symbol in [
+            "MPI_Win_create",
+            "MPI_Win_allocate_c",
+            "PMPI_Win_fence",
+            "mpi_win_create_",
+            "mpi_win_create_f08ts_",
+        ] {
             assert_eq!(hazard(symbol), Some("one-sided windows"), "{symbol}");
         }
-        for symbol in ["MPI_Session_init", "mpi_session_init_f08_", "MPI_Comm_create_from_group", "MPI_Intercomm_create_from_groups"] {
+        for symbol in [
+            "MPI_Session_init",
+            "mpi_session_init_f08_",
+            "MPI_Comm_create_from_group",
+            "MPI_Intercomm_create_from_groups",
+        ] {
             assert_eq!(hazard(symbol), Some("sessions"), "{symbol}");
         }
-        for symbol in ["MPI_Ineighbor_nothing", "PMPI_Nothing", "mpi_nothing_", "MPIX_Comm_revoke", "pmpix_comm_revoke_"] {
+        for symbol in [
+            "MPI_Ineighbor_nothing",
+            "PMPI_Nothing",
+            "mpi_nothing_",
+            "MPIX_Comm_revoke",
+            "pmpix_comm_revoke_",
+        ] {
             assert_eq!(hazard(symbol), Some("a function of MPI that is not known"), "{symbol}");
         }
         // Data, the program's own names, and what is known by another name.
-        for symbol in ["MPI_F_STATUS_IGNORE", "mpi_fortran_bottom_", "mpi_take", "MPIR_Dup_fn", "MPI_Isend_c", "mpi_wtime_f08_", "mpi"] {
+        for symbol in [
+            "MPI_F_STATUS_IGNORE",
+            "mpi_fortran_bottom_",
+            "mpi_take",
+            "MPIR_Dup_fn",
+            "MPI_Isend_c",
+            "mpi_wtime_f08_",
+            "mpi",
+        ] {
             assert_eq!(hazard(symbol), None, "{symbol}");
         }
     }
@@ -163,7 +233,15 @@ mod tests {
         for symbol in ["PMPI_Bcast", "mpi_allreduce_", "pmpi_allreduce_f08ts_", "PMPI_Scan_c"] {
             assert!(is_past_shim(symbol), "{symbol}");
         }
-        for symbol in ["MPI_Bcast", "MPI_Bcast_c", "PMPI_Ibcast", "PMPI_Wait", "mpi_send_", "PMPI_Barrier", "printf"] {
+        for symbol in [
+            "MPI_Bcast",
+            "MPI_Bcast_c",
+            "PMPI_Ibcast",
+            "PMPI_Wait",
+            "mpi_send_",
+            "PMPI_Barrier",
+            "printf",
+        ] {
             assert!(!is_past_shim(symbol), "{symbol}");
         }
     }
@@ -171,14 +249,25 @@ mod tests {
     #[test]
     fn the_shim_has_every_collective_that_is_converted() {
         let text = uniform_shim();
-        assert!(text.contains("int MPI_Bcast(void *a0, int a1, MPI_Datatype a2, int a3, MPI_Comm a4) {"), "{text}");
-        assert!(text.contains("PMPI_Ialltoallw(a0, a1, a2, a3, a4, a5, a6, a7, a8, &request)"), "{text}");
+        assert!(
+            text.contains(
+                "int MPI_Bcast(void *a0, int a1, MPI_Datatype a2, int a3, MPI_Comm a4) {"
+            ),
+            "{text}"
+        );
+        assert!(
+            text.contains("PMPI_Ialltoallw(a0, a1, a2, a3, a4, a5, a6, a7, a8, &request)"),
+            "{text}"
+        );
         assert!(
             text.contains(
                 "int MPI_Gatherv_c(const void *a0, MPI_Count a1, MPI_Datatype a2, void *a3, const MPI_Count a4[], const MPI_Aint a5[], "
             ),
             "{text}"
         );
-        assert_eq!(text.matches("PMPI_Wait").count(), 2 * rows().filter(|it| it.kind == "Collective").count());
+        assert_eq!(
+            text.matches("PMPI_Wait").count(),
+            2 * rows().filter(|row| row.kind == "Collective").count()
+        );
     }
 }

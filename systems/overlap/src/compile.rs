@@ -20,20 +20,16 @@ const RECORD: &str = ".opt.yaml";
 
 const VERSION_LIMIT: Duration = Duration::from_secs(20);
 
-/// One compiler call.
 #[derive(Debug)]
 pub struct Request<'a> {
     /// The language of the wrapper.
     pub language: Language,
-    /// The library.
     pub mpi: Mpi,
-    /// The settings.
     pub settings: &'a Settings,
     /// The compiler in place of Debian's clang or flang of a version the plugin is built for.
     pub compiler: Option<&'a str>,
     /// A plugin built elsewhere.
     pub plugin: Option<&'a Path>,
-    /// The user's arguments.
     pub arguments: &'a [String],
     /// Where the compiler runs, and leaves remark files of programs linked at once; none for here.
     pub folder: Option<&'a Path>,
@@ -50,20 +46,24 @@ pub struct Ended {
     pub said: Vec<u8>,
     /// Reasons for which the linked program keeps all calls blocking.
     pub switched_off: Vec<String>,
-    /// A collective that a program compiled with `uniform` calls by a name past the shim, for which all of them stay blocking.
+    /// A collective that a program compiled with `uniform` calls by a name past the shim, for which
+    /// all of them stay blocking.
     pub past_shim: Option<String>,
-    /// The linker of a program compiled with `-flto`, if it cannot load the plugin, which then sees nothing of it.
+    /// The linker of a program compiled with `-flto`, if it cannot load the plugin, which then
+    /// sees nothing of it.
     pub other_linker: Option<String>,
     /// Why the plugin had no part in a compilation that it belonged to.
     pub without_plugin: Option<WithoutPlugin>,
 }
 
-/// Why a compiler ran without the plugin. The user's build goes on as it would with MPI's own wrapper.
+/// Why a compiler ran without the plugin. The user's build goes on as it would
+/// with MPI's own wrapper.
 #[derive(Debug)]
 pub enum WithoutPlugin {
     /// The plugin is missing here, and could not be built.
     NotHere(ToolError),
-    /// The compiler failed with the plugin and passed without it: what reproduces that, if it could be written.
+    /// The compiler failed with the plugin and passed without it: what reproduces that, if
+    /// it could be written.
     Failed(Option<PathBuf>),
 }
 
@@ -83,20 +83,18 @@ pub const OFF: &str = ".overlap-off";
 
 /// Runs the compiler; what it writes to standard output goes where ours goes.
 ///
-/// # Errors
-/// If the compiler is missing or of an LLVM that the plugin is not built for, or the plugin is missing or cannot be built. An
-/// error of the user's program is no error here.
+/// Errors: if the compiler is missing or of an LLVM that the plugin is not built for, or the plugin
+/// is missing or cannot be built. An error of the user's program is no error here.
 pub fn compile(request: &Request) -> Result<Ended, ToolError> {
     let (mut command, step) = prepare(request)?;
     checked(request, &mut command, &step, None)
 }
 
-/// The same for a build that must not notice the plugin: if the plugin cannot be had, or the compiler fails with it and passes
-/// without it, the result is that of the compiler alone. So are those of the questions that configure and CMake ask; such
-/// programs never run for long.
+/// The same for a build that must not notice the plugin: if the plugin cannot be had, or the
+/// compiler fails with it and passes without it, the result is that of the compiler alone. So are
+/// those of the questions that configure and CMake ask; such programs never run for long.
 ///
-/// # Errors
-/// If the compiler is missing or of an LLVM that the plugin is not built for.
+/// Errors: if the compiler is missing or of an LLVM that the plugin is not built for.
 pub fn compile_or_plain(request: &Request) -> Result<Ended, ToolError> {
     let asked = step(request);
     if is_asked_by_ccache(request) {
@@ -105,7 +103,9 @@ pub fn compile_or_plain(request: &Request) -> Result<Ended, ToolError> {
     if asked.asks {
         return run(&mut wrapper(request, &compiler(request)?.0, &[])?, None);
     }
-    if asked.is_probe(&request.folder.map_or_else(|| std::env::current_dir().unwrap_or_default(), Path::to_owned)) {
+    if asked.is_probe(
+        &request.folder.map_or_else(|| std::env::current_dir().unwrap_or_default(), Path::to_owned),
+    ) {
         return run(&mut plain(request)?, None);
     }
     let (mut command, step) = match prepare(request) {
@@ -123,7 +123,7 @@ pub fn compile_or_plain(request: &Request) -> Result<Ended, ToolError> {
         remove(&crash.with_extension("stdin"));
         // A compiler is asked for its version only where a linker is named.
         let llvm = if step.linker.is_some() { Some(llvm(request)?.number()) } else { None };
-        let other_linker = llvm.and_then(|it| step.other_linker(it)).map(str::to_owned);
+        let other_linker = llvm.and_then(|llvm| step.other_linker(llvm)).map(str::to_owned);
         return Ok(Ended { other_linker, ..ended });
     }
     let plain = checked(request, &mut plain(request)?, &step, input.as_deref())?;
@@ -131,17 +131,23 @@ pub fn compile_or_plain(request: &Request) -> Result<Ended, ToolError> {
         return Ok(plain);
     }
     let written = reproducer(&command, &crash, &ended, input.as_deref());
-    Ok(Ended { without_plugin: Some(WithoutPlugin::Failed(written.is_ok().then_some(crash))), ..plain })
+    Ok(Ended {
+        without_plugin: Some(WithoutPlugin::Failed(written.is_ok().then_some(crash))),
+        ..plain
+    })
 }
 
-/// True if ccache, which is run with us as its compiler, asks for the preprocessed text, by which it would know the object again.
+/// True if ccache, which is run with us as its compiler, asks for the preprocessed text, by which
+/// it would know the object again.
 fn is_asked_by_ccache(request: &Request) -> bool {
-    let parent = || std::fs::read_link(format!("/proc/{}/exe", std::os::unix::process::parent_id())).ok();
-    request.arguments.iter().any(|it| it == "-E") && parent().is_some_and(|it| it.ends_with("ccache"))
+    let parent =
+        || std::fs::read_link(format!("/proc/{}/exe", std::os::unix::process::parent_id())).ok();
+    request.arguments.iter().any(|argument| argument == "-E")
+        && parent().is_some_and(|folder| folder.ends_with("ccache"))
 }
 
-/// The answer after which ccache runs us for the object and keeps nothing. It sees no profile and no plugin that changed, and the object
-/// that it would bring back has no remarks beside it.
+/// The answer after which ccache runs us for the object and keeps nothing. It sees no profile and
+/// no plugin that changed, and the object that it would bring back has no remarks beside it.
 fn not_to_be_kept(request: &Request) -> Ended {
     let said = "meanwhile: ccache cannot keep what is compiled with overlap\n";
     Ended {
@@ -155,21 +161,30 @@ fn not_to_be_kept(request: &Request) -> Ended {
     }
 }
 
-/// Runs the compiler, and looks at a program that it linked: objects that were converted before may be in it even if this
-/// call is made without the plugin.
-fn checked(request: &Request, command: &mut Command, step: &Step, input: Option<&[u8]>) -> Result<Ended, ToolError> {
+/// Runs the compiler, and looks at a program that it linked: objects that were converted before may
+/// be in it even if this call is made without the plugin.
+fn checked(
+    request: &Request,
+    command: &mut Command,
+    step: &Step,
+    input: Option<&[u8]>,
+) -> Result<Ended, ToolError> {
     let mut ended = run(command, input)?;
     if !ended.ok && request.language == Language::Fortran {
         ended.said = driver::about_modules(&String::from_utf8_lossy(&ended.said)).into_bytes();
     }
     if ended.ok && step.links {
-        let output = request.folder.unwrap_or(Path::new("")).join(step.output.as_deref().unwrap_or("a.out"));
+        let output =
+            request.folder.unwrap_or(Path::new("")).join(step.output.as_deref().unwrap_or("a.out"));
         if let Some(name) = past_shim(request, command, &output)? {
             // Blocking by that name, it would never match what the shim makes of the others.
             let settings = Settings { collectives: "off".to_owned(), ..request.settings.clone() };
             let request = Request { settings: &settings, ..*request };
             let (mut command, _) = prepare(&request)?;
-            return Ok(Ended { past_shim: Some(name), ..checked(&request, &mut command, step, input)? });
+            return Ok(Ended {
+                past_shim: Some(name),
+                ..checked(&request, &mut command, step, input)?
+            });
         }
         let (why, is_off) = hazards(&output);
         ended.switched_off = why;
@@ -179,7 +194,10 @@ fn checked(request: &Request, command: &mut Command, step: &Step, input: Option<
         } else {
             if !is_off {
                 command.arg("-Xlinker").arg(plugin::switch_off()?);
-                ended = Ended { switched_off: std::mem::take(&mut ended.switched_off), ..run(command, input)? };
+                ended = Ended {
+                    switched_off: std::mem::take(&mut ended.switched_off),
+                    ..run(command, input)?
+                };
             }
             // For `explain` only: a program is as good without it.
             let _ = write(&note, (ended.switched_off.join("\n") + "\n").as_bytes());
@@ -191,17 +209,32 @@ fn checked(request: &Request, command: &mut Command, step: &Step, input: Option<
 fn standard_input() -> Result<Vec<u8>, ToolError> {
     let mut bytes = Vec::new();
     let read = std::io::stdin().read_to_end(&mut bytes);
-    read.map_err(|error| ToolError { ran: "read standard input".to_owned(), said: error.to_string() })?;
+    read.map_err(|error| ToolError {
+        ran: "read standard input".to_owned(),
+        said: error.to_string(),
+    })?;
     Ok(bytes)
 }
 
-/// A file of ours for the result, in [`NOTES`] beside it, or here if the result is none that lies in a folder.
+/// A file of ours for the result, in [`NOTES`] beside it, or here if the result is none that
+/// lies in a folder.
 fn beside(request: &Request, step: &Step, ending: &str) -> PathBuf {
-    let named = step.output.as_deref().filter(|it| *it != "-" && !it.starts_with("/dev/")).map(PathBuf::from);
-    let object = || Some(PathBuf::from(Path::new(step.input.as_deref()?).with_extension("o").file_name()?));
-    let result = named.or_else(|| if step.links { None } else { object() }).unwrap_or_else(|| PathBuf::from("a.out"));
+    let named = step
+        .output
+        .as_deref()
+        .filter(|output| *output != "-" && !output.starts_with("/dev/"))
+        .map(PathBuf::from);
+    let object =
+        || Some(PathBuf::from(Path::new(step.input.as_deref()?).with_extension("o").file_name()?));
+    let result = named
+        .or_else(|| if step.links { None } else { object() })
+        .unwrap_or_else(|| PathBuf::from("a.out"));
     let file = result.file_name().and_then(OsStr::to_str).unwrap_or("a.out");
-    request.folder.unwrap_or(Path::new("")).join(result.with_file_name(NOTES)).join(format!("{file}{ending}"))
+    request
+        .folder
+        .unwrap_or(Path::new(""))
+        .join(result.with_file_name(NOTES))
+        .join(format!("{file}{ending}"))
 }
 
 /// Writes a file of ours, in a folder that may not be there.
@@ -216,16 +249,29 @@ fn remove(path: &Path) {
 }
 
 /// A script that runs the compiler as it failed, with what it said.
-fn reproducer(command: &Command, path: &Path, ended: &Ended, input: Option<&[u8]>) -> std::io::Result<()> {
+fn reproducer(
+    command: &Command,
+    path: &Path,
+    ended: &Ended,
+    input: Option<&[u8]>,
+) -> std::io::Result<()> {
     let quoted = |text: &OsStr| format!("'{}'", text.to_string_lossy().replace('\'', "'\\''"));
-    let folder = command.get_current_dir().map_or_else(std::env::current_dir, |it| it.canonicalize())?;
-    let mut script = String::from("#!/bin/sh\n# The compiler failed with the plugin of meanwhile and passed without it. It said:\n");
+    let folder = command
+        .get_current_dir()
+        .map_or_else(std::env::current_dir, |get_current_dir| get_current_dir.canonicalize())?;
+    let mut script = String::from(
+        "#!/bin/sh\n# The compiler failed with the plugin of meanwhile and passed without it. It said:\n",
+    );
     for line in String::from_utf8_lossy(&ended.said).lines() {
         script += &format!("# {line}\n");
     }
     script += &format!("cd {} || exit 2\n", quoted(folder.as_os_str()));
     for (name, value) in command.get_envs() {
-        script += &format!("export {}={}\n", name.to_string_lossy(), value.map(quoted).unwrap_or_default());
+        script += &format!(
+            "export {}={}\n",
+            name.to_string_lossy(),
+            value.map(quoted).unwrap_or_default()
+        );
     }
     // A compiler that fails removes its result, and that of the user is a good one.
     script += "scratch=$(mktemp -d) || exit 2\ntrap 'rm -rf \"$scratch\"' EXIT\n";
@@ -241,31 +287,41 @@ fn reproducer(command: &Command, path: &Path, ended: &Ended, input: Option<&[u8]
 
 /// The compiler call with the plugin, and what it does.
 ///
-/// # Errors
-/// As [`compile`].
+/// Errors: as [`compile`].
 pub(crate) fn prepare(request: &Request) -> Result<(Command, Step), ToolError> {
     let (compiler, llvm) = compiler(request)?;
     let plugin = match request.plugin {
         // Without a slash it would be looked for where libraries are.
-        Some(path) if path.is_file() => {
-            std::path::absolute(path).map_err(|error| ToolError { ran: format!("load {}", path.display()), said: error.to_string() })?
+        Some(path) if path.is_file() => std::path::absolute(path).map_err(|error| ToolError {
+            ran: format!("load {}", path.display()),
+            said: error.to_string(),
+        })?,
+        Some(path) => {
+            return Err(ToolError {
+                ran: format!("load {}", path.display()),
+                said: "there is no such plugin".to_owned(),
+            });
         }
-        Some(path) => return Err(ToolError { ran: format!("load {}", path.display()), said: "there is no such plugin".to_owned() }),
         None => plugin::plugin(llvm)?,
     };
     let step = step(request);
-    // The linker gives the file an ending of its own. A folder that cannot be made is no reason to fail.
+    // The linker gives the file an ending of its own. A folder that cannot be made is no reason to
+    // fail.
     let record = beside(request, &step, if step.links && step.sources == 0 { "" } else { RECORD });
-    let made = step.has_one_record() && record.parent().is_some_and(|it| std::fs::create_dir_all(it).is_ok());
+    let made = step.has_one_record()
+        && record.parent().is_some_and(|folder| std::fs::create_dir_all(folder).is_ok());
     let record = made.then(|| std::path::absolute(&record).unwrap_or(record));
-    let mut ours = driver::arguments(&step, request.language, llvm.number(), &plugin, record.as_deref());
+    let mut ours =
+        driver::arguments(&step, request.language, llvm.number(), &plugin, record.as_deref());
     ours.extend(colours());
     let mut command = command(request, &compiler, &step, &ours)?;
     let lines = if step.wants_lines { "keep" } else { "drop" };
     command.env("MEANWHILE_OVERLAP", format!("{},lines={lines}", request.settings.environment()));
-    // The compiler may be ccache's link of that name: it sees no settings, and an object that it brings back has no remarks.
+    // The compiler may be ccache's link of that name: it sees no settings, and an object that it
+    // brings back has no remarks.
     command.env("CCACHE_DISABLE", "1");
-    let uniform = request.settings.collectives == "uniform" && request.language != Language::Fortran;
+    let uniform =
+        request.settings.collectives == "uniform" && request.language != Language::Fortran;
     if uniform && step.links {
         // A file name among the arguments would be compiled as the language of a preceding -x.
         command.arg("-Xlinker").arg(plugin::uniform_shim(request.mpi)?);
@@ -275,8 +331,7 @@ pub(crate) fn prepare(request: &Request) -> Result<(Command, Step), ToolError> {
 
 /// The same compiler call without the plugin.
 ///
-/// # Errors
-/// If the compiler or MPI's wrapper is missing.
+/// Errors: if the compiler or MPI's wrapper is missing.
 pub(crate) fn plain(request: &Request) -> Result<Command, ToolError> {
     let ours: Vec<String> = colours().collect();
     command(request, &compiler(request)?.0, &step(request), &ours)
@@ -293,8 +348,7 @@ fn step(request: &Request) -> Step {
 
 /// The version of LLVM that the compiler of a request belongs to.
 ///
-/// # Errors
-/// If the compiler is missing, or of an LLVM that the plugin is not built for.
+/// Errors: if the compiler is missing, or of an LLVM that the plugin is not built for.
 pub fn llvm(request: &Request) -> Result<Llvm, ToolError> {
     Ok(compiler(request)?.1)
 }
@@ -326,11 +380,18 @@ fn version_of(compiler: &str) -> Result<String, ToolError> {
 }
 
 /// The user's compiler call with `ours` before the user's arguments.
-fn command(request: &Request, compiler: &str, step: &Step, ours: &[String]) -> Result<Command, ToolError> {
+fn command(
+    request: &Request,
+    compiler: &str,
+    step: &Step,
+    ours: &[String],
+) -> Result<Command, ToolError> {
     let mut command;
     if request.mpi.runs_us() {
         command = Command::new(compiler);
-        command.args(ours).args(request.arguments.iter().filter(|it| request.language != Language::Fortran || driver::flang_knows(it)));
+        command.args(ours).args(request.arguments.iter().filter(|argument| {
+            request.language != Language::Fortran || driver::flang_knows(argument)
+        }));
     } else if request.language == Language::Fortran {
         // The wrappers are made for gfortran, so only what they would add is taken from them.
         let flags = request.mpi.flags(request.language)?;
@@ -348,15 +409,23 @@ fn command(request: &Request, compiler: &str, step: &Step, ours: &[String]) -> R
 /// MPI's own wrapper, for `compiler`, with `ours` before the user's arguments.
 fn wrapper(request: &Request, compiler: &str, ours: &[String]) -> Result<Command, ToolError> {
     let mut command = Command::new(request.mpi.wrapper(request.language)?);
-    command.env(WITHIN, "1").env(request.mpi.compiler_variable(request.language), compiler).args(ours).args(request.arguments);
+    command
+        .env(WITHIN, "1")
+        .env(request.mpi.compiler_variable(request.language), compiler)
+        .args(ours)
+        .args(request.arguments);
     Ok(command)
 }
 
 fn run(command: &mut Command, input: Option<&[u8]>) -> Result<Ended, ToolError> {
     let ran = tool::command_line(command);
     let failed = |error: std::io::Error| ToolError { ran: ran.clone(), said: error.to_string() };
-    command.stdin(if input.is_some() { Stdio::piped() } else { Stdio::inherit() }).stdout(Stdio::inherit()).stderr(Stdio::piped());
-    let mut child = measure::interrupt::spawn(command).map_err(|error| tool::not_started(command, &error))?;
+    command
+        .stdin(if input.is_some() { Stdio::piped() } else { Stdio::inherit() })
+        .stdout(Stdio::inherit())
+        .stderr(Stdio::piped());
+    let mut child =
+        measure::interrupt::spawn(command).map_err(|error| tool::not_started(command, &error))?;
     let pipe = child.stdin.take();
     let said = std::thread::scope(|scope| {
         // A compiler may end without reading everything, so a closed pipe is no error.
@@ -368,42 +437,69 @@ fn run(command: &mut Command, input: Option<&[u8]>) -> Result<Ended, ToolError> 
     let status = child.wait().map_err(failed)?;
     // Its end may be our own doing, and is not to be answered with another compilation.
     measure::interrupt::hold();
-    Ok(Ended { ran, ok: status.success(), said, switched_off: Vec::new(), past_shim: None, other_linker: None, without_plugin: None })
+    Ok(Ended {
+        ran,
+        ok: status.success(),
+        said,
+        switched_off: Vec::new(),
+        past_shim: None,
+        other_linker: None,
+        without_plugin: None,
+    })
 }
 
-/// A collective that the program calls by a name that the shim in it, if `command` put it there, does not replace.
-fn past_shim(request: &Request, command: &Command, program: &Path) -> Result<Option<String>, ToolError> {
+/// A collective that the program calls by a name that the shim in it, if `command` put it
+/// there, does not replace.
+fn past_shim(
+    request: &Request,
+    command: &Command,
+    program: &Path,
+) -> Result<Option<String>, ToolError> {
     if request.settings.collectives != "uniform" {
         return Ok(None);
     }
     let shim = plugin::uniform_shim(request.mpi)?;
-    let is_linked = command.get_args().any(|it| it == shim);
-    Ok(undefined(program).filter(|_| is_linked).and_then(|names| names.into_iter().find(|it| calls::is_past_shim(it))))
+    let is_linked = command.get_args().any(|get_arg| get_arg == shim);
+    Ok(undefined(program)
+        .filter(|_| is_linked)
+        .and_then(|names| names.into_iter().find(|name| calls::is_past_shim(name))))
 }
 
 /// The names that a program has from its libraries; none if it is no such file.
 fn undefined(program: &Path) -> Option<Vec<String>> {
     let bytes = std::fs::read(program).ok()?;
     let file = object::File::parse(&*bytes).ok()?;
-    Some(file.dynamic_symbols().filter(|it| it.is_undefined()).filter_map(|it| Some(it.name().ok()?.to_owned())).collect())
+    Some(
+        file.dynamic_symbols()
+            .filter(|dynamic_symbol| dynamic_symbol.is_undefined())
+            .filter_map(|dynamic_symbol| Some(dynamic_symbol.name().ok()?.to_owned()))
+            .collect(),
+    )
 }
 
-/// What in a linked program makes its converted calls unsafe; nothing if none was converted. The flag is true if the
-/// plugin has switched them off already, because it saw a reason in one of the files.
+/// What in a linked program makes its converted calls unsafe; nothing if none was converted.
+/// The flag is true if the plugin has switched them off already, because it saw a reason in
+/// one of the files.
 fn hazards(program: &Path) -> (Vec<String>, bool) {
     let nothing = (Vec::new(), false);
     let Ok(bytes) = std::fs::read(program) else { return nothing };
     let Ok(file) = object::File::parse(&*bytes) else { return nothing };
-    let names: Vec<&str> = file.dynamic_symbols().filter(|it| it.is_undefined()).filter_map(|it| it.name().ok()).collect();
+    let names: Vec<&str> = file
+        .dynamic_symbols()
+        .filter(|dynamic_symbol| dynamic_symbol.is_undefined())
+        .filter_map(|dynamic_symbol| dynamic_symbol.name().ok())
+        .collect();
     let is_open = names.contains(&"__overlap_off");
     if !is_open && file.section_by_name("overlap_sites").is_none() {
         return nothing;
     }
     // One function of each kind is enough to say.
-    let mut kinds: Vec<(&str, &str)> = names.iter().filter_map(|name| Some((calls::hazard(name)?, *name))).collect();
+    let mut kinds: Vec<(&str, &str)> =
+        names.iter().filter_map(|name| Some((calls::hazard(name)?, *name))).collect();
     kinds.sort_unstable();
-    kinds.dedup_by_key(|it| it.0);
-    let mut found: Vec<String> = kinds.into_iter().map(|(what, name)| format!("{what} ({name})")).collect();
+    kinds.dedup_by_key(|kind| kind.0);
+    let mut found: Vec<String> =
+        kinds.into_iter().map(|(what, name)| format!("{what} ({name})")).collect();
     if !is_open && found.is_empty() {
         found.push("what the remarks of its files name".to_owned());
     }

@@ -31,11 +31,11 @@ pub struct Cost {
     pub ratio: f64,
     /// Its 95 % interval.
     pub interval: (f64, f64),
-    /// Pairs.
     pub pairs: usize,
     /// Load of the machine before, if it is known.
     pub load: Option<f64>,
-    /// Instructions of one compilation without and of one with the plugin, of all its processes, where they were counted.
+    /// Instructions of one compilation without and of one with the plugin, of all its processes,
+    /// where they were counted.
     pub instructions: Option<(u64, u64)>,
 }
 
@@ -57,15 +57,29 @@ impl Extent {
     }
 }
 
-/// Compiles with `arguments`, without and with the plugin. What they would write goes to a scratch folder.
+/// Compiles with `arguments`, without and with the plugin. What they would write goes
+/// to a scratch folder.
 ///
-/// # Errors
-/// If a compiler, the plugin or, to count, valgrind is missing, or the compilation fails.
-pub fn measure(language: Language, mpi: Mpi, arguments: &[String], extent: &Extent, step: &mut dyn FnMut()) -> Result<Cost, ToolError> {
+/// Errors: if a compiler, the plugin or, to count, valgrind is missing, or the compilation fails.
+pub fn measure(
+    language: Language,
+    mpi: Mpi,
+    arguments: &[String],
+    extent: &Extent,
+    step: &mut dyn FnMut(),
+) -> Result<Cost, ToolError> {
     let folder = measure::scratch::folder().map_err(no_scratch)?;
     let output = folder.path().join("out.o").display().to_string();
     let arguments = [arguments, &["-o".to_owned(), output]].concat();
-    let request = Request { language, mpi, settings: &extent.settings, compiler: None, plugin: None, arguments: &arguments, folder: None };
+    let request = Request {
+        language,
+        mpi,
+        settings: &extent.settings,
+        compiler: None,
+        plugin: None,
+        arguments: &arguments,
+        folder: None,
+    };
     let load = machine::load();
     let (mut plain, mut with) = (compile::plain(&request)?, compile::prepare(&request)?.0);
     let sample = |command: &mut Command| {
@@ -76,7 +90,8 @@ pub fn measure(language: Language, mpi: Mpi, arguments: &[String], extent: &Exte
     // The first compilation reads the compiler and the plugin from disk.
     sample(&mut with)?;
     let plan = Plan { n_warmups: 0, n_pairs: extent.pairs, n_repeats: 1 };
-    let paired = pairs::run_pairs(plan, || sample(&mut with).inspect(|_| step()), || sample(&mut plain))?;
+    let paired =
+        pairs::run_pairs(plan, || sample(&mut with).inspect(|_| step()), || sample(&mut plain))?;
     let summary = paired.summary();
     let mut counts = None;
     if extent.count {
@@ -91,7 +106,10 @@ pub fn measure(language: Language, mpi: Mpi, arguments: &[String], extent: &Exte
     let mut rows = Vec::new();
     for path in remarks::files(folder.path()).map_err(no_scratch)? {
         let text = std::fs::read_to_string(&path).map_err(no_scratch)?;
-        rows.extend(remarks::parse(&text).map_err(|said| ToolError { ran: format!("read {}", path.display()), said })?);
+        rows.extend(
+            remarks::parse(&text)
+                .map_err(|said| ToolError { ran: format!("read {}", path.display()), said })?,
+        );
     }
     Ok(Cost {
         calls: remarks::summary(&rows),
@@ -113,14 +131,23 @@ fn no_scratch(error: io::Error) -> ToolError {
 fn instructions(command: &Command) -> Result<u64, ToolError> {
     let logs = measure::scratch::folder().map_err(no_scratch)?;
     let mut counted = Command::new("valgrind");
-    counted.args(["--tool=cachegrind", "--cache-sim=no", "--trace-children=yes", "--cachegrind-out-file=/dev/null"]);
-    counted.arg(format!("--log-file={}/%p", logs.path().display())).arg(command.get_program()).args(command.get_args());
+    counted.args([
+        "--tool=cachegrind",
+        "--cache-sim=no",
+        "--trace-children=yes",
+        "--cachegrind-out-file=/dev/null",
+    ]);
+    counted
+        .arg(format!("--log-file={}/%p", logs.path().display()))
+        .arg(command.get_program())
+        .args(command.get_args());
     counted.envs(command.get_envs().filter_map(|(name, value)| Some((name, value?))));
     let ran = tool::run(&mut counted, b"", COUNT_LIMIT)?.ok()?;
     let mut total = 0;
     for log in std::fs::read_dir(logs.path()).map_err(no_scratch)? {
         let text = std::fs::read_to_string(log.map_err(no_scratch)?.path()).map_err(no_scratch)?;
-        total += count_in(&text).ok_or_else(|| ToolError { ran: ran.command.clone(), said: text.trim().to_owned() })?;
+        total += count_in(&text)
+            .ok_or_else(|| ToolError { ran: ran.command.clone(), said: text.trim().to_owned() })?;
     }
     Ok(total)
 }
@@ -133,8 +160,7 @@ fn count_in(log: &str) -> Option<u64> {
 
 /// Measures a made [`program`], and says how many lines it has.
 ///
-/// # Errors
-/// As [`measure`].
+/// Errors: as [`measure`].
 pub fn measure_made(
     mpi: Mpi,
     n_lines: usize,

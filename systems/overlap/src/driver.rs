@@ -1,4 +1,5 @@
-//! What a compiler command line is made into: the user's arguments as they are, and ours around them.
+//! What a compiler command line is made into: the user's arguments as they are, and ours around
+//! them.
 //!
 //! ```text
 //! cc -O2 -c a.c   --->   -fpass-plugin=PLUGIN -foptimization-record-file=.overlap/a.o.opt.yaml -O2 -c a.c
@@ -28,22 +29,49 @@ const GFORTRAN_ONLY: &[&str] = &[
 ];
 
 /// Options whose next argument is theirs.
-const TAKES_ARGUMENT: &[&str] =
-    &["-o", "-x", "-I", "-L", "-D", "-U", "-include", "-isystem", "-MF", "-MT", "-MQ", "-Xclang", "-Xlinker", "-mllvm"];
+const TAKES_ARGUMENT: &[&str] = &[
+    "-o", "-x", "-I", "-L", "-D", "-U", "-include", "-isystem", "-MF", "-MT", "-MQ", "-Xclang",
+    "-Xlinker", "-mllvm",
+];
 
 /// How options start that a wrapper of MPI answers itself: `-showme:compile`, `-compile_info`.
-const ASKS: &[&str] = &["-show", "--showme", "-compile-info", "-compile_info", "-link-info", "-link_info"];
+const ASKS: &[&str] =
+    &["-show", "--showme", "-compile-info", "-compile_info", "-link-info", "-link_info"];
 
-/// How options start that ask for line numbers in the program or in remarks, or name a file that may.
-const WANTS_LINES: &[&str] = &["-g", "-R", "-fsave-opt", "-foptimization-record", "-fdebug", "-debug", "-fprofile", "--config"];
+/// How options start that ask for line numbers in the program or in remarks, or name
+/// a file that may.
+const WANTS_LINES: &[&str] = &[
+    "-g",
+    "-R",
+    "-fsave-opt",
+    "-foptimization-record",
+    "-fdebug",
+    "-debug",
+    "-fprofile",
+    "--config",
+];
 
 /// How files end that the linker reads; `.so` may have a version.
 const LINKED: &[&str] = &["o", "lo", "a", "so", "obj", "bc"];
 
-/// What the sources of a build system's questions to the compiler are called, and where they lie: those of configure, CMake, Meson.
-const PROBES: &[&str] =
-    &["conftest", "CMakeCCompilerId", "CMakeCXXCompilerId", "CMakeFortranCompilerId", "testCCompiler", "testCXXCompiler"];
-const PROBE_FOLDERS: &[&str] = &["CMakeTmp", "CMakeScratch", "CompilerIdC", "CompilerIdCXX", "CompilerIdFortran", "meson-private"];
+/// What the sources of a build system's questions to the compiler are called, and where they lie:
+/// those of configure, CMake, Meson.
+const PROBES: &[&str] = &[
+    "conftest",
+    "CMakeCCompilerId",
+    "CMakeCXXCompilerId",
+    "CMakeFortranCompilerId",
+    "testCCompiler",
+    "testCXXCompiler",
+];
+const PROBE_FOLDERS: &[&str] = &[
+    "CMakeTmp",
+    "CMakeScratch",
+    "CompilerIdC",
+    "CompilerIdCXX",
+    "CompilerIdFortran",
+    "meson-private",
+];
 
 /// What a command line does.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -68,17 +96,18 @@ pub struct Step {
     pub only_looks: bool,
     /// Files that are read, and those among them that are compiled.
     pub inputs: usize,
-    /// See [`Step::inputs`].
     pub sources: usize,
 }
 
 impl Step {
-    /// The linker that it names, if it links a whole program by one that cannot load a plugin of this LLVM: not lld, or lld of another.
+    /// The linker that it names, if it links a whole program by one that cannot load a plugin of
+    /// this LLVM: not lld, or lld of another.
     pub fn other_linker(&self, llvm: u32) -> Option<&str> {
         let linker = self.linker.as_deref().filter(|_| self.links && self.whole_program)?;
         let file = linker.rsplit('/').next().unwrap_or(linker);
         let version = file.strip_prefix("ld.").unwrap_or(file).strip_prefix("lld");
-        let is_ours = version.is_some_and(|it| it.is_empty() || it == format!("-{llvm}"));
+        let is_ours =
+            version.is_some_and(|version| version.is_empty() || version == format!("-{llvm}"));
         (!is_ours).then_some(linker)
     }
 
@@ -91,15 +120,21 @@ impl Step {
     /// True if a build system asks by it what the compiler can do. `folder` is where it runs.
     pub fn is_probe(&self, folder: &Path) -> bool {
         let input = self.input.as_deref().map(Path::new);
-        let named = |it: &Path| it.file_stem().and_then(|it| it.to_str()).is_some_and(|it| PROBES.contains(&it));
-        let lies = |it: &Path| it.iter().any(|part| PROBE_FOLDERS.iter().any(|folder| part == *folder));
-        input.is_some_and(|it| named(it) || lies(it)) || lies(folder)
+        let named = |path: &Path| {
+            path.file_stem()
+                .and_then(|name| name.to_str())
+                .is_some_and(|text| PROBES.contains(&text))
+        };
+        let lies = |path: &Path| {
+            path.iter().any(|part| PROBE_FOLDERS.iter().any(|folder| part == *folder))
+        };
+        input.is_some_and(|input| named(input) || lies(input)) || lies(folder)
     }
 }
 
 fn is_linked(name: &str) -> bool {
     let name = name.rsplit('/').next().unwrap_or(name);
-    name.contains(".so.") || name.rsplit_once('.').is_some_and(|it| LINKED.contains(&it.1))
+    name.contains(".so.") || name.rsplit_once('.').is_some_and(|pair| LINKED.contains(&pair.1))
 }
 
 /// Reads a command line; `response` gives the text of a response file.
@@ -111,8 +146,9 @@ pub fn step(arguments: &[String], response: &mut dyn FnMut(&str) -> Option<Strin
     let mut idx = 0;
     while idx < words.len() {
         let word = words[idx].as_str();
-        step.asks |= ASKS.iter().any(|it| word.starts_with(it));
-        step.wants_lines |= WANTS_LINES.iter().any(|it| word.starts_with(it)) && word != "-g0";
+        step.asks |= ASKS.iter().any(|ask| word.starts_with(ask));
+        step.wants_lines |=
+            WANTS_LINES.iter().any(|wants_line| word.starts_with(wants_line)) && word != "-g0";
         match word {
             "-c" | "-S" => stops_early = true,
             "-E" | "-M" | "-MM" | "-fsyntax-only" | "--version" | "-###" | "-dumpversion" => {
@@ -128,9 +164,11 @@ pub fn step(arguments: &[String], response: &mut dyn FnMut(&str) -> Option<Strin
                 step.input.get_or_insert_with(|| "-".to_owned());
             }
             _ if word.starts_with("-fuse-ld=") || word.starts_with("--ld-path=") => {
-                step.linker = word.split_once('=').map(|it| it.1.to_owned());
+                step.linker = word.split_once('=').map(|pair| pair.1.to_owned());
             }
-            _ if word.starts_with("-o") && word.len() > 2 => step.output = Some(word[2..].to_owned()),
+            _ if word.starts_with("-o") && word.len() > 2 => {
+                step.output = Some(word[2..].to_owned())
+            }
             _ if word.starts_with("-print-") || word.starts_with("--print-") => stops_early = true,
             _ if !word.starts_with('-') => {
                 step.inputs += 1;
@@ -152,7 +190,12 @@ pub fn step(arguments: &[String], response: &mut dyn FnMut(&str) -> Option<Strin
 }
 
 /// Response files may name response files; a few levels are enough, and a circle ends.
-fn expand(arguments: &[String], response: &mut dyn FnMut(&str) -> Option<String>, depth: usize, words: &mut Vec<String>) {
+fn expand(
+    arguments: &[String],
+    response: &mut dyn FnMut(&str) -> Option<String>,
+    depth: usize,
+    words: &mut Vec<String>,
+) {
     for argument in arguments {
         match argument.strip_prefix('@').filter(|_| depth < 8).and_then(&mut *response) {
             Some(text) => expand(&split_response(&text), response, depth + 1, words),
@@ -183,8 +226,15 @@ fn split_response(text: &str) -> Vec<String> {
     words
 }
 
-/// Our arguments, to stand before the user's, for a compiler of this LLVM. `record` is where remarks go; none for where the compiler puts them.
-pub fn arguments(step: &Step, language: Language, llvm: u32, plugin: &Path, record: Option<&Path>) -> Vec<String> {
+/// Our arguments, to stand before the user's, for a compiler of this LLVM. `record` is where
+/// remarks go; none for where the compiler puts them.
+pub fn arguments(
+    step: &Step,
+    language: Language,
+    llvm: u32,
+    plugin: &Path,
+    record: Option<&Path>,
+) -> Vec<String> {
     let plugin = plugin.display();
     let mut ours = Vec::new();
     let quiet = language != Language::Fortran;
@@ -193,7 +243,7 @@ pub fn arguments(step: &Step, language: Language, llvm: u32, plugin: &Path, reco
     }
     ours.push(format!("-fpass-plugin={plugin}"));
     ours.push("-fsave-optimization-record".to_owned());
-    ours.extend(record.map(|it| format!("-foptimization-record-file={}", it.display())));
+    ours.extend(record.map(|record| format!("-foptimization-record-file={}", record.display())));
     if quiet {
         ours.push("-foptimization-record-passes=overlap".to_owned());
     }
@@ -209,35 +259,42 @@ pub fn arguments(step: &Step, language: Language, llvm: u32, plugin: &Path, reco
 
 /// False for options that only gfortran knows.
 pub fn flang_knows(option: &str) -> bool {
-    !GFORTRAN_ONLY.iter().any(|it| option.starts_with(it))
+    !GFORTRAN_ONLY.iter().any(|word| option.starts_with(word))
 }
 
 /// What a Fortran wrapper adds, without what only gfortran knows, and without libraries and their
 /// folders where nothing is linked.
 pub fn fortran_flags(flags: &[String], links: bool) -> Vec<String> {
     let known = |flag: &&String| flang_knows(flag) && !flag.starts_with("-O");
-    let wanted = |flag: &&String| links || !(flag.starts_with("-l") || flag.starts_with("-L") || flag.starts_with("-Wl,"));
+    let wanted = |flag: &&String| {
+        links || !(flag.starts_with("-l") || flag.starts_with("-L") || flag.starts_with("-Wl,"))
+    };
     flags.iter().filter(known).filter(wanted).cloned().collect()
 }
 
 const UNREADABLE: &str = "Cannot read module file for module '";
 
-/// What flang said, with one sentence in place of its complaints about each byte of a module file that another compiler made, as Debian's
-/// modules `mpi` and `mpi_f08` are gfortran's.
+/// What flang said, with one sentence in place of its complaints about each byte of a module file
+/// that another compiler made, as Debian's modules `mpi` and `mpi_f08` are gfortran's.
 pub fn about_modules(said: &str) -> String {
     let mut text = String::new();
     let mut told: Vec<&str> = Vec::new();
     let mut skips = false;
     for line in said.split_inclusive('\n') {
-        let module = line.split_once(UNREADABLE).and_then(|it| it.1.split_once('\'')).map(|it| it.0);
-        match module.filter(|it| said.contains(&format!("{UNREADABLE}{it}': bad character"))) {
+        let module =
+            line.split_once(UNREADABLE).and_then(|pair| pair.1.split_once('\'')).map(|pair| pair.0);
+        match module
+            .filter(|module| said.contains(&format!("{UNREADABLE}{module}': bad character")))
+        {
             Some(module) if told.contains(&module) => skips = true,
             Some(module) => {
                 told.push(module);
                 skips = false;
-                let place = line.split_once(UNREADABLE).map_or("", |it| it.0);
-                text +=
-                    &format!("{place}the file of module `{module}` was not made by flang, which cannot read it; {}\n", instead_of(module));
+                let place = line.split_once(UNREADABLE).map_or("", |pair| pair.0);
+                text += &format!(
+                    "{place}the file of module `{module}` was not made by flang, which cannot read it; {}\n",
+                    instead_of(module)
+                );
             }
             None if line.contains("error: ") || line.contains("warning: ") => {
                 skips = false;
@@ -257,7 +314,9 @@ fn instead_of(module: &str) -> &'static str {
         "mpi" => {
             "write `include 'mpif.h'` behind `implicit none` in place of `use mpi`, or name a folder with modules made by flang with -I"
         }
-        "mpi_f08" => "name a folder with MPI's modules made by flang with -I, or change to `include 'mpif.h'`, whose handles are integers",
+        "mpi_f08" => {
+            "name a folder with MPI's modules made by flang with -I, or change to `include 'mpif.h'`, whose handles are integers"
+        }
         _ => "compile its source with flang, too",
     }
 }
@@ -268,7 +327,9 @@ mod tests {
 
     fn of(line: &str) -> Step {
         let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
-        step(&words, &mut |name| (name == "args.rsp").then(|| "-O2 -c \"my file.c\" -o x\\ y.o".to_owned()))
+        step(&words, &mut |name| {
+            (name == "args.rsp").then(|| "-O2 -c \"my file.c\" -o x\\ y.o".to_owned())
+        })
     }
 
     #[test]
@@ -276,7 +337,17 @@ mod tests {
         for line in ["a.c -o a", "a.o b.o -o a", "-shared -fPIC a.c -oa.so", "-x c - -o a"] {
             assert!(of(line).links, "{line}");
         }
-        for line in ["-c a.c", "-E a.c", "-M a.c", "-MM a.c", "-S a.c -o a.s", "--version", "-fsyntax-only a.c", "-O2", "@args.rsp"] {
+        for line in [
+            "-c a.c",
+            "-E a.c",
+            "-M a.c",
+            "-MM a.c",
+            "-S a.c -o a.s",
+            "--version",
+            "-fsyntax-only a.c",
+            "-O2",
+            "@args.rsp",
+        ] {
             assert!(!of(line).links, "{line}");
         }
     }
@@ -295,7 +366,9 @@ mod tests {
 
     #[test]
     fn questions_to_the_wrapper() {
-        for line in ["-show", "-showme:incdirs", "--showme", "-compile_info", "-link-info", "-O2 a.c -show"] {
+        for line in
+            ["-show", "-showme:incdirs", "--showme", "-compile_info", "-link-info", "-O2 a.c -show"]
+        {
             assert!(of(line).asks, "{line}");
         }
         assert!(!of("-c show.c -o -c").asks && !of("-shared a.c").asks);
@@ -309,18 +382,35 @@ mod tests {
 
     #[test]
     fn whole_programs_load_the_plugin_in_lld() {
-        let has = |line: &str, what: &str| arguments(&of(line), Language::C, 19, Path::new("p.so"), None).iter().any(|it| it == what);
+        let has = |line: &str, what: &str| {
+            arguments(&of(line), Language::C, 19, Path::new("p.so"), None)
+                .iter()
+                .any(|argument| argument == what)
+        };
         assert!(has("-flto a.o -o a", "-Wl,--load-pass-plugin=p.so"));
         assert!(!has("-flto -c a.c", "-Wl,--load-pass-plugin=p.so"));
-        assert!(has("-flto=auto a.o -o a", "-Wl,--load-pass-plugin=p.so"), "clang knows GCC's names");
+        assert!(
+            has("-flto=auto a.o -o a", "-Wl,--load-pass-plugin=p.so"),
+            "clang knows GCC's names"
+        );
         assert!(!has("-flto=thin a.o", "-Wl,--load-pass-plugin=p.so"));
         assert!(!has("-flto -fuse-ld=gold a.o", "-fuse-ld=lld"));
         assert!(!has("-flto --ld-path=/opt/bin/mold a.o", "-fuse-ld=lld"));
-        for lld in ["-fuse-ld=lld", "-fuse-ld=lld-19", "-fuse-ld=/usr/bin/ld.lld-19", "--ld-path=/opt/bin/ld.lld", "--ld-path=ld.lld-19"] {
+        for lld in [
+            "-fuse-ld=lld",
+            "-fuse-ld=lld-19",
+            "-fuse-ld=/usr/bin/ld.lld-19",
+            "--ld-path=/opt/bin/ld.lld",
+            "--ld-path=ld.lld-19",
+        ] {
             assert!(has(&format!("-flto {lld} a.o"), "-Wl,--load-pass-plugin=p.so"), "{lld}");
             assert_eq!(of(&format!("-flto {lld} a.o")).other_linker(19), None, "{lld}");
         }
-        for (other, name) in [("-fuse-ld=lld-22", "lld-22"), ("-fuse-ld=mold", "mold"), ("--ld-path=/usr/bin/ld.bfd", "/usr/bin/ld.bfd")] {
+        for (other, name) in [
+            ("-fuse-ld=lld-22", "lld-22"),
+            ("-fuse-ld=mold", "mold"),
+            ("--ld-path=/usr/bin/ld.bfd", "/usr/bin/ld.bfd"),
+        ] {
             assert!(!has(&format!("-flto {other} a.o"), "-Wl,--load-pass-plugin=p.so"), "{other}");
             assert_eq!(of(&format!("-flto {other} a.o")).other_linker(19), Some(name), "{other}");
         }
@@ -333,9 +423,15 @@ mod tests {
 
     #[test]
     fn one_file_of_remarks() {
-        for line in
-            ["-c a.c", "-c a.c -o b.o", "a.c -o a", "a.o b.o -o a -flto", "a.o libx.so.1.2 -o a", "-shared a.lo -o a.so", "-x c - -o a"]
-        {
+        for line in [
+            "-c a.c",
+            "-c a.c -o b.o",
+            "a.c -o a",
+            "a.o b.o -o a -flto",
+            "a.o libx.so.1.2 -o a",
+            "-shared a.lo -o a.so",
+            "-x c - -o a",
+        ] {
             assert!(of(line).has_one_record(), "{line}");
         }
         for line in ["-c a.c b.c", "a.c b.o -o a", "-flto a.c -o a", "-E a.c", "--version", "-v"] {
@@ -346,9 +442,12 @@ mod tests {
     #[test]
     fn questions_of_build_systems() {
         let here = Path::new("/src/app");
-        for line in
-            ["-c conftest.c", "-o conftest -O2 conftest.cpp", "-c /b/CMakeFiles/CMakeScratch/TryCompile-x/src.c", "CMakeCCompilerId.c"]
-        {
+        for line in [
+            "-c conftest.c",
+            "-o conftest -O2 conftest.cpp",
+            "-c /b/CMakeFiles/CMakeScratch/TryCompile-x/src.c",
+            "CMakeCCompilerId.c",
+        ] {
             assert!(of(line).is_probe(here), "{line}");
         }
         assert!(of("-c testfile.c").is_probe(Path::new("/b/meson-private/tmp1")));
@@ -359,8 +458,13 @@ mod tests {
 
     #[test]
     fn lines_are_kept_for_who_asks() {
-        for line in ["-g -c a.c", "-ggdb3 a.c", "-c a.c -gline-tables-only", "-Rpass=loop-vectorize a.c", "-fsave-optimization-record a.c"]
-        {
+        for line in [
+            "-g -c a.c",
+            "-ggdb3 a.c",
+            "-c a.c -gline-tables-only",
+            "-Rpass=loop-vectorize a.c",
+            "-fsave-optimization-record a.c",
+        ] {
             assert!(of(line).wants_lines, "{line}");
         }
         for line in ["-O2 -c a.c", "-g0 -c a.c", "@args.rsp", "a.o -o a-g"] {
@@ -372,9 +476,13 @@ mod tests {
     fn modules_of_another_compiler_are_told_of_once() {
         let bytes = |module: &str, place: &str| {
             let one = |what: &str| {
-                format!("./a.f90:{place}: error: Cannot read module file for module '{module}': {what}\n   use {module}\n       ^^^\n")
+                format!(
+                    "./a.f90:{place}: error: Cannot read module file for module '{module}': {what}\n   use {module}\n       ^^^\n"
+                )
             };
-            one("bad character (0x1f) in Fortran token") + &one("#\n\u{fffd}: unknown or unimplemented directive") + &one("Unmatched '('")
+            one("bad character (0x1f) in Fortran token")
+                + &one("#\n\u{fffd}: unknown or unimplemented directive")
+                + &one("Unmatched '('")
         };
         let said = format!(
             "error: Semantic errors in a.f90\n{}{}./a.f90:9:3: error: No explicit type\n",
@@ -384,9 +492,14 @@ mod tests {
         let told = about_modules(&said);
         let lines: Vec<&str> = told.lines().collect();
         assert_eq!(lines.len(), 8, "{told}");
-        assert_eq!((lines[0], lines[7]), ("error: Semantic errors in a.f90", "./a.f90:9:3: error: No explicit type"));
+        assert_eq!(
+            (lines[0], lines[7]),
+            ("error: Semantic errors in a.f90", "./a.f90:9:3: error: No explicit type")
+        );
         assert!(
-            lines[1].starts_with("./a.f90:2:6: error: the file of module `mpi` was not made by flang") && lines[1].contains("mpif.h"),
+            lines[1]
+                .starts_with("./a.f90:2:6: error: the file of module `mpi` was not made by flang")
+                && lines[1].contains("mpif.h"),
             "{told}"
         );
         assert_eq!(lines[2..4], ["   use mpi", "       ^^^"]);

@@ -25,18 +25,38 @@ pub const PROGRAMS: [(&str, Language, &str); 10] = [
 ];
 
 /// Compiles one program to `folder` at -O2.
-fn build(folder: &Path, mpi: Mpi, program: (&str, Language, &str), settings: &Settings) -> Result<(), ToolError> {
+fn build(
+    folder: &Path,
+    mpi: Mpi,
+    program: (&str, Language, &str),
+    settings: &Settings,
+) -> Result<(), ToolError> {
     let (name, language, text) = program;
-    let failed = |error: std::io::Error| ToolError { ran: format!("write {name}"), said: error.to_string() };
+    let failed =
+        |error: std::io::Error| ToolError { ran: format!("write {name}"), said: error.to_string() };
     let source = folder.join(name);
     std::fs::write(&source, text).map_err(failed)?;
     let place = |ending: &str| folder.join(ending).display().to_string();
     let steps = [
-        vec!["-O2".to_owned(), "-c".to_owned(), source.display().to_string(), "-o".to_owned(), place("program.o")],
+        vec![
+            "-O2".to_owned(),
+            "-c".to_owned(),
+            source.display().to_string(),
+            "-o".to_owned(),
+            place("program.o"),
+        ],
         vec![place("program.o"), "-o".to_owned(), place("program")],
     ];
     for arguments in steps {
-        let request = Request { language, mpi, settings, compiler: None, plugin: None, arguments: &arguments, folder: Some(folder) };
+        let request = Request {
+            language,
+            mpi,
+            settings,
+            compiler: None,
+            plugin: None,
+            arguments: &arguments,
+            folder: Some(folder),
+        };
         let ended = compile::compile(&request)?;
         if !ended.ok {
             return Err(ended.failed());
@@ -46,16 +66,23 @@ fn build(folder: &Path, mpi: Mpi, program: (&str, Language, &str), settings: &Se
 }
 
 fn scratch() -> Result<measure::scratch::Folder, ToolError> {
-    measure::scratch::folder().map_err(|error| ToolError { ran: "make a scratch folder".to_owned(), said: error.to_string() })
+    measure::scratch::folder().map_err(|error| ToolError {
+        ran: "make a scratch folder".to_owned(),
+        said: error.to_string(),
+    })
 }
 
 /// The remarks of one program, with every payload counted as large.
 ///
-/// # Errors
-/// If a compiler is missing or fails.
-pub fn remarks_of(mpi: Mpi, program: (&str, Language, &str), strength: &str) -> Result<Vec<Row>, ToolError> {
+/// Errors: if a compiler is missing or fails.
+pub fn remarks_of(
+    mpi: Mpi,
+    program: (&str, Language, &str),
+    strength: &str,
+) -> Result<Vec<Row>, ToolError> {
     let folder = scratch()?;
-    let settings = Settings { strength: strength.to_owned(), min_bytes: Some(0), ..Settings::default() };
+    let settings =
+        Settings { strength: strength.to_owned(), min_bytes: Some(0), ..Settings::default() };
     build(folder.path(), mpi, program, &settings)?;
     let path = folder.path().join(compile::NOTES).join("program.o.opt.yaml");
     let failed = |said: String| ToolError { ran: format!("read {}", path.display()), said };
@@ -73,23 +100,26 @@ pub struct Listing {
 impl Listing {
     /// Compiles it.
     ///
-    /// # Errors
-    /// If a compiler is missing or fails.
+    /// Errors: if a compiler is missing or fails.
     pub fn build(mpi: Mpi, strength: &str) -> Result<Listing, ToolError> {
         let folder = scratch()?;
-        let settings = Settings { strength: strength.to_owned(), progress: "off".to_owned(), ..Settings::default() };
+        let settings = Settings {
+            strength: strength.to_owned(),
+            progress: "off".to_owned(),
+            ..Settings::default()
+        };
         build(folder.path(), mpi, PROGRAMS[0], &settings)?;
         Ok(Listing { folder, mpi })
     }
 
-    /// The windows that a run on two ranks measures, means over `rounds` rounds; products take 2,500 us.
+    /// The windows that a run on two ranks measures, means over `rounds` rounds;
+    /// products take 2,500 us.
     ///
-    /// # Errors
-    /// If the launcher is missing or the run fails.
+    /// Errors: if the launcher is missing or the run fails.
     pub fn windows(&self, rounds: u32) -> Result<Vec<Site>, ToolError> {
         let launcher = self.mpi.launcher(2)?;
         let mut words = vec![launcher.get_program().to_string_lossy().into_owned()];
-        words.extend(launcher.get_args().map(|it| it.to_string_lossy().into_owned()));
+        words.extend(launcher.get_args().map(|get_arg| get_arg.to_string_lossy().into_owned()));
         words.push(self.folder.path().join("program").display().to_string());
         words.extend(["1048576".to_owned(), "2500".to_owned(), rounds.to_string()]);
         Ok(trace::run(&words, trace::Wanted { quiet: true, events: false })?.sites())

@@ -29,7 +29,11 @@ fn steps(rng: &mut Rng, text: &mut String, n_steps: usize, depth: usize, tag: &m
         match rng.u32(0..21) {
             0 if depth < 3 => {
                 let index = ["r", "s", "t"][depth - 1];
-                let _ = writeln!(text, "{pad}for (int {index} = 0; {index} < {}; {index}++) {{", rng.u32(1..4));
+                let _ = writeln!(
+                    text,
+                    "{pad}for (int {index} = 0; {index} < {}; {index}++) {{",
+                    rng.u32(1..4)
+                );
                 let n = rng.usize(1..4);
                 steps(rng, text, n, depth + 1, tag);
                 let _ = writeln!(text, "{pad}}}");
@@ -62,9 +66,16 @@ fn work(rng: &mut Rng, text: &mut String, pad: &str) {
     let k = rng.u32(1..9);
     let _ = match rng.u32(0..8) {
         0 => writeln!(text, "{pad}smooth(a{a}, N);"),
-        1 => writeln!(text, "{pad}for (int i = 0; i < N; i++)\n{pad}  a{a}[i] += {k} * a{b}[i] + i % {};", k + 2),
+        1 => writeln!(
+            text,
+            "{pad}for (int i = 0; i < N; i++)\n{pad}  a{a}[i] += {k} * a{b}[i] + i % {};",
+            k + 2
+        ),
         2 => writeln!(text, "{pad}a{a}[{k}] = a{b}[{}] + {k};", 2 * k),
-        3 => writeln!(text, "{pad}if (a{a}[{k}] > {k})\n{pad}  a{b}[0] += 1;\n{pad}else\n{pad}  a{b}[1] -= a{a}[2];"),
+        3 => writeln!(
+            text,
+            "{pad}if (a{a}[{k}] > {k})\n{pad}  a{b}[0] += 1;\n{pad}else\n{pad}  a{b}[1] -= a{a}[2];"
+        ),
         4 => writeln!(text, "{pad}total += reduce(a{a}, N);"),
         5 => writeln!(text, "{pad}if (rank == {})\n{pad}  smooth(a{a}, N);", k % 3),
         6 => writeln!(
@@ -97,7 +108,8 @@ fn point_to_point(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
             "{pad}if (rank == 0) {{\n{pad}  MPI_Send(a{a}, {count}, MPI_DOUBLE, size - 1, {t}, MPI_COMM_WORLD);\n{pad}  smooth(a{b}, N);\n{pad}}} else if (rank == size - 1) {{\n{pad}  MPI_Recv(a{a}, {count}, MPI_DOUBLE, 0, {t}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n{pad}  smooth(a{b}, N);\n{pad}  a{b}[0] += a{a}[0];\n{pad}}}"
         ),
         3 => writeln!(text, "{pad}pass_on(a{a}, {count}, {t});"),
-        // From anyone: each rank's message carries its sender, and the sum does not depend on the order.
+        // From anyone: each rank's message carries its sender, and the sum does not depend on the
+        // order.
         4 => writeln!(
             text,
             "{pad}if (rank == 0) {{\n{pad}  for (int q = 1; q < size; q++) {{\n{pad}    MPI_Recv(a{a}, 2, MPI_DOUBLE, MPI_ANY_SOURCE, {t}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n{pad}    total += a{a}[0];\n{pad}  }}\n{pad}  a{a}[0] = a{a}[1] = 1;\n{pad}}} else {{\n{pad}  MPI_Send(a{a}, 2, MPI_DOUBLE, 0, {t}, MPI_COMM_WORLD);\n{pad}  smooth(a{b}, N);\n{pad}}}"
@@ -107,7 +119,11 @@ fn point_to_point(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
             text,
             "{pad}if (rank > 0)\n{pad}  MPI_Recv(&token, 1, MPI_LONG, rank - 1, {t}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n{pad}token += rank + {t};\n{pad}a{a}[3] += 1;\n{pad}if (rank + 1 < size)\n{pad}  MPI_Send(&token, 1, MPI_LONG, rank + 1, {t}, MPI_COMM_WORLD);\n{pad}smooth(a{b}, N);"
         ),
-        6 => writeln!(text, "{pad}exchange(a{a}, a{b}, {count}, {t});\n{pad}smooth(a{}, N);", (b + 1) % ARRAYS),
+        6 => writeln!(
+            text,
+            "{pad}exchange(a{a}, a{b}, {count}, {t});\n{pad}smooth(a{}, N);",
+            (b + 1) % ARRAYS
+        ),
         7 => writeln!(
             text,
             "{pad}MPI_Sendrecv_replace(a{a}, {count}, MPI_DOUBLE, right, {t}, left, {t}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n{pad}smooth(a{b}, N);"
@@ -158,7 +174,9 @@ fn halo(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
     } else {
         let starts: String = [("Isend", 0), ("Irecv", 1), ("Isend", 2), ("Irecv", 3)]
             .iter()
-            .map(|&(call, idx)| format!("{pad}  MPI_{call}({}, MPI_COMM_WORLD, &q[{idx}]);\n", exchanges[idx]))
+            .map(|&(call, idx)| {
+                format!("{pad}  MPI_{call}({}, MPI_COMM_WORLD, &q[{idx}]);\n", exchanges[idx])
+            })
             .collect();
         let end = match rng.u32(0..5) {
             0 | 1 => "MPI_Waitall(4, q, MPI_STATUSES_IGNORE);".to_owned(),
@@ -169,26 +187,43 @@ fn halo(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
         writeln!(text, "{pad}{{\n{pad}  MPI_Request q[4];\n{starts}{pad}  {end}\n{pad}}}")
     };
     let all = format!("{pad}for (int i = {w}; i < N - {w}; i++)\n{pad}  ");
-    let rows = format!("{pad}for (int i = 1; i < N / {w} - 1; i++)\n{pad}  for (int j = 0; j < {w}; j++)\n{pad}    ");
+    let rows = format!(
+        "{pad}for (int i = 1; i < N / {w} - 1; i++)\n{pad}  for (int j = 0; j < {w}; j++)\n{pad}    "
+    );
     let _ = match rng.u32(0..9) {
         0 => writeln!(text, "{all}a{b}[i] = 0.5 * (a{a}[i - {w}] + a{a}[i + {w}]);"),
         1 => writeln!(text, "{all}a{a}[i] = 0.5 * (a{a}[i - {w}] + a{a}[i + {w}]);"),
-        2 => writeln!(text, "{pad}for (int i = N - {w} - 1; i >= {w}; i--)\n{pad}  a{b}[i] = a{a}[i - {w}] - 0.25 * a{a}[i + {w}];"),
+        2 => writeln!(
+            text,
+            "{pad}for (int i = N - {w} - 1; i >= {w}; i--)\n{pad}  a{b}[i] = a{a}[i - {w}] - 0.25 * a{a}[i + {w}];"
+        ),
         3 => writeln!(text, "{all}total = 0.5 * total + a{a}[i - {w}] + a{a}[i + {w}];"),
-        4 => writeln!(text, "{rows}a{b}[i * {w} + j] = 0.5 * (a{a}[(i - 1) * {w} + j] + a{a}[(i + 1) * {w} + j]);"),
-        5 => writeln!(text, "{rows}a{a}[i * {w} + j] = 0.5 * (a{a}[(i - 1) * {w} + j] + a{a}[i * {w} + j]);"),
-        6 => writeln!(text, "{pad}for (int i = 0; i < N / 2; i++)\n{pad}  a{b}[2 * i] = 0.5 * a{b}[2 * i] + a{a}[N - 1 - 2 * i];"),
-        7 => writeln!(text, "{pad}for (int i = 0; i < N - {w}; i++)\n{pad}  a{a}[i + {w} / 2] = i % 5;"),
+        4 => writeln!(
+            text,
+            "{rows}a{b}[i * {w} + j] = 0.5 * (a{a}[(i - 1) * {w} + j] + a{a}[(i + 1) * {w} + j]);"
+        ),
+        5 => writeln!(
+            text,
+            "{rows}a{a}[i * {w} + j] = 0.5 * (a{a}[(i - 1) * {w} + j] + a{a}[i * {w} + j]);"
+        ),
+        6 => writeln!(
+            text,
+            "{pad}for (int i = 0; i < N / 2; i++)\n{pad}  a{b}[2 * i] = 0.5 * a{b}[2 * i] + a{a}[N - 1 - 2 * i];"
+        ),
+        7 => writeln!(
+            text,
+            "{pad}for (int i = 0; i < N - {w}; i++)\n{pad}  a{a}[i + {w} / 2] = i % 5;"
+        ),
         _ => writeln!(text, "{pad}stencil(a{a}, a{b}, {w}, N / {w});"),
     };
 }
 
-/// A loop that begins with an exchange and ends with work, which may or may not touch the next pass's
-/// buffers, and may end the loop.
+/// A loop that begins with an exchange and ends with work, which may or may not touch the next
+/// pass's buffers, and may end the loop.
 fn passes(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
     let (a, b) = arrays(rng);
     let c = (b + rng.usize(1..ARRAYS)) % ARRAYS;
-    let d = (0..ARRAYS).find(|&it| it != a && it != b).expect("there are more than two arrays");
+    let d = (0..ARRAYS).find(|&idx| idx != a && idx != b).expect("there are more than two arrays");
     *tag += 8;
     let t = *tag - 7;
     let out = [format!("a{a}"), format!("a{a} + k"), "now".to_owned()][rng.usize(0..3)].clone();
@@ -206,7 +241,9 @@ fn passes(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
         1 => format!("a{c}[k] += 1;"),
         _ => String::new(),
     };
-    let used = ["a{b}[3]", "a{a}[k]", "1"][rng.usize(0..3)].replace("{b}", &b.to_string()).replace("{a}", &a.to_string());
+    let used = ["a{b}[3]", "a{a}[k]", "1"][rng.usize(0..3)]
+        .replace("{b}", &b.to_string())
+        .replace("{a}", &a.to_string());
     let end = match rng.u32(0..5) {
         0 => "if (size == 3 && k == 2)\n{pad}      break;".to_owned(),
         1 => format!("if (a{d}[0] != a{d}[0])\n{{pad}}      break;"),
@@ -224,17 +261,24 @@ fn passes(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
 /// A loop fills what is sent behind it, and perhaps more; its passes may depend on each other.
 fn fills(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
     let (a, b) = arrays(rng);
-    let c = (0..ARRAYS).find(|&it| it != a && it != b).expect("there are more than two arrays");
+    let c = (0..ARRAYS).find(|&idx| idx != a && idx != b).expect("there are more than two arrays");
     // What is received may be what passes still read.
-    let d = if rng.u32(0..4) == 0 { b } else { (0..ARRAYS).rfind(|&it| it != a && it != b && it != c).expect("there are more") };
+    let d = if rng.u32(0..4) == 0 {
+        b
+    } else {
+        (0..ARRAYS).rfind(|&idx| idx != a && idx != b && idx != c).expect("there are more")
+    };
     let w = [1, 5, 40, 250][rng.usize(0..4)];
     *tag += 1;
     let t = *tag;
-    let value =
-        ["a{b}[i] * 0.5 + i % 7", "a{b}[at[i]] + 1", "0.25 * a{b}[(i + 1) % N] - a{a}[i]", "0.5 * (a{a}[i] + a{a}[(i + N - 1) % N])"]
-            [rng.usize(0..4)]
-        .replace("{a}", &a.to_string())
-        .replace("{b}", &b.to_string());
+    let value = [
+        "a{b}[i] * 0.5 + i % 7",
+        "a{b}[at[i]] + 1",
+        "0.25 * a{b}[(i + 1) % N] - a{a}[i]",
+        "0.5 * (a{a}[i] + a{a}[(i + N - 1) % N])",
+    ][rng.usize(0..4)]
+    .replace("{a}", &a.to_string())
+    .replace("{b}", &b.to_string());
     let more = match rng.u32(0..5) {
         0 => format!("a{c}[i] += 0.125;"),
         1 => format!("total = 0.5 * total + a{b}[i];"),
@@ -243,7 +287,10 @@ fn fills(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
         _ => String::new(),
     };
     let _ = match rng.u32(0..4) {
-        0 => writeln!(text, "{pad}for (int i = N - 1; i >= 0; i--) {{\n{pad}  a{a}[i] = {value};\n{pad}  {more}\n{pad}}}"),
+        0 => writeln!(
+            text,
+            "{pad}for (int i = N - 1; i >= 0; i--) {{\n{pad}  a{a}[i] = {value};\n{pad}  {more}\n{pad}}}"
+        ),
         1 => writeln!(
             text,
             "{pad}for (int row = 0; row < N / {w}; row++)\n{pad}  for (int i = row * {w}; i < (row + 1) * {w}; i++) {{\n{pad}    a{a}[i] = {value};\n{pad}    {more}\n{pad}  }}"
@@ -252,9 +299,13 @@ fn fills(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
             text,
             "{pad}for (int i = 0; i < N; i++) {{\n{pad}  double sum = 0;\n{pad}  for (int j = 0; j < 3; j++)\n{pad}    sum += a{b}[(i + 5 * j) % N];\n{pad}  a{a}[i] = sum;\n{pad}  {more}\n{pad}}}"
         ),
-        _ => writeln!(text, "{pad}for (int i = 0; i < N; i++) {{\n{pad}  a{a}[i] = {value};\n{pad}  {more}\n{pad}}}"),
+        _ => writeln!(
+            text,
+            "{pad}for (int i = 0; i < N; i++) {{\n{pad}  a{a}[i] = {value};\n{pad}  {more}\n{pad}}}"
+        ),
     };
-    let (out, count) = [("", "N"), (" + N - 40", "40"), ("", "40"), (" + N / 2", "N / 4")][rng.usize(0..4)];
+    let (out, count) =
+        [("", "N"), (" + N - 40", "40"), ("", "40"), (" + N / 2", "N / 4")][rng.usize(0..4)];
     let sent = format!("a{a}{out}, {count}, MPI_DOUBLE, right, {t}, MPI_COMM_WORLD");
     let received = format!("a{d}, {count}, MPI_DOUBLE, left, {t}, MPI_COMM_WORLD");
     let _ = match rng.u32(0..4) {
@@ -276,16 +327,20 @@ fn fills(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
     }
 }
 
-/// A loop reads through an index what an exchange in front of it receives, as a sparse matrix times a vector does.
+/// A loop reads through an index what an exchange in front of it receives, as a sparse matrix
+/// times a vector does.
 fn gathers(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
     let (a, b) = arrays(rng);
     let n_in = [40, 200, 1000][rng.usize(0..3)];
     *tag += 2;
     let t = *tag;
     let receive = |from: &str, place: String, tag: u32, request: u32| {
-        format!("{pad}  MPI_Irecv({place}, {n_in}, MPI_DOUBLE, {from}, {tag}, MPI_COMM_WORLD, &q[{request}]);\n")
+        format!(
+            "{pad}  MPI_Irecv({place}, {n_in}, MPI_DOUBLE, {from}, {tag}, MPI_COMM_WORLD, &q[{request}]);\n"
+        )
     };
-    let receives = receive("left", format!("a{a} + N - {n_in}"), t, 0) + &receive("right", format!("a{a} + N - 2 * {n_in}"), t - 1, 1);
+    let receives = receive("left", format!("a{a} + N - {n_in}"), t, 0)
+        + &receive("right", format!("a{a} + N - 2 * {n_in}"), t - 1, 1);
     let sends = match rng.u32(0..3) {
         0 => format!(
             "{pad}  for (int k = 0; k < 2; k++)\n{pad}    MPI_Send(a{a} + k, {n_in}, MPI_DOUBLE, k ? left : right, {t} - k, MPI_COMM_WORLD);\n"
@@ -295,10 +350,15 @@ fn gathers(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
             t - 1
         ),
     };
-    let waits = ["for (int k = 0; k < 2; k++)\n{pad}    MPI_Wait(&q[k], MPI_STATUS_IGNORE);", "MPI_Waitall(2, q, MPI_STATUSES_IGNORE);"]
-        [rng.usize(0..2)]
+    let waits = [
+        "for (int k = 0; k < 2; k++)\n{pad}    MPI_Wait(&q[k], MPI_STATUS_IGNORE);",
+        "MPI_Waitall(2, q, MPI_STATUSES_IGNORE);",
+    ][rng.usize(0..2)]
     .replace("{pad}", pad);
-    let _ = writeln!(text, "{pad}{{\n{pad}  MPI_Request q[2];\n{receives}{sends}{pad}  {waits}\n{pad}}}");
+    let _ = writeln!(
+        text,
+        "{pad}{{\n{pad}  MPI_Request q[2];\n{receives}{sends}{pad}  {waits}\n{pad}}}"
+    );
     let n_each = rng.u32(2..6);
     let (put, begin) = match rng.u32(0..4) {
         0 => (format!("a{b}[i] += sum;"), "0"),
@@ -319,13 +379,34 @@ fn collective(rng: &mut Rng, text: &mut String, pad: &str) {
     let root = rng.u32(0..2);
     let _ = match rng.u32(0..9) {
         0 => writeln!(text, "{pad}MPI_Bcast(a{a}, {count}, MPI_DOUBLE, {root}, MPI_COMM_WORLD);"),
-        1 => writeln!(text, "{pad}MPI_Allreduce(a{a}, a{b}, {count}, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);"),
-        2 => writeln!(text, "{pad}MPI_Reduce(a{a}, a{b}, {count}, MPI_DOUBLE, MPI_MIN, {root}, MPI_COMM_WORLD);"),
-        3 => writeln!(text, "{pad}MPI_Alltoall(a{a}, N / 8, MPI_DOUBLE, a{b}, N / 8, MPI_DOUBLE, MPI_COMM_WORLD);"),
-        4 => writeln!(text, "{pad}MPI_Allgather(a{a}, N / 8, MPI_DOUBLE, a{b}, N / 8, MPI_DOUBLE, part);"),
-        5 => writeln!(text, "{pad}MPI_Scan(a{a}, a{b}, {count}, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);"),
-        6 => writeln!(text, "{pad}MPI_Gather(a{a}, N / 8, MPI_DOUBLE, a{b}, N / 8, MPI_DOUBLE, {root}, MPI_COMM_WORLD);"),
-        7 => writeln!(text, "{pad}MPI_Allreduce(MPI_IN_PLACE, a{a}, {count}, MPI_DOUBLE, MPI_MIN, part);"),
+        1 => writeln!(
+            text,
+            "{pad}MPI_Allreduce(a{a}, a{b}, {count}, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);"
+        ),
+        2 => writeln!(
+            text,
+            "{pad}MPI_Reduce(a{a}, a{b}, {count}, MPI_DOUBLE, MPI_MIN, {root}, MPI_COMM_WORLD);"
+        ),
+        3 => writeln!(
+            text,
+            "{pad}MPI_Alltoall(a{a}, N / 8, MPI_DOUBLE, a{b}, N / 8, MPI_DOUBLE, MPI_COMM_WORLD);"
+        ),
+        4 => writeln!(
+            text,
+            "{pad}MPI_Allgather(a{a}, N / 8, MPI_DOUBLE, a{b}, N / 8, MPI_DOUBLE, part);"
+        ),
+        5 => writeln!(
+            text,
+            "{pad}MPI_Scan(a{a}, a{b}, {count}, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);"
+        ),
+        6 => writeln!(
+            text,
+            "{pad}MPI_Gather(a{a}, N / 8, MPI_DOUBLE, a{b}, N / 8, MPI_DOUBLE, {root}, MPI_COMM_WORLD);"
+        ),
+        7 => writeln!(
+            text,
+            "{pad}MPI_Allreduce(MPI_IN_PLACE, a{a}, {count}, MPI_DOUBLE, MPI_MIN, part);"
+        ),
         // Rank 0 comes through another site than the rest.
         _ => writeln!(
             text,

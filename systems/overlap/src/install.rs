@@ -7,8 +7,8 @@
 //! lib/cmake/meanwhile-overlap/meanwhile-overlap-config.cmake
 //! ```
 //!
-//! The folder stands alone: the wrappers run the program and load the plugin that lie beside them, so
-//! it may be moved, and shared with users who have neither a checkout nor a home.
+//! The folder stands alone: the wrappers run the program and load the plugin that lie beside them,
+//! so it may be moved, and shared with users who have neither a checkout nor a home.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -25,8 +25,11 @@ const MARK: &str = "Written by `meanwhile overlap install`.";
 /// In each plugin, and in each program that has its sources.
 const IN_PLUGIN: &str = "__overlap_off";
 
-const WRAPPERS: [(&str, &str, Language); 3] =
-    [("meanwhile-mpicc", "cc", Language::C), ("meanwhile-mpicxx", "c++", Language::Cxx), ("meanwhile-mpifort", "fc", Language::Fortran)];
+const WRAPPERS: [(&str, &str, Language); 3] = [
+    ("meanwhile-mpicc", "cc", Language::C),
+    ("meanwhile-mpicxx", "c++", Language::Cxx),
+    ("meanwhile-mpifort", "fc", Language::Fortran),
+];
 const PLUGIN: &str = "lib/overlap.so";
 const PROGRAM: &str = "lib/meanwhile/meanwhile";
 const PACKAGE: &str = "lib/cmake/meanwhile-overlap/meanwhile-overlap-config.cmake";
@@ -34,19 +37,30 @@ const PACKAGE: &str = "lib/cmake/meanwhile-overlap/meanwhile-overlap-config.cmak
 /// Files under `prefix` that [`install`] would write over and that are not ours.
 pub fn foreign(prefix: &Path) -> Vec<PathBuf> {
     let scripts = WRAPPERS.iter().map(|(name, ..)| (prefix.join("bin").join(name), MARK));
-    let others = [(PACKAGE, MARK), (PLUGIN, IN_PLUGIN), (PROGRAM, IN_PLUGIN)].map(|(name, mark)| (prefix.join(name), mark));
+    let others = [(PACKAGE, MARK), (PLUGIN, IN_PLUGIN), (PROGRAM, IN_PLUGIN)]
+        .map(|(name, mark)| (prefix.join(name), mark));
     let is_foreign = |path: &Path, mark: &str| {
-        path.symlink_metadata().is_ok() && !std::fs::read(path).is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(mark))
+        path.symlink_metadata().is_ok()
+            && !std::fs::read(path)
+                .is_ok_and(|bytes| String::from_utf8_lossy(&bytes).contains(mark))
     };
-    scripts.chain(others).filter(|(path, mark)| is_foreign(path, mark)).map(|it| it.0).collect()
+    scripts
+        .chain(others)
+        .filter(|(path, mark)| is_foreign(path, mark))
+        .map(|script| script.0)
+        .collect()
 }
 
-/// Writes all files, each in place of an older one, and gives their names: wrappers that run a copy of `program` as
-/// `overlap cc OPTIONS --` with the compilers of `llvm`, and its plugin.
+/// Writes all files, each in place of an older one, and gives their names: wrappers that run a copy
+/// of `program` as `overlap cc OPTIONS --` with the compilers of `llvm`, and its plugin.
 ///
-/// # Errors
-/// If the plugin cannot be built or a file cannot be read or written.
-pub fn install(prefix: &Path, program: &Path, options: &[String], llvm: Llvm) -> Result<Vec<PathBuf>, ToolError> {
+/// Errors: if the plugin cannot be built or a file cannot be read or written.
+pub fn install(
+    prefix: &Path,
+    program: &Path,
+    options: &[String],
+    llvm: Llvm,
+) -> Result<Vec<PathBuf>, ToolError> {
     let plugin = read(&plugin::plugin(llvm)?)?;
     let package = plugin::PACKAGE.replace("@OVERLAP_LLVM@", &llvm.number().to_string());
     let mut files = vec![
@@ -55,7 +69,11 @@ pub fn install(prefix: &Path, program: &Path, options: &[String], llvm: Llvm) ->
         (PACKAGE.to_owned(), format!("# {MARK}\n{package}").into_bytes(), 0o644),
     ];
     for (name, command, language) in WRAPPERS {
-        files.push((format!("bin/{name}"), wrapper(command, language, options, llvm).into_bytes(), 0o755));
+        files.push((
+            format!("bin/{name}"),
+            wrapper(command, language, options, llvm).into_bytes(),
+            0o755,
+        ));
     }
     let mut written = Vec::new();
     for (name, bytes, mode) in files {
@@ -78,14 +96,18 @@ fn wrapper(command: &str, language: Language, options: &[String], llvm: Llvm) ->
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, ToolError> {
-    std::fs::read(path).map_err(|error| ToolError { ran: format!("read {}", path.display()), said: error.to_string() })
+    std::fs::read(path).map_err(|error| ToolError {
+        ran: format!("read {}", path.display()),
+        said: error.to_string(),
+    })
 }
 
 fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), ToolError> {
     let folder = path.parent().expect("a name below the folder");
     std::fs::create_dir_all(folder).map_err(|error| failed(folder, &error))?;
     measure::file::write(path, bytes).map_err(|error| failed(path, &error))?;
-    std::fs::set_permissions(path, PermissionsExt::from_mode(mode)).map_err(|error| failed(path, &error))
+    std::fs::set_permissions(path, PermissionsExt::from_mode(mode))
+        .map_err(|error| failed(path, &error))
 }
 
 fn failed(path: &Path, error: &std::io::Error) -> ToolError {

@@ -1,4 +1,5 @@
-//! Does other work while a message is under way: an LLVM plugin for MPI programs, and what drives it.
+//! Does other work while a message is under way: an LLVM plugin for MPI programs, and what drives
+//! it.
 
 pub mod bench;
 pub mod calls;

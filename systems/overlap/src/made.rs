@@ -1,19 +1,27 @@
-//! C programs that are made, so that a compilation has the size and the density of calls that a measurement asks for.
+//! C programs that are made, so that a compilation has the size and the density of calls that a
+//! measurement asks for.
 
 use std::fmt::Write;
 
-/// A C program of about `n_lines` lines in which a call of MPI comes every `lines_a_call` lines: exchanges behind wrappers that
-/// check their return code, sums, broadcasts, and loops of several shapes between them.
+/// A C program of about `n_lines` lines in which a call of MPI comes every `lines_a_call`
+/// lines: exchanges behind wrappers that check their return code, sums, broadcasts, and loops
+/// of several shapes between them.
 pub fn program(n_lines: usize, lines_a_call: usize) -> String {
-    let mut text = "#include <math.h>\n#include <mpi.h>\n#include <stdio.h>\n#include <stdlib.h>\n".to_owned();
+    let mut text =
+        "#include <math.h>\n#include <mpi.h>\n#include <stdio.h>\n#include <stdlib.h>\n".to_owned();
     let mut calls = String::new();
     let mut unit = 0;
     while text.lines().count() < n_lines {
-        let kernels = (CALLS_A_STEP * lines_a_call).saturating_sub(STEP_LINES).div_ceil(KERNEL_LINES).max(1);
+        let kernels =
+            (CALLS_A_STEP * lines_a_call).saturating_sub(STEP_LINES).div_ceil(KERNEL_LINES).max(1);
         let mut work = String::new();
         for kernel in 0..kernels {
-            let shape = SHAPES[(unit + kernel) % SHAPES.len()].replace("NUMBER", &(kernel + 1).to_string());
-            text += &KERNEL.replace("SHAPE", &shape).replace("UNIT", &unit.to_string()).replace("KERNEL", &kernel.to_string());
+            let shape =
+                SHAPES[(unit + kernel) % SHAPES.len()].replace("NUMBER", &(kernel + 1).to_string());
+            text += &KERNEL
+                .replace("SHAPE", &shape)
+                .replace("UNIT", &unit.to_string())
+                .replace("KERNEL", &kernel.to_string());
             let (to, from) = if kernel % 2 == 0 { ("v", "u") } else { ("w", "v") };
             let _ = writeln!(work, "    sum += work_{unit}_{kernel}({to}, {from}, n);");
         }
@@ -108,10 +116,16 @@ mod tests {
         for (lines, lines_a_call) in [(10_000, 120), (10_000, 30), (500, 60)] {
             let text = program(lines, lines_a_call);
             let n_lines = text.lines().count();
-            let n_calls = ["MPI_Sendrecv(", "MPI_Allreduce(", "MPI_Bcast("].map(|it| text.matches(it).count()).iter().sum::<usize>();
+            let n_calls = ["MPI_Sendrecv(", "MPI_Allreduce(", "MPI_Bcast("]
+                .map(|word| text.matches(word).count())
+                .iter()
+                .sum::<usize>();
             assert!(n_lines >= lines && n_lines < lines + lines / 5 + 500, "{n_lines}");
             let found = n_lines as f64 / n_calls as f64;
-            assert!((found / lines_a_call as f64 - 1.0).abs() < 0.25, "{found} lines a call, not {lines_a_call}");
+            assert!(
+                (found / lines_a_call as f64 - 1.0).abs() < 0.25,
+                "{found} lines a call, not {lines_a_call}"
+            );
         }
     }
 }

@@ -13,8 +13,7 @@ pub const WITHIN: &str = "MEANWHILE_OVERLAP_WITHIN";
 
 /// Refuses to run where a wrapper runs for us.
 ///
-/// # Errors
-/// If that is so.
+/// Errors: if that is so.
 pub fn refuse_within() -> Result<(), ToolError> {
     if std::env::var_os(WITHIN).is_none() {
         return Ok(());
@@ -30,25 +29,18 @@ pub fn refuse_within() -> Result<(), ToolError> {
 /// A library that implements MPI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mpi {
-    /// OpenMPI.
     OpenMpi,
-    /// MPICH.
     Mpich,
 }
 
-/// A source language.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Language {
-    /// C.
     C,
-    /// C++.
     Cxx,
-    /// Fortran.
     Fortran,
 }
 
 impl Mpi {
-    /// Both.
     pub const ALL: [Mpi; 2] = [Mpi::OpenMpi, Mpi::Mpich];
 
     /// As on the command line.
@@ -74,7 +66,14 @@ impl Mpi {
         if tool::find(stem).is_some() && which("mpicc")? == self {
             return Ok(stem.to_owned());
         }
-        Err(ToolError { ran: suffixed, said: format!("there is no {} here: neither `{stem}.{}` nor `{stem}`", self.name(), self.name()) })
+        Err(ToolError {
+            ran: suffixed,
+            said: format!(
+                "there is no {} here: neither `{stem}.{}` nor `{stem}`",
+                self.name(),
+                self.name()
+            ),
+        })
     }
 
     /// True if programs can be compiled and run with this library.
@@ -103,8 +102,8 @@ impl Mpi {
         }
     }
 
-    /// True if the wrapper of this library runs us, because `MPICH_CC` says so, and has added what is its own: MPICH's refuses to
-    /// run below itself.
+    /// True if the wrapper of this library runs us, because `MPICH_CC` says so, and has added what
+    /// is its own: MPICH's refuses to run below itself.
     pub fn runs_us(self) -> bool {
         self == Mpi::Mpich && std::env::var_os("MPICH_RECURSION_CHECK").is_some()
     }
@@ -129,22 +128,26 @@ impl Mpi {
     }
 }
 
-/// Whose `mpi.h` a command line finds in its folders of headers: where a wrapper of MPI has added them, as it does for the
-/// compiler that `OMPI_CC` or `MPICH_CC` names.
+/// Whose `mpi.h` a command line finds in its folders of headers: where a wrapper of MPI has added
+/// them, as it does for the compiler that `OMPI_CC` or `MPICH_CC` names.
 pub fn of_headers(arguments: &[String]) -> Option<Mpi> {
     let behind = |idx: usize, word: &str| match word {
         "-I" | "-isystem" => arguments.get(idx + 1).cloned(),
         _ => word.strip_prefix("-I").map(str::to_owned),
     };
     let folders = arguments.iter().enumerate().filter_map(|(idx, word)| behind(idx, word));
-    let header = folders.map(|it| Path::new(&it).join("mpi.h")).find_map(|it| std::fs::read_to_string(it).ok())?;
-    [("OMPI_MAJOR_VERSION", Mpi::OpenMpi), ("MPICH_VERSION", Mpi::Mpich)].into_iter().find(|it| header.contains(it.0)).map(|it| it.1)
+    let header = folders
+        .map(|folder| Path::new(&folder).join("mpi.h"))
+        .find_map(|join| std::fs::read_to_string(join).ok())?;
+    [("OMPI_MAJOR_VERSION", Mpi::OpenMpi), ("MPICH_VERSION", Mpi::Mpich)]
+        .into_iter()
+        .find(|pair| header.contains(pair.0))
+        .map(|pair| pair.1)
 }
 
 /// Whose compiler wrapper `mpicc` is.
 ///
-/// # Errors
-/// If it is missing, of another MPI, or runs us again.
+/// Errors: if it is missing, of another MPI, or runs us again.
 pub fn which(wrapper: &str) -> Result<Mpi, ToolError> {
     refuse_within()?;
     let mut command = Command::new(wrapper);
@@ -156,7 +159,10 @@ pub fn which(wrapper: &str) -> Result<Mpi, ToolError> {
     } else if line.contains("openmpi") || line.contains("-lmpi") {
         Ok(Mpi::OpenMpi)
     } else {
-        Err(ToolError { ran: ran.command, said: format!("this is neither OpenMPI nor MPICH: {}", line.trim()) })
+        Err(ToolError {
+            ran: ran.command,
+            said: format!("this is neither OpenMPI nor MPICH: {}", line.trim()),
+        })
     }
 }
 
@@ -168,14 +174,29 @@ mod tests {
     fn headers_tell_the_library() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let path = |name: &str| folder.path().join(name).display().to_string();
-        for (name, text) in [("a", "#define OMPI_MAJOR_VERSION 4\n"), ("b", "#define MPICH_VERSION \"4.0\"\n"), ("openmpi", "int x;\n")] {
+        for (name, text) in [
+            ("a", "#define OMPI_MAJOR_VERSION 4\n"),
+            ("b", "#define MPICH_VERSION \"4.0\"\n"),
+            ("openmpi", "int x;\n"),
+        ] {
             std::fs::create_dir(path(name)).expect("a scratch folder");
             std::fs::write(folder.path().join(name).join("mpi.h"), text).expect("a scratch file");
         }
         let of = |words: &[String]| of_headers(words);
         assert_eq!(of(&[format!("-I{}", path("a")), "-c".to_owned()]), Some(Mpi::OpenMpi));
         assert_eq!(of(&["-isystem".to_owned(), path("b")]), Some(Mpi::Mpich));
-        assert_eq!(of(&["-I".to_owned(), path("none"), format!("-I{}", path("b")), format!("-I{}", path("a"))]), Some(Mpi::Mpich));
-        assert_eq!(of(&[format!("-I{}", path("openmpi")), "-lmpi".to_owned(), "-I".to_owned()]), None);
+        assert_eq!(
+            of(&[
+                "-I".to_owned(),
+                path("none"),
+                format!("-I{}", path("b")),
+                format!("-I{}", path("a"))
+            ]),
+            Some(Mpi::Mpich)
+        );
+        assert_eq!(
+            of(&[format!("-I{}", path("openmpi")), "-lmpi".to_owned(), "-I".to_owned()]),
+            None
+        );
     }
 }

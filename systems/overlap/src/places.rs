@@ -10,7 +10,6 @@ use object::{Object, ObjectSegment};
 pub struct Place {
     /// Source file, as the compiler wrote it down.
     pub file: String,
-    /// Line.
     pub line: u64,
     /// The function, the innermost one if functions were inlined into each other.
     pub function: String,
@@ -26,21 +25,30 @@ pub struct Places {
 impl Places {
     /// Where the call stands that returns to `address`, counted from the first byte of `file`.
     pub fn of(&mut self, file: &str, address: u64) -> Place {
-        let Some((loader, base)) = self.files.entry(file.to_owned()).or_insert_with(|| open(file)) else { return Place::default() };
+        let Some((loader, base)) = self.files.entry(file.to_owned()).or_insert_with(|| open(file))
+        else {
+            return Place::default();
+        };
         // The call itself ends one byte before.
         let at = *base + address.saturating_sub(1);
         let mut place = Place::default();
         if let Ok(mut frames) = loader.find_frames(at)
             && let Ok(Some(frame)) = frames.next()
         {
-            place.function = frame.function.and_then(|it| it.demangle().ok().map(|name| name.into_owned())).unwrap_or_default();
+            place.function = frame
+                .function
+                .and_then(|function| function.demangle().ok().map(|name| name.into_owned()))
+                .unwrap_or_default();
             if let Some(location) = frame.location {
                 place.file = location.file.unwrap_or_default().to_owned();
                 place.line = location.line.map_or(0, u64::from);
             }
         }
         if place.function.is_empty() {
-            place.function = loader.find_symbol(at).map(|it| addr2line::demangle_auto(it.into(), None).into_owned()).unwrap_or_default();
+            place.function = loader
+                .find_symbol(at)
+                .map(|find_symbol| addr2line::demangle_auto(find_symbol.into(), None).into_owned())
+                .unwrap_or_default();
         }
         place
     }
@@ -48,6 +56,11 @@ impl Places {
 
 fn open(file: &str) -> Option<(Loader, u64)> {
     let bytes = std::fs::read(file).ok()?;
-    let base = object::File::parse(&*bytes).ok()?.segments().map(|it| it.address()).min().unwrap_or(0);
+    let base = object::File::parse(&*bytes)
+        .ok()?
+        .segments()
+        .map(|segment| segment.address())
+        .min()
+        .unwrap_or(0);
     Some((Loader::new(file).ok()?, base & !0xfff))
 }

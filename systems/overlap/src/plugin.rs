@@ -1,4 +1,5 @@
-//! Door: builds the LLVM plugin and the tracing libraries, and keeps them in the user's cache folder.
+//! Door: builds the LLVM plugin and the tracing libraries, and keeps them in the user's cache
+//! folder.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -17,7 +18,6 @@ macro_rules! sources {
     ($($name:literal),+) => { &[$(($name, include_str!(concat!("../plugin/", $name)))),+] };
 }
 
-/// The plugin's sources.
 const SOURCES: &[(&str, &str)] = sources![
     "CMakeLists.txt",
     "meanwhile-overlap-config.cmake.in",
@@ -126,22 +126,21 @@ pub const CACHE: &str = "overlap";
 
 /// The sources of the plugin, and the compiler that makes it.
 fn key(llvm: Llvm) -> Result<Key, ToolError> {
-    let key = Key::default().with(measure::machine::version(llvm.compiler(Language::C), &["--version"])?);
+    let key =
+        Key::default().with(measure::machine::version(llvm.compiler(Language::C), &["--version"])?);
     Ok(SOURCES.iter().fold(key, |key, (name, text)| key.with(name).with(text)))
 }
 
 /// True if [`plugin`] has it already.
 ///
-/// # Errors
-/// If the compiler is missing.
+/// Errors: if the compiler is missing.
 pub fn is_built(llvm: Llvm) -> Result<bool, ToolError> {
     Ok(cache::find(CACHE, key(llvm)?, ".so").is_some())
 }
 
 /// The plugin as a shared object, built if it is not in the cache.
 ///
-/// # Errors
-/// If cmake, ninja, clang++ or LLVM's headers of this version are missing, or the build fails.
+/// Errors: if cmake, ninja, clang++ or LLVM's headers of this version are missing, or the build fails.
 pub fn plugin(llvm: Llvm) -> Result<PathBuf, ToolError> {
     cache::kept(CACHE, key(llvm)?, ".so", |scratch, made| {
         let (source, build) = (scratch.join("source"), scratch.join("build"));
@@ -153,7 +152,9 @@ pub fn plugin(llvm: Llvm) -> Result<PathBuf, ToolError> {
         }
         let mut configure = Command::new("cmake");
         let number = llvm.number();
-        configure.args(["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"]).arg(format!("-DOVERLAP_LLVM={number}"));
+        configure
+            .args(["-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release"])
+            .arg(format!("-DOVERLAP_LLVM={number}"));
         configure.arg(format!("-DCMAKE_C_COMPILER={}", llvm.compiler(Language::C)));
         configure.arg(format!("-DCMAKE_CXX_COMPILER={}", llvm.compiler(Language::Cxx)));
         configure.arg("-S").arg(&source).arg("-B").arg(&build);
@@ -187,23 +188,26 @@ pub fn switch_off() -> Result<PathBuf, ToolError> {
 
 /// The tracing library for one MPI.
 ///
-/// # Errors
-/// If the wrapper or a clang is missing.
+/// Errors: if the wrapper or a clang is missing.
 pub fn trace_library(mpi: Mpi) -> Result<PathBuf, ToolError> {
     library(mpi, "trace.c", include_str!("../pmpi/trace.c"))
 }
 
 /// The uniform shim as an object for one MPI.
 ///
-/// # Errors
-/// If the wrapper or a clang is missing.
+/// Errors: if the wrapper or a clang is missing.
 pub fn uniform_shim(mpi: Mpi) -> Result<PathBuf, ToolError> {
     let text = calls::uniform_shim();
     cache::kept(CACHE, Key::default().with(mpi.name()).with(&text), ".o", |scratch, made| {
         let path = scratch.join("uniform.c");
         cache::write(&path, &text)?;
         let mut command = Command::new(mpi.wrapper(Language::C)?);
-        command.env(mpi.compiler_variable(Language::C), any_clang()?).args(["-O2", "-fPIC", "-std=gnu11", "-c"]);
+        command.env(mpi.compiler_variable(Language::C), any_clang()?).args([
+            "-O2",
+            "-fPIC",
+            "-std=gnu11",
+            "-c",
+        ]);
         command.arg(&path).arg("-o").arg(made);
         tool::run(&mut command, b"", BUILD_LIMIT)?.ok()?;
         Ok(())
@@ -212,15 +216,23 @@ pub fn uniform_shim(mpi: Mpi) -> Result<PathBuf, ToolError> {
 
 /// One C file compiled to a shared object against one MPI.
 fn library(mpi: Mpi, name: &str, text: &str) -> Result<PathBuf, ToolError> {
-    cache::kept(CACHE, Key::default().with(mpi.name()).with(name).with(text), ".so", |scratch, made| {
-        let path = scratch.join(name);
-        cache::write(&path, text)?;
-        let mut command = Command::new(mpi.wrapper(Language::C)?);
-        command.env(mpi.compiler_variable(Language::C), any_clang()?).current_dir(scratch);
-        command.args(["-O2", "-shared", "-fPIC", "-std=gnu11", name, "-o"]).arg(made).arg("-ldl");
-        tool::run(&mut command, b"", BUILD_LIMIT)?.ok()?;
-        Ok(())
-    })
+    cache::kept(
+        CACHE,
+        Key::default().with(mpi.name()).with(name).with(text),
+        ".so",
+        |scratch, made| {
+            let path = scratch.join(name);
+            cache::write(&path, text)?;
+            let mut command = Command::new(mpi.wrapper(Language::C)?);
+            command.env(mpi.compiler_variable(Language::C), any_clang()?).current_dir(scratch);
+            command
+                .args(["-O2", "-shared", "-fPIC", "-std=gnu11", name, "-o"])
+                .arg(made)
+                .arg("-ldl");
+            tool::run(&mut command, b"", BUILD_LIMIT)?.ok()?;
+            Ok(())
+        },
+    )
 }
 
 /// What compiles C that is the same for all versions.

@@ -1,4 +1,5 @@
-//! What a run measured, for the compiler to decide by: `trace --profile` writes it, `cc --profile` and the plugin read it.
+//! What a run measured, for the compiler to decide by: `trace --profile` writes it, `cc --profile`
+//! and the plugin read it.
 
 use std::path::Path;
 
@@ -8,15 +9,19 @@ use crate::trace::Trace;
 
 /// The profile of a traced run of `program`.
 ///
-/// A call that was converted keeps its window as time that it waited, or the next compilation would undo what it gained.
+/// A call that was converted keeps its window as time that it waited, or the next compilation would
+/// undo what it gained.
 pub fn of(trace: &Trace, program: &str) -> Value {
     let mut sites: Vec<Value> = Vec::new();
     for site in trace.lost() {
-        let rows = trace
-            .rows
-            .iter()
-            .filter(|it| (&it.call, &it.file, it.line, &it.function) == (&site.call, &site.file, site.line, &site.function));
-        let us = rows.filter(|it| it.count > 0).map(|it| it.mpi_us / it.count as f64 + it.window_us.unwrap_or(0.0)).fold(0.0, f64::max);
+        let rows = trace.rows.iter().filter(|row| {
+            (&row.call, &row.file, row.line, &row.function)
+                == (&site.call, &site.file, site.line, &site.function)
+        });
+        let us = rows
+            .filter(|row| row.count > 0)
+            .map(|row| row.mpi_us / row.count as f64 + row.window_us.unwrap_or(0.0))
+            .fold(0.0, f64::max);
         sites.push(json!({
             "call": site.call,
             "file": site.file,
@@ -31,8 +36,7 @@ pub fn of(trace: &Trace, program: &str) -> Value {
 
 /// Refuses a file that the plugin could not use.
 ///
-/// # Errors
-/// A sentence that says why.
+/// Errors: a sentence that says why.
 pub fn check(path: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(path).map_err(|error| error.to_string())?;
     let value: Value = serde_json::from_str(&text).map_err(|error| error.to_string())?;
@@ -66,7 +70,15 @@ mod tests {
             mpi_us,
         };
         let rows = vec![row(0, 10, 50.0, None), row(1, 2, 60.0, None), row(2, 0, 0.0, None)];
-        let trace = Trace { mpi: Mpi::Mpich, ranks: 3, transformed: 0, rows, wall_us: vec![1e3; 3], events: Vec::new(), left_out: 0 };
+        let trace = Trace {
+            mpi: Mpi::Mpich,
+            ranks: 3,
+            transformed: 0,
+            rows,
+            wall_us: vec![1e3; 3],
+            events: Vec::new(),
+            left_out: 0,
+        };
         let value = of(&trace, "./a");
         let site = json!({"call": "MPI_Recv", "file": "a.c", "line": 7, "count": 10, "bytes": 80, "us": 30.0});
         assert_eq!((&value["sites"], &value["program"]), (&json!([site]), &json!("./a")));
@@ -85,7 +97,9 @@ mod tests {
         let good = json!({"overlap_profile": 1, "sites": []}).to_string();
         assert!(!is_refused("good", &good) && is_refused("a,b", &good));
         assert!(
-            is_refused("cut", &good[..9]) && is_refused("other", "{}") && is_refused("later", "{\"overlap_profile\": 2, \"sites\": []}")
+            is_refused("cut", &good[..9])
+                && is_refused("other", "{}")
+                && is_refused("later", "{\"overlap_profile\": 2, \"sites\": []}")
         );
         assert!(check(&folder.path().join("missing")).is_err());
     }

@@ -40,8 +40,7 @@ pub struct Row {
 
 /// Reads the remarks of one file; those of other passes are left out.
 ///
-/// # Errors
-/// A sentence that says which line is no remark.
+/// Errors: a sentence that says which line is no remark.
 pub fn parse(text: &str) -> Result<Vec<Row>, String> {
     let mut rows = Vec::new();
     let mut document: Option<Document> = None;
@@ -66,13 +65,13 @@ pub fn parse(text: &str) -> Result<Vec<Row>, String> {
 struct Document {
     missed: bool,
     keys: BTreeMap<String, String>,
-    /// Arguments in order.
     arguments: Vec<(String, String)>,
 }
 
 impl Document {
     fn take(&mut self, line: &str) {
-        if let Some((key, value)) = line.strip_prefix("  - ").and_then(|it| it.split_once(':')) {
+        if let Some((key, value)) = line.strip_prefix("  - ").and_then(|rest| rest.split_once(':'))
+        {
             self.arguments.push((key.to_owned(), scalar(value)));
         } else if line.starts_with("          ") && self.arguments.is_empty() {
             // A long place is broken into lines.
@@ -87,28 +86,39 @@ impl Document {
     }
 
     fn argument(&self, key: &str) -> Option<&str> {
-        self.arguments.iter().find(|it| it.0 == key).map(|it| it.1.as_str())
+        self.arguments.iter().find(|argument| argument.0 == key).map(|argument| argument.1.as_str())
     }
 
     fn row(self) -> Option<Row> {
         if self.keys.get("Pass").map(String::as_str) != Some("overlap") {
             return None;
         }
-        let place = self.keys.get("DebugLoc").map_or("", String::as_str).trim_matches(|it| "{} ".contains(it));
-        let part = |name: &str| place.split(',').find_map(|it| it.trim().strip_prefix(name)).map(|it| scalar(it.trim_start_matches(':')));
-        let weight = |key| self.argument(key).and_then(|it| it.parse().ok()).unwrap_or(0);
-        let hidden: &[&str] = if self.missed { &["Strength", "Weight", "Beyond"] } else { &["Beyond"] };
-        let said = self.arguments.iter().filter(|it| !hidden.contains(&it.0.as_str()));
+        let place = self
+            .keys
+            .get("DebugLoc")
+            .map_or("", String::as_str)
+            .trim_matches(|letter| "{} ".contains(letter));
+        let part = |name: &str| {
+            place
+                .split(',')
+                .find_map(|part| part.trim().strip_prefix(name))
+                .map(|part| scalar(part.trim_start_matches(':')))
+        };
+        let weight =
+            |key| self.argument(key).and_then(|argument| argument.parse().ok()).unwrap_or(0);
+        let hidden: &[&str] =
+            if self.missed { &["Strength", "Weight", "Beyond"] } else { &["Beyond"] };
+        let said = self.arguments.iter().filter(|argument| !hidden.contains(&argument.0.as_str()));
         Some(Row {
             file: part("File").unwrap_or_default(),
-            line: part("Line").and_then(|it| it.parse().ok()).unwrap_or(0),
+            line: part("Line").and_then(|part| part.parse().ok()).unwrap_or(0),
             call: self.argument("Call")?.to_owned(),
             strength: self.argument("Strength").unwrap_or_default().to_owned(),
             window_weight: weight("Weight"),
             beyond_weight: weight("Beyond"),
             converted: !self.missed,
             reason: self.argument("Reason").map(str::to_owned),
-            sentence: said.map(|it| it.1.as_str()).collect(),
+            sentence: said.map(|said| said.1.as_str()).collect(),
         })
     }
 }
@@ -116,10 +126,10 @@ impl Document {
 /// A plain or quoted scalar.
 fn scalar(text: &str) -> String {
     let text = text.trim();
-    if let Some(inside) = text.strip_prefix('\'').and_then(|it| it.strip_suffix('\'')) {
+    if let Some(inside) = text.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\'')) {
         return inside.replace("''", "'");
     }
-    if let Some(inside) = text.strip_prefix('"').and_then(|it| it.strip_suffix('"')) {
+    if let Some(inside) = text.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
         return inside.replace("\\\"", "\"").replace("\\\\", "\\");
     }
     text.to_owned()
@@ -130,11 +140,11 @@ fn is_remark_file(name: &str) -> bool {
     name.ends_with(".yaml") && name.contains(".opt.")
 }
 
-/// All remark files in `path`, itself or below. File systems mounted below are not entered: `/proc` and what a network
-/// carries are no build folders. Folders below that may not be read are passed over.
+/// All remark files in `path`, itself or below. File systems mounted below are not entered:
+/// `/proc` and what a network carries are no build folders. Folders below that may not be
+/// read are passed over.
 ///
-/// # Errors
-/// If `path` cannot be read.
+/// Errors: if `path` cannot be read.
 pub fn files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
     if !path.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -142,12 +152,15 @@ pub fn files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
     below(path, is_remark_file)
 }
 
-/// Of remark files in the driver's own folders, the outputs that are gone: removed since, or replaced by some of other names.
+/// Of remark files in the driver's own folders, the outputs that are gone: removed since, or
+/// replaced by some of other names.
 pub fn gone(found: &[PathBuf]) -> Vec<PathBuf> {
     let output = |file: &PathBuf| {
-        let folder = file.parent().filter(|it| it.file_name().is_some_and(|name| name == compile::NOTES))?;
+        let folder = file
+            .parent()
+            .filter(|folder| folder.file_name().is_some_and(|name| name == compile::NOTES))?;
         let name = file.file_name()?.to_str()?.split_once(".opt.")?.0;
-        Some(folder.parent()?.join(name)).filter(|it| !it.exists())
+        Some(folder.parent()?.join(name)).filter(|path| !path.exists())
     };
     found.iter().filter_map(output).collect()
 }
@@ -163,18 +176,22 @@ pub struct Notes {
 
 /// Reads the notes of the driver.
 ///
-/// # Errors
-/// If `path` or a note cannot be read.
+/// Errors: if `path` or a note cannot be read.
 pub fn notes(path: &Path) -> std::io::Result<Notes> {
     if !path.is_dir() {
         return Ok(Notes::default());
     }
-    let mut notes = Notes { crashes: below(path, |it| it.ends_with(compile::CRASH))?, switched_off: Vec::new() };
-    for file in below(path, |it| it.ends_with(compile::OFF))? {
+    let mut notes = Notes {
+        crashes: below(path, |text| text.ends_with(compile::CRASH))?,
+        switched_off: Vec::new(),
+    };
+    for file in below(path, |text| text.ends_with(compile::OFF))? {
         let why = std::fs::read_to_string(&file)?.lines().map(str::to_owned).collect();
         let program = file.with_extension("");
         let beside = file.parent().and_then(Path::parent).zip(program.file_name());
-        notes.switched_off.push((beside.map_or(program.clone(), |(folder, name)| folder.join(name)), why));
+        notes
+            .switched_off
+            .push((beside.map_or(program.clone(), |(folder, name)| folder.join(name)), why));
     }
     Ok(notes)
 }
@@ -187,13 +204,21 @@ fn below(path: &Path, wanted: impl Fn(&str) -> bool) -> std::io::Result<Vec<Path
     while let Some(folder) = folders.pop() {
         let entries = match std::fs::read_dir(&folder) {
             // Another program may have removed it since it was listed.
-            Err(error) if folder != path && matches!(error.kind(), ErrorKind::PermissionDenied | ErrorKind::NotFound) => continue,
+            Err(error)
+                if folder != path
+                    && matches!(
+                        error.kind(),
+                        ErrorKind::PermissionDenied | ErrorKind::NotFound
+                    ) =>
+            {
+                continue;
+            }
             entries => entries?,
         };
         for entry in entries {
             let entry = entry?;
             if entry.file_type()?.is_dir() {
-                if entry.metadata().is_ok_and(|it| it.dev() == device) {
+                if entry.metadata().is_ok_and(|metadata| metadata.dev() == device) {
                     folders.push(entry.path());
                 }
             } else if wanted(&entry.file_name().to_string_lossy()) {
@@ -220,33 +245,40 @@ pub struct Summary {
     pub polling_loops: usize,
 }
 
-/// Counts the rows.
 pub fn summary(rows: &[Row]) -> Summary {
-    let (loops, rows): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|it| it.call == LOOP);
+    let (loops, rows): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.call == LOOP);
     let mut refused = BTreeMap::new();
-    for reason in rows.iter().filter_map(|it| it.reason.clone()) {
+    for reason in rows.iter().filter_map(|row| row.reason.clone()) {
         *refused.entry(reason).or_insert(0) += 1;
     }
-    let windows: Vec<f64> = rows.iter().filter(|it| it.converted).map(|it| it.window_weight as f64).collect();
-    let mean_window = (!windows.is_empty()).then(|| windows.iter().sum::<f64>() / windows.len() as f64);
-    Summary { sites: rows.len(), converted: windows.len(), refused, mean_window, polling_loops: loops.len() }
+    let windows: Vec<f64> =
+        rows.iter().filter(|row| row.converted).map(|row| row.window_weight as f64).collect();
+    let mean_window =
+        (!windows.is_empty()).then(|| windows.iter().sum::<f64>() / windows.len() as f64);
+    Summary {
+        sites: rows.len(),
+        converted: windows.len(),
+        refused,
+        mean_window,
+        polling_loops: loops.len(),
+    }
 }
 
 /// The object of `explain --json`.
 pub fn to_json(rows: &[Row]) -> Value {
     let summary = summary(rows);
-    let (loops, rows): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|it| it.call == LOOP);
+    let (loops, rows): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.call == LOOP);
     let loops = loops.iter().map(|it| json!({"file": it.file, "line": it.line}));
-    let rows = rows.iter().map(|it| {
+    let rows = rows.iter().map(|row| {
         json!({
-            "file": it.file,
-            "line": it.line,
-            "call": it.call,
-            "strength": it.strength,
-            "window_weight": it.window_weight,
-            "beyond_weight": it.beyond_weight,
-            "converted": it.converted,
-            "reason": it.reason,
+            "file": row.file,
+            "line": row.line,
+            "call": row.call,
+            "strength": row.strength,
+            "window_weight": row.window_weight,
+            "beyond_weight": row.beyond_weight,
+            "converted": row.converted,
+            "reason": row.reason,
         })
     });
     json!({
@@ -317,22 +349,39 @@ Args:
     fn remarks_of_the_plugin_are_read() {
         let rows = parse(TEXT).expect("these are remarks");
         assert_eq!(rows.len(), 3);
-        assert_eq!((rows[0].file.as_str(), rows[0].line, rows[0].converted), ("my file.c", 2, false));
+        assert_eq!(
+            (rows[0].file.as_str(), rows[0].line, rows[0].converted),
+            ("my file.c", 2, false)
+        );
         assert_eq!(rows[0].reason.as_deref(), Some("SmallMessage"));
-        assert_eq!(rows[0].sentence, "MPI_Send stays blocking: SmallMessage: the payload is small; it isn't worth it");
+        assert_eq!(
+            rows[0].sentence,
+            "MPI_Send stays blocking: SmallMessage: the payload is small; it isn't worth it"
+        );
         assert_eq!((rows[1].call.as_str(), rows[1].line), ("MPI_Recv", 9));
-        assert_eq!((rows[1].window_weight, rows[1].beyond_weight, rows[1].strength.as_str()), (640, 7200, "basic"));
+        assert_eq!(
+            (rows[1].window_weight, rows[1].beyond_weight, rows[1].strength.as_str()),
+            (640, 7200, "basic")
+        );
         assert!(rows[1].sentence.ends_with(" weighted instructions"), "{}", rows[1].sentence);
         let summary = summary(&rows);
-        assert_eq!((summary.sites, summary.converted, summary.mean_window, summary.polling_loops), (2, 1, Some(640.0), 1));
+        assert_eq!(
+            (summary.sites, summary.converted, summary.mean_window, summary.polling_loops),
+            (2, 1, Some(640.0), 1)
+        );
         assert_eq!(to_json(&rows)["polling_loops"], json!([{"file": "a.c", "line": 12}]));
         assert_eq!(summary.refused["SmallMessage"], 1);
     }
 
     #[test]
     fn what_is_no_remark_is_refused() {
-        assert_eq!(parse("hello\n").expect_err("no remark"), "line 1 is no optimisation remark: `hello`");
-        assert!(parse("--- !Missed\nPass: overlap\n").expect_err("cut off").contains("interrupted"));
+        assert_eq!(
+            parse("hello\n").expect_err("no remark"),
+            "line 1 is no optimisation remark: `hello`"
+        );
+        assert!(
+            parse("--- !Missed\nPass: overlap\n").expect_err("cut off").contains("interrupted")
+        );
         assert_eq!(parse("").expect("an empty file holds no remark"), []);
     }
 }

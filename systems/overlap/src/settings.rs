@@ -21,13 +21,9 @@ pub const MIN_BYTES: u64 = 131_072;
 pub struct Settings {
     /// How far windows are widened; one of [`STRENGTHS`].
     pub strength: String,
-    /// One of [`CONVERSIONS`].
     pub convert: String,
-    /// One of [`PROGRESS`].
     pub progress: String,
-    /// One of [`COLLECTIVES`].
     pub collectives: String,
-    /// One of [`WILDCARDS`].
     pub wildcards: String,
     /// Payloads of fewer bytes stay blocking; none for the plugin's default.
     pub min_bytes: Option<u64>,
@@ -58,7 +54,7 @@ impl Default for Settings {
 impl Settings {
     /// As options of `meanwhile overlap cc`.
     pub fn options(&self) -> Vec<String> {
-        self.environment().split(',').map(|it| format!("--{it}")).collect()
+        self.environment().split(',').map(|part| format!("--{part}")).collect()
     }
 
     /// The value of MEANWHILE_OVERLAP.
@@ -67,7 +63,11 @@ impl Settings {
             "strength={},convert={},progress={},collectives={},wildcards={}",
             self.strength, self.convert, self.progress, self.collectives, self.wildcards
         );
-        for (key, value) in [("min-bytes", self.min_bytes), ("min-weight", self.min_weight), ("poll-us", self.poll_us.map(u64::from))] {
+        for (key, value) in [
+            ("min-bytes", self.min_bytes),
+            ("min-weight", self.min_weight),
+            ("poll-us", self.poll_us.map(u64::from)),
+        ] {
             if let Some(value) = value {
                 text += &format!(",{key}={value}");
             }
@@ -85,7 +85,12 @@ mod tests {
 
     #[test]
     fn the_plugin_reads_these_names() {
-        let settings = Settings { min_bytes: Some(0), poll_us: Some(50), profile: Some("/a/run".into()), ..Settings::default() };
+        let settings = Settings {
+            min_bytes: Some(0),
+            poll_us: Some(50),
+            profile: Some("/a/run".into()),
+            ..Settings::default()
+        };
         let expected = "strength=frontier,convert=auto,progress=auto,collectives=safe,wildcards=auto,min-bytes=0,poll-us=50,profile=/a/run";
         assert_eq!(settings.environment(), expected);
     }

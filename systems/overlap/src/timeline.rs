@@ -1,4 +1,5 @@
-//! A traced run as one HTML page: a lane for each rank with its calls and windows, to zoom into. Nothing is loaded.
+//! A traced run as one HTML page: a lane for each rank with its calls and windows, to zoom into.
+//! Nothing is loaded.
 
 use serde_json::{Value, json};
 
@@ -13,15 +14,22 @@ pub fn html(trace: &Trace, title: &str) -> String {
         .rows
         .iter()
         .map(|row| {
-            let is_same =
-                |it: &crate::trace::Lost| (&it.call, &it.file, it.line, &it.function) == (&row.call, &row.file, row.line, &row.function);
+            let is_same = |lost: &crate::trace::Lost| {
+                (&lost.call, &lost.file, lost.line, &lost.function)
+                    == (&row.call, &row.file, row.line, &row.function)
+            };
             sites.iter().position(is_same).expect("each row belongs to a site")
         })
         .collect();
     let mut lanes: Vec<Vec<Value>> = vec![Vec::new(); trace.ranks as usize];
     for event in &trace.events {
         if let Some(lane) = lanes.get_mut(event.rank as usize) {
-            lane.push(json!([of_row[event.row], u8::from(event.is_window), round(event.begin_us), round(event.us)]));
+            lane.push(json!([
+                of_row[event.row],
+                u8::from(event.is_window),
+                round(event.begin_us),
+                round(event.us)
+            ]));
         }
     }
     let data = json!({
@@ -61,8 +69,15 @@ mod tests {
             mpi_us: 2.0,
         };
         let event = Event { rank: 0, row: 0, is_window: false, begin_us: 1.0, us: 2.0 };
-        let trace =
-            Trace { mpi: Mpi::Mpich, ranks: 1, transformed: 0, rows: vec![row], wall_us: vec![9.0], events: vec![event], left_out: 0 };
+        let trace = Trace {
+            mpi: Mpi::Mpich,
+            ranks: 1,
+            transformed: 0,
+            rows: vec![row],
+            wall_us: vec![9.0],
+            events: vec![event],
+            left_out: 0,
+        };
         let html = html(&trace, "a </script>");
         assert_eq!(html.matches("</script>").count(), 1);
         assert!(html.contains("[0,0,1.0,2.0]") && html.contains("\\u003c/script>\\u003cb>.c"));

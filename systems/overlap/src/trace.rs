@@ -17,7 +17,6 @@ use crate::plugin;
 /// One call site on one rank.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// Such as `MPI_Send`.
     pub call: String,
     /// Source file; empty if it is not known.
     pub file: String,
@@ -26,7 +25,6 @@ pub struct Row {
     /// The function, for a call that was not converted; empty if it is not known.
     #[serde(default)]
     pub function: String,
-    /// The rank.
     pub rank: u32,
     /// How often it was executed.
     pub count: u64,
@@ -41,9 +39,7 @@ pub struct Row {
 /// What a run measured.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trace {
-    /// The library.
     pub mpi: Mpi,
-    /// Number of processes.
     pub ranks: u32,
     /// Converted sites in the program; executed or not.
     pub transformed: usize,
@@ -60,9 +56,7 @@ pub struct Trace {
 /// A call on one rank, or a window from its start to its wait.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Event {
-    /// The rank.
     pub rank: u32,
-    /// Index into [`Trace::rows`].
     pub row: usize,
     /// True for a window.
     pub is_window: bool,
@@ -84,7 +78,6 @@ pub struct Wanted {
 /// One call site, over all ranks: what it may cost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Lost {
-    /// Such as `MPI_Send`.
     pub call: String,
     /// Source file; empty if it is not known.
     pub file: String,
@@ -118,11 +111,8 @@ pub struct Bound {
 /// One site, over all ranks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Site {
-    /// Such as `MPI_Send`.
     pub call: String,
-    /// Source file.
     pub file: String,
-    /// Line.
     pub line: u64,
     /// Mean window in microseconds, over ranks.
     pub window_us: f64,
@@ -139,13 +129,24 @@ impl Trace {
         let mut found: Vec<Lost> = Vec::new();
         let wall: f64 = self.wall_us.iter().sum();
         for row in &self.rows {
-            let known =
-                found.iter_mut().find(|it| (&it.call, &it.file, it.line, &it.function) == (&row.call, &row.file, row.line, &row.function));
+            let known = found.iter_mut().find(|it| {
+                (&it.call, &it.file, it.line, &it.function)
+                    == (&row.call, &row.file, row.line, &row.function)
+            });
             let site = match known {
                 Some(site) => site,
                 None => {
                     let Row { call, file, function, .. } = row.clone();
-                    found.push(Lost { call, file, line: row.line, function, count: 0, bytes: 0, seconds: 0.0, share: 0.0 });
+                    found.push(Lost {
+                        call,
+                        file,
+                        line: row.line,
+                        function,
+                        count: 0,
+                        bytes: 0,
+                        seconds: 0.0,
+                        share: 0.0,
+                    });
                     found.last_mut().expect("it was just added")
                 }
             };
@@ -154,19 +155,22 @@ impl Trace {
             site.seconds += row.mpi_us / 1e6 / f64::from(self.ranks.max(1));
             site.share += if wall > 0.0 { row.mpi_us / wall } else { 0.0 };
         }
-        found.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then_with(|| (&a.file, a.line).cmp(&(&b.file, b.line))));
+        found.sort_by(|a, b| {
+            b.seconds.total_cmp(&a.seconds).then_with(|| (&a.file, a.line).cmp(&(&b.file, b.line)))
+        });
         found
     }
 
-    /// How fast the run could be: the rank that computes longest has to compute, and the rank that spends least time inside MPI
-    /// waits for no other, so that its messages take that long.
+    /// How fast the run could be: the rank that computes longest has to compute, and the rank that
+    /// spends least time inside MPI waits for no other, so that its messages take that long.
     pub fn bound(&self) -> Option<Bound> {
         let mut inside = vec![0.0; self.wall_us.len()];
         for row in &self.rows {
             *inside.get_mut(row.rank as usize)? += row.mpi_us;
         }
         let wall = self.wall_us.iter().copied().reduce(f64::max)?;
-        let compute = self.wall_us.iter().zip(&inside).map(|(wall, mpi)| wall - mpi).reduce(f64::max)?;
+        let compute =
+            self.wall_us.iter().zip(&inside).map(|(wall, mpi)| wall - mpi).reduce(f64::max)?;
         let messages = inside.iter().copied().reduce(f64::min)?;
         let least = compute.max(messages);
         (least > 0.0).then(|| Bound {
@@ -177,7 +181,8 @@ impl Trace {
         })
     }
 
-    /// Adds what the next rank wrote. Calls of one line, as an unrolled loop has several, are one row.
+    /// Adds what the next rank wrote. Calls of one line, as an unrolled loop has
+    /// several, are one row.
     fn add_rank(&mut self, value: &Value, places: &mut Places) -> Result<(), serde_json::Error> {
         let first = self.rows.len();
         let mut row_of = Vec::new();
@@ -187,24 +192,41 @@ impl Trace {
                 let place = places.of(file, address);
                 (new.file, new.line, new.function) = (place.file, place.line, place.function);
             }
-            let is_same = |it: &Row| (&it.call, &it.file, it.line, &it.function) == (&new.call, &new.file, new.line, &new.function);
-            let known = self.rows[first..].iter().position(|it| it.window_us.is_none() && new.window_us.is_none() && is_same(it));
-            row_of.push(known.map_or(self.rows.len(), |it| first + it));
-            match known.map(|it| &mut self.rows[first + it]) {
-                Some(row) => (row.count, row.bytes, row.mpi_us) = (row.count + new.count, row.bytes + new.bytes, row.mpi_us + new.mpi_us),
+            let is_same = |row: &Row| {
+                (&row.call, &row.file, row.line, &row.function)
+                    == (&new.call, &new.file, new.line, &new.function)
+            };
+            let known = self.rows[first..]
+                .iter()
+                .position(|row| row.window_us.is_none() && new.window_us.is_none() && is_same(row));
+            row_of.push(known.map_or(self.rows.len(), |number| first + number));
+            match known.map(|known| &mut self.rows[first + known]) {
+                Some(row) => {
+                    (row.count, row.bytes, row.mpi_us) =
+                        (row.count + new.count, row.bytes + new.bytes, row.mpi_us + new.mpi_us)
+                }
                 None => self.rows.push(new),
             }
         }
         let events: Vec<(usize, u8, f64, f64)> = serde_json::from_value(value["events"].clone())?;
-        let events = events.into_iter().map(|(site, kind, begin_us, us)| (row_of[site], kind == 1, begin_us, us));
-        self.events.extend(events.map(|(row, is_window, begin_us, us)| Event { rank: self.ranks, row, is_window, begin_us, us }));
+        let events = events
+            .into_iter()
+            .map(|(site, kind, begin_us, us)| (row_of[site], kind == 1, begin_us, us));
+        self.events.extend(events.map(|(row, is_window, begin_us, us)| Event {
+            rank: self.ranks,
+            row,
+            is_window,
+            begin_us,
+            us,
+        }));
         self.wall_us.push(value["wall_us"].as_f64().unwrap_or(0.0));
         self.left_out += value["left_out"].as_u64().unwrap_or(0);
         self.ranks += 1;
         Ok(())
     }
 
-    /// Converted sites that were executed, each with its mean window over the ranks that came there.
+    /// Converted sites that were executed, each with its mean window over the
+    /// ranks that came there.
     pub fn sites(&self) -> Vec<Site> {
         sites(&self.rows)
     }
@@ -215,28 +237,38 @@ pub fn sites(rows: &[Row]) -> Vec<Site> {
     let mut found: Vec<(Site, usize)> = Vec::new();
     for row in rows {
         let Some(window_us) = row.window_us.filter(|_| row.count > 0) else { continue };
-        match found.iter_mut().find(|(it, _)| (&it.call, &it.file, it.line) == (&row.call, &row.file, row.line)) {
+        match found
+            .iter_mut()
+            .find(|(it, _)| (&it.call, &it.file, it.line) == (&row.call, &row.file, row.line))
+        {
             Some((site, ranks)) => {
                 site.window_us += window_us;
                 *ranks += 1;
             }
-            None => found.push((Site { call: row.call.clone(), file: row.file.clone(), line: row.line, window_us }, 1)),
+            None => found.push((
+                Site { call: row.call.clone(), file: row.file.clone(), line: row.line, window_us },
+                1,
+            )),
         }
     }
-    let mut sites: Vec<Site> = found.into_iter().map(|(site, ranks)| Site { window_us: site.window_us / ranks as f64, ..site }).collect();
+    let mut sites: Vec<Site> = found
+        .into_iter()
+        .map(|(site, ranks)| Site { window_us: site.window_us / ranks as f64, ..site })
+        .collect();
     sites.sort_by(|a, b| (&a.file, a.line, &a.call).cmp(&(&b.file, b.line, &b.call)));
     sites
 }
 
 /// Runs `words`, such as `mpirun -n 2 ./a`, under the library; its output goes where ours goes.
 ///
-/// # Errors
-/// If the program is none of MPI's, cannot be run, fails, or ends before MPI_Finalize.
+/// Errors: if the program is none of MPI's, cannot be run, fails, or ends before MPI_Finalize.
 pub fn run(words: &[String], wanted: Wanted) -> Result<Trace, ToolError> {
     let (program, mpi) = program(words)?;
     let library = plugin::trace_library(mpi)?;
-    let folder =
-        measure::scratch::folder().map_err(|error| ToolError { ran: "make a scratch folder".to_owned(), said: error.to_string() })?;
+    let folder = measure::scratch::folder().map_err(|error| ToolError {
+        ran: "make a scratch folder".to_owned(),
+        said: error.to_string(),
+    })?;
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).env("LD_PRELOAD", &library).env("MEANWHILE_TRACE_DIR", folder.path());
     let ran = tool::command_line(&command);
@@ -251,11 +283,21 @@ pub fn run(words: &[String], wanted: Wanted) -> Result<Trace, ToolError> {
     if !status.success() {
         return Err(failed(status.to_string()));
     }
-    let mut trace =
-        Trace { mpi, ranks: 0, transformed: transformed(&program), rows: Vec::new(), wall_us: Vec::new(), events: Vec::new(), left_out: 0 };
+    let mut trace = Trace {
+        mpi,
+        ranks: 0,
+        transformed: transformed(&program),
+        rows: Vec::new(),
+        wall_us: Vec::new(),
+        events: Vec::new(),
+        left_out: 0,
+    };
     let mut places = Places::default();
-    while let Ok(text) = std::fs::read_to_string(folder.path().join(format!("rank-{}.json", trace.ranks))) {
-        let value: Value = serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
+    while let Ok(text) =
+        std::fs::read_to_string(folder.path().join(format!("rank-{}.json", trace.ranks)))
+    {
+        let value: Value =
+            serde_json::from_str(&text).map_err(|error| failed(error.to_string()))?;
         trace.add_rank(&value, &mut places).map_err(|error| failed(error.to_string()))?;
     }
     if trace.ranks == 0 {
@@ -268,7 +310,11 @@ pub fn run(words: &[String], wanted: Wanted) -> Result<Trace, ToolError> {
 fn program(words: &[String]) -> Result<(PathBuf, Mpi), ToolError> {
     let failed = |said: &str| ToolError { ran: words.join(" "), said: said.to_owned() };
     for word in words.iter().skip(1).chain(words.first()) {
-        let path = if word.contains('/') { PathBuf::from(word) } else { tool::find(word).unwrap_or_else(|| PathBuf::from(word)) };
+        let path = if word.contains('/') {
+            PathBuf::from(word)
+        } else {
+            tool::find(word).unwrap_or_else(|| PathBuf::from(word))
+        };
         if let Some(mpi) = linked_with(&path) {
             return Ok((path, mpi));
         }
@@ -279,13 +325,18 @@ fn program(words: &[String]) -> Result<(PathBuf, Mpi), ToolError> {
     ))
 }
 
-/// The MPI that a program loads and begins, itself or by a library of its own. Launchers load parts of the libraries only. Which files that
-/// takes, the dynamic linker knows best: it goes by paths in the program and in the environment.
+/// The MPI that a program loads and begins, itself or by a library of its own. Launchers load parts
+/// of the libraries only. Which files that takes, the dynamic linker knows best: it goes by paths
+/// in the program and in the environment.
 fn linked_with(path: &Path) -> Option<Mpi> {
     let bytes = std::fs::read(path).ok()?;
     object::File::parse(&*bytes).ok()?;
-    let loaded = tool::run(Command::new("ldd").arg(path), b"", LOAD_LIMIT).and_then(tool::Ran::ok).ok()?.text();
-    let (of_mpi, others): (Vec<&str>, Vec<&str>) = loaded.lines().map(str::trim).partition(|line| line.starts_with("libmpi"));
+    let loaded = tool::run(Command::new("ldd").arg(path), b"", LOAD_LIMIT)
+        .and_then(tool::Ran::ok)
+        .ok()?
+        .text();
+    let (of_mpi, others): (Vec<&str>, Vec<&str>) =
+        loaded.lines().map(str::trim).partition(|line| line.starts_with("libmpi"));
     let loads = |start: &str| of_mpi.iter().any(|line| line.starts_with(start));
     let mpi = if loads("libmpich.so") || loads("libmpichfort.so") {
         Mpi::Mpich
@@ -295,7 +346,10 @@ fn linked_with(path: &Path) -> Option<Mpi> {
         return None;
     };
     // `libc.so.6 => /lib/libc.so.6 (0x7f...)`, or only the path.
-    let libraries = others.iter().filter_map(|line| line.split_once(" => ").map_or(*line, |it| it.1).split(" (").next()).map(Path::new);
+    let libraries = others
+        .iter()
+        .filter_map(|line| line.split_once(" => ").map_or(*line, |pair| pair.1).split(" (").next())
+        .map(Path::new);
     std::iter::once(path).chain(libraries).any(begins).then_some(mpi)
 }
 
@@ -304,10 +358,13 @@ fn begins(path: &Path) -> bool {
     let Ok(bytes) = std::fs::read(path) else { return false };
     let Ok(file) = object::File::parse(&*bytes) else { return false };
     let starts = ["init", "init_thread", "session_init"];
-    file.dynamic_symbols().filter(|it| it.is_undefined()).filter_map(|it| it.name().ok()).any(|name| {
-        let procedure = calls::procedure(name);
-        starts.iter().any(|it| procedure.as_deref() == Some(*it))
-    })
+    file.dynamic_symbols()
+        .filter(|dynamic_symbol| dynamic_symbol.is_undefined())
+        .filter_map(|dynamic_symbol| dynamic_symbol.name().ok())
+        .any(|name| {
+            let procedure = calls::procedure(name);
+            starts.iter().any(|start| procedure.as_deref() == Some(*start))
+        })
 }
 
 /// Number of different sites in the section that the plugin fills.
@@ -315,7 +372,12 @@ fn transformed(program: &Path) -> usize {
     let Ok(bytes) = std::fs::read(program) else { return 0 };
     let Ok(file) = object::File::parse(&*bytes) else { return 0 };
     let Some(section) = file.section_by_name("overlap_sites") else { return 0 };
-    let mut names: Vec<&[u8]> = section.data().unwrap_or_default().split(|it| *it == 0).filter(|it| !it.is_empty()).collect();
+    let mut names: Vec<&[u8]> = section
+        .data()
+        .unwrap_or_default()
+        .split(|letter| *letter == 0)
+        .filter(|part| !part.is_empty())
+        .collect();
     names.sort_unstable();
     names.dedup();
     names.len()
@@ -331,7 +393,15 @@ mod tests {
     }
 
     fn empty() -> Trace {
-        Trace { mpi: Mpi::OpenMpi, ranks: 2, transformed: 0, rows: Vec::new(), wall_us: Vec::new(), events: Vec::new(), left_out: 0 }
+        Trace {
+            mpi: Mpi::OpenMpi,
+            ranks: 2,
+            transformed: 0,
+            rows: Vec::new(),
+            wall_us: Vec::new(),
+            events: Vec::new(),
+            left_out: 0,
+        }
     }
 
     #[test]
@@ -339,23 +409,34 @@ mod tests {
         let of = |line, rank, mpi_us| Row { mpi_us, bytes: 300, ..row(rank, line, None) };
         let rows = vec![of(9, 0, 2e6), of(9, 1, 4e6), of(4, 0, 7e6), of(4, 1, 1e6)];
         let trace = Trace { rows, wall_us: vec![12e6, 10e6], ..empty() };
-        let lost: Vec<(u64, u64, f64)> = trace.lost().iter().map(|it| (it.line, it.bytes, it.seconds)).collect();
+        let lost: Vec<(u64, u64, f64)> =
+            trace.lost().iter().map(|it| (it.line, it.bytes, it.seconds)).collect();
         assert_eq!(lost, [(4, 100, 4.0), (9, 100, 3.0)]);
         assert!((trace.lost()[0].share - 8.0 / 22.0).abs() < 1e-12);
         // One rank computes 3 s, the other 5 s; neither has its messages in less than 5 s.
         let bound = trace.bound().expect("there was time");
-        assert_eq!((bound.wall_s, bound.mpi_s, bound.compute_s, bound.speedup), (12.0, 7.0, 5.0, 2.4));
+        assert_eq!(
+            (bound.wall_s, bound.mpi_s, bound.compute_s, bound.speedup),
+            (12.0, 7.0, 5.0, 2.4)
+        );
         // Nothing to be hidden, and nothing known.
-        let idle = Trace { rows: vec![of(9, 0, 0.0)], wall_us: vec![5e6], ranks: 1, ..trace.clone() };
+        let idle =
+            Trace { rows: vec![of(9, 0, 0.0)], wall_us: vec![5e6], ranks: 1, ..trace.clone() };
         assert_eq!(idle.bound().expect("there was time").speedup, 1.0);
         assert_eq!(empty().bound(), None);
     }
 
     #[test]
     fn windows_are_means_over_ranks() {
-        let rows = vec![row(0, 9, Some(10.0)), row(1, 9, Some(30.0)), row(1, 4, Some(7.0)), row(0, 2, None)];
+        let rows = vec![
+            row(0, 9, Some(10.0)),
+            row(1, 9, Some(30.0)),
+            row(1, 4, Some(7.0)),
+            row(0, 2, None),
+        ];
         let trace = Trace { rows, wall_us: vec![1.0, 1.0], ..empty() };
-        let sites: Vec<(u64, f64)> = trace.sites().into_iter().map(|it| (it.line, it.window_us)).collect();
+        let sites: Vec<(u64, f64)> =
+            trace.sites().into_iter().map(|site| (site.line, site.window_us)).collect();
         assert_eq!(sites, [(4, 7.0), (9, 20.0)]);
     }
 }

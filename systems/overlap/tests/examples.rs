@@ -1,6 +1,6 @@
-//! The example programs print the same with and without the plugin, at every level of optimisation, file by file and as whole
-//! programs, with one library each in turn; MEANWHILE_LONG=1 tries every combination of level, ranks and link-time optimisation with
-//! both.
+//! The example programs print the same with and without the plugin, at every level of optimisation,
+//! file by file and as whole programs, with one library each in turn; MEANWHILE_LONG=1 tries every
+//! combination of level, ranks and link-time optimisation with both.
 
 mod support;
 
@@ -22,15 +22,23 @@ const PROGRAMS: [(&str, Language, &[&str]); 10] = [
     ("exchange.f90", Language::Fortran, &[]),
 ];
 
-/// Level of optimisation, whole program, ranks; half of them with every second pair of programs, of which each has its library.
+/// Level of optimisation, whole program, ranks; half of them with every second pair of programs, of
+/// which each has its library.
 fn combinations(name: &str, long: bool) -> Vec<(&'static str, bool, u32)> {
     if !long {
-        let halves = [[("-O1", false, 2), ("-O2", true, 2)], [("-O2", false, 3), ("-O3", false, 4)]];
-        let idx = PROGRAMS.iter().position(|it| it.0 == name).expect("it is one of them");
+        let halves =
+            [[("-O1", false, 2), ("-O2", true, 2)], [("-O2", false, 3), ("-O3", false, 4)]];
+        let idx = PROGRAMS.iter().position(|program| program.0 == name).expect("it is one of them");
         return halves[idx / 2 % 2].to_vec();
     }
     let levels = ["-O1", "-O2", "-O3"].into_iter();
-    levels.flat_map(|level| [false, true].into_iter().flat_map(move |whole| (2..=4).map(move |ranks| (level, whole, ranks)))).collect()
+    levels
+        .flat_map(|level| {
+            [false, true]
+                .into_iter()
+                .flat_map(move |whole| (2..=4).map(move |ranks| (level, whole, ranks)))
+        })
+        .collect()
 }
 
 fn same_output(mpi: Mpi, name: &str, language: Language, arguments: &[&str]) {
@@ -52,38 +60,58 @@ fn same_output(mpi: Mpi, name: &str, language: Language, arguments: &[&str]) {
         }
         support::compile_with(mpi, language, &settings, &words);
         let printed = support::output(mpi, ranks, &converted, arguments);
-        assert_eq!(printed, expected, "{name} {level}, whole program {whole}, {ranks} ranks of {}", mpi.name());
+        assert_eq!(
+            printed,
+            expected,
+            "{name} {level}, whole program {whole}, {ranks} ranks of {}",
+            mpi.name()
+        );
     }
 }
 
 #[test]
 fn examples_print_the_same() {
-    support::each(support::in_turn("examples", PROGRAMS), |(mpi, (name, language, arguments))| same_output(mpi, name, language, arguments));
+    support::each(support::in_turn("examples", PROGRAMS), |(mpi, (name, language, arguments))| {
+        same_output(mpi, name, language, arguments)
+    });
 }
 
 /// The window of the one exchange of Listing 1.1, in weighted instructions.
 fn window(mpi: Mpi, strength: &str, level: &str, define: &str) -> u64 {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    let settings = Settings { strength: strength.to_owned(), progress: "off".to_owned(), ..Settings::default() };
+    let settings = Settings {
+        strength: strength.to_owned(),
+        progress: "off".to_owned(),
+        ..Settings::default()
+    };
     let object = folder.path().join("listing.o");
     let source = support::root().join("examples/mpi/listing.c");
-    let words = [level, define, "-c", source.to_str().expect("text"), "-o", object.to_str().expect("text")];
+    let words =
+        [level, define, "-c", source.to_str().expect("text"), "-o", object.to_str().expect("text")];
     support::compile_with(mpi, Language::C, &settings, &words);
-    let text = std::fs::read_to_string(folder.path().join(".overlap/listing.o.opt.yaml")).expect("a remark file");
+    let text = std::fs::read_to_string(folder.path().join(".overlap/listing.o.opt.yaml"))
+        .expect("a remark file");
     let rows = overlap::remarks::parse(&text).expect("these are remarks");
-    let row = rows.iter().find(|it| it.call == "MPI_Alltoall").expect("the exchange has its remark");
+    let row =
+        rows.iter().find(|row| row.call == "MPI_Alltoall").expect("the exchange has its remark");
     assert!(row.converted, "{strength} {level} {define}: {}", row.sentence);
     row.window_weight
 }
 
 #[test]
 fn the_listing_has_twice_the_window() {
-    let ways = ["-DTOUCH_INLINED", "-DTOUCH_APART"].into_iter().flat_map(|define| ["-O1", "-O2", "-O3"].map(|level| (level, define)));
+    let ways = ["-DTOUCH_INLINED", "-DTOUCH_APART"]
+        .into_iter()
+        .flat_map(|define| ["-O1", "-O2", "-O3"].map(|level| (level, define)));
     for (mpi, (level, define)) in support::in_turn("the listing's windows", ways) {
         let basic = window(mpi, "basic", level, define);
         for wide in ["extended", "frontier"] {
             let ratio = window(mpi, wide, level, define) as f64 / basic as f64;
-            assert!((1.9..=2.1).contains(&ratio), "{} {wide} {level} {define}: {ratio}", mpi.name());
+            assert!(
+                (1.9..=2.1).contains(&ratio),
+                "{} {wide} {level} {define}: {ratio}",
+                mpi.name()
+            );
         }
     }
 }
@@ -91,14 +119,25 @@ fn the_listing_has_twice_the_window() {
 #[test]
 fn the_broadcast_of_the_next_panel_starts_ahead() {
     for mpi in support::libraries("the next panel's broadcast") {
-        let program = overlap::examples::PROGRAMS.into_iter().find(|it| it.0 == "panels.c").expect("it is an example");
-        let rows = overlap::examples::remarks_of(mpi, program, "frontier").unwrap_or_else(|error| panic!("{error}"));
-        let row = rows.iter().find(|it| it.call == "MPI_Bcast").expect("the broadcast has its remark");
-        assert!(row.converted && row.sentence.contains("one pass of the loop ahead"), "{}: {}", mpi.name(), row.sentence);
+        let program = overlap::examples::PROGRAMS
+            .into_iter()
+            .find(|program| program.0 == "panels.c")
+            .expect("it is an example");
+        let rows = overlap::examples::remarks_of(mpi, program, "frontier")
+            .unwrap_or_else(|error| panic!("{error}"));
+        let row =
+            rows.iter().find(|row| row.call == "MPI_Bcast").expect("the broadcast has its remark");
+        assert!(
+            row.converted && row.sentence.contains("one pass of the loop ahead"),
+            "{}: {}",
+            mpi.name(),
+            row.sentence
+        );
     }
 }
 
-/// Sends in one file, receives in another, the work in a third, and none is inlined: only at link time is there a window.
+/// Sends in one file, receives in another, the work in a third, and none is inlined: only at link
+/// time is there a window.
 const APART: [(&str, &str); 4] = [
     (
         "main.c",
@@ -154,7 +193,8 @@ int main(int argc, char **argv) {
 fn wrappers_in_other_files_are_widened_at_link_time() {
     for mpi in support::libraries("wrappers in other files") {
         let folder = tempfile::tempdir().expect("a scratch folder");
-        let place = |what: &str| folder.path().join(what).to_str().expect("the path is text").to_owned();
+        let place =
+            |what: &str| folder.path().join(what).to_str().expect("the path is text").to_owned();
         for (name, text) in APART {
             std::fs::write(place(name), text).expect("a scratch file");
         }
@@ -168,7 +208,10 @@ fn wrappers_in_other_files_are_widened_at_link_time() {
             let mut calls: Vec<String> = overlap::remarks::files(folder)
                 .expect("the scratch folder")
                 .into_iter()
-                .flat_map(|it| overlap::remarks::parse(&std::fs::read_to_string(it).expect("text")).expect("these are remarks"))
+                .flat_map(|file| {
+                    overlap::remarks::parse(&std::fs::read_to_string(file).expect("text"))
+                        .expect("these are remarks")
+                })
                 .filter(|row| row.converted)
                 .map(|row| row.call)
                 .collect();
@@ -177,20 +220,41 @@ fn wrappers_in_other_files_are_widened_at_link_time() {
         };
         // File by file, a wrapper ends with its wait.
         for (source, object) in sources.iter().zip(&objects) {
-            support::compile_with(mpi, Language::C, &settings, &["-O2", "-c", source, "-o", object]);
+            support::compile_with(
+                mpi,
+                Language::C,
+                &settings,
+                &["-O2", "-c", source, "-o", object],
+            );
         }
-        assert!(converted(folder.path()).is_empty(), "{}: {:?}", mpi.name(), converted(folder.path()));
+        assert!(
+            converted(folder.path()).is_empty(),
+            "{}: {:?}",
+            mpi.name(),
+            converted(folder.path())
+        );
         std::fs::remove_dir_all(place(".overlap")).expect("the remarks");
         for (source, object) in sources.iter().zip(&objects) {
-            support::compile_with(mpi, Language::C, &settings, &["-O2", "-flto", "-c", source, "-o", object]);
+            support::compile_with(
+                mpi,
+                Language::C,
+                &settings,
+                &["-O2", "-flto", "-c", source, "-o", object],
+            );
         }
         let linked = place("linked");
-        let words = ["-O2", "-flto", "-o", &linked].into_iter().chain(objects.iter().map(String::as_str));
+        let words =
+            ["-O2", "-flto", "-o", &linked].into_iter().chain(objects.iter().map(String::as_str));
         support::compile_with(mpi, Language::C, &settings, &words.collect::<Vec<&str>>());
         assert_eq!(converted(folder.path()), ["MPI_Recv", "MPI_Send"], "{}", mpi.name());
         for ranks in [2, 3] {
             let expected = support::output(mpi, ranks, &folder.path().join("plain"), &[]);
-            assert_eq!(support::output(mpi, ranks, &folder.path().join("linked"), &[]), expected, "{}", mpi.name());
+            assert_eq!(
+                support::output(mpi, ranks, &folder.path().join("linked"), &[]),
+                expected,
+                "{}",
+                mpi.name()
+            );
         }
     }
 }
@@ -227,37 +291,82 @@ int main(int argc, char **argv) {
 }
 ",
     ),
-    ("elsewhere.c", "#include <mpi.h>\nvoid elsewhere(double *x, int n) { MPI_Bcast(x, n, MPI_DOUBLE, 0, MPI_COMM_WORLD); }\n"),
+    (
+        "elsewhere.c",
+        "#include <mpi.h>\nvoid elsewhere(double *x, int n) { MPI_Bcast(x, n, MPI_DOUBLE, 0, MPI_COMM_WORLD); }\n",
+    ),
 ];
 
 #[test]
 fn uniform_matches_objects_that_were_not_converted() {
     for mpi in support::libraries("uniform collectives") {
         let folder = tempfile::tempdir().expect("a scratch folder");
-        let place = |what: &str| folder.path().join(what).to_str().expect("the path is text").to_owned();
+        let place =
+            |what: &str| folder.path().join(what).to_str().expect("the path is text").to_owned();
         for (name, text) in UNIFORM {
             std::fs::write(place(name), text).expect("a scratch file");
         }
-        support::compile_plain(mpi, Language::C, &[&place("here.c"), &place("elsewhere.c"), "-o", &place("plain")]);
-        support::compile_plain(mpi, Language::C, &["-c", &place("elsewhere.c"), "-o", &place("elsewhere.o")]);
-        let settings = Settings { collectives: "uniform".to_owned(), min_bytes: Some(0), ..Settings::default() };
-        support::compile_with(mpi, Language::C, &settings, &["-O2", "-c", &place("here.c"), "-o", &place("here.o")]);
-        let remarks = std::fs::read_to_string(place(".overlap/here.o.opt.yaml")).expect("a remark file");
+        support::compile_plain(
+            mpi,
+            Language::C,
+            &[&place("here.c"), &place("elsewhere.c"), "-o", &place("plain")],
+        );
+        support::compile_plain(
+            mpi,
+            Language::C,
+            &["-c", &place("elsewhere.c"), "-o", &place("elsewhere.o")],
+        );
+        let settings = Settings {
+            collectives: "uniform".to_owned(),
+            min_bytes: Some(0),
+            ..Settings::default()
+        };
+        support::compile_with(
+            mpi,
+            Language::C,
+            &settings,
+            &["-O2", "-c", &place("here.c"), "-o", &place("here.o")],
+        );
+        let remarks =
+            std::fs::read_to_string(place(".overlap/here.o.opt.yaml")).expect("a remark file");
         assert!(remarks.contains("!Passed"), "{remarks}");
-        support::compile_with(mpi, Language::C, &settings, &[&place("here.o"), &place("elsewhere.o"), "-o", &place("uniform")]);
+        support::compile_with(
+            mpi,
+            Language::C,
+            &settings,
+            &[&place("here.o"), &place("elsewhere.o"), "-o", &place("uniform")],
+        );
         let expected = support::output(mpi, 3, &folder.path().join("plain"), &[]);
-        assert_eq!(support::output(mpi, 3, &folder.path().join("uniform"), &[]), expected, "{}", mpi.name());
+        assert_eq!(
+            support::output(mpi, 3, &folder.path().join("uniform"), &[]),
+            expected,
+            "{}",
+            mpi.name()
+        );
         // Linked without the shim, every start makes the blocking call, and the ranks still meet.
-        support::compile_plain(mpi, Language::C, &[&place("here.o"), &place("elsewhere.o"), "-o", &place("without")]);
-        assert_eq!(support::output(mpi, 3, &folder.path().join("without"), &[]), expected, "{}", mpi.name());
+        support::compile_plain(
+            mpi,
+            Language::C,
+            &[&place("here.o"), &place("elsewhere.o"), "-o", &place("without")],
+        );
+        assert_eq!(
+            support::output(mpi, 3, &folder.path().join("without"), &[]),
+            expected,
+            "{}",
+            mpi.name()
+        );
     }
 }
 
 #[test]
 fn a_collective_past_the_uniform_shim_takes_it_out() {
-    for (mpi, past) in support::libraries("uniform collectives").into_iter().flat_map(|it| [(it, "PMPI_Bcast"), (it, "mpi_bcast_")]) {
+    for (mpi, past) in support::libraries("uniform collectives")
+        .into_iter()
+        .flat_map(|library| [(library, "PMPI_Bcast"), (library, "mpi_bcast_")])
+    {
         let folder = tempfile::tempdir().expect("a scratch folder");
-        let place = |what: &str| folder.path().join(what).to_str().expect("the path is text").to_owned();
+        let place =
+            |what: &str| folder.path().join(what).to_str().expect("the path is text").to_owned();
         std::fs::write(place("here.c"), UNIFORM[0].1).expect("a scratch file");
         let of_c = "#include <mpi.h>\nvoid elsewhere(double *x, int n) { PMPI_Bcast(x, n, MPI_DOUBLE, 0, MPI_COMM_WORLD); }\n";
         let of_fortran = "#include <mpi.h>\nvoid mpi_bcast_(void *, int *, MPI_Fint *, int *, MPI_Fint *, int *);
@@ -267,15 +376,39 @@ void elsewhere(double *x, int n) {
   mpi_bcast_(x, &n, &type, &root, &world, &code);
 }\n";
         let is_fortran = past == "mpi_bcast_";
-        std::fs::write(place("elsewhere.c"), if is_fortran { of_fortran } else { of_c }).expect("a scratch file");
+        std::fs::write(place("elsewhere.c"), if is_fortran { of_fortran } else { of_c })
+            .expect("a scratch file");
         // The library of the Fortran binding, as its wrapper names it.
         let fortran = if mpi == Mpi::Mpich { "-lmpichfort" } else { "-lmpi_mpifh" };
         let more = if is_fortran { fortran } else { "-lm" };
-        support::compile_plain(mpi, Language::C, &["-O1", &place("here.c"), &place("elsewhere.c"), "-o", &place("plain"), more]);
-        support::compile_plain(mpi, Language::C, &["-c", &place("elsewhere.c"), "-o", &place("elsewhere.o")]);
-        let settings = Settings { collectives: "uniform".to_owned(), min_bytes: Some(0), ..Settings::default() };
-        support::compile_with(mpi, Language::C, &settings, &["-O2", "-c", &place("here.c"), "-o", &place("here.o")]);
-        let words = [place("here.o"), place("elsewhere.o"), "-o".to_owned(), place("uniform"), more.to_owned()];
+        support::compile_plain(
+            mpi,
+            Language::C,
+            &["-O1", &place("here.c"), &place("elsewhere.c"), "-o", &place("plain"), more],
+        );
+        support::compile_plain(
+            mpi,
+            Language::C,
+            &["-c", &place("elsewhere.c"), "-o", &place("elsewhere.o")],
+        );
+        let settings = Settings {
+            collectives: "uniform".to_owned(),
+            min_bytes: Some(0),
+            ..Settings::default()
+        };
+        support::compile_with(
+            mpi,
+            Language::C,
+            &settings,
+            &["-O2", "-c", &place("here.c"), "-o", &place("here.o")],
+        );
+        let words = [
+            place("here.o"),
+            place("elsewhere.o"),
+            "-o".to_owned(),
+            place("uniform"),
+            more.to_owned(),
+        ];
         let request = overlap::compile::Request {
             language: Language::C,
             mpi,
@@ -286,9 +419,19 @@ void elsewhere(double *x, int n) {
             folder: None,
         };
         let ended = overlap::compile::compile(&request).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!((ended.ok, ended.past_shim.as_deref()), (true, Some(past)), "{}", String::from_utf8_lossy(&ended.said));
+        assert_eq!(
+            (ended.ok, ended.past_shim.as_deref()),
+            (true, Some(past)),
+            "{}",
+            String::from_utf8_lossy(&ended.said)
+        );
         let expected = support::output(mpi, 3, &folder.path().join("plain"), &[]);
-        assert_eq!(support::output(mpi, 3, &folder.path().join("uniform"), &[]), expected, "{} past {past}", mpi.name());
+        assert_eq!(
+            support::output(mpi, 3, &folder.path().join("uniform"), &[]),
+            expected,
+            "{} past {past}",
+            mpi.name()
+        );
     }
 }
 
@@ -296,11 +439,23 @@ void elsewhere(double *x, int n) {
 fn the_report_finds_sites_and_windows() {
     for mpi in support::libraries("the report's examples") {
         for program in overlap::examples::PROGRAMS {
-            let rows = overlap::examples::remarks_of(mpi, program, "frontier").unwrap_or_else(|error| panic!("{error}"));
-            assert!(rows.iter().any(|row| row.converted), "{} of {}: {rows:?}", program.0, mpi.name());
+            let rows = overlap::examples::remarks_of(mpi, program, "frontier")
+                .unwrap_or_else(|error| panic!("{error}"));
+            assert!(
+                rows.iter().any(|row| row.converted),
+                "{} of {}: {rows:?}",
+                program.0,
+                mpi.name()
+            );
         }
-        let listing = overlap::examples::Listing::build(mpi, "frontier").unwrap_or_else(|error| panic!("{error}"));
+        let listing = overlap::examples::Listing::build(mpi, "frontier")
+            .unwrap_or_else(|error| panic!("{error}"));
         let sites = listing.windows(2).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(sites.iter().map(|it| it.call.as_str()).collect::<Vec<_>>(), ["MPI_Alltoall"], "{}", mpi.name());
+        assert_eq!(
+            sites.iter().map(|site| site.call.as_str()).collect::<Vec<_>>(),
+            ["MPI_Alltoall"],
+            "{}",
+            mpi.name()
+        );
     }
 }

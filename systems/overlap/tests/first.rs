@@ -1,5 +1,6 @@
-//! Loops whose passes that fill a message run first: results are those of the program alone, wherever messages lie, and messages do go
-//! first. MEANWHILE_OVERLAP_LAYOUTS sets how many layouts are run (1400), MEANWHILE_OVERLAP_SEED the first seed (1).
+//! Loops whose passes that fill a message run first: results are those of the program alone,
+//! wherever messages lie, and messages do go first. MEANWHILE_OVERLAP_LAYOUTS sets how many layouts
+//! are run (1400), MEANWHILE_OVERLAP_SEED the first seed (1).
 
 mod support;
 
@@ -9,13 +10,19 @@ use measure::tool;
 use overlap::{Mpi, Settings};
 
 /// The program `name` of `tests/first`, with the plugin or without it.
-fn build(mpi: Mpi, name: &str, flags: &[&str], settings: Option<&Settings>, folder: &Path) -> PathBuf {
+fn build(
+    mpi: Mpi,
+    name: &str,
+    flags: &[&str],
+    settings: Option<&Settings>,
+    folder: &Path,
+) -> PathBuf {
     support::build(mpi, &format!("first/{name}"), flags, settings, folder)
 }
 
 /// Loops of `program` that have passes to run first.
 fn loops(program: &Path) -> usize {
-    support::symbols(program).iter().filter(|it| it.contains(".passes")).count()
+    support::symbols(program).iter().filter(|symbol| symbol.contains(".passes")).count()
 }
 
 /// Prints the same as the program alone, and has `least` such loops.
@@ -26,11 +33,17 @@ fn is_the_same(mpi: Mpi, name: &str, flags: &[&str], arguments: &[&str], least: 
     let alone = build(mpi, name, flags, None, folder.path());
     let with = build(mpi, name, flags, Some(&settings), folder.path());
     assert!(loops(&with) >= least, "{name} {flags:?} with {}: {}", mpi.name(), loops(&with));
-    let lines = |program: &Path| support::output(mpi, 2, program, arguments).lines().map(str::to_owned).collect::<Vec<_>>();
+    let lines = |program: &Path| {
+        support::output(mpi, 2, program, arguments).lines().map(str::to_owned).collect::<Vec<_>>()
+    };
     let (expected, printed) = (lines(&alone), lines(&with));
     assert!(expected.len() > 10, "{name}: {expected:?}");
     let differ: Vec<_> = expected.iter().zip(&printed).filter(|(a, b)| a != b).take(5).collect();
-    assert!(expected.len() == printed.len() && differ.is_empty(), "{name} {flags:?} with {}: {differ:?}", mpi.name());
+    assert!(
+        expected.len() == printed.len() && differ.is_empty(),
+        "{name} {flags:?} with {}: {differ:?}",
+        mpi.name()
+    );
 }
 
 #[test]
@@ -49,10 +62,17 @@ fn dummy_arguments_are_apart() {
         support::skip("overlap loops that fill messages, in Fortran: flang-new-19 is missing");
         return;
     }
-    let flags = [&["-cpp", "-O1"][..], &["-cpp", "-O2", "-flto", "-DOUTSIDE"], &["-cpp", "-O3", "-DOUTSIDE"]];
-    support::each(support::in_turn("loops that fill messages, in Fortran", flags), |(mpi, flags)| {
-        is_the_same(mpi, "dummies.f90", flags, &[], 1);
-    });
+    let flags = [
+        &["-cpp", "-O1"][..],
+        &["-cpp", "-O2", "-flto", "-DOUTSIDE"],
+        &["-cpp", "-O3", "-DOUTSIDE"],
+    ];
+    support::each(
+        support::in_turn("loops that fill messages, in Fortran", flags),
+        |(mpi, flags)| {
+            is_the_same(mpi, "dummies.f90", flags, &[], 1);
+        },
+    );
 }
 
 #[test]
@@ -64,7 +84,8 @@ fn a_message_goes_before_the_rest_of_its_loop() {
             let shared = folder.path().join("shared");
             let _ = std::fs::remove_file(&shared);
             let printed = support::output(mpi, 2, &program, &[shared.to_str().expect("text")]);
-            let mut lines: Vec<String> = printed.lines().map(|it| it.trim().to_owned()).collect();
+            let mut lines: Vec<String> =
+                printed.lines().map(|line| line.trim().to_owned()).collect();
             lines.sort();
             lines
         };

@@ -1,6 +1,7 @@
-//! Programs that break if one fact about MPI, C or Fortran is forgotten: `tests/hazards`, each says which. They print the
-//! same with and without the plugin, with one library each in turn; MEANWHILE_LONG=1 tries each with both, and every conversion, also
-//! where there is nothing that it could change. Some are two files in one, divided by SECOND_FILE.
+//! Programs that break if one fact about MPI, C or Fortran is forgotten: `tests/hazards`, each says
+//! which. They print the same with and without the plugin, with one library each in turn;
+//! MEANWHILE_LONG=1 tries each with both, and every conversion, also where there is nothing that it
+//! could change. Some are two files in one, divided by SECOND_FILE.
 
 mod support;
 
@@ -13,7 +14,6 @@ use overlap::mpi::Language;
 /// What of a program the plugin sees.
 #[derive(Clone, Copy, PartialEq)]
 enum Seen {
-    /// Its one file.
     File,
     /// The first of two files.
     First,
@@ -71,8 +71,15 @@ fn build(mpi: Mpi, name: &str, seen: Seen, convert: Option<&str>, folder: &Path)
     let source = support::root().join("systems/overlap/tests/hazards").join(name);
     let source = source.to_str().expect("text");
     let by_plugin = convert.is_some();
-    let settings = Settings { convert: convert.unwrap_or_default().to_owned(), ..Settings::default() };
-    let place = |what: &str| folder.join(format!("{}{what}", convert.unwrap_or("plain"))).to_str().expect("text").to_owned();
+    let settings =
+        Settings { convert: convert.unwrap_or_default().to_owned(), ..Settings::default() };
+    let place = |what: &str| {
+        folder
+            .join(format!("{}{what}", convert.unwrap_or("plain")))
+            .to_str()
+            .expect("text")
+            .to_owned()
+    };
     let compile = |by_plugin: bool, words: &[&str]| {
         if by_plugin {
             support::compile_with(mpi, language, &settings, words);
@@ -97,13 +104,17 @@ fn build(mpi: Mpi, name: &str, seen: Seen, convert: Option<&str>, folder: &Path)
 
 /// True if the program starts messages and waits for them itself.
 fn has_requests(name: &str) -> bool {
-    let text = std::fs::read_to_string(support::root().join("systems/overlap/tests/hazards").join(name)).expect("text").to_lowercase();
-    ["mpi_isend", "mpi_irecv", "mpi_start"].iter().any(|it| text.contains(it))
+    let text =
+        std::fs::read_to_string(support::root().join("systems/overlap/tests/hazards").join(name))
+            .expect("text")
+            .to_lowercase();
+    ["mpi_isend", "mpi_irecv", "mpi_start"].iter().any(|word| text.contains(word))
 }
 
 /// The lines that the processes print, in any order.
 fn printed(mpi: Mpi, ranks: u32, program: &Path) -> Vec<String> {
-    let mut lines: Vec<String> = support::output(mpi, ranks, program, &[]).lines().map(str::to_owned).collect();
+    let mut lines: Vec<String> =
+        support::output(mpi, ranks, program, &[]).lines().map(str::to_owned).collect();
     lines.sort();
     lines
 }
@@ -114,10 +125,10 @@ fn every_program_of_the_folder_is_run() {
     let mut there: Vec<String> = folder
         .read_dir()
         .expect("the folder is there")
-        .map(|it| it.expect("readable").file_name().to_string_lossy().into_owned())
+        .map(|entry| entry.expect("readable").file_name().to_string_lossy().into_owned())
         .collect();
     there.sort();
-    assert_eq!(there, PROGRAMS.map(|it| it.0));
+    assert_eq!(there, PROGRAMS.map(|program| program.0));
 }
 
 #[test]
@@ -130,9 +141,16 @@ fn hazards_print_the_same() {
         assert!(!expected.is_empty(), "{name} prints something");
         // Where no call changes only requests of the program's own can be moved.
         let can_move = |convert: &str| convert != "none" || is_long || has_requests(name);
-        for convert in overlap::settings::CONVERSIONS.into_iter().filter(|it| can_move(it)) {
+        for convert in
+            overlap::settings::CONVERSIONS.into_iter().filter(|conversion| can_move(conversion))
+        {
             let program = build(mpi, name, seen, Some(convert), folder.path());
-            assert_eq!(printed(mpi, ranks, &program), expected, "{name} with {}, {convert}", mpi.name());
+            assert_eq!(
+                printed(mpi, ranks, &program),
+                expected,
+                "{name} with {}, {convert}",
+                mpi.name()
+            );
         }
     });
 }

@@ -1,5 +1,6 @@
-//! What MPI 4 added: names with large counts, sessions. Programs print what they print without the plugin, and no function of a
-//! library that is installed here is one of which nothing is known and nobody has thought.
+//! What MPI 4 added: names with large counts, sessions. Programs print what they print without the
+//! plugin, and no function of a library that is installed here is one of which nothing is known and
+//! nobody has thought.
 
 mod support;
 
@@ -9,10 +10,12 @@ use object::{Object as _, ObjectSymbol as _, SymbolKind};
 use overlap::mpi::Language;
 use overlap::{Mpi, Settings};
 
-/// The lines that two processes of `name` print, in any order, compiled with these settings or by the plain wrapper.
+/// The lines that two processes of `name` print, in any order, compiled with these settings or
+/// by the plain wrapper.
 fn printed(mpi: Mpi, name: &str, settings: Option<&Settings>, folder: &Path) -> Vec<String> {
     let program = support::build(mpi, &format!("mpi4/{name}"), &["-O2"], settings, folder);
-    let mut lines: Vec<String> = support::output(mpi, 2, &program, &[]).lines().map(str::to_owned).collect();
+    let mut lines: Vec<String> =
+        support::output(mpi, 2, &program, &[]).lines().map(str::to_owned).collect();
     lines.sort();
     assert_eq!(lines.len(), 2, "{name} prints a line a rank: {lines:?}");
     lines
@@ -31,18 +34,34 @@ fn programs_print_the_same() {
             let folder = tempfile::tempdir().expect("a scratch folder");
             let settings = Settings { collectives: collectives.to_owned(), ..Settings::default() };
             let expected = printed(mpi, name, None, folder.path());
-            assert_eq!(printed(mpi, name, Some(&settings), folder.path()), expected, "{name} with {}, {collectives}", mpi.name());
+            assert_eq!(
+                printed(mpi, name, Some(&settings), folder.path()),
+                expected,
+                "{name} with {}, {collectives}",
+                mpi.name()
+            );
         }
     }
 }
 
 /// The shared libraries of MPI that the wrappers link with.
 fn libraries_of(mpi: Mpi) -> Vec<PathBuf> {
-    let flags = [Language::C, Language::Fortran].map(|language| mpi.flags(language).expect("the wrapper says its flags")).concat();
-    let folders: Vec<&str> = flags.iter().filter_map(|it| it.strip_prefix("-L")).collect();
-    let find = |name: &str| folders.iter().map(|it| Path::new(it).join(format!("lib{name}.so"))).find(|it| it.is_file());
-    let mut found: Vec<PathBuf> =
-        flags.iter().filter_map(|it| it.strip_prefix("-l")).filter(|it| it.starts_with("mpi")).filter_map(find).collect();
+    let flags = [Language::C, Language::Fortran]
+        .map(|language| mpi.flags(language).expect("the wrapper says its flags"))
+        .concat();
+    let folders: Vec<&str> = flags.iter().filter_map(|flag| flag.strip_prefix("-L")).collect();
+    let find = |name: &str| {
+        folders
+            .iter()
+            .map(|folder| Path::new(folder).join(format!("lib{name}.so")))
+            .find(|path| path.is_file())
+    };
+    let mut found: Vec<PathBuf> = flags
+        .iter()
+        .filter_map(|flag| flag.strip_prefix("-l"))
+        .filter(|rest| rest.starts_with("mpi"))
+        .filter_map(find)
+        .collect();
     found.dedup();
     found
 }
@@ -51,7 +70,7 @@ fn libraries_of(mpi: Mpi) -> Vec<PathBuf> {
 fn is_meant(name: &str) -> bool {
     let lower = name.to_ascii_lowercase();
     let lower = lower.strip_prefix('p').unwrap_or(&lower);
-    ["mpix_", "mpi_t_event_", "mpi_t_source_"].iter().any(|it| lower.starts_with(it))
+    ["mpix_", "mpi_t_event_", "mpi_t_source_"].iter().any(|word| lower.starts_with(word))
         || ["mpi_t_category_get_events", "mpi_t_category_get_num_events"].contains(&lower)
 }
 
@@ -59,21 +78,37 @@ fn is_meant(name: &str) -> bool {
 fn no_function_of_a_library_is_unknown_by_mistake() {
     for mpi in Mpi::ALL.into_iter().filter(|it| it.present()) {
         let found = libraries_of(mpi);
-        assert!(found.len() > 1, "{} has a library for C and one for Fortran: {found:?}", mpi.name());
+        assert!(
+            found.len() > 1,
+            "{} has a library for C and one for Fortran: {found:?}",
+            mpi.name()
+        );
         for library in found {
             let bytes = std::fs::read(&library).expect("a library can be read");
             let file = object::File::parse(&*bytes).expect("it is a library");
-            let functions = file.dynamic_symbols().filter(|it| it.is_definition() && it.kind() == SymbolKind::Text);
-            let names: Vec<&str> = functions.filter_map(|it| it.name().ok()).collect();
-            assert!(names.iter().any(|it| it.to_ascii_lowercase().contains("mpi_")), "{}", library.display());
+            let functions = file.dynamic_symbols().filter(|dynamic_symbol| {
+                dynamic_symbol.is_definition() && dynamic_symbol.kind() == SymbolKind::Text
+            });
+            let names: Vec<&str> = functions.filter_map(|function| function.name().ok()).collect();
+            assert!(
+                names.iter().any(|name| name.to_ascii_lowercase().contains("mpi_")),
+                "{}",
+                library.display()
+            );
             for name in names.into_iter().filter(|name| !is_meant(name)) {
-                assert_ne!(overlap::calls::hazard(name), Some("a function of MPI that is not known"), "{name} of {}", library.display());
+                assert_ne!(
+                    overlap::calls::hazard(name),
+                    Some("a function of MPI that is not known"),
+                    "{name} of {}",
+                    library.display()
+                );
             }
         }
     }
 }
 
-/// What `plugin/runtime/handles.h` says of each library's constants, in C and in Fortran; an empty name for one that is not there.
+/// What `plugin/runtime/handles.h` says of each library's constants, in C and in Fortran; an empty
+/// name for one that is not there.
 const HANDLES: [(&str, &str, &str); 5] = [
     ("MPI_REQUEST_NULL", "MPICH_REQUEST_NULL", "OPENMPI_REQUEST_NULL"),
     ("MPI_COMM_WORLD", "MPICH_COMM_WORLD", "OPENMPI_COMM_WORLD"),
@@ -87,10 +122,14 @@ fn handles_are_those_of_the_libraries() {
     let header = support::root().join("systems/overlap/plugin/runtime/handles.h");
     let numbers = std::fs::read_to_string(&header).expect("it is there");
     let number = |name: &str| {
-        let text =
-            numbers.lines().find_map(|line| line.strip_prefix("#define ")?.strip_prefix(name)?.strip_prefix(' ')).expect("it is there");
+        let text = numbers
+            .lines()
+            .find_map(|line| line.strip_prefix("#define ")?.strip_prefix(name)?.strip_prefix(' '))
+            .expect("it is there");
         let text = text.trim_matches(['(', ')']);
-        text.strip_prefix("0x").map_or_else(|| text.parse(), |it| i64::from_str_radix(it, 16)).expect("a number")
+        text.strip_prefix("0x")
+            .map_or_else(|| text.parse(), |it| i64::from_str_radix(it, 16))
+            .expect("a number")
     };
     for mpi in support::libraries("handles") {
         let folder = tempfile::tempdir().expect("a scratch folder");
@@ -108,23 +147,36 @@ fn handles_are_those_of_the_libraries() {
         expected.extend(["LEVEL_SERIALIZED", "LEVEL_MULTIPLE"].map(number));
         std::fs::write(folder.path().join("p.f90"), text).expect("a scratch file");
         let source = folder.path().join("p.f90");
-        support::compile_plain(mpi, Language::Fortran, &[source.to_str().expect("text"), "-o", program.to_str().expect("text")]);
+        support::compile_plain(
+            mpi,
+            Language::Fortran,
+            &[source.to_str().expect("text"), "-o", program.to_str().expect("text")],
+        );
         // It calls nothing of MPI, so no launcher is needed.
-        let ran = measure::tool::run(&mut std::process::Command::new(&program), b"", support::LIMIT).expect("it runs");
-        let found: Vec<i64> = ran.text().split_whitespace().map(|it| it.parse().expect("a number")).collect();
+        let ran =
+            measure::tool::run(&mut std::process::Command::new(&program), b"", support::LIMIT)
+                .expect("it runs");
+        let found: Vec<i64> =
+            ran.text().split_whitespace().map(|word| word.parse().expect("a number")).collect();
         assert_eq!(found, expected, "{}", mpi.name());
 
         let mut text = format!("#include \"{}\"\n#include <mpi.h>\n", header.display());
         text += "_Static_assert(MPI_THREAD_SERIALIZED == LEVEL_SERIALIZED && MPI_THREAD_MULTIPLE == LEVEL_MULTIPLE, \"\");\n";
         if mpi == Mpi::Mpich {
             text += "_Static_assert(MPI_COMBINER_NAMED == MPICH_COMBINER_NAMED, \"\");\n";
-            let all = HANDLES.iter().filter(|it| !it.1.is_empty());
-            text += &all.map(|it| format!("_Static_assert((int){} == (int){}, \"\");\n", it.0, it.1)).collect::<String>();
+            let all = HANDLES.iter().filter(|handle| !handle.1.is_empty());
+            text += &all
+                .map(|pair| format!("_Static_assert((int){} == (int){}, \"\");\n", pair.0, pair.1))
+                .collect::<String>();
         } else {
             text += "_Static_assert(MPI_ANY_SOURCE == OPENMPI_ANY_SOURCE && MPI_COMBINER_NAMED == OPENMPI_COMBINER_NAMED, \"\");\n";
         }
         let source = folder.path().join("p.c");
         std::fs::write(&source, text).expect("a scratch file");
-        support::compile_plain(mpi, Language::C, &["-c", source.to_str().expect("text"), "-o", program.to_str().expect("text")]);
+        support::compile_plain(
+            mpi,
+            Language::C,
+            &["-c", source.to_str().expect("text"), "-o", program.to_str().expect("text")],
+        );
     }
 }

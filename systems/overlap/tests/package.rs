@@ -45,7 +45,10 @@ fn write(folder: &Path, name: &str, text: &str) {
 }
 
 fn run(command: &mut Command) -> String {
-    tool::run(command, b"", support::LIMIT).and_then(tool::Ran::ok).unwrap_or_else(|error| panic!("{error}")).text()
+    tool::run(command, b"", support::LIMIT)
+        .and_then(tool::Ran::ok)
+        .unwrap_or_else(|error| panic!("{error}"))
+        .text()
 }
 
 #[test]
@@ -53,8 +56,15 @@ fn cmake_finds_the_package() {
     for mpi in support::libraries("the CMake package") {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let at = folder.path();
-        let llvm = *support::versions("the CMake package").last().expect("libraries are here if one is");
-        overlap::install::install(&at.join("prefix"), &std::env::current_exe().expect("a program"), &[], llvm).expect("it was installed");
+        let llvm =
+            *support::versions("the CMake package").last().expect("libraries are here if one is");
+        overlap::install::install(
+            &at.join("prefix"),
+            &std::env::current_exe().expect("a program"),
+            &[],
+            llvm,
+        )
+        .expect("it was installed");
         write(at, "CMakeLists.txt", PROJECT);
         write(at, "user.c", PROGRAM);
         write(at, "answer.c", &ANSWER.replace("WHAT", "42"));
@@ -63,14 +73,18 @@ fn cmake_finds_the_package() {
         let mut configure = Command::new("cmake");
         configure.args(["-G", "Ninja", "-S", ".", "-B", "build"]).current_dir(at);
         configure.arg(format!("-DCMAKE_C_COMPILER={}", llvm.compiler(Language::C)));
-        configure.arg(format!("-DCMAKE_C_FLAGS={flags}")).arg(format!("-DMPI_C_COMPILER={wrapper}")).arg("-DCMAKE_PREFIX_PATH=prefix");
+        configure
+            .arg(format!("-DCMAKE_C_FLAGS={flags}"))
+            .arg(format!("-DMPI_C_COMPILER={wrapper}"))
+            .arg("-DCMAKE_PREFIX_PATH=prefix");
         configure.arg(format!("-DCMAKE_PREFIX_PATH={}", at.join("prefix").display()));
         run(&mut configure);
         let build = || run(Command::new("ninja").args(["-v", "-C", "build"]).current_dir(at));
         let built = build();
         assert!(built.contains("MPI_Sendrecv_replace made nonblocking"), "{built}");
         assert_eq!(support::output(mpi, 2, &at.join("build/user"), &[]), "17.0039 42\n");
-        // Another plugin at the same path, or other options, and everything is compiled again; else nothing is.
+        // Another plugin at the same path, or other options, and everything is compiled again; else
+        // nothing is.
         assert!(build().contains("no work to do"));
         let plugin = at.join("prefix/lib/overlap.so");
         let bytes = std::fs::read(&plugin).expect("the plugin");
@@ -78,16 +92,27 @@ fn cmake_finds_the_package() {
         let built = build();
         assert!(built.contains("MPI_Sendrecv_replace made nonblocking"), "{built}");
         run(configure.env("MEANWHILE_OVERLAP", "convert=none"));
-        let built = run(Command::new("ninja").args(["-v", "-C", "build"]).current_dir(at).env("MEANWHILE_OVERLAP", "convert=none"));
+        let built = run(Command::new("ninja")
+            .args(["-v", "-C", "build"])
+            .current_dir(at)
+            .env("MEANWHILE_OVERLAP", "convert=none"));
         assert!(built.contains("user.c") && !built.contains("made nonblocking"), "{built}");
     }
 }
 
 /// Compiles in `folder` as a user's build would.
 fn compiles(mpi: Mpi, folder: &Path, language: Language, words: &[&str]) {
-    let arguments: Vec<String> = words.iter().map(|&it| it.to_owned()).collect();
+    let arguments: Vec<String> = words.iter().map(|&word| word.to_owned()).collect();
     let settings = Settings::default();
-    let request = Request { language, mpi, settings: &settings, compiler: None, plugin: None, arguments: &arguments, folder: Some(folder) };
+    let request = Request {
+        language,
+        mpi,
+        settings: &settings,
+        compiler: None,
+        plugin: None,
+        arguments: &arguments,
+        folder: Some(folder),
+    };
     let ended = compile::compile(&request).unwrap_or_else(|error| panic!("{words:?}: {error}"));
     assert!(ended.ok, "{words:?}: {}", ended.failed());
 }
@@ -121,7 +146,11 @@ fn options_of_builds_pass_through() {
             "cxx.cpp",
             "extern \"C\" int from_fortran_(int *);\nextern \"C\" int answer() { int n = 40; return from_fortran_(&n); }\n",
         );
-        write(at, "add.f90", "integer function from_fortran(n)\n  integer, intent(in) :: n\n  from_fortran = n + 2\nend function\n");
+        write(
+            at,
+            "add.f90",
+            "integer function from_fortran(n)\n  integer, intent(in) :: n\n  from_fortran = n + 2\nend function\n",
+        );
         compiles(mpi, at, Language::Cxx, &["-O2", "-c", "cxx.cpp", "-o", "cxx.o"]);
         compiles(mpi, at, Language::Fortran, &["-O2", "-c", "add.f90", "-o", "add.o"]);
         compiles(mpi, at, Language::Cxx, &["user.o", "cxx.o", "add.o", "-o", "mixed"]);

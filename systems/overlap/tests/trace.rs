@@ -47,13 +47,18 @@ fn write(folder: &Path, name: &str, text: &str) -> String {
 
 fn traced(mpi: Mpi, program: &str) -> Result<Trace, tool::ToolError> {
     let launcher = mpi.launcher(2).expect("the launcher is here");
-    let words = std::iter::once(launcher.get_program()).chain(launcher.get_args()).map(|it| it.to_string_lossy().into_owned());
-    trace::run(&words.chain([program.to_owned()]).collect::<Vec<_>>(), Wanted { quiet: true, events: false })
+    let words = std::iter::once(launcher.get_program())
+        .chain(launcher.get_args())
+        .map(|once| once.to_string_lossy().into_owned());
+    trace::run(
+        &words.chain([program.to_owned()]).collect::<Vec<_>>(),
+        Wanted { quiet: true, events: false },
+    )
 }
 
 /// The calls that were seen.
 fn calls(trace: &Trace) -> Vec<&str> {
-    let mut names: Vec<&str> = trace.rows.iter().map(|it| it.call.as_str()).collect();
+    let mut names: Vec<&str> = trace.rows.iter().map(|row| row.call.as_str()).collect();
     names.sort_unstable();
     names.dedup();
     names
@@ -79,15 +84,27 @@ fn programs_whose_library_begins_and_ends() {
             let at = folder.path();
             let place = |name: &str| at.join(name).display().to_string();
             let (library, program) = (place("libup.so"), place("app"));
-            support::compile_plain(mpi, Language::C, &["-O1", "-shared", "-fPIC", &write(at, "up.c", UP), "-o", &library]);
+            support::compile_plain(
+                mpi,
+                Language::C,
+                &["-O1", "-shared", "-fPIC", &write(at, "up.c", UP), "-o", &library],
+            );
             let found = format!("-Wl,-rpath,{}", at.display());
             let source = write(at, "app.c", text);
             let words = ["-O1", &source, "-o", &program, &found];
             if text == CALLS {
-                support::compile_plain(mpi, Language::C, &[&words[..], &[&format!("-L{}", at.display()), "-lup"]].concat());
+                support::compile_plain(
+                    mpi,
+                    Language::C,
+                    &[&words[..], &[&format!("-L{}", at.display()), "-lup"]].concat(),
+                );
             } else {
                 // The program names the library by its path then.
-                let ran = tool::run(Command::new("clang-19").args(words).arg(&library), b"", support::LIMIT);
+                let ran = tool::run(
+                    Command::new("clang-19").args(words).arg(&library),
+                    b"",
+                    support::LIMIT,
+                );
                 ran.and_then(tool::Ran::ok).unwrap_or_else(|error| panic!("{error}"));
             }
             let trace = traced(mpi, &program).unwrap_or_else(|error| panic!("{error}"));
@@ -103,7 +120,10 @@ fn other_programs_are_refused() {
         let script = write(folder.path(), "run.sh", "#!/bin/sh\nexec true\n");
         for program in ["true", &script, "-n"] {
             let said = traced(mpi, program).expect_err("none of them is one of MPI").said;
-            assert!(said.contains("none of these words is a program linked with OpenMPI or MPICH"), "{program}: {said}");
+            assert!(
+                said.contains("none of these words is a program linked with OpenMPI or MPICH"),
+                "{program}: {said}"
+            );
         }
     }
 }

@@ -1,5 +1,6 @@
 /* What RTOS people measure, after the published descriptions of RTEMS' tmcontext01, Rhealstone and Thread-Metric. Each round is
- * between two marks, whose cycles the plugin counts. Built with PREEMPT and PRIORITIES; the clock does not run. */
+ * between two marks, whose cycles the plugin counts. Built with PREEMPT and PRIORITIES; the clock
+ * does not run. */
 #include "kernel.h"
 
 /* What the loader puts into memory; src/rtos.rs writes it. */

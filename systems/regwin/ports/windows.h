@@ -1,25 +1,30 @@
 /* Windows of several threads in the register file, for an RTOS that has threads, stacks and an interrupt entry of its own: what the
- * handlers, the switch and the interrupt entries share. The scheme is `sp`, each thread with windows has a reserved window above
- * its newest one; but a thread leaves its windows only where sharing pays (windows.S).
+ * handlers, the switch and the interrupt entries share. The scheme is `sp`, each thread with
+ * windows has a reserved window above its newest one; but a thread leaves its windows only where
+ * sharing pays (windows.S).
  *
- * Unlike the runtime of regwin, nothing is taken from the compiler or the RTOS: all globals are kept, all eight out registers
- * come back from an underflow, and frames open and close anywhere in a function.
+ * Unlike the runtime of regwin, nothing is taken from the compiler or the RTOS: all globals are
+ * kept, all eight out registers come back from an underflow, and frames open and close anywhere in
+ * a function.
  *
  * The includer says
  *   RW_NWIN          the number of windows, 4 to 32
  *   RW_L0            where a thread's record has %l0; %l1 to %l7, %i0 to %i7, %o6, %o7 follow
- *   RW_PSR           where it has the state register; of a thread with windows bit 14 is set there, and the window mask is in
+ *   RW_PSR           where it has the state register; of a thread with windows bit 14 is set there,
+ *   and the window mask is in
  *                    the place of %l0
  *
- * As long as no other thread has windows the mask has one bit, as the RTOS itself has it: below the running thread's lowest window.
- * It has all others, and overflow and underflow are as the RTOS' own. Else the mask has a 0 for each window of the running thread,
- * and rw_owner says whose windows lie where.
+ * As long as no other thread has windows the mask has one bit, as the RTOS itself has it: below the
+ * running thread's lowest window. It has all others, and overflow and underflow are as the RTOS'
+ * own. Else the mask has a 0 for each window of the running thread, and rw_owner says whose windows
+ * lie where.
  *
- * While a thread is suspended with windows, its record has stack pointer, return address and state register as the RTOS would
- * have put them there, and the locals and ins of its newest frame are in the register file. Without windows the record is in every
- * word what the RTOS's own switch makes.
+ * While a thread is suspended with windows, its record has stack pointer, return address and state
+ * register as the RTOS would have put them there, and the locals and ins of its newest frame are in
+ * the register file. Without windows the record is in every word what the RTOS's own switch makes.
  *
- * Writes of %psr and %wim may take effect up to three instructions late: nothing that looks at what they change comes sooner.
+ * Writes of %psr and %wim may take effect up to three instructions late: nothing that looks at what
+ * they change comes sooner.
  */
 #ifndef RW_WINDOWS_H
 #define RW_WINDOWS_H

@@ -13,7 +13,8 @@
     cmp %g4, a
 
 /* Thread `thread` lost a window; `psr` is its state register as it was left, whose upper four bits are 0 if it
- * was never suspended with its windows since. It is refused a while, not long as long as sharing pays. */
+ * was never suspended with its windows since. It is refused a while, not long as long as sharing
+ * pays. */
 #define LOST(name, psr, thread, a, b) \
     ld [thread + TCB_PEN], a; \
     bl name##_poor; \

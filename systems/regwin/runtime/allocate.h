@@ -1,8 +1,10 @@
 /* Where a thread without windows goes, for the schemes that share: without this file, above the suspended thread.
  *
- * ALLOCATE_SEARCH: two free windows one above the other, if there are any, but not the one above a thread, which is
- * reserved for it or will be; near the suspended thread, if they are free there. ALLOCATE_LRU: the same, and if there are none, the place of the lowest window of the thread that has not run
- * for longest. What is done is to go to the window from which the rest of the switch finds the place above it. */
+ * ALLOCATE_SEARCH: two free windows one above the other, if there are any, but not the one above a
+ * thread, which is reserved for it or will be; near the suspended thread, if they are free there.
+ * ALLOCATE_LRU: the same, and if there are none, the place of the lowest window of the thread that
+ * has not run for longest. What is done is to go to the window from which the rest of the switch
+ * finds the place above it. */
 #ifdef SCHEME_SP
 #define BELOW_PLACE 2   /* the place is above the reserved window of the window gone to */
 #else

@@ -1,5 +1,6 @@
 /* What gcc and clang call by name for ordinary C, besides the division of int64.c: shifts and bits of 64-bit numbers, their conversion
- * to and from floating point, and atomic operations. gcc's own library for SPARC is V9 code. A program links it if it calls one. */
+ * to and from floating point, and atomic operations. gcc's own library for SPARC is V9 code. A
+ * program links it if it calls one. */
 #include "regwin.h"
 
 typedef unsigned u32;

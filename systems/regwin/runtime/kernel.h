@@ -142,7 +142,8 @@ static inline void kernel_leave(unsigned before)
 void list_insert(struct thr_list *list, struct thr *t);
 void list_unlink(struct thr_list *list, struct thr *t);
 /* The running thread waits in a list until it is woken, or so many ticks have passed (0: for ever). `object` begins
- * with the name that a report gives; `why` is a THR_WAITS_. Interrupts masked. Returns 0 or THR_TIMEOUT. */
+ * with the name that a report gives; `why` is a THR_WAITS_. Interrupts masked. Returns 0 or
+ * THR_TIMEOUT. */
 int list_wait(struct thr_list *list, const void *object, int why, unsigned ticks);
 /* The first thread of a list, which is ready from then on; 0 if there is none. */
 struct thr *list_wake(struct thr_list *list);

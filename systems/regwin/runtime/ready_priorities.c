@@ -1,5 +1,6 @@
 /* The ready queue with PRIORITIES: one list in order, whose first thread is in %g5. The switches take that one and know nothing
- * of what is here. So what is known of priorities more urgent than the first thread's is out of date, and is not used. */
+ * of what is here. So what is known of priorities more urgent than the first thread's is out of
+ * date, and is not used. */
 #include "kernel.h"
 
 /* The last ready thread of each priority, where `present` has the bit of that priority. */

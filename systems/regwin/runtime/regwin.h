@@ -1,43 +1,49 @@
 /* regwin: threads in cyclic register windows, for SPARC V8 on the bare machine.
  *
- * One processor. Threads, a ready queue and byte streams, about 3 KiB of code; nothing is allocated: every thread,
- * stack and buffer is the caller's. No function here uses the heap, floating point or libgcc.
+ * One processor. Threads, a ready queue and byte streams, about 3 KiB of code; nothing is
+ * allocated: every thread, stack and buffer is the caller's. No function here uses the heap,
+ * floating point or libgcc.
  *
- * Building. `meanwhile regwin build` writes a folder with a library, this header, a linker script, a Makefile and a
- * pkg-config file, which have the flags. The options that the library was built with are in regwin_options.h:
+ * Building. `meanwhile regwin build` writes a folder with a library, this header, a linker script,
+ * a Makefile and a pkg-config file, which have the flags. The options that the library was built
+ * with are in regwin_options.h:
  *
  *   SCHEME_NS, SCHEME_SNP, SCHEME_SP or SCHEME_ADAPTIVE
  *   WORKING_SET      a woken thread whose windows are resident is the next to run (of its priority)
- *   PRIORITIES       32 fixed priorities; a mutex lends its owner the priority of the threads that wait for it
- *   PREEMPT          interrupts, the clock, time slices, waits that end after a time
- *   FPU              floating point in threads, main and machine_idle
- *   THR_TLS          __thread: so many bytes of variables that each thread has for itself
- *   STACK_UNCHECKED  no look at stacks at switches and window overflows: 4 to 6 cycles less each (ERC32)
+ *   PRIORITIES       32 fixed priorities; a mutex lends its owner the priority of the threads that
+ *   wait for it PREEMPT          interrupts, the clock, time slices, waits that end after a time
+ *   FPU              floating point in threads, main and machine_idle THR_TLS          __thread: so
+ *   many bytes of variables that each thread has for itself STACK_UNCHECKED  no look at stacks at
+ *   switches and window overflows: 4 to 6 cycles less each (ERC32)
  *
  * %g2 to %g7 are the runtime's. The number of windows, 4 to 32, is found at boot.
  *
- * Floating point. Without FPU its first instruction is trap 4. With it a thread's record is 136 bytes longer, a switch
- * that loads a thread from memory takes 5 cycles more, and a thread that computes with float or double takes a trap when
- * another one did so before it. No other thread pays, and a switch between threads with windows costs nothing more. Rounding
- * and exceptions (%fsr) are each thread's own; sqrt is an instruction with -fno-math-errno. long double calls routines
- * that are not here. So does -msoft-float: no compiler of Debian brings __adddf3 and its like for 32-bit SPARC. If you link
- * your own, say -DTHR_SOFT_FLOAT.
+ * Floating point. Without FPU its first instruction is trap 4. With it a thread's record is 136
+ * bytes longer, a switch that loads a thread from memory takes 5 cycles more, and a thread that
+ * computes with float or double takes a trap when another one did so before it. No other thread
+ * pays, and a switch between threads with windows costs nothing more. Rounding and exceptions
+ * (%fsr) are each thread's own; sqrt is an instruction with -fno-math-errno. long double calls
+ * routines that are not here. So does -msoft-float: no compiler of Debian brings __adddf3 and its
+ * like for 32-bit SPARC. If you link your own, say -DTHR_SOFT_FLOAT.
  *
- * Starting. The program gives `main`, which runs as the boot thread, makes threads and returns; they run then. It
- * gives `machine_idle`, which runs when no thread is ready: all have ended, or all wait. It may call thr_report
- * and must not return.
+ * Starting. The program gives `main`, which runs as the boot thread, makes threads and returns;
+ * they run then. It gives `machine_idle`, which runs when no thread is ready: all have ended, or
+ * all wait. It may call thr_report and must not return.
  *
- * C++. Constructors run before main, destructors of what is global never. There are no exceptions, no new and no delete: compile with
- * -fno-exceptions -fno-rtti -fno-threadsafe-statics -fno-use-cxa-atexit, and give operator delete if a destructor is virtual.
+ * C++. Constructors run before main, destructors of what is global never. There are no exceptions,
+ * no new and no delete: compile with -fno-exceptions -fno-rtti -fno-threadsafe-statics
+ * -fno-use-cxa-atexit, and give operator delete if a destructor is virtual.
  *
- * Time. Switches, single wakes and semaphores have no loop whose length depends on the number of threads. These have one,
- * and interrupts are masked meanwhile: the end of a thread, which wakes all that join it; a list of waiting threads, which is
- * kept in order by a walk along it, and so are the waits that end after a time. `meanwhile regwin wcet` gives the longest
- * of a linked program. A switch stores at most as many windows as there are.
+ * Time. Switches, single wakes and semaphores have no loop whose length depends on the number of
+ * threads. These have one, and interrupts are masked meanwhile: the end of a thread, which wakes
+ * all that join it; a list of waiting threads, which is kept in order by a walk along it, and so
+ * are the waits that end after a time. `meanwhile regwin wcet` gives the longest of a linked
+ * program. A switch stores at most as many windows as there are.
  *
- * Faults. A trap without a handler prints its type, pc and thread on the console and stops the machine. So does a
- * stack that is too small: at each switch, window overflow, flush and interrupt the newest frame must lie inside, before
- * any window is stored. What a function itself writes below its stack before that is not seen.
+ * Faults. A trap without a handler prints its type, pc and thread on the console and stops the
+ * machine. So does a stack that is too small: at each switch, window overflow, flush and interrupt
+ * the newest frame must lie inside, before any window is stored. What a function itself writes
+ * below its stack before that is not seen.
  */
 #ifndef REGWIN_H
 #define REGWIN_H
@@ -97,8 +103,8 @@ struct thr {
 
 #ifdef THR_TLS
 /* With __thread a record has the thread's own variables in front of it, where the compiler looks for them: below %g7. What a program
- * gives thr_create is `thr` of one of these; else it is refused. Their first values are copied when the thread is made. Handlers of
- * interrupts see those of the interrupted thread. */
+ * gives thr_create is `thr` of one of these; else it is refused. Their first values are copied when
+ * the thread is made. Handlers of interrupts see those of the interrupted thread. */
 struct thr_tls {
     unsigned mark, unused;      /* THR_TLS_MARK */
     unsigned char bytes[THR_TLS];
@@ -145,9 +151,11 @@ static inline struct thr *thr_self(void)
 }
 
 /* Makes a thread that calls entry(argument), and ends when that returns; it is ready at once. `stack` is `bytes` long
- * and aligned to 8; it and `name` are used as long as the thread lives. From main or from any thread.
- * Returns 0, or THR_REFUSED if there are THR_MAX threads, if `bytes` is below THR_STACK_MIN or goes beyond the end of memory, if the stack is not aligned, if there is no `entry`, if the record is that of a
- * thread that has not ended, or with THR_TLS if it is no part of a struct thr_tls; nothing has happened then. */
+ * and aligned to 8; it and `name` are used as long as the thread lives. From main or from any
+ * thread. Returns 0, or THR_REFUSED if there are THR_MAX threads, if `bytes` is below THR_STACK_MIN
+ * or goes beyond the end of memory, if the stack is not aligned, if there is no `entry`, if the
+ * record is that of a thread that has not ended, or with THR_TLS if it is no part of a struct
+ * thr_tls; nothing has happened then. */
 int thr_create(struct thr *thread, const char *name, void *stack, unsigned bytes, void (*entry)(void *), void *argument);
 
 /* Waits until a thread has ended: its record and its stack are the caller's then. THR_REFUSED for the running thread. */
@@ -158,8 +166,8 @@ unsigned thr_alive(void);
 
 #ifdef PRIORITIES
 /* Priorities are 0, the most urgent, to 31; thr_create gives 16, main runs at 0. The most urgent ready thread runs. One that
- * becomes ready and is more urgent than the running one runs at once; without PREEMPT this happens only in calls of
- * the runtime. */
+ * becomes ready and is more urgent than the running one runs at once; without PREEMPT this happens
+ * only in calls of the runtime. */
 enum { THR_PRIORITIES = 32, THR_PRIORITY = 16 };
 /* The same with a priority; THR_REFUSED also if there is no such priority. */
 int thr_create_at(unsigned priority, struct thr *thread, const char *name, void *stack, unsigned bytes, void (*entry)(void *),
@@ -183,7 +191,8 @@ static inline void thr_block(enum thr_reason reason)
 }
 
 /* Lets a suspended thread run again, after the threads that are ready (with WORKING_SET before them, if its windows are
- * still there). The caller runs on. The thread must be suspended; with PRIORITIES one that is ready or runs is left as it is. */
+ * still there). The caller runs on. The thread must be suspended; with PRIORITIES one that is ready
+ * or runs is left as it is. */
 void thr_wake(struct thr *thread);
 
 /* Lets all ready threads run before the running one goes on; returns at once if there are none. */
@@ -275,8 +284,8 @@ void work_loop(void *unused);
 
 #ifdef PREEMPT
 /* Interrupts. A handler runs at its level, on a stack of its own (THR_IRQ_STACK bytes, in regwin_options.h): those of higher levels
- * come meanwhile. It may use what is said to be for handlers, and thr_wake; no floating point, and nothing that waits: that
- * stops the machine with `regwin: a handler calls NAME`.
+ * come meanwhile. It may use what is said to be for handlers, and thr_wake; no floating point, and
+ * nothing that waits: that stops the machine with `regwin: a handler calls NAME`.
  * A thread that it makes ready runs when the outermost handler has returned. */
 typedef void irq_handler(void *argument);
 /* Levels 1 to 14. THR_REFUSED if the level is in use or is none, or there is no handler. The interrupt controller lets it through from now on. */
@@ -290,7 +299,8 @@ unsigned irq_lock(void);
 void irq_unlock(unsigned before);
 
 /* Starts the clock, which has the interrupt THR_TIMER_IRQ (regwin_options.h): a tick every `ticks` ticks of the timer unit's prescaler, which is left as the boot loader set it.
- * If that has another handler, the machine stops and says so. At each tick the running thread is interrupted as if it had called thr_yield there. 0 stops the clock. */
+ * If that has another handler, the machine stops and says so. At each tick the running thread is
+ * interrupted as if it had called thr_yield there. 0 stops the clock. */
 void thr_preempt(unsigned ticks);
 /* Ticks of the clock so far. */
 unsigned thr_now(void);
@@ -327,8 +337,9 @@ static inline void machine_wait(void)
 #endif
 
 /* Lets a program handle a trap that is not the runtime's: `vector` is code, which the table jumps to in the window of the
- * trap, with %psr in %l0 and the type in %l3. Types 2 to 0xff but those of windows, interrupts and `ta 3`, and with FPU 4.
- * THR_REFUSED if it is none of these or taken. Needs the table in RAM, where both linker scripts put it. */
+ * trap, with %psr in %l0 and the type in %l3. Types 2 to 0xff but those of windows, interrupts and
+ * `ta 3`, and with FPU 4. THR_REFUSED if it is none of these or taken. Needs the table in RAM,
+ * where both linker scripts put it. */
 int trap_attach(unsigned type, void (*vector)(void));
 
 /* A cyclic byte buffer: any number of writers, one reader. The caller's memory, the runtime's contents. */

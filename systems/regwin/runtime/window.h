@@ -1,6 +1,7 @@
 /* What the assembly files share: where things are, and a window's way to memory and back.
  *
- * %g2-%g4  scratch of handlers and switches; compiled code never touches %g2-%g7. In the adaptive scheme
+ * %g2-%g4  scratch of handlers and switches; compiled code never touches %g2-%g7. In the adaptive
+ * scheme
  *          %g4 is the credit, below 0, while windows are shared, and what the running thread is refused, 0 or more,
  *          while it is alone
  * %g5      the first thread of the ready queue, thr_idle if there is none
@@ -28,8 +29,8 @@
 #endif
 
 /* The frame at `sp` must lie above the lowest word of the running thread's stack: else the thread's stack is too small, and
- * stack_overflow says so, before a window is stored there. The next instruction is executed either way. Handlers give
- * the flags back. */
+ * stack_overflow says so, before a window is stored there. The next instruction is executed either
+ * way. Handlers give the flags back. */
 #ifdef STACK_UNCHECKED
 #define KEEP_FLAGS(to)
 #define GIVE_FLAGS(from)

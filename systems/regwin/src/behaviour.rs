@@ -13,8 +13,8 @@ pub struct Quantities {
     pub concurrency: f64,
     /// Saves and restores between two switches.
     pub granularity_events: f64,
-    /// Ready threads at a switch, without the one that runs next; not a number for a trace from a file, which does not
-    /// hold them.
+    /// Ready threads at a switch, without the one that runs next; not a number for a trace from a
+    /// file, which does not hold them.
     pub parallel_slackness: f64,
     /// Switches of the phase.
     pub switches: u64,
@@ -44,8 +44,8 @@ impl Depth {
     }
 }
 
-/// The quantities of each phase; a phase ends when the last of `loaders` (threads from 1) has ended. A
-/// period is `period` switches.
+/// The quantities of each phase; a phase ends when the last of `loaders` (threads from 1) has
+/// ended. A period is `period` switches.
 pub fn phases(trace: &Trace, loaders: &[usize], period: u64) -> [Quantities; 2] {
     let mut phases = [Quantities::default(); 2];
     let mut n_periods = [0_u64; 2];
@@ -77,9 +77,14 @@ pub fn phases(trace: &Trace, loaders: &[usize], period: u64) -> [Quantities; 2] 
             let it = &mut phases[phase];
             it.switches += 1;
             it.window_activity_per_thread += depth.n_frames();
-            it.parallel_slackness += trace.ready.get(n_switches).map_or(f64::NAN, |it| f64::from(*it));
+            it.parallel_slackness +=
+                trace.ready.get(n_switches).map_or(f64::NAN, |ready| f64::from(*ready));
             let seen = ran[thread].get_or_insert(depth);
-            *seen = Depth { now: depth.now, low: seen.low.min(depth.low), high: seen.high.max(depth.high) };
+            *seen = Depth {
+                now: depth.now,
+                low: seen.low.min(depth.low),
+                high: seen.high.max(depth.high),
+            };
             depths[thread] = Depth::at(depth.now);
             n_in_period += 1;
         }
@@ -89,7 +94,8 @@ pub fn phases(trace: &Trace, loaders: &[usize], period: u64) -> [Quantities; 2] 
             if n_in_period == period {
                 n_periods[phase] += 1;
                 phases[phase].concurrency += ran.iter().flatten().count() as f64;
-                phases[phase].total_window_activity += ran.iter().flatten().map(Depth::n_frames).sum::<f64>();
+                phases[phase].total_window_activity +=
+                    ran.iter().flatten().map(Depth::n_frames).sum::<f64>();
             }
             ran.fill(None);
             n_in_period = 0;
@@ -118,11 +124,19 @@ mod tests {
         // Thread 1 goes two deep and back between switches, thread 2 stays where it is.
         let plain = Event::Restore(Adds::NOTHING);
         let turn = [Event::Save, Event::Save, plain, plain, Event::Block(2), Event::Block(1)];
-        let events: Vec<Event> = std::iter::once(Event::Leave(1)).chain(turn.into_iter().cycle().take(60)).collect();
+        let events: Vec<Event> =
+            std::iter::once(Event::Leave(1)).chain(turn.into_iter().cycle().take(60)).collect();
         let ready = vec![1; events.len()];
-        let trace = Trace { events: events.iter().map(|it| it.byte()).collect(), ready, ..Trace::default() };
+        let trace = Trace {
+            events: events.iter().map(|event| event.byte()).collect(),
+            ready,
+            ..Trace::default()
+        };
         let [_, it] = phases(&trace, &[], 4);
-        assert_eq!((it.concurrency, it.total_window_activity, it.window_activity_per_thread), (2.0, 4.0, 2.0));
+        assert_eq!(
+            (it.concurrency, it.total_window_activity, it.window_activity_per_thread),
+            (2.0, 4.0, 2.0)
+        );
         assert_eq!((it.granularity_events, it.parallel_slackness, it.switches), (2.0, 1.0, 20));
     }
 }

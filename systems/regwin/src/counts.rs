@@ -13,12 +13,10 @@ pub struct Cycles {
     pub application: u64,
     /// Window traps: taking them and their handlers.
     pub traps: u64,
-    /// Context switches.
     pub switches: u64,
 }
 
 impl Cycles {
-    /// All together.
     pub fn total(&self) -> u64 {
         self.application + self.traps + self.switches
     }
@@ -33,9 +31,7 @@ pub struct Counts {
     pub saves: u64,
     /// `restore` instructions of the application, those that a handler finished included.
     pub restores: u64,
-    /// Window overflows.
     pub overflows: u64,
-    /// Window underflows.
     pub underflows: u64,
     /// Windows stored, by traps and switches.
     pub spilled: u64,
@@ -43,14 +39,13 @@ pub struct Counts {
     pub restored: u64,
     /// Cycles on each of the two machines.
     pub cycles: [Cycles; 2],
-    /// Switches by cost.
     pub spans: Vec<Span>,
 }
 
 impl Counts {
     /// Switches to all threads.
     pub fn n_switches(&self) -> u64 {
-        self.switches.iter().map(|it| it.1).sum()
+        self.switches.iter().map(|switch| switch.1).sum()
     }
 
     /// Window traps a `save` or `restore`.
@@ -60,20 +55,25 @@ impl Counts {
 
     /// Cycles of a switch on the average, on one of the machines.
     pub fn mean_switch_cycles(&self, machine: usize) -> f64 {
-        let n: u64 = self.spans.iter().map(|it| it.times).sum();
+        let n: u64 = self.spans.iter().map(|span| span.times).sum();
         self.cycles[machine].switches as f64 / n.max(1) as f64
     }
 
     /// Cycles of the longest switch, on one of the machines.
     pub fn worst_switch_cycles(&self, machine: usize) -> u32 {
-        self.spans.iter().map(|it| it.cycles[machine]).max().unwrap_or(0)
+        self.spans.iter().map(|span| span.cycles[machine]).max().unwrap_or(0)
     }
 }
 
-/// Cycles of the application's first instruction of floating point. It is the one that traps: the programs have one place for them.
+/// Cycles of the application's first instruction of floating point. It is the one that traps: the
+/// programs have one place for them.
 fn first_float(code: &Code, core: &Core) -> u64 {
-    let application = code.words.iter().enumerate().filter(|(idx, _)| code.application.contains(&code.address_of(*idx)));
-    let first = application.map(|it| *it.1).find(|it| sparc::is_float(*it));
+    let application = code
+        .words
+        .iter()
+        .enumerate()
+        .filter(|(idx, _)| code.application.contains(&code.address_of(*idx)));
+    let first = application.map(|application| *application.1).find(|it| sparc::is_float(*it));
     first.map_or(0, |it| code::cycles(it, core))
 }
 
@@ -82,8 +82,9 @@ pub fn counts(code: &Code, raw: &Raw, threads: &[String], machines: [&Core; 2]) 
     let mut counts = Counts::default();
     // The adaptive scheme has a second trap table, for a thread that is alone.
     let vector = |name: &str| [Some(code.address(name)), code.try_address(&format!("{name}_lone"))];
-    let [overflow_vector, underflow_vector, flush_vector] = ["vector_overflow", "vector_underflow", "vector_flush"].map(vector);
-    let fpu_vectors = ["vector_fpu", "vector_fpu_lone"].map(|it| code.try_address(it));
+    let [overflow_vector, underflow_vector, flush_vector] =
+        ["vector_overflow", "vector_underflow", "vector_flush"].map(vector);
+    let fpu_vectors = ["vector_fpu", "vector_fpu_lone"].map(|word| code.try_address(word));
     let (mut n_flushes, mut n_lone_underflows, mut n_floats) = (0, 0, 0);
     for &(at, times) in &raw.words {
         let word = code.words[((at - code.base) / 4) as usize];
@@ -98,7 +99,8 @@ pub fn counts(code: &Code, raw: &Raw, threads: &[String], machines: [&Core; 2]) 
             counts.restores += if sparc::is_restore(word) { times } else { 0 };
         }
         let vectors = [overflow_vector, underflow_vector, flush_vector, fpu_vectors];
-        let in_vector = vectors.iter().flatten().flatten().any(|it| (*it..*it + 16).contains(&at));
+        let in_vector =
+            vectors.iter().flatten().flatten().any(|vector| (*vector..*vector + 16).contains(&at));
         let in_runtime = code.traps.contains(&at) || code.switches.contains(&at);
         if in_runtime {
             counts.spilled += if sparc::stores_window(word) { times } else { 0 };
@@ -115,8 +117,9 @@ pub fn counts(code: &Code, raw: &Raw, threads: &[String], machines: [&Core; 2]) 
             }
         }
     }
-    // A trapped instruction is counted when it traps. A save is executed again, so is the restore of a
-    // handler that loads the window where it was; the in-place handler finishes the restore itself.
+    // A trapped instruction is counted when it traps. A save is executed again, so is the restore
+    // of a handler that loads the window where it was; the in-place handler finishes the restore
+    // itself.
     let repeats_restore = code.try_address("underflow_plain").is_none();
     counts.saves -= counts.overflows;
     counts.restores -= if repeats_restore { counts.underflows } else { n_lone_underflows };
@@ -126,7 +129,8 @@ pub fn counts(code: &Code, raw: &Raw, threads: &[String], machines: [&Core; 2]) 
         if n_floats > 0 {
             cycles.application -= n_floats * first_float(code, core);
         }
-        cycles.traps += (counts.overflows + counts.underflows + n_flushes + n_floats) * u64::from(core.trap_cycles.unwrap_or(0));
+        cycles.traps += (counts.overflows + counts.underflows + n_flushes + n_floats)
+            * u64::from(core.trap_cycles.unwrap_or(0));
     }
     let (table, bytes) = code.symbols["threads"];
     let each = code.symbols["thr_idle"].1;

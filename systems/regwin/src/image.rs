@@ -13,7 +13,6 @@ use crate::names::{Allocate, Cc, Schedule, Scheme, Variant};
 /// What runs on the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Program {
-    /// The spell checker.
     Spell,
     /// Threads that a table describes.
     Scenario,
@@ -24,11 +23,8 @@ pub enum Program {
 /// What makes one image different from another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Recipe {
-    /// The program.
     pub program: Program,
-    /// The scheme.
     pub scheme: Scheme,
-    /// The schedule.
     pub schedule: Schedule,
     /// The compiler of the C files; assembly is always gcc's.
     pub cc: Cc,
@@ -41,7 +37,14 @@ pub struct Recipe {
 impl Recipe {
     /// Compiled by gcc, simple allocation, plain.
     pub fn new(program: Program, scheme: Scheme, schedule: Schedule) -> Recipe {
-        Recipe { program, scheme, schedule, cc: Cc::Gcc, allocate: Allocate::Simple, variant: Variant::Plain }
+        Recipe {
+            program,
+            scheme,
+            schedule,
+            cc: Cc::Gcc,
+            allocate: Allocate::Simple,
+            variant: Variant::Plain,
+        }
     }
 }
 
@@ -67,7 +70,12 @@ fn options(recipe: &Recipe) -> (Options, Vec<String>) {
         Allocate::Lru => Some("ALLOCATE_LRU"),
     };
     let variant = match recipe.variant {
-        Variant::Plain | Variant::NoPeephole | Variant::Checked | Variant::Preempt | Variant::Float | Variant::Fpu => None,
+        Variant::Plain
+        | Variant::NoPeephole
+        | Variant::Checked
+        | Variant::Preempt
+        | Variant::Float
+        | Variant::Fpu => None,
         Variant::CopyAll => Some("UNDERFLOW_COPIES_ALL"),
         Variant::TwoATrap => Some("WINDOWS_A_TRAP=2"),
         Variant::FourATrap => Some("WINDOWS_A_TRAP=4"),
@@ -87,20 +95,25 @@ pub fn build(recipe: &Recipe) -> Result<PathBuf, ToolError> {
     };
     let of_tools = Key::default().with(format!("{recipe:?}")).with(version(GCC)?);
     let of_tools = if recipe.cc == Cc::Clang { of_tools.with(version(CLANG)?) } else { of_tools };
-    let key = RUNTIME.iter().chain(program).fold(of_tools, |key, (name, text)| key.with(name).with(text));
+    let key =
+        RUNTIME.iter().chain(program).fold(of_tools, |key, (name, text)| key.with(name).with(text));
     cache::kept(SYSTEM, key, ".elf", |scratch, made| {
         for (name, text) in RUNTIME.iter().chain(program) {
             cache::write(&scratch.join(name), text)?;
         }
         let (options, macros) = options(recipe);
-        cache::write(&scratch.join("regwin_options.h"), library::options_header(&[options.defines(), macros].concat()))?;
+        cache::write(
+            &scratch.join("regwin_options.h"),
+            library::options_header(&[options.defines(), macros].concat()),
+        )?;
         let more: &[&str] = match recipe.program {
             Program::Spell => &[],
             Program::Scenario => &["semaphores.c", "mutex.c"],
             Program::Rtos => &["semaphores.c", "mutex.c", "queues.c", "pools.c"],
         };
-        let more = more.iter().copied().filter(|it| !options.sources().contains(it));
-        let sources = more.chain(program.iter().map(|it| it.0).filter(|it| it.ends_with(".c")));
+        let more = more.iter().copied().filter(|word| !options.sources().contains(word));
+        let sources =
+            more.chain(program.iter().map(|pair| pair.0).filter(|text| text.ends_with(".c")));
         let mut objects = Vec::new();
         for name in options.sources().into_iter().chain(sources) {
             let object = format!("{}-{name}.o", objects.len());
@@ -112,7 +125,10 @@ pub fn build(recipe: &Recipe) -> Result<PathBuf, ToolError> {
             if recipe.variant == Variant::NoPeephole && name.ends_with(".c") {
                 let text = scratch.join("plain.s");
                 compile(name, "-S", "plain.s")?;
-                let failed = |error: std::io::Error| ToolError { ran: format!("read {}", text.display()), said: error.to_string() };
+                let failed = |error: std::io::Error| ToolError {
+                    ran: format!("read {}", text.display()),
+                    said: error.to_string(),
+                };
                 cache::write(&text, adds_apart(&std::fs::read_to_string(&text).map_err(failed)?))?;
                 compile("plain.s", "-c", &object)?;
             } else {
@@ -128,15 +144,24 @@ pub fn build(recipe: &Recipe) -> Result<PathBuf, ToolError> {
     })
 }
 
-/// Assembly in which a `restore` behind a return adds nothing: the addition comes before the return.
+/// Assembly in which a `restore` behind a return adds nothing: the addition
+/// comes before the return.
 fn adds_apart(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
     for line in text.lines() {
-        let operands = line.trim().strip_prefix("restore").map(|it| it.split(',').map(str::trim).collect::<Vec<_>>());
-        match (operands.as_deref(), lines.last().is_some_and(|it| it.trim().starts_with("jmp"))) {
+        let operands = line
+            .trim()
+            .strip_prefix("restore")
+            .map(|rest| rest.split(',').map(str::trim).collect::<Vec<_>>());
+        match (operands.as_deref(), lines.last().is_some_and(|line| line.trim().starts_with("jmp")))
+        {
             (Some([a, b, to]), true) if to.starts_with("%o") => {
                 let jump = lines.pop().expect("there is a line");
-                lines.extend([format!("\tadd {a}, {b}, {}", to.replace("%o", "%i")), jump, "\trestore".to_owned()]);
+                lines.extend([
+                    format!("\tadd {a}, {b}, {}", to.replace("%o", "%i")),
+                    jump,
+                    "\trestore".to_owned(),
+                ]);
             }
             _ => lines.push(line.to_owned()),
         }
@@ -158,13 +183,21 @@ fn compiler(recipe: &Recipe, name: &str) -> Command {
 
 /// The counting plugin: its path in the cache.
 pub fn plugin() -> Result<PathBuf, ToolError> {
-    cache::kept(SYSTEM, Key::default().with(version("gcc")?).with(PLUGIN), ".so", |scratch, made| {
-        cache::write(&scratch.join("count.c"), PLUGIN)?;
-        let mut command = Command::new("gcc");
-        command.current_dir(scratch).args(["-O2", "-shared", "-fPIC", "-fvisibility=hidden", "count.c", "-o"]).arg(made);
-        tool::run(&mut command, b"", COMPILE_LIMIT)?.ok()?;
-        Ok(())
-    })
+    cache::kept(
+        SYSTEM,
+        Key::default().with(version("gcc")?).with(PLUGIN),
+        ".so",
+        |scratch, made| {
+            cache::write(&scratch.join("count.c"), PLUGIN)?;
+            let mut command = Command::new("gcc");
+            command
+                .current_dir(scratch)
+                .args(["-O2", "-shared", "-fPIC", "-fvisibility=hidden", "count.c", "-o"])
+                .arg(made);
+            tool::run(&mut command, b"", COMPILE_LIMIT)?.ok()?;
+            Ok(())
+        },
+    )
 }
 
 fn version(program: &str) -> Result<String, ToolError> {

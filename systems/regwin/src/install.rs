@@ -20,7 +20,6 @@ pub struct Footprint {
     pub code: u64,
     /// Of these, the trap table or tables.
     pub trap_tables: u64,
-    /// Constants.
     pub constants: u64,
     /// Variables and the stacks of main, idle thread and interrupts.
     pub data: u64,
@@ -29,13 +28,17 @@ pub struct Footprint {
 /// What is in the way of writing into a folder: it has files and no `regwin.mk` of ours.
 pub fn is_foreign(folder: &Path) -> bool {
     let Ok(mut entries) = std::fs::read_dir(folder) else { return folder.exists() };
-    let ours = std::fs::read_to_string(folder.join("regwin.mk")).is_ok_and(|it| it.starts_with(MARK));
+    let ours =
+        std::fs::read_to_string(folder.join("regwin.mk")).is_ok_and(|text| text.starts_with(MARK));
     entries.next().is_some() && !ours
 }
 
 /// Writes the folder and makes the library; the paths of the files, from the folder.
 pub fn write(options: &Options, cc: Cc, folder: &Path) -> Result<Vec<String>, ToolError> {
-    let failed = |path: &Path, error: std::io::Error| ToolError { ran: format!("write {}", path.display()), said: error.to_string() };
+    let failed = |path: &Path, error: std::io::Error| ToolError {
+        ran: format!("write {}", path.display()),
+        said: error.to_string(),
+    };
     let mut paths = Vec::new();
     for (name, text) in library::folder(options, cc) {
         let path = folder.join(&name);
@@ -60,20 +63,28 @@ pub fn library_name(options: &Options) -> String {
 pub fn footprint(path: &Path) -> Result<Footprint, ToolError> {
     let failed = |said: String| ToolError { ran: format!("read {}", path.display()), said };
     let bytes = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
-    let archive = ArchiveFile::parse(bytes.as_slice()).map_err(|error| failed(error.to_string()))?;
+    let archive =
+        ArchiveFile::parse(bytes.as_slice()).map_err(|error| failed(error.to_string()))?;
     let mut footprint = Footprint::default();
     for member in archive.members() {
-        let data = member.and_then(|it| it.data(bytes.as_slice())).map_err(|error| failed(error.to_string()))?;
+        let data = member
+            .and_then(|member| member.data(bytes.as_slice()))
+            .map_err(|error| failed(error.to_string()))?;
         let file = object::File::parse(data).map_err(|error| failed(error.to_string()))?;
         for section in file.sections() {
             match section.kind() {
                 _ if section.name() == Ok(".offsets") => {}
                 SectionKind::Text => {
                     footprint.code += section.size();
-                    footprint.trap_tables += if section.name() == Ok(".text.traps") { section.size() } else { 0 };
+                    footprint.trap_tables +=
+                        if section.name() == Ok(".text.traps") { section.size() } else { 0 };
                 }
-                SectionKind::ReadOnlyData | SectionKind::ReadOnlyString => footprint.constants += section.size(),
-                SectionKind::Data | SectionKind::UninitializedData => footprint.data += section.size(),
+                SectionKind::ReadOnlyData | SectionKind::ReadOnlyString => {
+                    footprint.constants += section.size()
+                }
+                SectionKind::Data | SectionKind::UninitializedData => {
+                    footprint.data += section.size()
+                }
                 _ => {}
             }
         }

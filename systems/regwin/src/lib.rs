@@ -1,4 +1,5 @@
-//! Threads that share cyclic register windows: a SPARC runtime, its exact counts under QEMU, a simulator.
+//! Threads that share cyclic register windows: a SPARC runtime, its exact counts under QEMU, a
+//! simulator.
 
 pub mod behaviour;
 pub mod code;

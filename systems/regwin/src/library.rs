@@ -1,4 +1,5 @@
-//! The runtime as files: its options, the files and flags of a build, and the folder that a user links.
+//! The runtime as files: its options, the files and flags of a build, and the folder that a user
+//! links.
 
 use crate::names::{Cc, Scheme};
 
@@ -18,11 +19,11 @@ pub const RUNTIME: &[(&str, &str)] = files!("runtime":
     "switch_left.h", "adaptive.h", "allocate.h", "overflow_begin.h", "registers.h", "jump.S", "interrupt.S", "irq.c", "fpu.S",
     "overflow_adaptive.S", "underflow_adaptive.S", "underflow_lone.S", "switch_adaptive.S");
 
-const LIBRARY: &[(&str, &str)] = files!("library": "Makefile", "rom.S", "rom.ld", "memory.c", "example.c");
+const LIBRARY: &[(&str, &str)] =
+    files!("library": "Makefile", "rom.S", "rom.ld", "memory.c", "example.c");
 
 /// The assembler of all builds, and the first of the two C compilers.
 pub const GCC: &str = "sparc64-linux-gnu-gcc";
-/// The second.
 pub const CLANG: &str = "clang-19";
 
 /// How an image is linked, but for its files.
@@ -35,11 +36,9 @@ pub struct Options {
     pub scheme: Scheme,
     /// A woken thread with resident windows runs next.
     pub working_set: bool,
-    /// Fixed priorities.
     pub priorities: bool,
     /// Interrupts, the clock, time slices.
     pub preempt: bool,
-    /// Floating point.
     pub fpu: bool,
     /// Variables that each thread has for itself.
     pub tls: bool,
@@ -60,7 +59,15 @@ pub const OPTIONS: [(&str, &str); 6] = [
 impl Options {
     /// A scheme without options.
     pub fn new(scheme: Scheme) -> Options {
-        Options { scheme, working_set: false, priorities: false, preempt: false, fpu: false, tls: false, unchecked: false }
+        Options {
+            scheme,
+            working_set: false,
+            priorities: false,
+            preempt: false,
+            fpu: false,
+            tls: false,
+            unchecked: false,
+        }
     }
 
     /// The option of this name; `None` if there is none.
@@ -86,7 +93,7 @@ impl Options {
             (self.fpu, "FPU"),
             (self.unchecked, "STACK_UNCHECKED"),
         ];
-        defines.extend(set.into_iter().filter(|it| it.0).map(|it| it.1.to_owned()));
+        defines.extend(set.into_iter().filter(|pair| pair.0).map(|pair| pair.1.to_owned()));
         if self.tls {
             // Bytes of each thread.
             defines.push("THR_TLS=128".to_owned());
@@ -113,29 +120,53 @@ impl Options {
 
     /// What programs link besides, if they use it.
     pub fn more_sources(&self) -> Vec<&'static str> {
-        let all = ["builtins.c", "semaphores.c", "mutex.c", "queues.c", "pools.c", "work.c", "traps.c", "jump.S"];
-        all.into_iter().filter(|it| !self.sources().contains(it)).collect()
+        let all = [
+            "builtins.c",
+            "semaphores.c",
+            "mutex.c",
+            "queues.c",
+            "pools.c",
+            "work.c",
+            "traps.c",
+            "jump.S",
+        ];
+        all.into_iter().filter(|word| !self.sources().contains(word)).collect()
     }
 }
 
 /// The text of regwin_options.h with these macros.
 pub fn options_header(defines: &[String]) -> String {
-    let lines: String = defines.iter().map(|it| format!("#define {}\n", it.replacen('=', " ", 1))).collect();
-    format!("/* What the runtime was built with. */\n#ifndef REGWIN_OPTIONS_H\n#define REGWIN_OPTIONS_H\n{lines}#endif\n")
+    let lines: String = defines
+        .iter()
+        .map(|define| format!("#define {}\n", define.replacen('=', " ", 1)))
+        .collect();
+    format!(
+        "/* What the runtime was built with. */\n#ifndef REGWIN_OPTIONS_H\n#define REGWIN_OPTIONS_H\n{lines}#endif\n"
+    )
 }
 
-/// What everything that runs on the machine is compiled with: windows open at the first instruction of a function and close at
-/// its last, %g2 to %g7 are the runtime's, and no calls of memset and memcpy that are not written.
+/// What everything that runs on the machine is compiled with: windows open at the first instruction
+/// of a function and close at its last, %g2 to %g7 are the runtime's, and no calls of memset and
+/// memcpy that are not written.
 pub fn c_flags(cc: Cc) -> Vec<String> {
-    let of = |flags: &[&str]| flags.iter().map(|it| (*it).to_owned()).collect::<Vec<String>>();
+    let of = |flags: &[&str]| flags.iter().map(|flag| (*flag).to_owned()).collect::<Vec<String>>();
     let shared = of(&["-ffreestanding", "-fno-stack-protector", "-fno-optimize-sibling-calls"]);
     match cc {
         Cc::Gcc => {
-            let own = ["-m32", "-mcpu=leon3", "-fno-pic", "-no-pie", "-mno-app-regs", "-ffixed-g5", "-Wa,--noexecstack"];
-            [of(&own), shared, of(&["-fno-shrink-wrap", "-fno-tree-loop-distribute-patterns"])].concat()
+            let own = [
+                "-m32",
+                "-mcpu=leon3",
+                "-fno-pic",
+                "-no-pie",
+                "-mno-app-regs",
+                "-ffixed-g5",
+                "-Wa,--noexecstack",
+            ];
+            [of(&own), shared, of(&["-fno-shrink-wrap", "-fno-tree-loop-distribute-patterns"])]
+                .concat()
         }
         Cc::Clang => {
-            let globals: Vec<String> = (2..8).map(|it| format!("-ffixed-g{it}")).collect();
+            let globals: Vec<String> = (2..8).map(|idx| format!("-ffixed-g{idx}")).collect();
             [of(&["--target=sparc-none-elf", "-mcpu=leon3", "-fno-pic"]), shared, globals].concat()
         }
     }
@@ -152,7 +183,9 @@ pub fn folder(options: &Options, cc: Cc) -> Vec<(String, String)> {
             "regwin.h" => add(format!("include/{name}"), (*text).to_owned()),
             "link.ld" => add("lib/regwin.ld".to_owned(), (*text).to_owned()),
             // Only what this library is made of.
-            _ if name.ends_with(".h") || sources.contains(name) => add(format!("src/{name}"), (*text).to_owned()),
+            _ if name.ends_with(".h") || sources.contains(name) => {
+                add(format!("src/{name}"), (*text).to_owned())
+            }
             _ => {}
         }
     }
@@ -166,8 +199,12 @@ pub fn folder(options: &Options, cc: Cc) -> Vec<(String, String)> {
         add(path.to_owned(), (*text).to_owned());
     }
     add("include/regwin_options.h".to_owned(), options_header(&options.defines()));
-    let objects = sources.iter().copied().chain(["memory.c"]).map(|it| it.rsplit_once('.').expect("an ending").0);
-    let objects: String = objects.map(|it| format!(" $(REGWIN)src/{it}.o")).collect();
+    let objects = sources
+        .iter()
+        .copied()
+        .chain(["memory.c"])
+        .map(|source| source.rsplit_once('.').expect("an ending").0);
+    let objects: String = objects.map(|object| format!(" $(REGWIN)src/{object}.o")).collect();
     let (gcc, clang) = (c_flags(Cc::Gcc).join(" "), c_flags(Cc::Clang).join(" "));
     let link = LINK.join(" ");
     let compiler = cc.name();
@@ -195,7 +232,10 @@ pub fn folder(options: &Options, cc: Cc) -> Vec<(String, String)> {
             prefix = GCC.trim_end_matches("gcc"),
         ),
     );
-    let for_driver: Vec<String> = ["-Wl,-z,noexecstack", "-Wl,--build-id=none"].iter().map(|it| (*it).to_owned()).collect();
+    let for_driver: Vec<String> = ["-Wl,-z,noexecstack", "-Wl,--build-id=none"]
+        .iter()
+        .map(|word| (*word).to_owned())
+        .collect();
     add(
         format!("lib/pkgconfig/regwin-{scheme}.pc"),
         format!(

@@ -56,39 +56,31 @@ pub enum Variant {
     NoPeephole,
     /// Without sharing: an overflow or underflow moves two windows.
     TwoATrap,
-    /// Four.
     FourATrap,
 }
 
-/// What the spell checker does with its streams: how many bytes fit in S1, S4, S5, S6 and in S2, S3.
+/// What the spell checker does with its streams: how many bytes fit in S1, S4, S5, S6
+/// and in S2, S3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Behaviour {
-    /// 1 and 1.
     HighFine,
-    /// 4 and 4.
     HighMedium,
-    /// 16 and 16.
     HighCoarse,
-    /// 1024 and 1.
     LowFine,
-    /// 1024 and 4.
     LowMedium,
-    /// 1024 and 16.
     LowCoarse,
 }
 
-/// A C compiler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Cc {
     /// GNU C for SPARC.
     Gcc,
-    /// Clang 19.
     Clang,
 }
 
 impl Scheme {
-    /// All of them.
-    pub const ALL: [Scheme; 5] = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adaptive, Scheme::Flat];
+    pub const ALL: [Scheme; 5] =
+        [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adaptive, Scheme::Flat];
 
     /// As on the command line.
     pub fn name(self) -> &'static str {
@@ -121,7 +113,6 @@ impl Scheme {
 }
 
 impl Allocate {
-    /// All of them.
     pub const ALL: [Allocate; 3] = [Allocate::Simple, Allocate::Search, Allocate::Lru];
 
     /// As on the command line.
@@ -149,7 +140,6 @@ impl Allocate {
 }
 
 impl Schedule {
-    /// All of them.
     pub const ALL: [Schedule; 3] = [Schedule::Fifo, Schedule::WorkingSet, Schedule::Priorities];
 
     /// As on the command line.
@@ -169,8 +159,14 @@ impl Schedule {
 
 impl Behaviour {
     /// All of them, in the order of the paper's table 1.
-    pub const ALL: [Behaviour; 6] =
-        [Behaviour::HighFine, Behaviour::HighMedium, Behaviour::HighCoarse, Behaviour::LowFine, Behaviour::LowMedium, Behaviour::LowCoarse];
+    pub const ALL: [Behaviour; 6] = [
+        Behaviour::HighFine,
+        Behaviour::HighMedium,
+        Behaviour::HighCoarse,
+        Behaviour::LowFine,
+        Behaviour::LowMedium,
+        Behaviour::LowCoarse,
+    ];
 
     /// As on the command line.
     pub fn name(self) -> &'static str {
@@ -203,7 +199,6 @@ impl Behaviour {
 }
 
 impl Cc {
-    /// Both.
     pub const ALL: [Cc; 2] = [Cc::Gcc, Cc::Clang];
 
     /// As on the command line.

@@ -15,9 +15,7 @@ use crate::sparc;
 /// Bytes that are in memory before the first instruction.
 #[derive(Debug, Clone)]
 pub struct Blob {
-    /// Where.
     pub address: u32,
-    /// What.
     pub bytes: Vec<u8>,
 }
 
@@ -30,24 +28,23 @@ pub struct Raw {
     pub words: Vec<(u32, u64)>,
     /// Threads switched to, by the address that the switch reads.
     pub loads: Vec<(u32, u64)>,
-    /// Of each watch its spans: cycles by machine, windows stored and loaded, times. Without a watch, those of switches.
+    /// Of each watch its spans: cycles by machine, windows stored and loaded, times. Without a
+    /// watch, those of switches.
     pub spans: Vec<Vec<Span>>,
 }
 
 /// Switches of equal cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Span {
-    /// Windows stored.
     pub spilled: u32,
-    /// Windows loaded.
     pub restored: u32,
     /// Cycles on each of the two machines.
     pub cycles: [u32; 2],
-    /// How often.
     pub times: u64,
 }
 
-/// A machine that runs longer than so many seconds does not stop; `MEANWHILE_QEMU_LIMIT` is another number of them.
+/// A machine that runs longer than so many seconds does not stop; `MEANWHILE_QEMU_LIMIT` is
+/// another number of them.
 const LIMIT_S: u64 = 120;
 
 /// Bits of the plugin's word table, as in `plugin/count.c`.
@@ -65,12 +62,20 @@ mod bit {
 
 /// Runs an image with `windows` windows; counts, if `machines` are given. With `icount`, its
 /// clock goes a nanosecond an instruction, so that interrupts come at the same place in each run.
-pub fn run(image: &Path, code: &Code, windows: u32, blobs: &[Blob], machines: Option<[&Core; 2]>, icount: bool) -> Result<Raw, ToolError> {
-    let table = machines.map(|it| word_table(code, it));
+pub fn run(
+    image: &Path,
+    code: &Code,
+    windows: u32,
+    blobs: &[Blob],
+    machines: Option<[&Core; 2]>,
+    icount: bool,
+) -> Result<Raw, ToolError> {
+    let table = machines.map(|machine| word_table(code, machine));
     start(image, code, windows, blobs, table.as_slice(), icount)
 }
 
-/// What is a span of a run: from one of some instructions to the next of them, or to one of others, before which it ends.
+/// What is a span of a run: from one of some instructions to the next of them, or to one of others,
+/// before which it ends.
 #[derive(Debug, Clone)]
 pub struct Watch {
     /// The addresses at which a span begins.
@@ -90,20 +95,41 @@ pub fn run_watched(
     machines: [&Core; 2],
     watches: &[Watch],
 ) -> Result<Raw, ToolError> {
-    let tables: Vec<Vec<u32>> = watches.iter().map(|it| watch_table(code, machines, it)).collect();
+    let tables: Vec<Vec<u32>> =
+        watches.iter().map(|watch| watch_table(code, machines, watch)).collect();
     start(image, code, windows, blobs, &tables, true)
 }
 
-/// Runs an image in which all that is executed between `mark_begin` and the next mark is a span, taken traps included.
-pub fn run_marked(image: &Path, code: &Code, windows: u32, blobs: &[Blob], machines: [&Core; 2]) -> Result<Raw, ToolError> {
-    let watch =
-        Watch { begins: vec![code.address("mark_begin")], ends: vec![code.address("mark_end"), code.address("machine_idle")], words: None };
+/// Runs an image in which all that is executed between `mark_begin` and the next mark is a
+/// span, taken traps included.
+pub fn run_marked(
+    image: &Path,
+    code: &Code,
+    windows: u32,
+    blobs: &[Blob],
+    machines: [&Core; 2],
+) -> Result<Raw, ToolError> {
+    let watch = Watch {
+        begins: vec![code.address("mark_begin")],
+        ends: vec![code.address("mark_end"), code.address("machine_idle")],
+        words: None,
+    };
     run_watched(image, code, windows, blobs, machines, &[watch])
 }
 
 /// Runs an image; counts what the tables say of each word, the spans of each table by themselves.
-fn start(image: &Path, code: &Code, windows: u32, blobs: &[Blob], tables: &[Vec<u32>], icount: bool) -> Result<Raw, ToolError> {
-    let failed = |error: std::io::Error| ToolError { ran: "write the inputs of a run".to_owned(), said: error.to_string() };
+fn start(
+    image: &Path,
+    code: &Code,
+    windows: u32,
+    blobs: &[Blob],
+    tables: &[Vec<u32>],
+    icount: bool,
+) -> Result<Raw, ToolError> {
+    let failed = |error: std::io::Error| ToolError {
+        ran: "write the inputs of a run".to_owned(),
+        said: error.to_string(),
+    };
     let scratch = measure::scratch::folder().map_err(failed)?;
     let mut command = Command::new("qemu-system-sparc");
     command.args(["-M", "leon3_generic", "-cpu", &format!("LEON3,nwindows={windows}")]);
@@ -111,7 +137,10 @@ fn start(image: &Path, code: &Code, windows: u32, blobs: &[Blob], tables: &[Vec<
     for (idx, blob) in blobs.iter().enumerate() {
         let path = scratch.path().join(format!("blob{idx}"));
         std::fs::write(&path, &blob.bytes).map_err(failed)?;
-        command.args(["-device", &format!("loader,addr={:#x},file={},force-raw=on", blob.address, path.display())]);
+        command.args([
+            "-device",
+            &format!("loader,addr={:#x},file={},force-raw=on", blob.address, path.display()),
+        ]);
     }
     if icount {
         command.args(["-icount", "shift=0"]);
@@ -119,18 +148,34 @@ fn start(image: &Path, code: &Code, windows: u32, blobs: &[Blob], tables: &[Vec<
     let out = scratch.path().join("counts");
     if !tables.is_empty() {
         let words = scratch.path().join("words");
-        let bytes: Vec<u8> = tables.iter().flatten().flat_map(|it| it.to_le_bytes()).collect();
+        let bytes: Vec<u8> =
+            tables.iter().flatten().flat_map(|table| table.to_le_bytes()).collect();
         std::fs::write(&words, bytes).map_err(failed)?;
         let plugin = image::plugin()?;
-        let [plugin, words, out] = [&plugin, &words, &out].map(|it| it.display());
-        command.args(["-plugin", &format!("{plugin},words={words},base={:#x},watches={},out={out}", code.base, tables.len())]);
+        let [plugin, words, out] = [&plugin, &words, &out].map(|path| path.display());
+        command.args([
+            "-plugin",
+            &format!(
+                "{plugin},words={words},base={:#x},watches={},out={out}",
+                code.base,
+                tables.len()
+            ),
+        ]);
     }
-    let limit_s = std::env::var("MEANWHILE_QEMU_LIMIT").ok().and_then(|it| it.parse().ok()).unwrap_or(LIMIT_S);
+    let limit_s = std::env::var("MEANWHILE_QEMU_LIMIT")
+        .ok()
+        .and_then(|value| value.parse().ok())
+        .unwrap_or(LIMIT_S);
     let ran = tool::run(&mut command, b"", Duration::from_secs(limit_s))?.ok()?;
-    let mut raw = Raw { console: ran.text(), spans: vec![Vec::new(); tables.len()], ..Raw::default() };
+    let mut raw =
+        Raw { console: ran.text(), spans: vec![Vec::new(); tables.len()], ..Raw::default() };
     if !tables.is_empty() {
-        let text = std::fs::read_to_string(&out).map_err(|error| ToolError { ran: ran.command.clone(), said: error.to_string() })?;
-        let broken = |line: &str| ToolError { ran: ran.command.clone(), said: format!("the plugin wrote `{line}`") };
+        let text = std::fs::read_to_string(&out)
+            .map_err(|error| ToolError { ran: ran.command.clone(), said: error.to_string() })?;
+        let broken = |line: &str| ToolError {
+            ran: ran.command.clone(),
+            said: format!("the plugin wrote `{line}`"),
+        };
         for line in text.lines() {
             read_line(line, &mut raw).ok_or_else(|| broken(line))?;
         }
@@ -142,16 +187,19 @@ fn start(image: &Path, code: &Code, windows: u32, blobs: &[Blob], tables: &[Vec<
 fn read_line(line: &str, raw: &mut Raw) -> Option<()> {
     let mut fields = line.split(' ');
     let kind = fields.next()?;
-    let numbers: Vec<u64> = fields.map(|it| u64::from_str_radix(it, 16)).collect::<Result<_, _>>().ok()?;
+    let numbers: Vec<u64> =
+        fields.map(|field| u64::from_str_radix(field, 16)).collect::<Result<_, _>>().ok()?;
     match (kind, numbers.as_slice()) {
         ("count", [address, times]) => raw.words.push((*address as u32, *times)),
         ("load", [address, times]) => raw.loads.push((*address as u32, *times)),
-        ("span", [watch, cost0, cost1, spilled, restored, times]) => raw.spans.get_mut(*watch as usize)?.push(Span {
-            cycles: [*cost0 as u32, *cost1 as u32],
-            spilled: *spilled as u32,
-            restored: *restored as u32,
-            times: *times,
-        }),
+        ("span", [watch, cost0, cost1, spilled, restored, times]) => {
+            raw.spans.get_mut(*watch as usize)?.push(Span {
+                cycles: [*cost0 as u32, *cost1 as u32],
+                spilled: *spilled as u32,
+                restored: *restored as u32,
+                times: *times,
+            })
+        }
         _ => return None,
     }
     Some(())
@@ -162,12 +210,17 @@ fn word_table(code: &Code, machines: [&Core; 2]) -> Vec<u32> {
     let entries = [code.switch("leave"), code.switch("flush"), code.address("thr_leave")];
     // Where a switch reads the record of the thread that it goes to.
     let is_load = |name: &str, at: u32| name.starts_with("thr_to") && code.switches.contains(&at);
-    let loads: Vec<u32> = code.symbols.iter().filter(|(name, (at, _))| is_load(name, *at)).map(|it| it.1.0).collect();
+    let loads: Vec<u32> = code
+        .symbols
+        .iter()
+        .filter(|(name, (at, _))| is_load(name, *at))
+        .map(|symbol| symbol.1.0)
+        .collect();
     let (start, stop) = (code.address("thr_leave"), code.address("machine_idle"));
     let entry = |(idx, word): (usize, &u32)| {
         let at = code.address_of(idx);
         let mut bits = 0;
-        let mut set = |it: bool, bit: u32| bits |= if it { bit } else { 0 };
+        let mut set = |flag: bool, bit: u32| bits |= if flag { bit } else { 0 };
         set(sparc::may_trap(*word), bit::TRAPS);
         set(code.switches.contains(&at), bit::SUM);
         set(entries.contains(&at), bit::ENTRY);
@@ -176,7 +229,7 @@ fn word_table(code: &Code, machines: [&Core; 2]) -> Vec<u32> {
         set(sparc::loads_window(*word), bit::LOADS);
         set(at == start, bit::START);
         set(at == stop, bit::STOP);
-        let [cost0, cost1] = machines.map(|it| code::cycles(*word, it) as u32);
+        let [cost0, cost1] = machines.map(|machine| code::cycles(*word, machine) as u32);
         bits | cost0 << 8 | cost1 << 16
     };
     code.words.iter().enumerate().map(entry).collect()
@@ -184,17 +237,25 @@ fn word_table(code: &Code, machines: [&Core; 2]) -> Vec<u32> {
 
 /// The same for spans.
 fn watch_table(code: &Code, machines: [&Core; 2], watch: &Watch) -> Vec<u32> {
-    let tables: Vec<u32> = ["trap_table", "trap_table_lone"].iter().filter_map(|it| code.try_address(it)).collect();
+    let tables: Vec<u32> = ["trap_table", "trap_table_lone"]
+        .iter()
+        .filter_map(|word| code.try_address(word))
+        .collect();
     let entry = |(idx, word): (usize, &u32)| {
         let at = code.address_of(idx);
-        let is_vector =
-            tables.iter().any(|it| (*it..*it + 256 * code::VECTOR_BYTES).contains(&at) && (at - it).is_multiple_of(code::VECTOR_BYTES));
-        let cost = |core: &Core| code::cycles(*word, core) as u32 + if is_vector { core.trap_cycles.unwrap_or(0) } else { 0 };
+        let is_vector = tables.iter().any(|table| {
+            (*table..*table + 256 * code::VECTOR_BYTES).contains(&at)
+                && (at - table).is_multiple_of(code::VECTOR_BYTES)
+        });
+        let cost = |core: &Core| {
+            code::cycles(*word, core) as u32
+                + if is_vector { core.trap_cycles.unwrap_or(0) } else { 0 }
+        };
         let mut bits = 0;
-        let mut set = |it: bool, bit: u32| bits |= if it { bit } else { 0 };
+        let mut set = |flag: bool, bit: u32| bits |= if flag { bit } else { 0 };
         // Behind an access to a device QEMU begins a block anew, as its clock must be right there.
         set(sparc::may_trap(*word) || sparc::is_memory(*word), bit::TRAPS);
-        set(watch.words.as_ref().is_none_or(|it| it.contains(&at)), bit::SUM);
+        set(watch.words.as_ref().is_none_or(|word| word.contains(&at)), bit::SUM);
         set(watch.begins.contains(&at), bit::ENTRY);
         set(watch.ends.contains(&at), bit::LEAVE);
         set(sparc::stores_window(*word), bit::STORES);

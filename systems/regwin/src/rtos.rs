@@ -1,4 +1,5 @@
-//! What RTOS people measure: cycles of switches, interrupts and messages, by scheme and register windows.
+//! What RTOS people measure: cycles of switches, interrupts and messages, by scheme and register
+//! windows.
 
 use measure::tool::ToolError;
 
@@ -23,7 +24,13 @@ pub struct Measure {
     pub depth: u32,
 }
 
-const fn measure(suite: &'static str, name: &'static str, number: u32, per_round: u32, depth: u32) -> Measure {
+const fn measure(
+    suite: &'static str,
+    name: &'static str,
+    number: u32,
+    per_round: u32,
+    depth: u32,
+) -> Measure {
     Measure { name, suite, number, per_round: per_round as f64, has_calls: false, depth }
 }
 
@@ -33,10 +40,13 @@ const CALLS: u32 = 1;
 pub fn measures(depths: &[u32]) -> Vec<Measure> {
     let mut all = Vec::new();
     for depth in depths {
-        let calls = Measure { has_calls: true, ..measure("tmcontext01", "switch, calls and returns between", 2, 2, *depth) };
+        let calls = Measure {
+            has_calls: true,
+            ..measure("tmcontext01", "switch, calls and returns between", 2, 2, *depth)
+        };
         all.extend([calls, measure("tmcontext01", "switch, staying there", 3, 2, *depth)]);
     }
-    for depth in depths.iter().filter(|it| matches!(it, 0 | 4)) {
+    for depth in depths.iter().filter(|depth| matches!(depth, 0 | 4)) {
         all.push(measure("Rhealstone", "preemption", 4, 1, *depth));
         all.push(measure("Rhealstone", "interrupt latency", 5, 1, *depth));
     }
@@ -67,39 +77,61 @@ pub struct Cycles {
 
 const ROUNDS: u32 = 200;
 
-/// Cycles between marks, of the round alone: mean and longest. The first rounds, in which threads begin, count for the longest only.
-fn rounds(scheme: Scheme, windows: u32, number: u32, depth: u32, n: u32) -> Result<(u64, [u64; 2], [u32; 2]), ToolError> {
-    let recipe = Recipe { variant: Variant::Preempt, ..Recipe::new(Program::Rtos, scheme, Schedule::Priorities) };
+/// Cycles between marks, of the round alone: mean and longest. The first rounds, in which threads
+/// begin, count for the longest only.
+fn rounds(
+    scheme: Scheme,
+    windows: u32,
+    number: u32,
+    depth: u32,
+    n: u32,
+) -> Result<(u64, [u64; 2], [u32; 2]), ToolError> {
+    let recipe = Recipe {
+        variant: Variant::Preempt,
+        ..Recipe::new(Program::Rtos, scheme, Schedule::Priorities)
+    };
     let (path, code) = work::image(&recipe)?;
     let cores = work::cores();
     let table = [number, depth, n];
-    let blob = Blob { address: 0x4044_0000, bytes: table.iter().flat_map(|it| it.to_be_bytes()).collect() };
+    let blob = Blob {
+        address: 0x4044_0000,
+        bytes: table.iter().flat_map(|it| it.to_be_bytes()).collect(),
+    };
     let raw = qemu::run_marked(&path, &code, windows, &[blob], [&cores[0], &cores[1]])?;
     if raw.console != "regwin: done\n" {
-        return Err(ToolError { ran: format!("{}, {windows} windows, measure {number}", path.display()), said: raw.console });
+        return Err(ToolError {
+            ran: format!("{}, {windows} windows, measure {number}", path.display()),
+            said: raw.console,
+        });
     }
     let spans = &raw.spans[0];
-    let times = spans.iter().map(|it| it.times).sum();
-    let sum = [0, 1].map(|machine| spans.iter().map(|it| u64::from(it.cycles[machine]) * it.times).sum());
-    let worst = [0, 1].map(|machine| spans.iter().map(|it| it.cycles[machine]).max().unwrap_or(0));
+    let times = spans.iter().map(|span| span.times).sum();
+    let sum = [0, 1]
+        .map(|machine| spans.iter().map(|span| u64::from(span.cycles[machine]) * span.times).sum());
+    let worst =
+        [0, 1].map(|machine| spans.iter().map(|span| span.cycles[machine]).max().unwrap_or(0));
     Ok((times, sum, worst))
 }
 
 /// Measures one thing; the marks' own cycles are not in it.
 ///
-/// # Errors
-/// A tool is missing or failed, or the image did not come to its end.
+/// Errors: a tool is missing or failed, or the image did not come to its end.
 pub fn cycles(scheme: Scheme, windows: u32, measure: &Measure) -> Result<Cycles, ToolError> {
     let (_, _, marks) = rounds(scheme, windows, 0, 0, 4)?;
     // Twice the rounds less once: what only the first rounds cost is not in the mean.
     let mean = |number: u32, depth: u32| -> Result<([f64; 2], [u32; 2]), ToolError> {
         let (n, sum, worst) = rounds(scheme, windows, number, depth, ROUNDS)?;
         let (n_more, sum_more, _) = rounds(scheme, windows, number, depth, 2 * ROUNDS)?;
-        let each = [0, 1].map(|it| (sum_more[it] - sum[it]) as f64 / (n_more - n) as f64 - f64::from(marks[it]));
+        let each = [0, 1].map(|number| {
+            (sum_more[number] - sum[number]) as f64 / (n_more - n) as f64 - f64::from(marks[number])
+        });
         Ok((each, worst))
     };
     let (each, worst) = mean(measure.number, measure.depth)?;
     let calls = if measure.has_calls { mean(CALLS, measure.depth)?.0 } else { [0.0; 2] };
     let of = |round: f64, machine: usize| round / measure.per_round - calls[machine];
-    Ok(Cycles { mean: [0, 1].map(|it| of(each[it], it)), worst: [0, 1].map(|it| of(f64::from(worst[it]) - f64::from(marks[it]), it)) })
+    Ok(Cycles {
+        mean: [0, 1].map(|number| of(each[number], number)),
+        worst: [0, 1].map(|number| of(f64::from(worst[number]) - f64::from(marks[number]), number)),
+    })
 }

@@ -48,15 +48,10 @@ const STEPS_MAX: usize = 20_000;
 /// One thing that a thread does; streams by number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// One frame deeper.
     Call,
-    /// Back.
     Return,
-    /// Writes bytes.
     Put(usize, u32),
-    /// Reads bytes.
     Get(usize, u32),
-    /// Lets others run.
     Yield,
     /// Lets others run; its windows are stored at once.
     Sleep,
@@ -64,13 +59,10 @@ pub enum Step {
     Flush,
     /// Has a mutex from then on.
     Lock(usize),
-    /// Gives it back.
     Unlock(usize),
     /// Takes from a semaphore; waits while it is 0.
     Take(usize),
-    /// Gives to it.
     Give(usize),
-    /// Another priority.
     Priority(u32),
     /// A tick of the clock.
     Tick,
@@ -86,12 +78,10 @@ pub enum Step {
     End,
 }
 
-/// A scenario.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Scenario {
     /// Streams: name and bytes.
     pub streams: Vec<(String, u32)>,
-    /// Mutexes.
     pub mutexes: Vec<String>,
     /// Semaphores and how many may take them at first.
     pub semaphores: Vec<(String, u32)>,
@@ -102,7 +92,9 @@ pub struct Scenario {
 /// The words of a line with their places.
 fn words(line: &str, start: usize) -> Vec<(&str, usize)> {
     let line = line.split('#').next().unwrap_or("");
-    line.split_whitespace().map(|word| (word, start + (word.as_ptr() as usize - line.as_ptr() as usize))).collect()
+    line.split_whitespace()
+        .map(|word| (word, start + (word.as_ptr() as usize - line.as_ptr() as usize)))
+        .collect()
 }
 
 struct Parser {
@@ -117,36 +109,77 @@ impl Parser {
         Diagnostic::new(message).at(Span::new(&self.file, at..at + n), label)
     }
 
-    fn number(&self, word: Option<&(&str, usize)>, after: (&str, usize), range: RangeInclusive<u32>) -> Result<u32, Diagnostic> {
+    fn number(
+        &self,
+        word: Option<&(&str, usize)>,
+        after: (&str, usize),
+        range: RangeInclusive<u32>,
+    ) -> Result<u32, Diagnostic> {
         let Some((text, at)) = word else {
-            return Err(self.fault(after.1, after.0.len(), format!("`{}` needs a number", after.0), "here"));
+            return Err(self.fault(
+                after.1,
+                after.0.len(),
+                format!("`{}` needs a number", after.0),
+                "here",
+            ));
         };
         match text.parse() {
             Ok(number) if range.contains(&number) => Ok(number),
             _ => {
-                let message = format!("`{text}` is no number from {} to {}", range.start(), range.end());
+                let message =
+                    format!("`{text}` is no number from {} to {}", range.start(), range.end());
                 Err(self.fault(*at, text.len(), message, "here"))
             }
         }
     }
 
-    fn name(&self, word: Option<&(&str, usize)>, after: (&str, usize)) -> Result<String, Diagnostic> {
+    fn name(
+        &self,
+        word: Option<&(&str, usize)>,
+        after: (&str, usize),
+    ) -> Result<String, Diagnostic> {
         let Some((text, at)) = word else {
-            return Err(self.fault(after.1, after.0.len(), format!("`{}` needs a name", after.0), "here"));
+            return Err(self.fault(
+                after.1,
+                after.0.len(),
+                format!("`{}` needs a name", after.0),
+                "here",
+            ));
         };
-        if text.len() > NAME_MAX || !text.bytes().all(|it| it.is_ascii_alphanumeric() || it == b'-' || it == b'_') {
-            return Err(self.fault(*at, text.len(), format!("`{text}` is no name"), "up to 15 letters, digits, `-`, `_`"));
+        if text.len() > NAME_MAX
+            || !text
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
+        {
+            return Err(self.fault(
+                *at,
+                text.len(),
+                format!("`{text}` is no name"),
+                "up to 15 letters, digits, `-`, `_`",
+            ));
         }
         let it = &self.scenario;
-        let mut names = it.streams.iter().chain(&it.semaphores).map(|it| &it.0).chain(it.threads.iter().map(|it| &it.0)).chain(&it.mutexes);
-        let taken = names.any(|it| it == text);
+        let mut names = it
+            .streams
+            .iter()
+            .chain(&it.semaphores)
+            .map(|stream| &stream.0)
+            .chain(it.threads.iter().map(|thread| &thread.0))
+            .chain(&it.mutexes);
+        let taken = names.any(|name| name == text);
         if taken {
-            return Err(self.fault(*at, text.len(), format!("`{text}` is there already"), "again here"));
+            return Err(self.fault(
+                *at,
+                text.len(),
+                format!("`{text}` is there already"),
+                "again here",
+            ));
         }
         Ok((*text).to_owned())
     }
 
-    /// The number of what a step names, a `kind` among `known`; `declared` is how it would be declared.
+    /// The number of what a step names, a `kind` among `known`; `declared` is how
+    /// it would be declared.
     fn named(
         &self,
         kind: &str,
@@ -156,10 +189,20 @@ impl Parser {
         after: (&str, usize),
     ) -> Result<usize, Diagnostic> {
         let Some((text, at)) = word else {
-            return Err(self.fault(after.1, after.0.len(), format!("`{}` needs a {kind}", after.0), "here"));
+            return Err(self.fault(
+                after.1,
+                after.0.len(),
+                format!("`{}` needs a {kind}", after.0),
+                "here",
+            ));
         };
         known.iter().position(|it| it == text).ok_or_else(|| {
-            let fault = self.fault(*at, text.len(), format!("there is no {kind} `{text}`"), "not above this line");
+            let fault = self.fault(
+                *at,
+                text.len(),
+                format!("there is no {kind} `{text}`"),
+                "not above this line",
+            );
             match did_you_mean(text, known.iter().copied()) {
                 Some(meant) => fault.with_help(meant),
                 None => fault.with_help(format!("write `{kind} {text}{declared}` above")),
@@ -167,18 +210,32 @@ impl Parser {
         })
     }
 
-    fn stream(&self, word: Option<&(&str, usize)>, after: (&str, usize)) -> Result<usize, Diagnostic> {
-        let known: Vec<&str> = self.scenario.streams.iter().map(|it| it.0.as_str()).collect();
+    fn stream(
+        &self,
+        word: Option<&(&str, usize)>,
+        after: (&str, usize),
+    ) -> Result<usize, Diagnostic> {
+        let known: Vec<&str> =
+            self.scenario.streams.iter().map(|stream| stream.0.as_str()).collect();
         self.named("stream", " BYTES", &known, word, after)
     }
 
-    fn mutex(&self, word: Option<&(&str, usize)>, after: (&str, usize)) -> Result<usize, Diagnostic> {
+    fn mutex(
+        &self,
+        word: Option<&(&str, usize)>,
+        after: (&str, usize),
+    ) -> Result<usize, Diagnostic> {
         let known: Vec<&str> = self.scenario.mutexes.iter().map(String::as_str).collect();
         self.named("mutex", "", &known, word, after)
     }
 
-    fn semaphore(&self, word: Option<&(&str, usize)>, after: (&str, usize)) -> Result<usize, Diagnostic> {
-        let known: Vec<&str> = self.scenario.semaphores.iter().map(|it| it.0.as_str()).collect();
+    fn semaphore(
+        &self,
+        word: Option<&(&str, usize)>,
+        after: (&str, usize),
+    ) -> Result<usize, Diagnostic> {
+        let known: Vec<&str> =
+            self.scenario.semaphores.iter().map(|semaphore| semaphore.0.as_str()).collect();
         self.named("semaphore", " N", &known, word, after)
     }
 
@@ -186,7 +243,9 @@ impl Parser {
         let Some(&first) = words.first() else { return Ok(()) };
         let (word, at) = first;
         let file = Arc::clone(&self.file);
-        let here = |message: String, label: &str| Diagnostic::new(message).at(Span::new(&file, at..at + word.len()), label);
+        let here = |message: String, label: &str| {
+            Diagnostic::new(message).at(Span::new(&file, at..at + word.len()), label)
+        };
         let known = [
             "stream",
             "mutex",
@@ -213,7 +272,8 @@ impl Parser {
         ];
         let n_words = match word {
             "stream" | "semaphore" | "put" | "get" | "try" => 3,
-            "mutex" | "thread" | "repeat" | "lock" | "unlock" | "take" | "give" | "priority" | "float" | "wait" => 2,
+            "mutex" | "thread" | "repeat" | "lock" | "unlock" | "take" | "give" | "priority"
+            | "float" | "wait" => 2,
             _ => 1,
         };
         if !known.contains(&word) {
@@ -224,7 +284,12 @@ impl Parser {
             });
         }
         if let Some((text, at)) = words.get(n_words) {
-            return Err(self.fault(*at, text.len(), format!("`{word}` takes nothing more"), "here"));
+            return Err(self.fault(
+                *at,
+                text.len(),
+                format!("`{word}` takes nothing more"),
+                "here",
+            ));
         }
         if word == "stream" {
             if self.scenario.streams.len() == STREAMS_MAX {
@@ -237,7 +302,9 @@ impl Parser {
         }
         if word == "mutex" || word == "semaphore" {
             let is_mutex = word == "mutex";
-            if if is_mutex { self.scenario.mutexes.len() } else { self.scenario.semaphores.len() } == LOCKS_MAX {
+            if if is_mutex { self.scenario.mutexes.len() } else { self.scenario.semaphores.len() }
+                == LOCKS_MAX
+            {
                 return Err(here(format!("there are more than {LOCKS_MAX} of this kind"), "here"));
             }
             let name = self.name(words.get(1), first)?;
@@ -259,10 +326,11 @@ impl Parser {
             return Ok(());
         }
         if self.scenario.threads.is_empty() {
-            return Err(here(format!("`{word}` belongs to no thread"), "here").with_help("write `thread NAME` above"));
+            return Err(here(format!("`{word}` belongs to no thread"), "here")
+                .with_help("write `thread NAME` above"));
         }
         let open = self.open.clone();
-        let depth = |calls: bool| open.iter().filter(|it| it.0 == calls).count();
+        let depth = |calls: bool| open.iter().filter(|pair| pair.0 == calls).count();
         let step = match word {
             "put" | "get" => {
                 let stream = self.stream(words.get(1), first)?;
@@ -284,10 +352,15 @@ impl Parser {
             "yield" => Step::Yield,
             "sleep" => Step::Sleep,
             "flush" => Step::Flush,
-            "call" if depth(true) + 1 >= DEPTH_MAX => return Err(here(format!("more than {DEPTH_MAX} frames"), "one too deep")),
+            "call" if depth(true) + 1 >= DEPTH_MAX => {
+                return Err(here(format!("more than {DEPTH_MAX} frames"), "one too deep"));
+            }
             "call" => Step::Call,
             "repeat" if depth(false) == NEST_MAX => {
-                return Err(here(format!("more than {NEST_MAX} repetitions inside each other"), "here"));
+                return Err(here(
+                    format!("more than {NEST_MAX} repetitions inside each other"),
+                    "here",
+                ));
             }
             "repeat" => Step::Repeat(self.number(words.get(1), first, 1..=TIMES_MAX)?),
             _ => {
@@ -295,7 +368,12 @@ impl Parser {
                 let opens = if calls { "call" } else { "repeat" };
                 match self.open.pop() {
                     Some((it, _)) if it == calls => {}
-                    _ => return Err(here(format!("`{word}` without `{opens}`"), "nothing to end here")),
+                    _ => {
+                        return Err(here(
+                            format!("`{word}` without `{opens}`"),
+                            "nothing to end here",
+                        ));
+                    }
                 }
                 if calls { Step::Return } else { Step::End }
             }
@@ -317,8 +395,12 @@ impl Parser {
     fn closed(&mut self) -> Result<(), Diagnostic> {
         match self.open.pop() {
             None => Ok(()),
-            Some((true, at)) => Err(self.fault(at, 4, "`call` without `return`".to_owned(), "opened here")),
-            Some((false, at)) => Err(self.fault(at, 6, "`repeat` without `end`".to_owned(), "opened here")),
+            Some((true, at)) => {
+                Err(self.fault(at, 4, "`call` without `return`".to_owned(), "opened here"))
+            }
+            Some((false, at)) => {
+                Err(self.fault(at, 6, "`repeat` without `end`".to_owned(), "opened here"))
+            }
         }
     }
 }
@@ -335,14 +417,19 @@ impl Scenario {
         }
         parser.closed()?;
         if parser.scenario.threads.is_empty() {
-            return Err(parser.fault(0, 0, format!("`{name}` has no thread"), "a scenario has at least one"));
+            return Err(parser.fault(
+                0,
+                0,
+                format!("`{name}` has no thread"),
+                "a scenario has at least one",
+            ));
         }
         Ok(parser.scenario)
     }
 
     /// The names of the threads.
     pub fn names(&self) -> Vec<String> {
-        self.threads.iter().map(|it| it.0.clone()).collect()
+        self.threads.iter().map(|thread| thread.0.clone()).collect()
     }
 
     /// The table that the image works through, as `scenario/main.c` reads it.
@@ -350,9 +437,12 @@ impl Scenario {
         self.preempted(0)
     }
 
-    /// The same with an interrupt every `quantum` ticks of the timer, if the image has interrupts; 0: none.
+    /// The same with an interrupt every `quantum` ticks of the timer, if the image
+    /// has interrupts; 0: none.
     pub fn preempted(&self, quantum: u32) -> Vec<Blob> {
-        let writes = |steps: &[Step], stream: usize| steps.iter().any(|it| matches!(it, Step::Put(s, _) if *s == stream));
+        let writes = |steps: &[Step], stream: usize| {
+            steps.iter().any(|step| matches!(step, Step::Put(s, _) if *s == stream))
+        };
         let mut bytes: Vec<u8> = Vec::new();
         let word = |bytes: &mut Vec<u8>, word: u32| bytes.extend(word.to_be_bytes());
         let name = |bytes: &mut Vec<u8>, name: &str| {
@@ -362,22 +452,27 @@ impl Scenario {
         word(&mut bytes, self.streams.len() as u32);
         word(&mut bytes, quantum);
         for idx in 0..STREAMS_MAX {
-            let (text, capacity) = self.streams.get(idx).map_or(("", 0), |it| (it.0.as_str(), it.1));
+            let (text, capacity) =
+                self.streams.get(idx).map_or(("", 0), |pair| (pair.0.as_str(), pair.1));
             name(&mut bytes, text);
             word(&mut bytes, capacity);
-            word(&mut bytes, self.threads.iter().filter(|it| writes(&it.1, idx)).count() as u32);
+            word(
+                &mut bytes,
+                self.threads.iter().filter(|thread| writes(&thread.1, idx)).count() as u32,
+            );
         }
         for idx in 0..LOCKS_MAX {
             name(&mut bytes, self.mutexes.get(idx).map_or("", String::as_str));
         }
         for idx in 0..LOCKS_MAX {
-            let (text, count) = self.semaphores.get(idx).map_or(("", 0), |it| (it.0.as_str(), it.1));
+            let (text, count) =
+                self.semaphores.get(idx).map_or(("", 0), |pair| (pair.0.as_str(), pair.1));
             name(&mut bytes, text);
             word(&mut bytes, count);
         }
         let mut code: Vec<u32> = Vec::new();
         for idx in 0..THREADS_MAX {
-            name(&mut bytes, self.threads.get(idx).map_or("", |it| it.0.as_str()));
+            name(&mut bytes, self.threads.get(idx).map_or("", |thread| thread.0.as_str()));
             word(&mut bytes, code.len() as u32);
             let Some((_, steps)) = self.threads.get(idx) else { continue };
             let mut starts = Vec::new();
@@ -403,11 +498,14 @@ impl Scenario {
                         starts.push(code.len());
                         6 << 24 | n
                     }
-                    Step::End => 7 << 24 | (code.len() - starts.pop().expect("an end has its beginning")) as u32,
+                    Step::End => {
+                        7 << 24
+                            | (code.len() - starts.pop().expect("an end has its beginning")) as u32
+                    }
                 });
             }
-            let closes = (0..self.streams.len()).filter(|it| writes(steps, *it));
-            code.extend(closes.map(|it| 8 << 24 | (it as u32) << 16));
+            let closes = (0..self.streams.len()).filter(|idx| writes(steps, *idx));
+            code.extend(closes.map(|close| 8 << 24 | (close as u32) << 16));
             code.push(0);
         }
         code.into_iter().for_each(|it| word(&mut bytes, it));
@@ -474,7 +572,9 @@ impl Scenario {
         let n_threads_max = if rng.bool() { 5 } else { THREADS_MAX };
         let n_threads = rng.usize(2..=n_threads_max);
         let capacity = [1, 2, 3, 8, 64];
-        let streams = (0..n_threads).map(|idx| (format!("s{idx}"), capacity[rng.usize(..capacity.len())])).collect();
+        let streams = (0..n_threads)
+            .map(|idx| (format!("s{idx}"), capacity[rng.usize(..capacity.len())]))
+            .collect();
         // Each round moves so many bytes around the ring; a put never waits for its own get.
         let rounds = rng.u32(1..=rounds_max);
         let threads = (0..n_threads).map(|idx| {
@@ -497,12 +597,14 @@ impl Scenario {
         Scenario { streams, threads, ..Scenario::default() }
     }
 
-    /// The same with mutexes, semaphores and priorities that change. A thread that has one waits for nothing else, so it still ends.
+    /// The same with mutexes, semaphores and priorities that change. A thread that has one waits
+    /// for nothing else, so it still ends.
     pub fn random_locks(seed: u64) -> Scenario {
         let mut scenario = Scenario::random(seed);
         let mut rng = fastrand::Rng::with_seed(!seed);
         scenario.mutexes = (0..rng.usize(1..=3)).map(|idx| format!("m{idx}")).collect();
-        scenario.semaphores = (0..rng.usize(1..=3)).map(|idx| (format!("c{idx}"), rng.u32(1..=2))).collect();
+        scenario.semaphores =
+            (0..rng.usize(1..=3)).map(|idx| (format!("c{idx}"), rng.u32(1..=2))).collect();
         let (n_mutexes, n_semaphores) = (scenario.mutexes.len(), scenario.semaphores.len());
         for (_, steps) in &mut scenario.threads {
             let mut more = vec![Step::Priority(rng.u32(..6))];
@@ -534,19 +636,22 @@ impl Scenario {
 impl Scenario {
     /// True if a thread computes with floating point.
     pub fn has_floats(&self) -> bool {
-        self.threads.iter().any(|it| it.1.iter().any(|step| matches!(step, Step::Float(_))))
+        self.threads.iter().any(|thread| thread.1.iter().any(|step| matches!(step, Step::Float(_))))
     }
 
     /// True if a thread waits for the clock, or makes it tick.
     pub fn has_clock(&self) -> bool {
-        self.threads.iter().any(|it| it.1.iter().any(|step| matches!(step, Step::Tick | Step::Wait(_) | Step::Try(..))))
+        self.threads.iter().any(|thread| {
+            thread.1.iter().any(|step| matches!(step, Step::Tick | Step::Wait(_) | Step::Try(..)))
+        })
     }
 
-    /// The same as with locks, where threads wait for a clock, and for semaphores not for ever. One more thread makes it tick until
-    /// all have waited long enough.
+    /// The same as with locks, where threads wait for a clock, and for semaphores not for ever. One
+    /// more thread makes it tick until all have waited long enough.
     pub fn random_waits(seed: u64) -> Scenario {
-        let with_room = |it: &Scenario| it.threads.len() < THREADS_MAX;
-        let mut scenario = (seed..).map(Scenario::random_locks).find(with_room).expect("most have fewer threads");
+        let with_room = |scenario: &Scenario| scenario.threads.len() < THREADS_MAX;
+        let mut scenario =
+            (seed..).map(Scenario::random_locks).find(with_room).expect("most have fewer threads");
         let mut rng = fastrand::Rng::with_seed(seed.wrapping_mul(5));
         let n_semaphores = scenario.semaphores.len();
         let mut n_ticks = 10;
@@ -560,28 +665,48 @@ impl Scenario {
                 if rng.u32(..5) == 0 {
                     let ticks = rng.u32(1..4);
                     let try_it = rng.bool();
-                    more.push(if try_it { Step::Try(rng.usize(..n_semaphores), ticks) } else { Step::Wait(ticks) });
+                    more.push(if try_it {
+                        Step::Try(rng.usize(..n_semaphores), ticks)
+                    } else {
+                        Step::Wait(ticks)
+                    });
                     n_ticks += (ticks + 1) * rounds;
                 }
                 more.push(step);
             }
             *steps = more;
         }
-        let turn = vec![Step::Priority(31), Step::Repeat(n_ticks.min(TIMES_MAX)), Step::Tick, Step::Yield, Step::End];
+        let turn = vec![
+            Step::Priority(31),
+            Step::Repeat(n_ticks.min(TIMES_MAX)),
+            Step::Tick,
+            Step::Yield,
+            Step::End,
+        ];
         scenario.threads.push(("clock".to_owned(), turn));
         scenario
     }
 
     /// The same as with locks, where some threads compute with floating point here and there.
     pub fn random_floats(seed: u64) -> Scenario {
-        let mut scenario = if seed.is_multiple_of(2) { Scenario::random(seed) } else { Scenario::random_locks(seed) };
+        let mut scenario = if seed.is_multiple_of(2) {
+            Scenario::random(seed)
+        } else {
+            Scenario::random_locks(seed)
+        };
         let mut rng = fastrand::Rng::with_seed(seed.wrapping_mul(3));
         for (_, steps) in &mut scenario.threads {
             let seldom = [1, 2, 8, 60][rng.usize(..4)];
             if seldom == 60 {
                 continue;
             }
-            let with = |it: Step| if rng.u32(..seldom) == 0 { vec![it, Step::Float(rng.u32(1..9))] } else { vec![it] };
+            let with = |step: Step| {
+                if rng.u32(..seldom) == 0 {
+                    vec![step, Step::Float(rng.u32(1..9))]
+                } else {
+                    vec![step]
+                }
+            };
             *steps = std::mem::take(steps).into_iter().flat_map(with).collect();
         }
         scenario
@@ -601,7 +726,9 @@ fn wander(rng: &mut fastrand::Rng, steps: &mut Vec<Step>) {
                 depth -= 1;
                 steps.push(Step::Return);
             }
-            _ => steps.push([Step::Flush, Step::Sleep].get(rng.usize(..8)).copied().unwrap_or(Step::Yield)),
+            _ => steps.push(
+                [Step::Flush, Step::Sleep].get(rng.usize(..8)).copied().unwrap_or(Step::Yield),
+            ),
         }
     }
     steps.extend(std::iter::repeat_n(Step::Return, depth));
@@ -620,15 +747,32 @@ mod tests {
 
     #[test]
     fn a_file_and_its_text() {
-        for text in [include_str!("../scenarios/ping-pong.txt"), include_str!("../scenarios/deep.txt")] {
+        for text in
+            [include_str!("../scenarios/ping-pong.txt"), include_str!("../scenarios/deep.txt")]
+        {
             let scenario = Scenario::parse("it", text).expect("the file is right");
-            assert_eq!(Scenario::parse("it", &scenario.text()).expect("its text is right"), scenario);
+            assert_eq!(
+                Scenario::parse("it", &scenario.text()).expect("its text is right"),
+                scenario
+            );
         }
         for seed in 0..200 {
             let scenario = Scenario::random(seed);
-            assert_eq!(Scenario::parse("it", &scenario.text()).expect("its text is right"), scenario, "seed {seed}");
-            for scenario in [Scenario::random_locks(seed), Scenario::random_floats(seed), Scenario::random_waits(seed)] {
-                assert_eq!(Scenario::parse("it", &scenario.text()).expect("its text is right"), scenario, "seed {seed}");
+            assert_eq!(
+                Scenario::parse("it", &scenario.text()).expect("its text is right"),
+                scenario,
+                "seed {seed}"
+            );
+            for scenario in [
+                Scenario::random_locks(seed),
+                Scenario::random_floats(seed),
+                Scenario::random_waits(seed),
+            ] {
+                assert_eq!(
+                    Scenario::parse("it", &scenario.text()).expect("its text is right"),
+                    scenario,
+                    "seed {seed}"
+                );
             }
         }
     }
@@ -647,12 +791,18 @@ mod tests {
         check("stream a 2000\n", expect!["my.txt:1:10: `2000` is no number from 1 to 1024"]);
         check("stream a 4\nthread b\nput c 1\n", expect!["my.txt:3:5: there is no stream `c`"]);
         check("stream a 4\nthread a\n", expect!["my.txt:2:8: `a` is there already"]);
-        check("stream a 4\nthread b\nput a 65\n", expect!["my.txt:3:7: `65` is no number from 1 to 64"]);
+        check(
+            "stream a 4\nthread b\nput a 65\n",
+            expect!["my.txt:3:7: `65` is no number from 1 to 64"],
+        );
         check("mutex m\nthread b\nlock n\n", expect!["my.txt:3:6: there is no mutex `n`"]);
         check("semaphore m 1\nthread b\ntake\n", expect!["my.txt:3:1: `take` needs a semaphore"]);
         check("mutex m\nsemaphore m 1\n", expect!["my.txt:2:11: `m` is there already"]);
         check("thread b\npriority 32\n", expect!["my.txt:2:10: `32` is no number from 0 to 31"]);
-        check("thread this-name-is-too-long\n", expect!["my.txt:1:8: `this-name-is-too-long` is no name"]);
+        check(
+            "thread this-name-is-too-long\n",
+            expect!["my.txt:1:8: `this-name-is-too-long` is no name"],
+        );
     }
 
     #[test]
@@ -666,7 +816,10 @@ mod tests {
     fn refuses_too_much() {
         let threads: String = (0..25).map(|idx| format!("thread t{idx}\n")).collect();
         check(&threads, expect!["my.txt:25:1: there are more than 24 threads"]);
-        check(&format!("thread a\n{}", "call\n".repeat(60)), expect!["my.txt:61:1: more than 60 frames"]);
+        check(
+            &format!("thread a\n{}", "call\n".repeat(60)),
+            expect!["my.txt:61:1: more than 60 frames"],
+        );
         // The thread's first frame is one of them.
         let deepest = format!("thread a\n{}{}", "call\n".repeat(59), "return\n".repeat(59));
         assert!(Scenario::parse("my.txt", &deepest).is_ok());

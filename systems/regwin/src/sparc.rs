@@ -35,19 +35,21 @@ pub fn class(word: u32) -> Class {
     }
 }
 
-/// True for `save`.
 pub fn is_save(word: u32) -> bool {
     word >> 30 == 2 && word >> 19 & 63 == 0x3c
 }
 
-/// True for `restore`.
 pub fn is_restore(word: u32) -> bool {
     word >> 30 == 2 && word >> 19 & 63 == 0x3d
 }
 
-/// True for an instruction that may trap in a program without mistakes: `save`, `restore`, `ta`, floating point.
+/// True for an instruction that may trap in a program without mistakes: `save`,
+/// `restore`, `ta`, floating point.
 pub fn may_trap(word: u32) -> bool {
-    is_save(word) || is_restore(word) || word >> 30 == 2 && word >> 19 & 63 == 0x3a || is_float(word)
+    is_save(word)
+        || is_restore(word)
+        || word >> 30 == 2 && word >> 19 & 63 == 0x3a
+        || is_float(word)
 }
 
 /// True for a load or store.
@@ -67,7 +69,6 @@ pub enum Control {
     Next,
     /// To the target, or on.
     Branch {
-        /// Where to.
         target: u32,
         /// It never goes on.
         is_always: bool,
@@ -81,7 +82,6 @@ pub enum Control {
     },
     /// To the target, and back behind the delay slot.
     Call {
-        /// Where to.
         target: u32,
     },
     /// Back to the caller: `ret`, `retl`.
@@ -90,7 +90,6 @@ pub enum Control {
     Table,
     /// To an address in a register.
     Jump,
-    /// `rett`.
     TrapReturn,
     /// `ta` and its like.
     Trap,
@@ -106,7 +105,8 @@ pub fn control(word: u32, pc: u32) -> Control {
         0 if matches!(word >> 22 & 7, 2 | 6 | 7) => match word >> 25 & 15 {
             0 => Control::Never { annuls },
             condition => {
-                let target = pc.wrapping_add((word << 10).cast_signed().wrapping_shr(8).cast_unsigned());
+                let target =
+                    pc.wrapping_add((word << 10).cast_signed().wrapping_shr(8).cast_unsigned());
                 Control::Branch { target, is_always: condition == 8, annuls }
             }
         },
@@ -123,7 +123,6 @@ pub fn control(word: u32, pc: u32) -> Control {
     }
 }
 
-/// True for `rett`.
 pub fn is_trap_return(word: u32) -> bool {
     control(word, 0) == Control::TrapReturn
 }
@@ -161,7 +160,11 @@ mod tests {
         for (word, expected) in words {
             assert_eq!(class(word), expected, "{word:08x}");
         }
-        assert!(stores_window(0xe03b_a000) && !stores_window(0xe43b_a008) && !stores_window(0xe01b_a000));
+        assert!(
+            stores_window(0xe03b_a000)
+                && !stores_window(0xe43b_a008)
+                && !stores_window(0xe01b_a000)
+        );
         assert!(loads_window(0xe01b_a000) && !loads_window(0xe41b_a008));
         assert!(is_save(0x9de3_bfa0) && is_restore(0x81e8_0000) && may_trap(0x91d0_2000));
     }

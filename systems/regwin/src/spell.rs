@@ -15,7 +15,10 @@ pub const THREADS: [&str; 7] = ["T1", "T2", "T3", "T4", "T5", "T6", "T7"];
 
 const DICTIONARY_BYTES: usize = 50_000;
 /// The largest primes below 400,000, as in `dictionary.c`.
-const PRIMES: [u32; 11] = [399_989, 399_983, 399_979, 399_953, 399_941, 399_937, 399_913, 399_911, 399_899, 399_887, 399_871];
+const PRIMES: [u32; 11] = [
+    399_989, 399_983, 399_979, 399_953, 399_941, 399_937, 399_913, 399_911, 399_899, 399_887,
+    399_871,
+];
 
 /// A bit table in which the words are: 11 bits each.
 pub fn dictionary(words: &str) -> Vec<u8> {
@@ -23,7 +26,8 @@ pub fn dictionary(words: &str) -> Vec<u8> {
     for word in words.lines() {
         for prime in PRIMES {
             let start = word.len() as u32;
-            let add = |sum: u32, c: u8| sum.wrapping_mul(61).wrapping_add(u32::from(c) * (prime & 1023));
+            let add =
+                |sum: u32, c: u8| sum.wrapping_mul(61).wrapping_add(u32::from(c) * (prime & 1023));
             let at = word.bytes().fold(start, add) % prime;
             bits[at as usize / 8] |= 1 << (at % 8);
         }
@@ -64,7 +68,10 @@ mod tests {
     #[test]
     fn the_inputs_have_the_papers_sizes() {
         assert_eq!(DRAFT.len(), 40_500);
-        let density = |words: &str| dictionary(words).iter().map(|it| f64::from(it.count_ones())).sum::<f64>() / 400_000.0;
+        let density = |words: &str| {
+            dictionary(words).iter().map(|number| f64::from(number.count_ones())).sum::<f64>()
+                / 400_000.0
+        };
         assert!((0.38..0.5).contains(&density(WORDS)), "{}", density(WORDS));
     }
 }

@@ -16,15 +16,10 @@ use crate::{sim, spell};
 /// One configuration and what it comes to.
 #[derive(Debug, Clone)]
 pub struct Cell {
-    /// The scheme.
     pub scheme: Scheme,
-    /// The schedule.
     pub schedule: Schedule,
-    /// The behaviour.
     pub behaviour: Behaviour,
-    /// Register windows.
     pub windows: u32,
-    /// What is counted.
     pub counts: Counts,
 }
 
@@ -39,7 +34,10 @@ struct Image {
 fn image(scheme: Scheme, schedule: Schedule, machines: [&Core; 2]) -> Result<Image, ToolError> {
     let recipe = Recipe::new(Program::Spell, scheme, schedule);
     let (path, code) = work::image(&recipe)?;
-    let elf = std::fs::read(&path).map_err(|error| ToolError { ran: format!("read {}", path.display()), said: error.to_string() })?;
+    let elf = std::fs::read(&path).map_err(|error| ToolError {
+        ran: format!("read {}", path.display()),
+        said: error.to_string(),
+    })?;
     let costs = sim::costs(&recipe, &code, machines);
     Ok(Image { recipe, code, elf, costs })
 }
@@ -49,20 +47,31 @@ pub fn trace(behaviour: Behaviour) -> Result<Trace, Fault> {
     let cores = work::cores();
     let machines = [&cores[0], &cores[1]];
     let image = image(Scheme::Ns, Schedule::Fifo, machines)?;
-    trace::record(&image.code, &image.elf, &spell::blobs(behaviour), &spell::THREADS.map(str::to_owned), machines)
+    trace::record(
+        &image.code,
+        &image.elf,
+        &spell::blobs(behaviour),
+        &spell::THREADS.map(str::to_owned),
+        machines,
+    )
 }
 
-/// The events of a scenario with the FIFO schedule. Recorded with `snp`, in which going to sleep is a switch of its own; without
-/// sharing both switches are one place in the code, and cannot be told apart.
+/// The events of a scenario with the FIFO schedule. Recorded with `snp`, in which going to
+/// sleep is a switch of its own; without sharing both switches are one place in the code, and
+/// cannot be told apart.
 pub fn scenario_trace(scenario: &Scenario) -> Result<Trace, Fault> {
     let cores = work::cores();
     let machines = [&cores[0], &cores[1]];
     let (path, code) = work::image(&Recipe::new(Program::Scenario, Scheme::Snp, Schedule::Fifo))?;
-    let elf = std::fs::read(&path).map_err(|error| ToolError { ran: format!("read {}", path.display()), said: error.to_string() })?;
+    let elf = std::fs::read(&path).map_err(|error| ToolError {
+        ran: format!("read {}", path.display()),
+        said: error.to_string(),
+    })?;
     trace::record(&code, &elf, &scenario.blobs(), &scenario.names(), machines)
 }
 
-/// The longest switch of each scheme with so many windows on each machine, and of the underflows that it causes later.
+/// The longest switch of each scheme with so many windows on each machine, and of the underflows
+/// that it causes later.
 pub fn worst(scheme: Scheme, windows: u32) -> Result<[(u64, u64); 2], ToolError> {
     let cores = work::cores();
     let image = image(scheme, Schedule::Fifo, [&cores[0], &cores[1]])?;
@@ -78,7 +87,8 @@ pub fn replay(trace: &Trace, scheme: Scheme, windows: u32) -> Result<Counts, Fau
 
 /// The columns of a sweep: scheme and schedule.
 pub fn columns() -> Vec<(Scheme, Schedule)> {
-    let sets = Scheme::ALL.into_iter().filter(|it| it.shares()).map(|it| (it, Schedule::WorkingSet));
+    let sets =
+        Scheme::ALL.into_iter().filter(|it| it.shares()).map(|it| (it, Schedule::WorkingSet));
     Scheme::ALL.into_iter().map(|it| (it, Schedule::Fifo)).chain(sets).collect()
 }
 
@@ -87,22 +97,33 @@ pub fn n_cells(n_behaviours: usize, n_windows: usize) -> u64 {
     (columns().len() * n_behaviours * n_windows) as u64
 }
 
-/// Runs `behaviours` with each of `windows`, every scheme and schedule; `done` hears of each cell.
-/// Threads whose windows never stay are scheduled alike by both schedules, so they have FIFO cells only.
-pub fn sweep(behaviours: &[Behaviour], windows: &[u32], done: &(dyn Fn() + Sync)) -> Result<Vec<Cell>, Fault> {
+/// Runs `behaviours` with each of `windows`, every scheme and schedule; `done` hears of
+/// each cell. Threads whose windows never stay are scheduled alike by both schedules, so
+/// they have FIFO cells only.
+pub fn sweep(
+    behaviours: &[Behaviour],
+    windows: &[u32],
+    done: &(dyn Fn() + Sync),
+) -> Result<Vec<Cell>, Fault> {
     let cores = work::cores();
     let machines = [&cores[0], &cores[1]];
     let fifo = Scheme::ALL.map(|it| image(it, Schedule::Fifo, machines));
     let fifo: Vec<Image> = fifo.into_iter().collect::<Result<_, _>>()?;
     let shared: Vec<Scheme> = Scheme::ALL.into_iter().filter(|it| it.shares()).collect();
-    let sets: Vec<Image> = shared.iter().map(|it| image(*it, Schedule::WorkingSet, machines)).collect::<Result<_, _>>()?;
+    let sets: Vec<Image> = shared
+        .iter()
+        .map(|it| image(*it, Schedule::WorkingSet, machines))
+        .collect::<Result<_, _>>()?;
     let names = spell::THREADS.map(str::to_owned);
     let traces: Vec<(Behaviour, Trace, Trace)> = behaviours
         .iter()
         .map(|behaviour| {
             let blobs = spell::blobs(*behaviour);
             let of = |scheme: Scheme| {
-                let image = fifo.iter().find(|it| it.recipe.scheme == scheme).expect("every scheme has an image");
+                let image = fifo
+                    .iter()
+                    .find(|it| it.recipe.scheme == scheme)
+                    .expect("every scheme has an image");
                 trace::record(&image.code, &image.elf, &blobs, &names, machines)
             };
             Ok((*behaviour, of(Scheme::Ns)?, of(Scheme::Flat)?))
@@ -117,10 +138,22 @@ pub fn sweep(behaviours: &[Behaviour], windows: &[u32], done: &(dyn Fn() + Sync)
     let run = |(image, behaviour, n): (&Image, Behaviour, u32)| -> Result<Cell, Fault> {
         let Recipe { scheme, schedule, .. } = image.recipe;
         let counts = if schedule == Schedule::Fifo {
-            let (_, windowed, flat) = traces.iter().find(|it| it.0 == behaviour).expect("every behaviour has a trace");
+            let (_, windowed, flat) = traces
+                .iter()
+                .find(|trace| trace.0 == behaviour)
+                .expect("every behaviour has a trace");
             if scheme == Scheme::Flat { flat } else { windowed }.replay(&*image.costs, n)
         } else {
-            sim::simulate(&image.recipe, &image.code, &image.elf, n, &spell::blobs(behaviour), &names, machines)?.counts
+            sim::simulate(
+                &image.recipe,
+                &image.code,
+                &image.elf,
+                n,
+                &spell::blobs(behaviour),
+                &names,
+                machines,
+            )?
+            .counts
         };
         done();
         Ok(Cell { scheme, schedule, behaviour, windows: n, counts })
@@ -137,12 +170,12 @@ pub fn sweep(behaviours: &[Behaviour], windows: &[u32], done: &(dyn Fn() + Sync)
     };
     let results: Vec<Result<Vec<(usize, Cell)>, Fault>> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..n_workers).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().map(|it| it.join().expect("a worker does not panic")).collect()
+        workers.into_iter().map(|worker| worker.join().expect("a worker does not panic")).collect()
     });
     let mut cells = Vec::new();
     for result in results {
         cells.extend(result?);
     }
-    cells.sort_by_key(|it| it.0);
-    Ok(cells.into_iter().map(|it| it.1).collect())
+    cells.sort_by_key(|cell| cell.0);
+    Ok(cells.into_iter().map(|cell| cell.1).collect())
 }

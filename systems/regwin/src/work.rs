@@ -12,7 +12,6 @@ use crate::qemu::{self, Blob};
 /// What a run did.
 #[derive(Debug, Clone)]
 pub struct Done {
-    /// What is counted.
     pub counts: Counts,
     /// What the program printed, without the runtime's own lines.
     pub output: String,
@@ -51,7 +50,12 @@ pub fn image(recipe: &Recipe) -> Result<(std::path::PathBuf, Code), ToolError> {
 }
 
 /// Runs a recipe under the plugin.
-pub fn run(recipe: &Recipe, windows: u32, blobs: &[Blob], threads: &[String]) -> Result<Done, Fault> {
+pub fn run(
+    recipe: &Recipe,
+    windows: u32,
+    blobs: &[Blob],
+    threads: &[String],
+) -> Result<Done, Fault> {
     let (path, code) = image(recipe)?;
     let cores = cores();
     let machines = [&cores[0], &cores[1]];
@@ -63,14 +67,23 @@ pub fn run(recipe: &Recipe, windows: u32, blobs: &[Blob], threads: &[String]) ->
 /// Runs a recipe without counting anything; what the program printed.
 pub fn run_plain(recipe: &Recipe, windows: u32, blobs: &[Blob]) -> Result<String, Fault> {
     let (path, code) = image(recipe)?;
-    let raw = qemu::run(&path, &code, windows, blobs, None, matches!(recipe.variant, Variant::Preempt | Variant::Float))?;
+    let raw = qemu::run(
+        &path,
+        &code,
+        windows,
+        blobs,
+        None,
+        matches!(recipe.variant, Variant::Preempt | Variant::Float),
+    )?;
     finished(&raw.console)
 }
 
 /// The program's lines if it came to its end; what the runtime says, if not.
 pub fn finished(console: &str) -> Result<String, Fault> {
-    let (ours, theirs): (Vec<&str>, Vec<&str>) = console.lines().partition(|line| line.starts_with("regwin: "));
-    let said: Vec<String> = ours.iter().map(|line| line.trim_start_matches("regwin: ").to_owned()).collect();
+    let (ours, theirs): (Vec<&str>, Vec<&str>) =
+        console.lines().partition(|line| line.starts_with("regwin: "));
+    let said: Vec<String> =
+        ours.iter().map(|line| line.trim_start_matches("regwin: ").to_owned()).collect();
     if said != ["done"] {
         return Err(Fault::Program(said));
     }

@@ -1,4 +1,5 @@
-//! The assembly leaves the processor the three instructions that a write of `%psr` or `%wim` may take.
+//! The assembly leaves the processor the three instructions that a write of `%psr` or `%wim` may
+//! take.
 //!
 //! QEMU writes at once, so no run can show a mistake. This reads the words of every image.
 
@@ -34,9 +35,10 @@ fn names_windowed(word: u32) -> bool {
     }
 }
 
-/// Where a window instruction may come sooner, because the mask before and after both allow it: the emulated
-/// restores stay inside the thread's windows, and an overflow returns to the window that the `save` was run in,
-/// which is no thread's reserved one before or after. Label and length in bytes.
+/// Where a window instruction may come sooner, because the mask before and after both allow it:
+/// the emulated restores stay inside the thread's windows, and an overflow returns to the
+/// window that the `save` was run in, which is no thread's reserved one before or after. Label
+/// and length in bytes.
 const EITHER_MASK_WILL_DO: [(&str, u32); 6] = [
     ("lone_underflow", 8),
     ("underflow_plain", 8),
@@ -47,7 +49,11 @@ const EITHER_MASK_WILL_DO: [(&str, u32); 6] = [
 ];
 
 /// What is wrong with these words; a fault is an index and a sentence.
-fn faults(words: &[u32], is_switch: bool, may_be_early: impl Fn(usize) -> bool) -> Vec<(usize, &'static str)> {
+fn faults(
+    words: &[u32],
+    is_switch: bool,
+    may_be_early: impl Fn(usize) -> bool,
+) -> Vec<(usize, &'static str)> {
     let mut found = Vec::new();
     for (idx, word) in words.iter().enumerate() {
         let following = || (idx + 1..words.len()).take(3).map(|at| (at, words[at]));
@@ -55,7 +61,9 @@ fn faults(words: &[u32], is_switch: bool, may_be_early: impl Fn(usize) -> bool) 
             Some(WRITE_WIM) => {
                 // What follows a jump is its delay slot; behind that, other code comes.
                 for (at, next) in following() {
-                    if (sparc::is_save(next) || sparc::is_restore(next) || op3(next) == Some(RETT)) && !may_be_early(at) {
+                    if (sparc::is_save(next) || sparc::is_restore(next) || op3(next) == Some(RETT))
+                        && !may_be_early(at)
+                    {
                         found.push((at, "a window instruction may still see the old %wim"));
                     }
                 }
@@ -67,7 +75,10 @@ fn faults(words: &[u32], is_switch: bool, may_be_early: impl Fn(usize) -> bool) 
                         found.push((at, "an instruction may still see the old %psr"));
                     }
                     if is_switch && names_windowed(next) {
-                        found.push((at, "an instruction may still name registers of the old window"));
+                        found.push((
+                            at,
+                            "an instruction may still name registers of the old window",
+                        ));
                     }
                 }
             }
@@ -81,14 +92,32 @@ fn faults(words: &[u32], is_switch: bool, may_be_early: impl Fn(usize) -> bool) 
 fn every_image_keeps_the_delays() {
     let mut n_writes = 0;
     let plain = |scheme, schedule| Recipe::new(Program::Scenario, scheme, schedule);
-    let mut recipes: Vec<Recipe> = Scheme::ALL.into_iter().flat_map(|it| Schedule::ALL.map(|schedule| plain(it, schedule))).collect();
+    let mut recipes: Vec<Recipe> = Scheme::ALL
+        .into_iter()
+        .flat_map(|it| Schedule::ALL.map(|schedule| plain(it, schedule)))
+        .collect();
     for allocate in Allocate::ALL {
-        recipes.extend([Scheme::Snp, Scheme::Sp].map(|scheme| Recipe { allocate, ..plain(scheme, Schedule::Fifo) }));
+        recipes.extend(
+            [Scheme::Snp, Scheme::Sp]
+                .map(|scheme| Recipe { allocate, ..plain(scheme, Schedule::Fifo) }),
+        );
     }
-    for variant in [Variant::Checked, Variant::Preempt, Variant::Float, Variant::Fpu, Variant::CopyAll] {
-        recipes.extend([Scheme::Snp, Scheme::Sp, Scheme::Adaptive].map(|scheme| Recipe { variant, ..plain(scheme, Schedule::Fifo) }));
+    for variant in
+        [Variant::Checked, Variant::Preempt, Variant::Float, Variant::Fpu, Variant::CopyAll]
+    {
+        recipes.extend(
+            [Scheme::Snp, Scheme::Sp, Scheme::Adaptive]
+                .map(|scheme| Recipe { variant, ..plain(scheme, Schedule::Fifo) }),
+        );
     }
-    for variant in [Variant::Checked, Variant::Preempt, Variant::Float, Variant::Fpu, Variant::TwoATrap, Variant::FourATrap] {
+    for variant in [
+        Variant::Checked,
+        Variant::Preempt,
+        Variant::Float,
+        Variant::Fpu,
+        Variant::TwoATrap,
+        Variant::FourATrap,
+    ] {
         recipes.push(Recipe { variant, ..plain(Scheme::Ns, Schedule::Fifo) });
     }
     for recipe in recipes {
@@ -96,34 +125,55 @@ fn every_image_keeps_the_delays() {
         for (range, is_switch) in [(&code.traps, false), (&code.switches, true)] {
             let first = ((range.start - code.base) / 4) as usize;
             let words = &code.words[first..((range.end - code.base) / 4) as usize];
-            n_writes += words.iter().filter(|it| matches!(op3(**it), Some(WRITE_PSR | WRITE_WIM))).count();
-            let early: Vec<_> =
-                EITHER_MASK_WILL_DO.iter().filter_map(|(label, length)| code.try_address(label).map(|at| at..at + length)).collect();
-            let may_be_early = |idx: usize| early.iter().any(|it| it.contains(&code.address_of(first + idx)));
+            n_writes += words
+                .iter()
+                .filter(|word| matches!(op3(**word), Some(WRITE_PSR | WRITE_WIM)))
+                .count();
+            let early: Vec<_> = EITHER_MASK_WILL_DO
+                .iter()
+                .filter_map(|(label, length)| code.try_address(label).map(|at| at..at + length))
+                .collect();
+            let may_be_early =
+                |idx: usize| early.iter().any(|set| set.contains(&code.address_of(first + idx)));
             let found = faults(words, is_switch, may_be_early);
-            let named: Vec<String> = found.iter().map(|(idx, why)| format!("{:#x}: {why}", code.address_of(first + idx))).collect();
+            let named: Vec<String> = found
+                .iter()
+                .map(|(idx, why)| format!("{:#x}: {why}", code.address_of(first + idx)))
+                .collect();
             assert!(named.is_empty(), "{recipe:?}: {named:#?}");
         }
     }
     assert!(n_writes > 20, "the test looks at the writes: {n_writes}");
 }
 
-/// The ports write no mask that is needed sooner, but for overflows, which return to a window that both masks allow.
+/// The ports write no mask that is needed sooner, but for overflows, which return to a window
+/// that both masks allow.
 #[test]
 fn the_ports_keep_the_delays() {
     for rtos in Rtos::BOTH {
         let defines = ["-DTHREADS=2", "-DDEPTH=1", "-DTURNS=9"].map(str::to_owned);
-        let image = Image { rtos, ported: true, windows: 8, clang: false, program: "turns.c", defines: &defines };
+        let image = Image {
+            rtos,
+            ported: true,
+            windows: 8,
+            clang: false,
+            program: "turns.c",
+            defines: &defines,
+        };
         let folder = tempfile::tempdir().expect("a scratch folder");
         let elf = std::fs::read(image.build(folder.path(), &[])).expect("it was linked");
         let code = Code::parse(&elf).expect("it is an image");
         let at = |name: &str| ((code.address(name) - code.base) / 4) as usize;
         let ends = [at("rw_switch"), at("__switch_end")];
-        for (words, is_switch) in [(at("rw_overflow")..at("__trap_end"), false), (ends[0]..ends[1], true)] {
+        for (words, is_switch) in
+            [(at("rw_overflow")..at("__trap_end"), false), (ends[0]..ends[1], true)]
+        {
             let first = words.start;
             let found = faults(&code.words[words], is_switch, |_| false);
-            let named: Vec<String> =
-                found.iter().map(|(idx, why)| format!("{}: {why}", code.place(code.address_of(first + idx)))).collect();
+            let named: Vec<String> = found
+                .iter()
+                .map(|(idx, why)| format!("{}: {why}", code.place(code.address_of(first + idx))))
+                .collect();
             assert!(named.is_empty(), "{rtos:?}: {named:#?}");
         }
     }

@@ -1,4 +1,5 @@
-//! Threads that compute with floating point get what the same C computes here, whatever runs between their instructions.
+//! Threads that compute with floating point get what the same C computes here, whatever runs
+//! between their instructions.
 
 mod support;
 
@@ -113,7 +114,8 @@ const THERE: &str = r#"
 "#;
 
 fn source(begins: &str, defines: &[(&str, String)]) -> String {
-    let defines: String = defines.iter().map(|(name, value)| format!("#define {name} {value}\n")).collect();
+    let defines: String =
+        defines.iter().map(|(name, value)| format!("#define {name} {value}\n")).collect();
     format!("{defines}{begins}{WORK}{SHOW}MAIN\n")
 }
 
@@ -123,25 +125,57 @@ fn here(n_threads: u32, seed: u32) -> String {
     let text = source(HERE, &[("N", n_threads.to_string()), ("SEED", format!("{seed}u"))]);
     std::fs::write(folder.path().join("here.c"), text).expect("the program");
     let mut gcc = Command::new("gcc");
-    support::run(gcc.current_dir(folder.path()).args(["-O2", "-std=gnu11", "-ffp-contract=off", "here.c", "-lm", "-o", "here"]));
+    support::run(gcc.current_dir(folder.path()).args([
+        "-O2",
+        "-std=gnu11",
+        "-ffp-contract=off",
+        "here.c",
+        "-lm",
+        "-o",
+        "here",
+    ]));
     support::run(&mut Command::new(folder.path().join("here")))
 }
 
-/// What the runtime's threads compute; `quantum` is the ticks between interrupts, 0 for threads that switch by themselves.
+/// What the runtime's threads compute; `quantum` is the ticks between interrupts, 0 for threads
+/// that switch by themselves.
 fn there(build: Build, n_threads: u32, seed: u32, quantum: u32) -> String {
     let switches = u32::from(quantum == 0 || seed.is_multiple_of(2));
     let start = if quantum == 0 { String::new() } else { format!("thr_preempt({quantum})") };
     let n = ("N", n_threads.to_string());
-    support::printed(build, &source(THERE, &[n, ("SEED", format!("{seed}u")), ("SWITCHES", switches.to_string()), ("START", start)]))
+    support::printed(
+        build,
+        &source(
+            THERE,
+            &[
+                n,
+                ("SEED", format!("{seed}u")),
+                ("SWITCHES", switches.to_string()),
+                ("START", start),
+            ],
+        ),
+    )
 }
 
 fn compare(options: &[&str], quantum: impl Fn(&mut fastrand::Rng) -> u32) {
     for (seed, scheme) in SCHEMES.into_iter().cycle().take(3 * SCHEMES.len()).enumerate() {
         let mut rng = fastrand::Rng::with_seed(seed as u64);
-        let build = Build { options, flags: &["-fno-math-errno"], clang: seed % 5 == 4, windows: rng.u32(4..=32), ..Build::of(scheme) };
+        let build = Build {
+            options,
+            flags: &["-fno-math-errno"],
+            clang: seed % 5 == 4,
+            windows: rng.u32(4..=32),
+            ..Build::of(scheme)
+        };
         let (n_threads, quantum) = (rng.u32(2..=9), quantum(&mut rng));
-        let what = format!("seed {seed}, {build:?}, {n_threads} threads, an interrupt each {quantum} ticks");
-        assert_eq!(there(build, n_threads, seed as u32, quantum), here(n_threads, seed as u32) + "regwin: done\n", "{what}");
+        let what = format!(
+            "seed {seed}, {build:?}, {n_threads} threads, an interrupt each {quantum} ticks"
+        );
+        assert_eq!(
+            there(build, n_threads, seed as u32, quantum),
+            here(n_threads, seed as u32) + "regwin: done\n",
+            "{what}"
+        );
     }
 }
 
@@ -163,7 +197,8 @@ fn main_and(threads: &str, main: &str) -> String {
     )
 }
 
-/// Each thread adds thirds with its own rounding, in turns with the others; the sums differ in their last bits.
+/// Each thread adds thirds with its own rounding, in turns with the others; the sums differ
+/// in their last bits.
 #[test]
 fn rounding_is_each_threads_own() {
     let threads = r#"
@@ -206,19 +241,30 @@ int main(void)
 "#;
     let folder = measure::scratch::folder().expect("a folder");
     std::fs::write(folder.path().join("here.c"), here).expect("the program");
-    support::run(Command::new("gcc").current_dir(folder.path()).args(["-O1", "-frounding-math", "here.c", "-lm", "-o", "here"]));
+    support::run(Command::new("gcc").current_dir(folder.path()).args([
+        "-O1",
+        "-frounding-math",
+        "here.c",
+        "-lm",
+        "-o",
+        "here",
+    ]));
     let expected = support::run(&mut Command::new(folder.path().join("here")));
     let mut sums: Vec<&str> = expected.lines().collect();
     sums.dedup();
     assert_eq!(sums.len(), 3, "the sums tell the modes apart: {expected}");
     for scheme in SCHEMES {
         let build = Build { options: &["fpu"], ..Build::of(scheme) };
-        assert_eq!(support::printed(build, &main_and(threads, main)), format!("{expected}regwin: done\n"), "{scheme:?}");
+        assert_eq!(
+            support::printed(build, &main_and(threads, main)),
+            format!("{expected}regwin: done\n"),
+            "{scheme:?}"
+        );
     }
 }
 
-/// A thread that does not compute with floating point never gets it, and one that ended leaves it free: its record and its stack
-/// are used for other things at once.
+/// A thread that does not compute with floating point never gets it, and one that ended leaves it
+/// free: its record and its stack are used for other things at once.
 #[test]
 fn threads_without_floating_point_never_get_it() {
     let threads = r#"
@@ -250,7 +296,11 @@ static void count(void *arg)
     for scheme in SCHEMES {
         for windows in [4, 32] {
             let build = Build { options: &["fpu"], windows, ..Build::of(scheme) };
-            assert_eq!(support::printed(build, &main_and(threads, main)), "0\nregwin: done\n", "{scheme:?}, {windows} windows");
+            assert_eq!(
+                support::printed(build, &main_and(threads, main)),
+                "0\nregwin: done\n",
+                "{scheme:?}, {windows} windows"
+            );
         }
     }
 }
@@ -258,7 +308,8 @@ static void count(void *arg)
 /// Without the option it is a trap that is named, also for a thread that has another one behind it.
 #[test]
 fn without_the_option_a_float_is_a_named_trap() {
-    for (name, what) in [("adds", "x = x + 1;"), ("compares", "if (x > 1) console_text(\"more\");")] {
+    for (name, what) in [("adds", "x = x + 1;"), ("compares", "if (x > 1) console_text(\"more\");")]
+    {
         let thread = format!(
             "static volatile float x; static struct thr t; static unsigned s[512] __attribute__((aligned(8)));\n\
              static void run(void *arg) {{ (void)arg; {what} }}"
@@ -266,7 +317,11 @@ fn without_the_option_a_float_is_a_named_trap() {
         let main = format!("thr_create(&t, \"{name}\", s, sizeof s, run, 0);");
         for scheme in SCHEMES {
             let text = support::printed(Build::of(scheme), &main_and(&thread, &main));
-            assert!(text.starts_with("regwin: trap 00000004 at ") && text.ends_with(&format!(" in {name}\n")), "{scheme:?}: {text}");
+            assert!(
+                text.starts_with("regwin: trap 00000004 at ")
+                    && text.ends_with(&format!(" in {name}\n")),
+                "{scheme:?}: {text}"
+            );
         }
     }
 }
@@ -275,14 +330,26 @@ fn without_the_option_a_float_is_a_named_trap() {
 #[test]
 fn software_floating_point_is_refused_with_a_reason() {
     let folder = measure::scratch::folder().expect("a folder");
-    std::fs::write(folder.path().join("program.c"), main_and("double x; void f(void) { x = x * 2; }", "")).expect("the program");
+    std::fs::write(
+        folder.path().join("program.c"),
+        main_and("double x; void f(void) { x = x * 2; }", ""),
+    )
+    .expect("the program");
     let build = Build::of(Scheme::Sp);
     let compile = |more: &[&str]| {
-        let out = support::compiler(&build).current_dir(folder.path()).args(more).arg("program.c").output().expect("the compiler starts");
+        let out = support::compiler(&build)
+            .current_dir(folder.path())
+            .args(more)
+            .arg("program.c")
+            .output()
+            .expect("the compiler starts");
         (out.status.success(), String::from_utf8_lossy(&out.stderr).into_owned())
     };
     let (done, said) = compile(&["-msoft-float"]);
-    assert!(!done && said.contains("-msoft-float needs __adddf3") && said.contains("use FPU"), "{said}");
+    assert!(
+        !done && said.contains("-msoft-float needs __adddf3") && said.contains("use FPU"),
+        "{said}"
+    );
     let (done, said) = compile(&["-msoft-float", "-DTHR_SOFT_FLOAT"]);
     assert!(done, "{said}");
     let (done, said) = compile(&[]);

@@ -1,4 +1,5 @@
-//! Priorities, mutexes and semaphores do what a plain model of them does; interrupts nest; what is wrong is refused or named.
+//! Priorities, mutexes and semaphores do what a plain model of them does; interrupts nest; what is
+//! wrong is refused or named.
 
 mod support;
 
@@ -66,13 +67,15 @@ impl Script {
             }
             table.push_str("{0,0,0}},\n");
         }
-        let priorities: String = self.priorities.iter().map(|it| format!("{it},")).collect();
+        let priorities: String =
+            self.priorities.iter().map(|priority| format!("{priority},")).collect();
         let create = if self.has_priorities {
             "thr_create_at(priorities[i], &threads[i], \"t\", stacks[i], sizeof stacks[i], run, (void *)i)"
         } else {
             "thr_create(&threads[i], \"t\", stacks[i], sizeof stacks[i], run, (void *)i)"
         };
-        let change = if self.has_priorities { "r = thr_set_priority(&threads[s->a], s->b)" } else { "" };
+        let change =
+            if self.has_priorities { "r = thr_set_priority(&threads[s->a], s->b)" } else { "" };
         format!(
             r#"
 #include <regwin.h>
@@ -157,13 +160,13 @@ impl<'a> Model<'a> {
             takers: Default::default(),
             joiners: vec![Vec::new(); n],
         };
-        (0..n).for_each(|it| model.push(it));
+        (0..n).for_each(|idx| model.push(idx));
         model
     }
 
     /// Behind those that are as urgent.
     fn insert(list: &mut Vec<usize>, priority: &[u32], t: usize) {
-        let at = list.iter().position(|it| priority[*it] > priority[t]).unwrap_or(list.len());
+        let at = list.iter().position(|idx| priority[*idx] > priority[t]).unwrap_or(list.len());
         list.insert(at, t);
     }
 
@@ -183,12 +186,13 @@ impl<'a> Model<'a> {
             return;
         }
         let held = (0..MUTEXES).filter(|m| self.owner[*m] == Some(t));
-        let lent = held.filter_map(|m| self.lockers[m].first().map(|it| self.priority[*it])).min();
+        let lent =
+            held.filter_map(|m| self.lockers[m].first().map(|locker| self.priority[*locker])).min();
         let priority = self.base[t].min(lent.unwrap_or(u32::MAX));
         if priority == self.priority[t] {
             return;
         }
-        let joined = self.joiners.iter().position(|it| it.contains(&t));
+        let joined = self.joiners.iter().position(|joiner| joiner.contains(&t));
         let list = match (self.waits[t], joined) {
             (Some(Step::Lock(m)), _) => &mut self.lockers[m],
             (Some(Step::Take(s)), _) => &mut self.takers[s],
@@ -196,7 +200,7 @@ impl<'a> Model<'a> {
             _ => &mut self.ready,
         };
         let was_there = list.contains(&t);
-        list.retain(|it| *it != t);
+        list.retain(|list| *list != t);
         self.priority[t] = priority;
         if was_there {
             Model::insert(list, &self.priority, t);
@@ -206,7 +210,8 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The result of a step, or nothing if the thread waits. True if the thread goes behind those that are as urgent.
+    /// The result of a step, or nothing if the thread waits. True if the thread goes behind those
+    /// that are as urgent.
     fn step(&mut self, t: usize, step: Step) -> (Option<u8>, bool) {
         match step {
             Step::Yield => return (Some(b'0'), true),
@@ -220,7 +225,8 @@ impl<'a> Model<'a> {
                     if it == t {
                         return (Some(b'3'), false);
                     }
-                    next = if let Some(Step::Lock(m)) = self.waits[it] { self.owner[m] } else { None };
+                    next =
+                        if let Some(Step::Lock(m)) = self.waits[it] { self.owner[m] } else { None };
                 }
                 self.waits[t] = Some(step);
                 Model::insert(&mut self.lockers[m], &self.priority, t);
@@ -231,7 +237,8 @@ impl<'a> Model<'a> {
                 if self.owner[m] != Some(t) {
                     return (Some(b'1'), false);
                 }
-                let next = if self.lockers[m].is_empty() { None } else { Some(self.lockers[m].remove(0)) };
+                let next =
+                    if self.lockers[m].is_empty() { None } else { Some(self.lockers[m].remove(0)) };
                 self.owner[m] = next;
                 self.wake(next.into_iter().collect());
                 self.settle(t);
@@ -276,7 +283,10 @@ impl<'a> Model<'a> {
         let letter = |t: usize, base: u8| char::from(base + t as u8);
         let mut running: VecDeque<usize> = VecDeque::new();
         loop {
-            let Some(t) = running.pop_front().or_else(|| (!self.ready.is_empty()).then(|| self.ready.remove(0))) else {
+            let Some(t) = running
+                .pop_front()
+                .or_else(|| (!self.ready.is_empty()).then(|| self.ready.remove(0)))
+            else {
                 return self.trace;
             };
             if let Some(result) = pending[t].take() {
@@ -297,12 +307,16 @@ impl<'a> Model<'a> {
             if result.is_none() {
                 continue;
             }
-            let first = self.ready.first().map(|it| self.priority[*it]);
+            let first = self.ready.first().map(|ready| self.priority[*ready]);
             if goes_behind {
                 self.push(t);
             } else if self.script.has_priorities && first.is_some_and(|it| it < self.priority[t]) {
                 // It is preempted, and stays the first of its priority.
-                let at = self.ready.iter().position(|it| self.priority[*it] >= self.priority[t]).unwrap_or(self.ready.len());
+                let at = self
+                    .ready
+                    .iter()
+                    .position(|idx| self.priority[*idx] >= self.priority[t])
+                    .unwrap_or(self.ready.len());
                 self.ready.insert(at, t);
             } else {
                 running.push_front(t);
@@ -321,8 +335,18 @@ fn threads_run_in_the_order_of_a_plain_model() {
         let script = Script::random(&mut rng, options.contains(&"priorities"));
         let expected = Model::new(&script).run();
         let scheme = SCHEMES[seed as usize / 4 % 4];
-        let build = Build { options, windows: rng.u32(4..=32), clang: rng.u32(..4) == 0, ..Build::of(scheme) };
-        assert_eq!(support::printed(build, &script.program()), expected, "seed {seed}, {build:?}: {:?}", script.steps);
+        let build = Build {
+            options,
+            windows: rng.u32(4..=32),
+            clang: rng.u32(..4) == 0,
+            ..Build::of(scheme)
+        };
+        assert_eq!(
+            support::printed(build, &script.program()),
+            expected,
+            "seed {seed}, {build:?}: {:?}",
+            script.steps
+        );
     }
 }
 
@@ -376,7 +400,8 @@ void machine_idle(void *x) {{ (void)x; while (thr_alive() > ALIVE) machine_wait(
     )
 }
 
-/// Handlers go deep themselves, so windows of the interrupted handler and thread are stored and loaded meanwhile.
+/// Handlers go deep themselves, so windows of the interrupted handler and thread are
+/// stored and loaded meanwhile.
 #[test]
 fn interrupts_nest_by_level() {
     let body = r#"
@@ -416,7 +441,11 @@ static void run(void *x)
     for scheme in SCHEMES {
         for windows in [4, 5, 8, 31] {
             let build = Build { options: &["preempt"], windows, ..Build::of(scheme) };
-            assert_eq!(support::printed(build, &irq_program(body, "")), nested, "{scheme:?}, {windows} windows");
+            assert_eq!(
+                support::printed(build, &irq_program(body, "")),
+                nested,
+                "{scheme:?}, {windows} windows"
+            );
         }
         let build = Build { options: &["preempt"], ..Build::of(scheme) };
         let text = support::printed(build, &irq_program(&deeper, ""));
@@ -465,7 +494,8 @@ static void run(void *x)
     }
 }
 
-/// Four threads take from a pool of three blocks, fill what they have, and give it back after others have run.
+/// Four threads take from a pool of three blocks, fill what they have, and give it back
+/// after others have run.
 #[test]
 fn a_block_of_a_pool_has_one_owner_and_a_thread_waits_for_the_next() {
     let program = r#"
@@ -514,12 +544,17 @@ void machine_idle(void *unused)
     for scheme in SCHEMES {
         for options in [&[][..], &["priorities"], &["preempt", "working-set"]] {
             let build = Build { options, ..Build::of(scheme) };
-            assert_eq!(support::printed(build, program), "taken 400, wrong 0\nregwin: done\n", "{scheme:?}, {options:?}");
+            assert_eq!(
+                support::printed(build, program),
+                "taken 400, wrong 0\nregwin: done\n",
+                "{scheme:?}, {options:?}"
+            );
         }
     }
 }
 
-/// The one block is the running thread's; a wait for it ends after two ticks, and a handler gives and takes it.
+/// The one block is the running thread's; a wait for it ends after two ticks, and a handler
+/// gives and takes it.
 #[test]
 fn a_wait_for_a_block_ends_after_a_time_and_handlers_use_pools() {
     let body = r#"
@@ -550,25 +585,36 @@ static void run(void *x)
     let text = "first 1\nnone 1\nhandler has it 1\nand no other 1\nagain 1\n";
     for scheme in SCHEMES {
         let build = Build { options: &["preempt"], ..Build::of(scheme) };
-        assert_eq!(support::printed(build, &irq_program(body, "thr_preempt(1000);")), text, "{scheme:?}");
+        assert_eq!(
+            support::printed(build, &irq_program(body, "thr_preempt(1000);")),
+            text,
+            "{scheme:?}"
+        );
     }
 }
 
 #[test]
 fn what_is_wrong_with_an_interrupt_is_named() {
-    let unhandled =
-        "#define ALIVE 0\nstatic void run(void *x) { (void)x; *(volatile unsigned *)0x80000240 |= 1 << 5; irq_raise(5); deep(3); }";
+    let unhandled = "#define ALIVE 0\nstatic void run(void *x) { (void)x; *(volatile unsigned *)0x80000240 |= 1 << 5; irq_raise(5); deep(3); }";
     let floats = "#define ALIVE 0\nstatic volatile double d;\nstatic void on(void *x) { (void)x; d = d + 1; }\n\
                   static void run(void *x) { (void)x; d = d * 2; irq_attach(5, on, 0); irq_raise(5); say(\"on\", deep(3)); }";
     for scheme in SCHEMES {
         let build = Build { options: &["preempt", "fpu"], ..Build::of(scheme) };
-        assert_eq!(support::printed(build, &irq_program(unhandled, "")), "regwin: interrupt 5 has no handler\n", "{scheme:?}");
+        assert_eq!(
+            support::printed(build, &irq_program(unhandled, "")),
+            "regwin: interrupt 5 has no handler\n",
+            "{scheme:?}"
+        );
         let text = support::printed(build, &irq_program(floats, ""));
-        assert!(text.starts_with("regwin: trap 00000004 at ") && text.ends_with(" in t\n"), "{scheme:?}: {text}");
+        assert!(
+            text.starts_with("regwin: trap 00000004 at ") && text.ends_with(" in t\n"),
+            "{scheme:?}: {text}"
+        );
     }
 }
 
-/// A program's own trap, taken with any number of windows in use; its vector counts in the locals of the trap's window.
+/// A program's own trap, taken with any number of windows in use; its vector counts in the locals
+/// of the trap's window.
 #[test]
 fn a_program_adds_entries_to_the_trap_table() {
     let body = r#"
@@ -597,16 +643,24 @@ static void run(void *x)
     say("types ", n_traps);
 }
 "#;
-    let text = format!("taken 1\nflush 1\nreset 1\nnone 1\nmine 0\nagain 1\nsum 210\ntypes {}\n", 21 * 0x85);
+    let text = format!(
+        "taken 1\nflush 1\nreset 1\nnone 1\nmine 0\nagain 1\nsum 210\ntypes {}\n",
+        21 * 0x85
+    );
     for scheme in SCHEMES {
         for windows in [4, 8] {
             let build = Build { options: &["preempt"], windows, ..Build::of(scheme) };
-            assert_eq!(support::printed(build, &irq_program(body, "")), text, "{scheme:?}, {windows} windows");
+            assert_eq!(
+                support::printed(build, &irq_program(body, "")),
+                text,
+                "{scheme:?}, {windows} windows"
+            );
         }
     }
 }
 
-/// Waits that end after a time end in the order of their times, whichever began first, and not before.
+/// Waits that end after a time end in the order of their times, whichever began
+/// first, and not before.
 #[test]
 fn times_end_in_order() {
     let body = r#"
@@ -648,7 +702,11 @@ static void run(void *x)
     for scheme in SCHEMES {
         for options in [&["preempt"] as &[&str], &["preempt", "priorities"]] {
             let build = Build { options, ..Build::of(scheme) };
-            assert_eq!(support::printed(build, &irq_program(body, "thr_preempt(3000);")), text, "{scheme:?} {options:?}");
+            assert_eq!(
+                support::printed(build, &irq_program(body, "thr_preempt(3000);")),
+                text,
+                "{scheme:?} {options:?}"
+            );
         }
     }
 }
@@ -678,6 +736,10 @@ void machine_idle(void *x) { (void)x; thr_report(); machine_stop(); }
 "#;
     let text = "regwin: stuck a waits for the semaphore\nregwin: stuck b waits for the mutex\nregwin: stuck c waits for the end of b\n";
     for options in [&[] as &[&str], &["priorities"], &["preempt"]] {
-        assert_eq!(support::printed(Build { options, ..Build::of(Scheme::Sp) }, program), text, "{options:?}");
+        assert_eq!(
+            support::printed(Build { options, ..Build::of(Scheme::Sp) }, program),
+            text,
+            "{options:?}"
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! What would run wild is refused, under each scheme: threads that cannot be made, and a program without any.
+//! What would run wild is refused, under each scheme: threads that cannot be made, and a program
+//! without any.
 
 mod support;
 
@@ -18,7 +19,8 @@ int main(void)
 }
 "#;
 
-const OPTIONS: [&[&str]; 4] = [&[], &["preempt"], &["preempt", "priorities", "fpu", "tls"], &["priorities", "working-set"]];
+const OPTIONS: [&[&str]; 4] =
+    [&[], &["preempt"], &["preempt", "priorities", "fpu", "tls"], &["priorities", "working-set"]];
 
 fn prints(body: &str, expected: &str) {
     for scheme in SCHEMES {
@@ -26,9 +28,12 @@ fn prints(body: &str, expected: &str) {
             for (clang, windows) in [(false, 4), (true, 8)] {
                 let is_tls = options.contains(&"tls");
                 let program = FRAME.replace("BEGINS", if is_tls { "= THR_TLS_RECORD" } else { "" });
-                let program = program.replace("KIND", if is_tls { "thr_tls" } else { "thr" }).replace("BODY", body);
-                let program =
-                    program.replace("&a", if is_tls { "&a.thr" } else { "&a" }).replace("&b", if is_tls { "&b.thr" } else { "&b" });
+                let program = program
+                    .replace("KIND", if is_tls { "thr_tls" } else { "thr" })
+                    .replace("BODY", body);
+                let program = program
+                    .replace("&a", if is_tls { "&a.thr" } else { "&a" })
+                    .replace("&b", if is_tls { "&b.thr" } else { "&b" });
                 let flags: &[&str] = &["-Wno-unused-function", "-Wno-unused-variable"];
                 let build = Build { options, flags, clang, windows, ..Build::of(scheme) };
                 assert_eq!(printed(build, &program), expected, "{build:?}");

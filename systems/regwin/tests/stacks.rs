@@ -1,4 +1,5 @@
-//! A stack that is too small is a fault that names the thread, before any window is stored below it.
+//! A stack that is too small is a fault that names the thread, before any window is stored below
+//! it.
 
 mod support;
 
@@ -6,9 +7,9 @@ use regwin::image::{Program, Recipe};
 use regwin::{Behaviour, Schedule, Scheme, Variant, sim, spell};
 use support::{Build, SCHEMES};
 
-/// Memory below a stack that no thread writes; when the machine stops it says how many words there have changed. A first thread, with
-/// all the room it wants, does what `a` will do, and finds out how many bytes that takes; `a` gets `SPARE` more, or as many as `STACK`
-/// says.
+/// Memory below a stack that no thread writes; when the machine stops it says how many words there
+/// have changed. A first thread, with all the room it wants, does what `a` will do, and finds out
+/// how many bytes that takes; `a` gets `SPARE` more, or as many as `STACK` says.
 const BEGINNING: &str = r#"
 #include "regwin.h"
 #define WORDS 256
@@ -70,8 +71,10 @@ void machine_idle(void *x)
 
 /// `a` goes `depth` deep on a stack of so many bytes and does this there.
 fn program(stack: &str, depth: u32, there: &str, start: &str) -> String {
-    let defines = [("STACK", stack), ("DEPTH", &depth.to_string()), ("THERE", there), ("START", start)];
-    defines.iter().map(|(name, value)| format!("#define {name} {value}\n")).collect::<String>() + BEGINNING
+    let defines =
+        [("STACK", stack), ("DEPTH", &depth.to_string()), ("THERE", there), ("START", start)];
+    defines.iter().map(|(name, value)| format!("#define {name} {value}\n")).collect::<String>()
+        + BEGINNING
 }
 
 fn printed(build: Build, program: &str) -> String {
@@ -85,20 +88,37 @@ fn a_window_overflow_below_the_stack_names_the_thread() {
     for scheme in SCHEMES {
         for windows in [4, 8] {
             let build = Build { windows, ..Build::of(scheme) };
-            assert_eq!(printed(build, &program("640", 200, "", "")), FAULT, "{scheme:?}, {windows} windows");
+            assert_eq!(
+                printed(build, &program("640", 200, "", "")),
+                FAULT,
+                "{scheme:?}, {windows} windows"
+            );
             let large = "unsigned room[200]; __asm__ volatile(\"\" : : \"r\"(room)); thr_yield()";
-            assert_eq!(printed(build, &program("2048", 9, large, "")), FAULT, "{scheme:?}, {windows} windows, large frames");
+            assert_eq!(
+                printed(build, &program("2048", 9, large, "")),
+                FAULT,
+                "{scheme:?}, {windows} windows, large frames"
+            );
         }
     }
 }
 
-/// With so many windows nothing is stored before the switch, and no other thread sees the last frame, below the stack or on its guard.
+/// With so many windows nothing is stored before the switch, and no other thread sees the last
+/// frame, below the stack or on its guard.
 #[test]
 fn a_switch_below_the_stack_names_the_thread() {
     for scheme in SCHEMES {
-        for (switch, stack) in [("thr_yield()", "used - 56"), ("thr_yield_flush()", "used - 56"), ("thr_yield()", "used")] {
+        for (switch, stack) in [
+            ("thr_yield()", "used - 56"),
+            ("thr_yield_flush()", "used - 56"),
+            ("thr_yield()", "used"),
+        ] {
             let build = Build { windows: 32, ..Build::of(scheme) };
-            assert_eq!(printed(build, &program(stack, 12, switch, "")), FAULT, "{scheme:?}, {switch}, {stack} bytes");
+            assert_eq!(
+                printed(build, &program(stack, 12, switch, "")),
+                FAULT,
+                "{scheme:?}, {switch}, {stack} bytes"
+            );
         }
     }
 }
@@ -107,7 +127,11 @@ fn a_switch_below_the_stack_names_the_thread() {
 fn a_flush_below_the_stack_names_the_thread() {
     for scheme in SCHEMES {
         let build = Build { windows: 32, ..Build::of(scheme) };
-        assert_eq!(printed(build, &program("used - 56", 12, "thr_flush()", "")), FAULT, "{scheme:?}");
+        assert_eq!(
+            printed(build, &program("used - 56", 12, "thr_flush()", "")),
+            FAULT,
+            "{scheme:?}"
+        );
     }
 }
 
@@ -117,7 +141,12 @@ fn an_interrupt_without_room_on_the_stack_names_the_thread() {
     for scheme in SCHEMES {
         for stack in ["used + 8", "used + 72"] {
             let build = Build { windows: 32, options: &["preempt"], ..Build::of(scheme) };
-            let spins = program(stack, 12, "if (thr_self() == &a) for (;;) __asm__ volatile(\"\")", "thr_preempt(100)");
+            let spins = program(
+                stack,
+                12,
+                "if (thr_self() == &a) for (;;) __asm__ volatile(\"\")",
+                "thr_preempt(100)",
+            );
             assert_eq!(printed(build, &spins), FAULT, "{scheme:?}, {stack} bytes");
         }
     }
@@ -126,7 +155,8 @@ fn an_interrupt_without_room_on_the_stack_names_the_thread() {
 #[test]
 fn main_is_told_apart() {
     for scheme in SCHEMES {
-        let main = program("4096", 3, "", "").replace("int main(void)\n{", "int main(void)\n{\n    deep(100);");
+        let main = program("4096", 3, "", "")
+            .replace("int main(void)\n{", "int main(void)\n{\n    deep(100);");
         let changed = "regwin: overflow boot\n256 below\n"; // main has not prepared them yet
         assert_eq!(printed(Build::of(scheme), &main), changed, "{scheme:?}");
     }
@@ -136,10 +166,15 @@ fn main_is_told_apart() {
 #[test]
 fn a_stack_with_room_is_no_fault() {
     for scheme in SCHEMES {
-        for (windows, switch) in [(4, "thr_yield_flush()"), (8, "thr_flush()"), (32, "thr_yield()")] {
+        for (windows, switch) in [(4, "thr_yield_flush()"), (8, "thr_flush()"), (32, "thr_yield()")]
+        {
             let build = Build { windows, ..Build::of(scheme) };
             let fits = program("used + 8", 60, switch, "");
-            assert_eq!(printed(build, &fits), "1830\nregwin: done\n0 below\n", "{scheme:?}, {windows} windows, {switch}");
+            assert_eq!(
+                printed(build, &fits),
+                "1830\nregwin: done\n0 below\n",
+                "{scheme:?}, {windows} windows, {switch}"
+            );
         }
     }
 }
@@ -156,10 +191,15 @@ __asm__(".section .text.flags,\"ax\"\n.global flags\nflags:\n"
 static __attribute__((noinline)) unsigned deep"#;
     for scheme in SCHEMES {
         for windows in [4, 8] {
-            let calls = program("8192", 3, "", "").replace("static __attribute__((noinline)) unsigned deep", flags);
+            let calls = program("8192", 3, "", "")
+                .replace("static __attribute__((noinline)) unsigned deep", flags);
             let calls = calls.replace("deep(DEPTH)", "flags(40)");
             let build = Build { windows, ..Build::of(scheme) };
-            assert_eq!(printed(build, &calls), "0\nregwin: done\n0 below\n", "{scheme:?}, {windows} windows");
+            assert_eq!(
+                printed(build, &calls),
+                "0\nregwin: done\n0 below\n",
+                "{scheme:?}, {windows} windows"
+            );
         }
     }
 }
@@ -179,10 +219,11 @@ fn the_checks_cost_little() {
     for scheme in Scheme::windowed() {
         let cycles = [Variant::Plain, Variant::Checked].map(|variant| {
             let recipe = Recipe { variant, ..Recipe::new(Program::Spell, scheme, Schedule::Fifo) };
-            let done = sim::run(&recipe, 32, &spell::blobs(Behaviour::HighFine), &threads).unwrap_or_else(|fault| panic!("{fault:?}"));
-            done.counts.cycles.map(|it| it.total() as f64)
+            let done = sim::run(&recipe, 32, &spell::blobs(Behaviour::HighFine), &threads)
+                .unwrap_or_else(|fault| panic!("{fault:?}"));
+            done.counts.cycles.map(|cycle| cycle.total() as f64)
         });
         let more = [0, 1].map(|machine| cycles[1][machine] / cycles[0][machine] - 1.0);
-        assert!(more.iter().all(|it| (0.0..0.03).contains(it)), "{scheme:?}: {more:?}");
+        assert!(more.iter().all(|word| (0.0..0.03).contains(word)), "{scheme:?}: {more:?}");
     }
 }

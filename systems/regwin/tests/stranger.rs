@@ -1,4 +1,5 @@
-//! The runtime built in a folder outside the tree, by the words of its header, gives a program that boots and is preempted.
+//! The runtime built in a folder outside the tree, by the words of its header, gives a program that
+//! boots and is preempted.
 
 mod support;
 
@@ -37,7 +38,8 @@ fn functions_in_sections_of_their_own_are_preempted() {
 
 #[test]
 fn a_function_in_a_section_with_the_users_name_is_preempted() {
-    let named = SPINNER.replace("static void spin", "__attribute__((section(\".text.mine\"))) static void spin");
+    let named = SPINNER
+        .replace("static void spin", "__attribute__((section(\".text.mine\"))) static void spin");
     assert_eq!(printed(&[], &named), "seen\nregwin: done\n");
 }
 
@@ -93,14 +95,23 @@ fn a_broken_stack_is_named_after_its_thread_has_ended() {
     assert_eq!(printed(&[], BROKEN), "regwin: overflow bad\n");
 }
 
-/// The machine has 3 windows at least: then each scheme says that they are too few, whatever else it can do.
+/// The machine has 3 windows at least: then each scheme says that they are too few, whatever
+/// else it can do.
 #[test]
 fn too_few_windows_are_said_at_boot() {
     for scheme in SCHEMES {
         for options in [&["preempt", "fpu"][..], &["preempt"]] {
             let build = |windows| Build { options, windows, ..Build::of(scheme) };
-            assert_eq!(support::printed(build(3), SPINNER), "regwin: fewer than 4 windows\n", "{scheme:?}, {options:?}");
-            assert_eq!(support::printed(build(4), SPINNER), "seen\nregwin: done\n", "{scheme:?}, {options:?}");
+            assert_eq!(
+                support::printed(build(3), SPINNER),
+                "regwin: fewer than 4 windows\n",
+                "{scheme:?}, {options:?}"
+            );
+            assert_eq!(
+                support::printed(build(4), SPINNER),
+                "seen\nregwin: done\n",
+                "{scheme:?}, {options:?}"
+            );
         }
     }
 }

@@ -86,7 +86,11 @@ fn link(options: &[&str], program: &str) -> String {
     support::run(support::compiler(&build).current_dir(folder.path()).arg("program.c"));
     let library = support::library(&build).join("lib");
     let mut link = Command::new("sparc64-linux-gnu-ld");
-    link.current_dir(folder.path()).args(regwin::library::LINK).arg("-T").arg(library.join("regwin.ld")).args(["-o", "x.elf", "program.o"]);
+    link.current_dir(folder.path())
+        .args(regwin::library::LINK)
+        .arg("-T")
+        .arg(library.join("regwin.ld"))
+        .args(["-o", "x.elf", "program.o"]);
     let out = link.arg(library.join("librw-sp.a")).output().expect("the linker starts");
     assert!(!out.status.success(), "{options:?}: it was linked");
     String::from_utf8_lossy(&out.stderr).into_owned()

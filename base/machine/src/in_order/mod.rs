@@ -1,4 +1,5 @@
-//! Cores that start instructions in the order of the program: what each kind of work costs and when its results are there.
+//! Cores that start instructions in the order of the program: what each kind of work costs and when
+//! its results are there.
 
 mod parse;
 mod vocabulary;
@@ -65,7 +66,6 @@ pub struct Pairing {
     pub first_only: Vec<String>,
     /// Immediates of more than the low byte take the shifter.
     pub wide_immediates_shift: bool,
-    /// Where this stands.
     pub source: String,
 }
 
@@ -106,9 +106,7 @@ pub struct Work {
 pub struct Compilers {
     /// gcc's, in words: its own, or whose.
     pub gcc: String,
-    /// LLVM's.
     pub llvm: String,
-    /// Where this stands.
     pub source: String,
 }
 
@@ -119,9 +117,9 @@ pub struct Belief {
     pub compiler: String,
     /// The kind of work.
     pub class: Class,
-    /// Cycles from its start to that of an addition that needs its result, as the compiler believes.
+    /// Cycles from its start to that of an addition that needs its result,
+    /// as the compiler believes.
     pub latency_cycles: u32,
-    /// Where this stands.
     pub source: String,
 }
 
@@ -143,18 +141,21 @@ impl Core {
         &self.rows[class as usize]
     }
 
-    /// The same for instructions on whole vector registers of 128 bits, where they take more than half of one.
+    /// The same for instructions on whole vector registers of 128 bits, where they take more
+    /// than half of one.
     pub fn work_of(&self, class: Class, is_quad: bool) -> &Work {
         if is_quad { &self.quad_rows[class as usize] } else { self.work(class) }
     }
 
-    /// The file tells kinds of floating point and vectors apart; if not, one row stands for all of them.
+    /// The file tells kinds of floating point and vectors apart; if not, one row stands
+    /// for all of them.
     pub fn tells_floats_apart(&self) -> bool {
         let float = self.work(Class::Float);
-        Class::ALL.iter().any(|it| it.is_part_of_float() && self.work(*it) != float)
+        Class::ALL.iter().any(|class| class.is_part_of_float() && self.work(*class) != float)
     }
 
-    /// The same core with taken branches that take so many cycles; others take one, or none where taken ones take none.
+    /// The same core with taken branches that take so many cycles; others take one, or none where
+    /// taken ones take none.
     pub fn with_branch_cost(mut self, cycles: u32) -> Core {
         let row = &mut self.rows[Class::Branch as usize];
         row.issue_cycles = cycles.min(1);
@@ -162,8 +163,9 @@ impl Core {
         self
     }
 
-    /// The same core with a program in memory that makes whatever control goes to wait so many cycles: taken branches,
-    /// calls, jumps and returns. What follows in line is taken to be fetched ahead.
+    /// The same core with a program in memory that makes whatever control goes to wait so
+    /// many cycles: taken branches, calls, jumps and returns. What follows in line is taken
+    /// to be fetched ahead.
     pub fn with_flash_wait(mut self, cycles: u32) -> Core {
         if cycles == 0 {
             return self;
@@ -176,29 +178,42 @@ impl Core {
             self.rows[class as usize].issue_cycles += cycles;
         }
         for row in &mut self.rows {
-            row.jump_cycles = row.jump_cycles.map(|it| it + cycles);
+            row.jump_cycles = row.jump_cycles.map(|jump_cycle| jump_cycle + cycles);
         }
         self
     }
 
-    /// Cycles from the start of this kind of work to that of an addition that needs its first result.
+    /// Cycles from the start of this kind of work to that of an addition that
+    /// needs its first result.
     pub fn to_addition(&self, class: Class) -> u32 {
         let work = self.work(class);
-        let ready = work.latency(Out::Nth(0)).saturating_add_signed(self.early_cycles(Class::Alu, Role::Source, class));
+        let ready = work.latency(Out::Nth(0)).saturating_add_signed(self.early_cycles(
+            Class::Alu,
+            Role::Source,
+            class,
+        ));
         let issue = if work.issue_cycles(1) > 1 { work.issue_cycles(1) } else { 0 };
         ready.max(issue)
     }
 
     /// Figures of this kind of work that another source gives otherwise.
     pub fn disputed(&self, class: Class) -> impl Iterator<Item = &Dispute> {
-        let stands = if class.is_part_of_float() && self.work(class) == self.work(Class::Float) { Class::Float } else { class };
-        self.disputes.iter().filter(move |it| it.work.iter().any(|name| name == stands.name()))
+        let stands = if class.is_part_of_float() && self.work(class) == self.work(Class::Float) {
+            Class::Float
+        } else {
+            class
+        };
+        self.disputes
+            .iter()
+            .filter(move |dispute| dispute.work.iter().any(|name| name == stands.name()))
     }
 
     /// How many cycles before the usual moment a `reader` needs an operand in this role from a
     /// `writer`; negative if after.
     pub fn early_cycles(&self, reader: Class, role: Role, writer: Class) -> i32 {
-        let of = |them: &[(Role, i32)]| them.iter().find(|(it, _)| *it == role).map_or(0, |(_, cycles)| *cycles);
+        let of = |them: &[(Role, i32)]| {
+            them.iter().find(|(it, _)| *it == role).map_or(0, |(_, cycles)| *cycles)
+        };
         let work = self.work(reader);
         let forwarded = if self.forwarding.contains(&writer) { of(&work.forwarded) } else { 0 };
         of(&work.early) - forwarded
@@ -206,7 +221,8 @@ impl Core {
 }
 
 impl Work {
-    /// Cycles from the start until an operand that is needed at the usual moment can be this result.
+    /// Cycles from the start until an operand that is needed at the usual moment
+    /// can be this result.
     pub fn latency(&self, out: Out) -> u32 {
         match out {
             Out::Result | Out::Link => self.latency_cycles,
@@ -217,7 +233,8 @@ impl Work {
             Out::Flag => self.flags_cycles.unwrap_or(self.latency_cycles),
             Out::Nth(nth) => match self.loaded_cycles.get(nth as usize) {
                 Some(cycles) => *cycles,
-                // A longer list goes on as the written one does: the last step is repeated for each pair.
+                // A longer list goes on as the written one does: the last step is repeated for each
+                // pair.
                 None => self.loaded_cycles.last().map_or(self.latency_cycles, |last| {
                     let behind = u32::from(nth) + 1 - self.loaded_cycles.len() as u32;
                     last + behind.div_ceil(self.registers_a_cycle.unwrap_or(1))
@@ -226,12 +243,16 @@ impl Work {
         }
     }
 
-    /// The same for an operand in this role: an updated base may come at another time as the base of another access, and
-    /// so may a loaded register as an address, if it was loaded as a whole.
+    /// The same for an operand in this role: an updated base may come at another time as the base
+    /// of another access, and so may a loaded register as an address, if it was loaded as a whole.
     pub fn latency_as(&self, out: Out, role: Role, is_whole: bool) -> u32 {
         match (out, role) {
-            (Out::BaseUpdate, Role::Base) => self.base_reuse_cycles.unwrap_or_else(|| self.latency(out)),
-            (Out::Result, Role::Base | Role::Index) if is_whole => self.address_cycles.unwrap_or(self.latency_cycles),
+            (Out::BaseUpdate, Role::Base) => {
+                self.base_reuse_cycles.unwrap_or_else(|| self.latency(out))
+            }
+            (Out::Result, Role::Base | Role::Index) if is_whole => {
+                self.address_cycles.unwrap_or(self.latency_cycles)
+            }
             _ => self.latency(out),
         }
     }
@@ -241,18 +262,20 @@ impl Work {
         self.address_cycles.is_some()
     }
 
-    /// Cycles that pass before what a taken branch leads to may start, and nothing starts in the last of them; none if a
-    /// taken branch is as any other.
+    /// Cycles that pass before what a taken branch leads to may start, and nothing starts in the
+    /// last of them; none if a taken branch is as any other.
     pub fn taken_cycles(&self) -> Option<u32> {
         self.taken_cycles
     }
 
-    /// Cycles that pass until the next instruction may start, if it loads or stores so many registers.
+    /// Cycles that pass until the next instruction may start, if it loads or
+    /// stores so many registers.
     pub fn issue_cycles(&self, n_registers: usize) -> u32 {
         self.issue_cycles + self.register_cycles * n_registers as u32
     }
 
-    /// Cycles that pass besides if it loads the program counter; if the file does not say, as many as a jump takes in all.
+    /// Cycles that pass besides if it loads the program counter; if the file does not say, as many
+    /// as a jump takes in all.
     pub fn jump_cycles(&self) -> Option<u32> {
         self.jump_cycles
     }
@@ -264,7 +287,8 @@ impl Work {
 
     /// Cycles that its unit is taken; `n_registers` are loaded or stored, `n_bytes` in all.
     pub fn unit_cycles(&self, n_registers: usize, n_bytes: u32) -> u32 {
-        let by_registers = self.registers_a_cycle.map_or(0, |each| (n_registers as u32).div_ceil(each));
+        let by_registers =
+            self.registers_a_cycle.map_or(0, |each| (n_registers as u32).div_ceil(each));
         self.unit_cycles.max(by_registers).max(self.byte_cycles(n_bytes))
     }
 

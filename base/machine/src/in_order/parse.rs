@@ -145,18 +145,25 @@ impl Core {
             for name in &row.get_ref().classes {
                 let slot = &mut rows[reader.class(name)? as usize];
                 if slot.is_some() {
-                    return Err(reader.fault(format!("`{}` has two rows", name.get_ref()), name.span(), "again here"));
+                    return Err(reader.fault(
+                        format!("`{}` has two rows", name.get_ref()),
+                        name.span(),
+                        "again here",
+                    ));
                 }
                 *slot = Some((work.clone(), quad.clone()));
             }
         }
-        for part in Class::ALL.iter().filter(|it| it.is_part_of_float()) {
+        for part in Class::ALL.iter().filter(|class| class.is_part_of_float()) {
             if rows[*part as usize].is_none() {
                 rows[*part as usize] = rows[Class::Float as usize].clone();
             }
         }
-        let missing: Vec<&str> =
-            Class::ALL.iter().filter(|it| rows[**it as usize].is_none() && !it.is_part_of_float()).map(|it| it.name()).collect();
+        let missing: Vec<&str> = Class::ALL
+            .iter()
+            .filter(|class| rows[**class as usize].is_none() && !class.is_part_of_float())
+            .map(|it| it.name())
+            .collect();
         if !missing.is_empty() {
             let message = format!("no row says what these cost: {}", missing.join(", "));
             return Err(reader.fault(message, 0..0, "in this file"));
@@ -214,11 +221,19 @@ impl Core {
 
 impl Reader {
     fn class(&self, name: &Spanned<String>) -> Result<Class, Diagnostic> {
-        Class::named(name.get_ref()).ok_or_else(|| self.unknown("kind of work", name, Class::ALL.map(Class::name).into_iter()))
+        Class::named(name.get_ref()).ok_or_else(|| {
+            self.unknown("kind of work", name, Class::ALL.map(Class::name).into_iter())
+        })
     }
 
-    fn unknown<'a>(&self, what: &str, name: &Spanned<String>, known: impl Iterator<Item = &'a str>) -> Diagnostic {
-        let fault = self.fault(format!("there is no {what} `{}`", name.get_ref()), name.span(), "here");
+    fn unknown<'a>(
+        &self,
+        what: &str,
+        name: &Spanned<String>,
+        known: impl Iterator<Item = &'a str>,
+    ) -> Diagnostic {
+        let fault =
+            self.fault(format!("there is no {what} `{}`", name.get_ref()), name.span(), "here");
         match did_you_mean(name.get_ref(), known) {
             Some(meant) => fault.with_help(meant),
             None => fault,
@@ -235,8 +250,9 @@ impl Reader {
     }
 
     fn unit(&self, name: &Spanned<String>) -> Result<UnitSet, Diagnostic> {
-        let idx = self.units.iter().position(|it| it == name.get_ref());
-        idx.ok_or_else(|| self.unknown("unit", name, self.units.iter().map(String::as_str))).map(|idx| UnitSet(1 << idx))
+        let idx = self.units.iter().position(|unit| unit == name.get_ref());
+        idx.ok_or_else(|| self.unknown("unit", name, self.units.iter().map(String::as_str)))
+            .map(|idx| UnitSet(1 << idx))
     }
 
     fn set(&self, names: &[Spanned<String>]) -> Result<UnitSet, Diagnostic> {
@@ -247,11 +263,18 @@ impl Reader {
         Ok(units)
     }
 
-    fn holds(&self, held: &BTreeMap<Spanned<String>, Spanned<u32>>) -> Result<Option<(UnitSet, u32)>, Diagnostic> {
+    fn holds(
+        &self,
+        held: &BTreeMap<Spanned<String>, Spanned<u32>>,
+    ) -> Result<Option<(UnitSet, u32)>, Diagnostic> {
         let mut holds = None;
         for (name, cycles) in held {
             if holds.is_some() {
-                return Err(self.fault("one unit is held at most".to_owned(), name.span(), "a second one"));
+                return Err(self.fault(
+                    "one unit is held at most".to_owned(),
+                    name.span(),
+                    "a second one",
+                ));
             }
             holds = Some((self.unit(name)?, self.number(cycles, 1)?));
         }
@@ -278,8 +301,10 @@ impl Reader {
     }
 
     fn work_disputes(&self, row: &Row, core: &Core) -> Result<Vec<Dispute>, Diagnostic> {
-        let names: Vec<String> = row.classes.iter().map(|it| it.get_ref().clone()).collect();
-        let Some(class) = names.first().and_then(|it| Class::named(it)) else { return Ok(Vec::new()) };
+        let names: Vec<String> = row.classes.iter().map(|class| class.get_ref().clone()).collect();
+        let Some(class) = names.first().and_then(|name| Class::named(name)) else {
+            return Ok(Vec::new());
+        };
         let (work, quad) = (core.work(class), core.work_of(class, true));
         self.disputes(&names, &work.source, &row.other, |figure| match figure.split_once('.') {
             Some(("late", role)) => {
@@ -301,11 +326,16 @@ impl Reader {
 
     fn work(&self, row: &Row) -> Result<Work, Diagnostic> {
         let (units, holds) = (self.set(&row.units)?, self.holds(&row.holds)?);
-        let optional = |it: &Option<Spanned<u32>>| it.as_ref().map(|it| self.number(it, 0)).transpose();
-        let list = |them: &[Spanned<u32>]| them.iter().map(|it| self.number(it, 0)).collect::<Result<Vec<u32>, _>>();
+        let optional =
+            |it: &Option<Spanned<u32>>| it.as_ref().map(|it| self.number(it, 0)).transpose();
+        let list = |them: &[Spanned<u32>]| {
+            them.iter().map(|it| self.number(it, 0)).collect::<Result<Vec<u32>, _>>()
+        };
         let roles = |them: &BTreeMap<Spanned<String>, Spanned<u32>>, sign: i32| {
             let each = them.iter().map(|(name, cycles)| {
-                let role = Role::named(name.get_ref()).ok_or_else(|| self.unknown("role", name, Role::ALL.map(Role::name).into_iter()))?;
+                let role = Role::named(name.get_ref()).ok_or_else(|| {
+                    self.unknown("role", name, Role::ALL.map(Role::name).into_iter())
+                })?;
                 Ok((role, sign * self.number(cycles, 0)?.cast_signed()))
             });
             each.collect::<Result<Vec<(Role, i32)>, Diagnostic>>()
@@ -314,11 +344,20 @@ impl Reader {
             Some(it) => Some(self.number(it, 1)?),
             None => None,
         };
-        // Which of them is taken would decide what can start later, and an earlier start could end later.
-        let keeps = row.unit_cycles.as_ref().filter(|it| *it.get_ref() > 1).map(Spanned::span);
+        // Which of them is taken would decide what can start later, and an earlier start could end
+        // later.
+        let keeps = row
+            .unit_cycles
+            .as_ref()
+            .filter(|unit_cycle| *unit_cycle.get_ref() > 1)
+            .map(Spanned::span);
         let keeps = keeps.or_else(|| row.registers_a_cycle.as_ref().map(Spanned::span));
         if let Some(at) = keeps.filter(|_| row.units.len() > 1) {
-            return Err(self.fault("what may take any of several units takes it for one cycle".to_owned(), at, "here"));
+            return Err(self.fault(
+                "what may take any of several units takes it for one cycle".to_owned(),
+                at,
+                "here",
+            ));
         }
         Ok(Work {
             units,
@@ -331,7 +370,11 @@ impl Reader {
             register_cycles: optional(&row.register_cycles)?.unwrap_or(0),
             jump_cycles: optional(&row.jump_cycles)?,
             registers_a_cycle,
-            bytes_a_cycle: row.bytes_a_cycle.as_ref().map(|it| self.number(it, 1)).transpose()?,
+            bytes_a_cycle: row
+                .bytes_a_cycle
+                .as_ref()
+                .map(|bytes_a_cycle| self.number(bytes_a_cycle, 1))
+                .transpose()?,
             taken_cycles: optional(&row.taken_cycles)?,
             latency_cycles: self.number(&row.latency_cycles, 0)?,
             address_cycles: optional(&row.address_cycles)?,
@@ -359,7 +402,8 @@ mod tests {
     /// What is said about a file in which `to` stands for the first `from`.
     fn check(from: &str, to: &str, expected: Expect) {
         assert!(GOOD.contains(from), "{from}");
-        let fault = Core::parse("my.toml", &GOOD.replacen(from, to, 1)).expect_err("the file is wrong");
+        let fault =
+            Core::parse("my.toml", &GOOD.replacen(from, to, 1)).expect_err("the file is wrong");
         expected.assert_eq(&format!("{fault}"));
     }
 
@@ -379,24 +423,45 @@ mod tests {
         let many = core.work(Class::LoadMultiple);
         let loaded: Vec<u32> = (0..9).map(|nth| many.latency(Out::Nth(nth))).collect();
         assert_eq!(loaded, [3, 3, 4, 4, 5, 5, 6, 7, 7]);
-        assert_eq!((many.unit_cycles(7, 28), many.unit_cycles(2, 8), many.latency(Out::BaseUpdate)), (4, 1, 1));
-        assert_eq!((0..7).map(|nth| core.work(Class::StoreMultiple).lock(nth)).collect::<Vec<_>>(), [1, 2, 2, 3, 3, 4, 4]);
+        assert_eq!(
+            (many.unit_cycles(7, 28), many.unit_cycles(2, 8), many.latency(Out::BaseUpdate)),
+            (4, 1, 1)
+        );
+        assert_eq!(
+            (0..7).map(|nth| core.work(Class::StoreMultiple).lock(nth)).collect::<Vec<_>>(),
+            [1, 2, 2, 3, 3, 4, 4]
+        );
         assert_eq!(core.early_cycles(Class::Load, Role::Base, Class::Alu), 1);
         assert_eq!(core.early_cycles(Class::AluShiftReg, Role::Source, Class::Alu), -1);
         assert_eq!(core.clone().with_branch_cost(0).work(Class::Branch).issue_cycles, 0);
         let core = core.with_branch_cost(3);
-        assert_eq!((core.work(Class::Branch).issue_cycles, core.work(Class::Branch).taken_cycles()), (1, Some(3)));
+        assert_eq!(
+            (core.work(Class::Branch).issue_cycles, core.work(Class::Branch).taken_cycles()),
+            (1, Some(3))
+        );
         let core = Core::bundled("cortex-a55").expect("it is bundled");
         assert_eq!(core.early_cycles(Class::Alu, Role::Source, Class::Mul), -2);
         assert_eq!(core.early_cycles(Class::Alu, Role::Source, Class::Load), 0);
-        assert_eq!((core.work(Class::Alu).latency(Out::Flag), core.early_cycles(Class::Alu, Role::Condition, Class::Alu)), (1, 0));
+        assert_eq!(
+            (
+                core.work(Class::Alu).latency(Out::Flag),
+                core.early_cycles(Class::Alu, Role::Condition, Class::Alu)
+            ),
+            (1, 0)
+        );
         assert!(
-            Core::bundled("cortex-m7").expect("it is bundled").pairing.is_some_and(|it| it.first_only.iter().any(|name| name == "rev"))
+            Core::bundled("cortex-m7")
+                .expect("it is bundled")
+                .pairing
+                .is_some_and(|pairing| pairing.first_only.iter().any(|name| name == "rev"))
         );
         let core = Core::bundled("cortex-a53").expect("it is bundled");
         let load = core.work(Class::Load);
         let as_base = |is_whole| load.latency_as(Out::Result, Role::Base, is_whole);
-        assert_eq!((as_base(true), as_base(false), load.latency_as(Out::Result, Role::Source, true)), (3, 4, 4));
+        assert_eq!(
+            (as_base(true), as_base(false), load.latency_as(Out::Result, Role::Source, true)),
+            (3, 4, 4)
+        );
     }
 
     #[test]
@@ -410,21 +475,39 @@ mod tests {
         let two = GOOD.replacen("names = [\"memory\"]", "names = [\"memory\", \"other\"]", 1);
         let check = |row: &str| {
             let rows = "[[work]]\nclasses = [\"system\"]\n";
-            Core::parse("my.toml", &two.replacen(rows, &format!("{rows}{row}\n"), 1)).map(|_| ()).map_err(|it| it.to_string())
+            Core::parse("my.toml", &two.replacen(rows, &format!("{rows}{row}\n"), 1))
+                .map(|_| ())
+                .map_err(|error| error.to_string())
         };
         assert_eq!(check("units = [\"memory\"]\nunit_cycles = 2"), Ok(()));
         assert_eq!(check("units = [\"memory\", \"other\"]\nunit_cycles = 1"), Ok(()));
         for row in ["unit_cycles = 2", "registers_a_cycle = 2"] {
-            let fault = check(&format!("units = [\"memory\", \"other\"]\n{row}")).expect_err("a choice for longer");
-            assert!(fault.ends_with("what may take any of several units takes it for one cycle"), "{fault}");
+            let fault = check(&format!("units = [\"memory\", \"other\"]\n{row}"))
+                .expect_err("a choice for longer");
+            assert!(
+                fault.ends_with("what may take any of several units takes it for one cycle"),
+                "{fault}"
+            );
         }
     }
 
     #[test]
     fn refuses_names_that_are_not_there() {
-        check("\"load-slow\"", "\"load-slwo\"", expect!["my.toml:124:12: there is no kind of work `load-slwo`"]);
-        check("early = { base = 1", "early = { bass = 1", expect!["my.toml:120:11: there is no role `bass`"]);
-        check("units = [\"memory\"]", "units = [\"mem\"]", expect!["my.toml:116:10: there is no unit `mem`"]);
+        check(
+            "\"load-slow\"",
+            "\"load-slwo\"",
+            expect!["my.toml:124:12: there is no kind of work `load-slwo`"],
+        );
+        check(
+            "early = { base = 1",
+            "early = { bass = 1",
+            expect!["my.toml:120:11: there is no role `bass`"],
+        );
+        check(
+            "units = [\"memory\"]",
+            "units = [\"mem\"]",
+            expect!["my.toml:116:10: there is no unit `mem`"],
+        );
     }
 
     #[test]
@@ -433,21 +516,33 @@ mod tests {
         assert_eq!((cost("erc32"), cost("leon3"), cost("rocket")), (Some(4), Some(5), None));
     }
 
-    /// An access that takes long, of a list or of floating point, has its base as early as any other.
+    /// An access that takes long, of a list or of floating point, has its base as
+    /// early as any other.
     #[test]
     fn a_written_back_base_waits_for_no_data() {
         let loads = [Class::LoadDouble, Class::LoadMultiple, Class::FloatLoad];
-        let stores = [Class::Store, Class::StoreSlow, Class::StoreDouble, Class::StoreMultiple, Class::FloatStore];
+        let stores = [
+            Class::Store,
+            Class::StoreSlow,
+            Class::StoreDouble,
+            Class::StoreMultiple,
+            Class::FloatStore,
+        ];
         let accesses = [&loads[..], &stores[..]].concat();
         for name in Core::names() {
             let core = Core::bundled(name).expect("it is listed");
             // The others write no base back.
-            if !core.sets.iter().any(|it| ["a32", "t32", "a64"].contains(&it.as_str())) {
+            if !core.sets.iter().any(|set| ["a32", "t32", "a64"].contains(&set.as_str())) {
                 continue;
             }
             let base = |class: Class| core.work(class).latency(Out::BaseUpdate);
             for class in &accesses {
-                assert!(base(*class) <= base(Class::Load).max(base(Class::LoadSlow)), "{name}: {} {}", class.name(), base(*class));
+                assert!(
+                    base(*class) <= base(Class::Load).max(base(Class::LoadSlow)),
+                    "{name}: {} {}",
+                    class.name(),
+                    base(*class)
+                );
             }
         }
     }
@@ -455,18 +550,31 @@ mod tests {
     #[test]
     fn a_second_source_is_a_second_figure() {
         let load = "classes = [\"load\"]\n";
-        let with = |other: &str| Core::parse("my.toml", &GOOD.replacen(load, &format!("{load}other = [{other}]\n"), 1));
-        let core = with("{ latency_cycles = 2, late = { base = 1 }, source = \"gcc\", of = \"ldr r0, [r0]\" }").expect("two figures");
-        let said: Vec<_> = core.disputed(Class::Load).map(|it| (it.figure.as_str(), it.here, it.other, it.source.as_str())).collect();
+        let with = |other: &str| {
+            Core::parse("my.toml", &GOOD.replacen(load, &format!("{load}other = [{other}]\n"), 1))
+        };
+        let core = with(
+            "{ latency_cycles = 2, late = { base = 1 }, source = \"gcc\", of = \"ldr r0, [r0]\" }",
+        )
+        .expect("two figures");
+        let said: Vec<_> = core
+            .disputed(Class::Load)
+            .map(|disputed| {
+                (disputed.figure.as_str(), disputed.here, disputed.other, disputed.source.as_str())
+            })
+            .collect();
         assert_eq!(said, [("latency_cycles", 3, 2, "gcc"), ("late.base", 0, 1, "gcc")]);
         assert_eq!(core.disputed(Class::Store).count(), 0);
         let fault = |other: &str| with(other).expect_err("the file is wrong").to_string();
-        expect!["my.toml:116:29: `latency_cycles` is 3 by both sources"].assert_eq(&fault("{ latency_cycles = 3, source = \"gcc\" }"));
-        expect!["my.toml:116:10: another source without a figure"].assert_eq(&fault("{ source = \"gcc\" }"));
+        expect!["my.toml:116:29: `latency_cycles` is 3 by both sources"]
+            .assert_eq(&fault("{ latency_cycles = 3, source = \"gcc\" }"));
+        expect!["my.toml:116:10: another source without a figure"]
+            .assert_eq(&fault("{ source = \"gcc\" }"));
         expect!["my.toml:116:28: `bytes_a_cycle` is disputed, and the row does not say it"]
             .assert_eq(&fault("{ bytes_a_cycle = 3, source = \"gcc\" }"));
         expect!["my.toml:116:10: `source` is missing"].assert_eq(&fault("{ latency_cycles = 2 }"));
-        expect!["my.toml:116:41: `source` is empty"].assert_eq(&fault("{ latency_cycles = 2, source = \"\" }"));
+        expect!["my.toml:116:41: `source` is empty"]
+            .assert_eq(&fault("{ latency_cycles = 2, source = \"\" }"));
         expect!["my.toml:116:28: `late.bass` is disputed, and the row does not say it"]
             .assert_eq(&fault("{ late = { bass = 1 }, source = \"gcc\" }"));
     }

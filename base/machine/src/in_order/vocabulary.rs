@@ -1,4 +1,5 @@
-//! The words that machine files and machine code share: kinds of work, roles of operands, kinds of results.
+//! The words that machine files and machine code share: kinds of work, roles of operands, kinds of
+//! results.
 
 /// What kind of work an instruction is: the row of a machine file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -25,18 +26,19 @@ pub enum Class {
     MulLongFlags,
     /// Multiplication of half words.
     MulHalf,
-    /// Multiplication of two whole registers, of which the low half is kept, where narrower ones are faster (AArch64).
+    /// Multiplication of two whole registers, of which the low half is kept, where narrower
+    /// ones are faster (AArch64).
     MulWide,
     /// The same with an addition or a negation; Thumb's `mla` and `mls`.
     MulAddWide,
     /// The same of which the high half is kept.
     MulHigh,
-    /// Division.
     Div,
     /// A load of one register.
     Load,
-    /// A load that takes longer: its address needs more than one addition (A32: negative register offset, shift
-    /// other than by 2; AArch64 and Thumb: any index), or its result is extended (RISC-V: bytes and half words).
+    /// A load that takes longer: its address needs more than one addition (A32: negative register
+    /// offset, shift other than by 2; AArch64 and Thumb: any index), or its result is extended
+    /// (RISC-V: bytes and half words).
     LoadSlow,
     /// A load of two registers.
     LoadDouble,
@@ -58,13 +60,11 @@ pub enum Class {
     Call,
     /// A jump through a register.
     Jump,
-    /// A return.
     Return,
     /// Opens or closes a register window.
     Window,
     /// Reads or writes a special register; a trap, a barrier.
     System,
-    /// Nothing at all.
     Nop,
     /// Floating point and vectors without a kind below, or of a machine file without a row for it.
     Float,
@@ -76,7 +76,6 @@ pub enum Class {
     FloatMove,
     /// Loads of floating-point and vector registers.
     FloatLoad,
-    /// Stores of them.
     FloatStore,
     /// Sums and differences of the elements of vectors.
     Vector,
@@ -224,7 +223,8 @@ pub enum Role {
     Condition,
     /// The target of a jump through a register.
     Target,
-    /// A register that only gets another name (SPARC's windows): its value goes on, nothing waits for it.
+    /// A register that only gets another name (SPARC's windows): its value goes on,
+    /// nothing waits for it.
     Carried,
 }
 
@@ -278,11 +278,10 @@ pub enum Out {
     BaseUpdate,
     /// The register loaded at this position, from 0, by an instruction that loads several.
     Nth(u8),
-    /// A flag.
     Flag,
     /// The return address of a call.
     Link,
-    /// What another name held before, or what the window held when it was last used; it comes as fast as
-    /// it would have come there.
+    /// What another name held before, or what the window held when it was last used; it comes as
+    /// fast as it would have come there.
     Carried,
 }

@@ -18,7 +18,6 @@ pub struct Series {
 /// Values of several series side by side.
 #[derive(Debug, Clone)]
 pub struct BarChart {
-    /// What it shows.
     pub title: String,
     /// The unit of the values.
     pub unit: String,
@@ -39,13 +38,14 @@ impl Chart for BarChart {
 
     fn draw(&self, sheet: Sheet) -> (Canvas, f64) {
         let mut canvas = Canvas::new(sheet);
-        let names: Vec<&str> = self.series.iter().map(|it| it.name.as_str()).collect();
+        let names: Vec<&str> = self.series.iter().map(|sery| sery.name.as_str()).collect();
         let top = canvas.head(&self.title, self.kind, &names);
-        let values = || self.series.iter().flat_map(|it| it.values.iter().flatten().copied());
+        let values = || self.series.iter().flat_map(|sery| sery.values.iter().flatten().copied());
 
         let names = RowNames::new(self.groups.iter().map(String::as_str), sheet, sheet.name_max);
         let left = names.left;
-        let value_width = values().map(|it| text_width(&short(it), sheet.small)).fold(0.0, f64::max);
+        let value_width =
+            values().map(|it| text_width(&short(it), sheet.small)).fold(0.0, f64::max);
         let width = sheet.width - left - value_width - 8.0;
         let scale = Scale::holding(values(), self.log);
         // A logarithmic bar has no natural start, so the smallest still gets some length.
@@ -75,15 +75,30 @@ impl Chart for BarChart {
                 let (from, to) = (left + place.min(zero) * width, left + place.max(zero) * width);
                 let says = format!("{group}, {}: {} {}", series.name, short(value), self.unit);
                 canvas.bar(from, y, (to - from).max(0.5), thickness, series_idx, &says);
-                canvas.text(to + 3.0, y + thickness - 1.5, sheet.small, Anchor::Start, &short(value));
+                canvas.text(
+                    to + 3.0,
+                    y + thickness - 1.5,
+                    sheet.small,
+                    Anchor::Start,
+                    &short(value),
+                );
             }
         }
         (canvas, end)
     }
 }
 
-/// Ticks below a chart of rows, thin lines up through it, and the unit, in as many lines as it needs; where all that ends.
-pub fn ticks(canvas: &mut Canvas, scale: Scale, left: f64, width: f64, top: f64, bottom: f64, unit: &str) -> f64 {
+/// Ticks below a chart of rows, thin lines up through it, and the unit, in as many lines as it
+/// needs; where all that ends.
+pub fn ticks(
+    canvas: &mut Canvas,
+    scale: Scale,
+    left: f64,
+    width: f64,
+    top: f64,
+    bottom: f64,
+    unit: &str,
+) -> f64 {
     let sheet = canvas.sheet;
     let mut free_from = f64::NEG_INFINITY;
     for value in scale.ticks(5) {
@@ -99,7 +114,8 @@ pub fn ticks(canvas: &mut Canvas, scale: Scale, left: f64, width: f64, top: f64,
     }
     let lines = lines_of(unit, sheet.small, sheet.width - 1.0);
     // Below the axis' end, or as far to the right as a long one needs.
-    let right = (left + width).max(widest(lines.iter().map(String::as_str), sheet.small).min(sheet.width - 1.0));
+    let right = (left + width)
+        .max(widest(lines.iter().map(String::as_str), sheet.small).min(sheet.width - 1.0));
     let mut y = bottom + 28.0;
     for (idx, line) in lines.iter().enumerate() {
         y = bottom + 28.0 + (sheet.small + 3.0) * idx as f64;
@@ -121,7 +137,8 @@ mod tests {
             it => Some(0.37 * 9f64.powi(it as i32)),
         };
         BarChart {
-            title: "Cycles a byte of everything in every slicing and on every machine we have".to_owned(),
+            title: "Cycles a byte of everything in every slicing and on every machine we have"
+                .to_owned(),
             unit: "cycles/byte".to_owned(),
             kind: Kind::Measured,
             groups: (0..n_groups).map(|idx| "wide Name ".repeat(idx % 4 + 1)).collect(),
@@ -150,9 +167,13 @@ mod tests {
     #[test]
     fn names_are_whole() {
         let mut long = chart(4, 1, false);
-        long.groups = ["original, gcc", "C-optimised, gcc", "C-optimised, gcc tuned", "the assembly's bound"].map(str::to_owned).to_vec();
+        long.groups =
+            ["original, gcc", "C-optimised, gcc", "C-optimised, gcc tuned", "the assembly's bound"]
+                .map(str::to_owned)
+                .to_vec();
         for sheet in [WIDE, NARROW] {
-            let texts: Vec<String> = long.draw(sheet).0.texts.into_iter().map(|it| it.text).collect();
+            let texts: Vec<String> =
+                long.draw(sheet).0.texts.into_iter().map(|text| text.text).collect();
             assert!(long.groups.iter().all(|name| texts.contains(name)), "{texts:?}");
         }
     }

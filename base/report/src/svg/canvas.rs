@@ -12,21 +12,26 @@ pub struct Sheet {
     pub text: f64,
     /// Size of ticks and values.
     pub small: f64,
-    /// The widest that names of rows may be beside them; where one is wider, all stand above their rows.
+    /// The widest that names of rows may be beside them; where one is wider, all
+    /// stand above their rows.
     pub name_max: f64,
     /// Its class on the page, which shows one of the two.
     class: &'static str,
 }
 
 /// For a window, a file or paper.
-pub const WIDE: Sheet = Sheet { width: 480.0, text: 12.0, small: 10.0, name_max: 150.0, class: "wide" };
+pub const WIDE: Sheet =
+    Sheet { width: 480.0, text: 12.0, small: 10.0, name_max: 150.0, class: "wide" };
 /// For a phone, on which it is shown at its own size or larger, so no text is smaller than 12 px.
-pub const NARROW: Sheet = Sheet { width: 300.0, text: 12.0, small: 12.0, name_max: 130.0, class: "narrow" };
+pub const NARROW: Sheet =
+    Sheet { width: 300.0, text: 12.0, small: 12.0, name_max: 130.0, class: "narrow" };
 
-/// Colours of series on a page that sets no `--series-N`; the first six are told apart by the colour-blind too. As many as a Gantt
-/// chart has programs.
-const COLOURS: [&str; 12] =
-    ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#7f3b08", "#5e4fa2", "#6b6b6b", "#d0147c", "#5a8f16", "#004d40"];
+/// Colours of series on a page that sets no `--series-N`; the first six are told apart by the
+/// colour-blind too. As many as a Gantt chart has programs.
+const COLOURS: [&str; 12] = [
+    "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#b8860b", "#56b4e9", "#7f3b08", "#5e4fa2",
+    "#6b6b6b", "#d0147c", "#5a8f16", "#004d40",
+];
 
 /// The fill or stroke of series `idx`.
 pub fn colour(idx: usize) -> String {
@@ -45,9 +50,17 @@ pub struct RowNames {
 
 impl RowNames {
     /// For `names`, which may be as wide as `width_max` beside their rows.
-    pub fn new<'a>(names: impl IntoIterator<Item = &'a str>, sheet: Sheet, width_max: f64) -> RowNames {
+    pub fn new<'a>(
+        names: impl IntoIterator<Item = &'a str>,
+        sheet: Sheet,
+        width_max: f64,
+    ) -> RowNames {
         let widest = widest(names, sheet.text);
-        if widest > width_max { RowNames { left: 6.0, height: sheet.text + 4.0 } } else { RowNames { left: widest + 10.0, height: 0.0 } }
+        if widest > width_max {
+            RowNames { left: 6.0, height: sheet.text + 4.0 }
+        } else {
+            RowNames { left: widest + 10.0, height: 0.0 }
+        }
     }
 }
 
@@ -70,7 +83,6 @@ pub struct TextBox {
     pub bottom: f64,
 }
 
-/// A growing drawing.
 #[derive(Debug)]
 pub struct Canvas {
     pub sheet: Sheet,
@@ -98,7 +110,10 @@ impl Canvas {
         };
         #[cfg(test)]
         self.note_place(x, y, size, anchor, text);
-        self.body += &format!("<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" text-anchor=\"{name}\">{}</text>\n", escape(text));
+        self.body += &format!(
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" font-size=\"{size}\" text-anchor=\"{name}\">{}</text>\n",
+            escape(text)
+        );
     }
 
     #[cfg(test)]
@@ -114,7 +129,15 @@ impl Canvas {
     }
 
     /// Writes `text`, shortened to `width_max`; the whole text appears under the pointer.
-    pub fn text_within(&mut self, x: f64, y: f64, size: f64, anchor: Anchor, text: &str, width_max: f64) {
+    pub fn text_within(
+        &mut self,
+        x: f64,
+        y: f64,
+        size: f64,
+        anchor: Anchor,
+        text: &str,
+        width_max: f64,
+    ) {
         let shown = shorten(text, size, width_max);
         if shown == text {
             self.text(x, y, size, anchor, text);
@@ -201,7 +224,11 @@ impl Canvas {
                 x = 0.0;
                 y += 16.0;
             }
-            self.body += &format!("<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"9\" height=\"9\" fill=\"{}\"/>\n", y - 8.0, colour(idx));
+            self.body += &format!(
+                "<rect x=\"{x:.1}\" y=\"{:.1}\" width=\"9\" height=\"9\" fill=\"{}\"/>\n",
+                y - 8.0,
+                colour(idx)
+            );
             self.text_within(x + 13.0, y, small, Anchor::Start, name, sheet_width - 16.0);
             x += width + 14.0;
         }
@@ -222,12 +249,12 @@ impl Canvas {
 
 /// The widest of `texts`.
 pub fn widest<'a>(texts: impl IntoIterator<Item = &'a str>, size: f64) -> f64 {
-    texts.into_iter().map(|it| text_width(it, size)).fold(0.0, f64::max)
+    texts.into_iter().map(|text| text_width(text, size)).fold(0.0, f64::max)
 }
 
 /// Width of `text`, on the safe side for the usual sans-serif faces.
 pub fn text_width(text: &str, size: f64) -> f64 {
-    text.chars().map(|it| char_width(it) * size).sum()
+    text.chars().map(|letter| char_width(letter) * size).sum()
 }
 
 fn char_width(character: char) -> f64 {
@@ -247,7 +274,9 @@ pub fn lines_of(text: &str, size: f64, width_max: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
-            Some(last) if text_width(&format!("{last} {word}"), size) <= width_max => *last += &format!(" {word}"),
+            Some(last) if text_width(&format!("{last} {word}"), size) <= width_max => {
+                *last += &format!(" {word}")
+            }
             _ => lines.push(word.to_owned()),
         }
     }
@@ -259,8 +288,8 @@ fn shorten(text: &str, size: f64, width_max: f64) -> String {
         return text.to_owned();
     }
     let mut width = text_width("…", size);
-    let fits = |it: &char| {
-        width += char_width(*it) * size;
+    let fits = |letter: &char| {
+        width += char_width(*letter) * size;
         width <= width_max
     };
     let kept: String = text.chars().take_while(fits).collect();
@@ -272,7 +301,8 @@ pub mod tests {
     use super::super::chart::Chart;
     use super::*;
 
-    /// Panics when two texts overlap or one leaves the sheet, on either sheet, or if text on a phone is small.
+    /// Panics when two texts overlap or one leaves the sheet, on either sheet, or if text on
+    /// a phone is small.
     pub fn assert_readable(chart: &impl Chart) {
         for sheet in [WIDE, NARROW] {
             let (canvas, height) = chart.draw(sheet);
@@ -286,10 +316,19 @@ pub mod tests {
 
     fn assert_texts_are_apart(canvas: &Canvas, height: f64) {
         for (idx, a) in canvas.texts.iter().enumerate() {
-            assert!(a.left >= -0.5 && a.right <= canvas.sheet.width + 0.5, "leaves the sheet: {a:?}");
-            assert!(a.top >= 0.0 && a.bottom <= height, "leaves the sheet of height {height}: {a:?}");
+            assert!(
+                a.left >= -0.5 && a.right <= canvas.sheet.width + 0.5,
+                "leaves the sheet: {a:?}"
+            );
+            assert!(
+                a.top >= 0.0 && a.bottom <= height,
+                "leaves the sheet of height {height}: {a:?}"
+            );
             for b in &canvas.texts[idx + 1..] {
-                let apart = a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+                let apart = a.right <= b.left
+                    || b.right <= a.left
+                    || a.bottom <= b.top
+                    || b.bottom <= a.top;
                 assert!(apart, "`{}` overlaps `{}`", a.text, b.text);
             }
         }

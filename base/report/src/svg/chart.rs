@@ -4,7 +4,6 @@ use super::canvas::{Canvas, NARROW, Sheet, WIDE};
 
 /// A chart that draws itself on either sheet.
 pub trait Chart {
-    /// What it shows.
     fn title(&self) -> &str;
 
     /// The drawing, and how high it is.
@@ -16,7 +15,8 @@ pub trait Chart {
         canvas.finish(self.title(), height)
     }
 
-    /// The chart for the report: once for windows and paper, once for phones. The page's style shows one of them.
+    /// The chart for the report: once for windows and paper, once for phones. The page's style
+    /// shows one of them.
     fn for_page(&self) -> String {
         let (canvas, height) = self.draw(NARROW);
         self.svg() + &canvas.finish(self.title(), height)

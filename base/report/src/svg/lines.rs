@@ -20,23 +20,19 @@ pub struct Axis {
 pub struct Line {
     /// Its name in the legend.
     pub name: String,
-    /// Its points, x and y, in any order: they are joined from left to right. One without a place on the
-    /// vertical axis (not a number, not positive on a logarithmic one) interrupts the line.
+    /// Its points, x and y, in any order: they are joined from left to right. One without a place
+    /// on the vertical axis (not a number, not positive on a logarithmic one) interrupts the line.
     pub points: Vec<(f64, f64)>,
 }
 
 /// One or several lines over the same axes.
 #[derive(Debug, Clone)]
 pub struct LineChart {
-    /// What it shows.
     pub title: String,
     /// What the values are.
     pub kind: Kind,
-    /// The horizontal axis.
     pub x: Axis,
-    /// The vertical axis.
     pub y: Axis,
-    /// The lines.
     pub lines: Vec<Line>,
 }
 
@@ -49,7 +45,7 @@ impl Chart for LineChart {
 
     fn draw(&self, sheet: Sheet) -> (Canvas, f64) {
         let mut canvas = Canvas::new(sheet);
-        let names: Vec<&str> = self.lines.iter().map(|it| it.name.as_str()).collect();
+        let names: Vec<&str> = self.lines.iter().map(|line| line.name.as_str()).collect();
         let head = canvas.head(&self.title, self.kind, &names);
         canvas.text_within(0.0, head + 8.0, sheet.small, Anchor::Start, &self.y.label, sheet.width);
         let top = head + 24.0;
@@ -61,11 +57,13 @@ impl Chart for LineChart {
             fits(point.0, &self.x) && fits(point.1, &self.y)
         };
         let points = || self.lines.iter().flat_map(|line| &line.points).filter(placed);
-        let x_scale = Scale::holding(points().map(|it| it.0), self.x.log);
-        let y_scale = Scale::holding(points().map(|it| it.1), self.y.log).with_margin(0.05);
+        let x_scale = Scale::holding(points().map(|point| point.0), self.x.log);
+        let y_scale = Scale::holding(points().map(|point| point.1), self.y.log).with_margin(0.05);
 
-        let y_ticks: Vec<(f64, String)> = y_scale.ticks(5).into_iter().map(|it| (it, tick(it))).collect();
-        let left = y_ticks.iter().map(|(_, text)| text_width(text, sheet.small)).fold(0.0, f64::max) + 8.0;
+        let y_ticks: Vec<(f64, String)> =
+            y_scale.ticks(5).into_iter().map(|at| (at, tick(at))).collect();
+        let left =
+            y_ticks.iter().map(|(_, text)| text_width(text, sheet.small)).fold(0.0, f64::max) + 8.0;
         let width = sheet.width - left - 12.0;
         for (value, text) in &y_ticks {
             let Some(place) = y_scale.place(*value) else { continue };
@@ -87,7 +85,14 @@ impl Chart for LineChart {
                 free_from = x + half + 6.0;
             }
         }
-        canvas.text_within(left + width, bottom + 31.0, sheet.small, Anchor::End, &self.x.label, width);
+        canvas.text_within(
+            left + width,
+            bottom + 31.0,
+            sheet.small,
+            Anchor::End,
+            &self.x.label,
+            width,
+        );
 
         for (line_idx, line) in self.lines.iter().enumerate() {
             let mut points = line.points.clone();
@@ -95,7 +100,12 @@ impl Chart for LineChart {
             for run in points.split(|point| !placed(&point)) {
                 let places: Vec<(f64, f64)> = run
                     .iter()
-                    .filter_map(|(x, y)| Some((left + x_scale.place(*x)? * width, bottom - y_scale.place(*y)? * PLOT_HEIGHT)))
+                    .filter_map(|(x, y)| {
+                        Some((
+                            left + x_scale.place(*x)? * width,
+                            bottom - y_scale.place(*y)? * PLOT_HEIGHT,
+                        ))
+                    })
                     .collect();
                 canvas.path(&places, line_idx);
                 for ((x, y), (px, py)) in run.iter().zip(&places) {
@@ -119,7 +129,9 @@ mod tests {
             kind: Kind::Measured,
             x: Axis { label: "rounds".to_owned(), log },
             y: Axis { label: "time (ms)".to_owned(), log },
-            lines: ["before", "after"].map(|name| Line { name: name.to_owned(), points: points.to_vec() }).to_vec(),
+            lines: ["before", "after"]
+                .map(|name| Line { name: name.to_owned(), points: points.to_vec() })
+                .to_vec(),
         }
     }
 

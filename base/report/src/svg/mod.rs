@@ -1,8 +1,8 @@
 //! Charts as SVG text: bars in groups, ratios with intervals, lines on plain or logarithmic axes.
 //!
-//! A chart is 480 units wide and as high as it needs; in the report there is a second one of 300 units with larger text, for a
-//! phone. Colours are CSS variables with a value for a page that sets none; text and axes
-//! take the colour of the page, so one file serves light and dark.
+//! A chart is 480 units wide and as high as it needs; in the report there is a second one of 300
+//! units with larger text, for a phone. Colours are CSS variables with a value for a page that sets
+//! none; text and axes take the colour of the page, so one file serves light and dark.
 
 mod bars;
 mod canvas;
@@ -27,8 +27,14 @@ pub fn stacked(charts: &[String]) -> String {
             .split_once("viewBox=\"0 0 480 ")
             .and_then(|(_, rest)| rest.split_once('"')?.0.parse().ok())
             .expect("a chart of ours says how high it is");
-        body.push_str(&chart.replacen("<svg ", &format!("<svg y=\"{top}\" height=\"{height}\" "), 1));
+        body.push_str(&chart.replacen(
+            "<svg ",
+            &format!("<svg y=\"{top}\" height=\"{height}\" "),
+            1,
+        ));
         top += height + 16.0;
     }
-    format!("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 480 {top}\" width=\"960\">\n{body}</svg>\n")
+    format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 480 {top}\" width=\"960\">\n{body}</svg>\n"
+    )
 }

@@ -9,7 +9,6 @@ use crate::kind::Kind;
 /// One ratio with its 95 % interval.
 #[derive(Debug, Clone)]
 pub struct Ratio {
-    /// What was compared.
     pub name: String,
     /// The ratio, without unit.
     pub ratio: f64,
@@ -22,7 +21,6 @@ pub struct Ratio {
 /// Ratios below each other on one logarithmic axis.
 #[derive(Debug, Clone)]
 pub struct RatioChart {
-    /// What it shows.
     pub title: String,
     /// What a ratio above 1 means, for the axis: `before / after, above 1 is faster`.
     pub meaning: String,
@@ -41,13 +39,14 @@ impl Chart for RatioChart {
         let mut canvas = Canvas::new(sheet);
         let top = canvas.head(&self.title, self.kind, &[]);
         let texts: Vec<String> = self.rows.iter().map(interval_text).collect();
-        let right = texts.iter().map(|it| text_width(it, sheet.small)).fold(0.0, f64::max) + 8.0;
+        let right =
+            texts.iter().map(|text| text_width(text, sheet.small)).fold(0.0, f64::max) + 8.0;
         // Sixty units for the line remain, whatever the names.
         let name_max = sheet.name_max.min(sheet.width - right - 72.0);
-        let names = RowNames::new(self.rows.iter().map(|it| it.name.as_str()), sheet, name_max);
+        let names = RowNames::new(self.rows.iter().map(|row| row.name.as_str()), sheet, name_max);
         let left = names.left + 4.0;
         let width = sheet.width - left - right;
-        let ends = self.rows.iter().flat_map(|it| [it.ratio, it.low, it.high]);
+        let ends = self.rows.iter().flat_map(|row| [row.ratio, row.low, row.high]);
         let scale = Scale::holding(ends.chain([1.0]), true).with_margin(0.05);
         let pitch = names.height + 20.0;
         let bottom = top + pitch * self.rows.len() as f64;
@@ -74,7 +73,11 @@ impl Chart for RatioChart {
 }
 
 fn interval_text(row: &Ratio) -> String {
-    if row.ratio.is_finite() { format!("{:.2} [{:.2}, {:.2}]", row.ratio, row.low, row.high) } else { "-".to_owned() }
+    if row.ratio.is_finite() {
+        format!("{:.2} [{:.2}, {:.2}]", row.ratio, row.low, row.high)
+    } else {
+        "-".to_owned()
+    }
 }
 
 #[cfg(test)]
@@ -91,7 +94,8 @@ mod tests {
             low: ratio * 0.9,
             high: ratio * 1.2,
         };
-        for ratios in [vec![], vec![1.0], vec![0.98, 1.01, 1.003], vec![0.01, 1.0, 250.0, f64::NAN]] {
+        for ratios in [vec![], vec![1.0], vec![0.98, 1.01, 1.003], vec![0.01, 1.0, 250.0, f64::NAN]]
+        {
             let rows = ratios.iter().enumerate().map(|(idx, it)| row(idx, *it)).collect();
             let chart = RatioChart {
                 title: "Unrolled against rolled".to_owned(),
@@ -103,16 +107,27 @@ mod tests {
         }
     }
 
-    /// Rows whose names begin alike are told apart on a phone, too, and it says there what a ratio means.
+    /// Rows whose names begin alike are told apart on a phone, too, and it says there
+    /// what a ratio means.
     #[test]
     fn names_and_the_meaning_are_whole() {
-        let names = ["listing, 2 ranks, 64 KiB", "listing, 2 ranks, 16 MiB", "listing, 4 ranks, 16 MiB"];
-        let rows = names.map(|it| Ratio { name: it.to_owned(), ratio: 1.2, low: 1.1, high: 1.3 }).to_vec();
-        let meaning = "blocking / overlapped, median of pairs: above 1 the overlapped program is faster";
-        let chart = RatioChart { title: "Gain".to_owned(), meaning: meaning.to_owned(), kind: Kind::Measured, rows };
+        let names =
+            ["listing, 2 ranks, 64 KiB", "listing, 2 ranks, 16 MiB", "listing, 4 ranks, 16 MiB"];
+        let rows = names
+            .map(|name| Ratio { name: name.to_owned(), ratio: 1.2, low: 1.1, high: 1.3 })
+            .to_vec();
+        let meaning =
+            "blocking / overlapped, median of pairs: above 1 the overlapped program is faster";
+        let chart = RatioChart {
+            title: "Gain".to_owned(),
+            meaning: meaning.to_owned(),
+            kind: Kind::Measured,
+            rows,
+        };
         for sheet in [WIDE, NARROW] {
-            let texts: Vec<String> = chart.draw(sheet).0.texts.into_iter().map(|it| it.text).collect();
-            assert!(names.iter().all(|name| texts.iter().any(|it| it == name)), "{texts:?}");
+            let texts: Vec<String> =
+                chart.draw(sheet).0.texts.into_iter().map(|text| text.text).collect();
+            assert!(names.iter().all(|name| texts.iter().any(|text| text == name)), "{texts:?}");
             assert!(texts.join(" ").contains(meaning), "{texts:?}");
         }
     }

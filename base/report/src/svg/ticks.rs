@@ -14,7 +14,9 @@ impl Scale {
     pub fn holding(values: impl IntoIterator<Item = f64>, log: bool) -> Scale {
         let mut low = f64::INFINITY;
         let mut high = f64::NEG_INFINITY;
-        for value in values.into_iter().filter(|it| it.is_finite() && (!log || *it > 0.0)) {
+        for value in
+            values.into_iter().filter(|number| number.is_finite() && (!log || *number > 0.0))
+        {
             low = low.min(value);
             high = high.max(value);
         }
@@ -51,7 +53,11 @@ impl Scale {
         if !value.is_finite() || (self.log && value <= 0.0) {
             return None;
         }
-        Some(if self.log { (value / self.low).ln() / (self.high / self.low).ln() } else { (value - self.low) / (self.high - self.low) })
+        Some(if self.log {
+            (value / self.low).ln() / (self.high / self.low).ln()
+        } else {
+            (value - self.low) / (self.high - self.low)
+        })
     }
 
     /// Round numbers on the axis, about `n_wanted` of them, rising.
@@ -78,7 +84,10 @@ impl Scale {
     fn plain_ticks(&self, n_wanted: usize) -> Vec<f64> {
         let rough = (self.high - self.low) / n_wanted as f64;
         let power = 10f64.powf(rough.log10().floor());
-        let step = [1.0, 2.0, 5.0, 10.0].iter().map(|it| it * power).find(|it| *it >= rough * 0.75);
+        let step = [1.0, 2.0, 5.0, 10.0]
+            .iter()
+            .map(|number| number * power)
+            .find(|it| *it >= rough * 0.75);
         let step = step.unwrap_or(10.0 * power);
         let first = (self.low / step).ceil() as i64;
         let last = (self.high / step).floor() as i64;
@@ -111,6 +120,6 @@ mod tests {
         let scale = Scale::holding([f64::NAN, -1.0, 0.0, 2.0, 8.0], true);
         assert_eq!(scale.place(-1.0), None);
         assert_eq!(scale.place(f64::NAN), None);
-        assert_eq!(scale.place(4.0).map(|it| (it * 1e6).round() / 1e6), Some(0.5));
+        assert_eq!(scale.place(4.0).map(|place| (place * 1e6).round() / 1e6), Some(0.5));
     }
 }

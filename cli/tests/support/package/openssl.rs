@@ -50,7 +50,7 @@ fn blocks_go_through_the_traits_in_any_number() {
     for n in 0..=4 * trio::lea128::width() + 1 {
         let mut blocks = vec![Block::<Lea128>::try_from(&input[..]).unwrap(); n];
         lea.encrypt_blocks(&mut blocks);
-        assert!(blocks.iter().all(|it| it[..] == made), "{n}");
+        assert!(blocks.iter().all(|block| block[..] == made), "{n}");
     }
     assert_eq!(lea.blocks(&input, &mut [0; 15]), Err(Error::Length));
 }

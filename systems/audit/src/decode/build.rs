@@ -1,7 +1,10 @@
 //! Instructions put together step by step, as all decoders do.
 
 use super::Conventions;
-use crate::decode::code::{Access, Class, Delay, Flow, IndexForm, Instruction, Operation, Out, Read, Reg, Role, Undecodable, Write};
+use crate::decode::code::{
+    Access, Class, Delay, Flow, IndexForm, Instruction, Operation, Out, Read, Reg, Role,
+    Undecodable, Write,
+};
 
 /// All bits of a register.
 pub(crate) const ALL: u64 = u64::MAX;
@@ -34,7 +37,13 @@ pub(crate) fn number(value: i64) -> String {
 
 impl Instruction {
     /// An instruction that reads and writes nothing and goes on to the next.
-    pub(crate) fn new(address: u64, length: u8, word: u64, class: Class, text: String) -> Instruction {
+    pub(crate) fn new(
+        address: u64,
+        length: u8,
+        word: u64,
+        class: Class,
+        text: String,
+    ) -> Instruction {
         Instruction {
             address,
             length,
@@ -55,7 +64,7 @@ impl Instruction {
 
     /// Reads `bits` of `reg`; nothing if there are none. A second read in the same role adds bits.
     pub(crate) fn read(&mut self, reg: Reg, bits: u64, role: Role) {
-        match self.reads.iter_mut().find(|it| it.reg == reg && it.role == role) {
+        match self.reads.iter_mut().find(|read| read.reg == reg && read.role == role) {
             Some(read) => read.bits |= bits,
             None if bits == 0 => {}
             None => self.reads.push(Read { reg, bits, role }),
@@ -87,22 +96,36 @@ impl Instruction {
 
     /// Loads `width` bytes at `base + disp`.
     pub(crate) fn loads(self, base: Option<Reg>, disp: i64, width: u8) -> Instruction {
-        self.accesses(Access { is_store: false, base, index: None, index_form: IndexForm::Whole, disp, width })
+        self.accesses(Access {
+            is_store: false,
+            base,
+            index: None,
+            index_form: IndexForm::Whole,
+            disp,
+            width,
+        })
     }
 
     /// Stores `width` bytes at `base + disp`.
     pub(crate) fn stores(self, base: Option<Reg>, disp: i64, width: u8) -> Instruction {
-        self.accesses(Access { is_store: true, base, index: None, index_form: IndexForm::Whole, disp, width })
+        self.accesses(Access {
+            is_store: true,
+            base,
+            index: None,
+            index_form: IndexForm::Whole,
+            disp,
+            width,
+        })
     }
 
-    /// One more access.
     pub(crate) fn accesses(mut self, access: Access) -> Instruction {
         self.accesses.push(access);
         self
     }
 
-    /// Hands control to the system, which sees all registers and memory, may change them, and comes back with the
-    /// stack pointer as it was. Which registers it really reads, its own standard says: none is called unneeded.
+    /// Hands control to the system, which sees all registers and memory, may change them, and comes
+    /// back with the stack pointer as it was. Which registers it really reads, its own standard
+    /// says: none is called unneeded.
     pub(crate) fn calls_system(mut self, conventions: &Conventions) -> Instruction {
         self.touch_all(conventions, Some(conventions.stack_pointer));
         self
@@ -110,13 +133,18 @@ impl Instruction {
 
     /// Reads and writes all registers but `kept`, which is read only, and all memory.
     pub(crate) fn touch_all(&mut self, conventions: &Conventions, kept: Option<Reg>) {
-        let all = (0..conventions.names.len() as u8).map(Reg).filter(|it| Some(*it) != conventions.zero);
-        for reg in all.filter(|it| conventions.names[usize::from(it.0)] != "pc") {
-            let bits = if conventions.flags.contains(&reg) { 1 } else { low_bits(conventions.bits.into()) };
-            if !self.reads.iter().any(|it| it.reg == reg) {
+        let all =
+            (0..conventions.names.len() as u8).map(Reg).filter(|it| Some(*it) != conventions.zero);
+        for reg in all.filter(|pair| conventions.names[usize::from(pair.0)] != "pc") {
+            let bits = if conventions.flags.contains(&reg) {
+                1
+            } else {
+                low_bits(conventions.bits.into())
+            };
+            if !self.reads.iter().any(|read| read.reg == reg) {
                 self.reads.push(Read { reg, bits, role: Role::Source });
             }
-            if Some(reg) != kept && !self.writes.iter().any(|it| it.reg == reg) {
+            if Some(reg) != kept && !self.writes.iter().any(|write| write.reg == reg) {
                 self.writes.push(Write { reg, bits, out: Out::Link });
             }
         }
@@ -131,13 +159,11 @@ impl Instruction {
         self.accesses.extend([anywhere(false), anywhere(true)]);
     }
 
-    /// Where control goes.
     pub(crate) fn flows(mut self, flow: Flow) -> Instruction {
         self.flow = flow;
         self
     }
 
-    /// What is computed.
     pub(crate) fn computes(mut self, operation: Operation) -> Instruction {
         self.operation = Some(operation);
         self

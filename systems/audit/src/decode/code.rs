@@ -1,4 +1,5 @@
-//! Machine code as all analyses see it: one [`Instruction`] for each word, whatever the instruction set.
+//! Machine code as all analyses see it: one [`Instruction`] for each word, whatever the instruction
+//! set.
 
 use std::fmt;
 
@@ -13,7 +14,6 @@ pub struct Reg(pub u8);
 /// One register that is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Read {
-    /// The register.
     pub reg: Reg,
     /// Which of its bits can change anything.
     pub bits: u64,
@@ -24,7 +24,6 @@ pub struct Read {
 /// One register that is written. A guarded instruction may leave it as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Write {
-    /// The register.
     pub reg: Reg,
     /// Which of its bits may change.
     pub bits: u64,
@@ -32,7 +31,8 @@ pub struct Write {
     pub out: Out,
 }
 
-/// A condition over flags, as the states of these flags in which it holds: of four flags there are 16 states, a bit for each.
+/// A condition over flags, as the states of these flags in which it holds: of four flags there are
+/// 16 states, a bit for each.
 ///
 /// ```text
 /// eq   Z set: 8 of the 16 states
@@ -45,7 +45,6 @@ impl Guard {
     /// All states: no condition.
     pub const ALWAYS: Guard = Guard(u16::MAX);
 
-    /// No state.
     pub const NEVER: Guard = Guard(0);
 
     /// The condition that holds where `holds` says so of a state.
@@ -109,7 +108,6 @@ pub enum Flow {
     Next,
     /// To `target`; if `is_conditional`, perhaps to the next instruction.
     Branch {
-        /// The address.
         target: u64,
         /// The branch may not be taken.
         is_conditional: bool,
@@ -149,8 +147,9 @@ impl Instruction {
 }
 
 impl Flow {
-    /// A call behind which nobody reads what the convention lets the callee change. A callee in the same file may leave registers alone,
-    /// and its caller rely on that: gcc keeps values in them (`-fipa-ra`, part of -O2).
+    /// A call behind which nobody reads what the convention lets the callee change. A callee in the
+    /// same file may leave registers alone, and its caller rely on that: gcc keeps values in them
+    /// (`-fipa-ra`, part of -O2).
     pub fn ends_scratch(self) -> bool {
         self == Flow::Call { target: None }
     }
@@ -167,16 +166,13 @@ pub enum Value {
     Shifted(Reg, Shift, u8),
 }
 
-/// A shift.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shift {
-    /// Left.
     Left,
     /// Right, zeros come in.
     Right,
     /// Right, copies of the sign come in.
     RightSigned,
-    /// Right, around.
     Rotate,
 }
 
@@ -184,7 +180,6 @@ pub enum Shift {
 /// Everything else has no [`Operation`], and its results are unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Operation {
-    /// What is done.
     pub op: Op,
     /// Bits of the operation, 32 or 64; a narrower one than the register leaves zeros above
     /// (AArch64) or copies of its sign (RV64's `w` forms) as `extends` says.
@@ -193,7 +188,6 @@ pub struct Operation {
     pub extends: Extends,
     /// The register of the result; none for comparisons.
     pub result: Option<Reg>,
-    /// The first operand.
     pub a: Value,
     /// The second operand; of operations with one, `Const(0)`.
     pub b: Value,
@@ -202,7 +196,6 @@ pub struct Operation {
 /// What an operation narrower than its register leaves above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extends {
-    /// Zeros.
     Zero,
     /// Copies of the sign.
     Sign,
@@ -211,28 +204,18 @@ pub enum Extends {
 /// The operations that are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
-    /// `a`
     Move,
-    /// `!a`
     Not,
-    /// `a & b`
     And,
-    /// `a | b`
     Or,
-    /// `a ^ b`
     Xor,
-    /// `a & !b`
     AndNot,
-    /// `a | !b`
     OrNot,
-    /// `a + b`
     Add,
-    /// `a - b`
     Sub,
-    /// `b - a`
     ReverseSub,
-    /// `a` shifted by `b`: a constant counts in full, and may be the width; of a register only the bits
-    /// that are less than the width count.
+    /// `a` shifted by `b`: a constant counts in full, and may be the width; of a register only the
+    /// bits that are less than the width count.
     Shift(Shift),
     /// The low `bits` of `a`, zeros above.
     ZeroExtend {
@@ -246,9 +229,7 @@ pub enum Op {
     },
     /// `bits` of `a` from bit `low` on, extended.
     Field {
-        /// The lowest bit.
         low: u8,
-        /// How many.
         bits: u8,
         /// Copies of the highest bit stand above, not zeros.
         is_signed: bool,
@@ -273,14 +254,12 @@ pub enum Op {
     },
 }
 
-/// One instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Instruction {
-    /// Where it stands.
     pub address: u64,
-    /// Bytes.
     pub length: u8,
-    /// The word as read, in the order of a number; of Thumb's long ones the first half stands above.
+    /// The word as read, in the order of a number; of Thumb's long ones the
+    /// first half stands above.
     pub word: u64,
     /// The text as the usual assembler writes it.
     pub text: String,
@@ -308,10 +287,13 @@ pub struct Instruction {
 }
 
 impl Instruction {
-    /// Other code runs before control comes back, or nothing is known of it: any memory may be read and written.
+    /// Other code runs before control comes back, or nothing is known of it: any memory may
+    /// be read and written.
     pub fn reaches_all_memory(&self) -> bool {
-        let is_anywhere = |it: &Access| it.base.is_none() && it.index_form == IndexForm::Other;
-        matches!(self.flow, Flow::Call { .. } | Flow::LastCall) || self.accesses.iter().any(is_anywhere)
+        let is_anywhere =
+            |access: &Access| access.base.is_none() && access.index_form == IndexForm::Other;
+        matches!(self.flow, Flow::Call { .. } | Flow::LastCall)
+            || self.accesses.iter().any(is_anywhere)
     }
 }
 
@@ -329,9 +311,7 @@ pub enum Delay {
 /// A word that is no instruction of the set.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Undecodable {
-    /// Where it stands.
     pub address: u64,
-    /// The word.
     pub word: u64,
     /// Why: reserved, from a later architecture, unpredictable.
     pub why: String,

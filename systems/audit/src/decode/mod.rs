@@ -14,14 +14,13 @@ mod x86;
 
 use crate::decode::code::{Class, Instruction, Reg, Undecodable};
 
-/// The instruction sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Isa {
     /// Arm's 32-bit instructions, ARMv4 to ARMv7, with VFPv5 and NEON, little-endian.
     A32,
-    /// Arm's Thumb: 16 and 32 bits, ARMv6-M to ARMv8-M and ARMv7-A and -R, with VFPv5 and NEON, little-endian.
+    /// Arm's Thumb: 16 and 32 bits, ARMv6-M to ARMv8-M and ARMv7-A and -R, with
+    /// VFPv5 and NEON, little-endian.
     T32,
-    /// SPARC V8, big-endian.
     Sparc,
     /// RISC-V, 32 bits, IMAFDC with Zba, Zbb, Zbs and Zicond.
     Riscv32,
@@ -40,7 +39,6 @@ pub struct Conventions {
     pub names: &'static [&'static str],
     /// Bits of a general register.
     pub bits: u8,
-    /// The stack pointer.
     pub stack_pointer: Reg,
     /// The frame pointer, where the standard names one.
     pub frame_pointer: Option<Reg>,
@@ -56,28 +54,33 @@ pub struct Conventions {
     pub saved: &'static [Reg],
     /// A call may change them, arguments and results included.
     pub scratch: &'static [Reg],
-    /// Kept from the compiler by the platform (thread pointer, platform register, ...), each with its use.
+    /// Kept from the compiler by the platform (thread pointer, platform register, ...),
+    /// each with its use.
     pub reserved: &'static [(Reg, &'static str)],
     /// Registers of one bit.
     pub flags: &'static [Reg],
 }
 
 impl Conventions {
-    /// Registers that none of these lists has, those of floating point, of vectors and of the system: what a function, its callees and its
-    /// callers leave each other in them is not known here.
+    /// Registers that none of these lists has, those of floating point, of vectors and of
+    /// the system: what a function, its callees and its callers leave each other in them
+    /// is not known here.
     pub fn unlisted(&self) -> impl Iterator<Item = Reg> {
         let reserved = self.reserved.iter().map(|(reg, _)| reg);
-        let lists = [self.arguments, self.results, self.saved, self.scratch, self.flags].into_iter().flatten();
-        let listed = lists.chain(reserved).chain(&self.link).chain(&self.zero).chain([&self.stack_pointer]);
+        let lists = [self.arguments, self.results, self.saved, self.scratch, self.flags]
+            .into_iter()
+            .flatten();
+        let listed =
+            lists.chain(reserved).chain(&self.link).chain(&self.zero).chain([&self.stack_pointer]);
         let mut is_listed = [false; 256];
-        listed.for_each(|it| is_listed[usize::from(it.0)] = true);
-        (0..self.names.len()).filter(move |it| !is_listed[*it]).map(|it| Reg(it as u8))
+        listed.for_each(|listed| is_listed[usize::from(listed.0)] = true);
+        (0..self.names.len()).filter(move |idx| !is_listed[*idx]).map(|idx| Reg(idx as u8))
     }
 }
 
 impl Isa {
-    /// All sets.
-    pub const ALL: [Isa; 7] = [Isa::A32, Isa::T32, Isa::Sparc, Isa::Riscv32, Isa::Riscv64, Isa::A64, Isa::X86];
+    pub const ALL: [Isa; 7] =
+        [Isa::A32, Isa::T32, Isa::Sparc, Isa::Riscv32, Isa::Riscv64, Isa::A64, Isa::X86];
 
     /// As in machine files and messages.
     pub fn name(self) -> &'static str {
@@ -97,8 +100,8 @@ impl Isa {
         Isa::ALL.into_iter().find(|it| it.name() == name)
     }
 
-    /// The instruction at the beginning of `bytes`, which are as in memory and may go on behind it. What instructions
-    /// before it say of it ([`Linear`]) is left out.
+    /// The instruction at the beginning of `bytes`, which are as in memory and may go on behind it.
+    /// What instructions before it say of it ([`Linear`]) is left out.
     pub fn decode(self, address: u64, bytes: &[u8]) -> Result<Instruction, Undecodable> {
         match self {
             Isa::A32 => a32::decode(address, bytes),
@@ -111,8 +114,8 @@ impl Isa {
         }
     }
 
-    /// The length of an instruction that is not known, by what every word of the set says of its own, in bytes;
-    /// at most those of `bytes`.
+    /// The length of an instruction that is not known, by what every word of the set says of its
+    /// own, in bytes; at most those of `bytes`.
     fn length(self, bytes: &[u8]) -> usize {
         let length = match self {
             Isa::A32 | Isa::Sparc | Isa::A64 => 4,
@@ -123,12 +126,17 @@ impl Isa {
         length.min(bytes.len())
     }
 
-    /// What stands in a function for a word that [`Isa::decode`] refused at the beginning of `bytes`: it reads and
-    /// writes all registers and memory, so that nothing is concluded across it. It is taken to go on to the next one.
+    /// What stands in a function for a word that [`Isa::decode`] refused at the beginning of
+    /// `bytes`: it reads and writes all registers and memory, so that nothing is concluded across
+    /// it. It is taken to go on to the next one.
     pub fn unknown(self, word: &Undecodable, bytes: &[u8]) -> Instruction {
         let bytes = &bytes[..self.length(bytes)];
-        let digits = bytes.iter().rev().map(|it| format!("{it:02x}")).collect::<String>();
-        let digits = if self == Isa::Sparc { bytes.iter().map(|it| format!("{it:02x}")).collect() } else { digits };
+        let digits = bytes.iter().rev().map(|byte| format!("{byte:02x}")).collect::<String>();
+        let digits = if self == Isa::Sparc {
+            bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+        } else {
+            digits
+        };
         let directive = match bytes.len() {
             1 => ".byte",
             2 => ".2byte",
@@ -136,7 +144,8 @@ impl Isa {
             _ => ".insn",
         };
         let text = format!("{directive} 0x{digits}");
-        let mut unknown = Instruction::new(word.address, bytes.len() as u8, word.word, Class::System, text);
+        let mut unknown =
+            Instruction::new(word.address, bytes.len() as u8, word.word, Class::System, text);
         unknown.touch_all(self.conventions(), None);
         unknown
     }
@@ -156,10 +165,13 @@ impl Isa {
 
     /// The name of a register or flag.
     ///
-    /// # Panics
-    /// If `reg` is none of this set.
+    /// Panics: if `reg` is none of this set.
     pub fn register_name(self, reg: Reg) -> &'static str {
-        self.conventions().names.get(reg.0 as usize).copied().unwrap_or_else(|| panic!("{} has no register {}", self.name(), reg.0))
+        self.conventions()
+            .names
+            .get(reg.0 as usize)
+            .copied()
+            .unwrap_or_else(|| panic!("{} has no register {}", self.name(), reg.0))
     }
 
     /// The register of this name.
@@ -169,7 +181,8 @@ impl Isa {
     }
 }
 
-/// Words one behind the other. Only in Thumb does one say something of those behind it: `it` guards up to four.
+/// Words one behind the other. Only in Thumb does one say something of those behind it: `it`
+/// guards up to four.
 #[derive(Debug, Clone)]
 pub struct Linear {
     isa: Isa,

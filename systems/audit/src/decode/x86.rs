@@ -2,30 +2,42 @@
 //! needed. Its machines are out of order, so no model here says when an instruction waits.
 
 use iced_x86::{
-    Decoder, DecoderOptions, FlowControl, Formatter, GasFormatter, InstructionInfoFactory, Mnemonic, OpAccess, OpKind, Register, RflagsBits,
+    Decoder, DecoderOptions, FlowControl, Formatter, GasFormatter, InstructionInfoFactory,
+    Mnemonic, OpAccess, OpKind, Register, RflagsBits,
 };
 
 use super::Conventions;
 use super::build::{ALL, low_bits, refused};
-use crate::decode::code::{Access, Class, Extends, Flow, IndexForm, Instruction, Op, Operation, Out, Reg, Role, Shift, Undecodable, Value};
+use crate::decode::code::{
+    Access, Class, Extends, Flow, IndexForm, Instruction, Op, Operation, Out, Reg, Role, Shift,
+    Undecodable, Value,
+};
 
 const RAX: Reg = Reg(0);
 const RSP: Reg = Reg(4);
 const RBP: Reg = Reg(5);
 /// Carry, parity, auxiliary carry, zero, sign, overflow, direction.
 const FLAGS: [Reg; 7] = [Reg(16), Reg(17), Reg(18), Reg(19), Reg(20), Reg(21), Reg(22)];
-const FLAG_BITS: [u32; 7] =
-    [RflagsBits::CF, RflagsBits::PF, RflagsBits::AF, RflagsBits::ZF, RflagsBits::SF, RflagsBits::OF, RflagsBits::DF];
+const FLAG_BITS: [u32; 7] = [
+    RflagsBits::CF,
+    RflagsBits::PF,
+    RflagsBits::AF,
+    RflagsBits::ZF,
+    RflagsBits::SF,
+    RflagsBits::OF,
+    RflagsBits::DF,
+];
 const VECTORS: u8 = 23;
 const MASKS: u8 = 55;
 
 /// What the registers are for, by the System V procedure call standard.
 pub const CONVENTIONS: Conventions = Conventions {
     names: &[
-        "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12", "r13", "r14", "r15", "CF", "PF", "AF",
-        "ZF", "SF", "OF", "DF", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15",
-        "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31", "k0", "k1", "k2",
-        "k3", "k4", "k5", "k6", "k7",
+        "rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12",
+        "r13", "r14", "r15", "CF", "PF", "AF", "ZF", "SF", "OF", "DF", "v0", "v1", "v2", "v3",
+        "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17",
+        "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30",
+        "v31", "k0", "k1", "k2", "k3", "k4", "k5", "k6", "k7",
     ],
     bits: 64,
     stack_pointer: RSP,
@@ -54,19 +66,27 @@ pub fn decode(address: u64, bytes: &[u8]) -> Result<Instruction, Undecodable> {
     let mut facts = InstructionInfoFactory::new();
     let info = facts.info(&found);
     let in_address = |register: Register| {
-        info.used_memory().iter().any(|it| it.base().full_register() == register || it.index().full_register() == register)
+        info.used_memory().iter().any(|access| {
+            access.base().full_register() == register || access.index().full_register() == register
+        })
     };
     for used in info.used_registers() {
         let Some((reg, bits)) = register(used.register()) else { continue };
-        let role = if in_address(used.register().full_register()) { Role::Base } else { Role::Source };
+        let role =
+            if in_address(used.register().full_register()) { Role::Base } else { Role::Source };
         if is_read(used.access()) {
             made = made.reads(Some(reg), bits, role);
         }
         if is_written(used.access()) {
-            let is_base = reg == RSP && matches!(found.mnemonic(), Mnemonic::Push | Mnemonic::Pop | Mnemonic::Call | Mnemonic::Ret);
+            let is_base = reg == RSP
+                && matches!(
+                    found.mnemonic(),
+                    Mnemonic::Push | Mnemonic::Pop | Mnemonic::Call | Mnemonic::Ret
+                );
             // A write of the low 32 bits of a general register clears the others.
             let bits = if reg.0 < 16 && bits == low_bits(32) { ALL } else { bits };
-            made = made.writes(Some(reg), bits, if is_base { Out::BaseUpdate } else { Out::Result });
+            made =
+                made.writes(Some(reg), bits, if is_base { Out::BaseUpdate } else { Out::Result });
         }
     }
     for (flag, bit) in FLAGS.into_iter().zip(FLAG_BITS) {
@@ -78,14 +98,23 @@ pub fn decode(address: u64, bytes: &[u8]) -> Result<Instruction, Undecodable> {
         }
     }
     for used in info.used_memory() {
-        let base = register(used.base()).map(|it| it.0);
-        let index = register(used.index()).map(|(reg, _)| (reg, used.scale().trailing_zeros() as u8));
+        let base = register(used.base()).map(|register| register.0);
+        let index =
+            register(used.index()).map(|(reg, _)| (reg, used.scale().trailing_zeros() as u8));
         // Thread-local and string accesses are none of ours, but they are accesses.
-        let is_plain =
-            !matches!(used.segment(), Register::FS | Register::GS) && used.base() != Register::None || used.base() == Register::RIP;
+        let is_plain = !matches!(used.segment(), Register::FS | Register::GS)
+            && used.base() != Register::None
+            || used.base() == Register::RIP;
         let index_form = if is_plain { IndexForm::Whole } else { IndexForm::Other };
         let width = used.memory_size().size().min(255) as u8;
-        let access = Access { is_store: false, base, index, index_form, disp: used.displacement() as i64, width };
+        let access = Access {
+            is_store: false,
+            base,
+            index,
+            index_form,
+            disp: used.displacement() as i64,
+            width,
+        };
         if is_read(used.access()) {
             made = made.accesses(access);
         }
@@ -108,11 +137,17 @@ fn text(found: &iced_x86::Instruction) -> String {
 }
 
 fn is_read(access: OpAccess) -> bool {
-    matches!(access, OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite)
+    matches!(
+        access,
+        OpAccess::Read | OpAccess::CondRead | OpAccess::ReadWrite | OpAccess::ReadCondWrite
+    )
 }
 
 fn is_written(access: OpAccess) -> bool {
-    matches!(access, OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite)
+    matches!(
+        access,
+        OpAccess::Write | OpAccess::CondWrite | OpAccess::ReadWrite | OpAccess::ReadCondWrite
+    )
 }
 
 /// A register as a place in the table, and which of its bits the name stands for.
@@ -120,7 +155,9 @@ fn register(register: Register) -> Option<(Reg, u64)> {
     let full = register.full_register();
     if full.is_gpr64() {
         let bits = match register.size() {
-            1 if matches!(register, Register::AH | Register::BH | Register::CH | Register::DH) => 0xff00,
+            1 if matches!(register, Register::AH | Register::BH | Register::CH | Register::DH) => {
+                0xff00
+            }
             size => low_bits(8 * size as u32),
         };
         return Some((Reg(full.number() as u8), bits));
@@ -139,12 +176,15 @@ fn class(found: &iced_x86::Instruction) -> Class {
         FlowControl::Call | FlowControl::IndirectCall => return Class::Call,
         FlowControl::Return => return Class::Return,
         FlowControl::IndirectBranch => return Class::Jump,
-        FlowControl::UnconditionalBranch | FlowControl::ConditionalBranch | FlowControl::XbeginXabortXend => return Class::Branch,
+        FlowControl::UnconditionalBranch
+        | FlowControl::ConditionalBranch
+        | FlowControl::XbeginXabortXend => return Class::Branch,
         FlowControl::Interrupt | FlowControl::Exception => return Class::System,
         FlowControl::Next => {}
     }
     let is_vector = (0..found.op_count()).any(|idx| {
-        found.op_kind(idx) == OpKind::Register && (found.op_register(idx).is_vector_register() || found.op_register(idx).is_k())
+        found.op_kind(idx) == OpKind::Register
+            && (found.op_register(idx).is_vector_register() || found.op_register(idx).is_k())
     });
     if is_vector {
         return Class::Float;
@@ -156,9 +196,17 @@ fn class(found: &iced_x86::Instruction) -> Class {
         Mnemonic::Mov if found.op0_kind() == OpKind::Memory => Class::Store,
         Mnemonic::Mov if found.op1_kind() == OpKind::Memory => Class::Load,
         Mnemonic::Mov if found.op1_kind() != OpKind::Register => Class::Constant,
-        Mnemonic::Movzx | Mnemonic::Movsx | Mnemonic::Movsxd if found.op1_kind() == OpKind::Memory => Class::Load,
-        Mnemonic::Movzx | Mnemonic::Movsx | Mnemonic::Movsxd | Mnemonic::Cdqe | Mnemonic::Bswap => Class::Extend,
-        Mnemonic::Shl | Mnemonic::Shr | Mnemonic::Sar | Mnemonic::Rol | Mnemonic::Ror => Class::Shift,
+        Mnemonic::Movzx | Mnemonic::Movsx | Mnemonic::Movsxd
+            if found.op1_kind() == OpKind::Memory =>
+        {
+            Class::Load
+        }
+        Mnemonic::Movzx | Mnemonic::Movsx | Mnemonic::Movsxd | Mnemonic::Cdqe | Mnemonic::Bswap => {
+            Class::Extend
+        }
+        Mnemonic::Shl | Mnemonic::Shr | Mnemonic::Sar | Mnemonic::Rol | Mnemonic::Ror => {
+            Class::Shift
+        }
         Mnemonic::Mul | Mnemonic::Imul if found.op_count() == 1 => Class::MulLong,
         Mnemonic::Imul => Class::Mul,
         Mnemonic::Div | Mnemonic::Idiv => Class::Div,
@@ -168,7 +216,10 @@ fn class(found: &iced_x86::Instruction) -> Class {
 
 /// Into the system and back.
 fn calls_system(found: &iced_x86::Instruction) -> bool {
-    matches!(found.mnemonic(), Mnemonic::Syscall | Mnemonic::Sysenter | Mnemonic::Int | Mnemonic::Int1 | Mnemonic::Vmcall)
+    matches!(
+        found.mnemonic(),
+        Mnemonic::Syscall | Mnemonic::Sysenter | Mnemonic::Int | Mnemonic::Int1 | Mnemonic::Vmcall
+    )
 }
 
 fn flow(found: &iced_x86::Instruction) -> Flow {
@@ -177,14 +228,18 @@ fn flow(found: &iced_x86::Instruction) -> Flow {
     }
     match found.flow_control() {
         FlowControl::Next => Flow::Next,
-        FlowControl::UnconditionalBranch => Flow::Branch { target: found.near_branch_target(), is_conditional: false },
+        FlowControl::UnconditionalBranch => {
+            Flow::Branch { target: found.near_branch_target(), is_conditional: false }
+        }
         FlowControl::ConditionalBranch | FlowControl::XbeginXabortXend => {
             Flow::Branch { target: found.near_branch_target(), is_conditional: true }
         }
         FlowControl::IndirectBranch => Flow::Jump,
         FlowControl::Call => Flow::Call { target: Some(found.near_branch_target()) },
         FlowControl::IndirectCall => Flow::Call { target: None },
-        FlowControl::Return if matches!(found.mnemonic(), Mnemonic::Ret | Mnemonic::Retf) => Flow::Return,
+        FlowControl::Return if matches!(found.mnemonic(), Mnemonic::Ret | Mnemonic::Retf) => {
+            Flow::Return
+        }
         FlowControl::Return => Flow::Resume,
         // A system call comes back; a trap of the compiler's own making does not.
         FlowControl::Interrupt => Flow::Next,
@@ -208,7 +263,9 @@ fn operation(found: &iced_x86::Instruction) -> Option<Operation> {
         return None;
     }
     let value = |idx: u32| match found.op_kind(idx) {
-        OpKind::Register => register(found.op_register(idx)).filter(|(reg, _)| reg.0 < 16).map(|(reg, _)| Value::Reg(reg)),
+        OpKind::Register => register(found.op_register(idx))
+            .filter(|(reg, _)| reg.0 < 16)
+            .map(|(reg, _)| Value::Reg(reg)),
         OpKind::Memory | OpKind::NearBranch64 => None,
         _ => found.try_immediate(idx).ok().map(Value::Const),
     };
@@ -216,26 +273,49 @@ fn operation(found: &iced_x86::Instruction) -> Option<Operation> {
     let source_bits = if is_load { 0 } else { 8 * found.op_register(1).size() as u8 };
     let own = Value::Reg(result);
     let (op, a, b) = match found.mnemonic() {
-        Mnemonic::Mov | Mnemonic::Movzx if is_load => (Op::Load { is_signed: false }, Value::Const(0), Value::Const(0)),
-        Mnemonic::Movsx | Mnemonic::Movsxd if is_load => (Op::Load { is_signed: true }, Value::Const(0), Value::Const(0)),
+        Mnemonic::Mov | Mnemonic::Movzx if is_load => {
+            (Op::Load { is_signed: false }, Value::Const(0), Value::Const(0))
+        }
+        Mnemonic::Movsx | Mnemonic::Movsxd if is_load => {
+            (Op::Load { is_signed: true }, Value::Const(0), Value::Const(0))
+        }
         Mnemonic::Mov => (Op::Move, value(1)?, Value::Const(0)),
-        Mnemonic::Lea if found.memory_index() == Register::None && found.memory_base().is_gpr64() => {
-            (Op::Add, Value::Reg(register(found.memory_base())?.0), Value::Const(found.memory_displacement64()))
+        Mnemonic::Lea
+            if found.memory_index() == Register::None && found.memory_base().is_gpr64() =>
+        {
+            (
+                Op::Add,
+                Value::Reg(register(found.memory_base())?.0),
+                Value::Const(found.memory_displacement64()),
+            )
         }
         Mnemonic::Lea => return None,
-        Mnemonic::Movzx | Mnemonic::Movsx if matches!(found.op1_register(), Register::AH | Register::BH | Register::CH | Register::DH) => {
+        Mnemonic::Movzx | Mnemonic::Movsx
+            if matches!(
+                found.op1_register(),
+                Register::AH | Register::BH | Register::CH | Register::DH
+            ) =>
+        {
             return None;
         }
         Mnemonic::Movzx => (Op::ZeroExtend { bits: source_bits }, value(1)?, Value::Const(0)),
-        Mnemonic::Movsx | Mnemonic::Movsxd => (Op::SignExtend { bits: source_bits }, value(1)?, Value::Const(0)),
+        Mnemonic::Movsx | Mnemonic::Movsxd => {
+            (Op::SignExtend { bits: source_bits }, value(1)?, Value::Const(0))
+        }
         Mnemonic::And => (Op::And, own, value(1)?),
         Mnemonic::Or => (Op::Or, own, value(1)?),
         Mnemonic::Xor => (Op::Xor, own, value(1)?),
         Mnemonic::Add => (Op::Add, own, value(1)?),
         Mnemonic::Sub => (Op::Sub, own, value(1)?),
-        Mnemonic::Shl if found.op1_kind() == OpKind::Immediate8 => (Op::Shift(Shift::Left), own, value(1)?),
-        Mnemonic::Shr if found.op1_kind() == OpKind::Immediate8 => (Op::Shift(Shift::Right), own, value(1)?),
-        Mnemonic::Sar if found.op1_kind() == OpKind::Immediate8 => (Op::Shift(Shift::RightSigned), own, value(1)?),
+        Mnemonic::Shl if found.op1_kind() == OpKind::Immediate8 => {
+            (Op::Shift(Shift::Left), own, value(1)?)
+        }
+        Mnemonic::Shr if found.op1_kind() == OpKind::Immediate8 => {
+            (Op::Shift(Shift::Right), own, value(1)?)
+        }
+        Mnemonic::Sar if found.op1_kind() == OpKind::Immediate8 => {
+            (Op::Shift(Shift::RightSigned), own, value(1)?)
+        }
         _ => return None,
     };
     Some(Operation { op, width, extends: Extends::Zero, result: Some(result), a, b })
@@ -251,15 +331,24 @@ mod tests {
 
     fn names(made: &Instruction) -> (Vec<&str>, Vec<&str>) {
         let name = |reg: Reg| CONVENTIONS.names[reg.0 as usize];
-        (made.reads.iter().map(|it| name(it.reg)).collect(), made.writes.iter().map(|it| name(it.reg)).collect())
+        (
+            made.reads.iter().map(|read| name(read.reg)).collect(),
+            made.writes.iter().map(|write| name(write.reg)).collect(),
+        )
     }
 
     #[test]
     fn a_load_and_an_addition() {
         let made = one(&[0x03, 0x44, 0x8c, 0x10]); // add 0x10(%rsp,%rcx,4), %eax
-        assert_eq!(names(&made), (vec!["rax", "rsp", "rcx"], vec!["rax", "CF", "PF", "AF", "ZF", "SF", "OF"]));
+        assert_eq!(
+            names(&made),
+            (vec!["rax", "rsp", "rcx"], vec!["rax", "CF", "PF", "AF", "ZF", "SF", "OF"])
+        );
         let access = made.accesses[0];
-        assert_eq!((access.base, access.index, access.disp, access.width), (Some(RSP), Some((Reg(1), 2)), 16, 4));
+        assert_eq!(
+            (access.base, access.index, access.disp, access.width),
+            (Some(RSP), Some((Reg(1), 2)), 16, 4)
+        );
         assert_eq!(made.writes[0].bits, ALL, "the upper half is cleared");
     }
 
@@ -274,7 +363,7 @@ mod tests {
     #[test]
     fn an_extension_says_what_it_does() {
         let made = one(&[0x0f, 0xb6, 0xc1]); // movzbl %cl, %eax
-        assert_eq!(made.operation.map(|it| it.op), Some(Op::ZeroExtend { bits: 8 }));
+        assert_eq!(made.operation.map(|operation| operation.op), Some(Op::ZeroExtend { bits: 8 }));
         assert_eq!((made.class, made.reads[0].bits), (Class::Extend, 0xff));
     }
 

@@ -13,7 +13,9 @@
 //!
 //! Source: Budiu, Sakr, Walker and Goldstein, "BitValue inference", Euro-Par 2000.
 
-use crate::decode::code::{Class, Delay, Extends, Flow, Instruction, Op, Operation, Out, Reg, Shift, Value};
+use crate::decode::code::{
+    Class, Delay, Extends, Flow, Instruction, Op, Operation, Out, Reg, Shift, Value,
+};
 use crate::decode::{Conventions, Isa};
 use crate::facts::cases::entries;
 use crate::facts::frame::successors;
@@ -29,7 +31,6 @@ pub struct Known {
     pub ones: u64,
     /// So many bits at the top are equal, at least one.
     pub n_signs: u8,
-    /// Its writer.
     pub writer: Writer,
 }
 
@@ -40,7 +41,6 @@ pub enum Writer {
     Caller,
     /// The instruction at this place.
     At(usize),
-    /// One or another.
     Several,
 }
 
@@ -79,12 +79,14 @@ impl Known {
 
     fn constant(value: u64, bits: u8) -> Known {
         let value = value & low(bits);
-        Known { zeros: !value & low(bits), ones: value, n_signs: 1, writer: Writer::Several }.with_signs(bits)
+        Known { zeros: !value & low(bits), ones: value, n_signs: 1, writer: Writer::Several }
+            .with_signs(bits)
     }
 
     /// The number of equal bits at the top, at least what zeros and ones show.
     fn with_signs(mut self, bits: u8) -> Known {
-        let top = |mask: u64| (mask << (64 - u32::from(bits))).leading_ones().min(bits.into()) as u8;
+        let top =
+            |mask: u64| (mask << (64 - u32::from(bits))).leading_ones().min(bits.into()) as u8;
         self.n_signs = self.n_signs.max(top(self.zeros)).max(top(self.ones)).max(1);
         self
     }
@@ -100,17 +102,18 @@ impl Known {
 }
 
 impl Bits {
-    /// Runs both analyses.
     pub fn of(function: &Function) -> Bits {
         let conventions = function.isa.conventions();
         let probes = has_hidden_ways(function);
-        let (known, demanded) = (forward(function, conventions), backward(function, conventions, probes));
+        let (known, demanded) =
+            (forward(function, conventions), backward(function, conventions, probes));
         Bits { bits: conventions.bits, known, demanded, probes }
     }
 
     /// What is known of `reg` before instruction `idx`.
     pub fn before(&self, idx: usize, reg: Reg) -> Known {
-        let known = self.known[idx].as_ref().and_then(|it| it.get(usize::from(reg.0)).copied());
+        let known =
+            self.known[idx].as_ref().and_then(|known| known.get(usize::from(reg.0)).copied());
         known.unwrap_or_else(|| Known::nothing(Writer::Several))
     }
 
@@ -130,7 +133,10 @@ impl Bits {
         let is_probe = self.probes && !instruction.accesses.is_empty();
         !has_effect(instruction, function.isa.conventions())
             && !is_probe
-            && instruction.writes.iter().all(|it| self.demanded(idx, it.reg) & it.bits == 0)
+            && instruction
+                .writes
+                .iter()
+                .all(|write| self.demanded(idx, write.reg) & write.bits == 0)
     }
 
     /// If the result of instruction `idx` is its first operand in all bits that matter, why.
@@ -140,7 +146,10 @@ impl Bits {
         let operation = instruction.operation?;
         let result = operation.result?;
         let Value::Reg(source) = operation.a else { return None };
-        let has_flags = instruction.writes.iter().any(|it| it.reg != result && self.demanded(idx, it.reg) != 0);
+        let has_flags = instruction
+            .writes
+            .iter()
+            .any(|write| write.reg != result && self.demanded(idx, write.reg) != 0);
         if has_flags || instruction.is_guarded() || !self.is_reached(idx) {
             return None;
         }
@@ -151,7 +160,9 @@ impl Bits {
             (Op::And, Value::Const(mask)) => !mask & !source.zeros,
             (Op::AndNot, Value::Const(mask)) => mask & !source.zeros,
             (Op::Or, Value::Const(mask)) => mask & !source.ones,
-            (Op::ZeroExtend { bits }, _) | (Op::Field { low: 0, bits, is_signed: false }, _) => !low(bits) & !source.zeros,
+            (Op::ZeroExtend { bits }, _) | (Op::Field { low: 0, bits, is_signed: false }, _) => {
+                !low(bits) & !source.zeros
+            }
             (Op::SignExtend { bits }, _) | (Op::Field { low: 0, bits, is_signed: true }, _) => {
                 if source.n_signs > self.bits - bits {
                     0
@@ -164,7 +175,9 @@ impl Bits {
         let touched = match (operation.op, operation.b) {
             (Op::And, Value::Const(mask)) => !mask,
             (Op::AndNot | Op::Or, Value::Const(mask)) => mask,
-            (Op::ZeroExtend { bits } | Op::SignExtend { bits } | Op::Field { bits, .. }, _) => !low(bits),
+            (Op::ZeroExtend { bits } | Op::SignExtend { bits } | Op::Field { bits, .. }, _) => {
+                !low(bits)
+            }
             _ => return None,
         };
         // A narrow operation also clears or fills what is above it.
@@ -186,11 +199,15 @@ impl Bits {
 /// What an instruction does besides writing registers.
 fn has_effect(instruction: &Instruction, conventions: &Conventions) -> bool {
     // What reads and writes no register is there for what it reads: a hint to the memory, say.
-    let is_hint = !instruction.reads.is_empty() && instruction.writes.iter().all(|it| Some(it.reg) == conventions.zero);
-    let is_plain_load = matches!(instruction.class, Class::Load | Class::LoadSlow | Class::LoadDouble | Class::LoadMultiple);
+    let is_hint = !instruction.reads.is_empty()
+        && instruction.writes.iter().all(|write| Some(write.reg) == conventions.zero);
+    let is_plain_load = matches!(
+        instruction.class,
+        Class::Load | Class::LoadSlow | Class::LoadDouble | Class::LoadMultiple
+    );
     is_hint
         || !matches!(instruction.flow, Flow::Next)
-        || instruction.accesses.iter().any(|it| it.is_store)
+        || instruction.accesses.iter().any(|access| access.is_store)
         || matches!(instruction.class, Class::System | Class::Window | Class::Atomic | Class::Float)
         || instruction.class.is_part_of_float()
         || !instruction.accesses.is_empty() && !is_plain_load
@@ -206,7 +223,7 @@ fn forward(function: &Function, conventions: &Conventions) -> Vec<Option<Vec<Kno
     zero_register(&mut entry, conventions);
     before[0] = Some(entry);
     let mut open = vec![0];
-    for idx in entries(function).iter().enumerate().filter(|it| *it.1).map(|it| it.0) {
+    for idx in entries(function).iter().enumerate().filter(|pair| *pair.1).map(|pair| pair.0) {
         let mut unknown = vec![Known::nothing(Writer::Several); conventions.names.len()];
         zero_register(&mut unknown, conventions);
         before[idx] = Some(unknown);
@@ -240,18 +257,22 @@ fn forward(function: &Function, conventions: &Conventions) -> Vec<Option<Vec<Kno
 }
 
 fn zero_register(state: &mut [Known], conventions: &Conventions) {
-    if let Some(zero) = conventions.zero.and_then(|it| state.get_mut(usize::from(it.0))) {
+    if let Some(zero) = conventions.zero.and_then(|zero| state.get_mut(usize::from(zero.0))) {
         *zero = Known::constant(0, conventions.bits);
     }
 }
 
 fn step(state: &mut [Known], function: &Function, idx: usize, conventions: &Conventions) {
     let instruction = &function.instructions[idx];
-    let result = instruction.operation.and_then(|it| Some((it.result?, evaluate(&it, instruction, state, conventions.bits))));
+    let result = instruction.operation.and_then(|operation| {
+        Some((operation.result?, evaluate(&operation, instruction, state, conventions.bits)))
+    });
     for write in &instruction.writes {
         let Some(place) = state.get(usize::from(write.reg.0)) else { continue };
         let mut new = Known::nothing(Writer::At(idx));
-        if let Some((_, known)) = result.filter(|(reg, _)| *reg == write.reg && matches!(write.out, Out::Result | Out::Nth(0))) {
+        if let Some((_, known)) = result
+            .filter(|(reg, _)| *reg == write.reg && matches!(write.out, Out::Result | Out::Nth(0)))
+        {
             new = Known { writer: Writer::At(idx), ..known };
         }
         if instruction.is_guarded() {
@@ -277,7 +298,9 @@ fn step(state: &mut [Known], function: &Function, idx: usize, conventions: &Conv
 /// instruction in the slot to go to the target too.
 fn ways(function: &Function, idx: usize) -> Vec<usize> {
     let mut ways = successors(function, idx);
-    if let Some(before) = idx.checked_sub(1).filter(|&it| function.instructions[it].delay != Delay::None) {
+    if let Some(before) =
+        idx.checked_sub(1).filter(|&number| function.instructions[number].delay != Delay::None)
+    {
         ways.extend(function.target(before));
     }
     ways
@@ -289,7 +312,8 @@ fn evaluate(operation: &Operation, instruction: &Instruction, state: &[Known], b
     let width = operation.width;
     let all = low(width);
     let of = |zeros: u64, ones: u64, n_signs: u8| {
-        Known { zeros: zeros & all, ones: ones & all, n_signs, writer: Writer::Several }.with_signs(width)
+        Known { zeros: zeros & all, ones: ones & all, n_signs, writer: Writer::Several }
+            .with_signs(width)
     };
     let either_signs = a.n_signs.min(b.n_signs);
     let narrow = match (operation.op, operation.b) {
@@ -299,7 +323,11 @@ fn evaluate(operation: &Operation, instruction: &Instruction, state: &[Known], b
         (Op::AndNot, _) => of(a.zeros | b.ones, a.ones & b.zeros, either_signs),
         (Op::Or, _) => of(a.zeros & b.zeros, a.ones | b.ones, either_signs),
         (Op::OrNot, _) => of(a.zeros & b.ones, a.ones | b.zeros, either_signs),
-        (Op::Xor, _) => of(a.zeros & b.zeros | a.ones & b.ones, a.zeros & b.ones | a.ones & b.zeros, either_signs),
+        (Op::Xor, _) => of(
+            a.zeros & b.zeros | a.ones & b.ones,
+            a.zeros & b.ones | a.ones & b.zeros,
+            either_signs,
+        ),
         (Op::Add, _) => {
             let (zeros, ones) = sum(a, b, all);
             of(zeros, ones, 1)
@@ -307,20 +335,36 @@ fn evaluate(operation: &Operation, instruction: &Instruction, state: &[Known], b
         (Op::Shift(shift), Value::Const(by)) => shifted(a, shift, (by & 63) as u8, width),
         (Op::ZeroExtend { bits }, _) => of(a.zeros | !low(bits), a.ones & low(bits), 1),
         (Op::SignExtend { bits }, _) => sign_extended(a, bits, width),
-        (Op::Field { low: from, bits, is_signed: false }, _) => of(a.zeros >> from | !low(bits), a.ones >> from & low(bits), 1),
+        (Op::Field { low: from, bits, is_signed: false }, _) => {
+            of(a.zeros >> from | !low(bits), a.ones >> from & low(bits), 1)
+        }
         (Op::Field { bits, is_signed: true, .. }, _) => of(0, 0, width - bits + 1),
         (Op::Load { is_signed }, _) => {
-            let loaded = instruction.accesses.first().map_or(width, |it| (it.width.saturating_mul(8)).min(width));
+            let loaded = instruction
+                .accesses
+                .first()
+                .map_or(width, |access| (access.width.saturating_mul(8)).min(width));
             if is_signed { of(0, 0, width - loaded + 1) } else { of(!low(loaded), 0, 1) }
         }
         (Op::SetLess { .. }, _) => of(!1, 0, 1),
-        (Op::Sub | Op::ReverseSub | Op::Shift(_) | Op::Compare | Op::CompareNegative | Op::Test | Op::TestEqual, _) => of(0, 0, 1),
+        (
+            Op::Sub
+            | Op::ReverseSub
+            | Op::Shift(_)
+            | Op::Compare
+            | Op::CompareNegative
+            | Op::Test
+            | Op::TestEqual,
+            _,
+        ) => of(0, 0, 1),
     };
     if width >= bits {
         return narrow;
     }
     match operation.extends {
-        Extends::Zero => Known { zeros: narrow.zeros | !all & low(bits), n_signs: 1, ..narrow }.with_signs(bits),
+        Extends::Zero => {
+            Known { zeros: narrow.zeros | !all & low(bits), n_signs: 1, ..narrow }.with_signs(bits)
+        }
         Extends::Sign => {
             let above = !all & low(bits);
             let top = 1 << (width - 1);
@@ -334,10 +378,15 @@ fn evaluate(operation: &Operation, instruction: &Instruction, state: &[Known], b
 /// An operand, cut to the width of its operation.
 fn operand(value: Value, state: &[Known], width: u8) -> Known {
     let reg = |reg: Reg| {
-        let known = state.get(usize::from(reg.0)).copied().unwrap_or_else(|| Known::nothing(Writer::Several));
+        let known = state
+            .get(usize::from(reg.0))
+            .copied()
+            .unwrap_or_else(|| Known::nothing(Writer::Several));
         let cut = Known { zeros: known.zeros & low(width), ones: known.ones & low(width), ..known };
-        // Equal bits at the top of the register say nothing about the top of its low part unless they reach into it.
-        let above = (64 - (known.zeros | known.ones | low(width)).leading_zeros() as u8).max(width) - width;
+        // Equal bits at the top of the register say nothing about the top of its low part unless
+        // they reach into it.
+        let above =
+            (64 - (known.zeros | known.ones | low(width)).leading_zeros() as u8).max(width) - width;
         Known { n_signs: known.n_signs.saturating_sub(above).max(1), ..cut }.with_signs(width)
     };
     match value {
@@ -347,7 +396,8 @@ fn operand(value: Value, state: &[Known], width: u8) -> Known {
     }
 }
 
-/// Bits of a sum: the largest and the smallest that the operands allow differ in no carry where both are known.
+/// Bits of a sum: the largest and the smallest that the operands allow differ in no carry
+/// where both are known.
 fn sum(a: Known, b: Known, all: u64) -> (u64, u64) {
     let most = (!a.zeros & all).wrapping_add(!b.zeros & all);
     let least = a.ones.wrapping_add(b.ones);
@@ -362,12 +412,20 @@ fn shifted(a: Known, shift: Shift, by: u8, width: u8) -> Known {
     let by = u32::from(by);
     let is_out = by >= u32::from(width);
     let known = |zeros: u64, ones: u64, n_signs: u8| {
-        Known { zeros: zeros & all, ones: ones & all, n_signs: n_signs.clamp(1, width), writer: a.writer }.with_signs(width)
+        Known {
+            zeros: zeros & all,
+            ones: ones & all,
+            n_signs: n_signs.clamp(1, width),
+            writer: a.writer,
+        }
+        .with_signs(width)
     };
     match shift {
         _ if by == 0 => a,
         Shift::Left if is_out => known(all, 0, 1),
-        Shift::Left => known(a.zeros << by | low(by as u8), a.ones << by, a.n_signs.saturating_sub(by as u8)),
+        Shift::Left => {
+            known(a.zeros << by | low(by as u8), a.ones << by, a.n_signs.saturating_sub(by as u8))
+        }
         Shift::Right if is_out => known(all, 0, 1),
         Shift::Right => known(a.zeros >> by | !(all >> by), a.ones >> by, 1),
         Shift::RightSigned => {
@@ -380,7 +438,9 @@ fn shifted(a: Known, shift: Shift, by: u8, width: u8) -> Known {
         }
         Shift::Rotate => {
             let by = by % u32::from(width);
-            let turned = |mask: u64| if by == 0 { mask } else { mask >> by | mask << (u32::from(width) - by) };
+            let turned = |mask: u64| {
+                if by == 0 { mask } else { mask >> by | mask << (u32::from(width) - by) }
+            };
             known(turned(a.zeros), turned(a.ones), 1)
         }
     }
@@ -391,7 +451,8 @@ fn sign_extended(a: Known, bits: u8, width: u8) -> Known {
     let top = 1 << (bits - 1);
     let zeros = a.zeros & low(bits) | if a.zeros & top != 0 { above } else { 0 };
     let ones = a.ones & low(bits) | if a.ones & top != 0 { above } else { 0 };
-    Known { zeros, ones, n_signs: (width - bits + 1).max(a.n_signs), writer: a.writer }.with_signs(width)
+    Known { zeros, ones, n_signs: (width - bits + 1).max(a.n_signs), writer: a.writer }
+        .with_signs(width)
 }
 
 fn backward(function: &Function, conventions: &Conventions, probes: bool) -> Vec<Vec<u64>> {
@@ -406,7 +467,8 @@ fn backward(function: &Function, conventions: &Conventions, probes: bool) -> Vec
     }
     for (idx, demanded) in after.iter_mut().enumerate() {
         leaves(function, idx, conventions, demanded);
-        // An interrupt or a signal may come behind any instruction, and finds its stack by this register.
+        // An interrupt or a signal may come behind any instruction, and finds its stack by this
+        // register.
         demanded[usize::from(conventions.stack_pointer.0)] = low(conventions.bits);
     }
     let before = |after: &[Vec<u64>], idx: usize| {
@@ -422,11 +484,14 @@ fn backward(function: &Function, conventions: &Conventions, probes: bool) -> Vec
         let mut open: Vec<usize> = (0..n).collect();
         while let Some(idx) = open.pop() {
             let demanded = before(&after, idx);
-            open.extend(comes_from[idx].iter().copied().filter(|from| add(&mut after[*from], &demanded)));
+            open.extend(
+                comes_from[idx].iter().copied().filter(|from| add(&mut after[*from], &demanded)),
+            );
         }
         // What is demanded at a landing is demanded everywhere.
         let mut changed = false;
-        for demanded in landings.iter().map(|it| before(&after, *it)).collect::<Vec<_>>() {
+        for demanded in landings.iter().map(|landing| before(&after, *landing)).collect::<Vec<_>>()
+        {
             after.iter_mut().for_each(|it| changed |= add(it, &demanded));
         }
         if !changed {
@@ -448,29 +513,42 @@ fn add(demanded: &mut [u64], more: &[u64]) -> bool {
 /// What is demanded behind an instruction that leaves the function.
 fn leaves(function: &Function, idx: usize, conventions: &Conventions, demanded: &mut [u64]) {
     let instruction = &function.instructions[idx];
-    let faults_elsewhere = |idx: usize| idx < function.instructions.len() && function.fixup(idx) == Some(None);
-    // An instruction that faults has written nothing: what is demanded behind it is demanded before it.
+    let faults_elsewhere =
+        |idx: usize| idx < function.instructions.len() && function.fixup(idx) == Some(None);
+    // An instruction that faults has written nothing: what is demanded behind it is demanded before
+    // it.
     if faults_elsewhere(idx) || faults_elsewhere(idx + 1) {
         demanded.fill(low(conventions.bits));
     }
     // Behind a delay slot stands what its branch does.
-    let leaving = match idx.checked_sub(1).map(|it| &function.instructions[it]) {
-        Some(before) if before.delay != Delay::None && !matches!(before.flow, Flow::Call { .. }) => before,
+    let leaving = match idx.checked_sub(1).map(|number| &function.instructions[number]) {
+        Some(before)
+            if before.delay != Delay::None && !matches!(before.flow, Flow::Call { .. }) =>
+        {
+            before
+        }
         _ => instruction,
     };
-    let out_of_function = |idx: usize| matches!(leaving.flow, Flow::Branch { .. }) && function.target(idx).is_none();
+    let out_of_function =
+        |idx: usize| matches!(leaving.flow, Flow::Branch { .. }) && function.target(idx).is_none();
     let place = if std::ptr::eq(leaving, instruction) { idx } else { idx - 1 };
     let last = idx + 1 == function.instructions.len();
     // Arm's run-time helpers return remainders in r2 and r3, and comparisons in the flags.
     let is_helper = function.name.starts_with("__aeabi_");
     if matches!(leaving.flow, Flow::Return) && function.isa != Isa::Sparc && !is_helper {
         let kept = [conventions.results, conventions.saved, &[conventions.stack_pointer]].concat();
-        let kept = kept.iter().chain(conventions.reserved.iter().map(|(reg, _)| reg)).chain(&conventions.link);
+        let kept = kept
+            .iter()
+            .chain(conventions.reserved.iter().map(|(reg, _)| reg))
+            .chain(&conventions.link);
         kept.for_each(|reg| demanded[usize::from(reg.0)] = low(conventions.bits));
         conventions.unlisted().for_each(|reg| demanded[usize::from(reg.0)] = u64::MAX);
     } else if last
         || out_of_function(place)
-        || matches!(leaving.flow, Flow::Jump | Flow::Stop | Flow::Return | Flow::Resume | Flow::LastCall)
+        || matches!(
+            leaving.flow,
+            Flow::Jump | Flow::Stop | Flow::Return | Flow::Resume | Flow::LastCall
+        )
     {
         demanded.fill(low(conventions.bits));
         if matches!(leaving.flow, Flow::Return) && !is_helper {
@@ -482,14 +560,23 @@ fn leaves(function: &Function, idx: usize, conventions: &Conventions, demanded: 
 /// From what is demanded after an instruction to what is before it.
 fn needs(demanded: &mut [u64], instruction: &Instruction, conventions: &Conventions, probes: bool) {
     if instruction.class == Class::Window {
-        let flags: Vec<(usize, u64)> = conventions.flags.iter().map(|flag| usize::from(flag.0)).map(|at| (at, demanded[at])).collect();
+        let flags: Vec<(usize, u64)> = conventions
+            .flags
+            .iter()
+            .map(|flag| usize::from(flag.0))
+            .map(|at| (at, demanded[at]))
+            .collect();
         demanded.fill(low(conventions.bits));
         flags.into_iter().for_each(|(at, bits)| demanded[at] = bits);
         return;
     }
-    let result = instruction.operation.and_then(|it| it.result);
-    let of_result = result.map_or(0, |it| demanded[usize::from(it.0)]);
-    let others = instruction.writes.iter().filter(|it| Some(it.reg) != result).any(|it| demanded[usize::from(it.reg.0)] & it.bits != 0);
+    let result = instruction.operation.and_then(|operation| operation.result);
+    let of_result = result.map_or(0, |result| demanded[usize::from(result.0)]);
+    let others = instruction
+        .writes
+        .iter()
+        .filter(|write| Some(write.reg) != result)
+        .any(|write| demanded[usize::from(write.reg.0)] & write.bits != 0);
     if matches!(instruction.flow, Flow::Call { .. }) {
         let scratch = if instruction.flow.ends_scratch() { conventions.scratch } else { &[] };
         for reg in scratch.iter().chain(conventions.flags) {
@@ -510,9 +597,12 @@ fn needs(demanded: &mut [u64], instruction: &Instruction, conventions: &Conventi
     if !is_used {
         return;
     }
-    let narrow = instruction
-        .operation
-        .filter(|it| !others && !has_effect(instruction, conventions) && it.result.is_some() && instruction.accesses.is_empty());
+    let narrow = instruction.operation.filter(|operation| {
+        !others
+            && !has_effect(instruction, conventions)
+            && operation.result.is_some()
+            && instruction.accesses.is_empty()
+    });
     for read in &instruction.reads {
         let mut bits = read.bits & low(conventions.bits);
         if let Some(operation) = narrow.filter(|_| !conventions.flags.contains(&read.reg)) {
@@ -548,19 +638,28 @@ fn operand_demand(operation: &Operation, reg: Reg, of_result: u64, bits: u8) -> 
             None => (all, all),
         },
         Op::ZeroExtend { bits } => (wanted & low(bits), 0),
-        Op::SignExtend { bits } => (wanted & low(bits) | if wanted & !low(bits) != 0 { 1 << (bits - 1) } else { 0 }, 0),
+        Op::SignExtend { bits } => {
+            (wanted & low(bits) | if wanted & !low(bits) != 0 { 1 << (bits - 1) } else { 0 }, 0)
+        }
         Op::Field { low: from, bits, is_signed } => {
             let sign = if is_signed && wanted & !low(bits) != 0 { 1 << (bits - 1) } else { 0 };
             ((wanted & low(bits) | sign) << from, 0)
         }
-        Op::Load { .. } | Op::Compare | Op::CompareNegative | Op::Test | Op::TestEqual | Op::SetLess { .. } => (all, all),
+        Op::Load { .. }
+        | Op::Compare
+        | Op::CompareNegative
+        | Op::Test
+        | Op::TestEqual
+        | Op::SetLess { .. } => (all, all),
     };
     let through = |value: Value, wanted: u64| match value {
         Value::Reg(it) if it == reg => wanted,
         Value::Shifted(it, shift, by) if it == reg => unshifted(wanted, shift, by, width),
         Value::Reg(_) | Value::Shifted(..) | Value::Const(_) => 0,
     };
-    let named = [operation.a, operation.b].iter().any(|it| matches!(it, Value::Reg(r) | Value::Shifted(r, ..) if *r == reg));
+    let named = [operation.a, operation.b]
+        .iter()
+        .any(|it| matches!(it, Value::Reg(r) | Value::Shifted(r, ..) if *r == reg));
     // A register that the operation does not name is read for something else.
     if named { through(operation.a, a) | through(operation.b, b) } else { u64::MAX }
 }
@@ -595,7 +694,11 @@ fn unshifted(wanted: u64, shift: Shift, by: u8, width: u8) -> u64 {
         }
         Shift::Rotate => {
             let by = by % u32::from(width);
-            if by == 0 { wanted & all } else { (wanted << by | (wanted & all) >> (u32::from(width) - by)) & all }
+            if by == 0 {
+                wanted & all
+            } else {
+                (wanted << by | (wanted & all) >> (u32::from(width) - by)) & all
+            }
         }
     }
 }

@@ -1,9 +1,11 @@
-//! Where a computed jump leads, as that of a `switch` by a table. Tables are not read: the cases of the only computed jump of a function are the
-//! places in it that nothing else leads to. A case that the code before it runs into, or that a branch leads to as well, is not told from
-//! other code.
+//! Where a computed jump leads, as that of a `switch` by a table. Tables are not read: the cases of
+//! the only computed jump of a function are the places in it that nothing else leads to. A case
+//! that the code before it runs into, or that a branch leads to as well, is not told from other
+//! code.
 //!
-//! Of several computed jumps it is not known which leads where. In threaded code, as of an interpreter, all share their cases, and which piece
-//! follows which is known when it runs; two `switch` statements look the same from outside of their tables.
+//! Of several computed jumps it is not known which leads where. In threaded code, as of an
+//! interpreter, all share their cases, and which piece follows which is known when it runs; two
+//! `switch` statements look the same from outside of their tables.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +16,6 @@ use crate::program::function::Function;
 /// The computed jumps of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Computed {
-    /// There is none.
     None,
     /// One, and where it may lead: places in the function.
     One(usize, Vec<usize>),
@@ -26,15 +27,17 @@ impl Computed {
     /// Those of this function.
     pub fn of(function: &Function) -> Computed {
         let n = function.instructions.len();
-        let is_computed = |it: &usize| {
-            let instruction = &function.instructions[*it];
+        let is_computed = |number: &usize| {
+            let instruction = &function.instructions[*number];
             instruction.flow == Flow::Jump && !function.callees.contains_key(&instruction.address)
         };
         let jumps: Vec<usize> = (0..n).filter(is_computed).collect();
         let mut cases = unreached(function);
         // A jump that may not be done has what is behind it as one more.
-        let behind = jumps.iter().map(|it| behind(function, *it));
-        cases.extend(behind.filter(|(behind, goes_on)| *goes_on && *behind < n).map(|(behind, _)| behind));
+        let behind = jumps.iter().map(|jump| behind(function, *jump));
+        cases.extend(
+            behind.filter(|(behind, goes_on)| *goes_on && *behind < n).map(|(behind, _)| behind),
+        );
         match jumps[..] {
             [] => Computed::None,
             [jump] => Computed::One(jump, cases),
@@ -51,36 +54,50 @@ impl Computed {
     }
 }
 
-/// Where code may be entered that other ways lead to as well: at [`landings`], and by a computed jump, as the label of a case is that the one
-/// before falls into: no word shows it, but such a label begins a line of the source. What makes the frame at the beginning is entered once.
+/// Where code may be entered that other ways lead to as well: at [`landings`], and by a computed
+/// jump, as the label of a case is that the one before falls into: no word shows it, but such a
+/// label begins a line of the source. What makes the frame at the beginning is entered once.
 pub fn entries(function: &Function) -> Vec<bool> {
     let n = function.instructions.len();
     let has_cases = match Computed::of(function) {
         Computed::None => false,
         Computed::One(_, cases) | Computed::Several(_, cases) => !cases.is_empty(),
     };
-    let begins = |idx: usize| idx > 0 && (function.frames[idx].is_empty() || function.frames[idx] != function.frames[idx - 1]);
+    let begins = |idx: usize| {
+        idx > 0
+            && (function.frames[idx].is_empty() || function.frames[idx] != function.frames[idx - 1])
+    };
     let first = frame_is_made(function);
-    let mut entries: Vec<bool> = (0..n).map(|idx| has_cases && idx >= first && begins(idx)).collect();
-    landings(function).into_iter().for_each(|it| entries[it] = true);
+    let mut entries: Vec<bool> =
+        (0..n).map(|idx| has_cases && idx >= first && begins(idx)).collect();
+    landings(function).into_iter().for_each(|landing| entries[landing] = true);
     entries
 }
 
-/// The place behind the last instruction of the first piece, up to a branch or where one leads, that moves the stack pointer or keeps a
-/// register for the caller.
+/// The place behind the last instruction of the first piece, up to a branch or where one leads,
+/// that moves the stack pointer or keeps a register for the caller.
 fn frame_is_made(function: &Function) -> usize {
     let conventions = function.isa.conventions();
     let n = function.instructions.len();
-    let targets: BTreeSet<usize> = (0..n).filter_map(|it| function.target(it)).collect();
-    let is_inside = |idx: &usize| !targets.contains(idx) && (*idx == 0 || function.instructions[*idx - 1].flow == Flow::Next);
+    let targets: BTreeSet<usize> = (0..n).filter_map(|idx| function.target(idx)).collect();
+    let is_inside = |idx: &usize| {
+        !targets.contains(idx) && (*idx == 0 || function.instructions[*idx - 1].flow == Flow::Next)
+    };
     let makes = |idx: &usize| {
         let instruction = &function.instructions[*idx];
         let is_kept = |reg: &Reg| conventions.saved.contains(reg) || conventions.link == Some(*reg);
-        let keeps = instruction.accesses.iter().any(|it| it.is_store && it.base == Some(conventions.stack_pointer))
-            && instruction.reads.iter().filter(|it| it.role == Role::Data).all(|it| is_kept(&it.reg));
-        keeps || instruction.writes.iter().any(|it| it.reg == conventions.stack_pointer)
+        let keeps = instruction
+            .accesses
+            .iter()
+            .any(|access| access.is_store && access.base == Some(conventions.stack_pointer))
+            && instruction
+                .reads
+                .iter()
+                .filter(|read| read.role == Role::Data)
+                .all(|read| is_kept(&read.reg));
+        keeps || instruction.writes.iter().any(|write| write.reg == conventions.stack_pointer)
     };
-    (0..n).take_while(is_inside).filter(makes).last().map_or(0, |it| it + 1)
+    (0..n).take_while(is_inside).filter(makes).last().map_or(0, |idx| idx + 1)
 }
 
 /// The place behind an instruction and its delay slot, and whether control may come there from it.
@@ -90,7 +107,9 @@ pub fn behind(function: &Function, idx: usize) -> (usize, bool) {
     let goes_on = match instruction.flow {
         Flow::Next | Flow::Call { .. } => true,
         Flow::Branch { is_conditional, .. } => is_conditional,
-        Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall | Flow::Stop => instruction.is_guarded(),
+        Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall | Flow::Stop => {
+            instruction.is_guarded()
+        }
     };
     (idx + 1 + usize::from(has_slot), goes_on)
 }

@@ -1,4 +1,5 @@
-//! Whether a function without branches is one that a compiler could have made: it keeps what the conventions of calls promise.
+//! Whether a function without branches is one that a compiler could have made: it keeps what the
+//! conventions of calls promise.
 //!
 //! ```text
 //! ldr r0, [r12]        no argument comes in r12
@@ -9,18 +10,24 @@
 use crate::decode::code::{Flow, Instruction, Op, Out, Reg, Role, Value};
 use crate::program::function::Function;
 
-/// It ends by returning, reads no register that a caller does not hand it, and leaves those of the caller as they were.
+/// It ends by returning, reads no register that a caller does not hand it, and leaves those of the
+/// caller as they were.
 pub fn keeps_conventions(function: &Function) -> bool {
     let conventions = function.isa.conventions();
     let stack = conventions.stack_pointer;
-    let ends = function.instructions.iter().rev().find(|it| it.flow != Flow::Next);
-    if ends.is_none_or(|it| it.flow != Flow::Return || it.is_guarded()) {
+    let ends =
+        function.instructions.iter().rev().find(|instruction| instruction.flow != Flow::Next);
+    if ends.is_none_or(|end| end.flow != Flow::Return || end.is_guarded()) {
         return false;
     }
     let is_listed = |list: &[Reg], reg: Reg| list.contains(&reg);
-    let is_reserved = |reg: Reg| conventions.reserved.iter().any(|it| it.0 == reg);
+    let is_reserved = |reg: Reg| conventions.reserved.iter().any(|pair| pair.0 == reg);
     // What a caller may find changed, and what stands for nothing of its own.
-    let is_free = |reg: Reg| is_listed(conventions.scratch, reg) || is_listed(conventions.flags, reg) || conventions.link == Some(reg);
+    let is_free = |reg: Reg| {
+        is_listed(conventions.scratch, reg)
+            || is_listed(conventions.flags, reg)
+            || conventions.link == Some(reg)
+    };
     let unlisted: Vec<Reg> = conventions.unlisted().collect();
     let (mut written, mut saved) = (Vec::new(), Vec::new());
     for it in &function.instructions {
@@ -33,7 +40,9 @@ pub fn keeps_conventions(function: &Function) -> bool {
         }
         let saves = it.accesses.iter().any(|access| access.is_store && access.base == Some(stack));
         for read in &it.reads {
-            let is_given = is_listed(conventions.arguments, read.reg) || is_reserved(read.reg) || read.reg == stack;
+            let is_given = is_listed(conventions.arguments, read.reg)
+                || is_reserved(read.reg)
+                || read.reg == stack;
             if is_given || written.contains(&read.reg) || unlisted.contains(&read.reg) {
                 continue;
             }
@@ -44,7 +53,8 @@ pub fn keeps_conventions(function: &Function) -> bool {
             }
         }
         for write in &it.writes {
-            let is_kept = is_free(write.reg) || saved.contains(&write.reg) || unlisted.contains(&write.reg);
+            let is_kept =
+                is_free(write.reg) || saved.contains(&write.reg) || unlisted.contains(&write.reg);
             if !is_kept && (write.reg != stack || !moves_stack(it, stack)) {
                 return false;
             }
@@ -56,7 +66,8 @@ pub fn keeps_conventions(function: &Function) -> bool {
 
 /// The stack pointer goes on from where it was.
 fn moves_stack(it: &Instruction, stack: Reg) -> bool {
-    let is_update = it.writes.iter().any(|write| write.reg == stack && write.out == Out::BaseUpdate);
+    let is_update =
+        it.writes.iter().any(|write| write.reg == stack && write.out == Out::BaseUpdate);
     let is_sum = it.operation.is_some_and(|operation| {
         let is_own = operation.a == Value::Reg(stack) && matches!(operation.b, Value::Const(_));
         matches!(operation.op, Op::Add | Op::Sub) && is_own
@@ -73,7 +84,9 @@ mod tests {
 
     fn check(isa: Isa, words: &[u32]) -> bool {
         let mut linear = Linear::new(isa);
-        let decode = |(nth, word): (usize, &u32)| linear.decode(4 * nth as u64, &word.to_le_bytes()).expect("it is an instruction");
+        let decode = |(nth, word): (usize, &u32)| {
+            linear.decode(4 * nth as u64, &word.to_le_bytes()).expect("it is an instruction")
+        };
         let instructions: Vec<Instruction> = words.iter().enumerate().map(decode).collect();
         let frames = vec![Vec::new(); instructions.len()];
         let (callees, constants) = (BTreeMap::new(), BTreeMap::new());

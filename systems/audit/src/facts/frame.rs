@@ -7,8 +7,8 @@ use crate::decode::Isa;
 use crate::decode::code::{Access, Delay, Flow, Instruction, Op, Out, Reg, Role, Value};
 use crate::program::function::Function;
 
-/// A slot: its distance in bytes from the stack pointer at the function's entry. A pointer
-/// that is aligned on the way starts a new count, so that equal slots are equal numbers only in one count.
+/// A slot: its distance in bytes from the stack pointer at the function's entry. A pointer that is
+/// aligned on the way starts a new count, so that equal slots are equal numbers only in one count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot {
     /// 0, or the place of the instruction that aligned the pointer plus one.
@@ -40,10 +40,12 @@ impl StackFrame {
 
     /// The same along some ways only: from one place to another.
     fn along(function: &Function, is_open: impl Fn(usize, usize) -> bool) -> StackFrame {
-        let mut frame = StackFrame { isa: function.isa, states: vec![None; function.instructions.len()] };
+        let mut frame =
+            StackFrame { isa: function.isa, states: vec![None; function.instructions.len()] };
         let mut open = Vec::new();
         if !function.instructions.is_empty() {
-            frame.states[0] = Some(State { stack: Some(Slot { count: 0, offset: 0 }), frame: None });
+            frame.states[0] =
+                Some(State { stack: Some(Slot { count: 0, offset: 0 }), frame: None });
             open.push(0);
         }
         while let Some(idx) = open.pop() {
@@ -51,7 +53,10 @@ impl StackFrame {
             for to in successors(function, idx).into_iter().filter(|to| is_open(idx, *to)) {
                 let merged = match frame.states[to] {
                     None => after,
-                    Some(known) => State { stack: same(known.stack, after.stack), frame: same(known.frame, after.frame) },
+                    Some(known) => State {
+                        stack: same(known.stack, after.stack),
+                        frame: same(known.frame, after.frame),
+                    },
                 };
                 if frame.states[to] != Some(merged) {
                     frame.states[to] = Some(merged);
@@ -65,7 +70,13 @@ impl StackFrame {
     /// What is known behind an instruction.
     fn after(&self, function: &Function, idx: usize) -> Option<State> {
         let conventions = self.isa.conventions();
-        Some(step(&function.instructions[idx], idx, self.states[idx]?, conventions.stack_pointer, conventions.frame_pointer))
+        Some(step(
+            &function.instructions[idx],
+            idx,
+            self.states[idx]?,
+            conventions.stack_pointer,
+            conventions.frame_pointer,
+        ))
     }
 
     /// The slot of an access of instruction `idx`; `None` if it is none of the frame, or not known.
@@ -105,15 +116,17 @@ pub fn successors(function: &Function, idx: usize) -> Vec<usize> {
         Flow::Stop => false,
         Flow::Next | Flow::Call { .. } => true,
     };
-    let mut next: Vec<usize> = function.target(idx).into_iter().chain(function.fixup(idx).flatten()).collect();
+    let mut next: Vec<usize> =
+        function.target(idx).into_iter().chain(function.fixup(idx).flatten()).collect();
     if goes_on && idx + 1 < function.instructions.len() {
         next.push(idx + 1);
     }
     next
 }
 
-/// Calls that do not return although they are not marked so: other ways lead to what stands behind them, with another frame. A compiler
-/// puts the blocks of a function behind each other as it likes.
+/// Calls that do not return although they are not marked so: other ways lead to what stands
+/// behind them, with another frame. A compiler puts the blocks of a function behind each
+/// other as it likes.
 ///
 /// ```text
 /// slow: bl slowpath        called before the frame was made
@@ -121,18 +134,23 @@ pub fn successors(function: &Function, idx: usize) -> Vec<usize> {
 ///       b go
 /// ```
 pub fn last_calls(function: &Function) -> Vec<usize> {
-    let targets: BTreeSet<usize> = (0..function.instructions.len()).filter_map(|it| function.target(it)).collect();
-    let may_end = |idx: usize, to: usize| matches!(function.instructions[idx].flow, Flow::Call { .. }) && targets.contains(&to);
-    let calls: Vec<usize> = (0..function.instructions.len()).filter(|&idx| may_end(idx, idx + 1)).collect();
+    let targets: BTreeSet<usize> =
+        (0..function.instructions.len()).filter_map(|idx| function.target(idx)).collect();
+    let may_end = |idx: usize, to: usize| {
+        matches!(function.instructions[idx].flow, Flow::Call { .. }) && targets.contains(&to)
+    };
+    let calls: Vec<usize> =
+        (0..function.instructions.len()).filter(|&idx| may_end(idx, idx + 1)).collect();
     if calls.is_empty() {
         return calls;
     }
     let frame = StackFrame::along(function, |idx, to| to != idx + 1 || !may_end(idx, to));
-    let stack = |state: Option<State>| state.and_then(|it| it.stack);
-    let differs = |idx: &usize| match (stack(frame.after(function, *idx)), stack(frame.states[*idx + 1])) {
-        (Some(left), Some(there)) => left != there,
-        _ => false,
-    };
+    let stack = |state: Option<State>| state.and_then(|state| state.stack);
+    let differs =
+        |idx: &usize| match (stack(frame.after(function, *idx)), stack(frame.states[*idx + 1])) {
+            (Some(left), Some(there)) => left != there,
+            _ => false,
+        };
     calls.into_iter().filter(differs).collect()
 }
 
@@ -140,7 +158,13 @@ fn same(a: Option<Slot>, b: Option<Slot>) -> Option<Slot> {
     a.filter(|_| a == b)
 }
 
-fn step(instruction: &Instruction, idx: usize, state: State, stack_pointer: Reg, frame_pointer: Option<Reg>) -> State {
+fn step(
+    instruction: &Instruction,
+    idx: usize,
+    state: State,
+    stack_pointer: Reg,
+    frame_pointer: Option<Reg>,
+) -> State {
     let value = |reg: Reg| {
         if reg == stack_pointer {
             state.stack
@@ -157,7 +181,9 @@ fn step(instruction: &Instruction, idx: usize, state: State, stack_pointer: Reg,
             continue;
         }
         let new = match write.out {
-            Out::BaseUpdate => moved(instruction, write.reg).and_then(|by| shifted(value(write.reg)?, by)),
+            Out::BaseUpdate => {
+                moved(instruction, write.reg).and_then(|by| shifted(value(write.reg)?, by))
+            }
             Out::Result => computed(instruction, write.reg, idx, &value),
             Out::High | Out::Carried | Out::Nth(_) | Out::Flag | Out::Link => None,
         };
@@ -179,42 +205,73 @@ fn moved(instruction: &Instruction, base: Reg) -> Option<i64> {
     if matches!(instruction.flow, Flow::Call { .. }) {
         return Some(0);
     }
-    let own = || instruction.accesses.iter().filter(|it| it.base == Some(base) && it.index.is_none());
-    if let Some(down) = own().filter(|it| it.is_store).map(|it| it.disp).min() {
+    let own = || {
+        instruction
+            .accesses
+            .iter()
+            .filter(|access| access.base == Some(base) && access.index.is_none())
+    };
+    if let Some(down) = own().filter(|own| own.is_store).map(|own| own.disp).min() {
         return Some(down);
     }
-    own().filter(|it| !it.is_store).map(|it| it.disp.wrapping_add(i64::from(it.width))).max()
+    own().filter(|own| !own.is_store).map(|own| own.disp.wrapping_add(i64::from(own.width))).max()
 }
 
 fn shifted(slot: Slot, by: i64) -> Option<Slot> {
     Some(Slot { count: slot.count, offset: slot.offset.checked_add(by)? })
 }
 
-fn computed(instruction: &Instruction, result: Reg, idx: usize, value: &impl Fn(Reg) -> Option<Slot>) -> Option<Slot> {
-    let operation = instruction.operation.filter(|it| it.result == Some(result))?;
+fn computed(
+    instruction: &Instruction,
+    result: Reg,
+    idx: usize,
+    value: &impl Fn(Reg) -> Option<Slot>,
+) -> Option<Slot> {
+    let operation = instruction.operation.filter(|operation| operation.result == Some(result))?;
     match (operation.op, operation.a, operation.b) {
         (Op::Move, Value::Reg(from), _) => value(from),
-        (Op::Add, Value::Reg(from), Value::Const(by)) | (Op::Add, Value::Const(by), Value::Reg(from)) => shifted(value(from)?, by as i64),
-        (Op::Sub, Value::Reg(from), Value::Const(by)) => shifted(value(from)?, (by as i64).checked_neg()?),
+        (Op::Add, Value::Reg(from), Value::Const(by))
+        | (Op::Add, Value::Const(by), Value::Reg(from)) => shifted(value(from)?, by as i64),
+        (Op::Sub, Value::Reg(from), Value::Const(by)) => {
+            shifted(value(from)?, (by as i64).checked_neg()?)
+        }
         // Aligned: where it points now is not known, so it is where the next count starts.
-        (Op::And | Op::AndNot, Value::Reg(from), Value::Const(_)) if value(from).is_some() => Some(Slot { count: idx + 1, offset: 0 }),
+        (Op::And | Op::AndNot, Value::Reg(from), Value::Const(_)) if value(from).is_some() => {
+            Some(Slot { count: idx + 1, offset: 0 })
+        }
         _ => None,
     }
 }
 
-/// Nothing but the function itself knows where its frame lies: no instruction copies the stack pointer or the frame pointer, but into each other.
+/// Nothing but the function itself knows where its frame lies: no instruction copies the stack
+/// pointer or the frame pointer, but into each other.
 pub fn is_private(function: &Function) -> bool {
     let conventions = function.isa.conventions();
-    let points = |reg: Reg| reg == conventions.stack_pointer || Some(reg) == conventions.frame_pointer;
+    let points =
+        |reg: Reg| reg == conventions.stack_pointer || Some(reg) == conventions.frame_pointer;
     let copies = |instruction: &Instruction| {
-        let reads = instruction.reads.iter().any(|it| points(it.reg) && !matches!(it.role, Role::Base | Role::Carried));
+        let reads = instruction
+            .reads
+            .iter()
+            .any(|read| points(read.reg) && !matches!(read.role, Role::Base | Role::Carried));
         // A frame pointer is saved like any other register; the stack pointer seldom is.
-        let only_saves = instruction.accesses.iter().any(|it| it.is_store && it.base.is_some_and(points));
-        reads && !only_saves && !instruction.writes.iter().all(|it| points(it.reg) || conventions.flags.contains(&it.reg))
+        let only_saves = instruction
+            .accesses
+            .iter()
+            .any(|access| access.is_store && access.base.is_some_and(points));
+        reads
+            && !only_saves
+            && !instruction
+                .writes
+                .iter()
+                .all(|write| points(write.reg) || conventions.flags.contains(&write.reg))
     };
     let stores_pointer = |instruction: &Instruction| {
-        let data = instruction.reads.iter().any(|it| it.role == Role::Data && points(it.reg));
-        data && !instruction.accesses.iter().all(|it| it.base.is_some_and(points))
+        let data = instruction.reads.iter().any(|read| read.role == Role::Data && points(read.reg));
+        data && !instruction.accesses.iter().all(|access| access.base.is_some_and(points))
     };
-    !function.instructions.iter().any(|it| copies(it) || stores_pointer(it))
+    !function
+        .instructions
+        .iter()
+        .any(|instruction| copies(instruction) || stores_pointer(instruction))
 }

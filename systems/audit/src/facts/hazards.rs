@@ -7,9 +7,9 @@
 //! ```
 //!
 //! A write to `%psr`, `%wim` or `%tbr` may take effect up to three instructions later. Until then
-//! what the new value decides is unpredictable. The three are followed along every path, delay slots
-//! too. Of `%psr`, only the fields that the write can change count: they are known where its value
-//! was read from `%psr` and changed by constants.
+//! what the new value decides is unpredictable. The three are followed along every path, delay
+//! slots too. Of `%psr`, only the fields that the write can change count: they are known where its
+//! value was read from `%psr` and changed by constants.
 //!
 //! **Needs** the instructions of one piece of code in the order of their addresses.
 //! **Source**: The SPARC Architecture Manual, Version 8, section B.29.
@@ -41,8 +41,7 @@ enum Late {
 
 /// All hazards, in the order of the code.
 ///
-/// # Panics
-/// Never for instructions that were decoded as SPARC.
+/// Panics: never for instructions that were decoded as SPARC.
 pub fn lint(instructions: &[Instruction]) -> Vec<Finding> {
     // By place and write: the nearest path asks for most.
     let mut missing: BTreeMap<(usize, usize), (usize, Late)> = BTreeMap::new();
@@ -54,10 +53,19 @@ pub fn lint(instructions: &[Instruction]) -> Vec<Finding> {
             }
         }
     }
-    missing.into_iter().map(|((idx, write), (missing, late))| finding(instructions, idx, write, missing, late)).collect()
+    missing
+        .into_iter()
+        .map(|((idx, write), (missing, late))| finding(instructions, idx, write, missing, late))
+        .collect()
 }
 
-fn finding(instructions: &[Instruction], idx: usize, write: usize, missing: usize, late: Late) -> Finding {
+fn finding(
+    instructions: &[Instruction],
+    idx: usize,
+    write: usize,
+    missing: usize,
+    late: Late,
+) -> Finding {
     let name = match late {
         Late::Psr(_) => "%psr",
         Late::Wim => "%wim",
@@ -69,9 +77,14 @@ fn finding(instructions: &[Instruction], idx: usize, write: usize, missing: usiz
         idx,
         kind: Kind::Hazard,
         instruction: instructions[idx].text.clone(),
-        why: format!("{why}, and the write to {name} at {address:#x} may take effect only behind the third instruction after it"),
+        why: format!(
+            "{why}, and the write to {name} at {address:#x} may take effect only behind the third instruction after it"
+        ),
         cycles: 0,
-        fill: Some(format!("{missing} more instruction{} between them, such as `nop`", if missing == 1 { "" } else { "s" })),
+        fill: Some(format!(
+            "{missing} more instruction{} between them, such as `nop`",
+            if missing == 1 { "" } else { "s" }
+        )),
         prevents: None,
         edit: None,
         disputed: Vec::new(),
@@ -82,9 +95,15 @@ fn finding(instructions: &[Instruction], idx: usize, write: usize, missing: usiz
 fn writes(instructions: &[Instruction]) -> Vec<(usize, Late)> {
     let targets: Vec<u64> = instructions
         .iter()
-        .filter_map(|it| match it.flow {
+        .filter_map(|instruction| match instruction.flow {
             Flow::Branch { target, .. } => Some(target),
-            Flow::Next | Flow::Call { .. } | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Jump | Flow::Stop => None,
+            Flow::Next
+            | Flow::Call { .. }
+            | Flow::LastCall
+            | Flow::Return
+            | Flow::Resume
+            | Flow::Jump
+            | Flow::Stop => None,
         })
         .collect();
     let mut values = Values::default();
@@ -101,7 +120,7 @@ fn writes(instructions: &[Instruction]) -> Vec<(usize, Late)> {
             (2, 0x33) => Some(Late::Tbr),
             _ => None,
         };
-        found.extend(late.map(|it| (idx, it)));
+        found.extend(late.map(|late| (idx, late)));
         values.step(it, late);
         // Behind a call or jump and its delay slot nothing is known.
         if forgets_behind {
@@ -134,15 +153,18 @@ impl Values {
         }
     }
 
-    /// The bits of `%psr` that this write to it can change: it writes the exclusive or of its operands.
+    /// The bits of `%psr` that this write to it can change: it writes the exclusive
+    /// or of its operands.
     fn changed_by(&self, it: &Instruction) -> u64 {
         let first = Reg((it.word >> 14 & 31) as u8);
         let second = Reg((it.word & 31) as u8);
         let register = |reg: Reg| if reg == Reg(0) { Value::Const(0) } else { Value::Reg(reg) };
         let immediate = ((it.word << 51) as i64 >> 51) as u64;
-        let second = if it.word >> 13 & 1 == 1 { Value::Const(immediate) } else { register(second) };
+        let second =
+            if it.word >> 13 & 1 == 1 { Value::Const(immediate) } else { register(second) };
         match (self.value(register(first)), self.value(second)) {
-            (Some(Known::Psr(mask)), Some(Known::Constant(value))) | (Some(Known::Constant(value)), Some(Known::Psr(mask))) => mask | value,
+            (Some(Known::Psr(mask)), Some(Known::Constant(value)))
+            | (Some(Known::Constant(value)), Some(Known::Psr(mask))) => mask | value,
             _ => ALL,
         }
     }
@@ -162,10 +184,11 @@ impl Values {
             use Known::{Constant, Psr};
             match (operation.op, a, b) {
                 (Op::Move, a, _) => Some(a),
-                (Op::And, Psr(mask), Constant(value)) | (Op::And, Constant(value), Psr(mask)) => Some(Psr(mask | ALL & !value)),
-                (Op::Or | Op::Xor | Op::AndNot, Psr(mask), Constant(value)) | (Op::Or | Op::Xor, Constant(value), Psr(mask)) => {
-                    Some(Psr(mask | value))
+                (Op::And, Psr(mask), Constant(value)) | (Op::And, Constant(value), Psr(mask)) => {
+                    Some(Psr(mask | ALL & !value))
                 }
+                (Op::Or | Op::Xor | Op::AndNot, Psr(mask), Constant(value))
+                | (Op::Or | Op::Xor, Constant(value), Psr(mask)) => Some(Psr(mask | value)),
                 (Op::OrNot, Psr(mask), Constant(value)) => Some(Psr(mask | ALL & !value)),
                 (Op::Or, Constant(a), Constant(b)) => Some(Constant(a | b)),
                 (Op::Xor, Constant(a), Constant(b)) => Some(Constant(a ^ b)),
@@ -176,7 +199,7 @@ impl Values {
         for write in &it.writes {
             self.known.remove(&write.reg);
         }
-        if let Some(result) = it.writes.iter().find(|it| it.reg.0 < 32) {
+        if let Some(result) = it.writes.iter().find(|write| write.reg.0 < 32) {
             let known = if is_read_of_psr { Some(Known::Psr(0)) } else { computed };
             known.map(|known| self.known.insert(result.reg, known));
         }
@@ -200,12 +223,15 @@ fn is_flag(reg: Reg) -> bool {
 }
 
 fn writes_flags(it: &Instruction) -> bool {
-    it.writes.iter().any(|it| is_flag(it.reg))
+    it.writes.iter().any(|write| is_flag(write.reg))
 }
 
-/// The instructions that come first, second and third after `write` on any path, each with its place on it.
+/// The instructions that come first, second and third after `write` on any path, each with
+/// its place on it.
 fn following(instructions: &[Instruction], write: usize) -> Vec<(usize, usize)> {
-    let at = |address: u64| instructions.binary_search_by_key(&address, |it| it.address).ok();
+    let at = |address: u64| {
+        instructions.binary_search_by_key(&address, |instruction| instruction.address).ok()
+    };
     let mut found = Vec::new();
     // Two addresses, as the machine has them: the next instruction, and the one behind it.
     let first = instructions[write].address + 4;
@@ -233,10 +259,21 @@ fn following(instructions: &[Instruction], write: usize) -> Vec<(usize, usize)> 
                 }
                 // The delay slot is still here; where control goes then may be elsewhere.
                 Flow::Call { target: Some(target) } => next.push((npc, target)),
-                Flow::Call { target: None } | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Jump if is_late => {
+                Flow::Call { target: None }
+                | Flow::LastCall
+                | Flow::Return
+                | Flow::Resume
+                | Flow::Jump
+                    if is_late =>
+                {
                     next.push((npc, u64::MAX - 7))
                 }
-                Flow::Call { target: None } | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Jump | Flow::Stop => {}
+                Flow::Call { target: None }
+                | Flow::LastCall
+                | Flow::Return
+                | Flow::Resume
+                | Flow::Jump
+                | Flow::Stop => {}
             }
         }
         paths = next;
@@ -255,10 +292,14 @@ fn dependence(it: &Instruction, late: Late) -> Option<&'static str> {
         Late::Tbr if is_trap => Some("it traps to where %tbr says"),
         Late::Tbr => (op3 == 0x2b).then_some("it reads %tbr"),
         Late::Psr(changed) => {
-            let registers = || it.reads.iter().map(|it| it.reg).chain(it.writes.iter().map(|it| it.reg));
+            let registers = || {
+                it.reads.iter().map(|read| read.reg).chain(it.writes.iter().map(|write| write.reg))
+            };
             let is_windowed = |reg: Reg| (8..32).contains(&reg.0);
-            let is_float = it.class == Class::Float || registers().any(|reg| Isa::Sparc.register_name(reg) == "fcc");
-            let is_privileged = matches!(op3, 0x29..=0x2b | 0x31..=0x33 | 0x39) || it.word >> 30 == 3 && it.word >> 23 & 3 == 1;
+            let is_float = it.class == Class::Float
+                || registers().any(|reg| Isa::Sparc.register_name(reg) == "fcc");
+            let is_privileged = matches!(op3, 0x29..=0x2b | 0x31..=0x33 | 0x39)
+                || it.word >> 30 == 3 && it.word >> 23 & 3 == 1;
             if changed == 0 {
                 None
             } else if op3 == 0x29 {
@@ -289,11 +330,20 @@ mod tests {
 
     fn check(words: &[u32], expected: Expect) {
         let decode = |(n, word): (usize, &u32)| {
-            Isa::Sparc.decode(0x1000 + 4 * n as u64, &word.to_be_bytes()).unwrap_or_else(|error| panic!("{error}"))
+            Isa::Sparc
+                .decode(0x1000 + 4 * n as u64, &word.to_be_bytes())
+                .unwrap_or_else(|error| panic!("{error}"))
         };
         let instructions: Vec<Instruction> = words.iter().enumerate().map(decode).collect();
-        let line =
-            |it: Finding| format!("{:#x} {}: {}; {}\n", instructions[it.idx].address, it.instruction, it.why, it.fill.unwrap_or_default());
+        let line = |finding: Finding| {
+            format!(
+                "{:#x} {}: {}; {}\n",
+                instructions[finding.idx].address,
+                finding.instruction,
+                finding.why,
+                finding.fill.unwrap_or_default()
+            )
+        };
         expected.assert_eq(&lint(&instructions).into_iter().map(line).collect::<String>());
     }
 

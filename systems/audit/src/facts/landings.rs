@@ -1,5 +1,6 @@
-//! Places of a function that control comes to though none of its instructions leads there: what fixes a fault up, the target
-//! of a jump label, the landing pad of an exception, a label that only data names.
+//! Places of a function that control comes to though none of its instructions leads there: what
+//! fixes a fault up, the target of a jump label, the landing pad of an exception, a label that only
+//! data names.
 //!
 //! ```text
 //!       add  x5, x0, x2     the end, for `fix`
@@ -15,7 +16,8 @@ use crate::decode::code::Class;
 use crate::facts::cases::{Computed, behind};
 use crate::program::function::Function;
 
-/// All of them, in order. The cases of a `switch` are among them: what leads there is not told apart.
+/// All of them, in order. The cases of a `switch` are among them: what leads there
+/// is not told apart.
 pub fn landings(function: &Function) -> Vec<usize> {
     let mut all = in_tables(function);
     all.extend(unreached(function));
@@ -26,28 +28,29 @@ pub fn landings(function: &Function) -> Vec<usize> {
 
 /// Some instruction may lead to a place that no branch shows, and no computed jump.
 pub fn has_hidden_ways(function: &Function) -> bool {
-    !in_tables(function).is_empty() || Computed::of(function) == Computed::None && !unreached(function).is_empty()
+    !in_tables(function).is_empty()
+        || Computed::of(function) == Computed::None && !unreached(function).is_empty()
 }
 
 /// Those that tables name.
 fn in_tables(function: &Function) -> Vec<usize> {
     let tables = &function.tables;
     let n = function.instructions.len();
-    let labels = tables.patches.values().flat_map(|it| &it.leads_to);
-    let named = tables.fixups.values().chain(labels).filter_map(|it| function.at(*it));
+    let labels = tables.patches.values().flat_map(|patch| &patch.leads_to);
+    let named = tables.fixups.values().chain(labels).filter_map(|fixup| function.at(*fixup));
     // A branch that is written over may be none.
-    let patched = (0..n).filter(|it| !tables.patches.is_empty() && function.is_patched(*it));
-    let goes_on = patched.map(|it| behind(function, it).0).filter(|it| *it < n);
+    let patched = (0..n).filter(|idx| !tables.patches.is_empty() && function.is_patched(*idx));
+    let goes_on = patched.map(|patched| behind(function, patched).0).filter(|it| *it < n);
     named.chain(goes_on).collect()
 }
 
-/// Where code begins that no instruction leads to, directly or from the one before, and no table. What fills the space before aligned
-/// code is none.
+/// Where code begins that no instruction leads to, directly or from the one before, and no table.
+/// What fills the space before aligned code is none.
 pub fn unreached(function: &Function) -> Vec<usize> {
     let n = function.instructions.len();
     let mut is_led_to = vec![false; n + 2];
     is_led_to[0] = true;
-    in_tables(function).into_iter().for_each(|it| is_led_to[it] = true);
+    in_tables(function).into_iter().for_each(|in_table| is_led_to[in_table] = true);
     for idx in 0..n {
         let (behind, goes_on) = behind(function, idx);
         is_led_to[behind] |= goes_on;
@@ -58,9 +61,9 @@ pub fn unreached(function: &Function) -> Vec<usize> {
             is_led_to[idx + 1] = true;
         }
     }
-    let is_filler = |it: usize| function.instructions[it].class == Class::Nop;
+    let is_filler = |number: usize| function.instructions[number].class == Class::Nop;
     let begins = |idx: &usize| {
-        let first = (*idx..n).find(|it| !is_filler(*it) || is_led_to[*it]);
+        let first = (*idx..n).find(|idx| !is_filler(*idx) || is_led_to[*idx]);
         !is_led_to[*idx] && first.is_some_and(|it| it == *idx || !is_led_to[it])
     };
     (0..n).filter(begins).collect()

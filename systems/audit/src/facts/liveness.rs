@@ -1,4 +1,5 @@
-//! Which registers may still be read before they are written again, at each instruction of a function.
+//! Which registers may still be read before they are written again, at each instruction of a
+//! function.
 
 use super::landings::landings;
 use super::pinned::{left, returned};
@@ -18,7 +19,6 @@ impl RegSet {
         self.0[usize::from(reg.0) / 64] >> (reg.0 % 64) & 1 == 1
     }
 
-    /// Adds a register.
     pub fn insert(&mut self, reg: Reg) {
         self.0[usize::from(reg.0) / 64] |= 1 << (reg.0 % 64);
     }
@@ -53,29 +53,43 @@ impl FromIterator<Reg> for RegSet {
 pub struct Liveness(Vec<RegSet>);
 
 impl Liveness {
-    /// Follows all paths of `function` backwards. What lies behind a jump to an unknown place may
-    /// read everything.
+    /// Follows all paths of `function` backwards. What lies behind a jump to an unknown
+    /// place may read everything.
     pub fn of(function: &Function) -> Liveness {
-        let ends = Ends { returned: after_return(function), elsewhere: elsewhere(function), unknown: RegSet::ALL };
+        let ends = Ends {
+            returned: after_return(function),
+            elsewhere: elsewhere(function),
+            unknown: RegSet::ALL,
+        };
         Liveness::follow(function, &ends, step_back)
     }
 
-    /// The same of what only the conventions of calls want where it is: what instructions read may be elsewhere.
+    /// The same of what only the conventions of calls want where it is: what instructions
+    /// read may be elsewhere.
     pub(super) fn of_conventions(function: &Function) -> Liveness {
-        let ends = Ends { returned: returned(function), elsewhere: left(function), unknown: left(function) };
+        let ends = Ends {
+            returned: returned(function),
+            elsewhere: left(function),
+            unknown: left(function),
+        };
         Liveness::follow(function, &ends, conventions_back)
     }
 
-    fn follow(function: &Function, ends: &Ends, step_back: fn(&Function, &Instruction, &mut RegSet)) -> Liveness {
+    fn follow(
+        function: &Function,
+        ends: &Ends,
+        step_back: fn(&Function, &Instruction, &mut RegSet),
+    ) -> Liveness {
         let n = function.instructions.len();
         let mut live = vec![RegSet::default(); n];
         let landings = landings(function);
         let mut is_changed = true;
-        // Backward order settles straight code in one round, and each loop in one more for each level.
+        // Backward order settles straight code in one round, and each loop in one more for each
+        // level.
         while is_changed {
             is_changed = false;
             let mut anywhere = RegSet::default();
-            landings.iter().for_each(|it| _ = anywhere.add_all(&live[*it]));
+            landings.iter().for_each(|landing| _ = anywhere.add_all(&live[*landing]));
             for idx in (0..n).rev() {
                 let mut set = behind(function, idx, &live, ends);
                 step_back(function, &function.instructions[idx], &mut set);
@@ -103,7 +117,11 @@ pub fn after_return(function: &Function) -> RegSet {
     let conventions = function.isa.conventions();
     let kept = conventions.results.iter().chain(conventions.saved);
     let reserved = conventions.reserved.iter().map(|(reg, _)| *reg);
-    kept.copied().chain([conventions.stack_pointer]).chain(reserved).chain(conventions.unlisted()).collect()
+    kept.copied()
+        .chain([conventions.stack_pointer])
+        .chain(reserved)
+        .chain(conventions.unlisted())
+        .collect()
 }
 
 /// What another function may read that a branch goes to: arguments, saved registers, the way back.
@@ -111,14 +129,16 @@ pub fn elsewhere(function: &Function) -> RegSet {
     let conventions = function.isa.conventions();
     let kept = conventions.arguments.iter().chain(conventions.saved).copied();
     let reserved = conventions.reserved.iter().map(|(reg, _)| *reg);
-    kept.chain([conventions.stack_pointer]).chain(conventions.link).chain(reserved).chain(conventions.unlisted()).collect()
+    kept.chain([conventions.stack_pointer])
+        .chain(conventions.link)
+        .chain(reserved)
+        .chain(conventions.unlisted())
+        .collect()
 }
 
 /// What is live where control leaves a function.
 struct Ends {
-    /// To the caller.
     returned: RegSet,
-    /// To another function.
     elsewhere: RegSet,
     /// To a place that is not known.
     unknown: RegSet,
@@ -156,11 +176,18 @@ fn step_back(function: &Function, instruction: &Instruction, set: &mut RegSet) {
         if instruction.flow.ends_scratch() {
             conventions.scratch.iter().for_each(|&reg| set.remove(reg));
         }
-        conventions.arguments.iter().copied().chain(conventions.unlisted()).for_each(|reg| set.insert(reg));
+        conventions
+            .arguments
+            .iter()
+            .copied()
+            .chain(conventions.unlisted())
+            .for_each(|reg| set.insert(reg));
     }
     if !instruction.is_guarded() {
         // A part of a register that is written leaves the rest: only a whole write ends a life.
-        let whole = |reg: Reg| if conventions.flags.contains(&reg) { 1 } else { low_bits(conventions.bits) };
+        let whole = |reg: Reg| {
+            if conventions.flags.contains(&reg) { 1 } else { low_bits(conventions.bits) }
+        };
         for write in &instruction.writes {
             if write.bits & whole(write.reg) == whole(write.reg) {
                 set.remove(write.reg);
@@ -180,7 +207,7 @@ fn conventions_back(function: &Function, instruction: &Instruction, set: &mut Re
         conventions.arguments.iter().take(1).for_each(|&reg| set.insert(reg));
     }
     if !instruction.is_guarded() {
-        instruction.writes.iter().for_each(|it| set.remove(it.reg));
+        instruction.writes.iter().for_each(|write| set.remove(write.reg));
     }
 }
 

@@ -8,9 +8,11 @@
 //!    b.ne 1b
 //! ```
 //!
-//! A loop is an edge back to a head that every way to the edge passes, and all that reaches the edge without passing the
-//! head (a natural loop); what is entered in two places is none. The path of a round stays in the loop, avoids what is cold, and goes straight on where both is possible; an
-//! inner loop is passed once. The only computed jump, as of a `switch`, makes a path of each of its [cases](crate::facts::cases).
+//! A loop is an edge back to a head that every way to the edge passes, and all that reaches the
+//! edge without passing the head (a natural loop); what is entered in two places is none. The path
+//! of a round stays in the loop, avoids what is cold, and goes straight on where both is possible;
+//! an inner loop is passed once. The only computed jump, as of a `switch`, makes a path of each of
+//! its [cases](crate::facts::cases).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -38,7 +40,6 @@ pub struct Loop {
     pub case: Option<usize>,
     /// There may be more cases, and this is the last of those that were looked at.
     pub has_more_cases: bool,
-    /// Loops around it.
     pub depth: usize,
     /// Another loop lies on its path, which the path passes once.
     pub has_inner: bool,
@@ -67,8 +68,10 @@ pub fn loops(function: &Function, guide: &Guide) -> Vec<Loop> {
     let mut bodies: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
     let mut backs: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for &(from, head) in &edges {
-        let is_back =
-            order[from] <= order[head] && dominators.dominators(from.into()).is_some_and(|mut all| all.any(|it| it.index() == head));
+        let is_back = order[from] <= order[head]
+            && dominators
+                .dominators(from.into())
+                .is_some_and(|mut all| all.any(|it| it.index() == head));
         if is_back && !guide.is_cold(from) {
             backs.entry(head).or_default().push(from);
             bodies.entry(head).or_default().extend(natural(&before, head, from));
@@ -77,18 +80,33 @@ pub fn loops(function: &Function, guide: &Guide) -> Vec<Loop> {
     let liveness = Liveness::of(function);
     let mut loops = Vec::new();
     for (&head, body) in &bodies {
-        let around = bodies.iter().filter(|(other, it)| **other != head && it.contains(&head) && it.is_superset(body));
+        let around = bodies
+            .iter()
+            .filter(|(other, it)| **other != head && it.contains(&head) && it.is_superset(body));
         let depth = around.count();
-        let inside = Inside { function, liveness: &liveness, head, body, guide, computed: &computed };
+        let inside =
+            Inside { function, liveness: &liveness, head, body, guide, computed: &computed };
         let (rounds, is_cut) = inside.rounds();
         let last = rounds.len().saturating_sub(1);
         for (nth, (round, case)) in rounds.into_iter().enumerate() {
-            let has_inner = bodies
-                .iter()
-                .any(|(other, it)| *other != head && body.contains(other) && body.is_superset(it) && round.places.contains(other));
+            let has_inner = bodies.iter().any(|(other, it)| {
+                *other != head
+                    && body.contains(other)
+                    && body.is_superset(it)
+                    && round.places.contains(other)
+            });
             let rounds = guide.rounds(head, &backs[&head]);
             let has_more_cases = is_cut && nth == last;
-            loops.push(Loop { head, body: body.clone(), round, case, has_more_cases, depth, has_inner, rounds });
+            loops.push(Loop {
+                head,
+                body: body.clone(),
+                round,
+                case,
+                has_more_cases,
+                depth,
+                has_inner,
+                rounds,
+            });
         }
     }
     loops
@@ -123,7 +141,7 @@ impl Inside<'_> {
             Walked::Jump(jump) => jump,
         };
         let cases = self.computed.cases(jump).unwrap_or_default().iter().copied();
-        let cases = cases.filter(|it| self.body.contains(it) && !self.guide.is_cold(*it));
+        let cases = cases.filter(|case| self.body.contains(case) && !self.guide.is_cold(*case));
         let mut rounds = cases.filter_map(|case| match self.walk(Some(case)) {
             Walked::Round(round) => Some((round, Some(case))),
             Walked::Jump(_) | Walked::Nowhere => None,
@@ -132,7 +150,8 @@ impl Inside<'_> {
         (first, rounds.next().is_some())
     }
 
-    /// The path from the head back to it, if one way leads there; the computed jump leads to this case.
+    /// The path from the head back to it, if one way leads there; the computed jump
+    /// leads to this case.
     fn walk(&self, case: Option<usize>) -> Walked {
         let Inside { function, head, body, guide, .. } = *self;
         let mut is_seen = BTreeSet::new();
@@ -143,14 +162,16 @@ impl Inside<'_> {
                 return Walked::Nowhere;
             }
             places.push(idx);
-            let is_open = |it: usize| body.contains(&it) && !is_seen.contains(&it);
-            // The way back to the head is taken where nothing else is left, and what is cold where the loop has nothing else.
-            let (next, slot) = step(function, idx, |there, behind| match (is_open(there), is_open(behind)) {
-                (true, true) => guide.is_taken(idx, there, behind, is_open),
-                (true, false) => !(behind == head && guide.is_cold(there)),
-                (false, true) => there == head && guide.is_cold(behind),
-                (false, false) => there == head,
-            });
+            let is_open = |number: usize| body.contains(&number) && !is_seen.contains(&number);
+            // The way back to the head is taken where nothing else is left, and what is cold where
+            // the loop has nothing else.
+            let (next, slot) =
+                step(function, idx, |there, behind| match (is_open(there), is_open(behind)) {
+                    (true, true) => guide.is_taken(idx, there, behind, is_open),
+                    (true, false) => !(behind == head && guide.is_cold(there)),
+                    (false, true) => there == head && guide.is_cold(behind),
+                    (false, false) => there == head,
+                });
             places.extend(slot);
             let next = match (self.computed.cases(idx), case) {
                 (Some(_), None) => return Walked::Jump(idx),
@@ -159,7 +180,13 @@ impl Inside<'_> {
             };
             match next {
                 Some(next) if next == head => {
-                    return Walked::Round(Trace::through(function, self.liveness, places, Some(head), End::Loop));
+                    return Walked::Round(Trace::through(
+                        function,
+                        self.liveness,
+                        places,
+                        Some(head),
+                        End::Loop,
+                    ));
                 }
                 Some(next) => idx = next,
                 None => return Walked::Nowhere,
@@ -168,8 +195,9 @@ impl Inside<'_> {
     }
 }
 
-/// Which loops each place belongs to: what is done once and what is done in each round are told apart by it. Other than those of [`loops`]
-/// they may be entered in several places, and the place of their code says nothing: a jump to an earlier address leads around a loop only if it
+/// Which loops each place belongs to: what is done once and what is done in each round are told
+/// apart by it. Other than those of [`loops`] they may be entered in several places, and the
+/// place of their code says nothing: a jump to an earlier address leads around a loop only if it
 /// can be reached from there.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Nests {
@@ -183,8 +211,10 @@ impl Nests {
     pub fn of(function: &Function) -> Nests {
         let n = function.instructions.len();
         let mut nests = Nests { heads: BTreeSet::new(), around: vec![Vec::new(); n] };
-        let leads_back: Vec<(usize, usize)> =
-            (0..n).filter_map(|idx| Some((idx, function.target(idx)?))).filter(|(from, to)| to <= from).collect();
+        let leads_back: Vec<(usize, usize)> = (0..n)
+            .filter_map(|idx| Some((idx, function.target(idx)?)))
+            .filter(|(from, to)| to <= from)
+            .collect();
         let computed = Computed::of(function);
         // Only jumps to earlier addresses close a loop.
         if leads_back.is_empty() && computed == Computed::None {
@@ -192,31 +222,36 @@ impl Nests {
         }
         let edges = edges(function, &computed);
         let mut flow = DiGraph::<(), (), usize>::from_edges(&edges);
-        // Places at the end that nothing leads to or from, such as a branch in a delay slot, are in no edge.
+        // Places at the end that nothing leads to or from, such as a branch in a delay slot, are in
+        // no edge.
         (flow.node_count()..n).for_each(|_| _ = flow.add_node(()));
         let mut before = vec![Vec::new(); n];
         edges.iter().for_each(|(from, to)| before[*to].push(*from));
         let order = order(&flow, n);
         let mut circle = vec![0; n];
         for (nth, places) in tarjan_scc(&flow).iter().enumerate() {
-            places.iter().for_each(|it| circle[it.index()] = nth);
+            places.iter().for_each(|place| circle[place.index()] = nth);
         }
         let mut bodies: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
-        for &(from, head) in edges.iter().filter(|(from, head)| order[*from] > 0 && order[*from] <= order[*head]) {
-            let body = natural(&before, head, from).into_iter().filter(|it| circle[*it] == circle[head]);
+        for &(from, head) in
+            edges.iter().filter(|(from, head)| order[*from] > 0 && order[*from] <= order[*head])
+        {
+            let body =
+                natural(&before, head, from).into_iter().filter(|idx| circle[*idx] == circle[head]);
             bodies.entry(head).or_default().extend(body);
         }
         // Where it is not known what leads where, each jump back may close a loop.
-        let is_unknown = |from: usize| matches!(computed, Computed::Several(..)) || order[from] == 0;
+        let is_unknown =
+            |from: usize| matches!(computed, Computed::Several(..)) || order[from] == 0;
         for &(from, head) in leads_back.iter().filter(|(from, _)| is_unknown(*from)) {
             bodies.entry(head).or_default().extend(head..=from);
         }
         for (head, body) in bodies {
             nests.heads.insert(head);
-            body.iter().for_each(|it| nests.around[*it].push(head));
+            body.iter().for_each(|idx| nests.around[*idx].push(head));
         }
         // A delay slot belongs to its branch.
-        for idx in (1..n).filter(|it| function.instructions[*it - 1].delay != Delay::None) {
+        for idx in (1..n).filter(|idx| function.instructions[*idx - 1].delay != Delay::None) {
             nests.around[idx] = nests.around[idx - 1].clone();
         }
         nests
@@ -238,7 +273,8 @@ impl Nests {
     }
 }
 
-/// When a walk in depth from the first place leaves each of the `n` places; 0 for those that it does not reach.
+/// When a walk in depth from the first place leaves each of the `n` places; 0 for those that
+/// it does not reach.
 fn order(flow: &DiGraph<(), (), usize>, n: usize) -> Vec<usize> {
     let mut order = vec![0; n];
     let mut walk = DfsPostOrder::new(flow, 0.into());
@@ -271,9 +307,13 @@ fn edges(function: &Function, computed: &Computed) -> Vec<(usize, usize)> {
         }
         let (behind, goes_on) = behind(function, idx);
         let has_slot = behind == idx + 2;
-        let follow = goes_on.then_some(behind).into_iter().chain(function.target(idx)).chain(has_slot.then_some(idx + 1));
+        let follow = goes_on
+            .then_some(behind)
+            .into_iter()
+            .chain(function.target(idx))
+            .chain(has_slot.then_some(idx + 1));
         let follow = follow.chain(computed.cases(idx).into_iter().flatten().copied());
-        edges.extend(follow.filter(|it| *it < n).map(|to| (idx, to)));
+        edges.extend(follow.filter(|follow| *follow < n).map(|to| (idx, to)));
     }
     // Which of several jumps leads there is not known, so every way may.
     if let Computed::Several(_, cases) = computed {

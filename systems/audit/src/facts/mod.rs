@@ -1,4 +1,5 @@
-//! What holds on all paths of a function, or on its hot one, whatever the core: one analysis a file.
+//! What holds on all paths of a function, or on its hot one, whatever the core: one analysis a
+//! file.
 
 pub mod bits;
 pub mod cases;

@@ -1,4 +1,5 @@
-//! Values that the conventions of calls want in one register: renaming does not help a writer that comes too late or too early.
+//! Values that the conventions of calls want in one register: renaming does not help a writer that
+//! comes too late or too early.
 //!
 //! ```text
 //! ld  a5, 8(a0)        a0 holds the argument
@@ -6,16 +7,18 @@
 //! ret
 //! ```
 //!
-//! A result, what the caller gets back and the return address are wanted where the function returns. An argument is wanted where
-//! somebody is called. Code does not say how many there are: those count up to the last one that is written and not read before the
-//! call or return, and the first in any case. Of ways that leave the path the first counts alone.
+//! A result, what the caller gets back and the return address are wanted where the function
+//! returns. An argument is wanted where somebody is called. Code does not say how many there are:
+//! those count up to the last one that is written and not read before the call or return, and the
+//! first in any case. Of ways that leave the path the first counts alone.
 
 use crate::decode::code::{Flow, Out, Reg, Write};
 use crate::facts::liveness::{Liveness, RegSet};
 use crate::facts::trace::{End, Trace};
 use crate::program::function::Function;
 
-/// For each instruction of a trace the registers that hold, behind it, a value that is wanted there.
+/// For each instruction of a trace the registers that hold, behind it, a value
+/// that is wanted there.
 pub fn pinned(function: &Function, trace: &Trace) -> Vec<RegSet> {
     let conventions = function.isa.conventions();
     let elsewhere = Liveness::of_conventions(function);
@@ -26,7 +29,12 @@ pub fn pinned(function: &Function, trace: &Trace) -> Vec<RegSet> {
         End::Return if n > 0 && resumes(n - 1) => RegSet::ALL,
         End::Return => {
             let mut all = returned(function);
-            all.add_all(&up_to_unread(function, trace, function.isa.conventions().results, n).iter().copied().collect());
+            all.add_all(
+                &up_to_unread(function, trace, function.isa.conventions().results, n)
+                    .iter()
+                    .copied()
+                    .collect(),
+            );
             all
         }
         End::Jump => passed(function, trace, n),
@@ -36,7 +44,7 @@ pub fn pinned(function: &Function, trace: &Trace) -> Vec<RegSet> {
     let mut pinned = vec![RegSet::default(); n];
     for at in (0..n).rev() {
         let instruction = &function.instructions[trace.places[at]];
-        if trace.exits.iter().any(|it| it.at == at) {
+        if trace.exits.iter().any(|exit| exit.at == at) {
             let there = function.target(trace.places[at]).map(|to| *elsewhere.before(to));
             let leaves = match instruction.flow {
                 Flow::Resume => RegSet::ALL,
@@ -50,10 +58,13 @@ pub fn pinned(function: &Function, trace: &Trace) -> Vec<RegSet> {
             conventions.scratch.iter().for_each(|reg| wanted.remove(*reg));
             wanted.add_all(&passed(function, trace, at));
         }
-        // What is written in part, counted on, or perhaps not written at all is in the same register before.
-        let is_whole = |it: &&Write| it.out != Out::BaseUpdate && u32::from(conventions.bits) <= it.bits.count_ones();
+        // What is written in part, counted on, or perhaps not written at all is in the same
+        // register before.
+        let is_whole = |write: &&Write| {
+            write.out != Out::BaseUpdate && u32::from(conventions.bits) <= write.bits.count_ones()
+        };
         if !instruction.is_guarded() {
-            instruction.writes.iter().filter(is_whole).for_each(|it| wanted.remove(it.reg));
+            instruction.writes.iter().filter(is_whole).for_each(|write| wanted.remove(write.reg));
         }
     }
     pinned
@@ -62,32 +73,49 @@ pub fn pinned(function: &Function, trace: &Trace) -> Vec<RegSet> {
 /// What is wanted where a function returns: the result, what is the caller's, the way back.
 pub(super) fn returned(function: &Function) -> RegSet {
     let conventions = function.isa.conventions();
-    conventions.results.iter().take(1).chain(conventions.saved).copied().chain(conventions.link).collect()
+    conventions
+        .results
+        .iter()
+        .take(1)
+        .chain(conventions.saved)
+        .copied()
+        .chain(conventions.link)
+        .collect()
 }
 
 /// What is wanted where a branch leaves the function: what is the caller's, and the first argument.
 pub(super) fn left(function: &Function) -> RegSet {
     let conventions = function.isa.conventions();
-    conventions.arguments.iter().take(1).chain(conventions.saved).copied().chain(conventions.link).collect()
+    conventions
+        .arguments
+        .iter()
+        .take(1)
+        .chain(conventions.saved)
+        .copied()
+        .chain(conventions.link)
+        .collect()
 }
 
-/// The arguments of the function called at this place of the trace, or behind its end, as far as the path shows them.
+/// The arguments of the function called at this place of the trace, or behind its end, as far as
+/// the path shows them.
 fn passed(function: &Function, trace: &Trace, call_at: usize) -> RegSet {
     let arguments = function.isa.conventions().arguments;
     let is_last = call_at == trace.places.len();
-    let mut all: RegSet = up_to_unread(function, trace, arguments, call_at).iter().copied().collect();
+    let mut all: RegSet =
+        up_to_unread(function, trace, arguments, call_at).iter().copied().collect();
     all.add_all(&if is_last { left(function) } else { RegSet::default() });
     all
 }
 
-/// The first of these registers, and those up to the last one that is written since the last call and not read before this place.
+/// The first of these registers, and those up to the last one that is written since the last call
+/// and not read before this place.
 fn up_to_unread<'a>(function: &Function, trace: &Trace, regs: &'a [Reg], end: usize) -> &'a [Reg] {
     let instruction = |at: usize| &function.instructions[trace.places[at]];
     let is_call = |at: &usize| matches!(instruction(*at).flow, Flow::Call { .. } | Flow::LastCall);
-    let first = (0..end).rev().find(is_call).map_or(0, |it| it + 1);
+    let first = (0..end).rev().find(is_call).map_or(0, |idx| idx + 1);
     let is_unread = |reg: Reg| {
-        let writes = |at: &usize| instruction(*at).writes.iter().any(|it| it.reg == reg);
-        let reads = |at: usize| instruction(at).reads.iter().any(|it| it.reg == reg);
+        let writes = |at: &usize| instruction(*at).writes.iter().any(|write| write.reg == reg);
+        let reads = |at: usize| instruction(at).reads.iter().any(|read| read.reg == reg);
         (first..end).rev().find(writes).is_some_and(|written| !(written + 1..end).any(reads))
     };
     let n = regs.iter().rposition(|reg| is_unread(*reg)).map_or(1, |last| last + 1);

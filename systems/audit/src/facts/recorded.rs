@@ -1,4 +1,5 @@
-//! What a program did when it ran: how often each instruction was done and each branch taken, from a recording.
+//! What a program did when it ran: how often each instruction was done and each branch taken, from
+//! a recording.
 //!
 //! ```text
 //! Trace 0: 0x7f.. [0000000000000000/0000000000400580/.. qemu -d exec,nochain: blocks, by their first address
@@ -21,7 +22,6 @@ use crate::program::function::Function;
 pub enum Form {
     /// First addresses of blocks that run to their branch.
     Blocks,
-    /// Addresses of instructions.
     Instructions,
     /// Counts of source lines.
     Lines,
@@ -57,7 +57,8 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// An empty recording of a program that was loaded `base` bytes above the addresses in its file.
+    /// An empty recording of a program that was loaded `base` bytes above the
+    /// addresses in its file.
     pub fn new(base: u64) -> Recorded {
         Recorded { base, ..Recorded::default() }
     }
@@ -120,7 +121,6 @@ impl Recorded {
         }
     }
 
-    /// Nothing was read.
     pub fn is_empty(&self) -> bool {
         self.kind.is_none() || self.pairs.is_empty() && self.lines.is_empty()
     }
@@ -144,28 +144,54 @@ fn gcov(text: &str) -> Option<(Option<u64>, u32, &str)> {
     let (count, rest) = text.split_once(':')?;
     let (line, rest) = rest.split_once(':')?;
     let (count, line) = (count.trim(), line.trim().parse().ok()?);
-    let never = !count.is_empty() && count.bytes().all(|it| matches!(it, b'#' | b'=' | b'%' | b'$'));
+    let never =
+        !count.is_empty() && count.bytes().all(|byte| matches!(byte, b'#' | b'=' | b'%' | b'$'));
     let counted = count.trim_end_matches('*').parse().ok();
-    (count == "-" || never || counted.is_some()).then_some((if never { Some(0) } else { counted }, line, rest))
+    (count == "-" || never || counted.is_some()).then_some((
+        if never { Some(0) } else { counted },
+        line,
+        rest,
+    ))
 }
 
-/// The line of `perf script` before a list of callers: command, number, time, period and event, and no address.
+/// The line of `perf script` before a list of callers: command, number, time, period and
+/// event, and no address.
 fn is_sample(text: &str) -> bool {
     let mut words = text.split_whitespace().rev();
-    let is_event = words.next().is_some_and(|it| it.ends_with(':') && it.starts_with(|c: char| c.is_ascii_alphabetic()));
-    let is_period = words.next().is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()));
-    is_event && is_period && words.any(|it| it.strip_suffix(':').is_some_and(|it| it.parse::<f64>().is_ok()))
+    let is_event = words.next().is_some_and(|word| {
+        word.ends_with(':') && word.starts_with(|c: char| c.is_ascii_alphabetic())
+    });
+    let is_period = words.next().is_some_and(|word| word.bytes().all(|byte| byte.is_ascii_digit()));
+    is_event
+        && is_period
+        && words.any(|word| word.strip_suffix(':').is_some_and(|rest| rest.parse::<f64>().is_ok()))
 }
 
-/// The first address of a line of a debugger's list or of `perf script`: the first number that is marked as one, else the
-/// one behind the event, else the first that looks like one.
+/// The first address of a line of a debugger's list or of `perf script`: the first number that is
+/// marked as one, else the one behind the event, else the first that looks like one.
 fn listed(text: &str) -> Option<u64> {
     const DIGITS_MIN: usize = 4;
-    let words: Vec<&str> = text.split(|it: char| it.is_whitespace() || it == '|' || it == ',').filter(|it| !it.is_empty()).collect();
-    let marked = |it: &&str| u64::from_str_radix(it.rsplit(':').next()?.strip_prefix("0x")?, 16).ok();
-    let plain = |it: &&str| u64::from_str_radix(it.trim_end_matches(':'), 16).ok().filter(|_| it.len() >= DIGITS_MIN);
-    let event = words.iter().rposition(|it| it.ends_with(':')).filter(|it| *it > 0).and_then(|it| words.get(it + 1));
-    words.iter().find_map(marked).or_else(|| event.and_then(plain)).or_else(|| words.iter().find_map(plain))
+    let words: Vec<&str> = text
+        .split(|letter: char| letter.is_whitespace() || letter == '|' || letter == ',')
+        .filter(|part| !part.is_empty())
+        .collect();
+    let marked =
+        |text: &&str| u64::from_str_radix(text.rsplit(':').next()?.strip_prefix("0x")?, 16).ok();
+    let plain = |text: &&str| {
+        u64::from_str_radix(text.trim_end_matches(':'), 16)
+            .ok()
+            .filter(|_| text.len() >= DIGITS_MIN)
+    };
+    let event = words
+        .iter()
+        .rposition(|word| word.ends_with(':'))
+        .filter(|idx| *idx > 0)
+        .and_then(|idx| words.get(idx + 1));
+    words
+        .iter()
+        .find_map(marked)
+        .or_else(|| event.and_then(plain))
+        .or_else(|| words.iter().find_map(plain))
 }
 
 /// How often the instructions of one function were done.
@@ -182,22 +208,26 @@ impl Counts {
     /// What a recording says of a function; none if nothing of it ran.
     pub fn of(function: &Function, recorded: &Recorded) -> Option<Counts> {
         let n = function.instructions.len();
-        let mut counts = Counts { runs: vec![0; n], ways: HashMap::new(), has_one_way: one_way(function) };
+        let mut counts =
+            Counts { runs: vec![0; n], ways: HashMap::new(), has_one_way: one_way(function) };
         match recorded.kind? {
             Form::Lines => counts.lines(function, recorded),
             Form::Blocks => counts.pairs(function, recorded, true),
             Form::Instructions => counts.pairs(function, recorded, false),
         }
-        counts.runs.iter().any(|it| *it > 0).then_some(counts)
+        counts.runs.iter().any(|run| *run > 0).then_some(counts)
     }
 
     fn lines(&mut self, function: &Function, recorded: &Recorded) {
-        let sources: BTreeSet<&str> = recorded.lines.keys().map(|(file, _)| file.as_str()).collect();
+        let sources: BTreeSet<&str> =
+            recorded.lines.keys().map(|(file, _)| file.as_str()).collect();
         let mut meant: HashMap<&str, Option<&str>> = HashMap::new();
         for (runs, frames) in self.runs.iter_mut().zip(&function.frames) {
             let Some(frame) = frames.first() else { continue };
-            let source = *meant.entry(&frame.file).or_insert_with(|| source_of(&sources, &frame.file));
-            let found = source.and_then(|it| recorded.lines.get(&(it.to_owned(), frame.line)));
+            let source =
+                *meant.entry(&frame.file).or_insert_with(|| source_of(&sources, &frame.file));
+            let found =
+                source.and_then(|source| recorded.lines.get(&(source.to_owned(), frame.line)));
             *runs = found.copied().unwrap_or(0);
         }
     }
@@ -205,15 +235,24 @@ impl Counts {
     fn pairs(&mut self, function: &Function, recorded: &Recorded, are_blocks: bool) {
         let (mut n_near, mut n_far) = (0u64, 0u64);
         let mut ways: HashMap<usize, (u64, u64)> = HashMap::new();
-        let (Some(first), Some(end)) = (function.instructions.first(), function.instructions.last()) else { return };
-        for (&(from, to), &n) in recorded.pairs.range((first.address, 0)..=(end.address, u64::MAX)) {
+        let (Some(first), Some(end)) =
+            (function.instructions.first(), function.instructions.last())
+        else {
+            return;
+        };
+        for (&(from, to), &n) in recorded.pairs.range((first.address, 0)..=(end.address, u64::MAX))
+        {
             let Some(mut idx) = function.at(from) else { continue };
             // A block runs to its branch, or to where the next begins.
             loop {
                 self.runs[idx] += n;
                 let instruction = &function.instructions[idx];
                 let behind = instruction.address + u64::from(instruction.length);
-                if !are_blocks || instruction.flow != Flow::Next || behind == to || idx + 1 >= self.runs.len() {
+                if !are_blocks
+                    || instruction.flow != Flow::Next
+                    || behind == to
+                    || idx + 1 >= self.runs.len()
+                {
                     break;
                 }
                 idx += 1;
@@ -225,7 +264,9 @@ impl Counts {
             }
             let last = &function.instructions[place - 1];
             let behind = last.address + u64::from(last.length);
-            let is_taken = function.target(idx).is_some_and(|it| function.instructions[it].address == to);
+            let is_taken = function
+                .target(idx)
+                .is_some_and(|target| function.instructions[target].address == to);
             if let Flow::Branch { is_conditional: true, .. } = instruction.flow {
                 let way = ways.entry(idx).or_default();
                 if behind == to {
@@ -234,7 +275,8 @@ impl Counts {
                     way.0 += n;
                 }
             }
-            let leaves = instruction.flow != Flow::Next && !matches!(instruction.flow, Flow::Branch { .. });
+            let leaves =
+                instruction.flow != Flow::Next && !matches!(instruction.flow, Flow::Branch { .. });
             if behind == to || is_taken || leaves { n_near += n } else { n_far += n }
         }
         // What does not follow each other is a sample of the time, and says nothing of ways.
@@ -243,13 +285,14 @@ impl Counts {
         }
     }
 
-    /// How often the conditional branch at `idx` went where it leads, and how often straight on; none if that is not known.
+    /// How often the conditional branch at `idx` went where it leads, and how often straight on;
+    /// none if that is not known.
     pub fn ways(&self, function: &Function, idx: usize) -> Option<(u64, u64)> {
         if let Some(ways) = self.ways.get(&idx).filter(|(taken, not)| taken + not > 0) {
             return Some(*ways);
         }
         let (there, behind) = (function.target(idx)?, behind(function, idx));
-        let runs = |it: usize| self.runs.get(it).copied();
+        let runs = |number: usize| self.runs.get(number).copied();
         let ways = if self.has_one_way.get(behind).copied()? {
             (self.runs[idx].saturating_sub(runs(behind)?), runs(behind)?)
         } else if self.has_one_way[there] {
@@ -266,15 +309,22 @@ impl Counts {
     }
 }
 
-/// Which source of the recording is this file of the line tables: of one name, with as many folders in common as there are.
+/// Which source of the recording is this file of the line tables: of one name, with as many folders
+/// in common as there are.
 fn source_of<'a>(sources: &BTreeSet<&'a str>, file: &str) -> Option<&'a str> {
-    let in_common = |it: &str| it.rsplit('/').zip(file.rsplit('/')).take_while(|(a, b)| a == b).count();
-    sources.iter().copied().filter(|it| in_common(it) > 0).max_by_key(|it| (in_common(it), Reverse(it.len())))
+    let in_common =
+        |text: &str| text.rsplit('/').zip(file.rsplit('/')).take_while(|(a, b)| a == b).count();
+    sources
+        .iter()
+        .copied()
+        .filter(|source| in_common(source) > 0)
+        .max_by_key(|source| (in_common(source), Reverse(source.len())))
 }
 
 /// The place behind an instruction and its delay slot.
 fn behind(function: &Function, idx: usize) -> usize {
-    let has_slot = function.instructions[idx].delay != Delay::None && idx + 1 < function.instructions.len();
+    let has_slot =
+        function.instructions[idx].delay != Delay::None && idx + 1 < function.instructions.len();
     idx + 1 + usize::from(has_slot)
 }
 
@@ -283,8 +333,14 @@ fn one_way(function: &Function) -> Vec<bool> {
     let n = function.instructions.len();
     let mut ways = vec![0; n];
     for (idx, instruction) in function.instructions.iter().enumerate() {
-        let goes_on =
-            !matches!(instruction.flow, Flow::Branch { is_conditional: false, .. } | Flow::Return | Flow::Resume | Flow::Jump | Flow::Stop);
+        let goes_on = !matches!(
+            instruction.flow,
+            Flow::Branch { is_conditional: false, .. }
+                | Flow::Return
+                | Flow::Resume
+                | Flow::Jump
+                | Flow::Stop
+        );
         if goes_on && behind(function, idx) < n {
             ways[behind(function, idx)] += 1;
         }
@@ -292,7 +348,7 @@ fn one_way(function: &Function) -> Vec<bool> {
             ways[to] += 1;
         }
     }
-    ways.iter().map(|it| *it == 1).collect()
+    ways.iter().map(|way| *way == 1).collect()
 }
 
 #[cfg(test)]
@@ -301,7 +357,8 @@ mod tests {
 
     #[test]
     fn lines_of_each_kind() {
-        let log = "Trace 0: 0x7f95bfc00100 [0000000001009331/0000000000400580/00000001/00000200] _start";
+        let log =
+            "Trace 0: 0x7f95bfc00100 [0000000001009331/0000000000400580/00000001/00000200] _start";
         assert_eq!(block(log), Some((0, 0x40_0580)));
         assert_eq!(block(&log.replace("Trace 0", "Trace 3")), Some((3, 0x40_0580)));
         assert_eq!(block("Trace 0: 0x7f95"), None);
@@ -338,8 +395,17 @@ mod tests {
             recorded.line(line);
         }
         recorded.finish();
-        assert_eq!((recorded.what().as_str(), recorded.range()), ("2 instructions", Some((0x40_0584, 0x40_0588))));
-        for line in ["400580 <main>:", "0000000000400580 <main>:", "main 4711 10.5: 1 instructions: 400580", "main:", ""] {
+        assert_eq!(
+            (recorded.what().as_str(), recorded.range()),
+            ("2 instructions", Some((0x40_0584, 0x40_0588)))
+        );
+        for line in [
+            "400580 <main>:",
+            "0000000000400580 <main>:",
+            "main 4711 10.5: 1 instructions: 400580",
+            "main:",
+            "",
+        ] {
             assert!(!is_sample(line), "{line}");
         }
     }
@@ -361,13 +427,18 @@ mod tests {
     #[test]
     fn what_processors_do_in_turn_is_not_one_after_the_other() {
         let mut recorded = Recorded::new(0);
-        let line = |processor, address: u32| format!("Trace {processor}: 0x7f00 [00000000/{address:016x}/00000000/00000000] f");
+        let line = |processor, address: u32| {
+            format!("Trace {processor}: 0x7f00 [00000000/{address:016x}/00000000/00000000] f")
+        };
         for (processor, address) in [(0, 0x1000), (1, 0x9000), (0, 0x1010), (1, 0x9010)] {
             recorded.line(&line(processor, address));
         }
         recorded.finish();
         let pairs: Vec<(u64, u64)> = recorded.pairs.into_keys().collect();
-        assert_eq!(pairs, [(0x1000, 0x1010), (0x1010, u64::MAX), (0x9000, 0x9010), (0x9010, u64::MAX)]);
+        assert_eq!(
+            pairs,
+            [(0x1000, 0x1010), (0x1010, u64::MAX), (0x9000, 0x9010), (0x9010, u64::MAX)]
+        );
     }
 
     #[test]
@@ -375,9 +446,25 @@ mod tests {
         let mut recorded = Recorded::new(0x1000);
         let mut rng = fastrand::Rng::with_seed(7);
         for _ in 0..20_000 {
-            let words =
-                ["Trace ", "[", "/", "0x", "ffff", "-", ":", " 7:", "#####", "\u{fffd}", "|", "P:", "400580", "\t", "99999999999999999999"];
-            let text: String = (0..rng.usize(0..9)).map(|_| words[rng.usize(0..words.len())]).collect();
+            let words = [
+                "Trace ",
+                "[",
+                "/",
+                "0x",
+                "ffff",
+                "-",
+                ":",
+                " 7:",
+                "#####",
+                "\u{fffd}",
+                "|",
+                "P:",
+                "400580",
+                "\t",
+                "99999999999999999999",
+            ];
+            let text: String =
+                (0..rng.usize(0..9)).map(|_| words[rng.usize(0..words.len())]).collect();
             recorded.line(&text);
         }
         recorded.finish();

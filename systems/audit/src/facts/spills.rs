@@ -7,13 +7,14 @@
 //! ```
 //!
 //! A load counts if on every way to it the same slot was stored in the same width and not
-//! partly since, and nothing else can reach the slot. An instruction that stores or loads several registers has a slot for
-//! each: what one stores may come back by two. What can be reached is not known exactly,
-//! because code does not say how long a variable is whose address it takes. Compilers lay such
-//! variables away from the pointer that they count from, and their own slots near to it. So by
-//! way of the stack pointer all above such an address can be reached, and by way of a frame
-//! pointer only the address itself. A store counts if a load that counts reads its slot.
-//! Pushes and pops are not counted: they keep the registers of the caller. An instruction counts once.
+//! partly since, and nothing else can reach the slot. An instruction that stores or loads several
+//! registers has a slot for each: what one stores may come back by two. What can be reached is not
+//! known exactly, because code does not say how long a variable is whose address it takes.
+//! Compilers lay such variables away from the pointer that they count from, and their own slots
+//! near to it. So by way of the stack pointer all above such an address can be reached, and by way
+//! of a frame pointer only the address itself. A store counts if a load that counts reads its slot.
+//! Pushes and pops are not counted: they keep the registers of the caller. An instruction counts
+//! once.
 //!
 //! Source: the rule is ours; it is checked against the comments `Spill` and `Reload` of Clang.
 
@@ -27,29 +28,22 @@ use crate::program::function::Function;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
-    /// Stores a value.
     Spill,
-    /// Loads it.
     Reload,
 }
 
 /// One slot of a spill or reload. An operand that is both read and written is a spill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// Which instruction.
     pub idx: usize,
-    /// What it does.
     pub kind: Kind,
-    /// With which slot.
     pub slot: Slot,
-    /// Bytes.
     pub width: u8,
 }
 
 /// The spills of a function, or of several.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Spills {
-    /// All instructions.
     pub instructions: usize,
     /// Stores of spilled values.
     pub stores: usize,
@@ -60,7 +54,11 @@ pub struct Spills {
 impl Spills {
     /// Spills and reloads in percent of all instructions.
     pub fn share_pct(&self) -> f64 {
-        if self.instructions == 0 { 0.0 } else { 100.0 * (self.stores + self.reloads) as f64 / self.instructions as f64 }
+        if self.instructions == 0 {
+            0.0
+        } else {
+            100.0 * (self.stores + self.reloads) as f64 / self.instructions as f64
+        }
     }
 }
 
@@ -75,8 +73,8 @@ impl std::ops::AddAssign for Spills {
 /// Counts the spills of a function.
 pub fn spills(function: &Function) -> Spills {
     let mut places = places(function);
-    places.dedup_by_key(|it| (it.idx, it.kind));
-    let stores = places.iter().filter(|it| it.kind == Kind::Spill).count();
+    places.dedup_by_key(|place| (place.idx, place.kind));
+    let stores = places.iter().filter(|place| place.kind == Kind::Spill).count();
     Spills { instructions: function.instructions.len(), stores, reloads: places.len() - stores }
 }
 
@@ -95,7 +93,8 @@ pub fn places(function: &Function) -> Vec<Place> {
     let mut pairs: Vec<(Slot, u8)> = Vec::new();
     let touches = touches(function, &frame, &mut pairs);
     let is_reload = reloads(function, &touches, &pairs);
-    let reloaded: BTreeSet<usize> = touches.iter().zip(&is_reload).filter(|(_, is)| **is).map(|(it, _)| it.what).collect();
+    let reloaded: BTreeSet<usize> =
+        touches.iter().zip(&is_reload).filter(|(_, is)| **is).map(|(it, _)| it.what).collect();
     let mut places: Vec<Place> = Vec::new();
     for (touch, is_reload) in touches.iter().zip(is_reload) {
         let (slot, width) = pairs[touch.what];
@@ -105,36 +104,42 @@ pub fn places(function: &Function) -> Vec<Place> {
         }
     }
     // An operand that is read and written is one access of the program.
-    let spilled: BTreeSet<(usize, Slot)> = places.iter().filter(|it| it.kind == Kind::Spill).map(|it| (it.idx, it.slot)).collect();
-    places.retain(|it| it.kind == Kind::Spill || !spilled.contains(&(it.idx, it.slot)));
+    let spilled: BTreeSet<(usize, Slot)> = places
+        .iter()
+        .filter(|place| place.kind == Kind::Spill)
+        .map(|place| (place.idx, place.slot))
+        .collect();
+    places.retain(|place| place.kind == Kind::Spill || !spilled.contains(&(place.idx, place.slot)));
     places
 }
 
 /// An access to a slot that only this function can reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OwnAccess {
-    /// Which instruction.
     pub idx: usize,
-    /// It stores.
     pub is_store: bool,
-    /// Where.
     pub slot: Slot,
-    /// Bytes.
     pub width: u8,
 }
 
-/// Instructions that access nothing but what this function alone can reach: its frame if its address is known nowhere else, or such
-/// slots of it.
+/// Instructions that access nothing but what this function alone can reach: its frame if its
+/// address is known nowhere else, or such slots of it.
 pub fn in_own_frame(function: &Function) -> BTreeSet<usize> {
     if !frame::is_private(function) {
-        let is_one = |it: &OwnAccess| function.instructions[it.idx].accesses.len() == 1;
-        return own_accesses(function).iter().filter(|it| is_one(it)).map(|it| it.idx).collect();
+        let is_one = |access: &OwnAccess| function.instructions[access.idx].accesses.len() == 1;
+        return own_accesses(function)
+            .iter()
+            .filter(|access| is_one(access))
+            .map(|access| access.idx)
+            .collect();
     }
     let frame = StackFrame::of(function);
-    let is_own = |idx: usize, it: &Access| frame.slot(idx, it).is_some_and(|slot| slot.count == 0 && slot.offset < 0);
+    let is_own = |idx: usize, it: &Access| {
+        frame.slot(idx, it).is_some_and(|slot| slot.count == 0 && slot.offset < 0)
+    };
     let all_own = |idx: &usize| {
         let accesses = &function.instructions[*idx].accesses;
-        !accesses.is_empty() && accesses.iter().all(|it| is_own(*idx, it))
+        !accesses.is_empty() && accesses.iter().all(|access| is_own(*idx, access))
     };
     (0..function.instructions.len()).filter(all_own).collect()
 }
@@ -143,7 +148,15 @@ pub fn in_own_frame(function: &Function) -> BTreeSet<usize> {
 pub fn own_accesses(function: &Function) -> Vec<OwnAccess> {
     let mut pairs = Vec::new();
     let touches = touches(function, &StackFrame::of(function), &mut pairs);
-    touches.iter().map(|it| OwnAccess { idx: it.idx, is_store: it.is_store, slot: pairs[it.what].0, width: pairs[it.what].1 }).collect()
+    touches
+        .iter()
+        .map(|touch| OwnAccess {
+            idx: touch.idx,
+            is_store: touch.is_store,
+            slot: pairs[touch.what].0,
+            width: pairs[touch.what].1,
+        })
+        .collect()
 }
 
 /// All accesses to slots of the function's own that nothing else can reach.
@@ -153,7 +166,7 @@ fn touches(function: &Function, frame: &StackFrame, pairs: &mut Vec<(Slot, u8)>)
     let mut touches = Vec::new();
     for (idx, instruction) in function.instructions.iter().enumerate() {
         // Saved registers of the caller come and go with the stack pointer.
-        let is_push = instruction.writes.iter().any(|it| it.out == Out::BaseUpdate);
+        let is_push = instruction.writes.iter().any(|write| write.out == Out::BaseUpdate);
         if is_push || matches!(instruction.flow, Flow::Call { .. }) {
             continue;
         }
@@ -175,12 +188,18 @@ fn touches(function: &Function, frame: &StackFrame, pairs: &mut Vec<(Slot, u8)>)
     touches
 }
 
-/// The accesses of an instruction, one for each register: a pair of words that the decoder has as one access is two.
+/// The accesses of an instruction, one for each register: a pair of words that the decoder has as
+/// one access is two.
 fn registers_apart(instruction: &Instruction) -> Vec<Access> {
     match (instruction.class, instruction.accesses.as_slice()) {
-        (Class::StoreDouble | Class::LoadDouble, [pair]) if pair.index.is_none() && pair.width % 2 == 0 => {
+        (Class::StoreDouble | Class::LoadDouble, [pair])
+            if pair.index.is_none() && pair.width % 2 == 0 =>
+        {
             let width = pair.width / 2;
-            vec![Access { width, ..*pair }, Access { width, disp: pair.disp.wrapping_add(i64::from(width)), ..*pair }]
+            vec![
+                Access { width, ..*pair },
+                Access { width, disp: pair.disp.wrapping_add(i64::from(width)), ..*pair },
+            ]
         }
         (_, accesses) => accesses.to_vec(),
     }
@@ -214,7 +233,7 @@ fn reloads(function: &Function, touches: &[Touch], pairs: &[(Slot, u8)]) -> Vec<
     let overlaps = overlaps(pairs);
     let apply = |set: &mut Set, touch: &Touch| {
         if touch.is_store {
-            overlaps[touch.what].iter().for_each(|&it| set.remove(it));
+            overlaps[touch.what].iter().for_each(|&overlap| set.remove(overlap));
             // A store under a condition may not be done, or only where the load is not.
             if !function.instructions[touch.idx].is_guarded() {
                 set.insert(touch.what);
@@ -224,8 +243,8 @@ fn reloads(function: &Function, touches: &[Touch], pairs: &[(Slot, u8)]) -> Vec<
     let starts = block_starts(function);
     let own = |block: usize| {
         let end = starts.get(block + 1).copied().unwrap_or(function.instructions.len());
-        let from = touches.partition_point(|it| it.idx < starts[block]);
-        from..touches.partition_point(|it| it.idx < end)
+        let from = touches.partition_point(|touch| touch.idx < starts[block]);
+        from..touches.partition_point(|touch| touch.idx < end)
     };
     let block_of = |idx: usize| starts.partition_point(|&start| start <= idx) - 1;
     let n_words = pairs.len().div_ceil(64);
@@ -237,7 +256,7 @@ fn reloads(function: &Function, touches: &[Touch], pairs: &[(Slot, u8)]) -> Vec<
     }
     while let Some(block) = open.pop() {
         let Some(mut set) = before[block].clone() else { continue };
-        touches[own(block)].iter().for_each(|it| apply(&mut set, it));
+        touches[own(block)].iter().for_each(|touch| apply(&mut set, touch));
         let last = starts.get(block + 1).copied().unwrap_or(function.instructions.len()) - 1;
         for to in frame::successors(function, last).into_iter().map(block_of) {
             let merged = match &before[to] {
@@ -269,12 +288,16 @@ fn reloads(function: &Function, touches: &[Touch], pairs: &[(Slot, u8)]) -> Vec<
 /// For each pair the others that share a byte with it.
 fn overlaps(pairs: &[(Slot, u8)]) -> Vec<Vec<usize>> {
     const WIDTH_MAX: i64 = 64;
-    let mut sorted: Vec<(Slot, usize)> = pairs.iter().enumerate().map(|(at, (slot, _))| (*slot, at)).collect();
+    let mut sorted: Vec<(Slot, usize)> =
+        pairs.iter().enumerate().map(|(at, (slot, _))| (*slot, at)).collect();
     sorted.sort_unstable();
     let end = |at: usize| pairs[at].0.offset.saturating_add(i64::from(pairs[at].1));
     let mut found = vec![Vec::new(); pairs.len()];
     for (place, &(slot, at)) in sorted.iter().enumerate() {
-        let near = sorted[..place].iter().rev().take_while(|(it, _)| it.count == slot.count && it.offset >= slot.offset - WIDTH_MAX);
+        let near = sorted[..place]
+            .iter()
+            .rev()
+            .take_while(|(it, _)| it.count == slot.count && it.offset >= slot.offset - WIDTH_MAX);
         for &(_, other) in near.filter(|(_, other)| end(*other) > slot.offset) {
             found[at].push(other);
             found[other].push(at);
@@ -315,7 +338,7 @@ impl Reachable {
         let end = slot.offset.saturating_add(i64::from(width));
         let inside = |it: &Slot| it.count == slot.count && (slot.offset..end).contains(&it.offset);
         self.lowest.get(&slot.count).is_some_and(|lowest| end > *lowest)
-            || self.places.range(slot..).take_while(|it| it.offset < end).any(inside)
+            || self.places.range(slot..).take_while(|range| range.offset < end).any(inside)
     }
 }
 
@@ -325,12 +348,17 @@ fn reachable(function: &Function, frame: &StackFrame) -> Reachable {
     let pointers = [Some(conventions.stack_pointer), conventions.frame_pointer];
     for (idx, instruction) in function.instructions.iter().enumerate() {
         let is_own = |reg| pointers.contains(&Some(reg));
-        let stays_own = instruction.writes.iter().all(|it| is_own(it.reg) || conventions.flags.contains(&it.reg));
+        let stays_own = instruction
+            .writes
+            .iter()
+            .all(|write| is_own(write.reg) || conventions.flags.contains(&write.reg));
         if !instruction.accesses.is_empty() || stays_own {
             continue;
         }
-        for read in instruction.reads.iter().filter(|it| is_own(it.reg)) {
-            let Some(slot) = frame.pointer(idx, read.reg, address_offset(instruction)) else { continue };
+        for read in instruction.reads.iter().filter(|read| is_own(read.reg)) {
+            let Some(slot) = frame.pointer(idx, read.reg, address_offset(instruction)) else {
+                continue;
+            };
             found.places.insert(slot);
             if read.reg == conventions.stack_pointer {
                 let known = found.lowest.entry(slot.count).or_insert(slot.offset);
@@ -344,7 +372,7 @@ fn reachable(function: &Function, frame: &StackFrame) -> Reachable {
 /// What an instruction adds to the pointer whose address it takes.
 fn address_offset(instruction: &Instruction) -> i64 {
     use crate::decode::code::{Op, Value};
-    match instruction.operation.map(|it| (it.op, it.a, it.b)) {
+    match instruction.operation.map(|operation| (operation.op, operation.a, operation.b)) {
         Some((Op::Add, _, Value::Const(by)) | (Op::Add, Value::Const(by), _)) => by as i64,
         Some((Op::Sub, _, Value::Const(by))) => (by as i64).wrapping_neg(),
         _ => 0,
@@ -358,10 +386,11 @@ mod tests {
 
     /// A function of A32 words.
     fn check(words: &[u32], expected: &[(usize, Kind)]) {
-        let instructions = words
-            .iter()
-            .enumerate()
-            .map(|(idx, word)| Isa::A32.decode(4 * idx as u64, &word.to_le_bytes()).unwrap_or_else(|error| panic!("{error}")));
+        let instructions = words.iter().enumerate().map(|(idx, word)| {
+            Isa::A32
+                .decode(4 * idx as u64, &word.to_le_bytes())
+                .unwrap_or_else(|error| panic!("{error}"))
+        });
         let instructions: Vec<_> = instructions.collect();
         let function = Function {
             name: "f".into(),
@@ -373,7 +402,8 @@ mod tests {
             constants: Default::default(),
             tables: Default::default(),
         };
-        let found: Vec<(usize, Kind)> = places(&function).iter().map(|it| (it.idx, it.kind)).collect();
+        let found: Vec<(usize, Kind)> =
+            places(&function).iter().map(|place| (place.idx, place.kind)).collect();
         assert_eq!(found, expected);
     }
 
@@ -404,7 +434,10 @@ mod tests {
         // add r0, sp, #4; bl elsewhere
         check(&[PUSH, DOWN, STORE, 0xe28d_0004, 0xeb00_0100, LOAD, UP, POP], &[]);
         // Below it the compiler's own slots lie.
-        check(&[PUSH, DOWN, 0xe58d_3000, 0xe28d_0004, 0xeb00_0100, 0xe59d_2000, UP, POP], &[(2, Kind::Spill), (5, Kind::Reload)]);
+        check(
+            &[PUSH, DOWN, 0xe58d_3000, 0xe28d_0004, 0xeb00_0100, 0xe59d_2000, UP, POP],
+            &[(2, Kind::Spill), (5, Kind::Reload)],
+        );
     }
 
     #[test]
@@ -423,7 +456,10 @@ mod tests {
         check(&[PUSH, DOWN, 0xe350_0000, 0x158d_3004, 0x059d_2004, UP, POP], &[]);
         check(&[PUSH, DOWN, 0xe350_0000, 0x158d_3004, LOAD, UP, POP], &[]);
         // Where another store comes before, both are.
-        check(&[PUSH, DOWN, STORE, 0xe350_0000, 0x158d_3004, LOAD, UP, POP], &[(2, Kind::Spill), (4, Kind::Spill), (5, Kind::Reload)]);
+        check(
+            &[PUSH, DOWN, STORE, 0xe350_0000, 0x158d_3004, LOAD, UP, POP],
+            &[(2, Kind::Spill), (4, Kind::Spill), (5, Kind::Reload)],
+        );
     }
 
     #[test]

@@ -47,11 +47,9 @@ const COLD: [&str; 19] = [
 /// A path, as places in the function's instructions in the order in which they are done.
 #[derive(Debug, Clone)]
 pub struct Trace {
-    /// The places.
     pub places: Vec<usize>,
     /// Where control may leave the path, in its order.
     pub exits: Vec<Exit>,
-    /// Why it ends.
     pub end: End,
 }
 
@@ -69,7 +67,6 @@ pub struct Exit {
 /// Why a trace ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// The function returns.
     Return,
     /// It jumps to another function, or to a place that is not known.
     Jump,
@@ -81,7 +78,13 @@ pub enum End {
 
 impl Trace {
     /// The path through these places; behind the last one control goes on at `next`.
-    pub fn through(function: &Function, liveness: &Liveness, places: Vec<usize>, next: Option<usize>, end: End) -> Trace {
+    pub fn through(
+        function: &Function,
+        liveness: &Liveness,
+        places: Vec<usize>,
+        next: Option<usize>,
+        end: End,
+    ) -> Trace {
         let n = function.instructions.len();
         let mut exits = Vec::new();
         for (at, &idx) in places.iter().enumerate() {
@@ -93,17 +96,25 @@ impl Trace {
             match instruction.flow {
                 Flow::Branch { is_conditional: true, .. } => {
                     let there = function.target(idx);
-                    let is_taken = follows.is_some_and(|it| it != behind);
+                    let is_taken = follows.is_some_and(|follow| follow != behind);
                     let leaves_to = if is_taken { Some(behind) } else { there };
-                    let live = leaves_to.filter(|to| *to < n).map_or_else(|| elsewhere(function), |to| *liveness.before(to));
+                    let live = leaves_to
+                        .filter(|to| *to < n)
+                        .map_or_else(|| elsewhere(function), |to| *liveness.before(to));
                     exits.push(Exit { at, is_taken, live });
                 }
-                Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall if instruction.is_guarded() => {
+                Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall
+                    if instruction.is_guarded() =>
+                {
                     exits.push(Exit { at, is_taken: false, live: RegSet::ALL });
                 }
                 _ => {
                     let Some(there) = function.fixup(idx) else { continue };
-                    exits.push(Exit { at, is_taken: false, live: there.map_or(RegSet::ALL, |to| *liveness.before(to)) });
+                    exits.push(Exit {
+                        at,
+                        is_taken: false,
+                        live: there.map_or(RegSet::ALL, |to| *liveness.before(to)),
+                    });
                 }
             }
         }
@@ -111,10 +122,15 @@ impl Trace {
     }
 }
 
-/// Where control goes from instruction `idx` on a path, as `choose` says of a conditional branch: it gets where the
-/// branch leads, if that is in the function, and the place behind, and says whether it is taken. None if the path ends.
-/// The second is the instruction in the delay slot, if it is done.
-pub(crate) fn step(function: &Function, idx: usize, choose: impl Fn(usize, usize) -> bool) -> (Option<usize>, Option<usize>) {
+/// Where control goes from instruction `idx` on a path, as `choose` says of a conditional branch:
+/// it gets where the branch leads, if that is in the function, and the place behind, and says
+/// whether it is taken. None if the path ends. The second is the instruction in the delay slot,
+/// if it is done.
+pub(crate) fn step(
+    function: &Function,
+    idx: usize,
+    choose: impl Fn(usize, usize) -> bool,
+) -> (Option<usize>, Option<usize>) {
     let instruction = &function.instructions[idx];
     let has_slot = instruction.delay != Delay::None && idx + 1 < function.instructions.len();
     let behind = idx + 1 + usize::from(has_slot);
@@ -125,12 +141,15 @@ pub(crate) fn step(function: &Function, idx: usize, choose: impl Fn(usize, usize
             Some(there) if choose(there, behind) => Some(there),
             _ => Some(behind),
         },
-        Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall if instruction.is_guarded() => Some(behind),
+        Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall if instruction.is_guarded() => {
+            Some(behind)
+        }
         Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall | Flow::Stop => None,
     };
     // A slot that is annulled is done only if a conditional branch is taken.
     let is_conditional = matches!(instruction.flow, Flow::Branch { is_conditional: true, .. });
-    let is_done = instruction.delay == Delay::Slot || instruction.delay == Delay::Annulled && is_conditional && next != Some(behind);
+    let is_done = instruction.delay == Delay::Slot
+        || instruction.delay == Delay::Annulled && is_conditional && next != Some(behind);
     (next, (has_slot && is_done).then_some(idx + 1))
 }
 
@@ -145,25 +164,45 @@ pub struct Guide<'a> {
 
 impl<'a> Guide<'a> {
     /// By a recording, if there is one, and where that says nothing by what is cold.
-    pub fn new(function: &'a Function, cold: &'a [String], counts: Option<&'a Counts>) -> Guide<'a> {
+    pub fn new(
+        function: &'a Function,
+        cold: &'a [String],
+        counts: Option<&'a Counts>,
+    ) -> Guide<'a> {
         Guide { function, cold, is_cold: cold_places(function, cold), counts }
     }
 
-    /// Does the hot way take the branch at `idx`, which leads `there`, or go on `behind` it? One that is not open is not gone.
-    pub(crate) fn is_taken(&self, idx: usize, there: usize, behind: usize, is_open: impl Fn(usize) -> bool) -> bool {
+    /// Does the hot way take the branch at `idx`, which leads `there`, or go on `behind` it? One
+    /// that is not open is not gone.
+    pub(crate) fn is_taken(
+        &self,
+        idx: usize,
+        there: usize,
+        behind: usize,
+        is_open: impl Fn(usize) -> bool,
+    ) -> bool {
         if !is_open(there) {
             return false;
         }
-        match self.counts.and_then(|it| it.ways(self.function, idx)) {
+        match self.counts.and_then(|count| count.ways(self.function, idx)) {
             Some((taken, not)) if taken != not => taken > not || !is_open(behind),
             _ => self.is_cold(behind) && !self.is_cold(there),
         }
     }
 
-    /// The test that a loop is entered at leads into its body, which is still to be passed; straight on is out of the loop.
-    fn stays(&self, nests: &Nests, idx: usize, there: usize, behind: usize, is_open: impl Fn(usize) -> bool) -> bool {
-        let is_recorded = self.counts.is_some_and(|it| it.ways(self.function, idx).is_some());
-        let leaves = |to: usize| if to < self.is_cold.len() { nests.left(idx, to) } else { usize::MAX };
+    /// The test that a loop is entered at leads into its body, which is still to be passed;
+    /// straight on is out of the loop.
+    fn stays(
+        &self,
+        nests: &Nests,
+        idx: usize,
+        there: usize,
+        behind: usize,
+        is_open: impl Fn(usize) -> bool,
+    ) -> bool {
+        let is_recorded = self.counts.is_some_and(|count| count.ways(self.function, idx).is_some());
+        let leaves =
+            |to: usize| if to < self.is_cold.len() { nests.left(idx, to) } else { usize::MAX };
         !is_recorded && is_open(there) && !self.is_cold(there) && leaves(there) < leaves(behind)
     }
 
@@ -171,7 +210,9 @@ impl<'a> Guide<'a> {
     pub(crate) fn rounds(&self, head: usize, backs: &[usize]) -> Option<f64> {
         let counts = self.counts?;
         let back = |from: &usize| match counts.ways(self.function, *from) {
-            Some((taken, not)) => Some(if self.function.target(*from) == Some(head) { taken } else { not }),
+            Some((taken, not)) => {
+                Some(if self.function.target(*from) == Some(head) { taken } else { not })
+            }
             None => Some(counts.runs(*from)),
         };
         let again = backs.iter().map(back).sum::<Option<u64>>()?;
@@ -204,9 +245,10 @@ pub fn hot_trace(guide: &Guide) -> Trace {
         is_seen[idx] = true;
         places.push(idx);
         // A way back into the path is a loop's: the path goes on behind the loop.
-        let is_open = |it: usize| it < n && !is_seen[it];
+        let is_open = |number: usize| number < n && !is_seen[number];
         let (next, slot) = step(function, idx, |there, behind| {
-            guide.is_taken(idx, there, behind, is_open) || guide.stays(&nests, idx, there, behind, is_open)
+            guide.is_taken(idx, there, behind, is_open)
+                || guide.stays(&nests, idx, there, behind, is_open)
         });
         if let Some(slot) = slot {
             is_seen[slot] = true;
@@ -225,15 +267,27 @@ pub fn hot_trace(guide: &Guide) -> Trace {
             end = End::Stop;
             break;
         }
-        let is_test = matches!(function.instructions[idx].flow, Flow::Branch { is_conditional: true, .. });
-        let others = [function.target(idx), Some(behind(function, idx).0)].into_iter().flatten().filter(|_| is_test);
-        ways_out.extend(others.filter(|it| *it != next && *it < n && nests.left(idx, *it) > 0).map(|it| (idx, it)));
+        let is_test =
+            matches!(function.instructions[idx].flow, Flow::Branch { is_conditional: true, .. });
+        let others = [function.target(idx), Some(behind(function, idx).0)]
+            .into_iter()
+            .flatten()
+            .filter(|_| is_test);
+        ways_out.extend(
+            others
+                .filter(|other| *other != next && *other < n && nests.left(idx, *other) > 0)
+                .map(|other| (idx, other)),
+        );
         idx = next;
         if next < n && is_seen[next] {
             // The loop's own test let nobody out yet.
-            let is_its = |(from, to): &&(usize, usize)| nests.left(next, *from) == 0 && nests.left(next, *to) > 0;
-            let out = ways_out.iter().find(|it| is_its(it) && !is_seen[it.1] && !guide.is_cold(it.1));
-            idx = out.map_or(next, |it| it.1);
+            let is_its = |(from, to): &&(usize, usize)| {
+                nests.left(next, *from) == 0 && nests.left(next, *to) > 0
+            };
+            let out = ways_out
+                .iter()
+                .find(|pair| is_its(pair) && !is_seen[pair.1] && !guide.is_cold(pair.1));
+            idx = out.map_or(next, |out| out.1);
         }
     }
     Trace::through(function, &Liveness::of(function), places, goes_on, end)
@@ -242,13 +296,19 @@ pub fn hot_trace(guide: &Guide) -> Trace {
 /// The instruction at `idx` calls a function that does not return.
 fn ends_here(function: &Function, idx: usize, cold: &[String]) -> bool {
     let instruction = &function.instructions[idx];
-    matches!(instruction.flow, Flow::Call { .. }) && function.callees.get(&instruction.address).is_some_and(|it| is_cold_name(it, cold))
+    matches!(instruction.flow, Flow::Call { .. })
+        && function
+            .callees
+            .get(&instruction.address)
+            .is_some_and(|callee| is_cold_name(callee, cold))
 }
 
 fn is_cold_name(name: &str, cold: &[String]) -> bool {
     let plain = name.split('.').next().unwrap_or(name);
     let is_split_off = name.contains(".cold") || name.contains(".unlikely");
-    is_split_off || COLD.contains(&plain) || cold.iter().any(|it| it == name || it == plain || is_called(&shown(name), it))
+    is_split_off
+        || COLD.contains(&plain)
+        || cold.iter().any(|it| it == name || it == plain || is_called(&shown(name), it))
 }
 
 /// For each instruction: all that can follow it is cold.
@@ -266,7 +326,10 @@ fn cold_places(function: &Function, cold: &[String]) -> Vec<bool> {
             let instruction = &function.instructions[idx];
             let at = |to: usize| is_warm.get(to).copied().unwrap_or(false);
             let behind = at(idx + 1 + usize::from(instruction.delay != Delay::None));
-            let calls_cold = function.callees.get(&instruction.address).is_some_and(|it| is_cold_name(it, cold));
+            let calls_cold = function
+                .callees
+                .get(&instruction.address)
+                .is_some_and(|callee| is_cold_name(callee, cold));
             let warm = match instruction.flow {
                 Flow::Next => behind,
                 Flow::Call { .. } => behind && !calls_cold,

@@ -5,31 +5,52 @@ use crate::decode::code::Flow;
 use crate::finding::{Edit, Finding, Kind, Thing};
 use crate::program::names::shown;
 
-/// A longer function is not worth a copy at each call: compilers inline about so much by themselves where they see it.
+/// A longer function is not worth a copy at each call: compilers inline about so much by themselves
+/// where they see it.
 const INSTRUCTIONS_MAX: usize = 16;
 
-/// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     for (idx, instruction) in subject.function.instructions.iter().enumerate() {
         let is_call = matches!(instruction.flow, Flow::Call { .. });
-        let Some(name) = subject.function.callees.get(&instruction.address).filter(|_| is_call && subject.is_hot[idx]) else { continue };
-        let Some(callee) = subject.callees.get(name).filter(|it| it.is_straight && it.is_ordinary && it.n_instructions <= INSTRUCTIONS_MAX)
+        let Some(name) = subject
+            .function
+            .callees
+            .get(&instruction.address)
+            .filter(|_| is_call && subject.is_hot[idx])
         else {
+            continue;
+        };
+        let Some(callee) = subject.callees.get(name).filter(|callee| {
+            callee.is_straight && callee.is_ordinary && callee.n_instructions <= INSTRUCTIONS_MAX
+        }) else {
             continue;
         };
         let (n, name) = (callee.n_instructions, shown(name));
         let (why, edit) = if callee.is_assembly {
-            let why = format!("`{name}` is assembly of {n} instructions: the call costs as much, and what it may change is unknown");
-            (why, "use inline assembly or an intrinsic of the compiler in a `static inline` function".to_owned())
+            let why = format!(
+                "`{name}` is assembly of {n} instructions: the call costs as much, and what it may change is unknown"
+            );
+            (
+                why,
+                "use inline assembly or an intrinsic of the compiler in a `static inline` function"
+                    .to_owned(),
+            )
         } else {
-            let why = format!("`{name}` has {n} instructions and calls nobody: the call costs as much");
+            let why =
+                format!("`{name}` has {n} instructions and calls nobody: the call costs as much");
             (why, format!("make `{name}` a `static inline` function that the caller can see"))
         };
         let mut finding = subject.finding(idx, Kind::Call, why);
         // The call and the return.
         finding.cycles = 2;
         // As the source calls it: without its path, its templates and its arguments.
-        let called = name.split(['(', '<']).next().unwrap_or_default().rsplit("::").next().unwrap_or_default();
+        let called = name
+            .split(['(', '<'])
+            .next()
+            .unwrap_or_default()
+            .rsplit("::")
+            .next()
+            .unwrap_or_default();
         finding.edit = Some(Edit::on(edit, [(idx, Thing::Name(called.to_owned()))]));
         findings.push(finding);
     }
@@ -48,23 +69,45 @@ mod tests {
         let mut function = function(&[0xeb00_0100, 0xe8bd_8010]); // bl; pop {r4, pc}
         function.callees.insert(0, "barrier".into());
         let callees = BTreeMap::from([("barrier".to_owned(), callee)]);
-        let subject = Subject { bits: Bits::of(&function), function: &function, is_hot: vec![is_hot; 2], callees };
+        let subject = Subject {
+            bits: Bits::of(&function),
+            function: &function,
+            is_hot: vec![is_hot; 2],
+            callees,
+        };
         needed(&subject).into_iter().find(|it| it.kind == Kind::Call).map(|it| it.why)
     }
 
     #[test]
     fn a_few_instructions() {
-        let callee = Callee { n_instructions: 3, is_straight: true, is_assembly: false, is_ordinary: true };
-        assert_eq!(check(callee, true).as_deref(), Some("`barrier` has 3 instructions and calls nobody: the call costs as much"));
-        let callee = Callee { n_instructions: 13, is_straight: true, is_assembly: false, is_ordinary: true };
-        assert!(check(callee, true).is_some_and(|it| it.starts_with("`barrier` has 13 instructions")));
-        let callee = Callee { n_instructions: 3, is_straight: true, is_assembly: true, is_ordinary: true };
-        assert!(check(callee, true).is_some_and(|it| it.starts_with("`barrier` is assembly of 3 instructions")));
+        let callee =
+            Callee { n_instructions: 3, is_straight: true, is_assembly: false, is_ordinary: true };
+        assert_eq!(
+            check(callee, true).as_deref(),
+            Some("`barrier` has 3 instructions and calls nobody: the call costs as much")
+        );
+        let callee =
+            Callee { n_instructions: 13, is_straight: true, is_assembly: false, is_ordinary: true };
+        assert!(
+            check(callee, true)
+                .is_some_and(|check| check.starts_with("`barrier` has 13 instructions"))
+        );
+        let callee =
+            Callee { n_instructions: 3, is_straight: true, is_assembly: true, is_ordinary: true };
+        assert!(
+            check(callee, true)
+                .is_some_and(|check| check.starts_with("`barrier` is assembly of 3 instructions"))
+        );
     }
 
     #[test]
     fn many_instructions_loops_and_cold_calls_are_left_alone() {
-        let callee = |n_instructions, is_straight| Callee { n_instructions, is_straight, is_assembly: false, is_ordinary: true };
+        let callee = |n_instructions, is_straight| Callee {
+            n_instructions,
+            is_straight,
+            is_assembly: false,
+            is_ordinary: true,
+        };
         assert_eq!(check(callee(17, true), true), None);
         assert_eq!(check(callee(3, false), true), None);
         assert_eq!(check(callee(3, true), false), None);

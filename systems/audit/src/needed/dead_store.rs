@@ -1,5 +1,6 @@
-//! Stores that are never read: into the function's own frame, and to a place that the hot path writes again before
-//! anything can look. Where side exits lie between the two, the first is dead in part: only they see it.
+//! Stores that are never read: into the function's own frame, and to a place that the hot path
+//! writes again before anything can look. Where side exits lie between the two, the first is dead
+//! in part: only they see it.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +12,6 @@ use crate::facts::landings::has_hidden_ways;
 use crate::facts::spills::{self, OwnAccess};
 use crate::finding::{Edit, Finding, Kind, Thing};
 
-/// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     unread(subject, findings);
     // What fixes a fault up may look at the first of two stores.
@@ -23,11 +23,12 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// A store whose place is stored to again, with nothing between that reads memory, calls or changes the base.
+/// A store whose place is stored to again, with nothing between that reads memory, calls
+/// or changes the base.
 fn overwritten(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     let first = plain_store(subject, idx)?;
     let base = first.base?;
-    let moves_base = |place: usize| subject.at(place).writes.iter().any(|it| it.reg == base);
+    let moves_base = |place: usize| subject.at(place).writes.iter().any(|write| write.reg == base);
     if moves_base(idx) {
         return None;
     }
@@ -38,30 +39,39 @@ fn overwritten(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
             return None;
         }
         if let Some(second) = plain_store(subject, place) {
-            let covers = second.disp <= first.disp && first.disp + i64::from(first.width) <= second.disp + i64::from(second.width);
+            let covers = second.disp <= first.disp
+                && first.disp + i64::from(first.width) <= second.disp + i64::from(second.width);
             if second.base == Some(base) && covers {
                 return Some(dead(subject, idx, place, &exits));
             }
         }
         match instruction.flow {
             Flow::Next => {}
-            // It leaves the hot path, or comes back to it further on: only the fall-through is followed.
-            Flow::Branch { is_conditional: true, .. } if subject.function.target(place).is_none_or(|it| !subject.is_hot[it]) => {
+            // It leaves the hot path, or comes back to it further on: only the fall-through is
+            // followed.
+            Flow::Branch { is_conditional: true, .. }
+                if subject.function.target(place).is_none_or(|target| !subject.is_hot[target]) =>
+            {
                 exits.push(place);
             }
             _ => return None,
         }
         let enters = |at: usize| subject.function.target(at) == Some(place + 1);
-        let is_case = entries(subject.function).get(place + 1).is_some_and(|it| *it);
-        let reads = instruction.accesses.iter().any(|it| !it.is_store);
-        if reads || moves_base(place) || is_case || (0..subject.function.instructions.len()).any(enters) {
+        let is_case = entries(subject.function).get(place + 1).is_some_and(|entry| *entry);
+        let reads = instruction.accesses.iter().any(|access| !access.is_store);
+        if reads
+            || moves_base(place)
+            || is_case
+            || (0..subject.function.instructions.len()).any(enters)
+        {
             return None;
         }
     }
     None
 }
 
-/// The access of an instruction that stores one value whatever the flags are, to a register and a constant.
+/// The access of an instruction that stores one value whatever the flags are, to a
+/// register and a constant.
 fn plain_store(subject: &Subject<'_>, idx: usize) -> Option<Access> {
     let instruction = subject.at(idx);
     let [access] = instruction.accesses.as_slice() else { return None };
@@ -77,7 +87,10 @@ fn dead(subject: &Subject<'_>, idx: usize, again: usize, exits: &[usize]) -> Fin
             "leave the first assignment out, unless the place is `volatile`",
         ),
         [exit, ..] => (
-            format!("{again} stores to the same place; only the way out at {} sees this value", subject.named(*exit)),
+            format!(
+                "{again} stores to the same place; only the way out at {} sees this value",
+                subject.named(*exit)
+            ),
             "assign on the way out instead, unless the place is `volatile`",
         ),
     };
@@ -88,27 +101,36 @@ fn dead(subject: &Subject<'_>, idx: usize, again: usize, exits: &[usize]) -> Fin
 
 fn unread(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let instructions = &subject.function.instructions;
-    // Behind a call the callee may have read its arguments there; and where the frame is in the cases of a switch is not known.
-    if instructions.iter().any(Instruction::reaches_all_memory) || entries(subject.function).contains(&true) {
+    // Behind a call the callee may have read its arguments there; and where the frame is in the
+    // cases of a switch is not known.
+    if instructions.iter().any(Instruction::reaches_all_memory)
+        || entries(subject.function).contains(&true)
+    {
         return;
     }
     let mut loaded: BTreeMap<usize, Vec<(i64, i64)>> = BTreeMap::new();
     let accesses = spills::own_accesses(subject.function);
     let end = |slot: Slot, width: u8| slot.offset.saturating_add(i64::from(width));
-    for it in accesses.iter().filter(|it| !it.is_store) {
+    for it in accesses.iter().filter(|access| !access.is_store) {
         loaded.entry(it.slot.count).or_default().push((it.slot.offset, end(it.slot, it.width)));
     }
-    let is_read = |it: &OwnAccess| {
-        let overlaps = |(from, to): &(i64, i64)| *from < end(it.slot, it.width) && it.slot.offset < *to;
-        loaded.get(&it.slot.count).is_some_and(|them| them.iter().any(overlaps))
+    let is_read = |access: &OwnAccess| {
+        let overlaps = |(from, to): &(i64, i64)| {
+            *from < end(access.slot, access.width) && access.slot.offset < *to
+        };
+        loaded.get(&access.slot.count).is_some_and(|them| them.iter().any(overlaps))
     };
-    let stores: Vec<OwnAccess> = accesses.iter().filter(|it| it.is_store).copied().collect();
+    let stores: Vec<OwnAccess> =
+        accesses.iter().filter(|access| access.is_store).copied().collect();
     // What stores several registers is dead if none of them is read.
     for own in stores.chunk_by(|a, b| a.idx == b.idx).filter(|own| !own.iter().any(is_read)) {
         let it = &own[0];
         let why = "nobody reads this place of the frame, and its address is not taken".to_owned();
         let mut finding = subject.finding(it.idx, Kind::DeadStore, why);
-        finding.edit = Some(Edit::on("leave the variable out, unless it is `volatile`", [(it.idx, Thing::Assignment)]));
+        finding.edit = Some(Edit::on(
+            "leave the variable out, unless it is `volatile`",
+            [(it.idx, Thing::Assignment)],
+        ));
         findings.push(finding);
     }
 }
@@ -131,33 +153,64 @@ mod tests {
     #[test]
     fn somebody_reads_it() {
         assert!(places(&[DOWN, STORE, LOAD, UP, RETURN], Kind::DeadStore).is_empty());
-        assert!(places(&[DOWN, STORE, 0xe5dd_0005, UP, RETURN], Kind::DeadStore).is_empty(), "in part: ldrb r0, [sp, #5]");
+        assert!(
+            places(&[DOWN, STORE, 0xe5dd_0005, UP, RETURN], Kind::DeadStore).is_empty(),
+            "in part: ldrb r0, [sp, #5]"
+        );
     }
 
     #[test]
     fn written_again() {
         let (first, second, load) = (0xe580_1004, 0xe580_2004, 0xe590_3000); // str r1, [r0, #4]; str r2, [r0, #4]; ldr r3, [r0]
         assert_eq!(places(&[first, second, RETURN], Kind::DeadStore), [0]);
-        assert!(places(&[first, load, second, RETURN], Kind::DeadStore).is_empty(), "the load may read it");
-        assert!(places(&[first, 0xe280_0004, second, RETURN], Kind::DeadStore).is_empty(), "add r0, r0, #4: another place");
-        assert!(places(&[first, 0xe5c0_2004, RETURN], Kind::DeadStore).is_empty(), "strb covers a quarter");
-        assert!(places(&[0xe5c0_1005, second, RETURN], Kind::DeadStore) == [0], "str covers the byte");
-        assert!(places(&[first, 0x0580_2004, RETURN], Kind::DeadStore).is_empty(), "streq may not store");
+        assert!(
+            places(&[first, load, second, RETURN], Kind::DeadStore).is_empty(),
+            "the load may read it"
+        );
+        assert!(
+            places(&[first, 0xe280_0004, second, RETURN], Kind::DeadStore).is_empty(),
+            "add r0, r0, #4: another place"
+        );
+        assert!(
+            places(&[first, 0xe5c0_2004, RETURN], Kind::DeadStore).is_empty(),
+            "strb covers a quarter"
+        );
+        assert!(
+            places(&[0xe5c0_1005, second, RETURN], Kind::DeadStore) == [0],
+            "str covers the byte"
+        );
+        assert!(
+            places(&[first, 0x0580_2004, RETURN], Kind::DeadStore).is_empty(),
+            "streq may not store"
+        );
     }
 
     #[test]
     fn written_again_but_for_a_way_out() {
         let (first, second, out) = (0xe580_1004, 0xe580_2004, 0x0a00_0100); // beq out of the function
         let found = found(&[first, out, second, RETURN]);
-        assert_eq!(found.iter().filter(|it| it.1 == Kind::DeadStore).map(|it| it.0).collect::<Vec<_>>(), [0]);
-        let why = &found.iter().find(|it| it.1 == Kind::DeadStore).expect("it was found").2;
+        assert_eq!(
+            found
+                .iter()
+                .filter(|pair| pair.1 == Kind::DeadStore)
+                .map(|pair| pair.0)
+                .collect::<Vec<_>>(),
+            [0]
+        );
+        let why = &found.iter().find(|pair| pair.1 == Kind::DeadStore).expect("it was found").2;
         assert!(why.contains("only the way out at `beq"), "{why}");
     }
 
     #[test]
     fn somebody_may_read_it() {
-        assert!(places(&[DOWN, STORE, 0xe28d_0004, UP, RETURN], Kind::DeadStore).is_empty(), "its address is the result");
-        assert!(places(&[DOWN, STORE, 0xeb00_0100, UP, RETURN], Kind::DeadStore).is_empty(), "an argument of a call");
+        assert!(
+            places(&[DOWN, STORE, 0xe28d_0004, UP, RETURN], Kind::DeadStore).is_empty(),
+            "its address is the result"
+        );
+        assert!(
+            places(&[DOWN, STORE, 0xeb00_0100, UP, RETURN], Kind::DeadStore).is_empty(),
+            "an argument of a call"
+        );
         assert!(places(&[0xe580_3004, RETURN], Kind::DeadStore).is_empty(), "str r3, [r0, #4]");
     }
 }

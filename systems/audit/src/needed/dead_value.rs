@@ -9,36 +9,53 @@ use super::Subject;
 use crate::decode::code::{Class, Flow, Op, Value};
 use crate::finding::{Edit, Finding, Kind, Thing};
 
-/// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     for (idx, instruction) in subject.function.instructions.iter().enumerate() {
-        let writes = instruction.writes.iter().any(|it| !subject.is_flag(it.reg));
-        let is_nop = instruction.class == Class::Nop || instruction.is_filler() || !writes && instruction.writes.is_empty();
+        let writes = instruction.writes.iter().any(|write| !subject.is_flag(write.reg));
+        let is_nop = instruction.class == Class::Nop
+            || instruction.is_filler()
+            || !writes && instruction.writes.is_empty();
         if is_nop || !subject.bits.is_reached(idx) || !subject.bits.is_dead(subject.function, idx) {
             continue;
         }
-        let names: Vec<&str> = instruction.writes.iter().map(|it| subject.name(it.reg)).collect();
+        let names: Vec<&str> =
+            instruction.writes.iter().map(|write| subject.name(write.reg)).collect();
         let what = if writes { names.join(", ") } else { "the flags".to_owned() };
         let by = subject.function.isa.name();
         if makes_frame_pointer(subject, idx) {
-            let why = format!("only who walks the stack reads {what} behind it: debuggers, profilers, unwinders without tables");
+            let why = format!(
+                "only who walks the stack reads {what} behind it: debuggers, profilers, unwinders without tables"
+            );
             let mut finding = subject.finding(idx, Kind::DeadValue, why);
-            finding.prevents = Some("who walks the stack: `-fomit-frame-pointer` leaves it out where nobody does".to_owned());
+            finding.prevents = Some(
+                "who walks the stack: `-fomit-frame-pointer` leaves it out where nobody does"
+                    .to_owned(),
+            );
             findings.push(finding);
             continue;
         }
         let reader = reader(subject, idx);
         let why = match reader {
-            Some(reader) => format!("only {} reads {what}, and nobody reads what that makes", subject.named(reader)),
+            Some(reader) => format!(
+                "only {} reads {what}, and nobody reads what that makes",
+                subject.named(reader)
+            ),
             None => format!("nobody reads {what} behind it"),
         };
-        let mut finding = subject.finding(idx, Kind::DeadValue, format!("{why} (demanded bits, by the {by} calling convention)"));
-        if let Some(load) = reader.filter(|it| !subject.at(*it).accesses.is_empty()) {
+        let mut finding = subject.finding(
+            idx,
+            Kind::DeadValue,
+            format!("{why} (demanded bits, by the {by} calling convention)"),
+        );
+        if let Some(load) = reader.filter(|reader| !subject.at(*reader).accesses.is_empty()) {
             let text = "leave the load out that reads it, unless the object is `volatile`";
             finding.edit = Some(Edit::on(text, [(load, Thing::Load)]));
         }
         if !instruction.accesses.is_empty() {
-            finding.edit = Some(Edit::on("leave the load out, unless the object is `volatile`", [(idx, Thing::Load)]));
+            finding.edit = Some(Edit::on(
+                "leave the load out, unless the object is `volatile`",
+                [(idx, Thing::Load)],
+            ));
         }
         findings.push(finding);
     }
@@ -46,19 +63,21 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
 
 /// The next that reads what this writes, if nothing leads elsewhere before: itself dead.
 fn reader(subject: &Subject<'_>, idx: usize) -> Option<usize> {
-    let mut written: Vec<_> = subject.at(idx).writes.iter().map(|it| it.reg).collect();
+    let mut written: Vec<_> = subject.at(idx).writes.iter().map(|write| write.reg).collect();
     // While the flags are the same, what its own condition excludes is not done behind it.
     let mut guard = subject.at(idx).guard;
     for at in idx + 1..subject.function.instructions.len() {
         let instruction = subject.at(at);
-        let writes_flags = |place: usize| subject.at(place).writes.iter().any(|it| subject.is_flag(it.reg));
+        let writes_flags =
+            |place: usize| subject.at(place).writes.iter().any(|write| subject.is_flag(write.reg));
         guard = guard.filter(|_| !writes_flags(at - 1));
-        let is_excluded = guard.zip(instruction.guard).is_some_and(|(one, other)| one.excludes(other));
-        if !is_excluded && instruction.reads.iter().any(|it| written.contains(&it.reg)) {
+        let is_excluded =
+            guard.zip(instruction.guard).is_some_and(|(one, other)| one.excludes(other));
+        if !is_excluded && instruction.reads.iter().any(|read| written.contains(&read.reg)) {
             return Some(at);
         }
         if !instruction.is_guarded() {
-            written.retain(|reg| instruction.writes.iter().all(|it| it.reg != *reg));
+            written.retain(|reg| instruction.writes.iter().all(|write| write.reg != *reg));
         }
         if written.is_empty() || instruction.flow != Flow::Next {
             return None;
@@ -72,7 +91,10 @@ fn makes_frame_pointer(subject: &Subject<'_>, idx: usize) -> bool {
     let conventions = subject.function.isa.conventions();
     let Some(operation) = subject.at(idx).operation else { return false };
     let is_stack = operation.a == Value::Reg(conventions.stack_pointer);
-    is_stack && operation.result.is_some() && operation.result == conventions.frame_pointer && matches!(operation.op, Op::Move | Op::Add)
+    is_stack
+        && operation.result.is_some()
+        && operation.result == conventions.frame_pointer
+        && matches!(operation.op, Op::Move | Op::Add)
 }
 
 #[cfg(test)]
@@ -88,20 +110,38 @@ mod tests {
     #[test]
     fn a_chain_of_them() {
         // mov r3, #0; add r3, r3, #1; mov r0, #2
-        assert_eq!(places(&[0xe3a0_3000, 0xe283_3001, 0xe3a0_0002, RETURN], Kind::DeadValue), [0, 1]);
+        assert_eq!(
+            places(&[0xe3a0_3000, 0xe283_3001, 0xe3a0_0002, RETURN], Kind::DeadValue),
+            [0, 1]
+        );
     }
 
     /// What is read is not said to be read by nobody.
     #[test]
     fn only_something_dead_reads_it() {
-        let why = |words: &[u32]| found(words).into_iter().find(|it| it.0 == 0 && it.1 == Kind::DeadValue).map(|it| it.2);
+        let why = |words: &[u32]| {
+            found(words)
+                .into_iter()
+                .find(|pair| pair.0 == 0 && pair.1 == Kind::DeadValue)
+                .map(|pair| pair.2)
+        };
         let by = "(demanded bits, by the a32 calling convention)";
         // mov r3, #64; ldr r3, [r3]; mov r0, #2
         let load = why(&[0xe3a0_3040, 0xe593_3000, 0xe3a0_0002, RETURN]);
-        assert_eq!(load, Some(format!("only `ldr r3, [r3]` at 0x4 reads r3, and nobody reads what that makes {by}")));
+        assert_eq!(
+            load,
+            Some(format!(
+                "only `ldr r3, [r3]` at 0x4 reads r3, and nobody reads what that makes {by}"
+            ))
+        );
         // mov r3, #0; mov r2, #1; add r3, r3, r2; mov r0, #2
         let sum = why(&[0xe3a0_3000, 0xe3a0_2001, 0xe083_3002, 0xe3a0_0002, RETURN]);
-        assert_eq!(sum, Some(format!("only `add r3, r3, r2` at 0x8 reads r3, and nobody reads what that makes {by}")));
+        assert_eq!(
+            sum,
+            Some(format!(
+                "only `add r3, r3, r2` at 0x8 reads r3, and nobody reads what that makes {by}"
+            ))
+        );
         // mov r3, #0; mov r3, #1; add r3, r3, #1: the first is written over.
         let over = why(&[0xe3a0_3000, 0xe3a0_3001, 0xe283_3001, 0xe3a0_0002, RETURN]);
         assert_eq!(over, Some(format!("nobody reads r3 behind it {by}")));
@@ -110,16 +150,32 @@ mod tests {
     /// Of two whose conditions exclude each other one is not done: it reads nothing.
     #[test]
     fn what_is_not_done_reads_nothing() {
-        let why = |words: &[u32]| found(words).into_iter().find(|it| it.0 == 1 && it.1 == Kind::DeadValue).map(|it| it.2);
+        let why = |words: &[u32]| {
+            found(words)
+                .into_iter()
+                .find(|pair| pair.0 == 1 && pair.1 == Kind::DeadValue)
+                .map(|pair| pair.2)
+        };
         let by = "(demanded bits, by the a32 calling convention)";
         // cmp r0, #0; movne r3, #0; addeq r3, r3, #1; mov r0, #2
         let other = why(&[0xe350_0000, 0x13a0_3000, 0x0283_3001, 0xe3a0_0002, RETURN]);
         assert_eq!(other, Some(format!("nobody reads r3 behind it {by}")));
-        // The same under `hi`, which implies `ne`; and under `eq` of other flags: cmp r1, #0 stands between.
+        // The same under `hi`, which implies `ne`; and under `eq` of other flags: cmp r1, #0 stands
+        // between.
         let same = why(&[0xe350_0000, 0x13a0_3000, 0x8283_3001, 0xe3a0_0002, RETURN]);
-        assert_eq!(same, Some(format!("only `addhi r3, r3, #1` at 0x8 reads r3, and nobody reads what that makes {by}")));
+        assert_eq!(
+            same,
+            Some(format!(
+                "only `addhi r3, r3, #1` at 0x8 reads r3, and nobody reads what that makes {by}"
+            ))
+        );
         let later = why(&[0xe350_0000, 0x13a0_3000, 0xe351_0000, 0x0283_3001, 0xe3a0_0002, RETURN]);
-        assert_eq!(later, Some(format!("only `addeq r3, r3, #1` at 0xc reads r3, and nobody reads what that makes {by}")));
+        assert_eq!(
+            later,
+            Some(format!(
+                "only `addeq r3, r3, #1` at 0xc reads r3, and nobody reads what that makes {by}"
+            ))
+        );
     }
 
     #[test]
@@ -137,8 +193,11 @@ mod tests {
 
     #[test]
     fn interrupts_read_the_stack_pointer() {
-        // ldr r8, [r11, #-92]; mov sp, r8; sub sp, r11, #32: nobody in the function reads the first.
-        assert!(places(&[0xe51b_805c, 0xe1a0_d008, 0xe24b_d020, RETURN], Kind::DeadValue).is_empty());
+        // ldr r8, [r11, #-92]; mov sp, r8; sub sp, r11, #32: nobody in the function reads the
+        // first.
+        assert!(
+            places(&[0xe51b_805c, 0xe1a0_d008, 0xe24b_d020, RETURN], Kind::DeadValue).is_empty()
+        );
         // The same with r3 in its place.
         assert_eq!(places(&[0xe1a0_3002, 0xe24b_3020, 0xe1a0_0003, RETURN], Kind::DeadValue), [0]);
     }
@@ -160,6 +219,12 @@ mod tests {
     #[test]
     fn read_on_one_way_is_read() {
         // mov r3, #0; cmp r0, #0; beq over `mov r3, #1`; mov r0, r3
-        assert!(places(&[0xe3a0_3000, 0xe350_0000, 0x0a00_0000, 0xe3a0_3001, 0xe1a0_0003, RETURN], Kind::DeadValue).is_empty());
+        assert!(
+            places(
+                &[0xe3a0_3000, 0xe350_0000, 0x0a00_0000, 0xe3a0_3001, 0xe1a0_0003, RETURN],
+                Kind::DeadValue
+            )
+            .is_empty()
+        );
     }
 }

@@ -17,10 +17,10 @@ use crate::decode::code::{Op, Value};
 use crate::finding::{Edit, Finding, Kind, Thing};
 use crate::program::addresses::upper_half;
 
-/// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     for idx in 0..subject.function.instructions.len() {
-        let first = built(subject, idx).or_else(|| halves(subject, idx)).or_else(|| twice(subject, idx));
+        let first =
+            built(subject, idx).or_else(|| halves(subject, idx)).or_else(|| twice(subject, idx));
         findings.extend(first.or_else(|| far(subject, idx)).or_else(|| pool(subject, idx)));
     }
 }
@@ -41,9 +41,11 @@ fn limit(subject: &Subject<'_>) -> &'static str {
 fn built(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     let second = subject.at(idx).operation?;
     let (Value::Reg(reg), Value::Const(low)) = (second.a, second.b) else { return None };
-    let writer = subject.writer(idx, reg).filter(|&it| it < idx && subject.is_straight(it, idx))?;
+    let writer = subject
+        .writer(idx, reg)
+        .filter(|&writer| writer < idx && subject.is_straight(writer, idx))?;
     // The address of something: how far it is, the linker decides, and no constant of the source.
-    if ["adr", "auipc"].iter().any(|it| subject.at(writer).text.starts_with(it)) {
+    if ["adr", "auipc"].iter().any(|word| subject.at(writer).text.starts_with(word)) {
         return None;
     }
     let first = subject.at(writer).operation?;
@@ -68,25 +70,42 @@ fn built(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     if subject.function.isa == Isa::T32 && fits_thumb(subject, value as u32) {
         return None;
     }
-    let mut finding = subject.finding(idx, Kind::SplitImmediate, format!("{value:#x} takes two instructions: {}", limit(subject)));
-    finding.edit = Some(Edit::on("choose a constant, a mask or a bit field that one immediate encodes", [(idx, Thing::Number)]));
+    let mut finding = subject.finding(
+        idx,
+        Kind::SplitImmediate,
+        format!("{value:#x} takes two instructions: {}", limit(subject)),
+    );
+    finding.edit = Some(Edit::on(
+        "choose a constant, a mask or a bit field that one immediate encodes",
+        [(idx, Thing::Number)],
+    ));
     Some(finding)
 }
 
-/// A constant of Arm's in two halves: `movw r0, #0x5678; movt r0, #0x1234`. Of those that a linker writes nothing is known.
+/// A constant of Arm's in two halves: `movw r0, #0x5678; movt r0, #0x1234`. Of those that a linker
+/// writes nothing is known.
 fn halves(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     let instruction = subject.at(idx);
     let high = upper_half(subject.function.isa, instruction)?;
     let reg = instruction.writes.first()?.reg;
-    let writer = subject.writer(idx, reg).filter(|&it| it < idx && subject.is_straight(it, idx))?;
-    let first = subject.at(writer).operation.filter(|it| it.result == Some(reg))?;
+    let writer = subject
+        .writer(idx, reg)
+        .filter(|&writer| writer < idx && subject.is_straight(writer, idx))?;
+    let first = subject.at(writer).operation.filter(|operation| operation.result == Some(reg))?;
     let (Op::Move, Value::Const(low)) = (first.op, first.a) else { return None };
     if instruction.is_guarded() || subject.at(writer).is_guarded() {
         return None;
     }
     let value = u64::from(high) << 16 | low & 0xffff;
-    let mut finding = subject.finding(idx, Kind::SplitImmediate, format!("{value:#x} takes two instructions: {}", limit(subject)));
-    finding.edit = Some(Edit::on("choose a constant, a mask or a bit field that one immediate encodes", [(idx, Thing::Number)]));
+    let mut finding = subject.finding(
+        idx,
+        Kind::SplitImmediate,
+        format!("{value:#x} takes two instructions: {}", limit(subject)),
+    );
+    finding.edit = Some(Edit::on(
+        "choose a constant, a mask or a bit field that one immediate encodes",
+        [(idx, Thing::Number)],
+    ));
     Some(finding)
 }
 
@@ -94,8 +113,14 @@ fn halves(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
 fn twice(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     let second = subject.at(idx).operation?;
     let (Value::Reg(reg), Value::Const(low)) = (second.a, second.b) else { return None };
-    let writer = subject.writer(idx, reg).filter(|&it| it < idx && subject.is_straight(it, idx))?;
-    let first = subject.at(writer).operation.filter(|it| it.result == Some(reg) && it.width == second.width && it.op == second.op)?;
+    let writer = subject
+        .writer(idx, reg)
+        .filter(|&writer| writer < idx && subject.is_straight(writer, idx))?;
+    let first = subject.at(writer).operation.filter(|operation| {
+        operation.result == Some(reg)
+            && operation.width == second.width
+            && operation.op == second.op
+    })?;
     let (Value::Reg(from), Value::Const(high)) = (first.a, first.b) else { return None };
     let (name, value) = match second.op {
         Op::Add | Op::Sub => ("the sum with", high.wrapping_add(low)),
@@ -106,22 +131,44 @@ fn twice(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
         _ => return None,
     };
     let conventions = subject.function.isa.conventions();
-    let is_frame = second.result == Some(conventions.stack_pointer) || from == conventions.stack_pointer;
-    let is_used = (writer + 1..idx).any(|it| subject.at(it).reads.iter().any(|read| read.reg == reg));
+    let is_frame =
+        second.result == Some(conventions.stack_pointer) || from == conventions.stack_pointer;
+    let is_used =
+        (writer + 1..idx).any(|idx| subject.at(idx).reads.iter().any(|read| read.reg == reg));
     let goes_on = is_used || subject.bits.demanded(idx, reg) != 0 && second.result != Some(reg);
     let has_flags =
-        |place: usize| subject.at(place).writes.iter().any(|it| subject.is_flag(it.reg) && subject.bits.demanded(place, it.reg) != 0);
-    if is_frame || goes_on || has_flags(writer) || subject.at(idx).is_guarded() || subject.at(writer).is_guarded() {
+        |place: usize| {
+            subject.at(place).writes.iter().any(|write| {
+                subject.is_flag(write.reg) && subject.bits.demanded(place, write.reg) != 0
+            })
+        };
+    if is_frame
+        || goes_on
+        || has_flags(writer)
+        || subject.at(idx).is_guarded()
+        || subject.at(writer).is_guarded()
+    {
         return None;
     }
     let value = value & crate::facts::bits::low(second.width);
-    if subject.function.isa == Isa::T32 && matches!(second.op, Op::Add | Op::Sub) && fits_thumb(subject, value as u32) {
+    if subject.function.isa == Isa::T32
+        && matches!(second.op, Op::Add | Op::Sub)
+        && fits_thumb(subject, value as u32)
+    {
         return None;
     }
     let is_field = subject.function.isa == Isa::T32 && second.op == Op::AndNot && is_run(value);
     let limit = if is_field { "`bfc` clears neighbours in one" } else { limit(subject) };
-    let mut finding = subject.finding(idx, Kind::SplitImmediate, format!("{name} {value:#x} takes two instructions: {limit}"));
-    let edit = if is_field { "clear a bit field" } else { "choose a constant, a mask or a bit field that one immediate encodes" };
+    let mut finding = subject.finding(
+        idx,
+        Kind::SplitImmediate,
+        format!("{name} {value:#x} takes two instructions: {limit}"),
+    );
+    let edit = if is_field {
+        "clear a bit field"
+    } else {
+        "choose a constant, a mask or a bit field that one immediate encodes"
+    };
     finding.edit = Some(Edit::on(edit, [(idx, Thing::Number)]));
     Some(finding)
 }
@@ -136,8 +183,10 @@ fn far(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     let instruction = subject.at(idx);
     let [access] = instruction.accesses[..] else { return None };
     let base = access.base.filter(|_| access.index.is_none())?;
-    let writer = subject.writer(idx, base).filter(|&it| it < idx && subject.is_straight(it, idx))?;
-    let first = subject.at(writer).operation.filter(|it| it.result == Some(base))?;
+    let writer = subject
+        .writer(idx, base)
+        .filter(|&writer| writer < idx && subject.is_straight(writer, idx))?;
+    let first = subject.at(writer).operation.filter(|operation| operation.result == Some(base))?;
     let (Value::Reg(from), Value::Const(by)) = (first.a, first.b) else { return None };
     let by = match first.op {
         Op::Add => by as i64,
@@ -146,28 +195,37 @@ fn far(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     };
     let conventions = subject.function.isa.conventions();
     let is_frame = from == conventions.stack_pointer || Some(from) == conventions.frame_pointer;
-    let is_shared = (writer + 1..idx).any(|it| subject.at(it).reads.iter().any(|read| read.reg == base));
-    let goes_on = is_shared || subject.bits.demanded(idx, base) != 0 && !instruction.writes.iter().any(|it| it.reg == base);
+    let is_shared =
+        (writer + 1..idx).any(|idx| subject.at(idx).reads.iter().any(|read| read.reg == base));
+    let goes_on = is_shared
+        || subject.bits.demanded(idx, base) != 0
+            && !instruction.writes.iter().any(|write| write.reg == base);
     if by.unsigned_abs() < 256 || is_frame || goes_on || first.op == Op::Add && from == base {
         return None;
     }
-    let why = format!("it only prepares an address: the offset {} is too far for {}", by + access.disp, subject.named(idx));
+    let why = format!(
+        "it only prepares an address: the offset {} is too far for {}",
+        by + access.disp,
+        subject.named(idx)
+    );
     let mut finding = subject.finding(writer, Kind::SplitImmediate, why);
-    finding.edit = Some(Edit::on("move the field to the front of its structure", [(idx, Thing::Member)]));
+    finding.edit =
+        Some(Edit::on("move the field to the front of its structure", [(idx, Thing::Member)]));
     Some(finding)
 }
 
-/// A constant that is loaded although one instruction would make it: by itself, or from a constant that a register holds. In two
-/// it would take no fewer cycles than the load.
+/// A constant that is loaded although one instruction would make it: by itself, or from a constant
+/// that a register holds. In two it would take no fewer cycles than the load.
 fn pool(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     let value = constant(subject, idx)?;
     let isa = subject.function.isa;
     // How far something is from here: the address of a function, a table or the GOT.
     let to = subject.at(idx).writes.first()?.reg;
-    if subject.is_read_by(idx, to, |it| it.text.contains(", pc")) {
+    if subject.is_read_by(idx, to, |subject| subject.text.contains(", pc")) {
         return None;
     }
-    let is_one = is_immediate(isa, value) || is_immediate(isa, !value) || isa == Isa::T32 && value <= 0xffff;
+    let is_one =
+        is_immediate(isa, value) || is_immediate(isa, !value) || isa == Isa::T32 && value <= 0xffff;
     let why = if is_one {
         format!("{value:#x} is loaded, and one instruction would make it")
     } else {
@@ -175,9 +233,11 @@ fn pool(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
             let held = constant(subject, *place)?;
             let by = value.wrapping_sub(held);
             let [write] = subject.at(*place).writes[..] else { return None };
-            let is_addend = |it: u32| is_immediate(isa, it) || isa == Isa::T32 && it < 4096;
+            let is_addend =
+                |number: u32| is_immediate(isa, number) || isa == Isa::T32 && number < 4096;
             let is_near = is_addend(by) || is_addend(by.wrapping_neg());
-            let is_held = subject.is_straight(*place, idx) && subject.is_kept(write.reg, *place, idx);
+            let is_held =
+                subject.is_straight(*place, idx) && subject.is_kept(write.reg, *place, idx);
             (is_near && is_held).then_some((write.reg, by as i32))
         };
         let (reg, by) = (0..idx).rev().find_map(|place| near(&place))?;
@@ -206,16 +266,19 @@ fn constant(subject: &Subject<'_>, idx: usize) -> Option<u32> {
 
 /// One instruction of Thumb makes the value.
 fn fits_thumb(subject: &Subject<'_>, value: u32) -> bool {
-    let is_wide = is_immediate(Isa::T32, value) || is_immediate(Isa::T32, !value) || value <= 0xffff;
+    let is_wide =
+        is_immediate(Isa::T32, value) || is_immediate(Isa::T32, !value) || value <= 0xffff;
     value < 256 || subject.has_wide_words() && is_wide
 }
 
-/// A32: eight bits, rotated by an even number. Thumb: eight bits with a one above in any place, or a byte repeated.
+/// A32: eight bits, rotated by an even number. Thumb: eight bits with a one above in any place,
+/// or a byte repeated.
 fn is_immediate(isa: Isa, value: u32) -> bool {
     if isa == Isa::T32 {
         let byte = value & 0xff;
         let repeated = [byte * 0x0001_0001, byte * 0x0101_0101, (value >> 8 & 0xff) * 0x0100_0100];
-        return value.checked_shr(value.trailing_zeros()).unwrap_or(0) < 256 || repeated.contains(&value);
+        return value.checked_shr(value.trailing_zeros()).unwrap_or(0) < 256
+            || repeated.contains(&value);
     }
     (0..32).step_by(2).any(|by| value.rotate_left(by) < 256)
 }
@@ -229,7 +292,10 @@ mod tests {
     fn a_constant_in_two_steps() {
         // mov r0, #0x1000; orr r0, r0, #4
         let all = found(&[0xe3a0_0a01, 0xe380_0004, RETURN]);
-        assert_eq!(all[0].2, "0x1004 takes two instructions: an immediate of A32 is eight bits, rotated by an even number");
+        assert_eq!(
+            all[0].2,
+            "0x1004 takes two instructions: an immediate of A32 is eight bits, rotated by an even number"
+        );
     }
 
     #[test]
@@ -245,13 +311,26 @@ mod tests {
         // bic r0, r0, #508; bic r0, r0, #3, and add r0, r1, #4096; add r0, r0, #1
         let all = found(&[0xe3c0_0f7f, 0xe3c0_0003, RETURN]);
         assert_eq!((all[0].0, all[0].1), (1, Kind::SplitImmediate));
-        assert!(all[0].2.starts_with("clearing the bits of 0x1ff takes two instructions"), "{}", all[0].2);
+        assert!(
+            all[0].2.starts_with("clearing the bits of 0x1ff takes two instructions"),
+            "{}",
+            all[0].2
+        );
         let all = found(&[0xe281_0a01, 0xe280_0001, RETURN]);
         assert!(all[0].2.starts_with("the sum with 0x1001 takes two instructions"), "{}", all[0].2);
         // The first sum is stored as well: two values, not one.
-        assert!(places(&[0xe281_0a01, 0xe582_0000, 0xe280_0001, RETURN], Kind::SplitImmediate).is_empty());
+        assert!(
+            places(&[0xe281_0a01, 0xe582_0000, 0xe280_0001, RETURN], Kind::SplitImmediate)
+                .is_empty()
+        );
         // The frame grows in two steps because it must.
-        assert!(places(&[0xe24d_da01, 0xe24d_d010, 0xe28d_da01, 0xe28d_d010, RETURN], Kind::SplitImmediate).is_empty());
+        assert!(
+            places(
+                &[0xe24d_da01, 0xe24d_d010, 0xe28d_da01, 0xe28d_d010, RETURN],
+                Kind::SplitImmediate
+            )
+            .is_empty()
+        );
     }
 
     #[test]
@@ -264,7 +343,10 @@ mod tests {
         // add r3, r0, #4096; ldr r0, [r3, #4]
         assert_eq!(places(&[0xe280_3a01, 0xe593_0004, RETURN], Kind::SplitImmediate), [0]);
         // The address is used again.
-        assert!(places(&[0xe280_3a01, 0xe593_0004, 0xe583_0008, RETURN], Kind::SplitImmediate).is_empty());
+        assert!(
+            places(&[0xe280_3a01, 0xe593_0004, 0xe583_0008, RETURN], Kind::SplitImmediate)
+                .is_empty()
+        );
     }
 
     /// What is found at each place of a function whose loads bring these constants.
@@ -279,7 +361,7 @@ mod tests {
         };
         let mut findings = Vec::new();
         find(&subject, &mut findings);
-        findings.into_iter().map(|it| (it.idx, it.why)).collect()
+        findings.into_iter().map(|finding| (finding.idx, finding.why)).collect()
     }
 
     const LOAD0: u32 = 0xe59f_0008; // ldr r0, [pc, #8]
@@ -293,7 +375,9 @@ mod tests {
         assert!(loaded(&[LOAD0, RETURN], &[(0, 0x1004)]).is_empty());
         assert!(loaded(&[LOAD0, RETURN], &[]).is_empty());
         // Far from the other one.
-        assert!(loaded(&[LOAD0, LOAD1, SUM, RETURN], &[(0, 0x4000_0404), (4, 0x5000_0808)]).is_empty());
+        assert!(
+            loaded(&[LOAD0, LOAD1, SUM, RETURN], &[(0, 0x4000_0404), (4, 0x5000_0808)]).is_empty()
+        );
     }
 
     #[test]
@@ -301,7 +385,10 @@ mod tests {
         let all = loaded(&[LOAD0, RETURN], &[(0, 0x3fc00)]);
         assert_eq!(all, [(0, "0x3fc00 is loaded, and one instruction would make it".to_owned())]);
         let all = loaded(&[LOAD0, RETURN], &[(0, 0xffff_ff00)]);
-        assert_eq!(all, [(0, "0xffffff00 is loaded, and one instruction would make it".to_owned())]);
+        assert_eq!(
+            all,
+            [(0, "0xffffff00 is loaded, and one instruction would make it".to_owned())]
+        );
     }
 
     #[test]
@@ -318,6 +405,12 @@ mod tests {
         let all = loaded(&[LOAD0, LOAD1, SUM, RETURN], &[(0, 0x4000_0404), (4, 0x4000_0400)]);
         assert_eq!(all, [(1, "0x40000400 is loaded, and it is r0 less 4".to_owned())]);
         // r0 was changed in between.
-        assert!(loaded(&[LOAD0, 0xe280_0001, LOAD1, SUM, RETURN], &[(0, 0x4000_0404), (8, 0x4000_0504)]).is_empty());
+        assert!(
+            loaded(
+                &[LOAD0, 0xe280_0001, LOAD1, SUM, RETURN],
+                &[(0, 0x4000_0404), (8, 0x4000_0504)]
+            )
+            .is_empty()
+        );
     }
 }

@@ -8,11 +8,12 @@ use std::ops::Range;
 use crate::finding::{Edit, Finding, Kind, Thing};
 use crate::program::function::SourceFrame;
 
-/// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     for (idx, instruction) in subject.function.instructions.iter().enumerate() {
         let Flow::Branch { is_conditional, .. } = instruction.flow else { continue };
-        let Some(target) = subject.function.target(idx).filter(|_| subject.is_hot[idx]) else { continue };
+        let Some(target) = subject.function.target(idx).filter(|_| subject.is_hot[idx]) else {
+            continue;
+        };
         // A loop has to jump back.
         if target <= idx || !subject.is_hot[target] {
             continue;
@@ -21,7 +22,9 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
             let far = far_branch(subject, idx, target);
             let why = match &far {
                 _ if target == idx + 1 => "it jumps to the next instruction".to_owned(),
-                Some(branch) => format!("{branch} does not reach its target, and skips this in place of it"),
+                Some(branch) => {
+                    format!("{branch} does not reach its target, and skips this in place of it")
+                }
                 None => "its target could stand here instead".to_owned(),
             };
             let mut finding = subject.finding(idx, Kind::Jump, why);
@@ -33,9 +36,11 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
         } else if idx + 1 < subject.is_hot.len() && !subject.is_hot[idx + 1] {
             let why = "the hot path takes it; a branch that is not taken costs less";
             let mut finding = subject.finding(idx, Kind::TakenBranch, why.to_owned());
-            let place = subject.line(idx).map_or_else(String::new, |line| format!(" on line {line}"));
-            let text =
-                format!("say which way is likely{place}: `if (__builtin_expect(!!(...), 1))`, or mark the other way's callee `cold`");
+            let place =
+                subject.line(idx).map_or_else(String::new, |line| format!(" on line {line}"));
+            let text = format!(
+                "say which way is likely{place}: `if (__builtin_expect(!!(...), 1))`, or mark the other way's callee `cold`"
+            );
             if has_own_lines(subject, idx + 1..target) {
                 finding.edit = Some(Edit::on(text, [(idx, Thing::Test)]));
             }
@@ -47,36 +52,47 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
 /// The conditional branch over a jump, if it would lead where the jump does but for the distance.
 fn far_branch(subject: &Subject<'_>, idx: usize, target: usize) -> Option<String> {
     let before = idx.checked_sub(1)?;
-    let is_over =
-        matches!(subject.at(before).flow, Flow::Branch { is_conditional: true, .. }) && subject.function.target(before) == Some(idx + 1);
+    let is_over = matches!(subject.at(before).flow, Flow::Branch { is_conditional: true, .. })
+        && subject.function.target(before) == Some(idx + 1);
     let reach = match subject.function.isa {
         Isa::Riscv32 | Isa::Riscv64 => 1 << 12,
         Isa::A64 if subject.at(before).text.starts_with("tb") => 1 << 15,
         Isa::A64 => 1 << 20,
-        // Their conditional branches reach as far as the others, or compilers lay code out otherwise.
+        // Their conditional branches reach as far as the others, or compilers lay code out
+        // otherwise.
         Isa::A32 | Isa::T32 | Isa::Sparc | Isa::X86 => return None,
     };
     let is_far = subject.at(target).address.abs_diff(subject.at(before).address) >= reach;
     (is_over && is_far).then(|| subject.named(before))
 }
 
-/// The branch before a jump and its target whose other way lies between them: neither a part of the hot path, nor of a loop that comes back to
-/// it, nor a case that only a computed jump leads to, nor a second form that the compiler made of lines of the path.
+/// The branch before a jump and its target whose other way lies between them: neither a part of the
+/// hot path, nor of a loop that comes back to it, nor a case that only a computed jump leads to,
+/// nor a second form that the compiler made of lines of the path.
 fn other_way(subject: &Subject<'_>, idx: usize, target: usize) -> Option<usize> {
     let between = idx + 1..target;
-    let is_between = |it: &usize| between.contains(it);
+    let is_between = |number: &usize| between.contains(number);
     let n = subject.function.instructions.len();
-    let mut ways_in = (0..n).filter(|it| !is_between(it) && subject.function.target(*it).is_some_and(|to| is_between(&to))).peekable();
+    let mut ways_in = (0..n)
+        .filter(|idx| {
+            !is_between(idx) && subject.function.target(*idx).is_some_and(|to| is_between(&to))
+        })
+        .peekable();
     let first = *ways_in.peek()?;
-    let is_one = between.clone().all(|it| !subject.is_hot[it]) && ways_in.all(|it| it < idx) && has_own_lines(subject, between);
+    let is_one = between.clone().all(|between| !subject.is_hot[between])
+        && ways_in.all(|way| way < idx)
+        && has_own_lines(subject, between);
     is_one.then_some(first)
 }
 
-/// Some line of this code has no instruction on the hot path. A compiler makes several loops of one: unrolled, with vectors, for the rest.
+/// Some line of this code has no instruction on the hot path. A compiler makes several loops of
+/// one: unrolled, with vectors, for the rest.
 fn has_own_lines(subject: &Subject<'_>, code: Range<usize>) -> bool {
     let line = |idx: usize| subject.function.frames[idx].first();
-    let on_path = |it: &SourceFrame| (0..subject.is_hot.len()).any(|idx| subject.is_hot[idx] && line(idx) == Some(it));
-    code.filter_map(line).any(|it| !on_path(it))
+    let on_path = |frame: &SourceFrame| {
+        (0..subject.is_hot.len()).any(|idx| subject.is_hot[idx] && line(idx) == Some(frame))
+    };
+    code.filter_map(line).any(|line| !on_path(line))
 }
 
 #[cfg(test)]
@@ -89,7 +105,12 @@ mod tests {
     fn check(words: &[u32], cold: &[usize], kind: Kind) -> Vec<usize> {
         let function = function(words);
         let is_hot = (0..words.len()).map(|idx| !cold.contains(&idx)).collect();
-        let subject = Subject { bits: Bits::of(&function), function: &function, is_hot, callees: Default::default() };
+        let subject = Subject {
+            bits: Bits::of(&function),
+            function: &function,
+            is_hot,
+            callees: Default::default(),
+        };
         needed(&subject).iter().filter(|it| it.kind == kind).map(|it| it.idx).collect()
     }
 
@@ -107,17 +128,26 @@ mod tests {
     #[test]
     fn a_jump_over_something() {
         assert_eq!(check(&[B_OVER_1, MOV, RETURN], &[1], Kind::Jump), [0]);
-        assert!(check(&[B_OVER_1, MOV, RETURN], &[0, 1], Kind::Jump).is_empty(), "nobody comes here");
+        assert!(
+            check(&[B_OVER_1, MOV, RETURN], &[0, 1], Kind::Jump).is_empty(),
+            "nobody comes here"
+        );
     }
 
     /// Whether the only jump comes with an edit.
     fn has_edit(words: &[u32], cold: &[usize]) -> bool {
         let mut function = function(words);
         // Each comes from a line of its own.
-        let frame = |line: u32| SourceFrame { function: "f".to_owned(), file: "f.c".to_owned(), line };
+        let frame =
+            |line: u32| SourceFrame { function: "f".to_owned(), file: "f.c".to_owned(), line };
         function.frames = (1..=words.len() as u32).map(|line| vec![frame(line)]).collect();
         let is_hot = (0..words.len()).map(|idx| !cold.contains(&idx)).collect();
-        let subject = Subject { bits: Bits::of(&function), function: &function, is_hot, callees: Default::default() };
+        let subject = Subject {
+            bits: Bits::of(&function),
+            function: &function,
+            is_hot,
+            callees: Default::default(),
+        };
         let found = needed(&subject);
         let jumps: Vec<&Finding> = found.iter().filter(|it| it.kind == Kind::Jump).collect();
         assert_eq!(jumps.len(), 1);

@@ -1,4 +1,5 @@
-//! Is it needed? One kind of answer a file; each looks at the whole function and says what it found.
+//! Is it needed? One kind of answer a file; each looks at the whole function and says what it
+//! found.
 
 mod boolean;
 mod call;
@@ -22,7 +23,6 @@ use crate::program::function::Function;
 /// What the answers are made from.
 #[derive(Debug)]
 pub struct Subject<'a> {
-    /// The function.
     pub function: &'a Function,
     /// Its known and demanded bits.
     pub bits: Bits,
@@ -35,13 +35,13 @@ pub struct Subject<'a> {
 /// A function that is called.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Callee {
-    /// Its instructions.
     pub n_instructions: usize,
     /// It has no call and no branch.
     pub is_straight: bool,
     /// It has no line information, while its caller has: it was written in assembly.
     pub is_assembly: bool,
-    /// A compiler could have made it: it keeps the conventions of calls, and its return is not part of a statement, as a naked function's is.
+    /// A compiler could have made it: it keeps the conventions of calls, and its return is not part
+    /// of a statement, as a naked function's is.
     pub is_ordinary: bool,
 }
 
@@ -58,13 +58,22 @@ pub fn needed(subject: &Subject<'_>) -> Vec<Finding> {
     call::find(subject, &mut findings);
     twice::find(subject, &mut findings);
     jump::find(subject, &mut findings);
-    findings.sort_by_key(|it| (it.idx, it.kind));
+    findings.sort_by_key(|finding| (finding.idx, finding.kind));
     // One instruction is not needed for one reason: what is dead need not be anything else.
-    let dead: Vec<usize> = findings.iter().filter(|it| it.kind == Kind::DeadValue).map(|it| it.idx).collect();
-    findings.retain(|it| it.kind == Kind::DeadValue || !dead.contains(&it.idx));
+    let dead: Vec<usize> = findings
+        .iter()
+        .filter(|finding| finding.kind == Kind::DeadValue)
+        .map(|finding| finding.idx)
+        .collect();
+    findings.retain(|finding| finding.kind == Kind::DeadValue || !dead.contains(&finding.idx));
     // What was spilled is there twice because of that.
-    let reloads: Vec<usize> = findings.iter().filter(|it| it.kind == Kind::Reload).map(|it| it.idx).collect();
-    findings.retain(|it| it.kind != Kind::ComputedTwice || !reloads.contains(&it.idx));
+    let reloads: Vec<usize> = findings
+        .iter()
+        .filter(|finding| finding.kind == Kind::Reload)
+        .map(|finding| finding.idx)
+        .collect();
+    findings
+        .retain(|finding| finding.kind != Kind::ComputedTwice || !reloads.contains(&finding.idx));
     findings
 }
 
@@ -81,10 +90,13 @@ impl<'a> Subject<'a> {
         self.function.isa.conventions().flags.contains(&reg)
     }
 
-    /// Of Thumb: the function has a word that ARMv6-M lacks. Calls, barriers and special registers are all that it has in 32
-    /// bits, its immediates are bytes, and what it computes sets flags anyway.
+    /// Of Thumb: the function has a word that ARMv6-M lacks. Calls, barriers and special
+    /// registers are all that it has in 32 bits, its immediates are bytes, and what it
+    /// computes sets flags anyway.
     fn has_wide_words(&self) -> bool {
-        let is_newer = |it: &Instruction| it.length == 4 && !matches!(it.class, Class::Call | Class::System);
+        let is_newer = |instruction: &Instruction| {
+            instruction.length == 4 && !matches!(instruction.class, Class::Call | Class::System)
+        };
         self.function.instructions.iter().any(is_newer)
     }
 
@@ -97,22 +109,33 @@ impl<'a> Subject<'a> {
     }
 
     fn line(&self, idx: usize) -> Option<u32> {
-        self.function.frames.get(idx)?.first().map(|it| it.line)
+        self.function.frames.get(idx)?.first().map(|frame| frame.line)
     }
 
     /// A finding about instruction `idx` that costs one issue slot.
     fn finding(&self, idx: usize, kind: Kind, why: String) -> Finding {
         let instruction = format!("`{}`", self.at(idx).text);
-        Finding { idx, kind, instruction, why, cycles: 1, fill: None, prevents: None, edit: None, disputed: Vec::new() }
+        Finding {
+            idx,
+            kind,
+            instruction,
+            why,
+            cycles: 1,
+            fill: None,
+            prevents: None,
+            edit: None,
+            disputed: Vec::new(),
+        }
     }
 
-    /// An instruction behind `idx` that reads `reg` in the same straight piece, before it is written again, is such a one.
+    /// An instruction behind `idx` that reads `reg` in the same straight piece, before it is
+    /// written again, is such a one.
     fn is_read_by(&self, idx: usize, reg: Reg, is_meant: impl Fn(&Instruction) -> bool) -> bool {
         for instruction in &self.function.instructions[idx + 1..] {
-            if instruction.reads.iter().any(|it| it.reg == reg) && is_meant(instruction) {
+            if instruction.reads.iter().any(|read| read.reg == reg) && is_meant(instruction) {
                 return true;
             }
-            let is_over = instruction.writes.iter().any(|it| it.reg == reg);
+            let is_over = instruction.writes.iter().any(|write| write.reg == reg);
             if is_over || !matches!(instruction.flow, crate::decode::code::Flow::Next) {
                 return false;
             }
@@ -133,7 +156,7 @@ impl<'a> Subject<'a> {
     fn readers(&self, idx: usize, reg: Reg) -> Option<Vec<usize>> {
         let mut readers = Vec::new();
         for (place, instruction) in self.function.instructions.iter().enumerate().skip(idx + 1) {
-            if instruction.reads.iter().any(|it| it.reg == reg) {
+            if instruction.reads.iter().any(|read| read.reg == reg) {
                 readers.push(place);
             }
             if self.bits.demanded(place, reg) == 0 {
@@ -149,14 +172,19 @@ impl<'a> Subject<'a> {
     /// True if `idx` and `to` lie in one piece without branches in, out or between.
     fn is_straight(&self, idx: usize, to: usize) -> bool {
         let entries = entries(self.function);
-        let enters = |place: usize| entries[place] || (0..entries.len()).any(|from| self.function.target(from) == Some(place));
+        let enters = |place: usize| {
+            entries[place]
+                || (0..entries.len()).any(|from| self.function.target(from) == Some(place))
+        };
         let stays = |place: usize| matches!(self.at(place).flow, crate::decode::code::Flow::Next);
         idx <= to && (idx..to).all(stays) && !(idx + 1..=to).any(enters)
     }
 
     /// True if nothing between the two writes `reg`.
     fn is_kept(&self, reg: Reg, idx: usize, to: usize) -> bool {
-        !self.function.instructions[idx + 1..to].iter().any(|it| it.writes.iter().any(|write| write.reg == reg))
+        !self.function.instructions[idx + 1..to]
+            .iter()
+            .any(|instruction| instruction.writes.iter().any(|write| write.reg == reg))
     }
 }
 
@@ -171,7 +199,7 @@ fn is_load(instruction: &Instruction) -> bool {
 }
 
 fn reads_as(instruction: &Instruction, reg: Reg, role: Role) -> bool {
-    instruction.reads.iter().any(|it| it.reg == reg && it.role == role)
+    instruction.reads.iter().any(|read| read.reg == reg && read.role == role)
 }
 
 #[cfg(test)]
@@ -189,17 +217,20 @@ mod tests {
         let bits = Bits::of(&function);
         let is_hot = vec![true; words.len()];
         let subject = Subject { function: &function, bits, is_hot, callees: BTreeMap::new() };
-        needed(&subject).into_iter().map(|it| (it.idx, it.kind, it.why)).collect()
+        needed(&subject)
+            .into_iter()
+            .map(|finding| (finding.idx, finding.kind, finding.why))
+            .collect()
     }
 
     /// The places at which a kind is found.
     pub fn places(words: &[u32], kind: Kind) -> Vec<usize> {
-        found(words).into_iter().filter(|it| it.1 == kind).map(|it| it.0).collect()
+        found(words).into_iter().filter(|pair| pair.1 == kind).map(|pair| pair.0).collect()
     }
 
     /// The same for words of another instruction set.
     pub fn places_on(isa: Isa, words: &[u32], kind: Kind) -> Vec<usize> {
-        found_on(isa, words).into_iter().filter(|it| it.1 == kind).map(|it| it.0).collect()
+        found_on(isa, words).into_iter().filter(|pair| pair.1 == kind).map(|pair| pair.0).collect()
     }
 
     pub fn function(words: &[u32]) -> Function {
@@ -207,9 +238,12 @@ mod tests {
     }
 
     fn function_on(isa: Isa, words: &[u32]) -> Function {
-        let bytes = |word: &u32| if isa == Isa::Sparc { word.to_be_bytes() } else { word.to_le_bytes() };
-        let decoded = words.iter().enumerate().map(|(idx, word)| isa.decode(4 * idx as u64, &bytes(word)));
-        let instructions: Vec<Instruction> = decoded.map(|it| it.unwrap_or_else(|error| panic!("{error}"))).collect();
+        let bytes =
+            |word: &u32| if isa == Isa::Sparc { word.to_be_bytes() } else { word.to_le_bytes() };
+        let decoded =
+            words.iter().enumerate().map(|(idx, word)| isa.decode(4 * idx as u64, &bytes(word)));
+        let instructions: Vec<Instruction> =
+            decoded.map(|decoded| decoded.unwrap_or_else(|error| panic!("{error}"))).collect();
         let frames = vec![Vec::new(); instructions.len()];
         Function {
             name: "f".into(),

@@ -10,7 +10,6 @@ use crate::decode::code::{Op, Value};
 use crate::facts::bits::Proof;
 use crate::finding::{Edit, Finding, Kind, Thing};
 
-/// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     for idx in 0..subject.function.instructions.len() {
         let Some(proof) = subject.bits.is_copy(subject.function, idx) else { continue };
@@ -19,16 +18,26 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
         let why = match proof {
             Proof::Known => format!("known bits: {}", known(subject, idx, operation.op)),
             Proof::Demanded => format!("demanded bits: {}", demanded(subject, idx)),
-            Proof::Both => format!("known and demanded bits: what it changes is known or not read; {}", demanded(subject, idx)),
+            Proof::Both => format!(
+                "known and demanded bits: what it changes is known or not read; {}",
+                demanded(subject, idx)
+            ),
         };
         let mut finding = subject.finding(idx, Kind::RedundantExtension, why);
         if source != result {
-            finding.fill = Some(format!("read {} in place of {}, or a plain move", subject.name(source), subject.name(result)));
+            finding.fill = Some(format!(
+                "read {} in place of {}, or a plain move",
+                subject.name(source),
+                subject.name(result)
+            ));
         }
         let (bits, is_signed) = kept(operation.op, operation.b);
         finding.edit = Some(match operation.op {
             Op::SignExtend { .. } | Op::ZeroExtend { .. } | Op::Field { .. } => {
-                let text = format!("declare the variable as wide as a register, not as {}", type_name(bits, is_signed));
+                let text = format!(
+                    "declare the variable as wide as a register, not as {}",
+                    type_name(bits, is_signed)
+                );
                 Edit::on(text, [(idx, Thing::Narrow(bits))])
             }
             _ => Edit::on("leave the mask out", [(idx, Thing::Mask)]),
@@ -51,11 +60,16 @@ fn kept(op: Op, b: Value) -> (u8, bool) {
 fn known(subject: &Subject<'_>, idx: usize, op: Op) -> String {
     let is_signed = matches!(op, Op::SignExtend { .. } | Op::Field { is_signed: true, .. });
     let what = if is_signed { "has extended the sign" } else { "has the bits" };
-    let Some(Value::Reg(source)) = subject.at(idx).operation.map(|it| it.a) else { return String::new() };
+    let Some(Value::Reg(source)) = subject.at(idx).operation.map(|operation| operation.a) else {
+        return String::new();
+    };
     match subject.writer(idx, source) {
         Some(writer) if is_load(subject.at(writer)) => {
             let load = subject.at(writer);
-            let signed = matches!(load.operation.map(|it| it.op), Some(Op::Load { is_signed: true }));
+            let signed = matches!(
+                load.operation.map(|operation| operation.op),
+                Some(Op::Load { is_signed: true })
+            );
             let name = type_name(8 * load.accesses[0].width, signed);
             format!("{} loads {name} and {what} already", subject.named(writer))
         }
@@ -66,11 +80,17 @@ fn known(subject: &Subject<'_>, idx: usize, op: Op) -> String {
 
 /// What reads the result, and how little of it.
 fn demanded(subject: &Subject<'_>, idx: usize) -> String {
-    let Some(result) = subject.at(idx).operation.and_then(|it| it.result) else { return String::new() };
+    let Some(result) = subject.at(idx).operation.and_then(|operation| operation.result) else {
+        return String::new();
+    };
     let bits = 64 - subject.bits.demanded(idx, result).leading_zeros();
     let readers = subject.readers(idx, result).unwrap_or_default();
     match readers.first() {
-        Some(&reader) => format!("only bits 0 to {} are read, by {}", bits.saturating_sub(1), subject.named(reader)),
+        Some(&reader) => format!(
+            "only bits 0 to {} are read, by {}",
+            bits.saturating_sub(1),
+            subject.named(reader)
+        ),
         None => format!("only bits 0 to {} are read", bits.saturating_sub(1)),
     }
 }
@@ -89,7 +109,10 @@ mod tests {
         let all = found(&[LDRB, UXTB, RETURN]);
         assert_eq!(all.len(), 1, "{all:?}");
         assert_eq!((all[0].0, all[0].1), (1, Kind::RedundantExtension));
-        assert_eq!(all[0].2, "known bits: `ldrb r3, [r0]` at 0x0 loads an unsigned type of 8 bits and has the bits already");
+        assert_eq!(
+            all[0].2,
+            "known bits: `ldrb r3, [r0]` at 0x0 loads an unsigned type of 8 bits and has the bits already"
+        );
     }
 
     #[test]
@@ -124,6 +147,9 @@ mod tests {
     #[test]
     fn one_way_without_the_proof_is_enough_to_keep_it() {
         // cmp r1, #0; beq over the load
-        assert!(places(&[0xe351_0000, 0x0a00_0000, LDRB, UXTB, RETURN], Kind::RedundantExtension).is_empty());
+        assert!(
+            places(&[0xe351_0000, 0x0a00_0000, LDRB, UXTB, RETURN], Kind::RedundantExtension)
+                .is_empty()
+        );
     }
 }

@@ -15,7 +15,6 @@ use crate::program::names::shown;
 /// What keeps a way that is seldom taken from costing the others.
 const APART: &str = "move that way into a function of its own that is not inlined (`noinline`, `cold`), if it is seldom taken";
 
-/// All of them.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let places = spills::places(subject.function);
     for own in places.chunk_by(|a, b| (a.idx, a.kind) == (b.idx, b.kind)) {
@@ -30,27 +29,49 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     frame_for_cold_calls(subject, findings);
 }
 
-/// A register that the caller wants back is stored before anything is written to it, or comes back from there: the
-/// function's entry and its ways out, on sets without instructions for lists. No register is missing there.
+/// A register that the caller wants back is stored before anything is written to it, or comes back
+/// from there: the function's entry and its ways out, on sets without instructions for lists. No
+/// register is missing there.
 fn keeps_for_caller(subject: &Subject<'_>, place: &Place, places: &[Place]) -> bool {
     let conventions = subject.function.isa.conventions();
-    // What conventions say of other registers is not in their lists: what goes to the frame as it came, and back into the same register.
+    // What conventions say of other registers is not in their lists: what goes to the frame as it
+    // came, and back into the same register.
     let unlisted: Vec<Reg> = conventions.unlisted().collect();
     let comes_back = |reg: &Reg| {
         let is_back = |it: &&Place| it.kind == spills::Kind::Reload && it.slot == place.slot;
-        unlisted.contains(reg) && places.iter().filter(is_back).any(|it| subject.at(it.idx).writes.iter().any(|write| write.reg == *reg))
+        unlisted.contains(reg)
+            && places
+                .iter()
+                .filter(is_back)
+                .any(|place| subject.at(place.idx).writes.iter().any(|write| write.reg == *reg))
     };
-    let is_kept = |reg: &Reg| conventions.saved.contains(reg) || conventions.link == Some(*reg) || comes_back(reg);
+    let is_kept = |reg: &Reg| {
+        conventions.saved.contains(reg) || conventions.link == Some(*reg) || comes_back(reg)
+    };
     let saves = |idx: usize| {
-        let data: Vec<Reg> = subject.at(idx).reads.iter().filter(|it| it.role == Role::Data).map(|it| it.reg).collect();
-        !data.is_empty() && data.iter().all(|it| is_kept(it) && subject.bits.before(idx, *it).writer == Writer::Caller)
+        let data: Vec<Reg> = subject
+            .at(idx)
+            .reads
+            .iter()
+            .filter(|read| read.role == Role::Data)
+            .map(|read| read.reg)
+            .collect();
+        !data.is_empty()
+            && data
+                .iter()
+                .all(|it| is_kept(it) && subject.bits.before(idx, *it).writer == Writer::Caller)
     };
     match place.kind {
         spills::Kind::Spill => saves(place.idx),
         spills::Kind::Reload => {
-            let restores = subject.at(place.idx).writes.iter().all(|it| is_kept(&it.reg) || it.out == Out::BaseUpdate);
-            let mut stores = places.iter().filter(|it| it.slot == place.slot && it.kind == spills::Kind::Spill);
-            restores && stores.all(|it| saves(it.idx))
+            let restores = subject
+                .at(place.idx)
+                .writes
+                .iter()
+                .all(|write| is_kept(&write.reg) || write.out == Out::BaseUpdate);
+            let mut stores =
+                places.iter().filter(|it| it.slot == place.slot && it.kind == spills::Kind::Spill);
+            restores && stores.all(|store| saves(store.idx))
         }
     }
 }
@@ -59,24 +80,42 @@ fn keeps_for_caller(subject: &Subject<'_>, place: &Place, places: &[Place]) -> b
 fn spill(subject: &Subject<'_>, own: &[Place], places: &[Place]) -> Finding {
     let idx = own[0].idx;
     let is_own = |it: &Place| own.iter().any(|place| place.slot == it.slot);
-    let n_hot = places.iter().filter(|it| is_own(it) && it.kind == spills::Kind::Reload && subject.is_hot[it.idx]).count();
+    let n_hot = places
+        .iter()
+        .filter(|place| {
+            is_own(place) && place.kind == spills::Kind::Reload && subject.is_hot[place.idx]
+        })
+        .count();
     let is_hot = subject.is_hot[idx];
     let why = if is_hot && n_hot == 0 {
         "the value is only needed back off the hot path: the store could stand there".to_owned()
     } else if let Some(free) = free_register(subject) {
         let free = subject.name(free);
-        format!("the value is in the frame, though {free} is free: a part of an object there, or one register less to keep for the caller")
+        format!(
+            "the value is in the frame, though {free} is free: a part of an object there, or one register less to keep for the caller"
+        )
     } else {
         "there was no register for the value".to_owned()
     };
     // Zero is no register that is read on some sets; x86-64 has constants to store.
     let isa = subject.function.isa;
-    let data: Vec<Reg> = subject.at(idx).reads.iter().filter(|it| it.role == Role::Data).map(|it| it.reg).collect();
+    let data: Vec<Reg> = subject
+        .at(idx)
+        .reads
+        .iter()
+        .filter(|read| read.role == Role::Data)
+        .map(|read| read.reg)
+        .collect();
     if isa != Isa::X86 && data.iter().all(|it| Some(*it) == isa.conventions().zero) {
-        return subject.finding(idx, Kind::Spill, "it is zero, which is always in a register: a part of an object in the frame".to_owned());
+        return subject.finding(
+            idx,
+            Kind::Spill,
+            "it is zero, which is always in a register: a part of an object in the frame"
+                .to_owned(),
+        );
     }
     let mut finding = subject.finding(idx, Kind::Spill, why);
-    let back = places.iter().find(|it| is_own(it) && it.kind == spills::Kind::Reload);
+    let back = places.iter().find(|place| is_own(place) && place.kind == spills::Kind::Reload);
     if let Some(back) = back.filter(|_| is_hot && n_hot == 0) {
         finding.edit = Some(Edit::on(APART, [(back.idx, Thing::Line)]));
     }
@@ -87,28 +126,49 @@ fn spill(subject: &Subject<'_>, own: &[Place], places: &[Place]) -> Finding {
 fn free_register(subject: &Subject<'_>) -> Option<Reg> {
     let conventions = subject.function.isa.conventions();
     let is_used = |reg: &Reg| {
-        let touches = |it: &Instruction| it.reads.iter().any(|it| it.reg == *reg) || it.writes.iter().any(|it| it.reg == *reg);
+        let touches = |instruction: &Instruction| {
+            instruction.reads.iter().any(|read| read.reg == *reg)
+                || instruction.writes.iter().any(|write| write.reg == *reg)
+        };
         subject.function.instructions.iter().any(touches)
     };
     // Most of Thumb's short instructions know eight registers.
     let is_short = subject.function.isa == Isa::T32 && !subject.has_wide_words();
-    let is_general =
-        |reg: &&Reg| **reg != conventions.stack_pointer && Some(**reg) != conventions.frame_pointer && (!is_short || reg.0 < 8);
+    let is_general = |reg: &&Reg| {
+        **reg != conventions.stack_pointer
+            && Some(**reg) != conventions.frame_pointer
+            && (!is_short || reg.0 < 8)
+    };
     conventions.saved.iter().filter(is_general).find(|it| !is_used(it)).copied()
 }
 
 /// `own` are the slots of one instruction.
 fn reload(subject: &Subject<'_>, own: &[Place], places: &[Place]) -> Finding {
     let place = &own[0];
-    let before = places.iter().rev().find(|it| it.slot == place.slot && it.kind == spills::Kind::Spill && it.idx < place.idx);
+    let before = places
+        .iter()
+        .rev()
+        .find(|it| it.slot == place.slot && it.kind == spills::Kind::Spill && it.idx < place.idx);
     let mut why = "the value was spilled".to_owned();
-    if let Some(store) = before.filter(|it| own.len() == 1 && subject.is_straight(it.idx, place.idx)) {
-        let data: Vec<Reg> = subject.at(store.idx).reads.iter().filter(|it| it.role == Role::Data).map(|it| it.reg).collect();
+    if let Some(store) =
+        before.filter(|before| own.len() == 1 && subject.is_straight(before.idx, place.idx))
+    {
+        let data: Vec<Reg> = subject
+            .at(store.idx)
+            .reads
+            .iter()
+            .filter(|read| read.role == Role::Data)
+            .map(|read| read.reg)
+            .collect();
         // Of several registers it is not said which.
         if let [data] = data[..]
             && subject.is_kept(data, store.idx, place.idx)
         {
-            why = format!("{} still holds the value that {} stored", subject.name(data), subject.named(store.idx));
+            why = format!(
+                "{} still holds the value that {} stored",
+                subject.name(data),
+                subject.named(store.idx)
+            );
         }
     }
     subject.finding(place.idx, Kind::Reload, why)
@@ -121,39 +181,63 @@ fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let calls: Vec<usize> = (0..subject.function.instructions.len())
         .filter(|&idx| matches!(subject.at(idx).flow, Flow::Call { .. } | Flow::LastCall))
         .collect();
-    let Some(&cold) = calls.first().filter(|_| calls.iter().all(|&idx| !subject.is_hot[idx])) else { return };
+    let Some(&cold) = calls.first().filter(|_| calls.iter().all(|&idx| !subject.is_hot[idx]))
+    else {
+        return;
+    };
     let saves_link = |idx: &usize| {
         let instruction = subject.at(*idx);
-        let is_save = instruction.accesses.iter().any(|it| it.is_store && it.base == Some(conventions.stack_pointer));
+        let is_save = instruction
+            .accesses
+            .iter()
+            .any(|access| access.is_store && access.base == Some(conventions.stack_pointer));
         is_save
             && matches!(instruction.class, Class::StoreMultiple | Class::Store | Class::StoreDouble)
             && super::reads_as(instruction, link, Role::Data)
     };
     let hot = (0..subject.function.instructions.len()).filter(|&idx| subject.is_hot[idx]);
     if let Some(save) = hot.into_iter().find(saves_link) {
-        let named = subject.function.callees.get(&subject.at(cold).address).map(|it| shown(it));
+        let named =
+            subject.function.callees.get(&subject.at(cold).address).map(|callee| shown(callee));
         let callee = named.as_deref().unwrap_or("another function");
-        let mut names: Vec<Option<&String>> = calls.iter().map(|it| subject.function.callees.get(&subject.at(*it).address)).collect();
+        let mut names: Vec<Option<&String>> = calls
+            .iter()
+            .map(|call| subject.function.callees.get(&subject.at(*call).address))
+            .collect();
         names.dedup();
         let why = match names.len() {
-            1 => format!("only the call to `{callee}`, off the hot path, needs the return address kept"),
-            _ => format!("only calls off the hot path, as that to `{callee}`, need the return address kept"),
+            1 => format!(
+                "only the call to `{callee}`, off the hot path, needs the return address kept"
+            ),
+            _ => format!(
+                "only calls off the hot path, as that to `{callee}`, need the return address kept"
+            ),
         };
         let mut finding = subject.finding(save, Kind::Spill, why);
-        // Compilers call what never returns so that a debugger sees from where; and what only they call nobody writes.
+        // Compilers call what never returns so that a debugger sees from where; and what only they
+        // call nobody writes.
         let is_last = subject.at(cold).flow == Flow::LastCall;
-        let edit = match callee.starts_with("__") || !calls.iter().all(|it| ends_behind(subject, *it)) {
+        let edit = match callee.starts_with("__")
+            || !calls.iter().all(|it| ends_behind(subject, *it))
+        {
             true => APART.to_owned(),
             false => format!("end that way with `return {callee}(..)`, so that it becomes a jump"),
         };
-        let called = callee.split(['(', '<', '.']).next().unwrap_or_default().rsplit("::").next().unwrap_or_default();
+        let called = callee
+            .split(['(', '<', '.'])
+            .next()
+            .unwrap_or_default()
+            .rsplit("::")
+            .next()
+            .unwrap_or_default();
         finding.edit = (!is_last).then(|| Edit::on(edit, [(cold, Thing::Name(called.to_owned()))]));
         findings.push(finding);
     }
 }
 
-/// Behind the call at `idx` nothing is left but the way out: no store, no other call, no result, no change of the system's state, no branch
-/// that may go two ways. Or nothing at all: the callee does not come back.
+/// Behind the call at `idx` nothing is left but the way out: no store, no other call, no result,
+/// no change of the system's state, no branch that may go two ways. Or nothing at all: the callee
+/// does not come back.
 fn ends_behind(subject: &Subject<'_>, idx: usize) -> bool {
     let function = subject.function;
     let mut seen = BTreeSet::new();
@@ -161,10 +245,11 @@ fn ends_behind(subject: &Subject<'_>, idx: usize) -> bool {
     while at < function.instructions.len() && seen.insert(at) {
         let instruction = subject.at(at);
         let results = function.isa.conventions().results;
-        let is_work = instruction.accesses.iter().any(|it| it.is_store)
+        let is_work = instruction.accesses.iter().any(|access| access.is_store)
             || instruction.is_guarded() && instruction.flow != Flow::Next
             || matches!(instruction.class, Class::System | Class::Atomic)
-            || instruction.flow == Flow::Next && instruction.writes.iter().any(|it| results.contains(&it.reg));
+            || instruction.flow == Flow::Next
+                && instruction.writes.iter().any(|write| results.contains(&write.reg));
         match instruction.flow {
             Flow::Return if !is_work => return true,
             Flow::Next if !is_work => at += 1,
@@ -195,7 +280,12 @@ mod tests {
     fn findings(words: &[u32], cold: &[usize]) -> Vec<Finding> {
         let function = function(words);
         let is_hot = (0..words.len()).map(|idx| !cold.contains(&idx)).collect();
-        let subject = Subject { bits: Bits::of(&function), function: &function, is_hot, callees: Default::default() };
+        let subject = Subject {
+            bits: Bits::of(&function),
+            function: &function,
+            is_hot,
+            callees: Default::default(),
+        };
         super::super::needed(&subject)
     }
 
@@ -218,26 +308,49 @@ mod tests {
         // cmp r0, #0; beq to the end; a cold call and reload
         let words = [PUSH, DOWN, STORE, 0xe350_0000, 0x0a00_0002, CALL, LOAD, 0xe1a0_0000, UP, POP];
         let all = findings(&words, &[5, 6, 7]);
-        let spill = all.iter().find(|it| it.kind == Kind::Spill && it.idx == 2).expect("there is a spill");
-        assert_eq!(spill.why, "the value is only needed back off the hot path: the store could stand there");
-        let save = all.iter().find(|it| it.kind == Kind::Spill && it.idx == 0).expect("the entry saves the return address");
-        assert_eq!(save.why, "only the call to `another function`, off the hot path, needs the return address kept");
+        let spill =
+            all.iter().find(|it| it.kind == Kind::Spill && it.idx == 2).expect("there is a spill");
+        assert_eq!(
+            spill.why,
+            "the value is only needed back off the hot path: the store could stand there"
+        );
+        let save = all
+            .iter()
+            .find(|it| it.kind == Kind::Spill && it.idx == 0)
+            .expect("the entry saves the return address");
+        assert_eq!(
+            save.why,
+            "only the call to `another function`, off the hot path, needs the return address kept"
+        );
     }
 
     /// No register is missing where zero is stored.
     #[test]
     fn zero_needs_no_register() {
-        let why = |isa: Isa, words: &[u32]| found_on(isa, words).into_iter().find(|it| it.1 == Kind::Spill).map(|it| it.2);
+        let why = |isa: Isa, words: &[u32]| {
+            found_on(isa, words).into_iter().find(|pair| pair.1 == Kind::Spill).map(|pair| pair.2)
+        };
         let missing = Some("there was no register for the value");
-        let free = |it: Option<&str>| it.is_some_and(|it| it.starts_with("the value is in the frame, though "));
-        let zero = Some("it is zero, which is always in a register: a part of an object in the frame");
+        let free = |option: Option<&str>| {
+            option.is_some_and(|text| text.starts_with("the value is in the frame, though "))
+        };
+        let zero =
+            Some("it is zero, which is always in a register: a part of an object in the frame");
         // sub sp, sp, #16; str xzr, [sp, #8]; ldr x0, [sp, #8]; add sp, sp, #16; ret
-        let a64 = |store: u32| why(Isa::A64, &[0xd100_43ff, store, 0xf940_07e0, 0x9100_43ff, 0xd65f_03c0]);
+        let a64 = |store: u32| {
+            why(Isa::A64, &[0xd100_43ff, store, 0xf940_07e0, 0x9100_43ff, 0xd65f_03c0])
+        };
         assert_eq!((a64(0xf900_07ff).as_deref(), free(a64(0xf900_07e1).as_deref())), (zero, true));
         // addi sp, sp, -16; sd zero, 8(sp); ld a0, 8(sp); addi sp, sp, 16; ret
-        let rv64 = |store: u32| why(Isa::Riscv64, &[0xff01_0113, store, 0x0081_3503, 0x0101_0113, 0x0000_8067]);
-        assert_eq!((rv64(0x0001_3423).as_deref(), free(rv64(0x00b1_3423).as_deref())), (zero, true));
-        // A register is only missing where all of them are used: push {r4-r11, lr}; sub sp, sp, #8; str r3, [sp, #4]; add r4, r5, r6, ..
+        let rv64 = |store: u32| {
+            why(Isa::Riscv64, &[0xff01_0113, store, 0x0081_3503, 0x0101_0113, 0x0000_8067])
+        };
+        assert_eq!(
+            (rv64(0x0001_3423).as_deref(), free(rv64(0x00b1_3423).as_deref())),
+            (zero, true)
+        );
+        // A register is only missing where all of them are used: push {r4-r11, lr}; sub sp, sp, #8;
+        // str r3, [sp, #4]; add r4, r5, r6, ..
         let all = |words: [u32; 3]| {
             let a32 = [&[0xe92d_4ff0, DOWN, STORE], &words[..], &[LOAD, UP, 0xe8bd_8ff0]].concat();
             why(Isa::A32, &a32)
@@ -246,24 +359,31 @@ mod tests {
         assert_eq!(all([0xe085_4006, 0xe088_7009, 0xe08b_a004]).as_deref(), missing);
     }
 
-    /// `return` in place of a call leaves the function: it is advised only where nothing else is left to do.
+    /// `return` in place of a call leaves the function: it is advised only where nothing else is
+    /// left to do.
     #[test]
     fn only_a_call_that_comes_last_becomes_a_return() {
         let edit = |words: &[u32], cold: &[usize]| {
             let all = findings(words, cold);
-            let save = all.iter().find(|it| it.kind == Kind::Spill && it.idx == 0).expect("the entry saves the return address");
+            let save = all
+                .iter()
+                .find(|it| it.kind == Kind::Spill && it.idx == 0)
+                .expect("the entry saves the return address");
             save.edit.clone().expect("there is one").text
         };
-        let is_return = |it: &str| it.starts_with("end that way with `return another function(..)`");
+        let is_return =
+            |text: &str| text.starts_with("end that way with `return another function(..)`");
         // cmp r0, #0; beq 4; pop; 4: bl; pop
         let words = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, POP];
         assert!(is_return(&edit(&words, &[4, 5])));
         // The cold path goes back: in a loop, before a store, before another call.
-        let looped = [PUSH, 0xe350_0000, 0x0a00_0002, 0xe250_0001, 0x1aff_fffb, POP, CALL, 0xeaff_fff8];
+        let looped =
+            [PUSH, 0xe350_0000, 0x0a00_0002, 0xe250_0001, 0x1aff_fffb, POP, CALL, 0xeaff_fff8];
         assert!(!is_return(&edit(&looped, &[6, 7])), "{}", edit(&looped, &[6, 7]));
         let stored = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, 0xe584_0000, POP];
         assert!(!is_return(&edit(&stored, &[4, 5, 6])));
-        // The function's own result, and interrupts that are let in again: mov r0, r4, and msr cpsr_c, r4
+        // The function's own result, and interrupts that are let in again: mov r0, r4, and msr
+        // cpsr_c, r4
         let result = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, 0xe1a0_0004, POP];
         assert!(!is_return(&edit(&result, &[4, 5, 6])));
         let system = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, 0xe121_f004, POP];
@@ -277,21 +397,32 @@ mod tests {
         let named = |words: &[u32], names: [(u64, &str); 2]| {
             let mut function = function(words);
             function.callees = names.map(|(at, name)| (at, name.to_owned())).into();
-            let is_hot = (0..words.len()).map(|it| it < 4).collect();
-            let subject = Subject { bits: Bits::of(&function), function: &function, is_hot, callees: Default::default() };
-            let save = super::super::needed(&subject).into_iter().find(|it| it.kind == Kind::Spill && it.idx == 0);
+            let is_hot = (0..words.len()).map(|idx| idx < 4).collect();
+            let subject = Subject {
+                bits: Bits::of(&function),
+                function: &function,
+                is_hot,
+                callees: Default::default(),
+            };
+            let save = super::super::needed(&subject)
+                .into_iter()
+                .find(|it| it.kind == Kind::Spill && it.idx == 0);
             save.expect("the entry saves the return address").why
         };
         let words = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, CALL, POP];
         let several = "only calls off the hot path, as that to `a`, need the return address kept";
         assert_eq!(named(&words, [(16, "a"), (20, "b")]), several);
-        assert_eq!(named(&words, [(16, "a"), (20, "a")]), "only the call to `a`, off the hot path, needs the return address kept");
+        assert_eq!(
+            named(&words, [(16, "a"), (20, "a")]),
+            "only the call to `a`, off the hot path, needs the return address kept"
+        );
     }
 
     /// AArch64 saves one or two registers at a time.
     #[test]
     fn what_is_kept_for_the_caller_is_no_spill() {
-        // stp x29, x30, [sp, #-48]!; stp x19, x20, [sp, #16]; str x21, [sp, #32]; bl; the same back; ret
+        // stp x29, x30, [sp, #-48]!; stp x19, x20, [sp, #16]; str x21, [sp, #32]; bl; the same
+        // back; ret
         let words = [
             0xa9bd_7bfd,
             0xa901_53f3,
@@ -311,29 +442,71 @@ mod tests {
             assert!(places_on(Isa::A64, &words, kind).is_empty(), "{kind:?}");
         }
         // The same store of a value of the function's own is one: mov x21, x2 comes first.
-        let own = [0xa9bd_7bfd, 0xaa02_03f5, 0xf900_13f5, 0x9400_0100, 0xf940_13f5, 0xaa15_03e0, 0xa8c3_7bfd, 0xd65f_03c0];
-        assert_eq!((places_on(Isa::A64, &own, Kind::Spill), places_on(Isa::A64, &own, Kind::Reload)), (vec![2], vec![4]));
+        let own = [
+            0xa9bd_7bfd,
+            0xaa02_03f5,
+            0xf900_13f5,
+            0x9400_0100,
+            0xf940_13f5,
+            0xaa15_03e0,
+            0xa8c3_7bfd,
+            0xd65f_03c0,
+        ];
+        assert_eq!(
+            (places_on(Isa::A64, &own, Kind::Spill), places_on(Isa::A64, &own, Kind::Reload)),
+            (vec![2], vec![4])
+        );
     }
 
     /// A table may lead to any line, but not to those that make the frame.
     #[test]
     fn what_is_kept_for_the_caller_of_a_switch_is_no_spill() {
-        // sub sp, sp, #16; str x19, [sp, #8]; mov x19, x0; br x1; add x0, x19, #1; ldr x19, [sp, #8]; add sp, sp, #16; ret
-        let a64 = [0xd100_43ff, 0xf900_07f3, 0xaa00_03f3, 0xd61f_0020, 0x9100_0660, 0xf940_07f3, 0x9100_43ff, 0xd65f_03c0];
-        // addi sp, sp, -16; sd s0, 8(sp); mv s0, a0; jr a1; addi a0, s0, 1; ld s0, 8(sp); addi sp, sp, 16; ret
-        let rv64 = [0xff01_0113, 0x0081_3423, 0x0005_0413, 0x0005_8067, 0x0014_0513, 0x0081_3403, 0x0101_0113, 0x0000_8067];
+        // sub sp, sp, #16; str x19, [sp, #8]; mov x19, x0; br x1; add x0, x19, #1; ldr x19, [sp,
+        // #8]; add sp, sp, #16; ret
+        let a64 = [
+            0xd100_43ff,
+            0xf900_07f3,
+            0xaa00_03f3,
+            0xd61f_0020,
+            0x9100_0660,
+            0xf940_07f3,
+            0x9100_43ff,
+            0xd65f_03c0,
+        ];
+        // addi sp, sp, -16; sd s0, 8(sp); mv s0, a0; jr a1; addi a0, s0, 1; ld s0, 8(sp); addi sp,
+        // sp, 16; ret
+        let rv64 = [
+            0xff01_0113,
+            0x0081_3423,
+            0x0005_0413,
+            0x0005_8067,
+            0x0014_0513,
+            0x0081_3403,
+            0x0101_0113,
+            0x0000_8067,
+        ];
         for kind in [Kind::Spill, Kind::Reload] {
-            assert!(places_on(Isa::A64, &a64, kind).is_empty() && places_on(Isa::Riscv64, &rv64, kind).is_empty(), "{kind:?}");
+            assert!(
+                places_on(Isa::A64, &a64, kind).is_empty()
+                    && places_on(Isa::Riscv64, &rv64, kind).is_empty(),
+                "{kind:?}"
+            );
         }
     }
 
     /// A register of floating point that comes back as it went.
     #[test]
     fn what_is_kept_of_floating_point_is_no_spill() {
-        // addi sp, sp, -16; fsd fs0, 8(sp); fmv.d fs0, fa0; fmv.d fa0, fs0; fld fs0, 8(sp); addi sp, sp, 16; ret
-        let rv64 = |load: u32| [0xff01_0113, 0x0081_3427, 0x22a5_0453, 0x2284_0553, load, 0x0101_0113, 0x0000_8067];
-        // sub sp, sp, #16; str d8, [sp, #8]; fmov d8, d0; fmov d0, d8; ldr d8, [sp, #8]; add sp, sp, #16; ret
-        let a64 = |load: u32| [0xd100_43ff, 0xfd00_07e8, 0x1e60_4008, 0x1e60_4100, load, 0x9100_43ff, 0xd65f_03c0];
+        // addi sp, sp, -16; fsd fs0, 8(sp); fmv.d fs0, fa0; fmv.d fa0, fs0; fld fs0, 8(sp); addi
+        // sp, sp, 16; ret
+        let rv64 = |load: u32| {
+            [0xff01_0113, 0x0081_3427, 0x22a5_0453, 0x2284_0553, load, 0x0101_0113, 0x0000_8067]
+        };
+        // sub sp, sp, #16; str d8, [sp, #8]; fmov d8, d0; fmov d0, d8; ldr d8, [sp, #8]; add sp,
+        // sp, #16; ret
+        let a64 = |load: u32| {
+            [0xd100_43ff, 0xfd00_07e8, 0x1e60_4008, 0x1e60_4100, load, 0x9100_43ff, 0xd65f_03c0]
+        };
         for kind in [Kind::Spill, Kind::Reload] {
             assert!(places_on(Isa::Riscv64, &rv64(0x0081_3407), kind).is_empty(), "{kind:?}");
             assert!(places_on(Isa::A64, &a64(0xfd40_07e8), kind).is_empty(), "{kind:?}");

@@ -65,7 +65,8 @@ struct Piece {
     next: Number,
     values: HashMap<Reg, Number>,
     computed: HashMap<Key, (Number, usize)>,
-    /// Stores, and what else may have changed what was loaded before, with the bytes that they write if they are known.
+    /// Stores, and what else may have changed what was loaded before, with the bytes that they
+    /// write if they are known.
     changes: Vec<(usize, Option<Bytes>)>,
 }
 
@@ -80,7 +81,7 @@ struct Bytes {
 impl Bytes {
     /// None of these bytes is one of the others: both lie at a known distance from one value.
     fn is_apart(self, other: Bytes) -> bool {
-        let end = |it: Bytes| it.disp.saturating_add(i64::from(it.width));
+        let end = |bytes: Bytes| bytes.disp.saturating_add(i64::from(bytes.width));
         self.base == other.base && (end(self) <= other.disp || end(other) <= self.disp)
     }
 }
@@ -108,26 +109,46 @@ impl Piece {
         }
     }
 
-    fn step(&mut self, subject: &Subject<'_>, own: &BTreeSet<usize>, idx: usize) -> Option<Finding> {
+    fn step(
+        &mut self,
+        subject: &Subject<'_>,
+        own: &BTreeSet<usize>,
+        idx: usize,
+    ) -> Option<Finding> {
         let instruction = subject.at(idx);
         let key = self.key(subject, idx);
         let bits = subject.function.isa.conventions().bits;
-        let copied =
-            instruction.operation.filter(|it| !instruction.is_guarded() && it.width == bits).and_then(moved).map(|from| self.value(from));
-        let written: Vec<Option<Bytes>> =
-            instruction.accesses.iter().filter(|it| it.is_store).map(|it| self.bytes(it.base.filter(|_| it.index.is_none()), it)).collect();
+        let copied = instruction
+            .operation
+            .filter(|operation| !instruction.is_guarded() && operation.width == bits)
+            .and_then(moved)
+            .map(|from| self.value(from));
+        let written: Vec<Option<Bytes>> = instruction
+            .accesses
+            .iter()
+            .filter(|access| access.is_store)
+            .map(|access| self.bytes(access.base.filter(|_| access.index.is_none()), access))
+            .collect();
         let stored = stored(subject, idx).map(|reg| self.value(reg));
-        let known = key.as_ref().and_then(|it| self.computed.get(it).copied());
-        let store = known.and_then(|(_, before)| self.change(own, before, idx, key.as_ref()?.bytes()?));
+        let known = key.as_ref().and_then(|key| self.computed.get(key).copied());
+        let store =
+            known.and_then(|(_, before)| self.change(own, before, idx, key.as_ref()?.bytes()?));
         // What a store may have changed may be another value.
-        let number = copied.or(known.filter(|_| store.is_none()).map(|it| it.0)).unwrap_or_else(|| self.fresh());
-        // What comes back from the frame was no longer in its register: it is a reload, or what is kept for the caller.
-        let is_stored = |at: usize| subject.at(at).accesses.iter().any(|it| it.is_store);
-        let comes_back = |before: usize| own.contains(&idx) && own.contains(&before) && is_stored(before);
-        let finding =
-            known.filter(|it| !comes_back(it.1) && !is_by_frame(subject, idx)).map(|(_, before)| again(subject, idx, before, store));
+        let number = copied
+            .or(known.filter(|_| store.is_none()).map(|known| known.0))
+            .unwrap_or_else(|| self.fresh());
+        // What comes back from the frame was no longer in its register: it is a reload, or what is
+        // kept for the caller.
+        let is_stored = |at: usize| subject.at(at).accesses.iter().any(|access| access.is_store);
+        let comes_back =
+            |before: usize| own.contains(&idx) && own.contains(&before) && is_stored(before);
+        let finding = known
+            .filter(|known| !comes_back(known.1) && !is_by_frame(subject, idx))
+            .map(|(_, before)| again(subject, idx, before, store));
         for write in &instruction.writes {
-            let is_result = instruction.operation.and_then(|it| it.result) == Some(write.reg) && !instruction.is_guarded();
+            let is_result = instruction.operation.and_then(|operation| operation.result)
+                == Some(write.reg)
+                && !instruction.is_guarded();
             let number = if is_result { number } else { self.fresh() };
             self.values.insert(write.reg, number);
         }
@@ -139,12 +160,15 @@ impl Piece {
             self.values.clear();
         }
         for bytes in written.iter().flatten() {
-            self.computed.retain(|key, _| key.bytes().is_none_or(|it| it.base != bytes.base || it.is_apart(*bytes)));
+            self.computed.retain(|key, _| {
+                key.bytes().is_none_or(|byte| byte.base != bytes.base || byte.is_apart(*bytes))
+            });
         }
         if let (Some(number), [Some(bytes)]) = (stored, &written[..]) {
             let Bytes { base, disp, width } = *bytes;
             for is_signed in [false, true] {
-                self.computed.insert(Key::Load { base, disp, width, is_signed, to: bits }, (number, idx));
+                self.computed
+                    .insert(Key::Load { base, disp, width, is_signed, to: bits }, (number, idx));
             }
         }
         self.changes.extend(written.into_iter().map(|it| (idx, it)));
@@ -169,14 +193,27 @@ impl Piece {
         if let Op::Load { is_signed } = operation.op {
             let [access] = instruction.accesses[..] else { return None };
             let base = access.base.filter(|_| access.index.is_none())?;
-            // A loaded register that is its own base is another value afterwards; the key is of before.
+            // A loaded register that is its own base is another value afterwards; the key is of
+            // before.
             let base = self.value(base);
-            return Some(Key::Load { base, disp: access.disp, width: access.width, is_signed, to: operation.width });
+            return Some(Key::Load {
+                base,
+                disp: access.disp,
+                width: access.width,
+                is_signed,
+                to: operation.width,
+            });
         }
-        let trivial = matches!(operation.a, Value::Const(_)) && (operation.op == Op::Not || matches!(operation.b, Value::Const(_)));
-        let reads_flags = instruction.reads.iter().any(|it| subject.is_flag(it.reg));
+        let trivial = matches!(operation.a, Value::Const(_))
+            && (operation.op == Op::Not || matches!(operation.b, Value::Const(_)));
+        let reads_flags = instruction.reads.iter().any(|read| subject.is_flag(read.reg));
         let stack = subject.function.isa.conventions().stack_pointer;
-        if trivial || operation.op == Op::Move || moved(operation).is_some() || reads_flags || result == stack {
+        if trivial
+            || operation.op == Op::Move
+            || moved(operation).is_some()
+            || reads_flags
+            || result == stack
+        {
             return None;
         }
         let (a, b) = (self.part(operation.a), self.part(operation.b));
@@ -184,23 +221,43 @@ impl Piece {
     }
 
     /// The last of those behind `before` that may have changed these bytes, which `idx` loads.
-    fn change(&self, own: &BTreeSet<usize>, before: usize, idx: usize, loaded: Bytes) -> Option<usize> {
+    fn change(
+        &self,
+        own: &BTreeSet<usize>,
+        before: usize,
+        idx: usize,
+        loaded: Bytes,
+    ) -> Option<usize> {
         // What is spilled changes no object: there is no other pointer to the frame.
         let is_elsewhere = |at: usize| own.contains(&at) && !own.contains(&idx);
-        let may_change = |at: usize, written: Option<Bytes>| !is_elsewhere(at) && !written.is_some_and(|written| written.is_apart(loaded));
-        self.changes.iter().rev().take_while(|(at, _)| *at > before).find(|(at, it)| may_change(*at, *it)).map(|(at, _)| *at)
+        let may_change = |at: usize, written: Option<Bytes>| {
+            !is_elsewhere(at) && !written.is_some_and(|written| written.is_apart(loaded))
+        };
+        self.changes
+            .iter()
+            .rev()
+            .take_while(|(at, _)| *at > before)
+            .find(|(at, it)| may_change(*at, *it))
+            .map(|(at, _)| *at)
     }
 }
 
 /// The finding that `idx` computes what `before` did, unless `store` changed it.
 fn again(subject: &Subject<'_>, idx: usize, before: usize, store: Option<usize>) -> Finding {
     let is_load = !subject.at(idx).accesses.is_empty();
-    let mut finding = subject.finding(idx, Kind::ComputedTwice, format!("{} has it already", subject.named(before)));
+    let mut finding = subject.finding(
+        idx,
+        Kind::ComputedTwice,
+        format!("{} has it already", subject.named(before)),
+    );
     if let Some(store) = store {
         finding.why += ", but a store came between";
-        finding.prevents = Some(format!("{} may change the object: the compiler cannot know that it does not", subject.named(store)));
+        finding.prevents = Some(format!(
+            "{} may change the object: the compiler cannot know that it does not",
+            subject.named(store)
+        ));
     }
-    let was_stored = subject.at(before).accesses.iter().any(|it| it.is_store);
+    let was_stored = subject.at(before).accesses.iter().any(|access| access.is_store);
     // What is computed again no line shows.
     if !is_load {
         return finding;
@@ -208,27 +265,42 @@ fn again(subject: &Subject<'_>, idx: usize, before: usize, store: Option<usize>)
     let what = if was_stored { "value" } else { "load" };
     let edit = match (subject.line(before), subject.line(idx)) {
         (Some(first), Some(second)) if first != second => {
-            format!("put the {what} of line {first} into a local variable and use it on line {second} too")
+            format!(
+                "put the {what} of line {first} into a local variable and use it on line {second} too"
+            )
         }
-        (_, Some(line)) => format!("put the {what} into a local variable before line {line} and use it there twice"),
+        (_, Some(line)) => format!(
+            "put the {what} into a local variable before line {line} and use it there twice"
+        ),
         _ => format!("keep the {what} in a register"),
     };
-    finding.edit = Some(Edit::on(edit + ", unless the object is `volatile`", [(idx, Thing::LoadOf(before))]));
+    finding.edit =
+        Some(Edit::on(edit + ", unless the object is `volatile`", [(idx, Thing::LoadOf(before))]));
     finding
 }
 
-/// It loads by a register that only ever points into the frame, whatever the conventions call it: a spill slot, of which no line shows a load.
+/// It loads by a register that only ever points into the frame, whatever the conventions call it: a
+/// spill slot, of which no line shows a load.
 fn is_by_frame(subject: &Subject<'_>, idx: usize) -> bool {
     let stack = subject.function.isa.conventions().stack_pointer;
     let [access] = subject.at(idx).accesses[..] else { return false };
-    let Some(base) = access.base.filter(|it| *it != stack && access.index.is_none()) else { return false };
-    let from_stack = |operation: Operation| matches!(operation.op, Op::Move | Op::Add | Op::Sub) && operation.a == Value::Reg(stack);
+    let Some(base) = access.base.filter(|base| *base != stack && access.index.is_none()) else {
+        return false;
+    };
+    let from_stack = |operation: Operation| {
+        matches!(operation.op, Op::Move | Op::Add | Op::Sub) && operation.a == Value::Reg(stack)
+    };
     let all = subject.function.instructions.iter();
     // What comes back for the caller is loaded by the stack pointer.
-    let mut writers = all.filter(|it| it.writes.iter().any(|it| it.reg == base) && it.accesses.iter().all(|it| it.base != Some(stack)));
-    let moves = |operation: Operation| operation.a == Value::Reg(base) && matches!(operation.b, Value::Const(_));
+    let mut writers = all.filter(|instruction| {
+        instruction.writes.iter().any(|write| write.reg == base)
+            && instruction.accesses.iter().all(|access| access.base != Some(stack))
+    });
+    let moves = |operation: Operation| {
+        operation.a == Value::Reg(base) && matches!(operation.b, Value::Const(_))
+    };
     let mut is_made = false;
-    let is_kept = writers.all(|it| match it.operation {
+    let is_kept = writers.all(|writer| match writer.operation {
         Some(operation) if from_stack(operation) => {
             is_made = true;
             true
@@ -242,17 +314,20 @@ fn is_by_frame(subject: &Subject<'_>, idx: usize) -> bool {
 fn stored(subject: &Subject<'_>, idx: usize) -> Option<Reg> {
     let instruction = subject.at(idx);
     let [access] = instruction.accesses[..] else { return None };
-    let mut data = instruction.reads.iter().filter(|it| it.role == Role::Data);
+    let mut data = instruction.reads.iter().filter(|read| read.role == Role::Data);
     let (Some(read), None) = (data.next(), data.next()) else { return None };
-    let is_whole = u64::from(access.width) * 8 == u64::from(subject.function.isa.conventions().bits);
-    (access.is_store && is_whole && instruction.class == Class::Store && !instruction.is_guarded()).then_some(read.reg)
+    let is_whole =
+        u64::from(access.width) * 8 == u64::from(subject.function.isa.conventions().bits);
+    (access.is_store && is_whole && instruction.class == Class::Store && !instruction.is_guarded())
+        .then_some(read.reg)
 }
 
 /// The register that is only copied: by a move, or by adding nothing, as RISC-V moves.
 fn moved(operation: Operation) -> Option<Reg> {
     match (operation.op, operation.a, operation.b) {
         (Op::Move, Value::Reg(from), _) => Some(from),
-        (Op::Add | Op::Or, Value::Reg(from), Value::Const(0)) | (Op::Add | Op::Or, Value::Const(0), Value::Reg(from)) => Some(from),
+        (Op::Add | Op::Or, Value::Reg(from), Value::Const(0))
+        | (Op::Add | Op::Or, Value::Const(0), Value::Reg(from)) => Some(from),
         _ => None,
     }
 }
@@ -295,31 +370,56 @@ mod tests {
 
     #[test]
     fn what_is_spilled_between_changes_no_object() {
-        let why = |words: &[u32]| found(words).iter().find(|it| it.1 == Kind::ComputedTwice).map(|it| it.2.clone());
-        // sub sp, sp, #8; ldr r3, [r0, #8]; str r3, [sp, #4]; ldr r2, [r0, #8]; add r0, r3, r2; add sp, sp, #8
+        let why = |words: &[u32]| {
+            found(words)
+                .iter()
+                .find(|pair| pair.1 == Kind::ComputedTwice)
+                .map(|pair| pair.2.clone())
+        };
+        // sub sp, sp, #8; ldr r3, [r0, #8]; str r3, [sp, #4]; ldr r2, [r0, #8]; add r0, r3, r2; add
+        // sp, sp, #8
         let spilled = |store: u32| [0xe24d_d008, NEXT3, store, NEXT2, SUM, 0xe28d_d008, RETURN];
         let kept = why(&spilled(0xe58d_3004));
         assert_eq!(kept.as_deref(), Some("`ldr r3, [r0, #8]` at 0x4 has it already"));
-        // A slot below an object whose address is known is none of it: add r1, sp, #8; str r3, [sp, #4].
+        // A slot below an object whose address is known is none of it: add r1, sp, #8; str r3, [sp,
+        // #4].
         let below = [0xe24d_d010, 0xe28d_1008, NEXT3, 0xe58d_3004, NEXT2, SUM, 0xe28d_d010, RETURN];
         assert_eq!(why(&below).as_deref(), Some("`ldr r3, [r0, #8]` at 0x8 has it already"));
-        // Above the frame are the caller's objects: str r3, [sp, #12]. And the address of the frame may be known: mov r1, sp.
-        assert!(why(&spilled(0xe58d_300c)).is_some_and(|it| it.ends_with("a store came between")));
+        // Above the frame are the caller's objects: str r3, [sp, #12]. And the address of the frame
+        // may be known: mov r1, sp.
+        assert!(
+            why(&spilled(0xe58d_300c)).is_some_and(|why| why.ends_with("a store came between"))
+        );
         let known = [0xe24d_d008, 0xe1a0_100d, NEXT3, 0xe58d_3004, NEXT2, SUM, 0xe28d_d008, RETURN];
-        assert!(why(&known).is_some_and(|it| it.ends_with("a store came between")));
-        // A slot that is loaded twice with another between: ldr r3, [sp]; str r1, [sp, r2]; ldr r2, [sp].
+        assert!(why(&known).is_some_and(|why| why.ends_with("a store came between")));
+        // A slot that is loaded twice with another between: ldr r3, [sp]; str r1, [sp, r2]; ldr r2,
+        // [sp].
         let slots = [0xe24d_d008, 0xe59d_3000, 0xe78d_1002, 0xe59d_2000, SUM, 0xe28d_d008, RETURN];
-        assert!(why(&slots).is_some_and(|it| it.ends_with("a store came between")), "{:?}", why(&slots));
+        assert!(
+            why(&slots).is_some_and(|why| why.ends_with("a store came between")),
+            "{:?}",
+            why(&slots)
+        );
     }
 
-    /// The register was needed for something else: that is a reload, and no value is computed twice.
+    /// The register was needed for something else: that is a reload, and no
+    /// value is computed twice.
     #[test]
     fn what_comes_back_from_the_frame_is_not_there_already() {
         // sub sp, sp, #8; str r4, [sp, #4]; ldr r4, [r0, #8]; ldr r4, [sp, #4]; add sp, sp, #8
         let kept = [0xe24d_d008, 0xe58d_4004, 0xe590_4008, 0xe59d_4004, 0xe28d_d008, RETURN];
         assert!(places(&kept, Kind::ComputedTwice).is_empty());
-        // sub sp, sp, #48; str x21, [sp, #32]; ldr x21, [x0, #40]; ldrh w0, [x21]; ldr x21, [sp, #32]; add sp, sp, #48; ret
-        let kept = [0xd100_c3ff, 0xf900_13f5, 0xf940_1415, 0x7940_02a0, 0xf940_13f5, 0x9100_c3ff, 0xd65f_03c0];
+        // sub sp, sp, #48; str x21, [sp, #32]; ldr x21, [x0, #40]; ldrh w0, [x21]; ldr x21, [sp,
+        // #32]; add sp, sp, #48; ret
+        let kept = [
+            0xd100_c3ff,
+            0xf900_13f5,
+            0xf940_1415,
+            0x7940_02a0,
+            0xf940_13f5,
+            0x9100_c3ff,
+            0xd65f_03c0,
+        ];
         assert!(places_on(Isa::A64, &kept, Kind::ComputedTwice).is_empty());
         // An object is loaded though it was stored: str r4, [r1, #4]; ldr r0, [r1, #4].
         let object = [0xe581_4004, 0xe591_0004, RETURN];
@@ -328,12 +428,14 @@ mod tests {
 
     #[test]
     fn what_was_stored_is_what_is_loaded() {
-        // ldr r3, [r0, #8]; add r2, r3, #1; str r2, [r0, #8]; ldr r3, [r0, #8]; add r1, r3, #1: another sum.
+        // ldr r3, [r0, #8]; add r2, r3, #1; str r2, [r0, #8]; ldr r3, [r0, #8]; add r1, r3, #1:
+        // another sum.
         let count = [NEXT3, 0xe283_2001, 0xe580_2008, NEXT3, 0xe283_1001, 0xe082_0001, RETURN];
         let all = found(&count);
-        assert_eq!(all.iter().map(|it| it.0).collect::<Vec<_>>(), [3], "{all:?}");
+        assert_eq!(all.iter().map(|pair| pair.0).collect::<Vec<_>>(), [3], "{all:?}");
         assert_eq!(all[0].2, "`str r2, [r0, #8]` at 0x8 has it already");
-        // Nor are sums of what a store may have changed: ldr r3; add r2, r3, #1; str r2, [r1]; ldr r3; add r1, r3, #1.
+        // Nor are sums of what a store may have changed: ldr r3; add r2, r3, #1; str r2, [r1]; ldr
+        // r3; add r1, r3, #1.
         let maybe = [NEXT3, 0xe283_2001, 0xe581_2000, NEXT3, 0xe283_1001, 0xe082_0001, RETURN];
         assert_eq!(places(&maybe, Kind::ComputedTwice), [3]);
     }
@@ -342,8 +444,16 @@ mod tests {
     fn moves_and_constants_are_no_work() {
         // mv a0, s1; mv a1, s1; li a2, 0; li a3, 0
         for word in [[0x0004_8513, 0x0004_8593], [0x0000_0613, 0x0000_0693]] {
-            let [a, b] = word.map(|it: u32| Isa::Riscv64.decode(0, &it.to_le_bytes()).expect("it is one").operation.expect("known"));
-            let is_constant = |it: Operation| matches!((it.a, it.b), (Value::Const(_), Value::Const(_)));
+            let [a, b] = word.map(|number: u32| {
+                Isa::Riscv64
+                    .decode(0, &number.to_le_bytes())
+                    .expect("it is one")
+                    .operation
+                    .expect("known")
+            });
+            let is_constant = |operation: Operation| {
+                matches!((operation.a, operation.b), (Value::Const(_), Value::Const(_)))
+            };
             assert!([a, b].iter().all(|it| moved(*it).is_some() || is_constant(*it)), "{a:?}");
         }
     }
@@ -364,6 +474,9 @@ mod tests {
     #[test]
     fn what_is_entered_from_elsewhere_knows_nothing() {
         // cmp r1, #0; beq to the second load
-        assert!(places(&[0xe351_0000, 0x0a00_0000, NEXT3, NEXT2, SUM, RETURN], Kind::ComputedTwice).is_empty());
+        assert!(
+            places(&[0xe351_0000, 0x0a00_0000, NEXT3, NEXT2, SUM, RETURN], Kind::ComputedTwice)
+                .is_empty()
+        );
     }
 }

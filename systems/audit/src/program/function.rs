@@ -9,7 +9,6 @@ use crate::program::tables::Tables;
 /// A place in the source, in one of the functions that were inlined into each other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct SourceFrame {
-    /// The function.
     pub function: String,
     /// The file, as the debug information names it.
     pub file: String,
@@ -20,19 +19,19 @@ pub struct SourceFrame {
 /// A function, or a piece of plain assembly.
 #[derive(Debug, Clone)]
 pub struct Function {
-    /// Its symbol.
     pub name: String,
-    /// Its instruction set.
     pub isa: Isa,
     /// All instructions, by address; a word that is none is one that touches everything.
     pub instructions: Vec<Instruction>,
-    /// For each instruction the frames it stands in, the innermost first; none without line information.
+    /// For each instruction the frames it stands in, the innermost first;
+    /// none without line information.
     pub frames: Vec<Vec<SourceFrame>>,
     /// The symbols that calls and jumps out of the function go to, by address of the instruction.
     pub callees: BTreeMap<u64, String>,
     /// It lies in a section for code that seldom runs (`.text.unlikely`, `.text.exit`, ...).
     pub is_cold: bool,
-    /// What loads of words beside the code bring, by address of the instruction, where it is known: no linker writes it.
+    /// What loads of words beside the code bring, by address of the instruction, where it is known:
+    /// no linker writes it.
     pub constants: BTreeMap<u64, u32>,
     /// What tables of a kernel say of it.
     pub tables: Tables,
@@ -41,7 +40,7 @@ pub struct Function {
 impl Function {
     /// The instruction at this address, as a place in `instructions`.
     pub fn at(&self, address: u64) -> Option<usize> {
-        self.instructions.binary_search_by_key(&address, |it| it.address).ok()
+        self.instructions.binary_search_by_key(&address, |instruction| instruction.address).ok()
     }
 
     /// The instruction at place `idx` is another one when the kernel runs.
@@ -49,16 +48,24 @@ impl Function {
         self.tables.patch_at(self.instructions[idx].address).is_some()
     }
 
-    /// Where control goes on if the instruction at place `idx` faults, where a table says that: a place, if it is in the function.
+    /// Where control goes on if the instruction at place `idx` faults, where a table says that: a
+    /// place, if it is in the function.
     pub fn fixup(&self, idx: usize) -> Option<Option<usize>> {
         self.tables.fixups.get(&self.instructions[idx].address).map(|to| self.at(*to))
     }
 
-    /// Where the branch at place `idx` goes, as a place in `instructions`; `None` if out of the function.
+    /// Where the branch at place `idx` goes, as a place in `instructions`; `None` if
+    /// out of the function.
     pub fn target(&self, idx: usize) -> Option<usize> {
         match self.instructions[idx].flow {
             Flow::Branch { target, .. } => self.at(target),
-            Flow::Next | Flow::Call { .. } | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Jump | Flow::Stop => None,
+            Flow::Next
+            | Flow::Call { .. }
+            | Flow::LastCall
+            | Flow::Return
+            | Flow::Resume
+            | Flow::Jump
+            | Flow::Stop => None,
         }
     }
 }

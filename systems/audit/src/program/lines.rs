@@ -1,4 +1,5 @@
-//! Where instructions come from: source lines with the functions inlined into each other, from DWARF.
+//! Where instructions come from: source lines with the functions inlined into each other, from
+//! DWARF.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -35,15 +36,24 @@ impl Lines {
     /// The line tables of `file`; damaged ones are as good as none.
     pub fn read(file: &File<'_>, layout: &Layout) -> Lines {
         let none = |why| Lines { context: None, never_return: BTreeSet::new(), missing: Some(why) };
-        let Some(lines) = file.section_by_name(".debug_line").filter(|it| it.size() > 0) else {
+        let Some(lines) = file.section_by_name(".debug_line").filter(|section| section.size() > 0)
+        else {
             return none("the file has no line information; compile with -g to get it");
         };
-        if lines.compressed_file_range().is_ok_and(|it| it.format != object::CompressionFormat::None) {
-            return none("its line information is compressed; `objcopy --decompress-debug-sections` makes it readable");
+        if lines.compressed_file_range().is_ok_and(|compressed_file_range| {
+            compressed_file_range.format != object::CompressionFormat::None
+        }) {
+            return none(
+                "its line information is compressed; `objcopy --decompress-debug-sections` makes it readable",
+            );
         }
-        let order = if file.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
+        let order =
+            if file.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
         let section = |id: gimli::SectionId| -> Result<Section, gimli::Error> {
-            let data = file.section_by_name(id.name()).map(|it| relocate::section_data(file, layout, &it)).unwrap_or_default();
+            let data = file
+                .section_by_name(id.name())
+                .map(|section| relocate::section_data(file, layout, &section))
+                .unwrap_or_default();
             Ok(EndianArcSlice::new(Arc::from(&*data), order))
         };
         let damaged = "its line information is damaged";
@@ -59,13 +69,23 @@ impl Lines {
     /// The frames of the instruction at `address`, the innermost first; none if nothing is known.
     pub fn frames(&self, address: u64) -> Vec<SourceFrame> {
         let Some(context) = &self.context else { return Vec::new() };
-        let Ok(mut found) = context.find_frames(address).skip_all_loads() else { return Vec::new() };
+        let Ok(mut found) = context.find_frames(address).skip_all_loads() else {
+            return Vec::new();
+        };
         let mut frames = Vec::new();
         while let Ok(Some(frame)) = found.next() {
-            let function = frame.function.and_then(|it| it.raw_name().ok().map(|name| shown(&name)));
-            let place = frame.location.and_then(|it| Some((it.file?, it.line.filter(|&line| line > 0)?)));
+            let function = frame
+                .function
+                .and_then(|function| function.raw_name().ok().map(|name| shown(&name)));
+            let place = frame.location.and_then(|location| {
+                Some((location.file?, location.line.filter(|&line| line > 0)?))
+            });
             let Some((file, line)) = place else { continue };
-            frames.push(SourceFrame { function: function.unwrap_or_default(), file: plain(file), line });
+            frames.push(SourceFrame {
+                function: function.unwrap_or_default(),
+                file: plain(file),
+                line,
+            });
             if frames.len() == FRAMES_MAX {
                 break;
             }
@@ -73,8 +93,8 @@ impl Lines {
         frames
     }
 
-    /// One row of the line table is all that the code from `low` to `high` has, as if it came from one statement: a naked function's
-    /// return does, while a compiler's own has a row for itself.
+    /// One row of the line table is all that the code from `low` to `high` has, as if it came from
+    /// one statement: a naked function's return does, while a compiler's own has a row for itself.
     pub fn is_one_row(&self, low: u64, high: u64) -> bool {
         let Some(context) = &self.context else { return false };
         context.find_location_range(low, high).is_ok_and(|rows| rows.take(2).count() == 1)
@@ -96,7 +116,8 @@ fn never_return(dwarf: &gimli::Dwarf<Section>) -> Result<BTreeSet<String>, gimli
     Ok(&never - &others)
 }
 
-/// Calls `found` with the name of each function directly in `node` or in a namespace in it, and whether it is `noreturn`.
+/// Calls `found` with the name of each function directly in `node` or in a namespace in it, and
+/// whether it is `noreturn`.
 fn functions(
     unit: &gimli::UnitRef<'_, Section>,
     node: gimli::EntriesTreeNode<'_, '_, '_, Section>,
@@ -109,27 +130,38 @@ fn functions(
         match entry.tag() {
             gimli::DW_TAG_subprogram => {
                 let linkage = entry.attr_value(gimli::DW_AT_linkage_name)?;
-                let name = if linkage.is_some() { linkage } else { entry.attr_value(gimli::DW_AT_name)? };
-                let is_one = matches!(entry.attr_value(gimli::DW_AT_noreturn)?, Some(gimli::AttributeValue::Flag(true)));
-                if let Some(name) = name.and_then(|it| unit.attr_string(it).ok()) {
+                let name = if linkage.is_some() {
+                    linkage
+                } else {
+                    entry.attr_value(gimli::DW_AT_name)?
+                };
+                let is_one = matches!(
+                    entry.attr_value(gimli::DW_AT_noreturn)?,
+                    Some(gimli::AttributeValue::Flag(true))
+                );
+                if let Some(name) = name.and_then(|name| unit.attr_string(name).ok()) {
                     found(name.to_string_lossy()?.into_owned(), is_one);
                 }
             }
-            gimli::DW_TAG_namespace if depth < FRAMES_MAX => functions(unit, child, depth + 1, found)?,
+            gimli::DW_TAG_namespace if depth < FRAMES_MAX => {
+                functions(unit, child, depth + 1, found)?
+            }
             _ => {}
         }
     }
     Ok(())
 }
 
-/// The folder that the tool was started in, as a process may name its own: builds map folders to it in line tables.
+/// The folder that the tool was started in, as a process may name its own: builds map folders to
+/// it in line tables.
 pub const HERE: &str = "/proc/self/cwd";
 
-/// The path from the current folder, if a map says that it is there, without `.` and with `..` taken as written.
+/// The path from the current folder, if a map says that it is there, without `.` and with
+/// `..` taken as written.
 fn plain(path: &str) -> String {
-    let path = path.strip_prefix(HERE).and_then(|it| it.strip_prefix('/')).unwrap_or(path);
+    let path = path.strip_prefix(HERE).and_then(|rest| rest.strip_prefix('/')).unwrap_or(path);
     let mut parts: Vec<&str> = Vec::new();
-    for part in path.split('/').filter(|it| !it.is_empty() && *it != ".") {
+    for part in path.split('/').filter(|part| !part.is_empty() && *part != ".") {
         match parts.last() {
             Some(last) if part == ".." && *last != ".." => {
                 parts.pop();

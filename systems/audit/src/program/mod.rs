@@ -15,7 +15,8 @@ use std::ops::Range;
 
 use object::read::archive::ArchiveFile;
 use object::{
-    Architecture, File, Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationKind, SectionIndex, SectionKind, SymbolKind, elf,
+    Architecture, File, Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationKind,
+    SectionIndex, SectionKind, SymbolKind, elf,
 };
 use report::Diagnostic;
 
@@ -48,7 +49,6 @@ const NEVER_RETURN: [&str; 14] = [
     "__cxa_throw",
 ];
 
-/// A loaded file.
 #[derive(Debug)]
 pub struct Program {
     /// The file, as the user wrote it.
@@ -57,7 +57,6 @@ pub struct Program {
     pub isa: Isa,
     /// Its functions, by address.
     pub symbols: Vec<Symbol>,
-    /// Its line tables.
     pub lines: Lines,
     /// Where its faults go on, and what is written over when it starts.
     pub tables: Tables,
@@ -74,15 +73,13 @@ pub struct Program {
 /// A function of the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Symbol {
-    /// Its name.
     pub name: String,
-    /// Where it begins.
     pub address: u64,
     /// Its bytes, data between its instructions included.
     pub size: u64,
-    /// Its instruction set.
     pub isa: Isa,
-    /// It lies in a section for code that seldom runs, or is a part that the compiler split off as such.
+    /// It lies in a section for code that seldom runs, or is a part that the compiler
+    /// split off as such.
     pub is_cold: bool,
     section: usize,
 }
@@ -113,7 +110,6 @@ struct Link {
 /// A function's code, and the words in it that are no instructions.
 #[derive(Debug)]
 pub struct Decoded {
-    /// The code.
     pub function: Function,
     /// What could not be decoded.
     pub undecodable: Vec<Undecodable>,
@@ -126,60 +122,104 @@ impl Program {
         if !bytes.starts_with(b"\x7fELF") {
             let is_ir = bytes.starts_with(b"BC\xc0\xde") || name.ends_with(".ll");
             let (said, help) = if is_ir {
-                ("is LLVM IR, not machine code", "compile it first, such as with `clang -c --target=aarch64-linux-gnu FILE.ll -o FILE.o`")
+                (
+                    "is LLVM IR, not machine code",
+                    "compile it first, such as with `clang -c --target=aarch64-linux-gnu FILE.ll -o FILE.o`",
+                )
             } else {
-                ("is not an ELF file", "the input is a C file (.c), assembly (.s, .S), or a compiled ELF file")
+                (
+                    "is not an ELF file",
+                    "the input is a C file (.c), assembly (.s, .S), or a compiled ELF file",
+                )
             };
             return Err(refuse(said.into()).with_help(help));
         }
-        let file = File::parse(bytes).map_err(|error| refuse(format!("is a damaged ELF file: {}", lower(&error.to_string()))))?;
+        let file = File::parse(bytes).map_err(|error| {
+            refuse(format!("is a damaged ELF file: {}", lower(&error.to_string())))
+        })?;
         let machine = isa_of(&file).map_err(&refuse)?;
         let layout = Layout::of(&file);
         let mut sections: Vec<Code> = Vec::new();
         let mut places: BTreeMap<usize, usize> = BTreeMap::new();
-        for section in file.sections().filter(|it| it.kind() == SectionKind::Text) {
-            let data = section.data().map_err(|error| refuse(format!("is a damaged ELF file: {}", lower(&error.to_string()))))?;
+        for section in file.sections().filter(|section| section.kind() == SectionKind::Text) {
+            let data = section.data().map_err(|error| {
+                refuse(format!("is a damaged ELF file: {}", lower(&error.to_string())))
+            })?;
             places.insert(section.index().0, sections.len());
-            sections.push(Code { base: layout.base(section.index()), bytes: data.to_vec(), marks: Vec::new() });
+            sections.push(Code {
+                base: layout.base(section.index()),
+                bytes: data.to_vec(),
+                marks: Vec::new(),
+            });
         }
         marks(&file, &layout, &places, &mut sections);
         let symbols = symbols(&file, machine, &layout, &places, &sections);
         if symbols.is_empty() {
-            let waits = file.sections().any(|it| it.name_bytes().is_ok_and(|name| name.starts_with(b".gnu.lto_")));
+            let waits = file.sections().any(|section| {
+                section.name_bytes().is_ok_and(|name| name.starts_with(b".gnu.lto_"))
+            });
             let help = match waits {
-                true => "its code is made when it is linked (-flto): audit the linked program, or add -ffat-lto-objects",
+                true => {
+                    "its code is made when it is linked (-flto): audit the linked program, or add -ffat-lto-objects"
+                }
                 false => "it has no code, or was stripped of its symbols",
             };
             return Err(refuse(NO_FUNCTIONS.into()).with_help(help));
         }
-        let isa = symbols.first().map_or(machine, |it| it.isa);
+        let isa = symbols.first().map_or(machine, |symbol| symbol.isa);
         let links = links(&file, &layout, machine);
         let pointers = pointers(&file, &layout, machine);
         let lines = Lines::read(&file, &layout);
-        let text = file.sections().filter(|it| it.kind() == SectionKind::Text);
+        let text = file.sections().filter(|section| section.kind() == SectionKind::Text);
         let places = |section: object::Section<'_, '_>| {
             let base = layout.base(section.index());
             section.relocations().map(|(offset, _)| base.wrapping_add(offset)).collect::<Vec<u64>>()
         };
         let is_linked = file.kind() != object::ObjectKind::Relocatable;
         let relocated = if is_linked { BTreeSet::new() } else { text.flat_map(places).collect() };
-        let placed = file.sections().filter(|it| is_linked && it.address() != 0);
-        let objects = placed.map(|it| it.address()..it.address().saturating_add(it.size())).collect();
-        let code: Vec<Range<u64>> = sections.iter().map(|it| it.base..it.base + it.bytes.len() as u64).collect();
+        let placed = file.sections().filter(|section| is_linked && section.address() != 0);
+        let objects = placed
+            .map(|placed| placed.address()..placed.address().saturating_add(placed.size()))
+            .collect();
+        let code: Vec<Range<u64>> = sections
+            .iter()
+            .map(|section| section.base..section.base + section.bytes.len() as u64)
+            .collect();
         let tables = Tables::read(&file, &layout, isa, &code);
-        Ok(Program { name: name.to_owned(), isa, symbols, lines, tables, sections, links, pointers, relocated, objects })
+        Ok(Program {
+            name: name.to_owned(),
+            isa,
+            symbols,
+            lines,
+            tables,
+            sections,
+            links,
+            pointers,
+            relocated,
+            objects,
+        })
     }
 
-    /// Reads an ELF file, or all in an archive of them; and why members are left out that do not even name functions.
-    pub fn parse_all(name: &str, bytes: &[u8]) -> Result<(Vec<Program>, Vec<Diagnostic>), Diagnostic> {
+    /// Reads an ELF file, or all in an archive of them; and why members are left out that do
+    /// not even name functions.
+    pub fn parse_all(
+        name: &str,
+        bytes: &[u8],
+    ) -> Result<(Vec<Program>, Vec<Diagnostic>), Diagnostic> {
         if bytes.starts_with(b"!<thin>\n") {
-            let said = Diagnostic::new(format!("`{name}` is a thin archive: it names files, and holds none"));
-            return Err(said.with_help("audit one of those files, or an archive that holds them: `ar rc` without T"));
+            let said = Diagnostic::new(format!(
+                "`{name}` is a thin archive: it names files, and holds none"
+            ));
+            return Err(said.with_help(
+                "audit one of those files, or an archive that holds them: `ar rc` without T",
+            ));
         }
         if !bytes.starts_with(b"!<arch>\n") {
-            return Program::parse(name, bytes).map(|it| (vec![it], Vec::new()));
+            return Program::parse(name, bytes).map(|number| (vec![number], Vec::new()));
         }
-        let damaged = |error: object::Error| Diagnostic::new(format!("`{name}` is a damaged archive: {}", lower(&error.to_string())));
+        let damaged = |error: object::Error| {
+            Diagnostic::new(format!("`{name}` is a damaged archive: {}", lower(&error.to_string())))
+        };
         let archive = ArchiveFile::parse(bytes).map_err(damaged)?;
         let (mut programs, mut left_out) = (Vec::new(), Vec::new());
         for member in archive.members() {
@@ -189,8 +229,12 @@ impl Program {
             let data = member.data(bytes).map_err(damaged)?.to_vec();
             if data.starts_with(b"!<arch>\n") || data.starts_with(b"!<thin>\n") {
                 let inner = String::from_utf8_lossy(member.name());
-                let said = Diagnostic::new(format!("`{shown}` is an archive in an archive, which no linker looks into"));
-                left_out.push(said.with_help(format!("`ar x {name} {inner}` takes it out; audit that")));
+                let said = Diagnostic::new(format!(
+                    "`{shown}` is an archive in an archive, which no linker looks into"
+                ));
+                left_out.push(
+                    said.with_help(format!("`ar x {name} {inner}` takes it out; audit that")),
+                );
                 continue;
             }
             match Program::parse(&shown, &data) {
@@ -199,18 +243,24 @@ impl Program {
             }
         }
         if programs.is_empty() {
-            return Err(left_out.pop().unwrap_or_else(|| Diagnostic::new(format!("`{name}` is an archive without members"))));
+            return Err(left_out.pop().unwrap_or_else(|| {
+                Diagnostic::new(format!("`{name}` is an archive without members"))
+            }));
         }
         // Members with data alone are as usual as any.
-        left_out.retain(|it| !it.message.contains(NO_FUNCTIONS));
+        left_out.retain(|left_out| !left_out.message.contains(NO_FUNCTIONS));
         Ok((programs, left_out))
     }
 
     /// A function of this program, or one that it calls, is called so.
     pub fn knows(&self, name: &str) -> bool {
-        let is_meant = |it: &str| it == name || it.split('.').next() == Some(name) || names::is_called(&names::shown(it), name);
-        let called = self.links.values().filter_map(|it| it.symbol.as_deref());
-        self.symbols.iter().map(|it| it.name.as_str()).chain(called).any(is_meant)
+        let is_meant = |text: &str| {
+            text == name
+                || text.split('.').next() == Some(name)
+                || names::is_called(&names::shown(text), name)
+        };
+        let called = self.links.values().filter_map(|link| link.symbol.as_deref());
+        self.symbols.iter().map(|symbol| symbol.name.as_str()).chain(called).any(is_meant)
     }
 
     /// The function with this symbol, if it is the only one.
@@ -225,7 +275,11 @@ impl Program {
         match found[..] {
             [(_, one)] => Ok(one),
             _ => {
-                let refused = Diagnostic::new(format!("`{}` has {} functions `{name}`", self.name, found.len()));
+                let refused = Diagnostic::new(format!(
+                    "`{}` has {} functions `{name}`",
+                    self.name,
+                    found.len()
+                ));
                 Err(refused.with_help(format!("choose one: {}", names::choices(&found))))
             }
         }
@@ -233,12 +287,12 @@ impl Program {
 
     /// The instruction sets of its functions.
     pub fn isas(&self) -> BTreeSet<Isa> {
-        self.symbols.iter().map(|it| it.isa).collect()
+        self.symbols.iter().map(|symbol| symbol.isa).collect()
     }
 
     /// The name of the function at this address.
     pub fn name_at(&self, address: u64) -> Option<&str> {
-        let after = self.symbols.partition_point(|it| it.address <= address);
+        let after = self.symbols.partition_point(|symbol| symbol.address <= address);
         let symbol = self.symbols[..after].last()?;
         (symbol.address == address).then_some(symbol.name.as_str())
     }
@@ -247,7 +301,11 @@ impl Program {
     pub fn decode(&self, symbol: &Symbol) -> Result<Decoded, Diagnostic> {
         let mut decoded = self.decode_without_lines(symbol)?;
         let function = &mut decoded.function;
-        function.frames = function.instructions.iter().map(|it| self.lines.frames(it.address)).collect();
+        function.frames = function
+            .instructions
+            .iter()
+            .map(|instruction| self.lines.frames(instruction.address))
+            .collect();
         Ok(decoded)
     }
 
@@ -266,9 +324,15 @@ impl Program {
                 Some(Mark::Data) => {
                     // What is guarded ends before data.
                     linear = Linear::new(linear.isa());
-                    let next = code.next_mark(address).map_or(end, |next| (next - code.base) as usize);
+                    let next =
+                        code.next_mark(address).map_or(end, |next| (next - code.base) as usize);
                     if next < end && runs_into(&instructions, address) {
-                        undecodable.extend(executed(linear.isa(), address, &code.bytes[at..next], &mut instructions));
+                        undecodable.extend(executed(
+                            linear.isa(),
+                            address,
+                            &code.bytes[at..next],
+                            &mut instructions,
+                        ));
                     }
                     at = next;
                     continue;
@@ -297,55 +361,100 @@ impl Program {
             }
         }
         far_jumps(symbol, &mut instructions);
-        let linked = |at: u64| self.links.get(&at).and_then(|it| it.target);
-        let pairs = addresses::follow_pairs(symbol.address..symbol.address + symbol.size, &mut instructions, symbol.isa, linked);
+        let linked = |at: u64| self.links.get(&at).and_then(|link| link.target);
+        let pairs = addresses::follow_pairs(
+            symbol.address..symbol.address + symbol.size,
+            &mut instructions,
+            symbol.isa,
+            linked,
+        );
         let through = self.through_registers(code, &mut instructions, symbol.isa);
         addresses::forget_linked(&mut instructions, &self.objects, symbol.isa);
         let frames = vec![Vec::new(); instructions.len()];
         let mut callees = BTreeMap::new();
         for instruction in &instructions {
-            let inside = |target: u64| (symbol.address..symbol.address + symbol.size).contains(&target);
-            let linked = self.links.get(&instruction.address).or_else(|| through.get(&instruction.address));
+            let inside =
+                |target: u64| (symbol.address..symbol.address + symbol.size).contains(&target);
+            let linked =
+                self.links.get(&instruction.address).or_else(|| through.get(&instruction.address));
             let target = match instruction.flow {
                 Flow::Call { target } => target,
-                Flow::Branch { target, .. } if !inside(target) || linked.is_some_and(|it| it.target.is_none()) => Some(target),
-                Flow::Jump => pairs.get(&instruction.address).copied().or(linked.and_then(|it| it.target)),
-                Flow::Branch { .. } | Flow::Next | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Stop => continue,
+                Flow::Branch { target, .. }
+                    if !inside(target) || linked.is_some_and(|linked| linked.target.is_none()) =>
+                {
+                    Some(target)
+                }
+                Flow::Jump => pairs
+                    .get(&instruction.address)
+                    .copied()
+                    .or(linked.and_then(|linked| linked.target)),
+                Flow::Branch { .. }
+                | Flow::Next
+                | Flow::LastCall
+                | Flow::Return
+                | Flow::Resume
+                | Flow::Stop => continue,
             };
-            let named = linked.and_then(|it| it.symbol.clone());
-            let known = target.and_then(|it| self.name_at(it)).map(str::to_owned);
+            let named = linked.and_then(|linked| linked.symbol.clone());
+            let known = target.and_then(|target| self.name_at(target)).map(str::to_owned);
             if let Some(name) = known.or(named) {
                 callees.insert(instruction.address, name);
             }
         }
-        for instruction in instructions.iter_mut().filter(|it| matches!(it.flow, Flow::Call { .. })) {
+        for instruction in instructions
+            .iter_mut()
+            .filter(|instruction| matches!(instruction.flow, Flow::Call { .. }))
+        {
             let callee = callees.get(&instruction.address);
-            if callee.is_some_and(|it| self.lines.never_return.contains(it) || self.is_librarys_last(it)) {
+            if callee.is_some_and(|callee| {
+                self.lines.never_return.contains(callee) || self.is_librarys_last(callee)
+            }) {
                 instruction.flow = Flow::LastCall;
             }
         }
-        let constants = instructions.iter().filter_map(|it| Some((it.address, self.constant(code, it)?))).collect();
+        let constants = instructions
+            .iter()
+            .filter_map(|instruction| {
+                Some((instruction.address, self.constant(code, instruction)?))
+            })
+            .collect();
         let tables = self.tables_of(symbol);
         let (name, isa, is_cold) = (symbol.name.clone(), symbol.isa, symbol.is_cold);
-        let mut function = Function { name, isa, instructions, frames, callees, is_cold, constants, tables };
+        let mut function =
+            Function { name, isa, instructions, frames, callees, is_cold, constants, tables };
         for idx in frame::last_calls(&function) {
             function.instructions[idx].flow = Flow::LastCall;
         }
         if stack_switch::switches_stack(&function) {
-            function.instructions.iter_mut().filter(|it| it.flow == Flow::Return).for_each(|it| it.flow = Flow::Resume);
+            function
+                .instructions
+                .iter_mut()
+                .filter(|instruction| instruction.flow == Flow::Return)
+                .for_each(|instruction| instruction.flow = Flow::Resume);
         }
         Ok(Decoded { function, undecodable })
     }
 
-    /// Where Arm's calls and jumps through registers go whose target is a number in the code, or one that a linker would write, by address.
-    fn through_registers(&self, code: &Code, instructions: &mut [Instruction], isa: Isa) -> BTreeMap<u64, Link> {
+    /// Where Arm's calls and jumps through registers go whose target is a number in the code, or
+    /// one that a linker would write, by address.
+    fn through_registers(
+        &self,
+        code: &Code,
+        instructions: &mut [Instruction],
+        isa: Isa,
+    ) -> BTreeMap<u64, Link> {
         let mut found = BTreeMap::new();
         for (jump, writer) in addresses::register_jumps(instructions, isa) {
-            let beside = instructions[writer].accesses.first().and_then(|it| u64::try_from(it.disp).ok());
-            let pointer = self.pointers.get(&beside.unwrap_or(instructions[writer].address)).cloned();
+            let beside = instructions[writer]
+                .accesses
+                .first()
+                .and_then(|access| u64::try_from(access.disp).ok());
+            let pointer =
+                self.pointers.get(&beside.unwrap_or(instructions[writer].address)).cloned();
             let number = || {
                 let loaded = self.constant(code, &instructions[writer]).map(u64::from);
-                let target = loaded.or_else(|| addresses::pair_of_halves(instructions, writer, isa))?;
+                let target =
+                    loaded.or_else(|| addresses::pair_of_halves(instructions, writer, isa))?;
                 Some(Link { symbol: None, target: Some(target & !1) })
             };
             let Some(link) = pointer.or_else(number) else { continue };
@@ -361,7 +470,9 @@ impl Program {
     fn tables_of(&self, symbol: &Symbol) -> Tables {
         let mut tables = self.tables.within(symbol.address..symbol.address + symbol.size);
         for patch in tables.patches.values_mut() {
-            let place = |it: &&Code| (it.base..it.base + it.bytes.len() as u64).contains(&patch.replacement.start);
+            let place = |code: &&Code| {
+                (code.base..code.base + code.bytes.len() as u64).contains(&patch.replacement.start)
+            };
             let Some(code) = self.sections.iter().find(place) else { continue };
             let (mut linear, mut at) = (Linear::new(symbol.isa), patch.replacement.start);
             while at < patch.replacement.end {
@@ -379,14 +490,20 @@ impl Program {
 
     /// A function of the C library that never returns, and not one of this file that has its name.
     fn is_librarys_last(&self, name: &str) -> bool {
-        NEVER_RETURN.contains(&name) && !self.symbols.iter().any(|it| it.name == name)
+        NEVER_RETURN.contains(&name) && !self.symbols.iter().any(|symbol| symbol.name == name)
     }
 
     /// What an instruction of A32 or Thumb loads from beside the code.
     fn constant(&self, code: &Code, instruction: &Instruction) -> Option<u32> {
         let [access] = instruction.accesses[..] else { return None };
-        let address = u64::try_from(access.disp).ok().filter(|_| access.base.is_none() && access.index.is_none())?;
-        if !matches!(self.isa, Isa::A32 | Isa::T32) || access.is_store || access.width != 4 || self.relocated.contains(&address) {
+        let address = u64::try_from(access.disp)
+            .ok()
+            .filter(|_| access.base.is_none() && access.index.is_none())?;
+        if !matches!(self.isa, Isa::A32 | Isa::T32)
+            || access.is_store
+            || access.width != 4
+            || self.relocated.contains(&address)
+        {
             return None;
         }
         let bytes = code.bytes.get(usize::try_from(address.checked_sub(code.base)?).ok()?..)?;
@@ -400,13 +517,18 @@ impl Program {
             Flow::Branch { target, .. } => {
                 // A jump to another file goes nowhere here.
                 *target = link.target.unwrap_or(u64::MAX);
-                let shown = instruction.text.rfind(' ').map(|at| at + 1).filter(|at| instruction.text[*at..].starts_with("0x"));
+                let shown = instruction
+                    .text
+                    .rfind(' ')
+                    .map(|at| at + 1)
+                    .filter(|at| instruction.text[*at..].starts_with("0x"));
                 if let (Some(at), Some(target)) = (shown, link.target) {
                     instruction.text.replace_range(at.., &format!("{target:#x}"));
                 }
             }
             Flow::Call { target } => *target = link.target,
-            Flow::Next | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Jump | Flow::Stop => {}
+            Flow::Next | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Jump | Flow::Stop => {
+            }
         }
     }
 }
@@ -429,12 +551,19 @@ impl Code {
     }
 }
 
-/// The last of these goes on to this address, whatever is in the way of it. What aligns a literal pool behind a jump is not run.
+/// The last of these goes on to this address, whatever is in the way of it. What aligns a literal
+/// pool behind a jump is not run.
 fn runs_into(instructions: &[Instruction], address: u64) -> bool {
-    let behind = instructions.iter().rposition(|it| !is_padding(it)).map_or(0, |before| before + 1);
-    let padding = instructions.get(behind).map_or(address, |it| it.address)..address;
-    let leads_to = |it: &Instruction| matches!(it.flow, Flow::Branch { target, .. } if padding.contains(&target));
-    let is_next = instructions.last().is_some_and(|it| it.address + u64::from(it.length) == address);
+    let behind = instructions
+        .iter()
+        .rposition(|instruction| !is_padding(instruction))
+        .map_or(0, |before| before + 1);
+    let padding =
+        instructions.get(behind).map_or(address, |instruction| instruction.address)..address;
+    let leads_to = |instruction: &Instruction| matches!(instruction.flow, Flow::Branch { target, .. } if padding.contains(&target));
+    let is_next = instructions
+        .last()
+        .is_some_and(|instruction| instruction.address + u64::from(instruction.length) == address);
     let goes_on = behind == 0 || instructions[behind - 1].flow == Flow::Next;
     is_next && (goes_on || instructions.iter().any(leads_to))
 }
@@ -444,14 +573,23 @@ fn is_padding(instruction: &Instruction) -> bool {
     instruction.class == Class::Nop || instruction.text == "nop" || instruction.is_filler()
 }
 
-/// Data between instructions that the code runs into are instructions of which only the words are written, as for those that the
-/// assembler does not know.
-fn executed(isa: Isa, address: u64, bytes: &[u8], instructions: &mut Vec<Instruction>) -> Vec<Undecodable> {
+/// Data between instructions that the code runs into are instructions of which only the words are
+/// written, as for those that the assembler does not know.
+fn executed(
+    isa: Isa,
+    address: u64,
+    bytes: &[u8],
+    instructions: &mut Vec<Instruction>,
+) -> Vec<Undecodable> {
     let mut words = Vec::new();
     let mut at = 0;
     while at < bytes.len() {
         let word = bytes[at..].iter().take(4).rev().fold(0, |sum, it| sum << 8 | u64::from(*it));
-        let word = Undecodable { address: address + at as u64, word, why: "it is data that the code before it runs into".to_owned() };
+        let word = Undecodable {
+            address: address + at as u64,
+            word,
+            why: "it is data that the code before it runs into".to_owned(),
+        };
         let unknown = isa.unknown(&word, &bytes[at..]);
         at += usize::from(unknown.length).max(1);
         instructions.push(unknown);
@@ -460,11 +598,14 @@ fn executed(isa: Isa, address: u64, bytes: &[u8], instructions: &mut Vec<Instruc
     words
 }
 
-/// ARMv6-M has no long branch but `bl`: compilers jump with it inside a function, whose own way back is on the stack then. Code
-/// that returns through the link may as well call a part of itself.
+/// ARMv6-M has no long branch but `bl`: compilers jump with it inside a function, whose own way
+/// back is on the stack then. Code that returns through the link may as well call a part of itself.
 fn far_jumps(symbol: &Symbol, instructions: &mut [Instruction]) {
     let link = symbol.isa.conventions().link;
-    let through_link = |it: &Instruction| it.flow == Flow::Return && it.reads.iter().any(|read| Some(read.reg) == link);
+    let through_link = |instruction: &Instruction| {
+        instruction.flow == Flow::Return
+            && instruction.reads.iter().any(|read| Some(read.reg) == link)
+    };
     if symbol.isa != Isa::T32 || instructions.iter().any(through_link) {
         return;
     }
@@ -472,7 +613,8 @@ fn far_jumps(symbol: &Symbol, instructions: &mut [Instruction]) {
     for instruction in instructions {
         match instruction.flow {
             Flow::Call { target: Some(target) } if inside.contains(&target) => {
-                instruction.flow = Flow::Branch { target, is_conditional: instruction.is_guarded() };
+                instruction.flow =
+                    Flow::Branch { target, is_conditional: instruction.is_guarded() };
             }
             _ => {}
         }
@@ -487,11 +629,19 @@ fn isa_of(file: &File<'_>) -> Result<Isa, String> {
         Architecture::Riscv32 => Isa::Riscv32,
         Architecture::Riscv64 => Isa::Riscv64,
         Architecture::X86_64 => Isa::X86,
-        other => return Err(format!("holds code for {other:?}; read are Arm, AArch64, SPARC, RISC-V and x86-64")),
+        other => {
+            return Err(format!(
+                "holds code for {other:?}; read are Arm, AArch64, SPARC, RISC-V and x86-64"
+            ));
+        }
     };
     let is_big = !file.is_little_endian();
     if is_big != (isa == Isa::Sparc) {
-        return Err(format!("is {}-endian {}, which is not read", if is_big { "big" } else { "little" }, isa.name()));
+        return Err(format!(
+            "is {}-endian {}, which is not read",
+            if is_big { "big" } else { "little" },
+            isa.name()
+        ));
     }
     Ok(isa)
 }
@@ -499,7 +649,11 @@ fn isa_of(file: &File<'_>) -> Result<Isa, String> {
 /// Where code and data begin: `$a`, `$d`, `$t`, `$x`, each perhaps with a suffix.
 fn marks(file: &File<'_>, layout: &Layout, places: &BTreeMap<usize, usize>, sections: &mut [Code]) {
     for symbol in file.symbols() {
-        let Some(place) = symbol.section_index().and_then(|it| places.get(&it.0)) else { continue };
+        let Some(place) =
+            symbol.section_index().and_then(|section_index| places.get(&section_index.0))
+        else {
+            continue;
+        };
         let name = symbol.name_bytes().unwrap_or_default();
         let mark = match (name, name.get(2)) {
             ([b'$', b'a' | b'x', ..], None | Some(b'.' | b'r')) => Mark::Code,
@@ -518,13 +672,22 @@ fn marks(file: &File<'_>, layout: &Layout, places: &BTreeMap<usize, usize>, sect
 }
 
 /// All functions by address; in plain assembly the labels, and without labels whole sections.
-fn symbols(file: &File<'_>, machine: Isa, layout: &Layout, places: &BTreeMap<usize, usize>, sections: &[Code]) -> Vec<Symbol> {
+fn symbols(
+    file: &File<'_>,
+    machine: Isa,
+    layout: &Layout,
+    places: &BTreeMap<usize, usize>,
+    sections: &[Code],
+) -> Vec<Symbol> {
     let mut functions = named(file, machine, layout, places, sections, |symbol| {
         // Assembly that does not say `%function` may still say how long a function is.
-        symbol.kind() == SymbolKind::Text || symbol.kind() == SymbolKind::Unknown && symbol.size() > 0
+        symbol.kind() == SymbolKind::Text
+            || symbol.kind() == SymbolKind::Unknown && symbol.size() > 0
     });
     if functions.is_empty() {
-        functions = named(file, machine, layout, places, sections, |symbol| symbol.is_global() && symbol.kind() == SymbolKind::Unknown);
+        functions = named(file, machine, layout, places, sections, |symbol| {
+            symbol.is_global() && symbol.kind() == SymbolKind::Unknown
+        });
     }
     if functions.is_empty() && file.kind() == object::ObjectKind::Relocatable {
         for section in file.sections() {
@@ -549,12 +712,16 @@ fn symbols(file: &File<'_>, machine: Isa, layout: &Layout, places: &BTreeMap<usi
         let (address, place) = (functions[idx].address, functions[idx].section);
         let code = &sections[place];
         let rest = code.base + code.bytes.len() as u64 - address;
-        let later = functions[idx + 1..].iter().find(|it| it.section != place || it.address > address);
-        let until_next = later.filter(|it| it.section == place).map_or(rest, |it| it.address - address);
+        let later = functions[idx + 1..]
+            .iter()
+            .find(|function| function.section != place || function.address > address);
+        let until_next = later
+            .filter(|later| later.section == place)
+            .map_or(rest, |later| later.address - address);
         let function = &mut functions[idx];
         function.size = if function.size == 0 { until_next } else { function.size.min(rest) };
     }
-    functions.retain(|it| it.size > 0);
+    functions.retain(|function| function.size > 0);
     functions.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
     functions
 }
@@ -586,7 +753,14 @@ fn named<'data, 'file>(
             continue;
         }
         let is_cold = is_cold(name, file, index);
-        let one = Symbol { name: name.to_owned(), address, size: symbol.size(), isa, is_cold, section: place };
+        let one = Symbol {
+            name: name.to_owned(),
+            address,
+            size: symbol.size(),
+            isa,
+            is_cold,
+            section: place,
+        };
         if !found.contains(&one) {
             found.push(one);
         }
@@ -597,34 +771,43 @@ fn named<'data, 'file>(
 /// Sections and suffixes that compilers and kernels use for code that seldom runs.
 fn is_cold(name: &str, file: &File<'_>, index: SectionIndex) -> bool {
     let section = file.section_by_index(index).ok();
-    let section = section.as_ref().and_then(|it| it.name().ok()).unwrap_or_default();
-    let cold = [".text.unlikely", ".text.cold", ".text.exit", ".text.startup", ".init.text", ".exit.text"];
-    cold.iter().any(|it| section.starts_with(it)) || name.contains(".cold")
+    let section = section.as_ref().and_then(|section| section.name().ok()).unwrap_or_default();
+    let cold =
+        [".text.unlikely", ".text.cold", ".text.exit", ".text.startup", ".init.text", ".exit.text"];
+    cold.iter().any(|word| section.starts_with(word)) || name.contains(".cold")
 }
 
-/// Words and upper halves of addresses that a linker would write into code of Arm's, by their own address.
+/// Words and upper halves of addresses that a linker would write into code of Arm's,
+/// by their own address.
 fn pointers(file: &File<'_>, layout: &Layout, isa: Isa) -> BTreeMap<u64, Link> {
     let mut pointers = BTreeMap::new();
     if file.kind() != object::ObjectKind::Relocatable || !matches!(isa, Isa::A32 | Isa::T32) {
         return pointers;
     }
-    for section in file.sections().filter(|it| it.kind() == SectionKind::Text) {
+    for section in file.sections().filter(|section| section.kind() == SectionKind::Text) {
         let data = section.data().unwrap_or_default();
         for (offset, relocation) in section.relocations() {
             let RelocationFlags::Elf { r_type } = relocation.flags() else { continue };
             let Some(reference) = layout.reference(file, &relocation) else { continue };
             // The addend stands in the word, or in the half that the instruction has.
-            let word = data.get(offset as usize..).and_then(|it| it.first_chunk()).map_or(0, |it| u32::from_le_bytes(*it));
+            let word = data
+                .get(offset as usize..)
+                .and_then(|data| data.first_chunk())
+                .map_or(0, |first_chunk| u32::from_le_bytes(*first_chunk));
             let addend = match r_type {
                 elf::R_ARM_ABS32 => word as i32,
                 elf::R_ARM_MOVT_ABS => i32::from(addresses::half(Isa::A32, word) as i16),
-                elf::R_ARM_THM_MOVT_ABS => i32::from(addresses::half(Isa::T32, word.rotate_left(16)) as i16),
+                elf::R_ARM_THM_MOVT_ABS => {
+                    i32::from(addresses::half(Isa::T32, word.rotate_left(16)) as i16)
+                }
                 _ => continue,
             };
             // The lowest bit of a function of Thumb is no part of its address.
-            let target = reference.address.map(|it| it.wrapping_add_signed(addend.into()) & !1);
+            let target =
+                reference.address.map(|address| address.wrapping_add_signed(addend.into()) & !1);
             let symbol = reference.symbol.filter(|_| addend & !1 == 0);
-            pointers.insert(layout.base(section.index()).wrapping_add(offset), Link { symbol, target });
+            pointers
+                .insert(layout.base(section.index()).wrapping_add(offset), Link { symbol, target });
         }
     }
     pointers
@@ -636,7 +819,7 @@ fn links(file: &File<'_>, layout: &Layout, isa: Isa) -> BTreeMap<u64, Link> {
     if file.kind() != object::ObjectKind::Relocatable {
         return links;
     }
-    for section in file.sections().filter(|it| it.kind() == SectionKind::Text) {
+    for section in file.sections().filter(|section| section.kind() == SectionKind::Text) {
         let base = layout.base(section.index());
         let data = section.data().unwrap_or_default();
         for (offset, relocation) in section.relocations() {
@@ -651,43 +834,71 @@ fn links(file: &File<'_>, layout: &Layout, isa: Isa) -> BTreeMap<u64, Link> {
                     place
                 }
                 Isa::A32 | Isa::T32 => {
-                    if ![elf::R_ARM_PC24, elf::R_ARM_PLT32, elf::R_ARM_CALL, elf::R_ARM_JUMP24].contains(&r_type) {
+                    if ![elf::R_ARM_PC24, elf::R_ARM_PLT32, elf::R_ARM_CALL, elf::R_ARM_JUMP24]
+                        .contains(&r_type)
+                    {
                         continue;
                     }
-                    // The addend stands in the instruction, less the 8 bytes that the program counter is ahead.
-                    let word = data.get(offset as usize..).and_then(|it| it.first_chunk()).map_or(0, |it| u32::from_le_bytes(*it));
+                    // The addend stands in the instruction, less the 8 bytes that the program
+                    // counter is ahead.
+                    let word = data
+                        .get(offset as usize..)
+                        .and_then(|data| data.first_chunk())
+                        .map_or(0, |first_chunk| u32::from_le_bytes(*first_chunk));
                     addend = i64::from((word << 8) as i32 >> 6) + 8;
                     place
                 }
                 // The pair auipc and jalr; the second jumps.
-                Isa::Riscv32 | Isa::Riscv64 if [elf::R_RISCV_CALL, elf::R_RISCV_CALL_PLT].contains(&r_type) => place.wrapping_add(4),
+                Isa::Riscv32 | Isa::Riscv64
+                    if [elf::R_RISCV_CALL, elf::R_RISCV_CALL_PLT].contains(&r_type) =>
+                {
+                    place.wrapping_add(4)
+                }
                 Isa::Riscv32 | Isa::Riscv64 => {
-                    let jumps = [elf::R_RISCV_BRANCH, elf::R_RISCV_JAL, elf::R_RISCV_RVC_BRANCH, elf::R_RISCV_RVC_JUMP];
+                    let jumps = [
+                        elf::R_RISCV_BRANCH,
+                        elf::R_RISCV_JAL,
+                        elf::R_RISCV_RVC_BRANCH,
+                        elf::R_RISCV_RVC_JUMP,
+                    ];
                     if !jumps.contains(&r_type) {
                         continue;
                     }
                     place
                 }
                 Isa::A64 => {
-                    let jumps = [elf::R_AARCH64_CALL26, elf::R_AARCH64_JUMP26, elf::R_AARCH64_CONDBR19, elf::R_AARCH64_TSTBR14];
+                    let jumps = [
+                        elf::R_AARCH64_CALL26,
+                        elf::R_AARCH64_JUMP26,
+                        elf::R_AARCH64_CONDBR19,
+                        elf::R_AARCH64_TSTBR14,
+                    ];
                     if !jumps.contains(&r_type) {
                         continue;
                     }
                     place
                 }
                 Isa::Sparc => {
-                    if ![elf::R_SPARC_WDISP30, elf::R_SPARC_WPLT30, elf::R_SPARC_WDISP22].contains(&r_type) {
+                    if ![elf::R_SPARC_WDISP30, elf::R_SPARC_WPLT30, elf::R_SPARC_WDISP22]
+                        .contains(&r_type)
+                    {
                         continue;
                     }
                     place
                 }
                 Isa::X86 => {
-                    if !matches!(relocation.kind(), RelocationKind::PltRelative | RelocationKind::Relative) {
+                    if !matches!(
+                        relocation.kind(),
+                        RelocationKind::PltRelative | RelocationKind::Relative
+                    ) {
                         continue;
                     }
-                    // The displacement ends its instruction, whose opcode is one byte (E8, E9) or two (0F 8x).
+                    // The displacement ends its instruction, whose opcode is one byte (E8, E9) or
+                    // two (0F 8x).
                     addend += 4;
-                    let before = |n: u64| offset.checked_sub(n).and_then(|at| data.get(at as usize)).copied();
+                    let before = |n: u64| {
+                        offset.checked_sub(n).and_then(|at| data.get(at as usize)).copied()
+                    };
                     if matches!(before(1), Some(0xe8 | 0xe9)) {
                         place.wrapping_sub(1)
                     } else if before(2) == Some(0x0f) {
@@ -699,7 +910,8 @@ fn links(file: &File<'_>, layout: &Layout, isa: Isa) -> BTreeMap<u64, Link> {
             };
             // The lowest bit of a function of Thumb is no part of its address.
             let of_code = if isa == Isa::A32 { !1 } else { u64::MAX };
-            let target = reference.address.map(|it| it.wrapping_add_signed(addend) & of_code);
+            let target =
+                reference.address.map(|address| address.wrapping_add_signed(addend) & of_code);
             links.insert(address, Link { symbol: reference.symbol, target });
         }
     }
@@ -709,7 +921,8 @@ fn links(file: &File<'_>, layout: &Layout, isa: Isa) -> BTreeMap<u64, Link> {
 /// A few names for a message.
 fn listed<'a>(symbols: impl Iterator<Item = &'a Symbol>) -> String {
     const N_SHOWN: usize = 8;
-    let names: Vec<String> = symbols.map(|it| format!("`{}`", names::shown(&it.name))).collect();
+    let names: Vec<String> =
+        symbols.map(|symbol| format!("`{}`", names::shown(&symbol.name))).collect();
     let more = names.len().saturating_sub(N_SHOWN);
     let shown = names.iter().take(N_SHOWN).cloned().collect::<Vec<_>>().join(", ");
     if more == 0 { shown } else { format!("{shown} and {more} more") }
@@ -717,5 +930,7 @@ fn listed<'a>(symbols: impl Iterator<Item = &'a Symbol>) -> String {
 
 fn lower(text: &str) -> String {
     let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| first.to_lowercase().collect::<String>() + letters.as_str())
+    letters
+        .next()
+        .map_or(String::new(), |first| first.to_lowercase().collect::<String>() + letters.as_str())
 }

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use object::elf;
 use object::{
-    Architecture, File, Object, ObjectSection, ObjectSymbol, Relocation, RelocationFlags, RelocationKind, RelocationTarget, Section,
-    SectionIndex,
+    Architecture, File, Object, ObjectSection, ObjectSymbol, Relocation, RelocationFlags,
+    RelocationKind, RelocationTarget, Section, SectionIndex,
 };
 
 /// Where the sections of a file lie. Those of a linked file have addresses; the code of an
@@ -33,7 +33,9 @@ impl Layout {
         let mut next = 0u64;
         for section in file.sections() {
             let mut base = section.address();
-            if file.kind() == object::ObjectKind::Relocatable && section.kind() == object::SectionKind::Text {
+            if file.kind() == object::ObjectKind::Relocatable
+                && section.kind() == object::SectionKind::Text
+            {
                 base = next.next_multiple_of(section.align().clamp(1, 1 << 12));
                 next = base.saturating_add(section.size().min(1 << 32));
             }
@@ -48,9 +50,14 @@ impl Layout {
     }
 
     /// The address of a symbol; `None` if another file defines it.
-    pub fn address<'data>(&self, file: &File<'data>, symbol: &impl ObjectSymbol<'data>) -> Option<u64> {
+    pub fn address<'data>(
+        &self,
+        file: &File<'data>,
+        symbol: &impl ObjectSymbol<'data>,
+    ) -> Option<u64> {
         let section = symbol.section_index()?;
-        let base = if file.kind() == object::ObjectKind::Relocatable { self.base(section) } else { 0 };
+        let base =
+            if file.kind() == object::ObjectKind::Relocatable { self.base(section) } else { 0 };
         Some(base.wrapping_add(symbol.address()))
     }
 
@@ -62,17 +69,23 @@ impl Layout {
                 let name = symbol.name().ok().filter(|name| !name.is_empty()).map(str::to_owned);
                 Some(Reference { symbol: name, address: self.address(file, &symbol) })
             }
-            RelocationTarget::Section(index) => Some(Reference { symbol: None, address: Some(self.base(index)) }),
+            RelocationTarget::Section(index) => {
+                Some(Reference { symbol: None, address: Some(self.base(index)) })
+            }
             _ => None,
         }
     }
 }
 
-/// How far from its symbol a branch of Thumb goes, of the relocations of branches. The addend stands in the
-/// instruction, less the 4 bytes that the program counter is ahead.
+/// How far from its symbol a branch of Thumb goes, of the relocations of branches. The addend
+/// stands in the instruction, less the 4 bytes that the program counter is ahead.
 pub fn thumb_branch(r_type: u32) -> Option<fn(&[u8]) -> i64> {
     fn halves(bytes: &[u8]) -> (i64, i64) {
-        let half = |at: usize| bytes.get(at..at + 2).map_or(0, |it| i64::from(u16::from_le_bytes([it[0], it[1]])));
+        let half = |at: usize| {
+            bytes
+                .get(at..at + 2)
+                .map_or(0, |byte| i64::from(u16::from_le_bytes([byte[0], byte[1]])))
+        };
         (half(0), half(2))
     }
     fn signed(value: i64, n_bits: u32) -> i64 {
@@ -82,7 +95,10 @@ pub fn thumb_branch(r_type: u32) -> Option<fn(&[u8]) -> i64> {
         let (high, low) = halves(bytes);
         let sign = high >> 10 & 1;
         let [first, second] = [13, 11].map(|at| low >> at & 1 ^ sign ^ 1);
-        signed(sign << 24 | first << 23 | second << 22 | (high & 0x3ff) << 12 | (low & 0x7ff) << 1, 25) + 4
+        signed(
+            sign << 24 | first << 23 | second << 22 | (high & 0x3ff) << 12 | (low & 0x7ff) << 1,
+            25,
+        ) + 4
     }
     fn conditional(bytes: &[u8]) -> i64 {
         let (high, low) = halves(bytes);
@@ -94,15 +110,24 @@ pub fn thumb_branch(r_type: u32) -> Option<fn(&[u8]) -> i64> {
         elf::R_ARM_THM_JUMP19 => Some(conditional),
         elf::R_ARM_THM_PC11 => Some(|bytes| signed((halves(bytes).0 & 0x7ff) << 1, 12) + 4),
         elf::R_ARM_THM_PC9 => Some(|bytes| signed((halves(bytes).0 & 0xff) << 1, 9) + 4),
-        elf::R_ARM_THM_JUMP6 => Some(|bytes| ((halves(bytes).0 >> 3 & 31) << 1 | (halves(bytes).0 >> 9 & 1) << 6) + 4),
+        elf::R_ARM_THM_JUMP6 => {
+            Some(|bytes| ((halves(bytes).0 >> 3 & 31) << 1 | (halves(bytes).0 >> 9 & 1) << 6) + 4)
+        }
         _ => None,
     }
 }
 
-/// The bytes of a section that is not code, with its relocations applied where they give plain numbers.
-pub fn section_data<'data>(file: &File<'data>, layout: &Layout, section: &Section<'data, '_>) -> Cow<'data, [u8]> {
+/// The bytes of a section that is not code, with its relocations applied where
+/// they give plain numbers.
+pub fn section_data<'data>(
+    file: &File<'data>,
+    layout: &Layout,
+    section: &Section<'data, '_>,
+) -> Cow<'data, [u8]> {
     // A compressed section is as good as none.
-    let data = if section.compressed_file_range().is_ok_and(|it| it.format == object::CompressionFormat::None) {
+    let data = if section.compressed_file_range().is_ok_and(|compressed_file_range| {
+        compressed_file_range.format == object::CompressionFormat::None
+    }) {
         section.data().unwrap_or_default()
     } else {
         &[]
@@ -113,7 +138,10 @@ pub fn section_data<'data>(file: &File<'data>, layout: &Layout, section: &Sectio
     let mut bytes = Cow::Borrowed(data);
     for (offset, relocation) in section.relocations() {
         // A label that nothing defines leaves zero, as in a linked file.
-        let symbol = layout.reference(file, &relocation).and_then(|it| it.address).unwrap_or(0);
+        let symbol = layout
+            .reference(file, &relocation)
+            .and_then(|reference| reference.address)
+            .unwrap_or(0);
         let value = symbol.wrapping_add_signed(relocation.addend());
         let Ok(at) = usize::try_from(offset) else { continue };
         if let Some(change) = change(file.architecture(), &relocation) {
@@ -144,13 +172,16 @@ enum Change {
 fn change(architecture: Architecture, relocation: &Relocation) -> Option<Change> {
     if let RelocationKind::Absolute = relocation.kind() {
         let bytes = usize::from(relocation.size()) / 8;
-        return [1, 2, 4, 8].contains(&bytes).then_some(Change::Set { bytes, adds: relocation.has_implicit_addend() });
+        return [1, 2, 4, 8]
+            .contains(&bytes)
+            .then_some(Change::Set { bytes, adds: relocation.has_implicit_addend() });
     }
     let RelocationFlags::Elf { r_type } = relocation.flags() else { return None };
     if !matches!(architecture, Architecture::Riscv32 | Architecture::Riscv64) {
         return None;
     }
-    // RISC-V writes differences of labels as pairs of relocations, because its linker shortens code.
+    // RISC-V writes differences of labels as pairs of relocations, because its linker shortens
+    // code.
     Some(match r_type {
         elf::R_RISCV_ADD8 => Change::Add { bytes: 1 },
         elf::R_RISCV_ADD16 => Change::Add { bytes: 2 },
@@ -175,11 +206,23 @@ impl Change {
     /// Changes `data` at `at`; a place outside is left alone.
     fn apply(&self, data: &mut [u8], at: usize, value: u64, little: bool) {
         match *self {
-            Change::Set { bytes, adds } => number(data, at, bytes, little, |old| if adds { old.wrapping_add(value) } else { value }),
+            Change::Set { bytes, adds } => {
+                number(
+                    data,
+                    at,
+                    bytes,
+                    little,
+                    |old| if adds { old.wrapping_add(value) } else { value },
+                )
+            }
             Change::Add { bytes } => number(data, at, bytes, little, |old| old.wrapping_add(value)),
-            Change::Subtract { bytes } => number(data, at, bytes, little, |old| old.wrapping_sub(value)),
+            Change::Subtract { bytes } => {
+                number(data, at, bytes, little, |old| old.wrapping_sub(value))
+            }
             Change::Set6 => number(data, at, 1, little, |old| old & !0x3f | value & 0x3f),
-            Change::Subtract6 => number(data, at, 1, little, |old| old & !0x3f | old.wrapping_sub(value) & 0x3f),
+            Change::Subtract6 => {
+                number(data, at, 1, little, |old| old & !0x3f | old.wrapping_sub(value) & 0x3f)
+            }
             Change::SetUleb => uleb(data, at, |_| value),
             Change::SubtractUleb => uleb(data, at, |old| old.wrapping_sub(value)),
         }
@@ -222,9 +265,18 @@ mod tests {
 
     #[test]
     fn numbers_in_both_orders() {
-        assert_eq!(changed(&Change::Set { bytes: 2, adds: true }, &[1, 0, 9], 0x102, true), [3, 1, 9]);
-        assert_eq!(changed(&Change::Set { bytes: 2, adds: true }, &[0, 1, 9], 0x102, false), [1, 3, 9]);
-        assert_eq!(changed(&Change::Subtract { bytes: 4 }, &[5, 0, 0, 0], 7, true), [0xfe, 0xff, 0xff, 0xff]);
+        assert_eq!(
+            changed(&Change::Set { bytes: 2, adds: true }, &[1, 0, 9], 0x102, true),
+            [3, 1, 9]
+        );
+        assert_eq!(
+            changed(&Change::Set { bytes: 2, adds: true }, &[0, 1, 9], 0x102, false),
+            [1, 3, 9]
+        );
+        assert_eq!(
+            changed(&Change::Subtract { bytes: 4 }, &[5, 0, 0, 0], 7, true),
+            [0xfe, 0xff, 0xff, 0xff]
+        );
         assert_eq!(changed(&Change::Subtract6, &[0xc2], 3, true), [0xff]);
         assert_eq!(changed(&Change::Set6, &[0xc2], 0x41, true), [0xc1]);
     }
@@ -232,7 +284,10 @@ mod tests {
     #[test]
     fn numbers_of_variable_length_keep_their_length() {
         assert_eq!(changed(&Change::SetUleb, &[0x80, 0x80, 0x00], 300, true), [0xac, 0x82, 0x00]);
-        assert_eq!(changed(&Change::SubtractUleb, &[0xac, 0x82, 0x00], 300, true), [0x80, 0x80, 0x00]);
+        assert_eq!(
+            changed(&Change::SubtractUleb, &[0xac, 0x82, 0x00], 300, true),
+            [0x80, 0x80, 0x00]
+        );
     }
 
     #[test]

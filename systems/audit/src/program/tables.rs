@@ -1,5 +1,5 @@
-//! What tables of a kernel say of its code beside the instructions: where control goes on after a fault, and which words
-//! are written over when it starts.
+//! What tables of a kernel say of its code beside the instructions: where control goes on after a
+//! fault, and which words are written over when it starts.
 //!
 //! ```text
 //! __ex_table          9: sttr x3, [x6]     may fault, and goes on at `fix`, to which no branch leads
@@ -7,8 +7,9 @@
 //! __jump_table        nop                  is a branch to a label while a key is set
 //! ```
 //!
-//! Rows have no length of their own, and kernels changed them: the layout is taken that makes the most rows begin with an
-//! address of code. Source: Linux, `asm/extable.h`, `asm/alternative.h` and `linux/jump_label.h` of version 6.6.
+//! Rows have no length of their own, and kernels changed them: the layout is taken that makes the
+//! most rows begin with an address of code. Source: Linux, `asm/extable.h`, `asm/alternative.h` and
+//! `linux/jump_label.h` of version 6.6.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -34,7 +35,6 @@ pub struct Tables {
 pub struct Patch {
     /// Behind the last of them.
     pub end: u64,
-    /// Why.
     pub kind: PatchKind,
     /// Where what is written there lies, of an alternative.
     pub replacement: Range<u64>,
@@ -74,17 +74,36 @@ struct Rows {
 }
 
 const FIXUPS: [Rows; 2] = [
-    Rows { section: "__ex_table", bounds: ("__start___ex_table", "__stop___ex_table"), strides: &[12, 8] },
-    Rows { section: "__kvm_ex_table", bounds: ("__start___kvm_ex_table", "__stop___kvm_ex_table"), strides: &[8] },
+    Rows {
+        section: "__ex_table",
+        bounds: ("__start___ex_table", "__stop___ex_table"),
+        strides: &[12, 8],
+    },
+    Rows {
+        section: "__kvm_ex_table",
+        bounds: ("__start___kvm_ex_table", "__stop___kvm_ex_table"),
+        strides: &[8],
+    },
 ];
 const ALTERNATIVES: [Rows; 3] = [
-    Rows { section: ".altinstructions", bounds: ("__alt_instructions", "__alt_instructions_end"), strides: &[12, 14, 13] },
+    Rows {
+        section: ".altinstructions",
+        bounds: ("__alt_instructions", "__alt_instructions_end"),
+        strides: &[12, 14, 13],
+    },
     Rows { section: ".alternative", bounds: ("__alt_start", "__alt_end"), strides: &[16] },
     Rows { section: ".alt.smp.init", bounds: ("__smpalt_begin", "__smpalt_end"), strides: &[8] },
 ];
-const JUMP_LABELS: Rows = Rows { section: "__jump_table", bounds: ("__start___jump_table", "__stop___jump_table"), strides: &[16, 12] };
-const STATIC_CALLS: Rows =
-    Rows { section: ".static_call_sites", bounds: ("__start_static_call_sites", "__stop_static_call_sites"), strides: &[8] };
+const JUMP_LABELS: Rows = Rows {
+    section: "__jump_table",
+    bounds: ("__start___jump_table", "__stop___jump_table"),
+    strides: &[16, 12],
+};
+const STATIC_CALLS: Rows = Rows {
+    section: ".static_call_sites",
+    bounds: ("__start_static_call_sites", "__stop_static_call_sites"),
+    strides: &[8],
+};
 
 impl Tables {
     /// Those of a file whose code lies in these ranges.
@@ -100,7 +119,8 @@ impl Tables {
             for row in tables.rows(rows, file, layout, code) {
                 let Some(from) = row.first else { continue };
                 let (old, new) = row.lengths(isa, rows.section);
-                let replacement = row.second.map_or(0..0, |it| it..it.saturating_add(new));
+                let replacement =
+                    row.second.map_or(0..0, |second| second..second.saturating_add(new));
                 tables.patch(from, old.max(word), PatchKind::Alternative, replacement, None);
             }
         }
@@ -115,9 +135,21 @@ impl Tables {
         tables
     }
 
-    fn patch(&mut self, from: u64, length: u64, kind: PatchKind, replacement: Range<u64>, leads_to: Option<u64>) {
+    fn patch(
+        &mut self,
+        from: u64,
+        length: u64,
+        kind: PatchKind,
+        replacement: Range<u64>,
+        leads_to: Option<u64>,
+    ) {
         let end = from.saturating_add(length);
-        let patch = self.patches.entry(from).or_insert(Patch { end, kind, replacement, leads_to: BTreeSet::new() });
+        let patch = self.patches.entry(from).or_insert(Patch {
+            end,
+            kind,
+            replacement,
+            leads_to: BTreeSet::new(),
+        });
         patch.end = patch.end.max(end);
         patch.leads_to.extend(leads_to);
     }
@@ -125,10 +157,15 @@ impl Tables {
     /// What they say of the code in this range.
     pub fn within(&self, range: Range<u64>) -> Tables {
         // A patch may begin before the range and reach into it.
-        let before = self.patches.range(..range.start).next_back().filter(|(_, it)| it.end > range.start);
+        let before =
+            self.patches.range(..range.start).next_back().filter(|(_, it)| it.end > range.start);
         Tables {
             fixups: self.fixups.range(range.clone()).map(|(from, to)| (*from, *to)).collect(),
-            patches: before.into_iter().chain(self.patches.range(range)).map(|(from, it)| (*from, it.clone())).collect(),
+            patches: before
+                .into_iter()
+                .chain(self.patches.range(range))
+                .map(|(from, it)| (*from, it.clone()))
+                .collect(),
             unread: self.unread.clone(),
         }
     }
@@ -140,28 +177,51 @@ impl Tables {
 
     /// How many places are written over, by kind.
     pub fn counts(&self) -> Counts {
-        let of = |kind: PatchKind| self.patches.values().filter(|it| it.kind == kind).count();
-        Counts { alternatives: of(PatchKind::Alternative), jump_labels: of(PatchKind::JumpLabel), static_calls: of(PatchKind::StaticCall) }
+        let of = |kind: PatchKind| self.patches.values().filter(|patch| patch.kind == kind).count();
+        Counts {
+            alternatives: of(PatchKind::Alternative),
+            jump_labels: of(PatchKind::JumpLabel),
+            static_calls: of(PatchKind::StaticCall),
+        }
     }
 
     /// The same in words; none if nothing is written over.
     pub fn patched(&self) -> Option<String> {
         let Counts { alternatives, jump_labels, static_calls } = self.counts();
-        let all = [(alternatives, "alternative"), (jump_labels, "jump label"), (static_calls, "static call")];
-        let said: Vec<String> = all.iter().filter(|it| it.0 > 0).map(|(n, what)| report::number::count(*n, what)).collect();
+        let all = [
+            (alternatives, "alternative"),
+            (jump_labels, "jump label"),
+            (static_calls, "static call"),
+        ];
+        let said: Vec<String> = all
+            .iter()
+            .filter(|pair| pair.0 > 0)
+            .map(|(n, what)| report::number::count(*n, what))
+            .collect();
         (!said.is_empty()).then(|| said.join(", "))
     }
 
     /// The rows of a table in the layout that fits best.
-    fn rows(&mut self, rows: &Rows, file: &File<'_>, layout: &Layout, code: &[Range<u64>]) -> Vec<Row> {
+    fn rows(
+        &mut self,
+        rows: &Rows,
+        file: &File<'_>,
+        layout: &Layout,
+        code: &[Range<u64>],
+    ) -> Vec<Row> {
         let mut all = Vec::new();
         for table in tables(rows, file, layout) {
-            let is_code = |row: &&Row| row.first.is_some_and(|it| code.iter().any(|range| range.contains(&it)));
-            let fitting = rows.strides.iter().filter(|it| table.bytes.len() % **it == 0);
-            let read = fitting.flat_map(|stride| [table.cut(*stride, true), table.cut(*stride, false)]);
+            let is_code = |row: &&Row| {
+                row.first.is_some_and(|row| code.iter().any(|range| range.contains(&row)))
+            };
+            let fitting = rows.strides.iter().filter(|stride| table.bytes.len() % **stride == 0);
+            let read =
+                fitting.flat_map(|stride| [table.cut(*stride, true), table.cut(*stride, false)]);
             // Of equals the first.
-            let best = read.rev().max_by_key(|it: &Vec<Row>| (it.iter().filter(is_code).count(), std::cmp::Reverse(it.len())));
-            match best.filter(|it| 2 * it.iter().filter(is_code).count() >= it.len()) {
+            let best = read.rev().max_by_key(|it: &Vec<Row>| {
+                (it.iter().filter(is_code).count(), std::cmp::Reverse(it.len()))
+            });
+            match best.filter(|best| 2 * best.iter().filter(is_code).count() >= best.len()) {
                 Some(best) => all.extend(best.into_iter().filter(|it| is_code(&it))),
                 None => _ = self.unread.insert(rows.section),
             }
@@ -182,7 +242,9 @@ impl Row {
     fn lengths(&self, isa: Isa, section: &str) -> (u64, u64) {
         let byte = |at: usize| self.bytes.get(at).copied().map_or(0, u64::from);
         match (isa, self.bytes.len()) {
-            (Isa::Riscv32 | Isa::Riscv64, _) => (byte(10) | byte(11) << 8, byte(10) | byte(11) << 8),
+            (Isa::Riscv32 | Isa::Riscv64, _) => {
+                (byte(10) | byte(11) << 8, byte(10) | byte(11) << 8)
+            }
             _ if section == ".alt.smp.init" => (4, 0),
             (_, 14) => (byte(12), byte(13)),
             _ => (byte(10), byte(11)),
@@ -204,7 +266,11 @@ impl Table {
         let rows = (0..self.bytes.len() / stride).map(|nth| {
             let at = nth * stride;
             let bytes = self.bytes[at..at + stride].to_vec();
-            Row { first: self.field(at, is_relative), second: self.field(at + 4, is_relative), bytes }
+            Row {
+                first: self.field(at, is_relative),
+                second: self.field(at + 4, is_relative),
+                bytes,
+            }
         });
         rows.collect()
     }
@@ -214,7 +280,8 @@ impl Table {
             return references.get(&at).copied();
         }
         let bytes = *self.bytes.get(at..)?.first_chunk()?;
-        let number = if self.is_little { i32::from_le_bytes(bytes) } else { i32::from_be_bytes(bytes) };
+        let number =
+            if self.is_little { i32::from_le_bytes(bytes) } else { i32::from_be_bytes(bytes) };
         Some(match is_relative {
             true => (self.address + at as u64).wrapping_add_signed(number.into()),
             false => u64::from(number.cast_unsigned()),
@@ -225,20 +292,31 @@ impl Table {
 /// The sections with such rows, or what lies between their symbols.
 fn tables(rows: &Rows, file: &File<'_>, layout: &Layout) -> Vec<Table> {
     let is_little = file.is_little_endian();
-    let sections: Vec<Section> = file.sections().filter(|it| it.name() == Ok(rows.section) && it.size() > 0).collect();
+    let sections: Vec<Section> = file
+        .sections()
+        .filter(|section| section.name() == Ok(rows.section) && section.size() > 0)
+        .collect();
     if !sections.is_empty() {
         let table = |section: &Section| Table {
             address: section.address(),
             bytes: section.data().unwrap_or_default().to_vec(),
             is_little,
-            references: (file.kind() == object::ObjectKind::Relocatable).then(|| references(section, file, layout)),
+            references: (file.kind() == object::ObjectKind::Relocatable)
+                .then(|| references(section, file, layout)),
         };
         return sections.iter().map(table).collect();
     }
-    let at = |name: &str| file.symbol_by_name(name).map(|it| it.address());
+    let at = |name: &str| file.symbol_by_name(name).map(|symbol| symbol.address());
     let (Some(from), Some(to)) = (at(rows.bounds.0), at(rows.bounds.1)) else { return Vec::new() };
-    let bytes = file.sections().find_map(|it| it.data_range(from, to.saturating_sub(from)).ok().flatten().map(<[u8]>::to_vec));
-    let table = bytes.filter(|it| !it.is_empty()).map(|bytes| Table { address: from, bytes, is_little, references: None });
+    let bytes = file.sections().find_map(|section| {
+        section.data_range(from, to.saturating_sub(from)).ok().flatten().map(<[u8]>::to_vec)
+    });
+    let table = bytes.filter(|byte| !byte.is_empty()).map(|bytes| Table {
+        address: from,
+        bytes,
+        is_little,
+        references: None,
+    });
     table.into_iter().collect()
 }
 
@@ -248,13 +326,26 @@ fn references(section: &Section, file: &File<'_>, layout: &Layout) -> BTreeMap<u
     let mut found = BTreeMap::new();
     for (offset, relocation) in section.relocations() {
         // Of a difference the label is meant, not the place that it is counted from.
-        let is_subtracted = matches!(relocation.flags(), RelocationFlags::Elf { r_type: elf::R_RISCV_SUB32 | elf::R_RISCV_SUB64 });
-        let is_riscv = matches!(file.architecture(), object::Architecture::Riscv32 | object::Architecture::Riscv64);
-        let Some(address) = layout.reference(file, &relocation).and_then(|it| it.address).filter(|_| !(is_riscv && is_subtracted)) else {
+        let is_subtracted = matches!(
+            relocation.flags(),
+            RelocationFlags::Elf { r_type: elf::R_RISCV_SUB32 | elf::R_RISCV_SUB64 }
+        );
+        let is_riscv = matches!(
+            file.architecture(),
+            object::Architecture::Riscv32 | object::Architecture::Riscv64
+        );
+        let Some(address) = layout
+            .reference(file, &relocation)
+            .and_then(|reference| reference.address)
+            .filter(|_| !(is_riscv && is_subtracted))
+        else {
             continue;
         };
         let Ok(at) = usize::try_from(offset) else { continue };
-        let own = data.get(at..).and_then(|it| it.first_chunk()).map_or(0, |it| i64::from(i32::from_le_bytes(*it)));
+        let own = data
+            .get(at..)
+            .and_then(|data| data.first_chunk())
+            .map_or(0, |first_chunk| i64::from(i32::from_le_bytes(*first_chunk)));
         let addend = relocation.addend() + if relocation.has_implicit_addend() { own } else { 0 };
         found.insert(at, address.wrapping_add_signed(addend));
     }

@@ -32,9 +32,7 @@ pub struct Build {
 /// What a file is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Input {
-    /// C.
     C,
-    /// C++.
     Cpp,
     /// Assembly; with a capital S it passes the preprocessor.
     Assembly,
@@ -44,7 +42,7 @@ pub enum Input {
 
 /// What a file is, by its name.
 pub fn input(path: &Path) -> Input {
-    match path.extension().and_then(|it| it.to_str()) {
+    match path.extension().and_then(|ending| ending.to_str()) {
         Some("c") => Input::C,
         Some("cc" | "cpp" | "cxx" | "c++" | "C" | "CPP") => Input::Cpp,
         Some("s" | "S") => Input::Assembly,
@@ -52,25 +50,40 @@ pub fn input(path: &Path) -> Input {
     }
 }
 
-/// The compiler of a set of instructions and its flags for the machine `cpu`: a program and arguments.
+/// The compiler of a set of instructions and its flags for the machine `cpu`:
+/// a program and arguments.
 ///
 /// Debian's cross compilers where it has them; Clang, which has all sets in one program, elsewhere.
 /// The latter has no C library for them and compiles free-standing code.
 pub fn compiler(isa: Isa, cpu: &str) -> (&'static str, Vec<String>) {
-    let words = |words: &[&str]| words.iter().map(|&it| it.to_owned()).collect::<Vec<String>>();
+    let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<String>>();
     let cpu_flag = |prefix: &str| vec![format!("{prefix}{cpu}")];
     match isa {
         Isa::A32 => ("arm-linux-gnueabi-gcc", [words(&["-marm"]), cpu_flag("-mcpu=")].concat()),
         Isa::T32 => ("arm-none-eabi-gcc", [words(&["-mthumb"]), cpu_flag("-mcpu=")].concat()),
         Isa::A64 => ("aarch64-linux-gnu-gcc", cpu_flag("-mcpu=")),
         Isa::Riscv64 => {
-            // LLVM's Rocket has the base instructions alone; the core as it is built runs Linux's set.
-            let flags = if cpu == "rocket" { words(&["-march=rv64gc", "-mtune=rocket-rv64"]) } else { cpu_flag("-mcpu=") };
+            // LLVM's Rocket has the base instructions alone; the core as it is built runs Linux's
+            // set.
+            let flags = if cpu == "rocket" {
+                words(&["-march=rv64gc", "-mtune=rocket-rv64"])
+            } else {
+                cpu_flag("-mcpu=")
+            };
             ("clang-19", [words(&["--target=riscv64-linux-gnu", "-ffreestanding"]), flags].concat())
         }
-        Isa::Riscv32 => ("clang-19", words(&["--target=riscv32-linux-gnu", "-ffreestanding", "-march=rv32imac", "-mabi=ilp32"])),
+        Isa::Riscv32 => (
+            "clang-19",
+            words(&[
+                "--target=riscv32-linux-gnu",
+                "-ffreestanding",
+                "-march=rv32imac",
+                "-mabi=ilp32",
+            ]),
+        ),
         Isa::Sparc => {
-            // LLVM does not know the ERC32: version 7, so version 8 without multiplication and division.
+            // LLVM does not know the ERC32: version 7, so version 8 without multiplication and
+            // division.
             let version_7 = ["-mcpu=v8", "-Xclang", "-target-feature", "-Xclang", "+soft-mul-div"];
             let flags = if cpu == "erc32" { words(&version_7) } else { cpu_flag("-mcpu=") };
             ("clang-19", [words(&["--target=sparc-linux-gnu", "-ffreestanding"]), flags].concat())
@@ -87,9 +100,14 @@ fn compiler_of(input: Input, compiler: &str) -> String {
     }
 }
 
-/// Which of a machine's instruction sets a build is for: the one that its flags name, else the first.
+/// Which of a machine's instruction sets a build is for: the one that its flags
+/// name, else the first.
 pub fn chosen(sets: &[Isa], build: &Build) -> Isa {
-    let words = build.cc.iter().flat_map(|it| it.split_whitespace()).chain(build.flags.iter().map(String::as_str));
+    let words = build
+        .cc
+        .iter()
+        .flat_map(|it| it.split_whitespace())
+        .chain(build.flags.iter().map(String::as_str));
     let mut named = words.filter_map(|word| {
         let is_32 = word.contains("riscv32") || word.starts_with("-march=rv32");
         let is_64 = word.contains("riscv64") || word.starts_with("-march=rv64");
@@ -100,7 +118,10 @@ pub fn chosen(sets: &[Isa], build: &Build) -> Isa {
         }
     });
     // A later flag wins, as in the compiler.
-    named.rfind(|it| sets.contains(it)).or(sets.first().copied()).unwrap_or_else(|| panic!("a machine has an instruction set"))
+    named
+        .rfind(|named| sets.contains(named))
+        .or(sets.first().copied())
+        .unwrap_or_else(|| panic!("a machine has an instruction set"))
 }
 
 /// The command that turns `source` into the object file `made`.
@@ -124,17 +145,23 @@ fn command(source: &Path, made: &Path, isa: Isa, cpu: &str, build: &Build) -> Co
         command.args(&machine_flags);
     } else {
         // The user's compiler is asked for the same machine in its own way.
-        let is_clang = Path::new(program).file_name().is_some_and(|it| it.to_string_lossy().contains("clang"));
-        let has_target = words.iter().any(|it| it.starts_with("--target") || *it == "-target");
+        let is_clang = Path::new(program)
+            .file_name()
+            .is_some_and(|name| name.to_string_lossy().contains("clang"));
+        let has_target =
+            words.iter().any(|word| word.starts_with("--target") || *word == "-target");
         if is_clang && !has_target {
             command.args(clang_target(isa));
         }
         let has_cpu = words
             .iter()
             .chain(&build.flags.iter().map(String::as_str).collect::<Vec<_>>())
-            .any(|it| it.starts_with("-mcpu") || it.starts_with("-march"));
-        let is_of_cpu = |it: &str| ["-mcpu", "-march", "-mtune"].iter().any(|flag| it.starts_with(flag));
-        let for_cpu = machine_flags.iter().filter(|it| !(it.starts_with("--target") || has_cpu && is_of_cpu(it)));
+            .any(|word| word.starts_with("-mcpu") || word.starts_with("-march"));
+        let is_of_cpu =
+            |text: &str| ["-mcpu", "-march", "-mtune"].iter().any(|flag| text.starts_with(flag));
+        let for_cpu = machine_flags.iter().filter(|machine_flag| {
+            !(machine_flag.starts_with("--target") || has_cpu && is_of_cpu(machine_flag))
+        });
         command.args(for_cpu);
     }
     // Before the user's flags, which may say otherwise.
@@ -173,7 +200,8 @@ fn clang_target(isa: Isa) -> Option<&'static str> {
 
 /// Compiles C or C++, or assembles assembly; gives the bytes of the object file.
 pub fn compile(source: &Path, isa: Isa, cpu: &str, build: &Build) -> Result<Vec<u8>, ToolError> {
-    let scratch = measure::scratch::folder().map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
+    let scratch = measure::scratch::folder()
+        .map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
     let made = scratch.path().join("audit.o");
     tool::run(&mut command(source, &made, isa, cpu, build), &[], LIMIT)?.ok()?;
     read(&made)
@@ -182,7 +210,6 @@ pub fn compile(source: &Path, isa: Isa, cpu: &str, build: &Build) -> Result<Vec<
 /// A line that the assembler does not know.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Skipped {
-    /// From 1.
     pub line: usize,
     /// What is written there.
     pub text: String,
@@ -202,13 +229,20 @@ fn unknown_word(isa: Isa) -> &'static str {
     }
 }
 
-/// Assembles `text`; line tables call it `stdin.s`. Lines that the assembler does not know become words that are not decoded, and
-/// directives that it does not know go, as long as half of what it is given or more remains.
-pub fn assemble(text: &[u8], isa: Isa, cpu: &str, build: &Build) -> Result<(Vec<u8>, Vec<Skipped>), ToolError> {
-    let scratch = measure::scratch::folder().map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
+/// Assembles `text`; line tables call it `stdin.s`. Lines that the assembler does not know become
+/// words that are not decoded, and directives that it does not know go, as long as half of what it
+/// is given or more remains.
+pub fn assemble(
+    text: &[u8],
+    isa: Isa,
+    cpu: &str,
+    build: &Build,
+) -> Result<(Vec<u8>, Vec<Skipped>), ToolError> {
+    let scratch = measure::scratch::folder()
+        .map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
     let (source, made) = (scratch.path().join("stdin.s"), scratch.path().join("audit.o"));
     let mut lines: Vec<String> = String::from_utf8_lossy(text).lines().map(str::to_owned).collect();
-    let n_statements = lines.iter().filter(|it| !it.trim().is_empty()).count();
+    let n_statements = lines.iter().filter(|line| !line.trim().is_empty()).count();
     let mut skipped = Vec::new();
     loop {
         let text = lines.iter().fold(String::new(), |text, line| text + line + "\n");
@@ -226,16 +260,24 @@ pub fn assemble(text: &[u8], isa: Isa, cpu: &str, build: &Build) -> Result<(Vec<
         }
         for it in &found {
             let line = &mut lines[it.line - 1];
-            let (label, rest) = line.split_once(':').filter(|(label, _)| is_name(label.trim())).unwrap_or(("", line));
+            let (label, rest) = line
+                .split_once(':')
+                .filter(|(label, _)| is_name(label.trim()))
+                .unwrap_or(("", line));
             let instead = if rest.trim_start().starts_with('.') { "" } else { unknown_word(isa) };
-            *line = if label.is_empty() { format!("  {instead}") } else { format!("{label}: {instead}") };
+            *line = if label.is_empty() {
+                format!("  {instead}")
+            } else {
+                format!("{label}: {instead}")
+            };
         }
         skipped.extend(found);
     }
 }
 
 fn is_name(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|it| it.is_alphanumeric() || "._$".contains(it))
+    !text.is_empty()
+        && text.chars().all(|letter| letter.is_alphanumeric() || "._$".contains(letter))
 }
 
 /// A place in a source that a compiler or an assembler refuses.
@@ -243,7 +285,6 @@ fn is_name(text: &str) -> bool {
 pub struct Refused {
     /// The file, as the tool names it.
     pub file: String,
-    /// From 1.
     pub line: usize,
     /// From 1, in the columns of [`byte_of_column`]; assemblers name none.
     pub column: Option<usize>,
@@ -251,8 +292,8 @@ pub struct Refused {
     pub said: String,
 }
 
-/// The byte of `line` that `column`, from 1, of a message means: clang counts bytes; gcc counts what a terminal shows, where
-/// a tab goes on to the next multiple of 8.
+/// The byte of `line` that `column`, from 1, of a message means: clang counts bytes; gcc counts
+/// what a terminal shows, where a tab goes on to the next multiple of 8.
 pub fn byte_of_column(line: &str, column: usize, by_clang: bool) -> usize {
     let mut shown = 1;
     let found = line.char_indices().find(|&(byte, letter)| {
@@ -263,21 +304,34 @@ pub fn byte_of_column(line: &str, column: usize, by_clang: bool) -> usize {
     found.map_or(line.len(), |(byte, _)| byte)
 }
 
-/// The places in sources that `error` is about, each line once, in the tool's order; none if it is about something else, such as a flag.
+/// The places in sources that `error` is about, each line once, in the tool's order; none if it is
+/// about something else, such as a flag.
 pub fn refused(error: &ToolError) -> Vec<Refused> {
     let mut found: Vec<Refused> = Vec::new();
     for message in error.said.lines() {
-        // `FILE:LINE:COLUMN: fatal error: WHAT` of compilers, `FILE:LINE: Error: WHAT` of assemblers.
+        // `FILE:LINE:COLUMN: fatal error: WHAT` of compilers, `FILE:LINE: Error: WHAT` of
+        // assemblers.
         let Some((place, said)) = message.split_once("rror:") else { continue };
-        let place = place.trim_end_matches(['e', 'E']).trim_end().trim_end_matches("fatal").trim_end().trim_end_matches(':');
+        let place = place
+            .trim_end_matches(['e', 'E'])
+            .trim_end()
+            .trim_end_matches("fatal")
+            .trim_end()
+            .trim_end_matches(':');
         let Some((before, last)) = place.rsplit_once(':') else { continue };
         let Ok(last) = last.parse::<usize>() else { continue };
-        let (file, line, column) = match before.rsplit_once(':').map(|(file, line)| (file, line.parse::<usize>())) {
-            Some((file, Ok(line))) => (file, line, Some(last)),
-            _ => (before, last, None),
-        };
+        let (file, line, column) =
+            match before.rsplit_once(':').map(|(file, line)| (file, line.parse::<usize>())) {
+                Some((file, Ok(line))) => (file, line, Some(last)),
+                _ => (before, last, None),
+            };
         if line > 0 && !found.iter().any(|it| it.file == file && it.line == line) {
-            found.push(Refused { file: file.to_owned(), line, column, said: said.trim().to_owned() });
+            found.push(Refused {
+                file: file.to_owned(),
+                line,
+                column,
+                said: said.trim().to_owned(),
+            });
         }
     }
     found
@@ -286,15 +340,29 @@ pub fn refused(error: &ToolError) -> Vec<Refused> {
 /// Those of standard input's lines, in their order.
 fn refused_lines(error: &ToolError, lines: &[String]) -> Vec<Skipped> {
     let of_input = refused(error).into_iter().filter(|it| it.file.ends_with("stdin.s"));
-    let mut found: Vec<Skipped> =
-        of_input.filter_map(|it| Some(Skipped { line: it.line, text: lines.get(it.line - 1)?.trim().to_owned(), said: it.said })).collect();
-    found.sort_by_key(|it| it.line);
+    let mut found: Vec<Skipped> = of_input
+        .filter_map(|input| {
+            Some(Skipped {
+                line: input.line,
+                text: lines.get(input.line - 1)?.trim().to_owned(),
+                said: input.said,
+            })
+        })
+        .collect();
+    found.sort_by_key(|found| found.line);
     found
 }
 
 /// Compiles a changed copy of `source`; files that it includes by name are still found.
-pub fn compile_changed(source: &Path, text: &str, isa: Isa, cpu: &str, build: &Build) -> Result<Vec<u8>, ToolError> {
-    let scratch = measure::scratch::folder().map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
+pub fn compile_changed(
+    source: &Path,
+    text: &str,
+    isa: Isa,
+    cpu: &str,
+    build: &Build,
+) -> Result<Vec<u8>, ToolError> {
+    let scratch = measure::scratch::folder()
+        .map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
     let copy = scratch.path().join(source.file_name().unwrap_or_else(|| "changed.c".as_ref()));
     std::fs::write(&copy, text).map_err(|error| io_error("write", &copy, &error))?;
     let made = scratch.path().join("audit.o");
@@ -307,10 +375,19 @@ pub fn compile_changed(source: &Path, text: &str, isa: Isa, cpu: &str, build: &B
 
 /// How gcc orders the functions of a C text, and when each instruction starts.
 pub fn schedule(program: &str, flags: &[&str], text: &str) -> Result<String, ToolError> {
-    let scratch = measure::scratch::folder().map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
+    let scratch = measure::scratch::folder()
+        .map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
     let (made, dump) = (scratch.path().join("made.s"), scratch.path().join("schedule"));
     let mut command = Command::new(program);
-    command.args(flags).args(["-O2", "-fno-schedule-insns", "-fsched-verbose=2", "-S", "-x", "c", "-"]);
+    command.args(flags).args([
+        "-O2",
+        "-fno-schedule-insns",
+        "-fsched-verbose=2",
+        "-S",
+        "-x",
+        "c",
+        "-",
+    ]);
     command.arg(format!("-fdump-rtl-sched2={}", dump.display())).arg("-o").arg(made);
     tool::run(&mut command, text.as_bytes(), LIMIT)?.ok()?;
     Ok(String::from_utf8_lossy(&read(&dump)?).into_owned())
@@ -328,7 +405,8 @@ pub fn read(path: &Path) -> Result<Vec<u8>, ToolError> {
     std::fs::read(path).map_err(|error| io_error("read", path, &error))
 }
 
-/// Reads what a program did when it ran; `base` is how far above the addresses of its file it was loaded.
+/// Reads what a program did when it ran; `base` is how far above the addresses of its
+/// file it was loaded.
 pub fn recorded(path: &Path, base: u64) -> Result<Recorded, ToolError> {
     let file = std::fs::File::open(path).map_err(|error| io_error("open", path, &error))?;
     let mut recorded = Recorded::new(base);
@@ -343,7 +421,7 @@ pub fn recorded(path: &Path, base: u64) -> Result<Recorded, ToolError> {
 /// The text of a source file that line tables name; none if it is not there.
 pub fn source(path: &str) -> Option<String> {
     let path = PathBuf::from(path);
-    let size = std::fs::metadata(&path).ok().filter(|it| it.is_file())?.len();
+    let size = std::fs::metadata(&path).ok().filter(|metadata| metadata.is_file())?.len();
     if size > SOURCE_BYTES_MAX {
         return None;
     }

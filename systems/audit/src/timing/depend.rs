@@ -16,7 +16,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use machine::in_order::Core;
 
 use crate::decode::Isa;
-use crate::decode::code::{Access, Class, Delay, Flow, Guard, IndexForm, Instruction, Op, Out, Read, Reg, Role, Value};
+use crate::decode::code::{
+    Access, Class, Delay, Flow, Guard, IndexForm, Instruction, Op, Out, Read, Reg, Role, Value,
+};
 use crate::facts::frame::{StackFrame, is_private};
 use crate::facts::liveness::RegSet;
 use crate::facts::loops::Nests;
@@ -39,7 +41,6 @@ pub struct Licence {
 /// What may cross a side exit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Crossing {
-    /// Nothing.
     #[default]
     Nothing,
     /// What cannot fault: arithmetic, loads from the stack or beside the code, loads through a
@@ -69,16 +70,21 @@ pub enum Why {
 pub struct Edge {
     /// The earlier one, as a place in the trace.
     pub from: u32,
-    /// The later one.
     pub to: u32,
     /// From start to start.
     pub cycles: u32,
-    /// The reason.
     pub why: Why,
 }
 
-/// All edges of a trace under a licence, those to one instruction together, in the order of the trace.
-pub fn dependences(function: &Function, frame: &StackFrame, trace: &Trace, core: &Core, licence: Licence) -> Vec<Edge> {
+/// All edges of a trace under a licence, those to one instruction together, in the
+/// order of the trace.
+pub fn dependences(
+    function: &Function,
+    frame: &StackFrame,
+    trace: &Trace,
+    core: &Core,
+    licence: Licence,
+) -> Vec<Edge> {
     let mut builder = Builder::new(function, frame, trace, core, licence);
     for at in 0..trace.places.len() {
         let first = builder.edges.len();
@@ -86,21 +92,21 @@ pub fn dependences(function: &Function, frame: &StackFrame, trace: &Trace, core:
         builder.memory(at);
         builder.control(at);
         builder.remember(at);
-        builder.edges[first..].sort_by_key(|it| it.from);
+        builder.edges[first..].sort_by_key(|edge| edge.from);
     }
     builder.edges
 }
 
-/// The edges that take cycles, as the trace is written: what a timing in its own order needs, without the orders, of which
-/// there are as many as pairs of instructions.
+/// The edges that take cycles, as the trace is written: what a timing in its own order needs,
+/// without the orders, of which there are as many as pairs of instructions.
 pub fn latencies(function: &Function, frame: &StackFrame, trace: &Trace, core: &Core) -> Vec<Edge> {
     let mut builder = Builder::new(function, frame, trace, core, Licence::default());
     for at in 0..trace.places.len() {
         builder.registers(at);
         builder.remember(at);
     }
-    builder.edges.retain(|it| it.cycles > 0);
-    builder.edges.sort_by_key(|it| (it.to, it.from));
+    builder.edges.retain(|edge| edge.cycles > 0);
+    builder.edges.sort_by_key(|edge| (edge.to, edge.from));
     builder.edges
 }
 
@@ -121,7 +127,8 @@ struct Builder<'a> {
     core: &'a Core,
     licence: Licence,
     edges: Vec<Edge>,
-    /// By register, its writers whose value may still be there: one that surely writes, and guarded ones behind it.
+    /// By register, its writers whose value may still be there: one that surely writes, and
+    /// guarded ones behind it.
     writers: Vec<Vec<(u32, Out)>>,
     /// Readers since, by register.
     readers: Vec<Vec<u32>>,
@@ -152,9 +159,11 @@ struct Builder<'a> {
     guards: Vec<bool>,
     /// The last of those so far.
     guard: Option<u32>,
-    /// The registers in which conventions want the value that each instruction of the trace leaves there.
+    /// The registers in which conventions want the value that each instruction of
+    /// the trace leaves there.
     pinned: Vec<RegSet>,
-    /// By register, the readers and writers of a value of it that no other register could hold, since one was last written.
+    /// By register, the readers and writers of a value of it that no other register could hold,
+    /// since one was last written.
     bound: Vec<Vec<u32>>,
     /// How often flags were written before each instruction of the trace.
     flags: Vec<u32>,
@@ -171,13 +180,20 @@ enum Place {
     Slot(usize, i64),
     /// Likewise, of the first count, and no pointer leads there.
     Own(i64),
-    /// By an address that the linker knows, perhaps with the distance from it: no place of the frame.
+    /// By an address that the linker knows, perhaps with the distance from it: no
+    /// place of the frame.
     Static(Option<(Origin, i64)>),
     Unknown,
 }
 
 impl<'a> Builder<'a> {
-    fn new(function: &'a Function, frame: &'a StackFrame, trace: &'a Trace, core: &'a Core, licence: Licence) -> Builder<'a> {
+    fn new(
+        function: &'a Function,
+        frame: &'a StackFrame,
+        trace: &'a Trace,
+        core: &'a Core,
+        licence: Licence,
+    ) -> Builder<'a> {
         Builder {
             function,
             frame,
@@ -187,7 +203,7 @@ impl<'a> Builder<'a> {
             edges: Vec::new(),
             writers: vec![Vec::new(); REGS_MAX],
             readers: vec![Vec::new(); REGS_MAX],
-            values: (0..=u8::MAX).map(|it| (Origin::Before(Reg(it)), 0)).collect(),
+            values: (0..=u8::MAX).map(|idx| (Origin::Before(Reg(idx)), 0)).collect(),
             accesses: Vec::new(),
             statics: BTreeSet::new(),
             followed: BTreeMap::new(),
@@ -211,7 +227,8 @@ impl<'a> Builder<'a> {
         &self.function.instructions[self.trace.places[at]]
     }
 
-    /// Nothing passes it, in either direction; what is written over when the kernel runs may be anything.
+    /// Nothing passes it, in either direction; what is written over when the kernel
+    /// runs may be anything.
     fn is_barrier(&self, at: usize) -> bool {
         is_barrier(self.instruction(at)) || self.function.is_patched(self.trace.places[at])
     }
@@ -219,7 +236,8 @@ impl<'a> Builder<'a> {
     fn edge(&mut self, from: u32, to: usize, cycles: i32, why: Why) {
         let is_call = is_call(self.instruction(from as usize));
         // Across a call everything arrives in time: the callee takes longer than any result.
-        let crosses_call = self.barrier.is_some_and(|it| from < it && is_call_at(self, it));
+        let crosses_call =
+            self.barrier.is_some_and(|barrier| from < barrier && is_call_at(self, barrier));
         let cycles = if crosses_call || is_call { 0 } else { cycles.max(0).cast_unsigned() };
         self.edges.push(Edge { from, to: to as u32, cycles, why });
     }
@@ -233,16 +251,28 @@ impl<'a> Builder<'a> {
             }
             for (from, out) in self.read_from(at, read.reg) {
                 let writer = self.instruction(from as usize);
-                let is_whole = writer.accesses.iter().all(|it| u32::from(it.width) * 8 == u32::from(self.function.isa.conventions().bits));
+                let is_whole = writer.accesses.iter().all(|access| {
+                    u32::from(access.width) * 8 == u32::from(self.function.isa.conventions().bits)
+                });
                 let work = self.core.work_of(writer.class, writer.is_quad);
                 // What is loaded as many bytes comes with the last of them.
-                let n_bytes = writer.accesses.iter().filter(|it| !it.is_store).map(|it| u32::from(it.width)).sum();
-                let later = if out == Out::BaseUpdate { 0 } else { work.byte_cycles(n_bytes).saturating_sub(1) };
+                let n_bytes = writer
+                    .accesses
+                    .iter()
+                    .filter(|access| !access.is_store)
+                    .map(|access| u32::from(access.width))
+                    .sum();
+                let later = if out == Out::BaseUpdate {
+                    0
+                } else {
+                    work.byte_cycles(n_bytes).saturating_sub(1)
+                };
                 let latency = (work.latency_as(out, read.role, is_whole) + later).cast_signed();
                 let early = self.core.early_cycles(instruction.class, read.role, writer.class);
                 // Of a word that is not decoded nothing is known, how long it takes neither.
                 let is_unknown = instruction.is_unknown() || writer.is_unknown();
-                let cycles = if read.role == Role::Carried || is_unknown { 0 } else { latency + early };
+                let cycles =
+                    if read.role == Role::Carried || is_unknown { 0 } else { latency + early };
                 self.edge(from, at, cycles, Why::Value(read.reg, read.role));
             }
         }
@@ -267,8 +297,9 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The writers that `reg` may come from where instruction `at` reads it: not those whose condition excludes its own under the
-    /// same flags, nor those that later ones have written over whenever `at` is done. `movne r3, #0` is nothing to `ldreq r3, [r3]`.
+    /// The writers that `reg` may come from where instruction `at` reads it: not those whose
+    /// condition excludes its own under the same flags, nor those that later ones have written over
+    /// whenever `at` is done. `movne r3, #0` is nothing to `ldreq r3, [r3]`.
     fn read_from(&self, at: usize, reg: Reg) -> Vec<(u32, Out)> {
         let mut open = self.instruction(at).guard.unwrap_or(Guard::ALWAYS);
         let mut found = Vec::new();
@@ -276,7 +307,11 @@ impl<'a> Builder<'a> {
             if open == Guard::NEVER {
                 break;
             }
-            match self.instruction(from as usize).guard.filter(|_| self.flags[from as usize] == self.flags[at]) {
+            match self
+                .instruction(from as usize)
+                .guard
+                .filter(|_| self.flags[from as usize] == self.flags[at])
+            {
                 Some(guard) if guard.excludes(open) => continue,
                 Some(guard) => open = open.without(guard),
                 None => {}
@@ -287,21 +322,27 @@ impl<'a> Builder<'a> {
         found
     }
 
-    /// Only one of the two is done: their conditions exclude each other, and the flags are the same.
+    /// Only one of the two is done: their conditions exclude each other, and the
+    /// flags are the same.
     fn exclude_each_other(&self, from: u32, at: usize) -> bool {
         match (self.instruction(from as usize).guard, self.instruction(at).guard) {
-            (Some(one), Some(other)) => self.flags[from as usize] == self.flags[at] && one.excludes(other),
+            (Some(one), Some(other)) => {
+                self.flags[from as usize] == self.flags[at] && one.excludes(other)
+            }
             _ => false,
         }
     }
 
-    /// Instruction `at` writes a register over. A fresh one would do, unless the value belongs there.
+    /// Instruction `at` writes a register over. A fresh one would do, unless
+    /// the value belongs there.
     fn rewrite(&mut self, at: usize, reg: Reg, is_fixed: bool) {
         let conventions = self.function.isa.conventions();
-        let can_rename = !is_fixed && !conventions.flags.contains(&reg) && reg != conventions.stack_pointer;
+        let can_rename =
+            !is_fixed && !conventions.flags.contains(&reg) && reg != conventions.stack_pointer;
         if self.licence.renames && can_rename {
-            // The value belongs there: it cannot come before those who need the one that had to be there, too. A register that is the
-            // caller's is kept first, and so would be any other that outlives a call.
+            // The value belongs there: it cannot come before those who need the one that had to be
+            // there, too. A register that is the caller's is kept first, and so would be any other
+            // that outlives a call.
             if self.is_pinned(at, reg) || self.is_callers(reg) && self.was_there(reg) {
                 for nth in 0..self.bound[usize::from(reg.0)].len() {
                     self.edge(self.bound[usize::from(reg.0)][nth], at, 0, Why::Rewrite(reg));
@@ -312,7 +353,11 @@ impl<'a> Builder<'a> {
         for nth in 0..self.readers[usize::from(reg.0)].len() {
             let from = self.readers[usize::from(reg.0)][nth];
             let reader = self.instruction(from as usize);
-            let nth = reader.reads.iter().filter(|it| it.role == Role::Data).position(|it| it.reg == reg);
+            let nth = reader
+                .reads
+                .iter()
+                .filter(|read| read.role == Role::Data)
+                .position(|read| read.reg == reg);
             let lock = nth.map_or(0, |nth| self.core.work(reader.class).lock(nth));
             let why = if lock > 0 { Why::Lock(reg) } else { Why::Rewrite(reg) };
             // Flags are read to know whether anything is done.
@@ -331,7 +376,7 @@ impl<'a> Builder<'a> {
 
     /// Conventions want what instruction `at` leaves in `reg` to be there.
     fn is_pinned(&self, at: usize, reg: Reg) -> bool {
-        self.pinned.get(at).is_some_and(|it| it.contains(reg))
+        self.pinned.get(at).is_some_and(|pinned| pinned.contains(reg))
     }
 
     /// The caller wants it back, or it says where to go back.
@@ -342,14 +387,19 @@ impl<'a> Builder<'a> {
 
     /// What `reg` holds now it may have held before the path.
     fn was_there(&self, reg: Reg) -> bool {
-        self.writers[usize::from(reg.0)].iter().all(|(it, _)| self.instruction(*it as usize).is_guarded())
+        self.writers[usize::from(reg.0)]
+            .iter()
+            .all(|(it, _)| self.instruction(*it as usize).is_guarded())
     }
 
-    /// What `reg` holds now could be in no other register: it was there before, a call left it there, or conventions want it there. A
-    /// register that is the caller's is not given to another value for nothing, which would have to be kept in turn.
+    /// What `reg` holds now could be in no other register: it was there before, a call left it
+    /// there, or conventions want it there. A register that is the caller's is not given to another
+    /// value for nothing, which would have to be kept in turn.
     fn is_bound(&self, reg: Reg) -> bool {
         let writers = &self.writers[usize::from(reg.0)];
-        let is_bound = |it: &u32| is_call(self.instruction(*it as usize)) || self.is_pinned(*it as usize, reg);
+        let is_bound = |number: &u32| {
+            is_call(self.instruction(*number as usize)) || self.is_pinned(*number as usize, reg)
+        };
         self.was_there(reg) || self.is_callers(reg) || writers.iter().any(|(it, _)| is_bound(it))
     }
 
@@ -364,7 +414,9 @@ impl<'a> Builder<'a> {
                 }
                 let overlap = overlap(place, access, other_place, &other, self.frame_is_private);
                 let is_load_past_store = other.is_store && !access.is_store;
-                let is_given_up = is_load_past_store && self.licence.reorders_memory && overlap == Overlap::Perhaps;
+                let is_given_up = is_load_past_store
+                    && self.licence.reorders_memory
+                    && overlap == Overlap::Perhaps;
                 let is_other = from as usize != at && !self.exclude_each_other(from, at);
                 if overlap != Overlap::Never && !is_given_up && is_other {
                     self.edge(from, at, 0, Why::Memory);
@@ -380,7 +432,11 @@ impl<'a> Builder<'a> {
     fn place(&self, at: usize, access: &Access) -> Place {
         if let Some(slot) = self.frame.slot(self.trace.places[at], access) {
             let is_own = slot.count == 0 && self.own.contains(&self.trace.places[at]);
-            return if is_own { Place::Own(slot.offset) } else { Place::Slot(slot.count, slot.offset) };
+            return if is_own {
+                Place::Own(slot.offset)
+            } else {
+                Place::Slot(slot.count, slot.offset)
+            };
         }
         let is_static = |base: Reg| self.statics.contains(&self.value(base).0);
         match (access.base, access.index, access.index_form) {
@@ -389,8 +445,14 @@ impl<'a> Builder<'a> {
                 Place::Static(Some((origin, distance.wrapping_add(access.disp))))
             }
             // What the linker has still to write.
-            (Some(base), Some((index, 0)), IndexForm::Other) if base == index && is_static(base) => Place::Static(None),
-            (None, None, _) if !access.is_store && is_near(self.instruction(at), access) => Place::Constant,
+            (Some(base), Some((index, 0)), IndexForm::Other)
+                if base == index && is_static(base) =>
+            {
+                Place::Static(None)
+            }
+            (None, None, _) if !access.is_store && is_near(self.instruction(at), access) => {
+                Place::Constant
+            }
             (Some(base), None, IndexForm::Whole) => {
                 let (origin, distance) = self.value(base);
                 Place::At(origin, distance.wrapping_add(access.disp))
@@ -408,8 +470,10 @@ impl<'a> Builder<'a> {
         if let Some(barrier) = self.barrier {
             self.edge(barrier, at, 0, Why::Control);
         }
-        if self.is_barrier(at) || at + 1 == self.trace.places.len() && instruction.flow != Flow::Next {
-            for from in self.barrier.map_or(0, |it| it + 1)..at as u32 {
+        if self.is_barrier(at)
+            || at + 1 == self.trace.places.len() && instruction.flow != Flow::Next
+        {
+            for from in self.barrier.map_or(0, |barrier| barrier + 1)..at as u32 {
                 self.edge(from, at, 0, Why::Control);
             }
         }
@@ -429,13 +493,14 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// What an `it` guards follows it, and nothing else: the block stays where it is, and nothing crosses it.
+    /// What an `it` guards follows it, and nothing else: the block stays where it is,
+    /// and nothing crosses it.
     fn guarded(&mut self, at: usize) {
         if let Some(guard) = self.guard {
             self.edge(guard, at, 0, Why::Control);
         }
         if self.guards[at] {
-            for from in self.guard.map_or(0, |it| it + 1)..at as u32 {
+            for from in self.guard.map_or(0, |guard| guard + 1)..at as u32 {
                 self.edge(from, at, 0, Why::Control);
             }
             self.guard = Some(at as u32);
@@ -455,19 +520,23 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Exits stay in their order; what may not cross one of them stays where it is. One edge says it for
-    /// all exits on the same side, because these follow each other.
+    /// Exits stay in their order; what may not cross one of them stays where it is. One edge says
+    /// it for all exits on the same side, because these follow each other.
     fn across_exits(&mut self, at: usize) {
         for exit_idx in (0..self.n_exits).rev() {
             let exit_at = self.trace.exits[exit_idx].at;
-            // The instruction in a delay slot is done whichever way control goes: it stands before its branch.
-            if slot_of(self.function, self.trace, exit_at) != Some(at) && !self.may_rise(at, exit_idx) {
+            // The instruction in a delay slot is done whichever way control goes: it stands before
+            // its branch.
+            if slot_of(self.function, self.trace, exit_at) != Some(at)
+                && !self.may_rise(at, exit_idx)
+            {
                 self.edge(exit_at as u32, at, 0, Why::Control);
                 break;
             }
         }
-        if let Some(exit) = self.trace.exits.get(self.n_exits).filter(|it| it.at == at) {
-            let (sinking, pinned): (Vec<usize>, Vec<usize>) = self.sinking.iter().partition(|it| self.may_sink(**it, &exit.live));
+        if let Some(exit) = self.trace.exits.get(self.n_exits).filter(|exit| exit.at == at) {
+            let (sinking, pinned): (Vec<usize>, Vec<usize>) =
+                self.sinking.iter().partition(|it| self.may_sink(**it, &exit.live));
             for from in pinned {
                 self.edge(from as u32, at, 0, Why::Control);
             }
@@ -488,13 +557,18 @@ impl<'a> Builder<'a> {
         let is_good = match self.licence.crosses {
             Crossing::Nothing => false,
             Crossing::Promised => true,
-            Crossing::Proved => instruction.accesses.iter().all(|it| self.cannot_fault(at, it, exit.at as u32)),
+            Crossing::Proved => instruction
+                .accesses
+                .iter()
+                .all(|access| self.cannot_fault(at, access, exit.at as u32)),
         };
         let conventions = self.function.isa.conventions();
-        let clobbers = instruction.writes.iter().any(|it| {
-            let is_fixed = it.out == Out::BaseUpdate || it.reg == conventions.stack_pointer || conventions.flags.contains(&it.reg);
-            let can_rename = self.licence.renames && !is_fixed && !self.is_pinned(at, it.reg);
-            exit.live.contains(it.reg) && !can_rename
+        let clobbers = instruction.writes.iter().any(|write| {
+            let is_fixed = write.out == Out::BaseUpdate
+                || write.reg == conventions.stack_pointer
+                || conventions.flags.contains(&write.reg);
+            let can_rename = self.licence.renames && !is_fixed && !self.is_pinned(at, write.reg);
+            exit.live.contains(write.reg) && !can_rename
         });
         is_good && !clobbers
     }
@@ -503,28 +577,40 @@ impl<'a> Builder<'a> {
     fn cannot_fault(&self, at: usize, access: &Access, exit_at: u32) -> bool {
         match self.place(at, access) {
             Place::Constant | Place::Slot(..) | Place::Own(_) => true,
-            Place::At(origin, _) | Place::Static(Some((origin, _))) => self.followed.get(&origin).is_some_and(|it| *it < exit_at),
+            Place::At(origin, _) | Place::Static(Some((origin, _))) => {
+                self.followed.get(&origin).is_some_and(|followed| *followed < exit_at)
+            }
             Place::Unknown | Place::Static(None) => false,
         }
     }
 
-    /// It makes an address that the linker knows: of nothing, as `adrp` and `lui`, of a word beside the code, or of the first half of it.
+    /// It makes an address that the linker knows: of nothing, as `adrp` and `lui`, of a word beside
+    /// the code, or of the first half of it.
     fn makes_static(&self, instruction: &Instruction) -> bool {
-        let is_literal = instruction.accesses.iter().all(|it| !it.is_store && it.base.is_none() && it.index.is_none());
-        let is_known = matches!(instruction.class, Class::Alu | Class::Constant | Class::Load | Class::LoadSlow);
+        let is_literal = instruction
+            .accesses
+            .iter()
+            .all(|access| !access.is_store && access.base.is_none() && access.index.is_none());
+        let is_known = matches!(
+            instruction.class,
+            Class::Alu | Class::Constant | Class::Load | Class::LoadSlow
+        );
         let continues = instruction.operation.is_none() && instruction.accesses.is_empty();
         let mut reads = instruction.reads.iter();
-        let reads_static = |it: &Read| continues && self.statics.contains(&self.value(it.reg).0);
+        let reads_static =
+            |read: &Read| continues && self.statics.contains(&self.value(read.reg).0);
         is_known
             && is_literal
             && !instruction.is_guarded()
-            && reads.all(|it| it.role == Role::Base && !instruction.accesses.is_empty() || reads_static(it))
+            && reads.all(|read| {
+                read.role == Role::Base && !instruction.accesses.is_empty() || reads_static(read)
+            })
     }
 
     /// May instruction `from` go below an exit where `live` is read?
     fn may_sink(&self, from: usize, live: &RegSet) -> bool {
         let instruction = self.instruction(from);
-        let is_needed = instruction.writes.iter().any(|it| live.contains(it.reg));
+        let is_needed = instruction.writes.iter().any(|write| live.contains(write.reg));
         is_speculable(instruction) && !is_needed && !self.is_exit[from]
     }
 
@@ -532,7 +618,11 @@ impl<'a> Builder<'a> {
     fn remember(&mut self, at: usize) {
         let instruction = self.instruction(at);
         // A load that may not have been done proves nothing.
-        for access in instruction.accesses.iter().filter(|it| it.index.is_none() && !instruction.is_guarded()) {
+        for access in instruction
+            .accesses
+            .iter()
+            .filter(|access| access.index.is_none() && !instruction.is_guarded())
+        {
             if let Some(base) = access.base {
                 let (origin, _) = self.value(base);
                 self.followed.entry(origin).or_insert(at as u32);
@@ -555,7 +645,9 @@ impl<'a> Builder<'a> {
             writers.push((at as u32, write.out));
             if self.licence.renames && self.is_bound(write.reg) {
                 // A pinned one follows all of them.
-                let follows = self.is_pinned(at, write.reg) && !instruction.is_guarded() && write.out != Out::BaseUpdate;
+                let follows = self.is_pinned(at, write.reg)
+                    && !instruction.is_guarded()
+                    && write.out != Out::BaseUpdate;
                 let bound = &mut self.bound[usize::from(write.reg.0)];
                 if follows {
                     bound.clear();
@@ -617,13 +709,14 @@ fn is_near(instruction: &Instruction, access: &Access) -> bool {
 /// Whether each instruction is an exit.
 fn is_exit(trace: &Trace) -> Vec<bool> {
     let mut is_exit = vec![false; trace.places.len()];
-    trace.exits.iter().for_each(|it| is_exit[it.at] = true);
+    trace.exits.iter().for_each(|exit| is_exit[exit.at] = true);
     is_exit
 }
 
 /// The block of each instruction: a new one behind each branch and where a branch leads.
 fn blocks(function: &Function, trace: &Trace) -> Vec<u32> {
-    let targets: BTreeSet<usize> = (0..function.instructions.len()).filter_map(|idx| function.target(idx)).collect();
+    let targets: BTreeSet<usize> =
+        (0..function.instructions.len()).filter_map(|idx| function.target(idx)).collect();
     let mut blocks = Vec::with_capacity(trace.places.len());
     let mut block = 0;
     let mut ends_behind = false;
@@ -635,17 +728,22 @@ fn blocks(function: &Function, trace: &Trace) -> Vec<u32> {
         let instruction = &function.instructions[*place];
         let has_slot = slot_of(function, trace, at).is_some();
         let is_slot = at > 0 && slot_of(function, trace, at - 1) == Some(at);
-        let is_end =
-            instruction.flow != Flow::Next || is_barrier(instruction) || function.fixup(*place).is_some() || function.is_patched(*place);
+        let is_end = instruction.flow != Flow::Next
+            || is_barrier(instruction)
+            || function.fixup(*place).is_some()
+            || function.is_patched(*place);
         ends_behind = is_slot || !has_slot && is_end;
     }
     blocks
 }
 
-/// How often flags were written before each instruction: between two with the same number a condition says the same.
+/// How often flags were written before each instruction: between two with the same number a
+/// condition says the same.
 fn flag_writes(function: &Function, trace: &Trace) -> Vec<u32> {
     let flags = function.isa.conventions().flags;
-    let writes = |it: &Instruction| is_call(it) || it.writes.iter().any(|write| flags.contains(&write.reg));
+    let writes = |instruction: &Instruction| {
+        is_call(instruction) || instruction.writes.iter().any(|write| flags.contains(&write.reg))
+    };
     let mut n_writes = 0;
     let before = trace.places.iter().map(|place| {
         let before = n_writes;
@@ -659,24 +757,31 @@ fn flag_writes(function: &Function, trace: &Trace) -> Vec<u32> {
 fn guards(function: &Function, trace: &Trace) -> Vec<bool> {
     let mut left = 0;
     let mut all: Vec<bool> = vec![false; function.instructions.len()];
-    for (idx, instruction) in function.instructions.iter().enumerate().filter(|_| function.isa == Isa::T32) {
+    for (idx, instruction) in
+        function.instructions.iter().enumerate().filter(|_| function.isa == Isa::T32)
+    {
         all[idx] = left > 0;
         left = usize::saturating_sub(left, 1);
-        if let Some(letters) = instruction.text.split(' ').next().filter(|it| instruction.class == Class::Nop && it.starts_with("it")) {
+        if let Some(letters) = instruction
+            .text
+            .split(' ')
+            .next()
+            .filter(|part| instruction.class == Class::Nop && part.starts_with("it"))
+        {
             all[idx] = true;
             left = letters.len() - 1;
         }
     }
-    trace.places.iter().map(|it| all[*it]).collect()
+    trace.places.iter().map(|place| all[*place]).collect()
 }
 
-/// The stretch of each instruction: a new one where a loop begins and where it ends. What is done in
-/// each round of a loop cannot be done once before it.
+/// The stretch of each instruction: a new one where a loop begins and where it ends. What is done
+/// in each round of a loop cannot be done once before it.
 fn stretches(function: &Function, trace: &Trace) -> Vec<u32> {
     let nests = Nests::of(function);
     let mut stretch = 0;
-    let behind = trace.places.windows(2).map(|it| {
-        stretch += u32::from(nests.is_border(it[0], it[1]));
+    let behind = trace.places.windows(2).map(|window| {
+        stretch += u32::from(nests.is_border(window[0], window[1]));
         stretch
     });
     std::iter::once(0).chain(behind).take(trace.places.len()).collect()
@@ -699,21 +804,50 @@ fn is_call_at(builder: &Builder, at: u32) -> bool {
 
 /// Nothing passes it, in either direction.
 pub fn is_barrier(instruction: &Instruction) -> bool {
-    is_call(instruction) || matches!(instruction.class, Class::System | Class::Atomic | Class::Window)
+    is_call(instruction)
+        || matches!(instruction.class, Class::System | Class::Atomic | Class::Window)
 }
 
 /// Done in vain it does no harm, its address being good.
 fn is_speculable(instruction: &Instruction) -> bool {
     let plain = match instruction.class {
-        Class::Alu | Class::AluShiftImm | Class::AluShiftReg | Class::Shift | Class::Extend | Class::Constant | Class::Nop => true,
-        Class::Mul | Class::MulFlags | Class::MulLong | Class::MulLongFlags | Class::MulHalf => true,
+        Class::Alu
+        | Class::AluShiftImm
+        | Class::AluShiftReg
+        | Class::Shift
+        | Class::Extend
+        | Class::Constant
+        | Class::Nop => true,
+        Class::Mul | Class::MulFlags | Class::MulLong | Class::MulLongFlags | Class::MulHalf => {
+            true
+        }
         Class::MulWide | Class::MulAddWide | Class::MulHigh => true,
         Class::Load | Class::LoadSlow | Class::LoadDouble | Class::LoadMultiple => true,
         // A division may trap, and what floating point raises nobody looked into.
-        Class::Div | Class::Float | Class::FloatMul | Class::FloatDiv | Class::FloatMove | Class::FloatLoad | Class::FloatStore => false,
-        Class::Vector | Class::VectorLogic | Class::VectorShift | Class::VectorLong | Class::VectorPermute | Class::VectorMul => false,
-        Class::Store | Class::StoreSlow | Class::StoreDouble | Class::StoreMultiple | Class::Atomic => false,
-        Class::Branch | Class::Call | Class::Jump | Class::Return | Class::Window | Class::System => false,
+        Class::Div
+        | Class::Float
+        | Class::FloatMul
+        | Class::FloatDiv
+        | Class::FloatMove
+        | Class::FloatLoad
+        | Class::FloatStore => false,
+        Class::Vector
+        | Class::VectorLogic
+        | Class::VectorShift
+        | Class::VectorLong
+        | Class::VectorPermute
+        | Class::VectorMul => false,
+        Class::Store
+        | Class::StoreSlow
+        | Class::StoreDouble
+        | Class::StoreMultiple
+        | Class::Atomic => false,
+        Class::Branch
+        | Class::Call
+        | Class::Jump
+        | Class::Return
+        | Class::Window
+        | Class::System => false,
     };
     plain && instruction.flow == Flow::Next
 }
@@ -725,7 +859,13 @@ enum Overlap {
     Surely,
 }
 
-fn overlap(a: Place, a_access: &Access, b: Place, b_access: &Access, frame_is_private: bool) -> Overlap {
+fn overlap(
+    a: Place,
+    a_access: &Access,
+    b: Place,
+    b_access: &Access,
+    frame_is_private: bool,
+) -> Overlap {
     let apart = |a: i64, b: i64| {
         if a.checked_add(a_access.width.into()).is_some_and(|end| end <= b)
             || b.checked_add(b_access.width.into()).is_some_and(|end| end <= a)
@@ -737,7 +877,9 @@ fn overlap(a: Place, a_access: &Access, b: Place, b_access: &Access, frame_is_pr
     };
     // Among objects an address is one like any other.
     let plain = |place: Place| match place {
-        Place::Static(known) => known.map_or(Place::Unknown, |(origin, distance)| Place::At(origin, distance)),
+        Place::Static(known) => {
+            known.map_or(Place::Unknown, |(origin, distance)| Place::At(origin, distance))
+        }
         _ => place,
     };
     let is_frame = |place: Place| matches!(place, Place::Slot(..) | Place::Own(_));
@@ -748,14 +890,22 @@ fn overlap(a: Place, a_access: &Access, b: Place, b_access: &Access, frame_is_pr
     match (plain(a), plain(b)) {
         (Place::Constant, _) | (_, Place::Constant) => Overlap::Never,
         (Place::Slot(count, a), Place::Slot(other, b)) if count == other => apart(a, b),
-        (Place::Own(a), Place::Own(b) | Place::Slot(0, b)) | (Place::Slot(0, a), Place::Own(b)) => apart(a, b),
-        (Place::Own(_), Place::At(..) | Place::Unknown) | (Place::At(..) | Place::Unknown, Place::Own(_)) => Overlap::Never,
+        (Place::Own(a), Place::Own(b) | Place::Slot(0, b)) | (Place::Slot(0, a), Place::Own(b)) => {
+            apart(a, b)
+        }
+        (Place::Own(_), Place::At(..) | Place::Unknown)
+        | (Place::At(..) | Place::Unknown, Place::Own(_)) => Overlap::Never,
         (Place::At(origin, a), Place::At(other, b)) if origin == other => apart(a, b),
-        // The frame lies below where the stack pointer stood: what pointed anywhere before points elsewhere.
-        (Place::Slot(0, slot), Place::At(Origin::Before(_), _)) | (Place::At(Origin::Before(_), _), Place::Slot(0, slot)) if slot < 0 => {
+        // The frame lies below where the stack pointer stood: what pointed anywhere before points
+        // elsewhere.
+        (Place::Slot(0, slot), Place::At(Origin::Before(_), _))
+        | (Place::At(Origin::Before(_), _), Place::Slot(0, slot))
+            if slot < 0 =>
+        {
             Overlap::Never
         }
-        (Place::Slot(0, slot), Place::At(..) | Place::Unknown) | (Place::At(..) | Place::Unknown, Place::Slot(0, slot))
+        (Place::Slot(0, slot), Place::At(..) | Place::Unknown)
+        | (Place::At(..) | Place::Unknown, Place::Slot(0, slot))
             if slot < 0 && frame_is_private =>
         {
             Overlap::Never

@@ -1,4 +1,5 @@
-//! Stalls as sentences: what waits, for what, how long, what could fill the wait, what prevents the compiler.
+//! Stalls as sentences: what waits, for what, how long, what could fill the wait, what prevents the
+//! compiler.
 
 use machine::in_order::Core;
 
@@ -20,10 +21,14 @@ use crate::timing::words::{Path, counted};
 
 /// One finding for each stall.
 pub fn explain(function: &Function, core: &Core, timed: &Timed) -> Vec<Finding> {
-    let crossings = timed.reached.iter().map(|it| crossings(&it.found.order, &timed.trace)).collect();
+    let crossings =
+        timed.reached.iter().map(|it| crossings(&it.found.order, &timed.trace)).collect();
     let path = Path { function, core, places: &timed.trace.places };
     let told = Stalls { path, timed, crossings };
-    (0..timed.timing.starts.len()).filter(|at| timed.timing.stall_cycles[*at] > 0).map(|at| told.stall(at)).collect()
+    (0..timed.timing.starts.len())
+        .filter(|at| timed.timing.stall_cycles[*at] > 0)
+        .map(|at| told.stall(at))
+        .collect()
 }
 
 /// So many instructions are named as what could fill a wait.
@@ -39,8 +44,8 @@ struct Stalls<'a> {
 impl Stalls<'_> {
     fn stall(&self, at: usize) -> Finding {
         let causes = &self.timed.causes[at];
-        let why: Vec<String> = causes.iter().map(|it| self.path.cause(at, it)).collect();
-        let producer = causes.first().map_or(at as u32, |it| it.producer);
+        let why: Vec<String> = causes.iter().map(|cause| self.path.cause(at, cause)).collect();
+        let producer = causes.first().map_or(at as u32, |cause| cause.producer);
         let answer = smallest(&self.timed.reached, &self.timed.timing, at);
         let (fill, prevents, edit) = match answer {
             Some((idx, gained)) => self.answer(idx, gained, at, producer),
@@ -61,25 +66,34 @@ impl Stalls<'_> {
     }
 
     fn inherent(&self, cause: Option<&Cause>) -> String {
-        let is_proved = self.timed.reached.last().is_some_and(|it| it.found.is_optimal());
+        let is_proved = self.timed.reached.last().is_some_and(|reached| reached.found.is_optimal());
         let is_shorter = self.timed.cycles.best_cycles < self.timed.cycles.total_cycles;
         if is_proved {
-            // A wait may go where another one comes; what is known is that the path as a whole keeps it.
+            // A wait may go where another one comes; what is known is that the path as a whole
+            // keeps it.
             let what = if is_shorter {
                 "the fastest order of these instructions waits here too"
             } else {
                 "no order of these instructions avoids it"
             };
-            let is_it = |it: &usize| {
+            let is_it = |number: &usize| {
                 self.path.function.isa == Isa::T32
-                    && self.path.class(*it as u32) == Class::Nop
-                    && self.path.instruction(*it as u32).text.starts_with("it")
+                    && self.path.class(*number as u32) == Class::Nop
+                    && self.path.instruction(*number as u32).text.starts_with("it")
             };
-            let stays = (0..self.timed.trace.places.len()).any(|it| is_it(&it));
-            format!("nothing: {what}{}", if stays { "; what `it` guards stays where it is" } else { "" })
+            let stays = (0..self.timed.trace.places.len()).any(|idx| is_it(&idx));
+            format!(
+                "nothing: {what}{}",
+                if stays { "; what `it` guards stays where it is" } else { "" }
+            )
         } else {
-            let busy = cause.filter(|it| it.kind == CauseKind::Unit).and_then(|it| self.busy(it.producer));
-            format!("unknown: no better order was found, and none is proved impossible{}", busy.unwrap_or_default())
+            let busy = cause
+                .filter(|cause| cause.kind == CauseKind::Unit)
+                .and_then(|cause| self.busy(cause.producer));
+            format!(
+                "unknown: no better order was found, and none is proved impossible{}",
+                busy.unwrap_or_default()
+            )
         }
     }
 
@@ -87,63 +101,118 @@ impl Stalls<'_> {
     fn busy(&self, at: u32) -> Option<String> {
         let needs = Need::of_trace(self.path.function, &self.timed.trace, self.path.core);
         let units = needs[at as usize].units;
-        let name = units.iter().next().filter(|_| units.count() == 1).map(|it| &self.path.core.units[it])?;
-        let cycles: u32 = needs.iter().filter(|it| it.units == units).map(|it| it.unit_cycles).sum();
-        Some(format!("; all that needs {name} takes {cycles} of the path's {}", counted(self.timed.cycles.total_cycles)))
+        let name = units
+            .iter()
+            .next()
+            .filter(|_| units.count() == 1)
+            .map(|unit| &self.path.core.units[unit])?;
+        let cycles: u32 =
+            needs.iter().filter(|need| need.units == units).map(|need| need.unit_cycles).sum();
+        Some(format!(
+            "; all that needs {name} takes {cycles} of the path's {}",
+            counted(self.timed.cycles.total_cycles)
+        ))
     }
 
-    fn answer(&self, idx: usize, gained: u32, at: usize, producer: u32) -> (Option<String>, Option<String>, Option<Edit>) {
+    fn answer(
+        &self,
+        idx: usize,
+        gained: u32,
+        at: usize,
+        producer: u32,
+    ) -> (Option<String>, Option<String>, Option<Edit>) {
         let reached = &self.timed.reached[idx];
         let order = &reached.found.order;
-        let is_work = |it: &u32| self.path.instruction(*it).flow == Flow::Next && !does_nothing(self.path.instruction(*it));
+        let is_work = |number: &u32| {
+            self.path.instruction(*number).flow == Flow::Next
+                && !does_nothing(self.path.instruction(*number))
+        };
         let between = fill(order, producer, at as u32);
-        let fillers: Vec<String> = between.iter().copied().filter(is_work).take(FILL_MAX).map(|it| self.path.named(it)).collect();
+        let fillers: Vec<String> = between
+            .iter()
+            .copied()
+            .filter(is_work)
+            .take(FILL_MAX)
+            .map(|it| self.path.named(it))
+            .collect();
         let fill = (!fillers.is_empty()).then(|| fillers.join(", "));
         let left = self.timed.timing.stall_cycles[at] - gained;
-        let goes = if left == 0 { "it goes".to_owned() } else { format!("{gained} of {} go", counted(gained + left)) };
+        let goes = if left == 0 {
+            "it goes".to_owned()
+        } else {
+            format!("{gained} of {} go", counted(gained + left))
+        };
         // What moved for this stall: what fills it, what it waits for, or itself.
         let moved = &self.crossings[idx];
-        let is_meant = |it: &u32| (*it == producer || *it == at as u32 || between.contains(it)) && is_work(it);
-        let crossed = moved.iter().find(|(it, _)| is_meant(it) && self.is_load(*it)).or_else(|| moved.iter().find(|(it, _)| is_meant(it)));
+        let is_meant = |number: &u32| {
+            (*number == producer || *number == at as u32 || between.contains(number))
+                && is_work(number)
+        };
+        let crossed = moved
+            .iter()
+            .find(|(it, _)| is_meant(it) && self.is_load(*it))
+            .or_else(|| moved.iter().find(|(it, _)| is_meant(it)));
         let crossed = crossed.copied();
         let (prevents, edit) = match reached.step {
             // Which line would have to change, nobody can say from here.
             Step::InsideBlocks => (self.table(producer, &goes), None),
-            Step::Renaming => (format!("a register is used again too soon; {goes} with a fresh one"), None),
+            Step::Renaming => {
+                (format!("a register is used again too soon; {goes} with a fresh one"), None)
+            }
             Step::ProvedLoad | Step::PromisedLoad => self.exit(reached.step, crossed, &goes),
             Step::PastStore => (self.store(order, &is_meant, &goes), None),
         };
         let prevents = prevents + &self.moved_elsewhere(idx);
         let prevents = match reached.lacks_registers {
-            Some(n) => format!("{prevents}; the order would need {n} registers, more than there are"),
+            Some(n) => {
+                format!("{prevents}; the order would need {n} registers, more than there are")
+            }
             None => prevents,
         };
         (fill, Some(prevents), edit)
     }
 
-    /// Of the waits that one licence takes away some may only go to others: what it gains in all, if that is less.
+    /// Of the waits that one licence takes away some may only go to others: what it gains in all,
+    /// if that is less.
     fn moved_elsewhere(&self, idx: usize) -> String {
         let (reached, written) = (&self.timed.reached, &self.timed.timing);
-        let before = idx.checked_sub(1).map_or(written.total_cycles, |it| reached[it].timing.total_cycles);
+        let before = idx
+            .checked_sub(1)
+            .map_or(written.total_cycles, |number| reached[number].timing.total_cycles);
         let gained = before - reached[idx].timing.total_cycles;
-        let answers =
-            (0..written.stall_cycles.len()).filter(|at| written.stall_cycles[*at] > 0).filter_map(|at| smallest(reached, written, at));
-        let told: u32 = answers.filter(|it| it.0 == idx).map(|it| it.1).sum();
-        if told > gained { format!("; of {} that go so, {gained} are gained, others wait instead", counted(told)) } else { String::new() }
+        let answers = (0..written.stall_cycles.len())
+            .filter(|at| written.stall_cycles[*at] > 0)
+            .filter_map(|at| smallest(reached, written, at));
+        let told: u32 = answers.filter(|answer| answer.0 == idx).map(|answer| answer.1).sum();
+        if told > gained {
+            format!("; of {} that go so, {gained} are gained, others wait instead", counted(told))
+        } else {
+            String::new()
+        }
     }
 
     fn is_load(&self, at: u32) -> bool {
-        self.path.instruction(at).accesses.iter().any(|it| !it.is_store)
+        self.path.instruction(at).accesses.iter().any(|access| !access.is_store)
     }
 
     /// Nothing but the order: does a compiler have this core's table wrong?
     fn table(&self, producer: u32, goes: &str) -> String {
         let class = self.path.class(producer);
         let own = self.path.core.to_addition(class);
-        let beliefs = self.path.core.beliefs.iter().filter(|it| it.class == class && it.latency_cycles != own);
+        let beliefs = self
+            .path
+            .core
+            .beliefs
+            .iter()
+            .filter(|belief| belief.class == class && belief.latency_cycles != own);
         let beliefs: String = beliefs
-            .map(|it| {
-                format!("; {} believes that the result takes {} where it takes {}", it.compiler, counted(it.latency_cycles), counted(own))
+            .map(|belief| {
+                format!(
+                    "; {} believes that the result takes {} where it takes {}",
+                    belief.compiler,
+                    counted(belief.latency_cycles),
+                    counted(own)
+                )
             })
             .collect();
         format!("nothing: {goes} with another order inside the block{beliefs}")
@@ -152,27 +221,50 @@ impl Stalls<'_> {
     fn exit(&self, step: Step, crossed: Option<(u32, u32)>, goes: &str) -> (String, Option<Edit>) {
         let Some((mover, exit)) = crossed else {
             // What crosses an exit fills another wait, and this one goes with it.
-            return (format!("nothing by itself: {goes} in a faster order of the path, in which others cross a side exit"), None);
+            return (
+                format!(
+                    "nothing by itself: {goes} in a faster order of the path, in which others cross a side exit"
+                ),
+                None,
+            );
         };
         let (mover_name, exit_name) = (self.path.named(mover), self.path.named(exit));
         let loads = self.is_load(mover);
         if self.path.instruction(exit).flow == Flow::Next {
-            return (format!("{mover_name} stays below {exit_name}, whose fault goes on elsewhere; {goes} above it"), None);
+            return (
+                format!(
+                    "{mover_name} stays below {exit_name}, whose fault goes on elsewhere; {goes} above it"
+                ),
+                None,
+            );
         }
         if step == Step::PromisedLoad
             && let Some(test) = self.null_test(mover, exit)
         {
-            let prevents =
-                format!("{mover_name} stays below {}, which asks whether its pointer is null; {goes} above it", self.path.named(test));
+            let prevents = format!(
+                "{mover_name} stays below {}, which asks whether its pointer is null; {goes} above it",
+                self.path.named(test)
+            );
             return (prevents, None);
         }
         let needs_promise = step == Step::PromisedLoad && loads && self.needs_promise(mover, exit);
         if needs_promise && self.is_object(mover) {
-            return (format!("{mover_name} stays below {exit_name}; {goes} above it, unless the object is `volatile`"), None);
+            return (
+                format!(
+                    "{mover_name} stays below {exit_name}; {goes} above it, unless the object is `volatile`"
+                ),
+                None,
+            );
         }
         if needs_promise && let Some(test) = self.end_of_loop(mover, exit) {
             let why = "which ends the loop: behind the last round its address may be bad";
-            return (format!("{mover_name} may not go above {}, {why}; {goes} above it", self.path.named(test)), None);
+            return (
+                format!(
+                    "{mover_name} may not go above {}, {why}; {goes} above it",
+                    self.path.named(test)
+                ),
+                None,
+            );
         }
         let (load_name, test_name) = match (self.path.line(mover), self.path.line(exit)) {
             (Some(load), Some(test)) => (format!("line {load}"), format!("line {test}")),
@@ -187,9 +279,13 @@ impl Stalls<'_> {
         });
         let prevents = if needs_promise {
             let why = "the compiler cannot know that its address is good there";
-            format!("{mover_name} may not go above {exit_name}: {why}; {goes} if the programmer vouches for it")
+            format!(
+                "{mover_name} may not go above {exit_name}: {why}; {goes} if the programmer vouches for it"
+            )
         } else {
-            format!("{mover_name} stays below {exit_name}, though it would do no harm above it; {goes} above it")
+            format!(
+                "{mover_name} stays below {exit_name}, though it would do no harm above it; {goes} above it"
+            )
         };
         (prevents, edit)
     }
@@ -200,66 +296,118 @@ impl Stalls<'_> {
         for before in 0..at {
             statics.remember(self.path.instruction(before));
         }
-        self.path.instruction(at).accesses.iter().all(|it| it.base.is_some_and(|base| statics.holds(base)))
+        self.path
+            .instruction(at)
+            .accesses
+            .iter()
+            .all(|access| access.base.is_some_and(|base| statics.holds(base)))
     }
 
-    /// Of the exits from `exit` on that the load at `mover` goes above, one that leaves the loop which the load is in.
+    /// Of the exits from `exit` on that the load at `mover` goes above, one that leaves the loop
+    /// which the load is in.
     fn end_of_loop(&self, mover: u32, exit: u32) -> Option<u32> {
         let nests = Nests::of(self.path.function);
         let mover_place = self.path.places[mover as usize];
-        let ends = |it: &Exit| {
-            let place = self.path.places[it.at];
+        let ends = |exit: &Exit| {
+            let place = self.path.places[exit.at];
             let (behind, _) = behind(self.path.function, place);
-            let to = if it.is_taken { Some(behind) } else { self.path.function.target(place) };
-            let leaves = to.is_none_or(|to| to >= self.path.function.instructions.len() || nests.left(place, to) > 0);
+            let to = if exit.is_taken { Some(behind) } else { self.path.function.target(place) };
+            let leaves = to.is_none_or(|to| {
+                to >= self.path.function.instructions.len() || nests.left(place, to) > 0
+            });
             leaves && nests.is_in_one(mover_place) && nests.left(mover_place, place) == 0
         };
-        let mut exits = self.timed.trace.exits.iter().filter(|it| (exit as usize..mover as usize).contains(&it.at));
-        exits.find(|it| ends(it)).map(|it| it.at as u32)
+        let mut exits = self
+            .timed
+            .trace
+            .exits
+            .iter()
+            .filter(|it| (exit as usize..mover as usize).contains(&it.at));
+        exits.find(|exit| ends(exit)).map(|exit| exit.at as u32)
     }
 
     /// Above an exit from `exit` on the load at `mover` is only good if the programmer says so.
     fn needs_promise(&self, mover: u32, exit: u32) -> bool {
         let frame = StackFrame::of(self.path.function);
-        let edges = dependences(self.path.function, &frame, &self.timed.trace, self.path.core, Step::ProvedLoad.licence());
-        let exits: Vec<u32> = self.timed.trace.exits.iter().map(|it| it.at as u32).filter(|it| *it >= exit).collect();
-        edges.iter().any(|it| it.to == mover && it.why == Why::Control && exits.contains(&it.from))
+        let edges = dependences(
+            self.path.function,
+            &frame,
+            &self.timed.trace,
+            self.path.core,
+            Step::ProvedLoad.licence(),
+        );
+        let exits: Vec<u32> = self
+            .timed
+            .trace
+            .exits
+            .iter()
+            .map(|exit| exit.at as u32)
+            .filter(|it| *it >= exit)
+            .collect();
+        edges
+            .iter()
+            .any(|edge| edge.to == mover && edge.why == Why::Control && exits.contains(&edge.from))
     }
 
-    /// Of the exits from `exit` on that the load at `mover` goes above, one that asks whether its own pointer is null.
+    /// Of the exits from `exit` on that the load at `mover` goes above, one that asks whether its
+    /// own pointer is null.
     fn null_test(&self, mover: u32, exit: u32) -> Option<u32> {
-        let base = self.path.instruction(mover).accesses.iter().find(|it| !it.is_store)?.base?;
+        let base =
+            self.path.instruction(mover).accesses.iter().find(|access| !access.is_store)?.base?;
         let conventions = self.path.function.isa.conventions();
-        let writes = |at: u32, reg: Reg| self.path.instruction(at).writes.iter().any(|it| it.reg == reg);
-        let is_flag = |it: &Read| conventions.flags.contains(&it.reg);
+        let writes = |at: u32, reg: Reg| {
+            self.path.instruction(at).writes.iter().any(|write| write.reg == reg)
+        };
+        let is_flag = |read: &Read| conventions.flags.contains(&read.reg);
         let asks = |at: u32| {
             let branch = self.path.instruction(at);
-            let mut reads = branch.reads.iter().filter(|it| Some(it.reg) != conventions.zero);
+            let mut reads = branch.reads.iter().filter(|read| Some(read.reg) != conventions.zero);
             match (reads.next(), reads.next()) {
                 (Some(read), None) if !is_flag(read) => read.reg == base,
                 (Some(read), _) if is_flag(read) => {
-                    let compare = (0..at).rev().find(|it| writes(*it, read.reg));
-                    let operation = compare.and_then(|it| self.path.instruction(it).operation);
-                    let is_unchanged = compare.is_some_and(|it| !(it..at).any(|it| writes(it, base)));
-                    is_unchanged && operation.is_some_and(|it| it.op == Op::Compare && it.a == Value::Reg(base) && it.b == Value::Const(0))
+                    let compare = (0..at).rev().find(|idx| writes(*idx, read.reg));
+                    let operation =
+                        compare.and_then(|compare| self.path.instruction(compare).operation);
+                    let is_unchanged =
+                        compare.is_some_and(|it| !(it..at).any(|it| writes(it, base)));
+                    is_unchanged
+                        && operation.is_some_and(|operation| {
+                            operation.op == Op::Compare
+                                && operation.a == Value::Reg(base)
+                                && operation.b == Value::Const(0)
+                        })
                 }
                 _ => false,
             }
         };
-        let exits = self.timed.trace.exits.iter().map(|it| it.at as u32).filter(|it| (exit..mover).contains(it));
-        exits.filter(|it| !(*it..mover).any(|it| writes(it, base))).find(|it| asks(*it))
+        let exits = self
+            .timed
+            .trace
+            .exits
+            .iter()
+            .map(|exit| exit.at as u32)
+            .filter(|word| (exit..mover).contains(word));
+        exits.filter(|it| !(*it..mover).any(|it| writes(it, base))).find(|exit| asks(*exit))
     }
 
-    /// Of the loads that went past a store, one that has to do with this stall. What types and the source say of the two, code does not.
+    /// Of the loads that went past a store, one that has to do with this stall. What types and the
+    /// source say of the two, code does not.
     fn store(&self, order: &[u32], is_meant: &dyn Fn(&u32) -> bool, goes: &str) -> String {
         let past = past_stores(order, &self.timed.edges);
-        let meant = past.iter().find(|(load, _)| is_meant(load)).or_else(|| past.iter().find(|(_, store)| is_meant(store)));
+        let meant = past
+            .iter()
+            .find(|(load, _)| is_meant(load))
+            .or_else(|| past.iter().find(|(_, store)| is_meant(store)));
         match meant {
             Some((load, store)) => {
                 let (load, store) = (self.path.named(*load), self.path.named(*store));
-                format!("{load} may read what {store} writes, as far as their addresses show; {goes} if it does not")
+                format!(
+                    "{load} may read what {store} writes, as far as their addresses show; {goes} if it does not"
+                )
             }
-            None => format!("a store may write what a load reads, as far as their addresses show; {goes} if it does not"),
+            None => format!(
+                "a store may write what a load reads, as far as their addresses show; {goes} if it does not"
+            ),
         }
     }
 }
@@ -278,12 +426,20 @@ impl Statics {
         self.0.contains(reg)
     }
 
-    /// What is known behind the instruction: an address is made of nothing, of a word beside the code, or of the first half of it.
+    /// What is known behind the instruction: an address is made of nothing, of a word beside the
+    /// code, or of the first half of it.
     fn remember(&mut self, instruction: &Instruction) {
-        let is_literal = instruction.accesses.iter().all(|it| !it.is_store && it.base.is_none() && it.index.is_none());
-        let is_known =
-            matches!(instruction.class, Class::Alu | Class::Constant | Class::Load | Class::LoadSlow) && !instruction.is_guarded();
-        let is_made = instruction.reads.iter().all(|it| it.role == Role::Base && !instruction.accesses.is_empty() || self.holds(it.reg));
+        let is_literal = instruction
+            .accesses
+            .iter()
+            .all(|access| !access.is_store && access.base.is_none() && access.index.is_none());
+        let is_known = matches!(
+            instruction.class,
+            Class::Alu | Class::Constant | Class::Load | Class::LoadSlow
+        ) && !instruction.is_guarded();
+        let is_made = instruction.reads.iter().all(|read| {
+            read.role == Role::Base && !instruction.accesses.is_empty() || self.holds(read.reg)
+        });
         let makes = is_literal && is_known && is_made;
         for write in &instruction.writes {
             if makes { self.0.insert(write.reg) } else { self.0.remove(write.reg) }

@@ -26,7 +26,6 @@ use crate::timing::stalls::{Timing, time};
 pub enum Step {
     /// Another order inside each block.
     InsideBlocks,
-    /// Other registers.
     Renaming,
     /// Above a side exit what cannot fault.
     ProvedLoad,
@@ -38,19 +37,22 @@ pub enum Step {
 
 impl Step {
     /// All of them, from the smallest.
-    pub const ALL: [Step; 5] = [Step::InsideBlocks, Step::Renaming, Step::ProvedLoad, Step::PromisedLoad, Step::PastStore];
+    pub const ALL: [Step; 5] =
+        [Step::InsideBlocks, Step::Renaming, Step::ProvedLoad, Step::PromisedLoad, Step::PastStore];
 
-    /// What it allows.
     pub fn licence(self) -> Licence {
         let crosses = match self {
             Step::InsideBlocks | Step::Renaming => Crossing::Nothing,
             Step::ProvedLoad => Crossing::Proved,
             Step::PromisedLoad | Step::PastStore => Crossing::Promised,
         };
-        Licence { renames: self > Step::InsideBlocks, crosses, reorders_memory: self == Step::PastStore }
+        Licence {
+            renames: self > Step::InsideBlocks,
+            crosses,
+            reorders_memory: self == Step::PastStore,
+        }
     }
 
-    /// In a table.
     pub fn name(self) -> &'static str {
         match self {
             Step::InsideBlocks => "another order inside the blocks",
@@ -65,11 +67,8 @@ impl Step {
 /// The best order under one licence.
 #[derive(Debug, Clone)]
 pub struct Reached {
-    /// The licence.
     pub step: Step,
-    /// The order.
     pub found: Found,
-    /// Its timing.
     pub timing: Timing,
     /// Values alive at once in it, if that is known to be more than there are registers.
     pub lacks_registers: Option<usize>,
@@ -84,8 +83,8 @@ pub enum Effort {
     Search,
 }
 
-/// The best order under each licence, and the bound for it. An order that is no better than that of a smaller licence
-/// is not taken, so that nothing moves without need.
+/// The best order under each licence, and the bound for it. An order that is no better than that of
+/// a smaller licence is not taken, so that nothing moves without need.
 pub fn reach(
     function: &Function,
     frame: &StackFrame,
@@ -123,10 +122,13 @@ pub fn reach(
         }
         // The order as written has as many as it needs.
         let is_other = found.order != given && is_known;
-        let lacks_registers = is_other.then(|| needed(function, trace, &found.order)).filter(|it| *it > affordable());
+        let lacks_registers = is_other
+            .then(|| needed(function, trace, &found.order))
+            .filter(|then| *then > affordable());
         reached.push(Reached { step, found, timing: best.1.clone(), lacks_registers });
     }
-    // What no order beats under a licence, none beats under a smaller one, though the search there may have given up.
+    // What no order beats under a licence, none beats under a smaller one, though the search there
+    // may have given up.
     let mut bound = 0;
     for it in reached.iter_mut().rev() {
         bound = bound.max(it.found.bound_cycles);
@@ -149,7 +151,8 @@ pub fn smallest(reached: &[Reached], written: &Timing, at: usize) -> Option<(usi
     None
 }
 
-/// The instructions that stand between `producer` and `waiting` in the new order and did not in the old.
+/// The instructions that stand between `producer` and `waiting` in the new order and did
+/// not in the old.
 pub fn fill(order: &[u32], producer: u32, waiting: u32) -> Vec<u32> {
     let from = order.iter().position(|it| *it == producer);
     let to = order.iter().position(|it| *it == waiting);
@@ -158,14 +161,15 @@ pub fn fill(order: &[u32], producer: u32, waiting: u32) -> Vec<u32> {
     between.iter().copied().filter(|it| *it < producer || *it > waiting).collect()
 }
 
-/// The instructions that left their place above or below a side exit, each with the last exit that it passed.
+/// The instructions that left their place above or below a side exit, each with the last
+/// exit that it passed.
 pub fn crossings(order: &[u32], trace: &Trace) -> Vec<(u32, u32)> {
     let mut place = vec![0; order.len()];
     for (new, at) in order.iter().enumerate() {
         place[*at as usize] = new;
     }
     let passed = |at: u32| {
-        let exits = trace.exits.iter().map(|it| it.at as u32).filter(|exit| *exit < at);
+        let exits = trace.exits.iter().map(|exit| exit.at as u32).filter(|exit| *exit < at);
         exits.filter(|exit| place[at as usize] < place[*exit as usize]).min().map(|exit| (at, exit))
     };
     (0..order.len() as u32).filter_map(passed).collect()
@@ -177,6 +181,8 @@ pub fn past_stores(order: &[u32], edges: &[Edge]) -> Vec<(u32, u32)> {
     for (new, at) in order.iter().enumerate() {
         place[*at as usize] = new;
     }
-    let turned = edges.iter().filter(|it| it.why == Why::Memory && place[it.to as usize] < place[it.from as usize]);
-    turned.map(|it| (it.to, it.from)).collect()
+    let turned = edges.iter().filter(|edge| {
+        edge.why == Why::Memory && place[edge.to as usize] < place[edge.from as usize]
+    });
+    turned.map(|turned| (turned.to, turned.from)).collect()
 }

@@ -1,5 +1,5 @@
-//! The time of one function's hot path on an in-order core, in one walk: when each instruction starts, why those
-//! wait that wait, and which order would be faster under which licence.
+//! The time of one function's hot path on an in-order core, in one walk: when each instruction
+//! starts, why those wait that wait, and which order would be faster under which licence.
 
 pub mod beyond;
 pub mod bound;
@@ -34,15 +34,12 @@ use crate::timing::steady::{Steady, steady};
 /// Everything that is known about the time of one function.
 #[derive(Debug, Clone)]
 pub struct Timed {
-    /// The core.
     pub cpu: String,
-    /// The hot path.
     pub trace: Trace,
     /// When each of its instructions starts, in the order of the trace.
     pub timing: Timing,
     /// Why those wait that wait, in the order of the trace; of the others nothing.
     pub causes: Vec<Vec<Cause>>,
-    /// Cycles and bounds.
     pub cycles: Cycles,
     /// The best order under each licence that was asked.
     pub reached: Vec<Reached>,
@@ -52,7 +49,8 @@ pub struct Timed {
     pub conditions: Vec<Condition>,
     /// The function's loops in the steady state, by their heads.
     pub loops: Vec<Steady>,
-    /// Instructions of floating point and vectors on the path and in loops, if the core has one row for all of them.
+    /// Instructions of floating point and vectors on the path and in loops, if the core has one row
+    /// for all of them.
     pub n_one_row: usize,
     /// What must stay in order, as the path is written.
     pub edges: Vec<Edge>,
@@ -67,7 +65,6 @@ pub struct Cycles {
     pub issue_cycles: u32,
     /// Cycles that instructions wait.
     pub stall_cycles: u32,
-    /// The sum.
     pub total_cycles: u32,
     /// What no order of the same instructions beats.
     pub lower_bound: LowerBound,
@@ -89,18 +86,14 @@ pub struct LowerBound {
     pub in_block: u32,
     /// Waits that go only if something crosses a side exit, or a load a store.
     pub side_exit: u32,
-    /// Waits that stay.
     pub inherent: u32,
 }
 
 /// One condition under which the slides claim that C comes near to assembly.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Condition {
-    /// The condition.
     pub what: &'static str,
-    /// It holds.
     pub holds: bool,
-    /// The numbers behind.
     pub why: String,
 }
 
@@ -116,24 +109,50 @@ pub fn time_path(function: &Function, core: &Core, guide: &Guide, effort: Effort
     let order: Vec<u32> = (0..needs.len() as u32).collect();
     let timing = time(&needs, &edges, &order, core);
     let waits = |at: usize| timing.stall_cycles[at] > 0;
-    let causes = (0..needs.len()).map(|at| if waits(at) { causes(&needs, &edges, &timing, core, at) } else { Vec::new() }).collect();
+    let causes = (0..needs.len())
+        .map(|at| if waits(at) { causes(&needs, &edges, &timing, core, at) } else { Vec::new() })
+        .collect();
     let reached = reach(function, &frame, &trace, core, &needs, &timing, effort);
     let cycles = count(&timing, &reached);
-    let beyond_c = (effort == Effort::Search).then(|| beyond_c(function, &frame, &trace, core, timing.total_cycles));
+    let beyond_c = (effort == Effort::Search)
+        .then(|| beyond_c(function, &frame, &trace, core, timing.total_cycles));
     let conditions = conditions(function, core, &trace);
     let all_loops = if effort == Effort::Search { loops(function, guide) } else { Vec::new() };
     let loops = all_loops.iter().map(|it| steady(function, &frame, core, it)).collect();
     let is_float = |idx: &usize| function.instructions[*idx].class >= Class::Float;
-    let timed_places: BTreeSet<usize> = trace.places.iter().chain(all_loops.iter().flat_map(|it| &it.round.places)).copied().collect();
-    let n_one_row = if core.tells_floats_apart() { 0 } else { timed_places.iter().filter(|it| is_float(it)).count() };
-    Some(Timed { cpu: core.name.clone(), trace, timing, causes, cycles, reached, beyond_c, conditions, loops, n_one_row, edges })
+    let timed_places: BTreeSet<usize> = trace
+        .places
+        .iter()
+        .chain(all_loops.iter().flat_map(|number| &number.round.places))
+        .copied()
+        .collect();
+    let n_one_row = if core.tells_floats_apart() {
+        0
+    } else {
+        timed_places.iter().filter(|timed_place| is_float(timed_place)).count()
+    };
+    Some(Timed {
+        cpu: core.name.clone(),
+        trace,
+        timing,
+        causes,
+        cycles,
+        reached,
+        beyond_c,
+        conditions,
+        loops,
+        n_one_row,
+        edges,
+    })
 }
 
 fn count(timing: &Timing, reached: &[Reached]) -> Cycles {
     let stall_cycles: u32 = timing.stall_cycles.iter().sum();
     let total_cycles = timing.total_cycles;
     let issue_cycles = total_cycles - stall_cycles;
-    let bound = |wanted: fn(&Reached) -> bool| reached.iter().rev().find(|it| wanted(it)).map_or(total_cycles, |it| it.found.bound_cycles);
+    let bound = |wanted: fn(&Reached) -> bool| {
+        reached.iter().rev().find(|it| wanted(it)).map_or(total_cycles, |it| it.found.bound_cycles)
+    };
     let inside = bound(|it| it.step <= crate::timing::licence::Step::Renaming);
     let across = bound(|_| true);
     let best = reached.last();
@@ -149,8 +168,8 @@ fn count(timing: &Timing, reached: &[Reached]) -> Cycles {
             side_exit: inside - across,
             inherent: across.saturating_sub(issue_cycles),
         },
-        best_cycles: best.map_or(total_cycles, |it| it.timing.total_cycles),
-        is_optimal: best.is_some_and(|it| it.found.is_optimal()),
+        best_cycles: best.map_or(total_cycles, |best| best.timing.total_cycles),
+        is_optimal: best.is_some_and(|best| best.found.is_optimal()),
     }
 }
 
@@ -161,17 +180,43 @@ const SPARE_MIN: usize = 2;
 
 fn conditions(function: &Function, core: &Core, trace: &Trace) -> Vec<Condition> {
     let conventions = function.isa.conventions();
-    let general = conventions.saved.iter().chain(conventions.scratch).filter(|it| **it != conventions.stack_pointer);
+    let general = conventions
+        .saved
+        .iter()
+        .chain(conventions.scratch)
+        .filter(|it| **it != conventions.stack_pointer);
     let all = function.instructions.iter();
-    let used: Vec<_> = all.flat_map(|it| it.reads.iter().map(|read| read.reg).chain(it.writes.iter().map(|write| write.reg))).collect();
-    let n_spare = general.filter(|it| !used.contains(it)).count();
+    let used: Vec<_> = all
+        .flat_map(|instruction| {
+            instruction
+                .reads
+                .iter()
+                .map(|read| read.reg)
+                .chain(instruction.writes.iter().map(|write| write.reg))
+        })
+        .collect();
+    let n_spare = general.filter(|general| !used.contains(general)).count();
     let on_path = trace.places.iter().map(|idx| &function.instructions[*idx]);
-    let n_branches = on_path.filter(|it| it.flow != Flow::Next && it.class != Class::Return).count();
+    let n_branches = on_path
+        .filter(|on_path| on_path.flow != Flow::Next && on_path.class != Class::Return)
+        .count();
     let n = trace.places.len();
     vec![
-        Condition { what: "RISC instruction set", holds: function.isa != Isa::X86, why: function.isa.name().to_owned() },
-        Condition { what: "single issue", holds: core.issue_width == 1, why: format!("{} a cycle", core.issue_width) },
-        Condition { what: "registers to spare", holds: n_spare >= SPARE_MIN, why: format!("{n_spare} are never used") },
+        Condition {
+            what: "RISC instruction set",
+            holds: function.isa != Isa::X86,
+            why: function.isa.name().to_owned(),
+        },
+        Condition {
+            what: "single issue",
+            holds: core.issue_width == 1,
+            why: format!("{} a cycle", core.issue_width),
+        },
+        Condition {
+            what: "registers to spare",
+            holds: n_spare >= SPARE_MIN,
+            why: format!("{n_spare} are never used"),
+        },
         Condition {
             what: "branch-heavy code",
             holds: n_branches * BRANCH_EVERY >= n,

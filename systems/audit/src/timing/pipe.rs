@@ -1,4 +1,5 @@
-//! The pipeline of an in-order core: when each instruction starts, given when its operands are there.
+//! The pipeline of an in-order core: when each instruction starts, given when its operands are
+//! there.
 
 use machine::UnitSet;
 use machine::in_order::Core;
@@ -18,7 +19,6 @@ pub struct Need {
     pub slots: u32,
     /// It takes any one of these units.
     pub units: UnitSet,
-    /// For so long.
     pub unit_cycles: u32,
     /// A unit that it keeps from others, and for so long.
     pub holds: Option<(UnitSet, u32)>,
@@ -32,7 +32,9 @@ impl Need {
         let needs = trace.places.iter().enumerate().map(|(at, idx)| {
             let instruction = &function.instructions[*idx];
             let is_taken = match instruction.flow {
-                Flow::Branch { is_conditional: true, .. } => trace.exits.iter().any(|it| it.at == at && it.is_taken),
+                Flow::Branch { is_conditional: true, .. } => {
+                    trace.exits.iter().any(|exit| exit.at == at && exit.is_taken)
+                }
                 Flow::Branch { .. } | Flow::Call { .. } => true,
                 _ => false,
             };
@@ -44,16 +46,29 @@ impl Need {
     fn of(instruction: &Instruction, is_taken: bool, core: &Core) -> Need {
         if instruction.is_unknown() {
             let units = UnitSet::default();
-            return Need { issue_cycles: 1, is_taken: false, slots: 1, units, unit_cycles: 0, holds: None, is_first: false };
+            return Need {
+                issue_cycles: 1,
+                is_taken: false,
+                slots: 1,
+                units,
+                unit_cycles: 0,
+                holds: None,
+                is_first: false,
+            };
         }
         let work = core.work_of(instruction.class, instruction.is_quad);
-        let updates_base = instruction.writes.iter().any(|it| it.out == Out::BaseUpdate);
+        let updates_base = instruction.writes.iter().any(|write| write.out == Out::BaseUpdate);
         let n_registers = instruction.accesses.len();
-        let n_bytes = instruction.accesses.iter().map(|it| u32::from(it.width)).sum();
-        // A load of the program counter is a jump, too, and as long as one, if nothing else is said.
+        let n_bytes = instruction.accesses.iter().map(|access| u32::from(access.width)).sum();
+        // A load of the program counter is a jump, too, and as long as one, if nothing else is
+        // said.
         let jump_cycles = match (instruction.class, instruction.flow) {
-            (Class::Load | Class::LoadSlow | Class::LoadMultiple, Flow::Return | Flow::Resume) => core.work(Class::Return).issue_cycles,
-            (Class::Load | Class::LoadSlow | Class::LoadMultiple, Flow::Jump) => core.work(Class::Jump).issue_cycles,
+            (Class::Load | Class::LoadSlow | Class::LoadMultiple, Flow::Return | Flow::Resume) => {
+                core.work(Class::Return).issue_cycles
+            }
+            (Class::Load | Class::LoadSlow | Class::LoadMultiple, Flow::Jump) => {
+                core.work(Class::Jump).issue_cycles
+            }
             _ => 0,
         };
         let taken_cycles = if is_taken { work.taken_cycles() } else { None };
@@ -67,22 +82,39 @@ impl Need {
             issue_cycles,
             is_taken: taken_cycles.is_some(),
             // A wider instruction than the core starts alone.
-            slots: if issue_cycles == 0 { 0 } else { work.slots(updates_base).clamp(1, core.issue_width) },
-            units: if shifts(instruction, core) { core.work(Class::AluShiftImm).units } else { work.units },
+            slots: if issue_cycles == 0 {
+                0
+            } else {
+                work.slots(updates_base).clamp(1, core.issue_width)
+            },
+            units: if shifts(instruction, core) {
+                core.work(Class::AluShiftImm).units
+            } else {
+                work.units
+            },
             unit_cycles: work.unit_cycles(n_registers, n_bytes),
             holds: work.holds,
-            is_first: core.pairing.as_ref().is_some_and(|it| it.first_only.iter().any(|name| instruction.text.starts_with(name.as_str()))),
+            is_first: core.pairing.as_ref().is_some_and(|pairing| {
+                pairing.first_only.iter().any(|name| instruction.text.starts_with(name.as_str()))
+            }),
         }
     }
 }
 
-/// An immediate of Thumb's that is spread from more than its low byte: it takes the shifter where the core says so.
+/// An immediate of Thumb's that is spread from more than its low byte: it takes the shifter where
+/// the core says so.
 fn shifts(instruction: &Instruction, core: &Core) -> bool {
     let word = instruction.word as u32;
-    let is_immediate = instruction.length == 4 && word >> 27 == 0b11110 && word >> 25 & 1 == 0 && word >> 15 & 1 == 0;
+    let is_immediate = instruction.length == 4
+        && word >> 27 == 0b11110
+        && word >> 25 & 1 == 0
+        && word >> 15 & 1 == 0;
     let is_wide = word >> 26 & 1 != 0 || word >> 12 & 7 != 0;
-    let is_one = matches!(instruction.class, Class::Alu | Class::Constant) && is_immediate && is_wide;
-    is_one && core.sets.iter().any(|it| it == "t32") && core.pairing.as_ref().is_some_and(|it| it.wide_immediates_shift)
+    let is_one =
+        matches!(instruction.class, Class::Alu | Class::Constant) && is_immediate && is_wide;
+    is_one
+        && core.sets.iter().any(|set| set == "t32")
+        && core.pairing.as_ref().is_some_and(|pairing| pairing.wide_immediates_shift)
 }
 
 /// The state of the pipeline between two instructions.
@@ -93,7 +125,8 @@ pub struct Pipe {
     cycle: u32,
     /// Places that are taken in this cycle.
     used: u32,
-    /// From which cycle on each unit is free; those that instructions of this cycle take not counted.
+    /// From which cycle on each unit is free; those that instructions of this
+    /// cycle take not counted.
     free: Vec<u32>,
     /// What the instructions of this cycle take.
     taking: Vec<(UnitSet, u32)>,
@@ -125,7 +158,8 @@ impl Pipe {
 
     /// The first cycle with a place for this instruction, if only the order counts.
     pub fn place(&self, need: &Need) -> u32 {
-        self.cycle + u32::from(self.used + need.slots > self.width || need.is_first && self.used > 0)
+        self.cycle
+            + u32::from(self.used + need.slots > self.width || need.is_first && self.used > 0)
     }
 
     /// The first cycle in which it would be missed: the one behind what starts already.
@@ -146,7 +180,8 @@ impl Pipe {
     pub fn take(&mut self, need: &Need, at: u32) {
         debug_assert!(at >= self.place(need), "an instruction starts in the order of the program");
         // The pair that it was the second of is not filled up again.
-        let was_second = need.is_first && self.used > 0 && self.used < self.width && at == self.cycle + 1;
+        let was_second =
+            need.is_first && self.used > 0 && self.used < self.width && at == self.cycle + 1;
         if at > self.cycle {
             self.settle();
             self.cycle = at;
@@ -170,14 +205,16 @@ impl Pipe {
     /// Whatever follows can start in this state at least as early as in the other.
     pub fn is_no_later(&self, other: &Pipe) -> bool {
         let (mut mine, mut theirs) = (self.clone(), other.clone());
-        let turn = |it: &Pipe| (it.cycle, it.used);
-        let takes = |it: &Pipe| (it.taking.clone(), it.holding.clone());
+        let turn = |pipe: &Pipe| (pipe.cycle, pipe.used);
+        let takes = |pipe: &Pipe| (pipe.taking.clone(), pipe.holding.clone());
         let is_idle = self.taking.is_empty() && self.holding.is_empty();
         // What may only be the first starts alone behind a half pair.
         if self.has_first && self.used > 0 && turn(self) != turn(other) {
             return false;
         }
-        if turn(self) > turn(other) || self.cycle == other.cycle && takes(self) != takes(other) && !is_idle {
+        if turn(self) > turn(other)
+            || self.cycle == other.cycle && takes(self) != takes(other) && !is_idle
+        {
             return false;
         }
         mine.settle();
@@ -212,7 +249,8 @@ impl Pipe {
         }
         let mut free: Vec<bool> = self.free.iter().map(|it| *it <= at).collect();
         let all: Vec<UnitSet> = self.taking.iter().map(|(units, _)| *units).collect();
-        let places = assign(&all, &mut free).expect("an instruction starts only when there is a unit for it");
+        let places = assign(&all, &mut free)
+            .expect("an instruction starts only when there is a unit for it");
         for (unit, (_, cycles)) in places.into_iter().zip(std::mem::take(&mut self.taking)) {
             self.free[unit] = at + cycles;
         }

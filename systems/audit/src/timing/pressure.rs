@@ -25,7 +25,8 @@ pub fn is_known(function: &Function, trace: &Trace) -> bool {
     matches!(trace.end, End::Return | End::Stop) && trace.exits.iter().all(stays)
 }
 
-/// Most values that are alive at once when the trace is done in this order, each in a register of its own.
+/// Most values that are alive at once when the trace is done in this order, each in a
+/// register of its own.
 pub fn needed(function: &Function, trace: &Trace, order: &[u32]) -> usize {
     let n = trace.places.len();
     let mut place = vec![0; n];
@@ -33,7 +34,8 @@ pub fn needed(function: &Function, trace: &Trace, order: &[u32]) -> usize {
         place[*at as usize] = new;
     }
     let regs = general(function);
-    // For each value, by writer (none: it was there before) and register: the place of its last reader.
+    // For each value, by writer (none: it was there before) and register: the place of its last
+    // reader.
     let mut ends: BTreeMap<(Option<usize>, Reg), usize> = BTreeMap::new();
     let mut writers: BTreeMap<Reg, usize> = BTreeMap::new();
     let mut read = |writers: &BTreeMap<Reg, usize>, reg: Reg, by: usize| {
@@ -47,8 +49,8 @@ pub fn needed(function: &Function, trace: &Trace, order: &[u32]) -> usize {
         for it in &instruction.reads {
             read(&writers, it.reg, place[at]);
         }
-        for exit in trace.exits.iter().filter(|it| it.at == at) {
-            for reg in regs.iter().filter(|it| exit.live.contains(**it)) {
+        for exit in trace.exits.iter().filter(|exit| exit.at == at) {
+            for reg in regs.iter().filter(|reg| exit.live.contains(**reg)) {
                 read(&writers, *reg, place[at]);
             }
         }
@@ -66,7 +68,7 @@ pub fn needed(function: &Function, trace: &Trace, order: &[u32]) -> usize {
         End::Stop => RegSet::default(),
         End::Loop => RegSet::ALL,
     };
-    for reg in regs.iter().filter(|it| live.contains(**it)) {
+    for reg in regs.iter().filter(|reg| live.contains(**reg)) {
         read(&writers, *reg, n);
     }
     // A register is free for the result of the instruction that reads it last.
@@ -86,7 +88,10 @@ pub fn needed(function: &Function, trace: &Trace, order: &[u32]) -> usize {
 fn general(function: &Function) -> Vec<Reg> {
     let conventions = function.isa.conventions();
     let all = conventions.arguments.iter().chain(conventions.saved).chain(conventions.scratch);
-    let mut regs: Vec<Reg> = all.copied().filter(|it| *it != conventions.stack_pointer && Some(*it) != conventions.zero).collect();
+    let mut regs: Vec<Reg> = all
+        .copied()
+        .filter(|it| *it != conventions.stack_pointer && Some(*it) != conventions.zero)
+        .collect();
     regs.sort_unstable();
     regs.dedup();
     regs

@@ -2,7 +2,8 @@
 //!
 //! 1. Start with the better of the given order and a list schedule that prefers long tails.
 //! 2. Try each instruction that may come next, the one with the longest tail first.
-//! 3. Give up an order whose bound ([`bound`](crate::timing::bound)) is no better than the best order so
+//! 3. Give up an order whose bound ([`bound`](crate::timing::bound)) is no better than the best
+//!    order so
 //!    far, or that reached the same set of instructions no later before.
 //!
 //! Keeps: all edges. The given order wins ties, so nothing moves without need.
@@ -49,7 +50,8 @@ pub fn nearest(needs: &[Need], edges: &[Edge], core: &Core, found: &Found) -> Ve
     while is_changed {
         is_changed = false;
         for at in 1..order.len() {
-            // Edges lead forwards, so two neighbours that are turned round may always be turned back.
+            // Edges lead forwards, so two neighbours that are turned round may always be turned
+            // back.
             if order[at - 1] <= order[at] || tries == 0 {
                 continue;
             }
@@ -74,7 +76,11 @@ pub fn search(needs: &[Need], edges: &[Edge], core: &Core, nodes_max: u32) -> Fo
     let n = needs.len();
     let bounds = bounds(needs, edges, core);
     let given: Vec<u32> = (0..n as u32).collect();
-    let mut best = Found { total_cycles: time(needs, edges, &given, core).total_cycles, order: given, bound_cycles: bounds.total_cycles };
+    let mut best = Found {
+        total_cycles: time(needs, edges, &given, core).total_cycles,
+        order: given,
+        bound_cycles: bounds.total_cycles,
+    };
     let listed = list_schedule(needs, edges, core, &bounds);
     let listed_cycles = time(needs, edges, &listed, core).total_cycles;
     if listed_cycles < best.total_cycles {
@@ -84,7 +90,16 @@ pub fn search(needs: &[Need], edges: &[Edge], core: &Core, nodes_max: u32) -> Fo
     if best.is_optimal() || n > EXACT_MAX {
         return best;
     }
-    let mut search = Search { needs, edges, core, rows: rows(edges, n), bounds, best, nodes_left: nodes_max, seen: HashMap::new() };
+    let mut search = Search {
+        needs,
+        edges,
+        core,
+        rows: rows(edges, n),
+        bounds,
+        best,
+        nodes_left: nodes_max,
+        seen: HashMap::new(),
+    };
     let start = State { pipe: Pipe::new(core), done: 0, starts: vec![0; n], order: Vec::new() };
     search.extend(&start);
     let mut best = search.best;
@@ -113,9 +128,13 @@ fn list_schedule(needs: &[Need], edges: &[Edge], core: &Core, bounds: &Bounds) -
         while is_done[first] {
             first += 1;
         }
-        let open = (first..n.min(first + WINDOW)).filter(|it| !is_done[*it] && waits_for[*it] == 0);
-        let timed = open.map(|it| (pipe.start(&needs[it], ready[it]), u32::MAX - bounds.tails[it], it));
-        let (start, _, at) = timed.min().expect("edges lead forwards, so the first that is not done can start");
+        let open =
+            (first..n.min(first + WINDOW)).filter(|idx| !is_done[*idx] && waits_for[*idx] == 0);
+        let timed = open.map(|open| {
+            (pipe.start(&needs[open], ready[open]), u32::MAX - bounds.tails[open], open)
+        });
+        let (start, _, at) =
+            timed.min().expect("edges lead forwards, so the first that is not done can start");
         pipe.take(&needs[at], start);
         for edge in &behind[at] {
             let to = edge.to as usize;
@@ -139,7 +158,8 @@ struct Search<'a> {
     bounds: Bounds,
     best: Found,
     nodes_left: u32,
-    /// For a set of instructions, the states in which it was reached: none of these is worth a second look.
+    /// For a set of instructions, the states in which it was reached: none of these is
+    /// worth a second look.
     seen: HashMap<u64, Vec<(Pipe, Vec<u32>)>>,
 }
 
@@ -168,10 +188,14 @@ impl Search<'_> {
             return;
         }
         let is_open = |at: &usize| state.done >> at & 1 == 0;
-        let may_come = |at: &usize| self.edges[self.rows[*at].clone()].iter().all(|edge| state.done >> edge.from & 1 == 1);
+        let may_come = |at: &usize| {
+            self.edges[self.rows[*at].clone()].iter().all(|edge| state.done >> edge.from & 1 == 1)
+        };
         let mut next: Vec<(u32, u32, usize)> = (0..n)
             .filter(|at| is_open(at) && may_come(at))
-            .map(|at| (state.pipe.start(&self.needs[at], ready[at]), u32::MAX - self.bounds.tails[at], at))
+            .map(|at| {
+                (state.pipe.start(&self.needs[at], ready[at]), u32::MAX - self.bounds.tails[at], at)
+            })
             .collect();
         next.sort_unstable();
         for (start, _, at) in next {
@@ -199,7 +223,10 @@ impl Search<'_> {
                 ready[at] = state.starts[at];
                 continue;
             }
-            let known = self.edges[self.rows[at].clone()].iter().map(|edge| ready[edge.from as usize] + edge.cycles).max();
+            let known = self.edges[self.rows[at].clone()]
+                .iter()
+                .map(|edge| ready[edge.from as usize] + edge.cycles)
+                .max();
             ready[at] = known.unwrap_or(0);
         }
         ready
@@ -209,23 +236,29 @@ impl Search<'_> {
         let open = (0..self.needs.len()).filter(|at| state.done >> at & 1 == 0);
         let jobs: Vec<Job> = open
             .map(|at| {
-                let head = ready[at].max(self.bounds.heads[at]).max(state.pipe.place(&self.needs[at]));
+                let head =
+                    ready[at].max(self.bounds.heads[at]).max(state.pipe.place(&self.needs[at]));
                 job(&self.needs[at], self.core, head, self.bounds.tails[at])
             })
             .collect();
-        // What is left of the current cycle's slots is counted as if all were free: a bound may be low.
+        // What is left of the current cycle's slots is counted as if all were free: a bound may be
+        // low.
         cycles(makespan(&jobs), self.core).max(state.pipe.passed())
     }
 
     /// The same instructions were started before, and everything was ready no later.
     fn was_here(&mut self, state: &State, ready: &[u32]) -> bool {
         let seen = self.seen.entry(state.done).or_default();
-        let no_later = |old: &(Pipe, Vec<u32>)| old.0.is_no_later(&state.pipe) && old.1.iter().zip(ready).all(|(old, new)| old <= new);
+        let no_later = |old: &(Pipe, Vec<u32>)| {
+            old.0.is_no_later(&state.pipe) && old.1.iter().zip(ready).all(|(old, new)| old <= new)
+        };
         if seen.iter().any(no_later) {
             return true;
         }
         // What has started no longer matters.
-        let open: Vec<u32> = (0..ready.len()).map(|at| if state.done >> at & 1 == 1 { 0 } else { ready[at] }).collect();
+        let open: Vec<u32> = (0..ready.len())
+            .map(|at| if state.done >> at & 1 == 1 { 0 } else { ready[at] })
+            .collect();
         seen.push((state.pipe.clone(), open));
         false
     }

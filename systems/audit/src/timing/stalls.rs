@@ -1,4 +1,5 @@
-//! Stalls, cycle by cycle: what waits, for what, how long, and everything else that would have made it wait.
+//! Stalls, cycle by cycle: what waits, for what, how long, and everything else that would have made
+//! it wait.
 
 use machine::in_order::Core;
 
@@ -22,7 +23,6 @@ pub struct Timing {
 pub struct Cause {
     /// What it waits for, as a place in the trace.
     pub producer: u32,
-    /// How.
     pub kind: CauseKind,
     /// Cycles that this cause alone makes it wait.
     pub cycles: u32,
@@ -46,7 +46,11 @@ pub fn time(needs: &[Need], edges: &[Edge], order: &[u32], core: &Core) -> Timin
     let mut pipe = Pipe::new(core);
     for &at in order {
         let at = at as usize;
-        let ready = rows[at].clone().map(|it| timing.starts[edges[it].from as usize] + edges[it].cycles).max().unwrap_or(0);
+        let ready = rows[at]
+            .clone()
+            .map(|row| timing.starts[edges[row].from as usize] + edges[row].cycles)
+            .max()
+            .unwrap_or(0);
         let start = pipe.start(&needs[at], ready);
         timing.stall_cycles[at] = start.saturating_sub(pipe.turn(&needs[at]));
         timing.starts[at] = start;
@@ -71,33 +75,49 @@ pub fn rows(edges: &[Edge], n: usize) -> Vec<std::ops::Range<usize>> {
 }
 
 /// All causes of the stall of instruction `at` in the trace's own order, the longest first.
-pub fn causes(needs: &[Need], edges: &[Edge], timing: &Timing, core: &Core, at: usize) -> Vec<Cause> {
+pub fn causes(
+    needs: &[Need],
+    edges: &[Edge],
+    timing: &Timing,
+    core: &Core,
+    at: usize,
+) -> Vec<Cause> {
     let turn = timing.starts[at] - timing.stall_cycles[at];
     let mut causes: Vec<Cause> = Vec::new();
-    let first = edges.partition_point(|it| (it.to as usize) < at);
-    for edge in edges[first..].iter().take_while(|it| it.to as usize == at) {
+    let first = edges.partition_point(|edge| (edge.to as usize) < at);
+    for edge in edges[first..].iter().take_while(|edge| edge.to as usize == at) {
         let ready = timing.starts[edge.from as usize] + edge.cycles;
         if ready > turn {
-            causes.push(Cause { producer: edge.from, kind: CauseKind::Order(edge.why), cycles: ready - turn });
+            causes.push(Cause {
+                producer: edge.from,
+                kind: CauseKind::Order(edge.why),
+                cycles: ready - turn,
+            });
         }
     }
-    // What takes the unit: the last one before that has a unit in common and keeps it beyond this turn.
+    // What takes the unit: the last one before that has a unit in common and keeps it beyond this
+    // turn.
     let mut pipe = Pipe::new(core);
     for (before, need) in needs[..at].iter().enumerate() {
         pipe.take(need, timing.starts[before]);
     }
     let free = pipe.start(&needs[at], turn);
     if free > turn {
-        let keeps = |it: &usize| {
-            let takes = needs[*it].units.meets(needs[at].units) && timing.starts[*it] + needs[*it].unit_cycles > turn;
-            let held = needs[*it].holds.filter(|(units, _)| units.meets(needs[at].units));
-            takes || held.is_some_and(|(_, cycles)| timing.starts[*it] + cycles > turn)
+        let keeps = |number: &usize| {
+            let takes = needs[*number].units.meets(needs[at].units)
+                && timing.starts[*number] + needs[*number].unit_cycles > turn;
+            let held = needs[*number].holds.filter(|(units, _)| units.meets(needs[at].units));
+            takes || held.is_some_and(|(_, cycles)| timing.starts[*number] + cycles > turn)
         };
         if let Some(holder) = (0..at).rev().find(keeps) {
-            causes.push(Cause { producer: holder as u32, kind: CauseKind::Unit, cycles: free - turn });
+            causes.push(Cause {
+                producer: holder as u32,
+                kind: CauseKind::Unit,
+                cycles: free - turn,
+            });
         }
     }
-    causes.sort_by_key(|it| (std::cmp::Reverse(it.cycles), it.producer));
+    causes.sort_by_key(|cause| (std::cmp::Reverse(cause.cycles), cause.producer));
     // Of several flags of one producer, or of the words of one double register, one says it all.
     causes.dedup_by(|b, a| a.producer == b.producer && a.cycles == b.cycles && same_role(a, b));
     causes

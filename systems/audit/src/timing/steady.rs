@@ -7,9 +7,10 @@
 //!    b.ne 1b
 //! ```
 //!
-//! Rounds are put one behind the other, with what the second needs of the first, and timed until the pipeline repeats
-//! itself. The bound is the largest of three: the issue slots of a round, the work of each set of units, and the
-//! recurrence: the longest chain from a value to the same value a round later.
+//! Rounds are put one behind the other, with what the second needs of the first, and timed until
+//! the pipeline repeats itself. The bound is the largest of three: the issue slots of a round, the
+//! work of each set of units, and the recurrence: the longest chain from a value to the same value
+//! a round later.
 
 use machine::Dispute;
 use machine::in_order::Core;
@@ -25,9 +26,11 @@ use crate::timing::pipe::Need;
 use crate::timing::stalls::{Cause, CauseKind, Timing, causes, time};
 use crate::timing::words::Path;
 
-/// Rounds that are timed; the later half counts. A loop that repeats itself every 1 to 6 rounds is exact.
+/// Rounds that are timed; the later half counts. A loop that repeats itself every 1 to
+/// 6 rounds is exact.
 const ROUNDS: usize = 120;
-/// Instructions that are timed at most, in at least [`ROUNDS_MIN`] rounds: a long round hardly depends on those before.
+/// Instructions that are timed at most, in at least [`ROUNDS_MIN`] rounds: a long round hardly
+/// depends on those before.
 const TIMED_MAX: usize = 50_000;
 const ROUNDS_MIN: usize = 4;
 
@@ -40,7 +43,6 @@ pub struct Steady {
     pub case: Option<usize>,
     /// There may be more cases, which are not timed.
     pub has_more_cases: bool,
-    /// Loops around it.
     pub depth: usize,
     /// An inner loop is passed once.
     pub has_inner: bool,
@@ -52,7 +54,8 @@ pub struct Steady {
     pub bound: LoopBound,
     /// The instructions that wait in the last round that was timed.
     pub waits: Vec<Wait>,
-    /// Figures that these waits or the longest chain rest on and that another source gives otherwise.
+    /// Figures that these waits or the longest chain rest on and that
+    /// another source gives otherwise.
     pub disputed: Vec<Dispute>,
 }
 
@@ -61,7 +64,6 @@ pub struct Steady {
 pub struct Wait {
     /// The instruction, as a place in the round.
     pub at: usize,
-    /// Cycles.
     pub cycles: u32,
     /// For what, in words.
     pub why: String,
@@ -84,7 +86,6 @@ pub struct LoopBound {
     pub chain: Vec<usize>,
 }
 
-/// Times one loop.
 pub fn steady(function: &Function, frame: &StackFrame, core: &Core, it: &Loop) -> Steady {
     let n = it.round.places.len();
     let needs = Need::of_trace(function, &it.round, core);
@@ -102,17 +103,19 @@ pub fn steady(function: &Function, frame: &StackFrame, core: &Core, it: &Loop) -
     let from = (last - 1) * n;
     let base = timing.starts[from];
     let two = Timing {
-        starts: timing.starts[from..].iter().map(|it| it - base).collect(),
+        starts: timing.starts[from..].iter().map(|start| start - base).collect(),
         stall_cycles: timing.stall_cycles[from..].to_vec(),
         total_cycles: timing.total_cycles - base,
     };
     let (two_needs, two_edges) = (&all[from..], self::unrolled(&edges, n, 2));
     let (mut waits, mut disputed) = (Vec::new(), Vec::new());
-    for at in (n..2 * n).filter(|it| two.stall_cycles[*it] > 0) {
+    for at in (n..2 * n).filter(|idx| two.stall_cycles[*idx] > 0) {
         // Producers as places in the round, whichever round they are of.
-        let causes = causes(two_needs, &two_edges, &two, core, at).into_iter().map(|it| Cause { producer: it.producer % n as u32, ..it });
+        let causes = causes(two_needs, &two_edges, &two, core, at)
+            .into_iter()
+            .map(|cause| Cause { producer: cause.producer % n as u32, ..cause });
         let causes: Vec<Cause> = causes.collect();
-        let why: Vec<String> = causes.iter().map(|it| path.cause(at % n, it)).collect();
+        let why: Vec<String> = causes.iter().map(|cause| path.cause(at % n, cause)).collect();
         disputed.extend(path.disputed(at % n, &causes));
         waits.push(Wait { at: at % n, cycles: two.stall_cycles[at], why: why.join("; ") });
     }
@@ -127,7 +130,18 @@ pub fn steady(function: &Function, frame: &StackFrame, core: &Core, it: &Loop) -
         }
     }
     let Loop { round, case, has_more_cases, depth, has_inner, rounds, .. } = it.clone();
-    Steady { waits, disputed: all, cycles, bound, round, case, has_more_cases, depth, has_inner, rounds }
+    Steady {
+        waits,
+        disputed: all,
+        cycles,
+        bound,
+        round,
+        case,
+        has_more_cases,
+        depth,
+        has_inner,
+        rounds,
+    }
 }
 
 /// What is disputed of the latencies along a chain that leads to itself.
@@ -135,9 +149,17 @@ fn chain_disputes(path: &Path<'_>, edges: &[Carried], chain: &[usize]) -> Vec<Di
     let next = chain.iter().cycle().skip(1);
     let steps = chain.iter().zip(next);
     let of_step = |(from, to): (&usize, &usize)| {
-        let is_step = |it: &&Carried| it.edge.from as usize == *from && it.edge.to as usize == *to && matches!(it.edge.why, Why::Value(..));
-        let edge = edges.iter().filter(is_step).max_by_key(|it| it.edge.cycles)?;
-        let cause = Cause { producer: edge.edge.from, kind: CauseKind::Order(edge.edge.why), cycles: edge.edge.cycles };
+        let is_step = |carried: &&Carried| {
+            carried.edge.from as usize == *from
+                && carried.edge.to as usize == *to
+                && matches!(carried.edge.why, Why::Value(..))
+        };
+        let edge = edges.iter().filter(is_step).max_by_key(|edge| edge.edge.cycles)?;
+        let cause = Cause {
+            producer: edge.edge.from,
+            kind: CauseKind::Order(edge.edge.why),
+            cycles: edge.edge.cycles,
+        };
         Some(path.disputed(*to, &[cause]))
     };
     steps.filter_map(of_step).flatten().collect()
@@ -161,9 +183,9 @@ fn carried(function: &Function, frame: &StackFrame, core: &Core, round: &Trace) 
     let n = round.places.len();
     let mut twice = round.clone();
     twice.places.extend(&round.places);
-    twice.exits.extend(round.exits.iter().map(|it| Exit { at: it.at + n, ..it.clone() }));
+    twice.exits.extend(round.exits.iter().map(|exit| Exit { at: exit.at + n, ..exit.clone() }));
     let edges = latencies(function, frame, &twice, core);
-    let second = edges.into_iter().filter(|it| it.to as usize >= n);
+    let second = edges.into_iter().filter(|edge| edge.to as usize >= n);
     let short = |edge: Edge| Carried {
         is_carried: (edge.from as usize) < n,
         edge: Edge { from: edge.from % n as u32, to: edge.to % n as u32, ..edge },
@@ -176,7 +198,7 @@ fn unrolled(edges: &[Carried], n: usize, rounds: usize) -> Vec<Edge> {
     let mut all = Vec::with_capacity(edges.len() * rounds);
     for round in 0..rounds {
         let first = (round * n) as u32;
-        for it in edges.iter().filter(|it| round > 0 || !it.is_carried) {
+        for it in edges.iter().filter(|edge| round > 0 || !edge.is_carried) {
             let from = it.edge.from + first - if it.is_carried { n as u32 } else { 0 };
             all.push(Edge { from, to: it.edge.to + first, ..it.edge });
         }
@@ -185,31 +207,41 @@ fn unrolled(edges: &[Carried], n: usize, rounds: usize) -> Vec<Edge> {
 }
 
 fn bound(needs: &[Need], edges: &[Carried], core: &Core) -> LoopBound {
-    let issue = needs.iter().map(|it| slots(it, core)).sum::<i64>() as f64 / f64::from(core.issue_width);
+    let issue = needs.iter().map(|need| slots(need, core)).sum::<i64>() as f64
+        / f64::from(core.issue_width);
     let (units, busiest) = busiest(needs, core);
     let (recurrence, chain) = recurrence(needs.len(), edges);
     LoopBound { total: issue.max(units).max(recurrence), issue, units, recurrence, busiest, chain }
 }
 
-/// The cycles a round of the set of units that has most to do, and its units: what can go nowhere else.
+/// The cycles a round of the set of units that has most to do, and its units: what
+/// can go nowhere else.
 fn busiest(needs: &[Need], core: &Core) -> (f64, Vec<String>) {
     let mut most = (0.0, Vec::new());
     for set in 1u32..1 << core.units.len() {
         let holds = |unit: usize| set >> unit & 1 == 1;
-        let stays = |it: &&Need| it.units.iter().next().is_some() && it.units.iter().all(holds);
-        let work: u32 = needs.iter().filter(stays).map(|it| it.unit_cycles).sum();
+        let stays =
+            |need: &&Need| need.units.iter().next().is_some() && need.units.iter().all(holds);
+        let work: u32 = needs.iter().filter(stays).map(|need| need.unit_cycles).sum();
         let cycles = f64::from(work) / f64::from(set.count_ones());
         if cycles > most.0 {
-            let names = core.units.iter().enumerate().filter(|(unit, _)| holds(*unit)).map(|(_, it)| it.clone());
+            let names = core
+                .units
+                .iter()
+                .enumerate()
+                .filter(|(unit, _)| holds(*unit))
+                .map(|(_, it)| it.clone());
             most = (cycles, names.collect());
         }
     }
     most
 }
 
-/// The growth of the longest chain of values from round to round, and the instructions that it goes through.
+/// The growth of the longest chain of values from round to round, and the instructions
+/// that it goes through.
 fn recurrence(n: usize, edges: &[Carried]) -> (f64, Vec<usize>) {
-    let values: Vec<Carried> = edges.iter().filter(|it| matches!(it.edge.why, Why::Value(..))).copied().collect();
+    let values: Vec<Carried> =
+        edges.iter().filter(|edge| matches!(edge.edge.why, Why::Value(..))).copied().collect();
     let rounds = rounds(n);
     let unrolled = unrolled(&values, n, rounds);
     let mut heads = vec![0u32; n * rounds];
@@ -221,11 +253,13 @@ fn recurrence(n: usize, edges: &[Carried]) -> (f64, Vec<usize>) {
             from[edge.to as usize] = Some(edge.from as usize);
         }
     }
-    let latest = |round: usize| (round * n..(round + 1) * n).map(|it| heads[it]).max().unwrap_or(0);
-    let growth = f64::from(latest(rounds - 1).saturating_sub(latest(rounds / 2 - 1))) / (rounds - rounds / 2) as f64;
+    let latest =
+        |round: usize| (round * n..(round + 1) * n).map(|idx| heads[idx]).max().unwrap_or(0);
+    let growth = f64::from(latest(rounds - 1).saturating_sub(latest(rounds / 2 - 1)))
+        / (rounds - rounds / 2) as f64;
     let mut chain = Vec::new();
     if growth > 0.0 {
-        let mut at = ((rounds - 1) * n..rounds * n).max_by_key(|it| heads[*it]);
+        let mut at = ((rounds - 1) * n..rounds * n).max_by_key(|idx| heads[*idx]);
         // Backwards until an instruction comes again.
         while let Some(place) = at {
             if let Some(again) = chain.iter().position(|it| *it == place % n) {

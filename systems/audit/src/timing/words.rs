@@ -11,11 +11,8 @@ use crate::timing::stalls::{Cause, CauseKind};
 /// The instructions of a path, for words about them.
 #[derive(Debug, Clone, Copy)]
 pub struct Path<'a> {
-    /// The function.
     pub function: &'a Function,
-    /// The core.
     pub core: &'a Core,
-    /// The path.
     pub places: &'a [usize],
 }
 
@@ -33,13 +30,11 @@ impl<'a> Path<'a> {
         }
     }
 
-    /// Its innermost line.
     pub(super) fn line(&self, at: u32) -> Option<u32> {
         let frames = self.function.frames.get(self.places[at as usize])?;
-        frames.first().map(|it| it.line)
+        frames.first().map(|frame| frame.line)
     }
 
-    /// Its class.
     pub(super) fn class(&self, at: u32) -> Class {
         self.instruction(at).class
     }
@@ -51,7 +46,8 @@ impl<'a> Path<'a> {
         let name = |reg| self.function.isa.register_name(reg);
         match cause.kind {
             CauseKind::Order(Why::Value(reg, role)) => {
-                let early = self.core.early_cycles(self.class(at as u32), role, self.class(cause.producer));
+                let early =
+                    self.core.early_cycles(self.class(at as u32), role, self.class(cause.producer));
                 let when = match early {
                     0 => String::new(),
                     1.. => format!(", needed {} early", counted(early.unsigned_abs())),
@@ -59,8 +55,12 @@ impl<'a> Path<'a> {
                 };
                 format!("{} from {from}, {} here{when}: {cycles}", name(reg), role_words(role))
             }
-            CauseKind::Order(Why::Lock(reg)) => format!("{}, which {from} is still storing: {cycles}", name(reg)),
-            CauseKind::Order(Why::Rewrite(reg)) => format!("{}, which {from} still uses: {cycles}", name(reg)),
+            CauseKind::Order(Why::Lock(reg)) => {
+                format!("{}, which {from} is still storing: {cycles}", name(reg))
+            }
+            CauseKind::Order(Why::Rewrite(reg)) => {
+                format!("{}, which {from} still uses: {cycles}", name(reg))
+            }
             CauseKind::Order(Why::Memory) => format!("memory that {from} accesses: {cycles}"),
             CauseKind::Order(Why::Control) => format!("the decision of {from}: {cycles}"),
             CauseKind::Unit => format!("the unit that {from} takes: {cycles}"),
@@ -71,17 +71,30 @@ impl<'a> Path<'a> {
     pub fn disputed(&self, at: usize, causes: &[Cause]) -> Vec<Dispute> {
         let mut disputes: Vec<Dispute> = Vec::new();
         for cause in causes {
-            let of_producer = self.core.disputed(self.class(cause.producer)).filter(|it| self.rests_on(at, cause, it));
-            let read = |it: &&Dispute| match cause.kind {
-                CauseKind::Order(Why::Value(_, role)) => it.figure.strip_prefix("late.") == Some(role.name()),
+            let of_producer = self
+                .core
+                .disputed(self.class(cause.producer))
+                .filter(|disputed| self.rests_on(at, cause, disputed));
+            let read = |dispute: &&Dispute| match cause.kind {
+                CauseKind::Order(Why::Value(_, role)) => {
+                    dispute.figure.strip_prefix("late.") == Some(role.name())
+                }
                 _ => false,
             };
-            let of_producer = of_producer.map(|it| (cause.producer, it));
-            let of_reader = self.core.disputed(self.class(at as u32)).filter(read).map(|it| (at as u32, it));
+            let of_producer = of_producer.map(|producer| (cause.producer, producer));
+            let of_reader = self
+                .core
+                .disputed(self.class(at as u32))
+                .filter(read)
+                .map(|disputed| (at as u32, disputed));
             for (place, it) in of_producer.chain(of_reader) {
                 // Of the kinds of work that share the row only that of the instruction.
                 let own = |name: &String| name == self.class(place).name();
-                let work = if it.work.iter().any(own) { vec![self.class(place).name().to_owned()] } else { it.work.clone() };
+                let work = if it.work.iter().any(own) {
+                    vec![self.class(place).name().to_owned()]
+                } else {
+                    it.work.clone()
+                };
                 let dispute = Dispute { work, ..it.clone() };
                 if !disputes.contains(&dispute) {
                     disputes.push(dispute);
@@ -94,22 +107,30 @@ impl<'a> Path<'a> {
     /// Whether one cause of a stall rests on this figure of its producer.
     fn rests_on(&self, at: usize, cause: &Cause, dispute: &Dispute) -> bool {
         let producer = self.instruction(cause.producer);
-        let n_bytes: u32 = producer.accesses.iter().map(|it| u32::from(it.width)).sum();
+        let n_bytes: u32 = producer.accesses.iter().map(|access| u32::from(access.width)).sum();
         let has_bytes = n_bytes > dispute.here.min(dispute.other);
         match cause.kind {
-            CauseKind::Unit => dispute.figure == "unit_cycles" || dispute.figure == "bytes_a_cycle" && has_bytes,
+            CauseKind::Unit => {
+                dispute.figure == "unit_cycles" || dispute.figure == "bytes_a_cycle" && has_bytes
+            }
             CauseKind::Order(Why::Value(reg, role)) => {
-                let out = producer.writes.iter().find(|it| it.reg == reg).map(|it| it.out);
+                let out =
+                    producer.writes.iter().find(|write| write.reg == reg).map(|write| write.out);
                 let work = self.core.work_of(producer.class, producer.is_quad);
                 let bits = u32::from(self.function.isa.conventions().bits);
-                let is_whole = producer.accesses.iter().all(|it| u32::from(it.width) * 8 == bits);
-                let is_address = is_whole && matches!(role, Role::Base | Role::Index) && work.has_address_cycles();
+                let is_whole =
+                    producer.accesses.iter().all(|access| u32::from(access.width) * 8 == bits);
+                let is_address = is_whole
+                    && matches!(role, Role::Base | Role::Index)
+                    && work.has_address_cycles();
                 let is_meant = match dispute.figure.as_str() {
                     "latency_cycles" => !producer.is_quad && !is_address,
                     "quad.latency_cycles" => producer.is_quad,
                     "address_cycles" => is_address,
                     "bytes_a_cycle" => has_bytes,
-                    "addition_cycles" => role == Role::Source && self.class(at as u32) == Class::Alu,
+                    "addition_cycles" => {
+                        role == Role::Source && self.class(at as u32) == Class::Alu
+                    }
                     _ => false,
                 };
                 is_meant && !matches!(out, None | Some(Out::BaseUpdate | Out::Carried))
@@ -131,7 +152,13 @@ pub fn disputed(disputes: &[Dispute]) -> Option<String> {
                 format!("{} by {}", alike[0].other, sources.join(" and "))
             })
             .collect();
-        said.push(format!("{} of {} is {} here, {}", figure_words(&first.figure), first.work.join(", "), first.here, others.join(", ")));
+        said.push(format!(
+            "{} of {} is {} here, {}",
+            figure_words(&first.figure),
+            first.work.join(", "),
+            first.here,
+            others.join(", ")
+        ));
     }
     (!said.is_empty()).then(|| said.join("; "))
 }

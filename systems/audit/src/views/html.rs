@@ -13,7 +13,6 @@ use crate::timing::words::disputed;
 use crate::views::loops;
 use crate::views::text::{self, Sources, View};
 
-/// The page.
 pub fn html(audit: &Audit, sources: &Sources, view: &View) -> String {
     let title = format!("{} on {}", shown(&audit.function.name), audit.cpu);
     let title = escape(&title);
@@ -74,17 +73,29 @@ fn numbers(audit: &Audit) -> String {
                 bound.in_block,
                 bound.side_exit
             );
-            let used: Vec<&str> = timed.causes.iter().filter_map(|it| it.first()).map(|it| cause_name(it.kind)).collect();
+            let used: Vec<&str> = timed
+                .causes
+                .iter()
+                .filter_map(|cause| cause.first())
+                .map(|it| cause_name(it.kind))
+                .collect();
             let keys: String = CAUSES
                 .iter()
                 .filter(|(name, _)| used.contains(name))
                 .map(|(name, words)| format!("<span class=\"key {name}\">{words}</span> "))
                 .collect();
-            html += &format!("<p class=\"keys\">{keys}<span class=\"key other\">other findings</span></p>\n");
+            html += &format!(
+                "<p class=\"keys\">{keys}<span class=\"key other\">other findings</span></p>\n"
+            );
         }
-        None => html += "<p>No cycles: this machine reorders instructions, and no model here says when one waits.</p>\n",
+        None => {
+            html += "<p>No cycles: this machine reorders instructions, and no model here says when one waits.</p>\n"
+        }
     }
-    for line in [text::path(audit), text::patched(audit), text::one_row(audit)].iter().flat_map(|it| it.lines()).filter(|it| !it.is_empty())
+    for line in [text::path(audit), text::patched(audit), text::one_row(audit)]
+        .iter()
+        .flat_map(|text| text.lines())
+        .filter(|line| !line.is_empty())
     {
         html += &format!("<p>{}.</p>\n", escape(line.trim_end()));
     }
@@ -110,7 +121,9 @@ fn source_side(audit: &Audit, sources: &Sources, view: &View) -> String {
                 files.len() - 1
             }
         };
-        files[at].1.extend(frame.line.saturating_sub(AROUND).max(1)..=frame.line.saturating_add(AROUND));
+        files[at]
+            .1
+            .extend(frame.line.saturating_sub(AROUND).max(1)..=frame.line.saturating_add(AROUND));
     }
     let mut html = String::from("<section class=\"side\" aria-label=\"Source\">\n");
     for (name, lines) in &files {
@@ -139,20 +152,32 @@ fn source_side(audit: &Audit, sources: &Sources, view: &View) -> String {
 }
 
 fn places(audit: &Audit) -> Vec<usize> {
-    if audit.timed.is_some() { audit.trace.places.clone() } else { (0..audit.function.instructions.len()).collect() }
+    if audit.timed.is_some() {
+        audit.trace.places.clone()
+    } else {
+        (0..audit.function.instructions.len()).collect()
+    }
 }
 
 fn assembly_side(audit: &Audit, view: &View) -> String {
-    let mut html = String::from("<section class=\"side\" aria-label=\"Assembly\">\n<h2>assembly, hot path</h2>\n<ol class=\"code\">\n");
+    let mut html = String::from(
+        "<section class=\"side\" aria-label=\"Assembly\">\n<h2>assembly, hot path</h2>\n<ol class=\"code\">\n",
+    );
     let places = places(audit);
     for (at, &idx) in places.iter().enumerate() {
-        let place = audit.frame(idx, view.pivot.as_deref()).map_or_else(String::new, |it| format!("{}:{}", it.file, it.line));
+        let place = audit
+            .frame(idx, view.pivot.as_deref())
+            .map_or_else(String::new, |frame| format!("{}:{}", frame.file, frame.line));
         let (cycle, wait) = match &audit.timed {
             Some(timed) => (timed.timing.starts[at].to_string(), timed.timing.stall_cycles[at]),
             None => (String::new(), 0),
         };
-        let cause = audit.timed.as_ref().and_then(|it| it.causes[at].first()).map(|it| cause_name(it.kind));
-        let found = audit.findings.iter().filter(|it| it.idx == idx).count();
+        let cause = audit
+            .timed
+            .as_ref()
+            .and_then(|timed| timed.causes[at].first())
+            .map(|it| cause_name(it.kind));
+        let found = audit.findings.iter().filter(|finding| finding.idx == idx).count();
         let class = match (wait, cause, found) {
             (1.., Some(cause), _) => format!("stall {cause}"),
             (_, _, 1..) => "other".to_owned(),
@@ -165,7 +190,9 @@ fn assembly_side(audit: &Audit, view: &View) -> String {
             escape(&audit.text(idx))
         );
         let line = if found > 0 {
-            format!("<button type=\"button\" class=\"{class}\" data-idx=\"{idx}\" aria-controls=\"explanation\">{inner}</button>")
+            format!(
+                "<button type=\"button\" class=\"{class}\" data-idx=\"{idx}\" aria-controls=\"explanation\">{inner}</button>"
+            )
         } else {
             format!("<span class=\"plain\">{inner}</span>")
         };
@@ -201,7 +228,9 @@ fn explanations(audit: &Audit, view: &View) -> String {
 
 fn explanation(audit: &Audit, finding: &Finding, view: &View) -> String {
     let unit = if finding.cycles == 1 { "cycle" } else { "cycles" };
-    let place = audit.frame(finding.idx, view.pivot.as_deref()).map_or_else(String::new, |it| format!(", {}:{}", it.file, it.line));
+    let place = audit
+        .frame(finding.idx, view.pivot.as_deref())
+        .map_or_else(String::new, |frame| format!(", {}:{}", frame.file, frame.line));
     let link = if finding.kind == Kind::Stall { "waits for " } else { "" };
     let who = finding.instruction.trim_matches('`');
     let mut html = format!(
@@ -213,7 +242,11 @@ fn explanation(audit: &Audit, finding: &Finding, view: &View) -> String {
         coded(&finding.why)
     );
     let disputed = disputed(&finding.disputed);
-    let rows = [("disputed", &disputed), ("could fill it", &finding.fill), ("prevents the compiler", &finding.prevents)];
+    let rows = [
+        ("disputed", &disputed),
+        ("could fill it", &finding.fill),
+        ("prevents the compiler", &finding.prevents),
+    ];
     for (name, text) in rows {
         if let Some(text) = text {
             html += &format!("<p><b>{name}:</b> {}</p>\n", coded(text));
@@ -227,7 +260,8 @@ fn explanation(audit: &Audit, finding: &Finding, view: &View) -> String {
     }
     let stack = &audit.function.frames[finding.idx];
     if stack.len() > 1 {
-        let frames: Vec<String> = stack.iter().map(|it| format!("{} ({}:{})", it.function, it.file, it.line)).collect();
+        let frames: Vec<String> =
+            stack.iter().map(|it| format!("{} ({}:{})", it.function, it.file, it.line)).collect();
         html += &format!("<p><b>inlined:</b> {}</p>\n", escape(&frames.join(" in ")));
     }
     html
@@ -236,7 +270,13 @@ fn explanation(audit: &Audit, finding: &Finding, view: &View) -> String {
 /// Text with what stands in backquotes as code.
 fn coded(text: &str) -> String {
     let pieces = text.split('`').enumerate();
-    pieces.map(|(idx, piece)| if idx % 2 == 1 { format!("<code>{}</code>", escape(piece)) } else { escape(piece) }).collect()
+    pieces
+        .map(
+            |(idx, piece)| {
+                if idx % 2 == 1 { format!("<code>{}</code>", escape(piece)) } else { escape(piece) }
+            },
+        )
+        .collect()
 }
 
 const STYLE: &str = "\

@@ -10,9 +10,14 @@ use crate::views::text::View;
 
 /// The audit as one object.
 pub fn json(audit: &Audit, view: &View) -> Value {
-    let cycles = audit.timed.as_ref().map(|it| &it.cycles);
+    let cycles = audit.timed.as_ref().map(|timed| &timed.cycles);
     let limit = view.limit.unwrap_or(usize::MAX);
-    let findings: Vec<Value> = audit.findings.iter().take(limit).map(|it| finding(audit, it, view)).collect();
+    let findings: Vec<Value> = audit
+        .findings
+        .iter()
+        .take(limit)
+        .map(|one_finding| finding(audit, one_finding, view))
+        .collect();
     json!({
         "ok": true,
         "function": audit.function.name,
@@ -21,21 +26,21 @@ pub fn json(audit: &Audit, view: &View) -> Value {
         "instructions": audit.function.instructions.len(),
         "hot_instructions": audit.trace.places.len(),
         "path": audit.path,
-        "issue_cycles": cycles.map(|it| it.issue_cycles),
-        "stall_cycles": cycles.map(|it| it.stall_cycles),
-        "total_cycles": cycles.map(|it| it.total_cycles),
-        "lower_bound": cycles.map(|it| it.lower_bound),
-        "best_cycles": cycles.map(|it| it.best_cycles),
-        "is_optimal": cycles.map(|it| it.is_optimal),
-        "one_row": audit.timed.as_ref().map(|it| it.n_one_row),
+        "issue_cycles": cycles.map(|cycle| cycle.issue_cycles),
+        "stall_cycles": cycles.map(|cycle| cycle.stall_cycles),
+        "total_cycles": cycles.map(|cycle| cycle.total_cycles),
+        "lower_bound": cycles.map(|cycle| cycle.lower_bound),
+        "best_cycles": cycles.map(|cycle| cycle.best_cycles),
+        "is_optimal": cycles.map(|cycle| cycle.is_optimal),
+        "one_row": audit.timed.as_ref().map(|timed| timed.n_one_row),
         "loops": loops::json(audit),
         "computed_jumps": match Computed::of(&audit.function) {
             Computed::None => 0,
             Computed::One(..) => 1,
             Computed::Several(n, _) => n,
         },
-        "conditions": audit.timed.as_ref().map(|it| &it.conditions),
-        "beyond_c": audit.timed.as_ref().and_then(|it| it.beyond_c),
+        "conditions": audit.timed.as_ref().map(|timed| &timed.conditions),
+        "beyond_c": audit.timed.as_ref().and_then(|timed| timed.beyond_c),
         "no_lines": audit.missing_lines,
         "patched": audit.function.tables.counts(),
         "unread_tables": audit.function.tables.unread,
@@ -53,11 +58,11 @@ fn finding(audit: &Audit, finding: &Finding, view: &View) -> Value {
         "for": finding.why,
         "cycles": finding.cycles,
         "fill": finding.fill,
-        "file": frame.map(|it| &it.file),
-        "line": frame.map(|it| it.line),
+        "file": frame.map(|frame| &frame.file),
+        "line": frame.map(|frame| frame.line),
         "inline_stack": audit.function.frames[finding.idx],
         "disputed": finding.disputed,
         "prevents": finding.prevents,
-        "edit": finding.edit.as_ref().map(|it| json!({"text": it.text, "verified": it.patch.is_some(), "tried": it.tried, "patch": it.patch})),
+        "edit": finding.edit.as_ref().map(|edit| json!({"text": edit.text, "verified": edit.patch.is_some(), "tried": edit.tried, "patch": edit.patch})),
     })
 }

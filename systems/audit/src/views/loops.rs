@@ -30,7 +30,11 @@ fn instruction(audit: &Audit, it: &Steady, at: usize) -> String {
 fn place(audit: &Audit, idx: usize) -> String {
     let address = audit.function.instructions[idx].address;
     match audit.frame(idx, None) {
-        Some(frame) => format!("{}:{} ({address:#x})", frame.file.rsplit('/').next().unwrap_or_default(), frame.line),
+        Some(frame) => format!(
+            "{}:{} ({address:#x})",
+            frame.file.rsplit('/').next().unwrap_or_default(),
+            frame.line
+        ),
         None => format!("{address:#x}"),
     }
 }
@@ -43,7 +47,11 @@ fn sentences(audit: &Audit, it: &Steady) -> Vec<String> {
     const CHAIN_MAX: usize = 4;
     let inner = if it.has_inner { ", the inner loop passed once" } else { "" };
     let rounds = it.rounds.map_or(String::new(), |it| format!(", {it:.1} rounds each time"));
-    let nested = if it.depth > 0 { format!(", inside {}", count(it.depth, "other loop")) } else { String::new() };
+    let nested = if it.depth > 0 {
+        format!(", inside {}", count(it.depth, "other loop"))
+    } else {
+        String::new()
+    };
     let case = it.case.map_or(String::new(), |it| format!(", by the case at {}", place(audit, it)));
     let mut lines = vec![format!(
         "loop at {}{case}: {} cycles a round of {}{rounds}{inner}{nested} [model {}]",
@@ -60,23 +68,30 @@ fn sentences(audit: &Audit, it: &Steady) -> Vec<String> {
     if bound.recurrence > 0.0 {
         let shown: Vec<String> = bound.chain.iter().map(|at| instruction(audit, it, *at)).collect();
         let chain = match &shown[..] {
-            [first, .., last] if shown.len() > CHAIN_MAX => format!("{first}, {} more, {last}", shown.len() - 2),
+            [first, .., last] if shown.len() > CHAIN_MAX => {
+                format!("{first}, {} more, {last}", shown.len() - 2)
+            }
             all => all.join(", "),
         };
         parts.push(format!("{} by the chain {chain}", cycles(bound.recurrence)));
     }
     lines.push(format!("bound {}: {}", cycles(bound.total), parts.join(", ")));
     for wait in it.waits.iter().take(WAITS_MAX) {
-        lines.push(format!("{} waits {} for {}", instruction(audit, it, wait.at), count(wait.cycles as usize, "cycle"), wait.why));
+        lines.push(format!(
+            "{} waits {} for {}",
+            instruction(audit, it, wait.at),
+            count(wait.cycles as usize, "cycle"),
+            wait.why
+        ));
     }
-    if let Some(more) = it.waits.get(WAITS_MAX..).filter(|it| !it.is_empty()) {
+    if let Some(more) = it.waits.get(WAITS_MAX..).filter(|wait| !wait.is_empty()) {
         let cycles: u32 = more.iter().map(|it| it.cycles).sum();
         lines.push(format!("{} more wait {} in all", more.len(), count(cycles as usize, "cycle")));
     }
     if it.has_more_cases {
         lines.push("there may be more cases, which are not timed".to_owned());
     }
-    lines.extend(disputed(&it.disputed).map(|it| format!("disputed: {it}")));
+    lines.extend(disputed(&it.disputed).map(|disputed| format!("disputed: {disputed}")));
     lines
 }
 
@@ -98,10 +113,15 @@ pub fn html(audit: &Audit) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let mut html = String::from("<section class=\"loops\" aria-label=\"Loops\">\n<h2>loops, in the steady state</h2>\n");
+    let mut html = String::from(
+        "<section class=\"loops\" aria-label=\"Loops\">\n<h2>loops, in the steady state</h2>\n",
+    );
     for lines in all {
         html += &format!("<p>{}</p>\n<ul>\n", escape(&lines[0]));
-        html += &lines[1..].iter().map(|it| format!("<li>{}</li>\n", escape(it))).collect::<String>();
+        html += &lines[1..]
+            .iter()
+            .map(|line| format!("<li>{}</li>\n", escape(line)))
+            .collect::<String>();
         html += "</ul>\n";
     }
     html + "</section>\n"
@@ -110,31 +130,33 @@ pub fn html(audit: &Audit) -> String {
 /// All loops with keys that stay; none of a machine that has no cycles.
 pub fn json(audit: &Audit) -> Value {
     let Some(timed) = &audit.timed else { return Value::Null };
-    let one = |it: &Steady| {
-        let address = |at: usize| audit.function.instructions[it.round.places[at]].address;
-        let frame = audit.frame(it.round.places[0], None);
-        let waits = it.waits.iter().map(|wait| json!({"address": address(wait.at), "cycles": wait.cycles, "for": wait.why}));
+    let one = |steady: &Steady| {
+        let address = |at: usize| audit.function.instructions[steady.round.places[at]].address;
+        let frame = audit.frame(steady.round.places[0], None);
+        let waits = steady.waits.iter().map(
+            |wait| json!({"address": address(wait.at), "cycles": wait.cycles, "for": wait.why}),
+        );
         json!({
             "address": address(0),
-            "file": frame.map(|it| &it.file),
-            "line": frame.map(|it| it.line),
-            "case": it.case.map(|it| audit.function.instructions[it].address),
-            "has_more_cases": it.has_more_cases,
-            "depth": it.depth,
-            "has_inner": it.has_inner,
-            "instructions": it.round.places.len(),
-            "rounds": it.rounds,
-            "cycles": it.cycles,
+            "file": frame.map(|frame| &frame.file),
+            "line": frame.map(|frame| frame.line),
+            "case": steady.case.map(|case| audit.function.instructions[case].address),
+            "has_more_cases": steady.has_more_cases,
+            "depth": steady.depth,
+            "has_inner": steady.has_inner,
+            "instructions": steady.round.places.len(),
+            "rounds": steady.rounds,
+            "cycles": steady.cycles,
             "bound": {
-                "total": it.bound.total,
-                "issue": it.bound.issue,
-                "units": it.bound.units,
-                "busiest": it.bound.busiest,
-                "recurrence": it.bound.recurrence,
-                "chain": it.bound.chain.iter().map(|at| address(*at)).collect::<Vec<u64>>(),
+                "total": steady.bound.total,
+                "issue": steady.bound.issue,
+                "units": steady.bound.units,
+                "busiest": steady.bound.busiest,
+                "recurrence": steady.bound.recurrence,
+                "chain": steady.bound.chain.iter().map(|at| address(*at)).collect::<Vec<u64>>(),
             },
             "waits": waits.collect::<Vec<Value>>(),
-            "disputed": it.disputed,
+            "disputed": steady.disputed,
         })
     };
     timed.loops.iter().map(one).collect()

@@ -20,7 +20,6 @@ use crate::views::loops;
 const LEFT_WIDTH: usize = 55;
 /// Columns of an address at least: those of its title.
 const ADDRESS_WIDTH: usize = 7;
-/// Columns of everything.
 const WIDTH: usize = 100;
 
 /// What the user may choose.
@@ -41,7 +40,11 @@ pub fn text(audit: &Audit, sources: &Sources, view: &View) -> String {
     text += &listing(audit, sources, view);
     for lines in loops::paragraphs(audit) {
         text += &format!("\n{}\n", lines[0]);
-        text += &lines[1..].iter().flat_map(|it| wrapped(it)).map(|it| it + "\n").collect::<String>();
+        text += &lines[1..]
+            .iter()
+            .flat_map(|line| wrapped(line))
+            .map(|wrapped| wrapped + "\n")
+            .collect::<String>();
     }
     text += &findings(audit, view);
     text += &foot(audit);
@@ -52,13 +55,23 @@ fn head(audit: &Audit) -> String {
     let function = &audit.function;
     let n_instructions = function.instructions.len() - audit.undecodable.len();
     let mut text = undecodable(audit);
-    text += &format!("{} on {}: {}", shown(&function.name), audit.cpu, count(n_instructions, "instruction"));
+    text += &format!(
+        "{} on {}: {}",
+        shown(&function.name),
+        audit.cpu,
+        count(n_instructions, "instruction")
+    );
     match &audit.timed {
         Some(timed) => {
             let cycles = &timed.cycles;
             let bound = &cycles.lower_bound;
             let address = |place: &usize| function.instructions[*place].address;
-            let n_unknown = audit.trace.places.iter().filter(|it| audit.undecodable.iter().any(|word| word.address == address(it))).count();
+            let n_unknown = audit
+                .trace
+                .places
+                .iter()
+                .filter(|place| audit.undecodable.iter().any(|word| word.address == address(place)))
+                .count();
             text += &format!(", {} on the hot path\n", cycles.instructions as usize - n_unknown);
             text += &format!(
                 "{} [model {}]: {} to issue, {} waiting\n",
@@ -67,15 +80,29 @@ fn head(audit: &Audit) -> String {
                 cycles.issue_cycles,
                 cycles.stall_cycles
             );
-            text += &format!("lower bound {}: {} to issue, {} that no order removes", bound.total, bound.issue, bound.inherent);
-            text += &format!("; above it {} inside blocks, {} across side exits\n", bound.in_block, bound.side_exit);
+            text += &format!(
+                "lower bound {}: {} to issue, {} that no order removes",
+                bound.total, bound.issue, bound.inherent
+            );
+            text += &format!(
+                "; above it {} inside blocks, {} across side exits\n",
+                bound.in_block, bound.side_exit
+            );
             if cycles.is_optimal {
-                text += &format!("an order of {} exists, and none is faster\n", count(cycles.best_cycles as usize, "cycle"));
+                text += &format!(
+                    "an order of {} exists, and none is faster\n",
+                    count(cycles.best_cycles as usize, "cycle")
+                );
             } else {
-                text += &format!("the best order found takes {}\n", count(cycles.best_cycles as usize, "cycle"));
+                text += &format!(
+                    "the best order found takes {}\n",
+                    count(cycles.best_cycles as usize, "cycle")
+                );
             }
         }
-        None => text += "; no cycles: this machine reorders instructions, and no model here says when one waits\n",
+        None => {
+            text += "; no cycles: this machine reorders instructions, and no model here says when one waits\n"
+        }
     }
     text += &path(audit);
     text += &patched(audit);
@@ -88,10 +115,14 @@ fn head(audit: &Audit) -> String {
 
 /// What the cycles of floating point and vectors rest on, if that is little.
 pub(super) fn one_row(audit: &Audit) -> String {
-    match audit.timed.as_ref().map_or(0, |it| it.n_one_row) {
+    match audit.timed.as_ref().map_or(0, |timed| timed.n_one_row) {
         0 => String::new(),
         n => {
-            format!("{} of floating point or vectors: {} has one row of cycles for all kinds of them\n", count(n, "instruction"), audit.cpu)
+            format!(
+                "{} of floating point or vectors: {} has one row of cycles for all kinds of them\n",
+                count(n, "instruction"),
+                audit.cpu
+            )
         }
     }
 }
@@ -99,10 +130,14 @@ pub(super) fn one_row(audit: &Audit) -> String {
 /// What chose the path; nothing if that is as always.
 pub(super) fn path(audit: &Audit) -> String {
     let Some(recorded) = &audit.path.recorded else { return String::new() };
-    let share = audit.path.least_share.map_or(String::new(), |it| {
+    let share = audit.path.least_share.map_or(String::new(), |number| {
         let n = count(audit.path.branches, "branch");
-        let n = if audit.path.branches == 1 { n } else { format!("{} branches", audit.path.branches) };
-        format!("; of {n} on it the least sure goes this way in {:.0} % of its runs", 100.0 * it)
+        let n =
+            if audit.path.branches == 1 { n } else { format!("{} branches", audit.path.branches) };
+        format!(
+            "; of {n} on it the least sure goes this way in {:.0} % of its runs",
+            100.0 * number
+        )
     });
     format!("path as recorded ({recorded}){share}\n")
 }
@@ -114,7 +149,11 @@ pub(super) fn patched(audit: &Audit) -> String {
         format!("{it}: written over when the kernel starts; the path and its cycles are those before, and no edit is named\n")
     });
     let unread = tables.unread.iter();
-    unread.fold(said, |said, it| said + &format!("`{it}` has rows of a layout that is not known: what it says of the code is left out\n"))
+    unread.fold(said, |said, it| {
+        said + &format!(
+            "`{it}` has rows of a layout that is not known: what it says of the code is left out\n"
+        )
+    })
 }
 
 /// Words that are shown as such, because nothing else is known of them.
@@ -125,7 +164,11 @@ fn undecodable(audit: &Audit) -> String {
     if n == 0 {
         return String::new();
     }
-    let mut text = format!("{} not decoded: nothing is concluded across {}\n", count(n, "word"), if n == 1 { "it" } else { "them" });
+    let mut text = format!(
+        "{} not decoded: nothing is concluded across {}\n",
+        count(n, "word"),
+        if n == 1 { "it" } else { "them" }
+    );
     for word in audit.undecodable.iter().take(UNDECODABLE_SHOWN) {
         text += &format!("  {word}\n");
     }
@@ -138,15 +181,23 @@ fn undecodable(audit: &Audit) -> String {
 fn listing(audit: &Audit, sources: &Sources, view: &View) -> String {
     let mut last: Option<(String, u32)> = None;
     // The whole function where no path is timed.
-    let places: Vec<usize> =
-        if audit.timed.is_some() { audit.trace.places.clone() } else { (0..audit.function.instructions.len()).collect() };
+    let places: Vec<usize> = if audit.timed.is_some() {
+        audit.trace.places.clone()
+    } else {
+        (0..audit.function.instructions.len()).collect()
+    };
     let address = |idx: usize| format!("{:x}", audit.function.instructions[idx].address);
-    let address_width = places.iter().map(|idx| address(*idx).len()).max().unwrap_or(0).max(ADDRESS_WIDTH);
+    let address_width =
+        places.iter().map(|idx| address(*idx).len()).max().unwrap_or(0).max(ADDRESS_WIDTH);
     let source_width = LEFT_WIDTH - address_width;
-    let mut text = format!("\n line {} cycle wait {:>address_width$} assembly\n", cut("source", source_width), "address");
+    let mut text = format!(
+        "\n line {} cycle wait {:>address_width$} assembly\n",
+        cut("source", source_width),
+        "address"
+    );
     for (at, &idx) in places.iter().enumerate() {
         let frame = audit.frame(idx, view.pivot.as_deref());
-        let place = frame.map(|it| (it.file.clone(), it.line));
+        let place = frame.map(|frame| (frame.file.clone(), frame.line));
         let (line, source) = match frame {
             Some(frame) if place != last => (frame.line.to_string(), source(audit, frame, sources)),
             Some(_) => (String::new(), String::new()),
@@ -175,11 +226,22 @@ fn listing(audit: &Audit, sources: &Sources, view: &View) -> String {
 }
 
 /// A source line; in an inlined function with its name.
-fn source(audit: &Audit, frame: &crate::program::function::SourceFrame, sources: &Sources) -> String {
-    let line = sources.get(&frame.file).and_then(|it| it.get(frame.line as usize - 1)).map_or("", |it| it.trim());
-    let line = if line.is_empty() { frame.file.rsplit('/').next().unwrap_or_default() } else { line };
+fn source(
+    audit: &Audit,
+    frame: &crate::program::function::SourceFrame,
+    sources: &Sources,
+) -> String {
+    let line = sources
+        .get(&frame.file)
+        .and_then(|source| source.get(frame.line as usize - 1))
+        .map_or("", |text| text.trim());
+    let line =
+        if line.is_empty() { frame.file.rsplit('/').next().unwrap_or_default() } else { line };
     // Assembly has lines without functions.
-    if frame.function.is_empty() || frame.function == audit.function.name || frame.function == shown(&audit.function.name) {
+    if frame.function.is_empty()
+        || frame.function == audit.function.name
+        || frame.function == shown(&audit.function.name)
+    {
         line.to_owned()
     } else {
         format!("{}: {line}", frame.function)
@@ -188,7 +250,8 @@ fn source(audit: &Audit, frame: &crate::program::function::SourceFrame, sources:
 
 /// The text in exactly `width` columns, its end replaced by two dots if it is longer.
 fn cut(text: &str, width: usize) -> String {
-    let clean: String = text.chars().map(|it| if it.is_control() { ' ' } else { it }).collect();
+    let clean: String =
+        text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     if clean.chars().count() <= width {
         return format!("{clean:<width$}");
     }
@@ -205,7 +268,11 @@ fn findings(audit: &Audit, view: &View) -> String {
         text += &one(audit, alike[0], view);
         if let [_, .., last] = alike {
             let cycles: u32 = alike.iter().map(|it| it.cycles).sum();
-            let more = format!("and {} more like it, to `{}`: {cycles} cycles in all", alike.len() - 1, last.instruction);
+            let more = format!(
+                "and {} more like it, to `{}`: {cycles} cycles in all",
+                alike.len() - 1,
+                last.instruction
+            );
             text += &wrapped(&more).join("\n");
             text.push('\n');
         }
@@ -217,11 +284,12 @@ fn findings(audit: &Audit, view: &View) -> String {
     text
 }
 
-/// One says what there is to say of both: the same kind of instruction waits as long for the same kind of unit or operand.
+/// One says what there is to say of both: the same kind of instruction waits as long for the same
+/// kind of unit or operand.
 fn are_alike(a: &Finding, b: &Finding) -> bool {
-    let mnemonic = |it: &Finding| it.instruction.split(' ').next().map(str::to_owned);
+    let mnemonic = |finding: &Finding| finding.instruction.split(' ').next().map(str::to_owned);
     let is_stall = a.kind == crate::finding::Kind::Stall && b.kind == a.kind;
-    let is_unit = |it: &Finding| it.why.starts_with("the unit that");
+    let is_unit = |finding: &Finding| finding.why.starts_with("the unit that");
     is_stall
         && is_unit(a)
         && is_unit(b)
@@ -233,11 +301,18 @@ fn are_alike(a: &Finding, b: &Finding) -> bool {
 
 fn one(audit: &Audit, finding: &Finding, view: &View) -> String {
     let place = match audit.frame(finding.idx, view.pivot.as_deref()) {
-        Some(frame) => format!("{}:{}", frame.file.rsplit('/').next().unwrap_or_default(), frame.line),
+        Some(frame) => {
+            format!("{}:{}", frame.file.rsplit('/').next().unwrap_or_default(), frame.line)
+        }
         None => format!("{:#x}", audit.function.instructions[finding.idx].address),
     };
     let unit = if finding.cycles == 1 { "cycle" } else { "cycles" };
-    let mut lines = vec![format!("{place}: {} {}: {} {unit}", finding.kind.name(), finding.instruction, finding.cycles)];
+    let mut lines = vec![format!(
+        "{place}: {} {}: {} {unit}",
+        finding.kind.name(),
+        finding.instruction,
+        finding.cycles
+    )];
     let link = if finding.kind == crate::finding::Kind::Stall { "waits for " } else { "" };
     lines.extend(wrapped(&format!("{link}{}", finding.why)));
     if let Some(disputed) = disputed(&finding.disputed) {
@@ -251,7 +326,9 @@ fn one(audit: &Audit, finding: &Finding, view: &View) -> String {
     }
     if let Some(edit) = &finding.edit {
         lines.extend(wrapped(&format!("edit ({}): {}", edit.verdict(), edit.text)));
-        lines.extend(edit.patch.iter().flat_map(|it| it.lines()).map(|it| format!("    {it}")));
+        lines.extend(
+            edit.patch.iter().flat_map(|text| text.lines()).map(|line| format!("    {line}")),
+        );
     }
     lines.join("\n") + "\n"
 }
@@ -301,7 +378,10 @@ mod tests {
         assert_eq!(cut("abcdef", 4), "ab..");
         assert_eq!(cut("ab\tc", 6), "ab c  ");
         let lines = wrapped(&"word ".repeat(60));
-        assert!(lines.len() > 2 && lines.iter().all(|it| it.chars().count() <= WIDTH), "{lines:?}");
+        assert!(
+            lines.len() > 2 && lines.iter().all(|line| line.chars().count() <= WIDTH),
+            "{lines:?}"
+        );
         assert!(lines[1].starts_with("    word"));
     }
 }

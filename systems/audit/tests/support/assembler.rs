@@ -8,7 +8,11 @@ use audit::program::function::Function;
 
 /// What a tool says.
 pub fn run(tool: &str, arguments: &[&str], input: &str) -> String {
-    let ran = measure::tool::run(Command::new(tool).args(arguments), input.as_bytes(), Duration::from_secs(60));
+    let ran = measure::tool::run(
+        Command::new(tool).args(arguments),
+        input.as_bytes(),
+        Duration::from_secs(60),
+    );
     ran.and_then(measure::tool::Ran::ok).unwrap_or_else(|error| panic!("{error}")).text()
 }
 
@@ -26,16 +30,21 @@ pub fn triple(isa: Isa) -> [&'static str; 2] {
 /// The function that this assembly is.
 pub fn assembled(isa: Isa, text: &str) -> Function {
     let said = run("llvm-mc-19", &[&triple(isa)[..], &["--show-encoding"]].concat(), text);
-    let encodings = said.lines().filter_map(|line| line.split("encoding: [").nth(1)?.split(']').next());
+    let encodings =
+        said.lines().filter_map(|line| line.split("encoding: [").nth(1)?.split(']').next());
     let bytes: Vec<u8> = encodings
-        .flat_map(|it| {
-            it.split(',').map(|byte| u8::from_str_radix(byte.trim().trim_start_matches("0x"), 16).expect("an encoding is hexadecimal"))
+        .flat_map(|encoding| {
+            encoding.split(',').map(|byte| {
+                u8::from_str_radix(byte.trim().trim_start_matches("0x"), 16)
+                    .expect("an encoding is hexadecimal")
+            })
         })
         .collect();
     let (mut linear, mut instructions) = (Linear::new(isa), Vec::new());
     let mut at = 0;
     while at < bytes.len() {
-        let instruction = linear.decode(at as u64, &bytes[at..]).expect("llvm-mc makes instructions");
+        let instruction =
+            linear.decode(at as u64, &bytes[at..]).expect("llvm-mc makes instructions");
         at += usize::from(instruction.length);
         instructions.push(instruction);
     }

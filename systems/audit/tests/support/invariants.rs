@@ -5,8 +5,7 @@ use audit::decode::code::{Delay, Flow, Instruction, Operation, Reg, Value};
 
 /// Decodes the beginning of `bytes` and checks the answer, whatever it is.
 ///
-/// # Panics
-/// If the answer breaks an invariant.
+/// Panics: if the answer breaks an invariant.
 pub fn check(isa: Isa, address: u64, bytes: &[u8]) {
     let answer = isa.decode(address, bytes);
     assert_eq!(answer, isa.decode(address, bytes), "equal bytes decode equally");
@@ -25,13 +24,20 @@ fn check_instruction(isa: Isa, address: u64, bytes: &[u8], it: &Instruction) {
     let check_register = |reg: Reg, bits: u64| {
         let name = conventions.names.get(reg.0 as usize);
         assert!(name.is_some(), "{it:?}: register {} has a name", reg.0);
-        assert_ne!(Some(reg), conventions.zero, "{it:?}: the zero register is neither read nor written");
+        assert_ne!(
+            Some(reg),
+            conventions.zero,
+            "{it:?}: the zero register is neither read nor written"
+        );
         assert_ne!(bits, 0, "{it:?}: some bits are read or written");
         let most = if conventions.flags.contains(&reg) { 1 } else { all };
         assert_eq!(bits & !most, 0, "{it:?}: {name:?} has no such bits");
     };
     assert_eq!(it.address, address, "{it:?}");
-    assert!(matches!(it.length, 2 | 4) && usize::from(it.length) <= bytes.len(), "{it:?}: the length is that of bytes that are there");
+    assert!(
+        matches!(it.length, 2 | 4) && usize::from(it.length) <= bytes.len(),
+        "{it:?}: the length is that of bytes that are there"
+    );
     assert!(!it.text.is_empty(), "{it:?}: there is a text");
     assert_eq!(it.text.trim(), it.text, "{it:?}: nothing stands around the text");
     assert!(!it.text.contains(char::is_control), "{it:?}: the text is one line");
@@ -39,8 +45,11 @@ fn check_instruction(isa: Isa, address: u64, bytes: &[u8], it: &Instruction) {
     it.writes.iter().for_each(|write| check_register(write.reg, write.bits));
     for access in &it.accesses {
         assert_ne!(access.width, 0, "{it:?}: something is accessed");
-        for reg in access.base.into_iter().chain(access.index.map(|it| it.0)) {
-            assert!(it.reads.iter().any(|it| it.reg == reg), "{it:?}: the registers of an address are read");
+        for reg in access.base.into_iter().chain(access.index.map(|index| index.0)) {
+            assert!(
+                it.reads.iter().any(|read| read.reg == reg),
+                "{it:?}: the registers of an address are read"
+            );
         }
     }
     if let Some(operation) = &it.operation {
@@ -55,13 +64,15 @@ fn check_instruction(isa: Isa, address: u64, bytes: &[u8], it: &Instruction) {
 fn check_operation(it: &Instruction, operation: &Operation) {
     assert!(matches!(operation.width, 8 | 16 | 32 | 64), "{it:?}: operations have a usual width");
     if let Some(result) = operation.result {
-        assert!(it.writes.iter().any(|it| it.reg == result), "{it:?}: the result is written");
+        assert!(it.writes.iter().any(|write| write.reg == result), "{it:?}: the result is written");
     }
     for value in [operation.a, operation.b] {
         match value {
             // A read of no bits is left out: `and` with 0 reads nothing.
             Value::Reg(_) | Value::Const(_) => {}
-            Value::Shifted(_, _, amount) => assert!(amount < 64, "{it:?}: a shift by a constant leaves something"),
+            Value::Shifted(_, _, amount) => {
+                assert!(amount < 64, "{it:?}: a shift by a constant leaves something")
+            }
         }
     }
 }

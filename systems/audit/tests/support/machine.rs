@@ -23,7 +23,8 @@ const BRIDGES: u64 = SLOTS - 16;
 const DATA: u64 = 0x4100_0000;
 const RECORDS: u64 = 0x4101_0000;
 
-/// Bytes of memory that an instruction may touch, and where they stand; their bytes are put there before each.
+/// Bytes of memory that an instruction may touch, and where they stand; their bytes are
+/// put there before each.
 pub const MEMORY: usize = 256;
 pub const MEMORY_ADDRESS: u64 = 0x4100_c000;
 
@@ -39,20 +40,17 @@ pub struct State {
 /// How an instruction ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum End {
-    /// Control went on.
     Next,
     /// Control went to the place that branches lead to.
     Taken,
     /// The instruction behind a branch was done.
     Delay,
-    /// It trapped.
     Trap,
 }
 
 /// What stands behind a SPARC word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Behind {
-    /// Nothing of interest.
     Nop,
     /// A trap that tells that it was done.
     Marker,
@@ -64,7 +62,6 @@ pub struct Slot {
     pub before: Vec<u8>,
     /// The bytes of the instruction, in memory order.
     pub bytes: Vec<u8>,
-    /// For SPARC.
     pub behind: Behind,
 }
 
@@ -97,7 +94,8 @@ impl Machine {
         Machine { isa, word, n_words, after, memory, slot_bytes }
     }
 
-    /// Where the bits of a register stand: word, shift, mask. Empty if the machine does not keep them.
+    /// Where the bits of a register stand: word, shift, mask. Empty if the machine
+    /// does not keep them.
     pub fn places(&self, reg: Reg) -> Vec<(usize, u32, u64)> {
         let n = reg.0 as usize;
         let full = if self.word == 8 { u64::MAX } else { 0xffff_ffff };
@@ -107,7 +105,9 @@ impl Machine {
             (Isa::A32 | Isa::T32, 20) => vec![(15, 27, 1)],
             (Isa::A32 | Isa::T32, 21..=24) => vec![(15, n as u32 - 5, 1)],
             (Isa::A32 | Isa::T32, 28..=59) => vec![(n - 12, 0, full)],
-            (Isa::A32 | Isa::T32, 62..=77) => vec![(48 + 2 * (n - 62), 0, full), (49 + 2 * (n - 62), 0, full)],
+            (Isa::A32 | Isa::T32, 62..=77) => {
+                vec![(48 + 2 * (n - 62), 0, full), (49 + 2 * (n - 62), 0, full)]
+            }
             (Isa::A64, 0..=31) => vec![(n, 0, full)],
             (Isa::A64, 32..=35) => vec![(32, [31, 30, 29, 28][n - 32], 1)],
             (Isa::A64, 40..=71) => vec![(34 + 2 * (n - 40), 0, full), (35 + 2 * (n - 40), 0, full)],
@@ -179,7 +179,8 @@ impl Machine {
         let mut bytes = match self.isa {
             Isa::A32 => le(0xee1d_ef50),
             Isa::T32 => {
-                let before: &[u8] = if slot.before.is_empty() { &[0x00, 0xbf] } else { &slot.before };
+                let before: &[u8] =
+                    if slot.before.is_empty() { &[0x00, 0xbf] } else { &slot.before };
                 [&[0x1d, 0xee, 0x50, 0xef], before].concat()
             }
             Isa::A64 => le(0xd53b_d05e),
@@ -222,17 +223,22 @@ impl Machine {
 
     /// Runs all records, each in its slot. Slots may serve several records.
     pub fn run(&self, slots: &[Slot], records: &[(usize, State)]) -> Vec<(End, State)> {
-        assert!(self.isa == Isa::A64 || slots.len() < 40_000, "jumps from the slots must reach the stub");
+        assert!(
+            self.isa == Isa::A64 || slots.len() < 40_000,
+            "jumps from the slots must reach the stub"
+        );
         let folder = tempfile::tempdir().expect("there is room for temporary files");
         let path = folder.path().join("program");
         let mut code = self.stub(folder.path());
         code.resize((SLOTS - if self.isa == Isa::Sparc { BASE } else { CODE }) as usize, 0);
         if self.isa == Isa::T32 {
-            // `bx pc` leaves Thumb without a register: to a branch of A32 behind it, which goes to the stub.
+            // `bx pc` leaves Thumb without a register: to a branch of A32 behind it, which goes to
+            // the stub.
             let at = (BRIDGES - CODE) as usize;
             for idx in 0..2u32 {
                 let from = BRIDGES as u32 + 8 * idx + 4;
-                let branch = 0xea00_0000 | (CODE as u32 + 4 + 4 * idx).wrapping_sub(from + 8) >> 2 & 0xff_ffff;
+                let branch = 0xea00_0000
+                    | (CODE as u32 + 4 + 4 * idx).wrapping_sub(from + 8) >> 2 & 0xff_ffff;
                 let bridge = [&[0x78, 0x47, 0x00, 0xbf][..], &branch.to_le_bytes()].concat();
                 code[at + 8 * idx as usize..][..8].copy_from_slice(&bridge);
             }
@@ -248,13 +254,15 @@ impl Machine {
             let begin = SLOTS + *slot as u64 * self.slot_bytes + u64::from(self.isa == Isa::T32);
             data.extend(self.number(begin));
             data.extend(self.number(0));
-            data.extend(state.words.iter().flat_map(|&it| self.number(it)));
+            data.extend(state.words.iter().flat_map(|&word| self.number(word)));
             data.resize(from + self.memory, 0);
             data.extend(&state.memory);
         }
-        std::fs::write(&path, self.program(&code, &data)).expect("there is room for temporary files");
+        std::fs::write(&path, self.program(&code, &data))
+            .expect("there is room for temporary files");
         // QEMU wants a program that the system would run too.
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).expect("the file is ours");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700))
+            .expect("the file is ours");
         let bytes = self.execute(&path, folder.path(), records.len());
         self.results(&bytes, records.len())
     }
@@ -263,15 +271,19 @@ impl Machine {
         let size = self.record_bytes();
         assert_eq!(bytes.len(), n_records * size, "the program wrote all records");
         let states = bytes.chunks(size).map(|chunk| {
-            let (status, after, memory) = (self.read(&chunk[self.word..]), &chunk[self.after..], &chunk[self.memory..]);
+            let (status, after, memory) =
+                (self.read(&chunk[self.word..]), &chunk[self.after..], &chunk[self.memory..]);
             let end = match (self.isa, status) {
-                (Isa::Sparc, 0x81) | (Isa::A32 | Isa::T32 | Isa::A64 | Isa::Riscv32 | Isa::Riscv64, 1) => End::Next,
-                (Isa::Sparc, 0x82) | (Isa::A32 | Isa::T32 | Isa::A64 | Isa::Riscv32 | Isa::Riscv64, 2) => End::Taken,
+                (Isa::Sparc, 0x81)
+                | (Isa::A32 | Isa::T32 | Isa::A64 | Isa::Riscv32 | Isa::Riscv64, 1) => End::Next,
+                (Isa::Sparc, 0x82)
+                | (Isa::A32 | Isa::T32 | Isa::A64 | Isa::Riscv32 | Isa::Riscv64, 2) => End::Taken,
                 (Isa::Sparc, 0x83) => End::Delay,
                 (_, 0) => panic!("the stub ran every record"),
                 _ => End::Trap,
             };
-            let words = after.chunks(self.word).take(self.n_words).map(|it| self.read(it)).collect();
+            let words =
+                after.chunks(self.word).take(self.n_words).map(|chunk| self.read(chunk)).collect();
             (end, State { words, memory: memory.to_vec() })
         });
         states.collect()
@@ -280,7 +292,9 @@ impl Machine {
     fn execute(&self, program: &Path, folder: &Path, n_records: usize) -> Vec<u8> {
         let limit = Duration::from_secs(300);
         let run = |command: &mut Command| {
-            measure::tool::run(command, b"", limit).and_then(measure::tool::Ran::ok).unwrap_or_else(|error| panic!("{error}"))
+            measure::tool::run(command, b"", limit)
+                .and_then(measure::tool::Ran::ok)
+                .unwrap_or_else(|error| panic!("{error}"))
         };
         let (emulator, cpu) = match self.isa {
             Isa::A32 | Isa::T32 => ("qemu-arm", "max"),
@@ -291,9 +305,20 @@ impl Machine {
                 // The memory of the machine is a file, which holds the records when it has stopped.
                 let memory = folder.join("memory");
                 let mut command = Command::new("qemu-system-sparc");
-                command.args(["-M", "leon3_generic,memory-backend=ram", "-cpu", "LEON3", "-m", "128"]);
-                command.args(["-display", "none", "-monitor", "none", "-serial", "none", "-object"]);
-                command.arg(format!("memory-backend-file,id=ram,size=128M,mem-path={},share=on", memory.display()));
+                command.args([
+                    "-M",
+                    "leon3_generic,memory-backend=ram",
+                    "-cpu",
+                    "LEON3",
+                    "-m",
+                    "128",
+                ]);
+                command
+                    .args(["-display", "none", "-monitor", "none", "-serial", "none", "-object"]);
+                command.arg(format!(
+                    "memory-backend-file,id=ram,size=128M,mem-path={},share=on",
+                    memory.display()
+                ));
                 run(command.arg("-kernel").arg(program));
                 let mut file = std::fs::File::open(memory).expect("the machine made the file");
                 file.seek(SeekFrom::Start(RECORDS - BASE)).expect("the memory is larger");
@@ -310,11 +335,18 @@ impl Machine {
         let (name, arguments): (_, &[&str]) = match self.isa {
             Isa::A32 | Isa::T32 => ("a32", &["--target=armv7a-none-eabi", "-mfpu=neon"]),
             Isa::A64 => ("a64", &["--target=aarch64-none-elf"]),
-            Isa::Riscv32 => ("rv32", &["--target=riscv32-unknown-elf", "-march=rv32imafd", "-mno-relax"]),
-            Isa::Riscv64 => ("rv64", &["--target=riscv64-unknown-elf", "-march=rv64imafd", "-mno-relax"]),
+            Isa::Riscv32 => {
+                ("rv32", &["--target=riscv32-unknown-elf", "-march=rv32imafd", "-mno-relax"])
+            }
+            Isa::Riscv64 => {
+                ("rv64", &["--target=riscv64-unknown-elf", "-march=rv64imafd", "-mno-relax"])
+            }
             Isa::Sparc | Isa::X86 => ("sparc", &["--target=sparc-none-elf", "-mcpu=leon3"]),
         };
-        let source: PathBuf = [env!("CARGO_MANIFEST_DIR"), "tests/support/stubs", &format!("{name}.s")].iter().collect();
+        let source: PathBuf =
+            [env!("CARGO_MANIFEST_DIR"), "tests/support/stubs", &format!("{name}.s")]
+                .iter()
+                .collect();
         let object = folder.join("stub.o");
         let mut command = Command::new("clang-19");
         command.args(arguments).arg("-c").arg(source).arg("-o").arg(&object);
@@ -338,13 +370,44 @@ impl Machine {
             Isa::Sparc | Isa::X86 => (2, 0, BASE),
         };
         let is_big = self.isa == Isa::Sparc;
-        let number = |value: u64, n: usize| if is_big { value.to_be_bytes()[8 - n..].to_vec() } else { value.to_le_bytes()[..n].to_vec() };
+        let number = |value: u64, n: usize| {
+            if is_big {
+                value.to_be_bytes()[8 - n..].to_vec()
+            } else {
+                value.to_le_bytes()[..n].to_vec()
+            }
+        };
         let word = if is_64 { 8 } else { 4 };
-        let mut file = vec![0x7f, b'E', b'L', b'F', if is_64 { 2 } else { 1 }, if is_big { 2 } else { 1 }, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+        let mut file = vec![
+            0x7f,
+            b'E',
+            b'L',
+            b'F',
+            if is_64 { 2 } else { 1 },
+            if is_big { 2 } else { 1 },
+            1,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+            0,
+        ];
         let header_bytes = if is_64 { 64 } else { 52 };
         let part_bytes = if is_64 { 56 } else { 32 };
         file.extend(
-            [number(2, 2), number(machine, 2), number(1, 4), number(begin, word), number(header_bytes, word), number(0, word)].concat(),
+            [
+                number(2, 2),
+                number(machine, 2),
+                number(1, 4),
+                number(begin, word),
+                number(header_bytes, word),
+                number(0, word),
+            ]
+            .concat(),
         );
         // The size of a section's header must be right, though there are no sections.
         let sizes = [flags, header_bytes, part_bytes, 2, if is_64 { 64 } else { 40 }, 0, 0];
@@ -352,7 +415,9 @@ impl Machine {
             file.extend(number(value, n));
         }
         let data_offset = (0x1000 + code.len() as u64).next_multiple_of(0x1000);
-        for (offset, address, n) in [(0x1000, begin, code.len() as u64), (data_offset, DATA, data.len() as u64)] {
+        for (offset, address, n) in
+            [(0x1000, begin, code.len() as u64), (data_offset, DATA, data.len() as u64)]
+        {
             file.extend(number(1, 4));
             if is_64 {
                 file.extend(number(7, 4));
@@ -378,6 +443,9 @@ fn far_branch(from: u64, to: u64) -> Vec<u8> {
     let by = to.wrapping_sub(from + 4) as u32;
     let sign = by >> 24 & 1;
     let [first, second] = [23, 22].map(|at| by >> at & 1 ^ sign ^ 1);
-    let halves = [0xf000 | sign << 10 | by >> 12 & 0x3ff, 0x9000 | first << 13 | second << 11 | by >> 1 & 0x7ff];
-    halves.iter().flat_map(|it| (*it as u16).to_le_bytes()).collect()
+    let halves = [
+        0xf000 | sign << 10 | by >> 12 & 0x3ff,
+        0x9000 | first << 13 | second << 11 | by >> 1 & 0x7ff,
+    ];
+    halves.iter().flat_map(|halve| (*halve as u16).to_le_bytes()).collect()
 }

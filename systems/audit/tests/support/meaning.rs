@@ -4,7 +4,11 @@ use audit::decode::code::{Extends, Op, Operation, Reg, Shift, Value};
 
 /// The result of `operation`, where `value_of` tells what registers hold and `loaded` is what its
 /// access reads: the number and its bits. `None` for operations that only set flags.
-pub fn result(operation: &Operation, value_of: impl Fn(Reg) -> u64, loaded: (u64, u32)) -> Option<u64> {
+pub fn result(
+    operation: &Operation,
+    value_of: impl Fn(Reg) -> u64,
+    loaded: (u64, u32),
+) -> Option<u64> {
     let width = u32::from(operation.width);
     let mask = low(width);
     let shifted = |value: u64, shift: Shift, amount: u32| {
@@ -13,7 +17,9 @@ pub fn result(operation: &Operation, value_of: impl Fn(Reg) -> u64, loaded: (u64
             Shift::Left => value.checked_shl(amount).unwrap_or(0) & mask,
             Shift::Right => value.checked_shr(amount).unwrap_or(0),
             Shift::RightSigned => (signed(value, width) >> amount.min(width - 1)) as u64 & mask,
-            Shift::Rotate => (value >> (amount % width) | value << ((width - amount % width) % width)) & mask,
+            Shift::Rotate => {
+                (value >> (amount % width) | value << ((width - amount % width) % width)) & mask
+            }
         }
     };
     let value = |it: Value| match it {
@@ -22,8 +28,9 @@ pub fn result(operation: &Operation, value_of: impl Fn(Reg) -> u64, loaded: (u64
         Value::Shifted(reg, shift, amount) => shifted(value_of(reg), shift, amount.into()),
     };
     let (a, b) = (value(operation.a), value(operation.b));
-    let extended =
-        |value: u64, bits: u32, is_signed: bool| if is_signed { signed(value & low(bits), bits) as u64 } else { value & low(bits) };
+    let extended = |value: u64, bits: u32, is_signed: bool| {
+        if is_signed { signed(value & low(bits), bits) as u64 } else { value & low(bits) }
+    };
     let result = match operation.op {
         Op::Move => a,
         Op::Not => !a,

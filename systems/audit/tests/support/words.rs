@@ -1,4 +1,5 @@
-//! Words for decoders: random ones with a seed, biased so that rare forms turn up, and those of real object files.
+//! Words for decoders: random ones with a seed, biased so that rare forms turn up, and those of
+//! real object files.
 
 use audit::decode::Isa;
 use fastrand::Rng;
@@ -37,8 +38,10 @@ fn riscv(rng: &mut Rng) -> Vec<u8> {
         let half = rng.u16(..) & !3 | rng.u16(..3);
         return half.to_le_bytes().to_vec();
     }
-    const OPCODES: [u32; 20] =
-        [0x37, 0x17, 0x6f, 0x67, 0x63, 0x03, 0x23, 0x13, 0x1b, 0x33, 0x3b, 0x2f, 0x73, 0x07, 0x27, 0x43, 0x47, 0x4b, 0x4f, 0x53];
+    const OPCODES: [u32; 20] = [
+        0x37, 0x17, 0x6f, 0x67, 0x63, 0x03, 0x23, 0x13, 0x1b, 0x33, 0x3b, 0x2f, 0x73, 0x07, 0x27,
+        0x43, 0x47, 0x4b, 0x4f, 0x53,
+    ];
     let mut word = rng.u32(..) | 3;
     if rng.u8(..8) != 0 {
         word = word & !0x7f | OPCODES[rng.usize(..OPCODES.len())];
@@ -46,7 +49,8 @@ fn riscv(rng: &mut Rng) -> Vec<u8> {
     word = with_special_fields(word, 5, &[7, 15, 20], rng);
     // Of register forms only few upper fields mean something.
     if rng.bool() {
-        const UPPER: [u32; 14] = [0, 1, 0x20, 9, 0x10, 0x04, 0x05, 0x30, 0x24, 0x34, 0x14, 0x07, 0x06, 0x35];
+        const UPPER: [u32; 14] =
+            [0, 1, 0x20, 9, 0x10, 0x04, 0x05, 0x30, 0x24, 0x34, 0x14, 0x07, 0x06, 0x35];
         word = word & !(0x7f << 25) | UPPER[rng.usize(..UPPER.len())] << 25;
     }
     if word & 0x7f == 0x53 {
@@ -66,13 +70,18 @@ fn sparc(rng: &mut Rng) -> u32 {
         return word & !(0x1ff << 5) | 11 << 5;
     }
     // The field between the operands is unused without an immediate, and must be 0.
-    if word >> 30 >= 2 && word >> 13 & 1 == 0 && rng.u8(..8) != 0 { word & !(0xff << 5) } else { word }
+    if word >> 30 >= 2 && word >> 13 & 1 == 0 && rng.u8(..8) != 0 {
+        word & !(0xff << 5)
+    } else {
+        word
+    }
 }
 
 /// A word of AArch64's floating point on halves, of scalars and of vectors.
 pub fn half_a64(rng: &mut Rng) -> u32 {
     let word = with_special_fields(rng.u32(..), 5, &[0, 5, 16, 10], rng);
-    // Scalars; vectors with three registers, with one, across, pairs; by an element; constants; shifts. What is fixed of each, and its value.
+    // Scalars; vectors with three registers, with one, across, pairs; by an element; constants;
+    // shifts. What is fixed of each, and its value.
     const KINDS: [(u32, u32); 8] = [
         (0x7f20_0000, 0x1e20_0000),
         (0x7f00_0000, 0x1f00_0000),
@@ -116,10 +125,16 @@ pub fn later_a64(rng: &mut Rng) -> u32 {
 fn a64(rng: &mut Rng) -> u32 {
     let mut word = with_special_fields(rng.u32(..), 5, &[0, 5, 16, 10], rng);
     match rng.u8(..16) {
-        // System registers; hints and barriers; scalar floating point; vectors, their structures in memory.
+        // System registers; hints and barriers; scalar floating point; vectors, their structures in
+        // memory.
         0 => return word & !(0x3ff << 22) | 0b11_0101_0100 << 22,
         1 => return word & !(0xfff << 20) & !(0xfc << 12) | 0xd50 << 20 | rng.u32(..64) << 12 | 31,
-        2 => return word & !(0xff << 24 | 1 << 23) | 0x1e << 24 | rng.u32(..2) << 24 | rng.u32(..2) << 31,
+        2 => {
+            return word & !(0xff << 24 | 1 << 23)
+                | 0x1e << 24
+                | rng.u32(..2) << 24
+                | rng.u32(..2) << 31;
+        }
         3..6 => return word & !(0xf << 25 | 1 << 31) | [7, 15][rng.usize(..2)] << 25,
         7 | 8 => return half_a64(rng),
         6 => return word & !(0x1f << 25 | 1 << 31) | 6 << 25 & !(1 << 31),
@@ -166,7 +181,8 @@ fn a32(rng: &mut Rng) -> u32 {
     if rng.bool() {
         word = word & !(15 << 28) | 14 << 28;
     }
-    // Floating point; of its two rows one, and of the codes of one operand those that are not reserved.
+    // Floating point; of its two rows one, and of the codes of one operand those that are not
+    // reserved.
     if rng.u8(..6) == 0 {
         word = word & !(7 << 25 | 7 << 9) | rng.u32(6..8) << 25 | 5 << 9;
         if rng.bool() {
@@ -180,12 +196,18 @@ fn t32(rng: &mut Rng) -> Vec<u8> {
     if rng.u8(..4) == 0 {
         return rng.u16(..0xe800).to_le_bytes().to_vec();
     }
-    let in_memory = |word: u32| [(word >> 16) as u16, word as u16].iter().flat_map(|it| it.to_le_bytes()).collect::<Vec<u8>>();
+    let in_memory = |word: u32| {
+        [(word >> 16) as u16, word as u16]
+            .iter()
+            .flat_map(|pair| pair.to_le_bytes())
+            .collect::<Vec<u8>>()
+    };
     if rng.u8(..8) == 0 {
         return in_memory(vector_t32(rng));
     }
     // The first half above.
-    const GROUPS: [u32; 14] = [0xe8, 0xe9, 0xea, 0xeb, 0xf0, 0xf1, 0xf2, 0xf3, 0xf8, 0xf9, 0xfa, 0xfb, 0xed, 0xee];
+    const GROUPS: [u32; 14] =
+        [0xe8, 0xe9, 0xea, 0xeb, 0xf0, 0xf1, 0xf2, 0xf3, 0xf8, 0xf9, 0xfa, 0xfb, 0xed, 0xee];
     let mut word = with_special_fields(rng.u32(..) | 0xe800_0000, 4, &[16, 0, 8, 12], rng);
     if rng.u8(..8) != 0 {
         word = word & 0x00ff_ffff | GROUPS[rng.usize(..GROUPS.len())] << 24;
@@ -199,14 +221,22 @@ fn t32(rng: &mut Rng) -> Vec<u8> {
     match word >> 24 {
         // Immediates, and not branches.
         0xf0..=0xf3 if rng.u8(..4) != 0 => word &= !0x8000,
-        0xf3 if rng.bool() => word = word & !0x005f_d000 | 0x0020_8000 | rng.u32(..8) << 20 | rng.u32(..2) << 16 | 0x000e_0000,
+        0xf3 if rng.bool() => {
+            word = word & !0x005f_d000
+                | 0x0020_8000
+                | rng.u32(..8) << 20
+                | rng.u32(..2) << 16
+                | 0x000e_0000
+        }
         0xfa => word |= 0xf000,
         // Quotients, and products with one result.
         0xfb if rng.u8(..4) == 0 => word = 0xfb90_f0f0 | word & 0x002f_0f0f,
         0xfb if rng.bool() => word &= !0xc0,
         // Exclusive and ordered accesses.
         0xe8 if rng.u8(..3) == 0 => word = 0xe8c0_0f00 | word & 0x001f_f0f0 | rng.u32(..16),
-        0xe8 if rng.u8(..8) == 0 => word = 0xe840_0000 | word & 0x001f_ffff | (0xf00 * rng.u32(..2)),
+        0xe8 if rng.u8(..8) == 0 => {
+            word = 0xe840_0000 | word & 0x001f_ffff | (0xf00 * rng.u32(..2))
+        }
         0xf8 | 0xf9 if rng.bool() => word &= !0x7c0,
         0xec..=0xee | 0xfc..=0xfe if rng.bool() => {
             word = word & !0xe00 | 0xa00;

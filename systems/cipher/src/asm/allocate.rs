@@ -1,7 +1,9 @@
-//! Allocates registers for a block in a given order: the value whose next use is farthest is evicted.
+//! Allocates registers for a block in a given order: the value whose next use is farthest is
+//! evicted.
 //!
-//! Memory operands are folded into the instructions that accept one. A value that is also in memory (the caller's words, constants,
-//! earlier spills) is evicted without a store. One walk both counts and emits, so the search for an order takes its costs from it.
+//! Memory operands are folded into the instructions that accept one. A value that is also in memory
+//! (the caller's words, constants, earlier spills) is evicted without a store. One walk both counts
+//! and emits, so the search for an order takes its costs from it.
 //!
 //! Source: Belady, "A study of replacement algorithms for a virtual-storage computer", 1966.
 
@@ -25,7 +27,6 @@ pub struct Registers {
 /// Where an operand is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
-    /// In a register.
     Register(u8),
     /// In memory, at an address that has a register of its own.
     Memory(Memory),
@@ -35,7 +36,6 @@ pub enum Place {
     Slot(u32),
     /// In the read-only data.
     Constant(u32),
-    /// In the instruction.
     Immediate(i64),
 }
 
@@ -43,13 +43,10 @@ pub enum Place {
 pub trait Sink {
     /// `dst = kind args`; if `kind` overwrites an operand, `dst` is the register of the first one.
     fn operate(&mut self, step: &Step, kind: Kind, dst: u8, args: &[Place]);
-    /// `dst = place`.
     fn load(&mut self, dst: u8, place: Place);
-    /// `place = src`.
     fn store(&mut self, place: Place, src: u8);
     /// `dst` = the address, from its slot in the frame.
     fn load_address(&mut self, dst: u8, address: u32);
-    /// `dst = src`.
     fn copy(&mut self, dst: u8, src: u8);
     /// The last store wrote what the next iteration reads as this carried value.
     fn kept(&mut self, _carried: u32) {}
@@ -60,13 +57,11 @@ pub trait Sink {
 /// Loads, stores and moves around the instructions that compute.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Separate load instructions.
     pub loads: u32,
     /// Stores, including those of results.
     pub stores: u32,
     /// Memory operands of instructions that compute.
     pub folded: u32,
-    /// Moves between registers.
     pub copies: u32,
 }
 
@@ -79,7 +74,10 @@ impl Count {
 
 impl Sink for Count {
     fn operate(&mut self, _: &Step, _: Kind, _: u8, args: &[Place]) {
-        self.folded += args.iter().filter(|it| !matches!(it, Place::Register(_) | Place::Immediate(_))).count() as u32;
+        self.folded += args
+            .iter()
+            .filter(|arg| !matches!(arg, Place::Register(_) | Place::Immediate(_)))
+            .count() as u32;
     }
     fn load(&mut self, _: u8, place: Place) {
         self.loads += u32::from(!matches!(place, Place::Immediate(_)));
@@ -115,7 +113,8 @@ pub struct Edge {
     pub later: Vec<(Value, u32)>,
 }
 
-/// Which carried values have a register from iteration to iteration, by their place in [`Block::carried`].
+/// Which carried values have a register from iteration to iteration, by
+/// their place in [`Block::carried`].
 pub type Header = Vec<Option<u8>>;
 
 /// Allocates registers of one block.
@@ -163,7 +162,12 @@ impl<'a> Allocator<'a> {
     }
 
     /// An allocator for a part of a longer block.
-    pub fn part(block: &'a Block, constants: &'a [[u64; 2]], registers: Registers, edge: Edge) -> Self {
+    pub fn part(
+        block: &'a Block,
+        constants: &'a [[u64; 2]],
+        registers: Registers,
+        edge: Edge,
+    ) -> Self {
         Allocator { edge, ..Allocator::new(block, constants, registers) }
     }
 
@@ -174,7 +178,13 @@ impl<'a> Allocator<'a> {
     }
 
     /// Walks through the block in this order; returns how many spill slots it used.
-    pub fn run(&mut self, order: &[u32], header: &Header, buffer: Option<u32>, sink: &mut impl Sink) -> u32 {
+    pub fn run(
+        &mut self,
+        order: &[u32],
+        header: &Header,
+        buffer: Option<u32>,
+        sink: &mut impl Sink,
+    ) -> u32 {
         self.run_steps(order, order.len(), header, buffer, sink);
         self.at = order.len() as u32;
         self.finish(header, sink);
@@ -182,7 +192,14 @@ impl<'a> Allocator<'a> {
     }
 
     /// The same, stopping before the step at `end` with its state kept.
-    pub fn run_steps(&mut self, order: &[u32], end: usize, header: &Header, buffer: Option<u32>, sink: &mut impl Sink) {
+    pub fn run_steps(
+        &mut self,
+        order: &[u32],
+        end: usize,
+        header: &Header,
+        buffer: Option<u32>,
+        sink: &mut impl Sink,
+    ) {
         self.start(order, header, buffer);
         for (at, idx) in order[..end].iter().enumerate() {
             self.at = at as u32;
@@ -225,7 +242,8 @@ impl<'a> Allocator<'a> {
                 }
                 None => {
                     let address = buffer.expect("carried values in memory have buffers");
-                    self.homes[carried.from as usize] = Some(Place::Memory(Memory { address, offset: carried.offset }));
+                    self.homes[carried.from as usize] =
+                        Some(Place::Memory(Memory { address, offset: carried.offset }));
                 }
             }
         }
@@ -277,13 +295,17 @@ impl<'a> Allocator<'a> {
             for arg in &step.args {
                 match block.origins[*arg as usize] {
                     Origin::Memory(memory) => note(memory.address, at),
-                    Origin::Carried(k) if header[k as usize].is_none() => note(buffer.expect("it has buffers"), at),
+                    Origin::Carried(k) if header[k as usize].is_none() => {
+                        note(buffer.expect("it has buffers"), at)
+                    }
                     _ => {}
                 }
             }
             match step.kind {
                 Kind::Store(memory) => note(memory.address, at),
-                Kind::Keep(k) if header[k as usize].is_none() => note(buffer.expect("it has buffers") + 1, at),
+                Kind::Keep(k) if header[k as usize].is_none() => {
+                    note(buffer.expect("it has buffers") + 1, at)
+                }
                 _ => {}
             }
         }
@@ -308,7 +330,8 @@ impl<'a> Allocator<'a> {
     fn immediate(&self, value: Value) -> Option<Place> {
         let Origin::Constant(id) = self.block.origins[value as usize] else { return None };
         let word = self.constants[id as usize][0];
-        let word = if self.registers.word_bits <= 32 { i64::from(word as i32) } else { word as i64 };
+        let word =
+            if self.registers.word_bits <= 32 { i64::from(word as i32) } else { word as i64 };
         let fits = !self.registers.is_vector && i32::try_from(word).is_ok();
         fits.then_some(Place::Immediate(word))
     }
@@ -324,9 +347,11 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    /// A register for a new value: a free one, else that of the value needed last. Registers in `pinned` stay.
+    /// A register for a new value: a free one, else that of the value needed last. Registers in
+    /// `pinned` stay.
     fn take(&mut self, pinned: u32, wanted: u8, sink: &mut impl Sink) -> u8 {
-        if wanted != NO && pinned >> wanted & 1 == 0 && self.held[wanted as usize] == Held::Nothing {
+        if wanted != NO && pinned >> wanted & 1 == 0 && self.held[wanted as usize] == Held::Nothing
+        {
             return wanted;
         }
         let mut best = (0, NO);
@@ -459,7 +484,8 @@ impl<'a> Allocator<'a> {
         let (a, b) = (step.args[0], step.args[1]);
         step.lane >= 32
             && a != b
-            && ((is_there(a) && is_there(b) && !dies(a) && !dies(b)) || (is_there(a) && !dies(a) && self.immediate(b).is_some()))
+            && ((is_there(a) && is_there(b) && !dies(a) && !dies(b))
+                || (is_there(a) && !dies(a) && self.immediate(b).is_some()))
     }
 
     fn store(&mut self, step: &Step, memory: Memory, sink: &mut impl Sink) {
@@ -502,13 +528,24 @@ impl<'a> Allocator<'a> {
             Kind::Sub | Kind::Bytes => 0b10,
             Kind::Ternary(_) => 0b111,
             Kind::Swap => 1,
-            Kind::Shl(_) | Kind::Shr(_) | Kind::Sar(_) | Kind::Rotl(_) if self.registers.folds_shifts => 1,
+            Kind::Shl(_) | Kind::Shr(_) | Kind::Sar(_) | Kind::Rotl(_)
+                if self.registers.folds_shifts =>
+            {
+                1
+            }
             _ => 0,
         }
     }
 
-    /// Loads the operands, except one that may stay in memory and is returned; `skipped` needs no register.
-    fn fetch(&mut self, step: &Step, skipped: Option<usize>, pinned: &mut u32, sink: &mut impl Sink) -> Option<usize> {
+    /// Loads the operands, except one that may stay in memory and is returned;
+    /// `skipped` needs no register.
+    fn fetch(
+        &mut self,
+        step: &Step,
+        skipped: Option<usize>,
+        pinned: &mut u32,
+        sink: &mut impl Sink,
+    ) -> Option<usize> {
         let foldable = self.foldable(step);
         for arg in &step.args {
             let register = self.register_of[*arg as usize];
@@ -519,7 +556,8 @@ impl<'a> Allocator<'a> {
         let mut folded: Option<usize> = None;
         for (k, arg) in step.args.iter().enumerate() {
             let is_twice = step.args.iter().filter(|it| *it == arg).count() > 1;
-            let is_missing = self.register_of[*arg as usize] == NO && self.immediate(*arg).is_none();
+            let is_missing =
+                self.register_of[*arg as usize] == NO && self.immediate(*arg).is_none();
             if is_missing && Some(k) != skipped && foldable >> k & 1 == 1 && !is_twice {
                 let later = |k: usize| self.next[step.args[k] as usize];
                 if folded.is_none_or(|other| later(k) > later(other)) {
@@ -528,8 +566,13 @@ impl<'a> Allocator<'a> {
             }
         }
         for (k, arg) in step.args.iter().enumerate() {
-            let takes_immediate = k == 1 && self.immediate(*arg).is_some() && !matches!(step.kind, Kind::Mul);
-            if self.register_of[*arg as usize] == NO && Some(k) != skipped && Some(k) != folded && !takes_immediate {
+            let takes_immediate =
+                k == 1 && self.immediate(*arg).is_some() && !matches!(step.kind, Kind::Mul);
+            if self.register_of[*arg as usize] == NO
+                && Some(k) != skipped
+                && Some(k) != folded
+                && !takes_immediate
+            {
                 self.load(*arg, pinned, sink);
             }
         }
@@ -542,8 +585,11 @@ impl<'a> Allocator<'a> {
             NO => match self.immediate(value) {
                 Some(place) => place,
                 None => {
-                    let home = self.homes[value as usize].expect("what has no register is in memory");
-                    if let (Origin::Carried(k), Place::Memory(_)) = (self.block.origins[value as usize], home) {
+                    let home =
+                        self.homes[value as usize].expect("what has no register is in memory");
+                    if let (Origin::Carried(k), Place::Memory(_)) =
+                        (self.block.origins[value as usize], home)
+                    {
                         sink.carried(k);
                     }
                     self.reach(home, pinned, sink)
@@ -564,9 +610,12 @@ impl<'a> Allocator<'a> {
         if folded == Some(0) && step.kind.is_commutative() {
             args.swap(0, 1);
         }
-        // The result may go into the register of an operand, but not into one that holds its address.
-        let addresses = args.iter().fold(0, |mask, it| if let Place::Based(register, _) = it { mask | 1 << register } else { mask });
-        for arg in step.args.iter().filter(|it| self.next[**it as usize] == NEVER) {
+        // The result may go into the register of an operand, but not into one that holds its
+        // address.
+        let addresses = args.iter().fold(0, |mask, it| {
+            if let Place::Based(register, _) = it { mask | 1 << register } else { mask }
+        });
+        for arg in step.args.iter().filter(|arg| self.next[**arg as usize] == NEVER) {
             let register = std::mem::replace(&mut self.register_of[*arg as usize], NO);
             if register != NO {
                 self.held[register as usize] = Held::Nothing;
@@ -585,7 +634,8 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    /// The operand that the result overwrites: if possible one that dies here, else one that is loaded anyway.
+    /// The operand that the result overwrites: if possible one that dies here, else one
+    /// that is loaded anyway.
     fn destroyed(&self, step: &Step) -> usize {
         let candidates = match step.kind {
             Kind::Ternary(_) => 3,
@@ -628,7 +678,8 @@ impl<'a> Allocator<'a> {
         for (k, place) in args.iter_mut().enumerate().take(n) {
             *place = self.place_of(k, &step, &mut pinned, sink);
         }
-        let dies = !is_missing && self.next[first as usize] == NEVER && !step.args[1..].contains(&first);
+        let dies =
+            !is_missing && self.next[first as usize] == NEVER && !step.args[1..].contains(&first);
         let register = match args[0] {
             Place::Register(register) if dies => register,
             place => {
@@ -636,7 +687,8 @@ impl<'a> Allocator<'a> {
                     Place::Register(r) | Place::Based(r, _) => mask | 1 << r,
                     _ => mask,
                 });
-                let own = if let Place::Register(r) | Place::Based(r, _) = place { 1 << r } else { 0 };
+                let own =
+                    if let Place::Register(r) | Place::Based(r, _) = place { 1 << r } else { 0 };
                 let register = self.take(others | own, self.wanted[step.dst as usize], sink);
                 match place {
                     Place::Register(from) => sink.copy(register, from),
@@ -667,7 +719,9 @@ impl<'a> Allocator<'a> {
             }
         }
         while !moves.is_empty() {
-            let ready = moves.iter().position(|(to, _)| !moves.iter().any(|(other, from)| from == to && other != to));
+            let ready = moves
+                .iter()
+                .position(|(to, _)| !moves.iter().any(|(other, from)| from == to && other != to));
             match ready {
                 Some(k) => {
                     let (to, from) = moves.swap_remove(k);
@@ -675,15 +729,23 @@ impl<'a> Allocator<'a> {
                 }
                 None => {
                     // Only cycles of carried values are left.
-                    let scratch = (0..self.registers.n as u8).find(|r| targets >> r & 1 == 0).expect("one register carries nothing");
+                    let scratch = (0..self.registers.n as u8)
+                        .find(|r| targets >> r & 1 == 0)
+                        .expect("one register carries nothing");
                     let (_, from) = moves[0];
                     sink.copy(scratch, from);
-                    moves.iter_mut().filter(|it| it.1 == from).for_each(|it| it.1 = scratch);
+                    moves
+                        .iter_mut()
+                        .filter(|pair| pair.1 == from)
+                        .for_each(|pair| pair.1 = scratch);
                 }
             }
         }
         for (register, value) in loads {
-            let place = self.immediate(value).or(self.homes[value as usize]).expect("what has no register is in memory");
+            let place = self
+                .immediate(value)
+                .or(self.homes[value as usize])
+                .expect("what has no register is in memory");
             let place = match place {
                 Place::Memory(memory) if !self.registers.is_vector && memory.address != FRAME => {
                     sink.load_address(register, memory.address);
@@ -721,8 +783,16 @@ fn permuted(table: u8, a: u8, b: u8) -> u8 {
     })
 }
 
-/// The registers in which this order leaves the next value of each carried one; if two share one, the second gets a free one.
-pub fn ends(block: &Block, constants: &[[u64; 2]], registers: Registers, order: &[u32], header: &Header, buffer: Option<u32>) -> Header {
+/// The registers in which this order leaves the next value of each carried one; if two share one,
+/// the second gets a free one.
+pub fn ends(
+    block: &Block,
+    constants: &[[u64; 2]],
+    registers: Registers,
+    order: &[u32],
+    header: &Header,
+    buffer: Option<u32>,
+) -> Header {
     let mut allocator = Allocator::new(block, constants, registers);
     allocator.run(order, header, buffer, &mut Count::default());
     let mut taken = 0u32;
@@ -736,7 +806,9 @@ pub fn ends(block: &Block, constants: &[[u64; 2]], registers: Registers, order: 
     }
     for k in 0..header.len() {
         if header[k].is_some() && ends[k].is_none() {
-            let register = (0..registers.n as u8).find(|r| taken >> r & 1 == 0).expect("as many registers as before");
+            let register = (0..registers.n as u8)
+                .find(|r| taken >> r & 1 == 0)
+                .expect("as many registers as before");
             taken |= 1 << register;
             ends[k] = Some(register);
         }

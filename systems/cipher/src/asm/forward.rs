@@ -1,4 +1,5 @@
-//! A starting order for the search: of the tables and steps that are ready, the one with the most recently used operands goes next.
+//! A starting order for the search: of the tables and steps that are ready, the one with the most
+//! recently used operands goes next.
 
 use crate::passes::schedule_depth::Graph;
 
@@ -10,20 +11,24 @@ pub fn forward(graph: &Graph, n_registers: usize) -> Vec<u32> {
         graph,
         waits: vec![0; n_clusters],
         touched: vec![0; n],
-        users_left: graph.users.iter().map(|it| it.len() as u32).collect(),
+        users_left: graph.users.iter().map(|user| user.len() as u32).collect(),
         clock: 0,
         n_registers: n_registers as u32,
     };
     for at in 0..n {
         for from in &graph.needs[at] {
-            walk.waits[graph.cluster[at] as usize] += u32::from(graph.cluster[*from as usize] != graph.cluster[at]);
+            walk.waits[graph.cluster[at] as usize] +=
+                u32::from(graph.cluster[*from as usize] != graph.cluster[at]);
         }
     }
-    let mut ready: Vec<u32> = (0..n_clusters as u32).filter(|it| walk.waits[*it as usize] == 0).collect();
+    let mut ready: Vec<u32> =
+        (0..n_clusters as u32).filter(|idx| walk.waits[*idx as usize] == 0).collect();
     let mut order = Vec::with_capacity(n);
     while !ready.is_empty() {
         // Among equals the first in the text; only the first `LOOKED_AT` are compared.
-        let best = (0..ready.len().min(LOOKED_AT)).min_by_key(|k| walk.score(ready[*k])).expect("one is ready");
+        let best = (0..ready.len().min(LOOKED_AT))
+            .min_by_key(|k| walk.score(ready[*k]))
+            .expect("one is ready");
         let cluster = ready.remove(best);
         walk.take(cluster, &mut order, &mut ready);
     }
@@ -45,7 +50,8 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// Far operands, values that stay alive, and how long ago the last one was used: smaller is better.
+    /// Far operands, values that stay alive, and how long ago the last one was
+    /// used: smaller is better.
     fn score(&self, cluster: u32) -> (u32, i32, u32) {
         let (mut n_far, mut alive, mut latest) = (0, 0i32, 0);
         for member in &self.graph.members[cluster as usize] {
@@ -59,7 +65,8 @@ impl Walk<'_> {
                 latest = latest.max(touched);
             }
             let is_outside = |user: &&u32| self.graph.cluster[**user as usize] != cluster;
-            alive += i32::from(self.graph.users[*member as usize].iter().any(|it| is_outside(&it)));
+            alive +=
+                i32::from(self.graph.users[*member as usize].iter().any(|user| is_outside(&user)));
         }
         (n_far, alive, self.clock - latest)
     }
@@ -81,7 +88,7 @@ impl Walk<'_> {
                 if other != cluster {
                     self.waits[other as usize] -= 1;
                     if self.waits[other as usize] == 0 {
-                        let place = ready.partition_point(|it| *it < other);
+                        let place = ready.partition_point(|ready| *ready < other);
                         ready.insert(place, other);
                     }
                 }

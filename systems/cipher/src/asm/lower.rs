@@ -1,14 +1,19 @@
-//! A node without calls as machine operations: straight blocks, and the loops that the program keeps.
+//! A node without calls as machine operations: straight blocks, and the loops that the program
+//! keeps.
 //!
-//! A word used in only one block becomes a value. Words used in several blocks, and arrays that a counter indexes, stay in memory: the
-//! caller's or the stack frame. What a loop carries from iteration to iteration is a value if its body is a single block; otherwise it
-//! lies in two buffers, one read and one written, which are swapped at the end of the iteration.
+//! A word used in only one block becomes a value. Words used in several blocks, and arrays that a
+//! counter indexes, stay in memory: the caller's or the stack frame. What a loop carries from
+//! iteration to iteration is a value if its body is a single block; otherwise it lies in two
+//! buffers, one read and one written, which are swapped at the end of the iteration.
 
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
 use smallvec::smallvec;
 
 use super::ops::Maker;
-use super::steps::{Address, Base, Block, Carried, FRAME, Function, Item, Kind, Loop, Memory, NONE, Origin, Step, Value};
+use super::steps::{
+    Address, Base, Block, Carried, FRAME, Function, Item, Kind, Loop, Memory, NONE, Origin, Step,
+    Value,
+};
 use crate::emit_c::Shape;
 use crate::ir::{self, Body, Node, Op, Operand, Ref, Stmt, VarId};
 
@@ -58,7 +63,8 @@ pub fn lower(node: &Node, shape: Shape, name: &str) -> Result<Function, Refused>
     Ok(lower.function)
 }
 
-/// Words that more than one block uses, by variable and index, and variables that a counter indexes.
+/// Words that more than one block uses, by variable and index, and variables
+/// that a counter indexes.
 struct Shared {
     words: HashSet<(VarId, i64)>,
     indexed: HashSet<VarId>,
@@ -79,7 +85,8 @@ fn shared_words(node: &Node, stmts: &[Stmt]) -> Shared {
     shared
 }
 
-/// Calls `touch` with every place and the number of its block, in the order in which [`Lower`] closes blocks.
+/// Calls `touch` with every place and the number of its block, in the order in
+/// which [`Lower`] closes blocks.
 fn touches(stmts: &[Stmt], block: &mut u32, touch: &mut dyn FnMut(&Ref, u32)) {
     fn operand(operand: &Operand, block: u32, touch: &mut dyn FnMut(&Ref, u32)) {
         if let Operand::Ref(place) = operand {
@@ -89,7 +96,7 @@ fn touches(stmts: &[Stmt], block: &mut u32, touch: &mut dyn FnMut(&Ref, u32)) {
     for stmt in stmts {
         match stmt {
             Stmt::Eq(eq) => {
-                eq.args.iter().for_each(|it| operand(it, *block, touch));
+                eq.args.iter().for_each(|arg| operand(arg, *block, touch));
                 touch(&eq.dst, *block);
             }
             Stmt::Loop(it) => {
@@ -121,7 +128,6 @@ struct Lower<'a> {
     /// The memory of each variable or shared word; a whole variable has index -1.
     homes: HashMap<(VarId, i64), Memory>,
     shared: Shared,
-    /// Arrays of constants.
     tables: HashMap<VarId, u32>,
     /// The memory from which carried variables are read.
     carried: HashMap<VarId, Memory>,
@@ -145,7 +151,8 @@ impl Lower<'_> {
 
     /// Gives parameters, results, indexed arrays and shared words their places.
     fn homes(&mut self, stmts: &[Stmt]) {
-        let interface: Vec<VarId> = self.node.params.iter().chain(&self.node.results).copied().collect();
+        let interface: Vec<VarId> =
+            self.node.params.iter().chain(&self.node.results).copied().collect();
         for (k, var) in interface.iter().enumerate() {
             let address = self.address(Address { base: Base::Pointer(k as u32), terms: vec![] });
             self.homes.insert((*var, -1), Memory { address, offset: 0 });
@@ -192,13 +199,22 @@ impl Lower<'_> {
         }
         // Each counter moves its own address; in the frame that starts at the array's first word.
         let terms = place.index.terms.iter().map(|(id, k)| (*id, k * size)).collect();
-        let base = if home.address == FRAME { Base::Frame(home.offset) } else { self.function.addresses[home.address as usize].base };
+        let base = if home.address == FRAME {
+            Base::Frame(home.offset)
+        } else {
+            self.function.addresses[home.address as usize].base
+        };
         let address = self.address(Address { base, terms });
         Some(Memory { address, offset: offset as i32 })
     }
 
     fn maker(&mut self, place: u32) -> Maker<'_> {
-        Maker { shape: self.shape, block: &mut self.block.block, constants: &mut self.function.constants, place }
+        Maker {
+            shape: self.shape,
+            block: &mut self.block.block,
+            constants: &mut self.function.constants,
+            place,
+        }
     }
 
     fn operand(&mut self, operand: &Operand, place: u32) -> Value {
@@ -223,7 +239,9 @@ impl Lower<'_> {
     fn define(&mut self, dst: &Ref, value: Value, place: u32) {
         self.block.known.insert(dst.clone(), value);
         if let Some(table) = self.tables.get(&dst.var) {
-            let Origin::Constant(id) = self.block.block.origins[value as usize] else { panic!("a table has constants") };
+            let Origin::Constant(id) = self.block.block.origins[value as usize] else {
+                panic!("a table has constants")
+            };
             self.function.tables[*table as usize][dst.index.base() as usize] = Some(id);
             return;
         }
@@ -238,9 +256,12 @@ impl Lower<'_> {
             match stmt {
                 Stmt::Eq(eq) => {
                     let place = eq.loc.start;
-                    let args: Vec<Value> = eq.args.iter().map(|it| self.operand(it, place)).collect();
+                    let args: Vec<Value> =
+                        eq.args.iter().map(|arg| self.operand(arg, place)).collect();
                     let value = self.maker(place).op(&eq.op, &args);
-                    let value = value.ok_or_else(|| Refused::Operation(format!("`{}` on words of this size", eq.op)))?;
+                    let value = value.ok_or_else(|| {
+                        Refused::Operation(format!("`{}` on words of this size", eq.op))
+                    })?;
                     self.define(&eq.dst, value, place);
                 }
                 Stmt::Loop(it) => self.kept_loop(it, items)?,
@@ -267,7 +288,11 @@ impl Lower<'_> {
             for (k, carried) in it.carried.iter().enumerate() {
                 let from = self.maker(0).value(Origin::Carried(k as u32));
                 self.block.known.insert(Ref::at(carried.var, 0), from);
-                self.block.block.carried.push(Carried { from, next: 0, offset: k as i32 * self.function.word_bytes });
+                self.block.block.carried.push(Carried {
+                    from,
+                    next: 0,
+                    offset: k as i32 * self.function.word_bytes,
+                });
             }
         }
         self.stmts(&it.body, &mut body)?;
@@ -275,10 +300,19 @@ impl Lower<'_> {
             let next = self.operand(&carried.next, 0);
             if is_straight {
                 self.block.block.carried[k].next = next;
-                let step = Step { kind: Kind::Keep(k as u32), lane: 0, dst: NONE, args: smallvec![next], place: 0 };
+                let step = Step {
+                    kind: Kind::Keep(k as u32),
+                    lane: 0,
+                    dst: NONE,
+                    args: smallvec![next],
+                    place: 0,
+                };
                 self.block.block.steps.push(step);
             } else {
-                let address = self.address(Address { base: Base::Buffer(pair.expect("it carries"), true), terms: vec![] });
+                let address = self.address(Address {
+                    base: Base::Buffer(pair.expect("it carries"), true),
+                    terms: vec![],
+                });
                 let offset = k as i32 * self.function.word_bytes;
                 self.maker(0).store(next, Memory { address, offset });
             }
@@ -313,7 +347,9 @@ fn constant_arrays(stmts: &[Stmt]) -> HashMap<VarId, bool> {
         for stmt in stmts {
             match stmt {
                 Stmt::Eq(eq) => {
-                    let is_constant = eq.op == Op::Copy && matches!(eq.args[0], Operand::Const(_)) && eq.dst.index.constant().is_some();
+                    let is_constant = eq.op == Op::Copy
+                        && matches!(eq.args[0], Operand::Const(_))
+                        && eq.dst.index.constant().is_some();
                     *arrays.entry(eq.dst.var).or_insert(true) &= is_constant;
                 }
                 Stmt::Loop(it) => walk(&it.body, arrays),

@@ -1,8 +1,9 @@
-//! Cycles of a block on an out-of-order core, from the machine file: together with the loads and stores, what the search for an order
-//! minimises.
+//! Cycles of a block on an out-of-order core, from the machine file: together with the loads and
+//! stores, what the search for an order minimises.
 //!
-//! Instructions issue in order, up to the width in each cycle, while the scheduler has room for those that wait and the window for
-//! those in flight; each starts when its operands are ready and a unit is free. A model, good for comparing orders of one block.
+//! Instructions issue in order, up to the width in each cycle, while the scheduler has room for
+//! those that wait and the window for those in flight; each starts when its operands are ready and
+//! a unit is free. A model, good for comparing orders of one block.
 
 use std::collections::VecDeque;
 
@@ -11,8 +12,8 @@ use machine::{Class, Machine};
 use super::allocate::{Count, Place, Sink};
 use super::steps::{Kind, Step};
 
-/// Entries of the scheduler, which hold instructions that wait for operands. Skylake and Golden Cove have 97; Zen 4 has four
-/// times 24 for scalar and two times 32 for vector instructions.
+/// Entries of the scheduler, which hold instructions that wait for operands. Skylake and Golden
+/// Cove have 97; Zen 4 has four times 24 for scalar and two times 32 for vector instructions.
 /// Source: Fog, "The microarchitecture of Intel, AMD and VIA CPUs", 2024.
 const WAITING_MAX: u32 = 96;
 /// How many cycles ahead units are reserved.
@@ -43,7 +44,6 @@ pub struct Model {
 }
 
 impl Model {
-    /// An idle core.
     pub fn new(machine: &Machine, kind: machine::Kind) -> Model {
         let of = |class: &Class| {
             let it = machine.operation(kind, *class);
@@ -68,7 +68,6 @@ impl Model {
         }
     }
 
-    /// Forgets what ran.
     pub fn reset(&mut self) {
         self.count = Count::default();
         self.ready = [0; 32];

@@ -12,7 +12,6 @@ use crate::pipeline::Slicing;
 pub struct Maker<'a> {
     /// Width and lanes of the registers.
     pub shape: Shape,
-    /// The block.
     pub block: &'a mut Block,
     /// The constants of the function.
     pub constants: &'a mut Vec<[u64; 2]>,
@@ -24,7 +23,13 @@ impl Maker<'_> {
     /// Appends a step; returns its result.
     pub fn step(&mut self, kind: Kind, lane: u32, args: &[Value]) -> Value {
         let dst = self.value(Origin::Step);
-        self.block.steps.push(Step { kind, lane: lane as u8, dst, args: args.into(), place: self.place });
+        self.block.steps.push(Step {
+            kind,
+            lane: lane as u8,
+            dst,
+            args: args.into(),
+            place: self.place,
+        });
         dst
     }
 
@@ -35,10 +40,11 @@ impl Maker<'_> {
     }
 
     fn raw_constant(&mut self, words: [u64; 2]) -> Value {
-        let id = self.constants.iter().position(|it| *it == words).unwrap_or_else(|| {
-            self.constants.push(words);
-            self.constants.len() - 1
-        });
+        let id =
+            self.constants.iter().position(|constant| *constant == words).unwrap_or_else(|| {
+                self.constants.push(words);
+                self.constants.len() - 1
+            });
         let origin = Origin::Constant(id as u32);
         match self.block.origins.iter().position(|it| *it == origin) {
             Some(at) => at as Value,
@@ -55,13 +61,19 @@ impl Maker<'_> {
             _ if value == mask => self.ones(),
             Slicing::Bit => panic!("a bit is 0 or 1"),
             Slicing::Vertical => self.splat(value),
-            Slicing::Horizontal => self.spread(|i| value >> (self.shape.word_bits - 1 - i) & 1 == 1),
+            Slicing::Horizontal => {
+                self.spread(|i| value >> (self.shape.word_bits - 1 - i) & 1 == 1)
+            }
         };
         self.raw_constant(words)
     }
 
     fn ones(&self) -> [u64; 2] {
-        if self.shape.is_vector() { [u64::MAX; 2] } else { [u64::MAX >> (64 - self.shape.register_bits()), 0] }
+        if self.shape.is_vector() {
+            [u64::MAX; 2]
+        } else {
+            [u64::MAX >> (64 - self.shape.register_bits()), 0]
+        }
     }
 
     fn splat(&self, value: u64) -> [u64; 2] {
@@ -76,7 +88,9 @@ impl Maker<'_> {
         let width = self.shape.element_bits();
         let element = if width == 64 { u64::MAX } else { (1u64 << width) - 1 };
         let word = |w: u32| {
-            let set = (0..64 / width).filter(|e| w * (64 / width) + e < self.shape.word_bits && bit(w * (64 / width) + e));
+            let set = (0..64 / width).filter(|e| {
+                w * (64 / width) + e < self.shape.word_bits && bit(w * (64 / width) + e)
+            });
             set.fold(0u64, |v, e| v | element << (e * width))
         };
         [word(0), word(1)]
@@ -84,7 +98,11 @@ impl Maker<'_> {
 
     /// The value of `op`; `None` if the target has no such operation.
     pub fn op(&mut self, op: &Op, args: &[Value]) -> Option<Value> {
-        let lane = if self.shape.is_vector() { self.shape.lane_bits() } else { self.shape.register_bits() };
+        let lane = if self.shape.is_vector() {
+            self.shape.lane_bits()
+        } else {
+            self.shape.register_bits()
+        };
         let bin = |kind| Some((kind, lane));
         let (kind, lane) = match op {
             Op::Copy => return Some(args[0]),
@@ -100,7 +118,12 @@ impl Maker<'_> {
             Op::Ternary(table) => bin(Kind::Ternary(*table))?,
             Op::Add => bin(Kind::Add)?,
             Op::Sub => bin(Kind::Sub)?,
-            Op::Mul if self.shape.is_vector() && (lane == 8 || (lane == 64 && !self.shape.arch.has_ternary())) => return None,
+            Op::Mul
+                if self.shape.is_vector()
+                    && (lane == 8 || (lane == 64 && !self.shape.arch.has_ternary())) =>
+            {
+                return None;
+            }
             Op::Mul => bin(Kind::Mul)?,
             Op::Shl(n) => return Some(self.shl(args[0], *n, lane)),
             Op::Shr(n) => return Some(self.shr(args[0], *n, lane)),
@@ -113,7 +136,9 @@ impl Maker<'_> {
                 let zero = self.constant(0);
                 return Some(self.step(Kind::Sub, lane, &[zero, bit]));
             }
-            Op::Shuffle(pattern) if self.shape.slicing == Slicing::Horizontal => return Some(self.shuffle_elements(args[0], pattern)),
+            Op::Shuffle(pattern) if self.shape.slicing == Slicing::Horizontal => {
+                return Some(self.shuffle_elements(args[0], pattern));
+            }
             Op::Shuffle(pattern) => return Some(self.shuffle_bits(args[0], pattern, lane)),
             Op::Div | Op::Mod | Op::Pack(_) => panic!("`{op}` does not reach the back end"),
         };
@@ -153,7 +178,8 @@ impl Maker<'_> {
     }
 
     fn sar(&mut self, a: Value, n: u32, lane: u32) -> Option<Value> {
-        let is_absent = self.shape.is_vector() && (lane == 8 || (lane == 64 && !self.shape.arch.has_ternary()));
+        let is_absent =
+            self.shape.is_vector() && (lane == 8 || (lane == 64 && !self.shape.arch.has_ternary()));
         if n == 0 {
             return Some(a);
         }
@@ -169,7 +195,9 @@ impl Maker<'_> {
         }
         if n.is_multiple_of(8) && lane > 8 {
             let (bytes, shift) = ((lane / 8) as usize, (n / 8) as usize);
-            let pattern: Vec<u8> = (0..16).map(|i| (i / bytes * bytes + (i % bytes + bytes - shift) % bytes) as u8).collect();
+            let pattern: Vec<u8> = (0..16)
+                .map(|i| (i / bytes * bytes + (i % bytes + bytes - shift) % bytes) as u8)
+                .collect();
             return self.bytes(a, &pattern);
         }
         let (up, down) = (self.shl(a, n, lane), self.shr(a, lane - n, lane));
@@ -178,7 +206,8 @@ impl Maker<'_> {
 
     /// A shuffle of the bytes of each 128 bits; 0x80 and above give zero.
     fn bytes(&mut self, a: Value, pattern: &[u8]) -> Value {
-        let half = |k: usize| u64::from_le_bytes(std::array::from_fn(|i| pattern[8 * k + i].min(0x80)));
+        let half =
+            |k: usize| u64::from_le_bytes(std::array::from_fn(|i| pattern[8 * k + i].min(0x80)));
         let mask = self.raw_constant([half(0), half(1)]);
         self.step(Kind::Bytes, 8, &[a, mask])
     }
@@ -187,15 +216,21 @@ impl Maker<'_> {
         let width = self.shape.element_bits();
         if self.shape.is_vector() && width >= 8 {
             let bytes = (width / 8) as u8;
-            let list: Vec<u8> =
-                pattern.iter().flat_map(|p| (0..bytes).map(move |i| if *p == ZERO { 0x80 } else { p * bytes + i })).collect();
+            let list: Vec<u8> = pattern
+                .iter()
+                .flat_map(|p| {
+                    (0..bytes).map(move |i| if *p == ZERO { 0x80 } else { p * bytes + i })
+                })
+                .collect();
             return self.bytes(a, &list);
         }
         let m = self.shape.word_bits;
         // Elements that move by the same distance move together.
         let mut all = None;
         for distance in 0..m {
-            let moves = |j: u32| u32::from(pattern[j as usize]) == (j + distance) % m && pattern[j as usize] != ZERO;
+            let moves = |j: u32| {
+                u32::from(pattern[j as usize]) == (j + distance) % m && pattern[j as usize] != ZERO
+            };
             let n = (0..m).filter(|j| moves(*j)).count();
             if n == 0 {
                 continue;
@@ -254,9 +289,14 @@ impl Maker<'_> {
         all.unwrap_or_else(|| self.raw_constant([0; 2]))
     }
 
-    /// Stores a value.
     pub fn store(&mut self, value: Value, memory: super::steps::Memory) {
-        let step = Step { kind: Kind::Store(memory), lane: 0, dst: super::steps::NONE, args: smallvec![value], place: self.place };
+        let step = Step {
+            kind: Kind::Store(memory),
+            lane: 0,
+            dst: super::steps::NONE,
+            args: smallvec![value],
+            place: self.place,
+        };
         self.block.steps.push(step);
     }
 }

@@ -1,12 +1,15 @@
-//! The order of the steps of a block: the best of several starting orders, improved by a local search.
+//! The order of the steps of a block: the best of several starting orders, improved by a local
+//! search.
 //!
-//! The starting orders are that of the text, depth-first ones, and those of `forward` and `turns`. A depth-first order takes the outputs one by
-//! one, next the one that needs the fewest further steps, and puts everything it needs in front of it. Steps of one table stay
-//! together: as soon as one output of an S-box is needed, the whole S-box is computed. In AES that gives the S-boxes of a column, then
-//! its MixColumns.
+//! The starting orders are that of the text, depth-first ones, and those of `forward` and `turns`.
+//! A depth-first order takes the outputs one by one, next the one that needs the fewest further
+//! steps, and puts everything it needs in front of it. Steps of one table stay together: as soon as
+//! one output of an S-box is needed, the whole S-box is computed. In AES that gives the S-boxes of
+//! a column, then its MixColumns.
 //!
-//! The search moves pieces of the order elsewhere and keeps a move that costs no more; the allocator's count of loads, stores and
-//! copies is exact. It is deterministic, and ends after a fixed number of steps.
+//! The search moves pieces of the order elsewhere and keeps a move that costs no more; the
+//! allocator's count of loads, stores and copies is exact. It is deterministic, and ends after a
+//! fixed number of steps.
 
 use fastrand::Rng;
 
@@ -49,7 +52,6 @@ pub struct Planner<'a> {
     pub constants: &'a [[u64; 2]],
     /// The registers of the target.
     pub registers: Registers,
-    /// The core, idle.
     pub model: Model,
     /// Batches of blocks that the function works on.
     pub n_batches: u32,
@@ -63,7 +65,6 @@ pub struct Judge<'a> {
     pub planner: &'a Planner<'a>,
     /// Walks through the block.
     pub allocator: Allocator<'a>,
-    /// The core.
     pub model: Model,
     /// The address of the buffer that the loop reads.
     pub buffer: Option<u32>,
@@ -76,8 +77,9 @@ pub struct Judge<'a> {
 /// Loop bodies of up to this many steps are priced together with the next iterations.
 const SHORT: usize = 600;
 
-/// The relief of a block of several batches: while one waits for memory there is work of another, and what loads and stores take of the
-/// units the model counts. With a weight of a quarter ChaCha20 on AVX2 keeps its batches one after the other, 0.73 cycles a byte instead of 0.60.
+/// The relief of a block of several batches: while one waits for memory there is work of another,
+/// and what loads and stores take of the units the model counts. With a weight of a quarter
+/// ChaCha20 on AVX2 keeps its batches one after the other, 0.73 cycles a byte instead of 0.60.
 const OF_BATCHES: u32 = 8;
 
 /// What an order costs: 8 for a cycle of the model, plus the weight of its loads and stores.
@@ -93,7 +95,8 @@ impl Judge<'_> {
     pub fn cycles(&mut self, order: &[u32], header: &Header) -> u32 {
         self.model.reset();
         self.allocator.run(order, header, self.buffer, &mut self.model);
-        // Loads and stores are those of one iteration; the iterations below are run for their time only.
+        // Loads and stores are those of one iteration; the iterations below are run for their time
+        // only.
         let (count, mut cycles) = (self.model.count, self.model.end());
         if self.is_short_loop {
             for _ in 0..2 {
@@ -124,7 +127,12 @@ pub fn plan<'a>(block: &'a Block, planner: &Planner, buffer: Option<u32>) -> Pla
     let mut of_text = 0;
     let mut orders = vec![text];
     orders.extend(depth_first(&graph));
-    for near in [planner.registers.n / 2, planner.registers.n, 2 * planner.registers.n, 4 * planner.registers.n] {
+    for near in [
+        planner.registers.n / 2,
+        planner.registers.n,
+        2 * planner.registers.n,
+        4 * planner.registers.n,
+    ] {
         orders.push(forward(&graph, near));
     }
     orders.extend(turns::orders(&batches));
@@ -133,7 +141,7 @@ pub fn plan<'a>(block: &'a Block, planner: &Planner, buffer: Option<u32>) -> Pla
         if k == 0 {
             of_text = judge.cycles(&order, &header);
         }
-        if best.as_ref().is_none_or(|it| cost < it.2) {
+        if best.as_ref().is_none_or(|best| cost < best.2) {
             best = Some((order, header, cost));
         }
     }
@@ -141,10 +149,16 @@ pub fn plan<'a>(block: &'a Block, planner: &Planner, buffer: Option<u32>) -> Pla
     let cycles = [of_text, judge.cycles(&order, &carried)];
     // The registers of carried values depend on the order, and the order on them.
     for round in 0..2 {
-        let n_walks = (u64::from(planner.effort.millions) * 500_000 / order.len().max(1) as u64).min(WALKS_MAX);
+        let n_walks = (u64::from(planner.effort.millions) * 500_000 / order.len().max(1) as u64)
+            .min(WALKS_MAX);
         if order.len() > LONG && carried.iter().all(Option::is_none) {
             let mut other = order.clone();
-            parts::search_parts(block, &judge, &mut other, u64::from(planner.effort.millions) * PART_WALKS);
+            parts::search_parts(
+                block,
+                &judge,
+                &mut other,
+                u64::from(planner.effort.millions) * PART_WALKS,
+            );
             let now = judge.cost(&other, &carried);
             if now < cost {
                 (order, cost) = (other, now);
@@ -173,13 +187,15 @@ pub fn graph(block: &Block) -> Graph {
             if maker != u32::MAX {
                 needs[at].push(maker);
             }
-            needs[at].extend(block.after.iter().filter(|(value, _)| value == arg).map(|it| it.1));
+            needs[at]
+                .extend(block.after.iter().filter(|(value, _)| value == arg).map(|pair| pair.1));
         }
         needs[at].sort_unstable();
         needs[at].dedup();
     }
     // Steps that only store belong to no table.
-    let places: Vec<Option<u32>> = block.steps.iter().map(|it| (it.dst != NONE).then_some(it.place)).collect();
+    let places: Vec<Option<u32>> =
+        block.steps.iter().map(|step| (step.dst != NONE).then_some(step.place)).collect();
     Graph::new(needs, &places)
 }
 
@@ -201,7 +217,9 @@ pub fn search(
         let length = if rng.bool() { 1 } else { 1 + rng.usize(..PIECE_MAX.min(n / 2)) };
         let from = rng.usize(..=n - length);
         let far = 1 + rng.usize(..FAR.min(n));
-        let Some(to) = reach(graph, &order[..n], &mut mark, (from, length), far, rng.bool()) else { continue };
+        let Some(to) = reach(graph, &order[..n], &mut mark, (from, length), far, rng.bool()) else {
+            continue;
+        };
         other.clone_from(order);
         if to > from {
             other[from..to + length].rotate_left(length)
@@ -217,17 +235,28 @@ pub fn search(
 }
 
 /// The new place of a piece that moves as far as dependences allow, up to `far` steps.
-fn reach(graph: &Graph, order: &[u32], mark: &mut [u32], (from, length): (usize, usize), far: usize, is_later: bool) -> Option<usize> {
+fn reach(
+    graph: &Graph,
+    order: &[u32],
+    mark: &mut [u32],
+    (from, length): (usize, usize),
+    far: usize,
+    is_later: bool,
+) -> Option<usize> {
     let piece = &order[from..from + length];
     piece.iter().for_each(|it| mark[*it as usize] = 1);
     let mut moved = 0;
     while moved < far {
         let is_free = if is_later {
             let next = order.get(from + length + moved);
-            next.is_some_and(|next| graph.needs[*next as usize].iter().all(|it| mark[*it as usize] == 0))
+            next.is_some_and(|next| {
+                graph.needs[*next as usize].iter().all(|need| mark[*need as usize] == 0)
+            })
         } else {
             let next = (from > moved).then(|| order[from - 1 - moved]);
-            next.is_some_and(|next| graph.users[next as usize].iter().all(|it| mark[*it as usize] == 0))
+            next.is_some_and(|next| {
+                graph.users[next as usize].iter().all(|user| mark[*user as usize] == 0)
+            })
         };
         if !is_free {
             break;

@@ -1,7 +1,9 @@
-//! Searches a long block part by part, so that pricing an order does not take a walk through the whole block.
+//! Searches a long block part by part, so that pricing an order does not take a walk through the
+//! whole block.
 //!
-//! A part is searched as a block of its own. It begins with what the allocator holds at that point, ends with a tail that does not
-//! move, and knows when later steps need its values. What registers hold after the tail is left to the next part.
+//! A part is searched as a block of its own. It begins with what the allocator holds at that point,
+//! ends with a tail that does not move, and knows when later steps need its values. What registers
+//! hold after the tail is left to the next part.
 
 use super::allocate::{Allocator, Count, Edge, Header};
 use super::order::{Judge, graph, search};
@@ -12,7 +14,8 @@ const LENGTH: usize = 1200;
 /// Steps after them that stay in place.
 const TAIL: usize = 150;
 
-/// Searches each part of a block that carries nothing in registers, for the planner of the whole and with its weights.
+/// Searches each part of a block that carries nothing in registers, for the planner of the whole
+/// and with its weights.
 pub fn search_parts(block: &Block, of_whole: &Judge, order: &mut [u32], n_walks: u64) {
     let (planner, buffer) = (of_whole.planner, of_whole.buffer);
     let n = order.len();
@@ -34,7 +37,13 @@ pub fn search_parts(block: &Block, of_whole: &Judge, order: &mut [u32], n_walks:
         let mut own: Vec<u32> = (0..part.steps.len() as u32).collect();
         let mut cost = judge.cost(&own, &Vec::new());
         let graph = graph(&part);
-        search(&graph, &mut judge, &Vec::new(), (&mut own, &mut cost), (start as u64, n_walks, end - start));
+        search(
+            &graph,
+            &mut judge,
+            &Vec::new(),
+            (&mut own, &mut cost),
+            (start as u64, n_walks, end - start),
+        );
         let old: Vec<u32> = order[start..end].to_vec();
         for (at, from) in own[..end - start].iter().enumerate() {
             order[start + at] = old[*from as usize];
@@ -44,7 +53,13 @@ pub fn search_parts(block: &Block, of_whole: &Judge, order: &mut [u32], n_walks:
 }
 
 /// The steps between two places of an order as a block of their own.
-fn cut(block: &Block, order: &[u32], (start, end): (usize, usize), whole: &Allocator, buffer: Option<u32>) -> (Block, Edge) {
+fn cut(
+    block: &Block,
+    order: &[u32],
+    (start, end): (usize, usize),
+    whole: &Allocator,
+    buffer: Option<u32>,
+) -> (Block, Edge) {
     let mut part = Block::default();
     let mut edge = Edge::default();
     let mut number = vec![NONE; block.origins.len()];

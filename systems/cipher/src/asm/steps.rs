@@ -1,4 +1,5 @@
-//! What the assembler works on: straight blocks of machine operations over values, and loops around them.
+//! What the assembler works on: straight blocks of machine operations over values, and loops around
+//! them.
 
 use smallvec::SmallVec;
 
@@ -13,21 +14,15 @@ pub const NONE: Value = u32::MAX;
 /// What a machine operation does; `lane` of the step is the width in bits that arithmetic works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// `a & b`.
     And,
-    /// `a | b`.
     Or,
-    /// `a ^ b`.
     Xor,
     /// `a & ~b`; vectors only.
     AndNot,
     /// Any function of three words, as [`crate::ir::Op::Ternary`]; AVX-512 only.
     Ternary(u8),
-    /// `a + b`.
     Add,
-    /// `a - b`.
     Sub,
-    /// `a * b`.
     Mul,
     /// Complement; general registers only.
     Not,
@@ -43,9 +38,9 @@ pub enum Kind {
     Bytes,
     /// The halves of each 128 bits exchanged; vectors only.
     Swap,
-    /// Stores `a`.
     Store(Memory),
-    /// Stores `a` in the written buffer as the next value of this carried one, unless that has a register.
+    /// Stores `a` in the written buffer as the next value of this carried one, unless
+    /// that has a register.
     Keep(u32),
 }
 
@@ -61,7 +56,6 @@ impl Kind {
 pub struct Memory {
     /// An index into [`Function::addresses`].
     pub address: u32,
-    /// In bytes.
     pub offset: i32,
 }
 
@@ -77,14 +71,14 @@ pub enum Base {
     Frame(i32),
     /// A table of constants, an index into [`Function::tables`].
     Table(u32),
-    /// One of two buffers that are swapped at the end of each iteration, by pair; true for the written one.
+    /// One of two buffers that are swapped at the end of each iteration, by pair; true
+    /// for the written one.
     Buffer(u32, bool),
 }
 
 /// An address, which moves with the counters of loops.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Address {
-    /// Where it starts.
     pub base: Base,
     /// Bytes for each step of a counter.
     pub terms: Vec<(LoopId, i64)>,
@@ -103,18 +97,16 @@ pub enum Origin {
     Carried(u32),
 }
 
-/// A machine operation.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// What it does.
     pub kind: Kind,
     /// Width in bits that arithmetic works on.
     pub lane: u8,
     /// The result, or [`NONE`].
     pub dst: Value,
-    /// The operands.
     pub args: SmallVec<[Value; 3]>,
-    /// Where the equation stands in the source: steps of one table or node have places near each other.
+    /// Where the equation stands in the source: steps of one table or node have
+    /// places near each other.
     pub place: u32,
 }
 
@@ -123,33 +115,27 @@ pub struct Step {
 pub struct Carried {
     /// At the start of the iteration.
     pub from: Value,
-    /// At its end.
     pub next: Value,
     /// Byte offset in the buffers of the loop.
     pub offset: i32,
 }
 
-/// Straight code.
 #[derive(Debug, Clone, Default)]
 pub struct Block {
-    /// In executable order.
     pub steps: Vec<Step>,
     /// Where each value comes from.
     pub origins: Vec<Origin>,
     /// What stays in registers from iteration to iteration, if the block is the body of a loop.
     pub carried: Vec<Carried>,
-    /// Reads that must stay after a store that may write the same word: the value read, the step that stores.
+    /// Reads that must stay after a store that may write the same word: the value read,
+    /// the step that stores.
     pub after: Vec<(Value, u32)>,
 }
 
-/// A loop.
 #[derive(Debug, Clone)]
 pub struct Loop {
-    /// Its counter.
     pub id: LoopId,
-    /// How many iterations.
     pub n: u32,
-    /// The body.
     pub body: Vec<Item>,
     /// The two buffers of the carried values.
     pub pair: Option<u32>,
@@ -158,22 +144,19 @@ pub struct Loop {
 /// A piece of a function.
 #[derive(Debug, Clone)]
 pub enum Item {
-    /// Straight code.
     Block(Block),
-    /// A loop.
     Loop(Loop),
 }
 
-/// A function.
 #[derive(Debug, Clone, Default)]
 pub struct Function {
-    /// Its symbol.
     pub name: String,
     /// All addresses; the first is [`FRAME`].
     pub addresses: Vec<Address>,
     /// Constants of 128 bits, repeated over a vector.
     pub constants: Vec<[u64; 2]>,
-    /// Arrays of constants that counters index: each word is an index into the constants, or `None` if it is never written.
+    /// Arrays of constants that counters index: each word is an index into the constants, or `None`
+    /// if it is never written.
     pub tables: Vec<Vec<Option<u32>>>,
     /// Its blocks and loops in order.
     pub items: Vec<Item>,

@@ -1,4 +1,5 @@
-//! A function as assembly text for GNU as and for clang: System V, position independent, with call frame information.
+//! A function as assembly text for GNU as and for clang: System V, position independent, with call
+//! frame information.
 
 use std::fmt::Write;
 
@@ -27,7 +28,8 @@ const GENERAL: [[&str; 4]; 16] = [
 ];
 /// The registers in which the caller passes pointers.
 const ARGUMENTS: [&str; 6] = ["rdi", "rsi", "rdx", "rcx", "r8", "r9"];
-/// Further registers for addresses where values are vectors; `r11` loads the addresses that have none.
+/// Further registers for addresses where values are vectors; `r11` loads the
+/// addresses that have none.
 const ADDRESSES: [&str; 7] = ["rax", "r10", "rbx", "r12", "r13", "r14", "r15"];
 const SAVED: [&str; 6] = ["rbp", "rbx", "r12", "r13", "r14", "r15"];
 
@@ -55,8 +57,17 @@ struct Text<'a> {
 
 /// The text of a function whose blocks are planned, in the order of the items.
 pub fn text(function: &Function, plans: &[Plan], target: &Target) -> String {
-    let mut text =
-        Text { function, target, out: String::new(), addresses: Vec::new(), slots: 0, n_slots: 0, n_labels: 0, n_blocks: 0, counters: 0 };
+    let mut text = Text {
+        function,
+        target,
+        out: String::new(),
+        addresses: Vec::new(),
+        slots: 0,
+        n_slots: 0,
+        n_labels: 0,
+        n_blocks: 0,
+        counters: 0,
+    };
     text.places();
     text.start_addresses();
     text.items(&function.items, plans, 0);
@@ -76,7 +87,8 @@ impl Text<'_> {
         self.function.word_bytes.max(4)
     }
 
-    /// Gives addresses their registers or places, and lays out the frame: arrays, addresses, counters, spill slots.
+    /// Gives addresses their registers or places, and lays out the frame: arrays,
+    /// addresses, counters, spill slots.
     fn places(&mut self) {
         let mut at = (self.function.frame_bytes + 7) & !7;
         let mut spare = ADDRESSES.iter();
@@ -85,7 +97,11 @@ impl Text<'_> {
                 Base::Pointer(k) if address.terms.is_empty() => ARGUMENTS.get(k as usize).copied(),
                 _ => None,
             };
-            let register = if idx as u32 == FRAME || !self.is_vector() { None } else { own.or_else(|| spare.next().copied()) };
+            let register = if idx as u32 == FRAME || !self.is_vector() {
+                None
+            } else {
+                own.or_else(|| spare.next().copied())
+            };
             self.addresses.push(register.map_or(Kept::Frame(at), Kept::Register));
             at += if register.is_none() { 8 } else { 0 };
         }
@@ -105,7 +121,11 @@ impl Text<'_> {
         if !self.is_vector() {
             return SAVED.to_vec();
         }
-        let is_used = |name: &&str| self.addresses.iter().any(|it| matches!(it, Kept::Register(own) if own == name));
+        let is_used = |name: &&str| {
+            self.addresses
+                .iter()
+                .any(|address| matches!(address, Kept::Register(own) if own == name))
+        };
         SAVED[1..].iter().filter(|name| is_used(name)).copied().collect()
     }
 
@@ -119,14 +139,20 @@ impl Text<'_> {
                 },
                 Base::Table(id) => ("lea", format!("[rip + .L{}_t{id}]", self.function.name)),
                 Base::Frame(at) => ("lea", format!("[rsp + {at}]")),
-                Base::Buffer(pair, is_written) => {
-                    ("lea", format!("[rsp + {}]", self.function.pairs[pair as usize][usize::from(is_written)]))
-                }
+                Base::Buffer(pair, is_written) => (
+                    "lea",
+                    format!(
+                        "[rsp + {}]",
+                        self.function.pairs[pair as usize][usize::from(is_written)]
+                    ),
+                ),
             };
             match kept {
                 Kept::Register(name) if name == from => {}
                 Kept::Register(name) => self.line(&format!("{what} {name}, {from}")),
-                Kept::Frame(at) if ARGUMENTS.contains(&from.as_str()) => self.line(&format!("mov qword ptr [rsp + {at}], {from}")),
+                Kept::Frame(at) if ARGUMENTS.contains(&from.as_str()) => {
+                    self.line(&format!("mov qword ptr [rsp + {at}], {from}"))
+                }
                 Kept::Frame(at) => {
                     self.line(&format!("{what} r11, {from}"));
                     self.line(&format!("mov qword ptr [rsp + {at}], r11"));
@@ -156,7 +182,8 @@ impl Text<'_> {
     fn block(&mut self, plans: &[Plan]) {
         let plan = &plans[self.n_blocks];
         self.n_blocks += 1;
-        let mut allocator = Allocator::new(plan.block, &self.function.constants, self.target.registers);
+        let mut allocator =
+            Allocator::new(plan.block, &self.function.constants, self.target.registers);
         let n_slots = allocator.run(&plan.order, &plan.header, plan.buffer, self);
         self.n_slots = self.n_slots.max(n_slots);
     }
@@ -164,7 +191,9 @@ impl Text<'_> {
     fn kept_loop(&mut self, it: &Loop, plans: &[Plan], depth: i32) {
         let counter = format!("dword ptr [rsp + {}]", self.counters + 8 * (1 + depth));
         self.line(&format!("mov {counter}, {}", it.n));
-        let plan = (it.body.len() == 1).then(|| &plans[self.n_blocks]).filter(|plan| !plan.block.carried.is_empty());
+        let plan = (it.body.len() == 1)
+            .then(|| &plans[self.n_blocks])
+            .filter(|plan| !plan.block.carried.is_empty());
         if let Some(plan) = plan {
             self.carried(plan, it, true);
         }
@@ -209,14 +238,17 @@ impl Text<'_> {
     }
 
     fn buffer(&self, pair: u32, is_written: bool) -> u32 {
-        let is_it = |it: &super::steps::Address| it.base == Base::Buffer(pair, is_written);
+        let is_it =
+            |address: &super::steps::Address| address.base == Base::Buffer(pair, is_written);
         self.function.addresses.iter().position(is_it).expect("buffers have addresses") as u32
     }
 
     /// Moves the addresses that the loop's counter moves.
     fn advance(&mut self, it: &Loop, times: i64) {
         for (idx, address) in self.function.addresses.iter().enumerate() {
-            let Some((_, bytes)) = address.terms.iter().find(|(id, _)| *id == it.id) else { continue };
+            let Some((_, bytes)) = address.terms.iter().find(|(id, _)| *id == it.id) else {
+                continue;
+            };
             let by = bytes * times;
             match self.addresses[idx] {
                 Kept::Register(name) => self.line(&format!("add {name}, {by}")),
@@ -226,7 +258,8 @@ impl Text<'_> {
     }
 
     fn exchange(&mut self, pair: u32) {
-        let kept = [self.buffer(pair, false), self.buffer(pair, true)].map(|it| self.addresses[it as usize]);
+        let kept = [self.buffer(pair, false), self.buffer(pair, true)]
+            .map(|it| self.addresses[it as usize]);
         let name = |kept: Kept| match kept {
             Kept::Register(name) => name.to_string(),
             Kept::Frame(at) => format!("qword ptr [rsp + {at}]"),
@@ -248,8 +281,9 @@ impl Text<'_> {
     fn whole(mut self) -> String {
         let name = &self.function.name;
         let (bytes, saved) = (self.bytes_of_frame(), self.saved());
-        let mut out =
-            format!("\t.text\n\t.p2align 5\n\t.globl {name}\n\t.hidden {name}\n\t.type {name}, @function\n{name}:\n\t.cfi_startproc\n");
+        let mut out = format!(
+            "\t.text\n\t.p2align 5\n\t.globl {name}\n\t.hidden {name}\n\t.type {name}, @function\n{name}:\n\t.cfi_startproc\n"
+        );
         let is_vector = self.is_vector();
         let mut frame = 8;
         let mut push = |out: &mut String, name: &str, is_moving: bool| {
@@ -276,7 +310,8 @@ impl Text<'_> {
         if is_vector {
             let _ = writeln!(out, "\tvzeroupper\n\tlea rsp, [rbp - {}]", 8 * saved.len());
         } else {
-            let _ = writeln!(out, "\tadd rsp, {bytes}\n\t.cfi_def_cfa_offset {}", 8 * saved.len() + 8);
+            let _ =
+                writeln!(out, "\tadd rsp, {bytes}\n\t.cfi_def_cfa_offset {}", 8 * saved.len() + 8);
         }
         let mut left = 8 * saved.len() + 8;
         for name in saved.iter().rev() {
@@ -343,14 +378,21 @@ impl Text<'_> {
 
     /// A memory operand or register; addresses that have no register are read first.
     fn place(&mut self, place: Place) -> String {
-        let pointer = if self.is_vector() { "" } else { ["qword ptr ", "dword ptr "][self.width()] };
+        let pointer =
+            if self.is_vector() { "" } else { ["qword ptr ", "dword ptr "][self.width()] };
         match place {
             Place::Register(number) => self.register(number, self.width()),
             Place::Immediate(value) => value.to_string(),
-            Place::Slot(slot) => format!("{pointer}[rsp + {}]", self.slots + slot as i32 * self.slot_bytes()),
+            Place::Slot(slot) => {
+                format!("{pointer}[rsp + {}]", self.slots + slot as i32 * self.slot_bytes())
+            }
             Place::Constant(id) => format!("{pointer}[rip + .L{}_c{id}]", self.function.name),
-            Place::Based(register, offset) => format!("{pointer}[{} + {offset}]", GENERAL[register as usize][0]),
-            Place::Memory(memory) if memory.address == FRAME => format!("{pointer}[rsp + {}]", memory.offset),
+            Place::Based(register, offset) => {
+                format!("{pointer}[{} + {offset}]", GENERAL[register as usize][0])
+            }
+            Place::Memory(memory) if memory.address == FRAME => {
+                format!("{pointer}[rsp + {}]", memory.offset)
+            }
             Place::Memory(memory) => match self.addresses[memory.address as usize] {
                 Kept::Register(name) => format!("{pointer}[{name} + {}]", memory.offset),
                 Kept::Frame(at) => {
@@ -392,7 +434,7 @@ impl Text<'_> {
     }
 
     fn operate_general(&mut self, step: &Step, kind: Kind, dst: u8, args: &[Place]) {
-        let texts: Vec<String> = args.iter().map(|it| self.place(*it)).collect();
+        let texts: Vec<String> = args.iter().map(|arg| self.place(*arg)).collect();
         let name = self.register(dst, self.width());
         let b = texts.get(1).map_or("", String::as_str);
         let narrow = match step.lane {
@@ -431,8 +473,16 @@ impl Text<'_> {
                 widen(self, "movsx");
                 format!("sar {name}, {n}")
             }
-            Kind::Rotl(n) => format!("rol {}, {n}", narrow.map_or(name.clone(), |width| self.register(dst, width))),
-            Kind::AndNot | Kind::Ternary(_) | Kind::Bytes | Kind::Swap | Kind::Store(_) | Kind::Keep(_) => {
+            Kind::Rotl(n) => format!(
+                "rol {}, {n}",
+                narrow.map_or(name.clone(), |width| self.register(dst, width))
+            ),
+            Kind::AndNot
+            | Kind::Ternary(_)
+            | Kind::Bytes
+            | Kind::Swap
+            | Kind::Store(_)
+            | Kind::Keep(_) => {
                 panic!("no operation of general registers")
             }
         };
@@ -459,7 +509,7 @@ impl Text<'_> {
 impl Sink for Text<'_> {
     fn operate(&mut self, step: &Step, kind: Kind, dst: u8, args: &[Place]) {
         if self.is_vector() {
-            let texts: Vec<String> = args.iter().map(|it| self.place(*it)).collect();
+            let texts: Vec<String> = args.iter().map(|arg| self.place(*arg)).collect();
             let name = self.register(dst, 0);
             self.operate_vector(step, kind, &name, &texts);
         } else {
@@ -472,10 +522,14 @@ impl Sink for Text<'_> {
         let name = self.register(dst, self.width());
         let line = match place {
             Place::Immediate(0) => format!("xor {0}, {0}", GENERAL[dst as usize][1]),
-            _ if self.is_vector() && self.function.word_bytes == 64 => format!("vmovdqu64 {name}, {from}"),
+            _ if self.is_vector() && self.function.word_bytes == 64 => {
+                format!("vmovdqu64 {name}, {from}")
+            }
             _ if self.is_vector() => format!("vmovdqu {name}, {from}"),
             _ => match self.narrow(place) {
-                Some((pointer, _)) => format!("movzx {name}, {}", from.replace("dword ptr ", pointer)),
+                Some((pointer, _)) => {
+                    format!("movzx {name}, {}", from.replace("dword ptr ", pointer))
+                }
                 None => format!("mov {name}, {from}"),
             },
         };
@@ -486,16 +540,22 @@ impl Sink for Text<'_> {
         let to = self.place(place);
         let name = self.register(src, self.width());
         let line = match self.narrow(place) {
-            _ if self.is_vector() && self.function.word_bytes == 64 => format!("vmovdqu64 {to}, {name}"),
+            _ if self.is_vector() && self.function.word_bytes == 64 => {
+                format!("vmovdqu64 {to}, {name}")
+            }
             _ if self.is_vector() => format!("vmovdqu {to}, {name}"),
-            Some((pointer, width)) => format!("mov {}, {}", to.replace("dword ptr ", pointer), self.register(src, width)),
+            Some((pointer, width)) => {
+                format!("mov {}, {}", to.replace("dword ptr ", pointer), self.register(src, width))
+            }
             None => format!("mov {to}, {name}"),
         };
         self.line(&line);
     }
 
     fn load_address(&mut self, dst: u8, address: u32) {
-        let Kept::Frame(at) = self.addresses[address as usize] else { panic!("addresses have registers of their own beside vectors") };
+        let Kept::Frame(at) = self.addresses[address as usize] else {
+            panic!("addresses have registers of their own beside vectors")
+        };
         self.line(&format!("mov {}, qword ptr [rsp + {at}]", GENERAL[dst as usize][0]));
     }
 
@@ -511,5 +571,9 @@ impl Sink for Text<'_> {
 }
 
 fn depth(items: &[Item]) -> i32 {
-    items.iter().map(|it| if let Item::Loop(it) = it { 1 + depth(&it.body) } else { 0 }).max().unwrap_or(0)
+    items
+        .iter()
+        .map(|item| if let Item::Loop(item) = item { 1 + depth(&item.body) } else { 0 })
+        .max()
+        .unwrap_or(0)
 }

@@ -1,18 +1,21 @@
-//! Starting orders for several batches of blocks in one function: some steps of one batch, then as many of the next.
+//! Starting orders for several batches of blocks in one function: some steps of one batch, then as
+//! many of the next.
 //!
-//! Statement by statement, as the `interleave` pass leaves them, two batches want twice the registers, and where those do not suffice each
-//! step spills. One after the other they want no more registers than one, and the chains of one batch leave units idle. In turns of some
-//! dozens of steps the registers belong to one batch at a time, while the core, which looks a few hundred instructions ahead, works on
-//! both: ChaCha20 on AVX2, whose 16 words fill the registers, goes from 0.72 to 0.60 cycles a byte
-//! (`experiments/cipher-tune/best.json`).
+//! Statement by statement, as the `interleave` pass leaves them, two batches want twice the
+//! registers, and where those do not suffice each step spills. One after the other they want no
+//! more registers than one, and the chains of one batch leave units idle. In turns of some dozens
+//! of steps the registers belong to one batch at a time, while the core, which looks a few hundred
+//! instructions ahead, works on both: ChaCha20 on AVX2, whose 16 words fill the registers, goes
+//! from 0.72 to 0.60 cycles a byte (`experiments/cipher-tune/best.json`).
 
 use crate::passes::schedule_depth::Graph;
 
 /// Steps of a turn. Short ones spill more, long ones leave less to the core's window.
 const TURNS: [usize; 6] = [16, 32, 48, 64, 96, 128];
 
-/// The steps of each of `n_batches`, in the order of the text; empty if there is one, or if the block is not made of so many equal parts that
-/// share no step. (The columns of a cipher's round are such parts, too, and no batches.)
+/// The steps of each of `n_batches`, in the order of the text; empty if there is one, or if the
+/// block is not made of so many equal parts that share no step. (The columns of a cipher's round
+/// are such parts, too, and no batches.)
 pub fn batches(graph: &Graph, n_batches: u32) -> Vec<Vec<u32>> {
     const NONE: u32 = u32::MAX;
     let n = graph.needs.len();
@@ -38,7 +41,7 @@ pub fn batches(graph: &Graph, n_batches: u32) -> Vec<Vec<u32>> {
         members.sort_unstable();
         parts.push(members);
     }
-    let is_equal = parts.windows(2).all(|it| it[0].len() == it[1].len());
+    let is_equal = parts.windows(2).all(|window| window[0].len() == window[1].len());
     if n_batches > 1 && is_equal && parts.len() == n_batches as usize { parts } else { Vec::new() }
 }
 
@@ -47,7 +50,11 @@ pub fn orders(batches: &[Vec<u32>]) -> Vec<Vec<u32>> {
     let Some(first) = batches.first() else { return Vec::new() };
     let of_length = |length: usize| {
         let begins = (0..first.len()).step_by(length);
-        begins.flat_map(|from| batches.iter().flat_map(move |it| it.iter().skip(from).take(length).copied())).collect()
+        begins
+            .flat_map(|from| {
+                batches.iter().flat_map(move |batch| batch.iter().skip(from).take(length).copied())
+            })
+            .collect()
     };
     TURNS.into_iter().filter(|length| *length < first.len()).map(of_length).collect()
 }
@@ -62,7 +69,7 @@ mod tests {
         let mut last = vec![None; lengths.len()];
         let mut needs = Vec::new();
         for k in 0..n_max {
-            for chain in (0..lengths.len()).filter(|it| k < lengths[*it]) {
+            for chain in (0..lengths.len()).filter(|idx| k < lengths[*idx]) {
                 let at = needs.len() as u32;
                 needs.push(last[chain].replace(at).into_iter().collect());
             }
@@ -82,14 +89,18 @@ mod tests {
         for order in orders {
             let mut place = vec![0; order.len()];
             order.iter().enumerate().for_each(|(at, step)| place[*step as usize] = at);
-            let is_legal = |step: usize| graph.needs[step].iter().all(|it| place[*it as usize] < place[step]);
+            let is_legal = |step: usize| {
+                graph.needs[step].iter().all(|need| place[*need as usize] < place[step])
+            };
             assert!(order.len() == 120 && (0..120).all(is_legal), "{order:?}");
         }
     }
 
     #[test]
     fn one_batch_parts_that_differ_or_are_of_another_number_and_short_ones_are_left_alone() {
-        for (lengths, n) in [(&[80][..], 1), (&[40, 41], 2), (&[20; 4], 1), (&[20; 4], 2), (&[16; 2], 2)] {
+        for (lengths, n) in
+            [(&[80][..], 1), (&[40, 41], 2), (&[20; 4], 1), (&[20; 4], 2), (&[16; 2], 2)]
+        {
             assert!(orders(&batches(&chains(lengths), n)).is_empty(), "{lengths:?} {n}");
         }
     }

@@ -7,9 +7,7 @@ use super::{BitOrder, Effort, bdd_baseline, synthesise};
 /// The gate counts of one S-box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SboxCounts {
-    /// From [`synthesise`].
     pub ours: usize,
-    /// From [`bdd_baseline`].
     pub bdd: usize,
 }
 

@@ -13,7 +13,9 @@ pub(super) fn emit(net: &Network) -> Circuit {
     let live = net.live();
     let turned = choose_nots(net, &live);
     let plan = Plan::new(net, &live, &turned);
-    let mut out = Emitter { circuit: Circuit { n_inputs: net.n_inputs, gates: Vec::new(), outputs: Vec::new() } };
+    let mut out = Emitter {
+        circuit: Circuit { n_inputs: net.n_inputs, gates: Vec::new(), outputs: Vec::new() },
+    };
     // For each node the wire that its readers use, and the wire before its `not`, if it has one.
     let mut wires: Vec<(Wire, Option<Wire>)> = vec![(0, None); live.len()];
     for node in 1..live.len() {

@@ -28,15 +28,10 @@ pub type Wire = u32;
 /// One operation of a circuit. It reads wires that come before its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Gate {
-    /// `a & b`
     And(Wire, Wire),
-    /// `a | b`
     Or(Wire, Wire),
-    /// `a ^ b`
     Xor(Wire, Wire),
-    /// `a & !b`
     AndNot(Wire, Wire),
-    /// `!a`
     Not(Wire),
     /// All zeros; costs nothing.
     Zero,
@@ -101,8 +96,7 @@ impl fmt::Display for Origin {
 
 /// A circuit for `table`, whose entry `v` is the output for input value `v`.
 ///
-/// # Panics
-/// When the table does not have `2^n_inputs` entries of at most `n_outputs` bits, or when
+/// Panics: when the table does not have `2^n_inputs` entries of at most `n_outputs` bits, or when
 /// there are more than [`N_INPUTS_MAX`] inputs or 64 outputs.
 pub fn circuit_for(table: &[u64], n_inputs: u32, n_outputs: u32, order: BitOrder) -> Found {
     synth::check_table(table, n_inputs, n_outputs);
@@ -162,8 +156,7 @@ impl Circuit {
 
     /// Checks that every gate reads earlier wires only and that every output exists.
     ///
-    /// # Panics
-    /// If it finds one that does not.
+    /// Panics: if it finds one that does not.
     pub fn verify(&self) {
         for (wire, gate) in (self.n_inputs..).zip(&self.gates) {
             for read in gate.reads().into_iter().flatten() {
@@ -191,7 +184,9 @@ impl Gate {
     /// The wires it reads.
     pub fn reads(&self) -> [Option<Wire>; 2] {
         match *self {
-            Gate::And(a, b) | Gate::Or(a, b) | Gate::Xor(a, b) | Gate::AndNot(a, b) => [Some(a), Some(b)],
+            Gate::And(a, b) | Gate::Or(a, b) | Gate::Xor(a, b) | Gate::AndNot(a, b) => {
+                [Some(a), Some(b)]
+            }
             Gate::Not(a) => [Some(a), None],
             Gate::Zero | Gate::One => [None, None],
         }
@@ -211,7 +206,6 @@ impl Gate {
 }
 
 impl BitOrder {
-    /// The other order.
     pub fn opposite(self) -> BitOrder {
         match self {
             BitOrder::MsbFirst => BitOrder::LsbFirst,

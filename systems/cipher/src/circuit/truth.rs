@@ -28,7 +28,8 @@ pub(super) fn of_input<const W: usize>(input: u32) -> Truth<W> {
 pub(super) fn columns(table: &[u64], n_outputs: u32, order: BitOrder) -> Vec<Vec<bool>> {
     let n_inputs = table.len().trailing_zeros();
     let entry_at = |minterm: usize| {
-        let index = (0..n_inputs).fold(0, |index, wire| index | (minterm >> wire & 1) << order.position(wire, n_inputs));
+        let index = (0..n_inputs)
+            .fold(0, |index, wire| index | (minterm >> wire & 1) << order.position(wire, n_inputs));
         table[index]
     };
     let entries: Vec<u64> = (0..table.len()).map(entry_at).collect();
@@ -41,7 +42,11 @@ pub(super) fn columns(table: &[u64], n_outputs: u32, order: BitOrder) -> Vec<Vec
 
 /// Packs one column, repeating it to fill all words.
 pub(super) fn pack<const W: usize>(column: &[bool]) -> Truth<W> {
-    std::array::from_fn(|word| (0..64).fold(0, |bits, lane| bits | u64::from(column[(64 * word + lane) % column.len()]) << lane))
+    std::array::from_fn(|word| {
+        (0..64).fold(0, |bits, lane| {
+            bits | u64::from(column[(64 * word + lane) % column.len()]) << lane
+        })
+    })
 }
 
 pub(super) fn and<const W: usize>(a: &Truth<W>, b: &Truth<W>) -> Truth<W> {

@@ -1,4 +1,5 @@
-//! What one call of a function executes: each instruction as often as it ran, and where its operands in memory lay.
+//! What one call of a function executes: each instruction as often as it ran, and where its
+//! operands in memory lay.
 
 use iced_x86::Instruction;
 use serde::Serialize;
@@ -8,12 +9,12 @@ use serde::Serialize;
 pub struct Executed {
     /// By address, with the number of times. A repeated string instruction counts once.
     pub instructions: Vec<(Instruction, u64)>,
-    /// Operands in memory.
     pub operands: Operands,
 }
 
-/// Executed instructions that read or write memory, by the address that they had, whichever register it came from. Pushes, pops,
-/// calls, string instructions and addresses that are only worked out are not counted.
+/// Executed instructions that read or write memory, by the address that they had, whichever
+/// register it came from. Pushes, pops, calls, string instructions and addresses that are only
+/// worked out are not counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Operands {
     /// In the stack frames of the function and of what it calls.
@@ -25,8 +26,7 @@ pub struct Operands {
 }
 
 impl Executed {
-    /// All instructions.
     pub fn n_instructions(&self) -> u64 {
-        self.instructions.iter().map(|it| it.1).sum()
+        self.instructions.iter().map(|instruction| instruction.1).sum()
     }
 }

@@ -6,9 +6,10 @@
 //!   ...                                112 stores before, 112 reads behind, 2016 operands in a call
 //! ```
 //!
-//! That holds for code that executes each equation once, one iteration after the other, and keeps in its frame what has no register.
-//! Nothing is said of what iterations need inside, so the number is far below what rounds with long S-boxes need. For general
-//! registers there is none: one instruction reads and writes an operand there, and C compilers put two words into a vector.
+//! That holds for code that executes each equation once, one iteration after the other, and keeps
+//! in its frame what has no register. Nothing is said of what iterations need inside, so the number
+//! is far below what rounds with long S-boxes need. For general registers there is none: one
+//! instruction reads and writes an operand there, and C compilers put two words into a vector.
 
 use machine::Kind;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -55,7 +56,8 @@ fn level(program: &Program, stmts: &[Stmt], times: u64, least: &mut Least) {
                 let words = handed_on(it);
                 least.words = least.words.max(words);
                 let borders = times * u64::from(it.n.saturating_sub(1));
-                // A word of a loop inside may be counted there already, as stored; it is read again here.
+                // A word of a loop inside may be counted there already, as stored; it is read again
+                // here.
                 let operands = if least.frame == before { 2 } else { 1 };
                 least.frame += borders * operands * words.saturating_sub(least.registers);
             }
@@ -64,8 +66,8 @@ fn level(program: &Program, stmts: &[Stmt], times: u64, least: &mut Least) {
     }
 }
 
-/// Different words that an equation of one iteration makes and an equation of the next one reads. A word that is only handed on again
-/// may stay where it is.
+/// Different words that an equation of one iteration makes and an equation of the next one reads. A
+/// word that is only handed on again may stay where it is.
 fn handed_on(it: &Loop) -> u64 {
     let mut iteration = Iteration::default();
     for carried in &it.carried {
@@ -74,7 +76,8 @@ fn handed_on(it: &Loop) -> u64 {
     }
     iteration.run(&it.body, &mut FxHashMap::from_iter([(it.id, 0)]));
     let next = it.carried.iter().enumerate().filter(|(k, _)| iteration.read.contains(&(*k as u32)));
-    let words = next.filter_map(|(_, carried)| iteration.word(&carried.next, &FxHashMap::default()));
+    let words =
+        next.filter_map(|(_, carried)| iteration.word(&carried.next, &FxHashMap::default()));
     words.filter(|word| iteration.made.contains(word)).collect::<FxHashSet<u32>>().len() as u64
 }
 
@@ -101,7 +104,11 @@ impl Iteration {
     }
 
     fn word(&self, operand: &Operand, counters: &FxHashMap<LoopId, i64>) -> Option<u32> {
-        if let Operand::Ref(at) = operand { self.places.get(&Iteration::place(at, counters)).copied() } else { None }
+        if let Operand::Ref(at) = operand {
+            self.places.get(&Iteration::place(at, counters)).copied()
+        } else {
+            None
+        }
     }
 
     /// Puts a word into a place, or takes away what was there.
@@ -116,7 +123,8 @@ impl Iteration {
         for stmt in stmts {
             match stmt {
                 Stmt::Eq(eq) => {
-                    let words: Vec<Option<u32>> = eq.args.iter().map(|arg| self.word(arg, counters)).collect();
+                    let words: Vec<Option<u32>> =
+                        eq.args.iter().map(|arg| self.word(arg, counters)).collect();
                     let word = if eq.op == Op::Copy {
                         words[0]
                     } else {
@@ -128,17 +136,30 @@ impl Iteration {
                     self.put(Iteration::place(&eq.dst, counters), word);
                 }
                 // What is called may make words or only move them.
-                Stmt::Call(call) => call.dsts.iter().for_each(|dst| self.put(Iteration::place(dst, counters), None)),
+                Stmt::Call(call) => {
+                    call.dsts.iter().for_each(|dst| self.put(Iteration::place(dst, counters), None))
+                }
                 Stmt::Loop(it) => {
                     let hand = |iteration: &mut Iteration, words: Vec<Option<u32>>| {
-                        it.carried.iter().zip(words).for_each(|(carried, word)| iteration.put((carried.var, 0), word));
+                        it.carried
+                            .iter()
+                            .zip(words)
+                            .for_each(|(carried, word)| iteration.put((carried.var, 0), word));
                     };
-                    let first = it.carried.iter().map(|carried| self.word(&carried.init, counters)).collect();
+                    let first = it
+                        .carried
+                        .iter()
+                        .map(|carried| self.word(&carried.init, counters))
+                        .collect();
                     hand(self, first);
                     for k in 0..it.n {
                         counters.insert(it.id, k.into());
                         self.run(&it.body, counters);
-                        let next = it.carried.iter().map(|carried| self.word(&carried.next, counters)).collect();
+                        let next = it
+                            .carried
+                            .iter()
+                            .map(|carried| self.word(&carried.next, counters))
+                            .collect();
                         hand(self, next);
                     }
                     counters.remove(&it.id);
@@ -175,7 +196,10 @@ mod tests {
     #[test]
     fn words_beyond_the_registers_are_stored_and_read_at_each_border() {
         // 20 words, 16 registers: four stores and four reads at each of nine borders.
-        assert_eq!(of(MIXED, Arch::Avx2), Some(Least { frame: 9 * 2 * 4, words: 20, registers: 16 }));
+        assert_eq!(
+            of(MIXED, Arch::Avx2),
+            Some(Least { frame: 9 * 2 * 4, words: 20, registers: 16 })
+        );
     }
 
     #[test]
@@ -192,7 +216,10 @@ mod tests {
 
     #[test]
     fn words_are_followed_through_loops_inside_and_through_copies() {
-        assert_eq!(of(INSIDE, Arch::Avx2), Some(Least { frame: 9 * 2 * 4, words: 20, registers: 16 }));
+        assert_eq!(
+            of(INSIDE, Arch::Avx2),
+            Some(Least { frame: 9 * 2 * 4, words: 20, registers: 16 })
+        );
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Door: counts the instructions of a built program: those that a call executes, and those that touch memory.
+//! Door: counts the instructions of a built program: those that a call executes, and those that
+//! touch memory.
 //!
 //! Both look at `run`, the function around the entry that the harness makes, by its symbol. A
 //! call is counted by single-stepping it in a child process, which works for every instruction
@@ -10,7 +11,9 @@ use std::path::Path;
 
 use iced_x86::{Decoder, DecoderOptions, Instruction, Mnemonic, OpKind, Register};
 use measure::tool::ToolError;
-use object::{Architecture, Object, ObjectSection, ObjectSymbol, SectionIndex, SectionKind, SymbolKind};
+use object::{
+    Architecture, Object, ObjectSection, ObjectSymbol, SectionIndex, SectionKind, SymbolKind,
+};
 
 use crate::emit_c::Arch;
 
@@ -32,8 +35,8 @@ pub struct StackCount {
     /// frame pointer where the function has one. Pushes, pops, calls and addresses that another
     /// register holds are not counted.
     pub stack_operands: u64,
-    /// Instructions that read or write memory at any address, those on the stack among them; pushes, pops, calls, and addresses
-    /// that are only worked out are not counted.
+    /// Instructions that read or write memory at any address, those on the stack among them;
+    /// pushes, pops, calls, and addresses that are only worked out are not counted.
     pub memory_operands: u64,
 }
 
@@ -46,7 +49,11 @@ pub fn executed(program: &Path, arch: Arch) -> Result<Executed, ToolError> {
         return Err(failed("single-step", program, format!("the processor has no {missing}")));
     }
     if arch.row().emulator.is_some() {
-        return Err(failed("single-step", program, "it runs under an emulator, which has no single steps"));
+        return Err(failed(
+            "single-step",
+            program,
+            "it runs under an emulator, which has no single steps",
+        ));
     }
     let data = read(program)?;
     let code = Code::new(program, &data)?;
@@ -56,7 +63,7 @@ pub fn executed(program: &Path, arch: Arch) -> Result<Executed, ToolError> {
 
 /// Instructions that one call of `run` executes.
 pub fn instructions(program: &Path, arch: Arch) -> Result<u64, ToolError> {
-    executed(program, arch).map(|it| it.n_instructions())
+    executed(program, arch).map(|executed| executed.n_instructions())
 }
 
 /// Counts, without running it, the instructions of `run` and of the functions of the same file
@@ -97,7 +104,6 @@ struct Code<'a> {
     file: object::File<'a>,
     /// Where execution starts, as the file says.
     entry: u64,
-    /// By address.
     functions: Vec<Function>,
 }
 
@@ -112,7 +118,8 @@ struct Function {
 
 impl<'a> Code<'a> {
     fn new(program: &'a Path, data: &'a [u8]) -> Result<Code<'a>, ToolError> {
-        let file = object::File::parse(data).map_err(|error| failed("read", program, error.to_string()))?;
+        let file = object::File::parse(data)
+            .map_err(|error| failed("read", program, error.to_string()))?;
         if file.architecture() != Architecture::X86_64 {
             return Err(failed("decode", program, "it is not x86-64 code"));
         }
@@ -121,7 +128,12 @@ impl<'a> Code<'a> {
             .filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.size() > 0)
             .filter_map(|symbol| {
                 let is_counted = symbol.name().is_ok_and(|name| name == COUNTED);
-                Some(Function { address: symbol.address(), size: symbol.size(), section: symbol.section_index()?, is_counted })
+                Some(Function {
+                    address: symbol.address(),
+                    size: symbol.size(),
+                    section: symbol.section_index()?,
+                    is_counted,
+                })
             })
             .collect();
         functions.sort_by_key(|function| (function.address, !function.is_counted));
@@ -133,15 +145,23 @@ impl<'a> Code<'a> {
         let mut found = self.functions.iter().filter(|function| function.is_counted);
         match (found.next(), found.next()) {
             (Some(function), None) => Ok(*function),
-            (None, _) => Err(failed("read", self.program, format!("it has no function `{COUNTED}`"))),
+            (None, _) => {
+                Err(failed("read", self.program, format!("it has no function `{COUNTED}`")))
+            }
             _ => Err(failed("read", self.program, format!("it has several functions `{COUNTED}`"))),
         }
     }
 
     /// Memory that is loaded and never written.
     fn constants(&self) -> Vec<Range<u64>> {
-        let is_constant = |it: &object::Section<'_, '_>| matches!(it.kind(), SectionKind::ReadOnlyData | SectionKind::ReadOnlyDataWithRel);
-        self.file.sections().filter(is_constant).map(|it| it.address()..it.address() + it.size()).collect()
+        let is_constant = |section: &object::Section<'_, '_>| {
+            matches!(section.kind(), SectionKind::ReadOnlyData | SectionKind::ReadOnlyDataWithRel)
+        };
+        self.file
+            .sections()
+            .filter(is_constant)
+            .map(|section| section.address()..section.address() + section.size())
+            .collect()
     }
 
     fn function_around(&self, address: u64) -> Option<Function> {
@@ -152,11 +172,21 @@ impl<'a> Code<'a> {
 
     fn decode(&self, function: Function) -> Result<Vec<Instruction>, ToolError> {
         let failed = |said: String| failed("decode", self.program, said);
-        let section = self.file.section_by_index(function.section).map_err(|error| failed(error.to_string()))?;
-        let bytes = section.data_range(function.address, function.size).map_err(|error| failed(error.to_string()))?;
-        let bytes = bytes.ok_or_else(|| failed(format!("the code at {:#x} is not in the file", function.address)))?;
-        let instructions: Vec<Instruction> = Decoder::with_ip(64, bytes, function.address, DecoderOptions::NONE).into_iter().collect();
-        match instructions.iter().find(|it| it.is_invalid()) {
+        let section = self
+            .file
+            .section_by_index(function.section)
+            .map_err(|error| failed(error.to_string()))?;
+        let bytes = section
+            .data_range(function.address, function.size)
+            .map_err(|error| failed(error.to_string()))?;
+        let bytes = bytes.ok_or_else(|| {
+            failed(format!("the code at {:#x} is not in the file", function.address))
+        })?;
+        let instructions: Vec<Instruction> =
+            Decoder::with_ip(64, bytes, function.address, DecoderOptions::NONE)
+                .into_iter()
+                .collect();
+        match instructions.iter().find(|instruction| instruction.is_invalid()) {
             Some(bad) => Err(failed(format!("there is no instruction at {:#x}", bad.ip()))),
             None => Ok(instructions),
         }
@@ -174,7 +204,8 @@ fn makes_frame(instruction: &Instruction) -> bool {
 }
 
 fn touches_memory(it: &Instruction) -> bool {
-    !matches!(it.mnemonic(), Mnemonic::Lea | Mnemonic::Nop) && it.op_kinds().any(|kind| kind == OpKind::Memory)
+    !matches!(it.mnemonic(), Mnemonic::Lea | Mnemonic::Nop)
+        && it.op_kinds().any(|kind| kind == OpKind::Memory)
 }
 
 fn touches_stack(instruction: &Instruction, with_frame: bool) -> bool {
@@ -193,7 +224,12 @@ mod step {
     use super::executed::Executed;
     use super::{Path, Range, ToolError, failed};
 
-    pub fn second_call(program: &Path, _: u64, _: u64, _: &[Range<u64>]) -> Result<Executed, ToolError> {
+    pub fn second_call(
+        program: &Path,
+        _: u64,
+        _: u64,
+        _: &[Range<u64>],
+    ) -> Result<Executed, ToolError> {
         Err(failed("single-step", program, "this works on Linux for x86-64 only"))
     }
 }
@@ -201,12 +237,18 @@ mod step {
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod step;
 
-/// Whether a test can step programs of this target here. Tells the test run what this machine lacks.
+/// Whether a test can step programs of this target here. Tells the test run
+/// what this machine lacks.
 #[cfg(test)]
 pub(crate) fn can_step(test: &str, tools: &[&str], arch: Arch) -> bool {
-    let no_tool = tools.iter().find(|name| measure::tool::find(name).is_none()).map(|name| format!("{name} is missing"));
-    let no_feature = crate::native::missing_feature(arch).map(|name| format!("the processor has no {name}"));
-    let no_trace = cfg!(not(all(target_os = "linux", target_arch = "x86_64"))).then(|| "single steps need Linux on x86-64".to_owned());
+    let no_tool = tools
+        .iter()
+        .find(|name| measure::tool::find(name).is_none())
+        .map(|name| format!("{name} is missing"));
+    let no_feature =
+        crate::native::missing_feature(arch).map(|name| format!("the processor has no {name}"));
+    let no_trace = cfg!(not(all(target_os = "linux", target_arch = "x86_64")))
+        .then(|| "single steps need Linux on x86-64".to_owned());
     let Some(why) = no_tool.or(no_feature).or(no_trace) else { return true };
     testkit::skipped(&format!("{test}: {why}"));
     false
@@ -235,7 +277,11 @@ mod tests {
     /// A program whose `run` is the given assembly.
     fn assembled(folder: &Path, run: &str, helper: &str) -> PathBuf {
         let (text, program) = (folder.join("program.c"), folder.join("program"));
-        let function = |name: &str, body: &str| format!("__asm__(\".type {name}, @function; {name}: {body}; .size {name}, . - {name}\");");
+        let function = |name: &str, body: &str| {
+            format!(
+                "__asm__(\".type {name}, @function; {name}: {body}; .size {name}, . - {name}\");"
+            )
+        };
         let source = format!(
             "char bytes[64];
              const long fixed = 7;
@@ -253,9 +299,13 @@ mod tests {
             function("run", run),
         );
         std::fs::write(&text, source).expect("a scratch file");
-        tool::run(Command::new("gcc").args(["-O1", "-w", "-o"]).arg(&program).arg(&text), &[], LIMIT)
-            .and_then(tool::Ran::ok)
-            .unwrap_or_else(|error| panic!("{error}"));
+        tool::run(
+            Command::new("gcc").args(["-O1", "-w", "-o"]).arg(&program).arg(&text),
+            &[],
+            LIMIT,
+        )
+        .and_then(tool::Ran::ok)
+        .unwrap_or_else(|error| panic!("{error}"));
         program
     }
 
@@ -265,7 +315,11 @@ mod tests {
         }
         let folder = tempfile::tempdir().expect("a scratch folder");
         let program = assembled(folder.path(), run, helper);
-        assert_eq!(instructions(&program, Arch::X86_64).unwrap_or_else(|error| panic!("{error}")), executed, "{run}");
+        assert_eq!(
+            instructions(&program, Arch::X86_64).unwrap_or_else(|error| panic!("{error}")),
+            executed,
+            "{run}"
+        );
         let counted = stack_operands(&program).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!((counted.instructions, counted.stack_operands), (standing, on_stack), "{run}");
         assert!(counted.memory_operands >= on_stack, "{run}: {counted:?}");
@@ -277,12 +331,21 @@ mod tests {
             return;
         }
         for (run, of_memory, on_stack) in [
-            ("lea bytes(%rip), %rax; mov (%rax), %rcx; add %rcx, 8(%rax); mov %rcx, -8(%rsp); ret", 3, 1),
+            (
+                "lea bytes(%rip), %rax; mov (%rax), %rcx; add %rcx, 8(%rax); mov %rcx, -8(%rsp); ret",
+                3,
+                1,
+            ),
             ("lea bytes(%rip), %rax; lea 8(%rax), %rdi; xor %eax, %eax; ret", 0, 0),
         ] {
             let folder = tempfile::tempdir().expect("a scratch folder");
-            let counted = stack_operands(&assembled(folder.path(), run, "ret")).unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!((counted.memory_operands, counted.stack_operands), (of_memory, on_stack), "{run}");
+            let counted = stack_operands(&assembled(folder.path(), run, "ret"))
+                .unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(
+                (counted.memory_operands, counted.stack_operands),
+                (of_memory, on_stack),
+                "{run}"
+            );
         }
     }
 
@@ -292,18 +355,23 @@ mod tests {
             return;
         }
         for (run, operands) in [
-            // A buffer of the frame behind another register, three times; the caller's array and a constant once.
+            // A buffer of the frame behind another register, three times; the caller's array and a
+            // constant once.
             (
                 "lea -64(%rsp), %rax; mov $3, %ecx; 1: mov %rdx, (%rax); add $8, %rax; dec %ecx; jnz 1b; \
                  lea bytes(%rip), %rdi; mov (%rdi), %rdx; add fixed(%rip), %rdx; ret",
                 Operands { frame: 3, constants: 1, arrays: 1 },
             ),
             // What is called has its frame below, and pushes, pops and addresses count for nothing.
-            ("push %rax; call helper; mov (%rsp), %rcx; lea 8(%rsp), %rax; pop %rax; ret", Operands { frame: 2, constants: 0, arrays: 0 }),
+            (
+                "push %rax; call helper; mov (%rsp), %rcx; lea 8(%rsp), %rax; pop %rax; ret",
+                Operands { frame: 2, constants: 0, arrays: 0 },
+            ),
         ] {
             let folder = tempfile::tempdir().expect("a scratch folder");
             let program = assembled(folder.path(), run, "mov %rcx, -8(%rsp); ret");
-            let found = executed(&program, Arch::X86_64).unwrap_or_else(|error| panic!("{error}")).operands;
+            let found =
+                executed(&program, Arch::X86_64).unwrap_or_else(|error| panic!("{error}")).operands;
             assert_eq!(found, operands, "{run}");
         }
     }
@@ -320,7 +388,13 @@ mod tests {
 
     #[test]
     fn a_repeated_instruction_counts_once() {
-        check("lea bytes(%rip), %rdi; mov $40, %ecx; xor %eax, %eax; rep stosb; ret", "ret", 5, 5, 0);
+        check(
+            "lea bytes(%rip), %rdi; mov $40, %ecx; xor %eax, %eax; rep stosb; ret",
+            "ret",
+            5,
+            5,
+            0,
+        );
     }
 
     #[test]
@@ -364,13 +438,16 @@ mod tests {
             return;
         }
         let folder = tempfile::tempdir().expect("a scratch folder");
-        let program = assembled(folder.path(), "mov $60, %eax; xor %edi, %edi; syscall; ret", "ret");
-        let error = instructions(&program, Arch::X86_64).expect_err("the first call ends the program");
+        let program =
+            assembled(folder.path(), "mov $60, %eax; xor %edi, %edi; syscall; ret", "ret");
+        let error =
+            instructions(&program, Arch::X86_64).expect_err("the first call ends the program");
         assert!(error.said.starts_with("it ended before its second call was over"), "{error}");
     }
 
     fn rectangle(arch: Arch) -> PathBuf {
-        let subject = Subject::bundled("rectangle-80").expect("it is bundled").expect("it is right");
+        let subject =
+            Subject::bundled("rectangle-80").expect("it is bundled").expect("it is right");
         let recipe = Recipe::new(Slicing::Bit, arch, Cc::Gcc, Unroll::No, "-O2");
         let made = recipe.make(&subject).expect("it compiles");
         recipe.build(&made).unwrap_or_else(|error| panic!("{error}"))
@@ -384,14 +461,27 @@ mod tests {
         let program = rectangle(Arch::X86_64);
         let collected = |calls: &str| {
             let mut command = Command::new("valgrind");
-            command.args(["--tool=callgrind", "--toggle-collect=run", "--callgrind-out-file=/dev/null"]);
+            command.args([
+                "--tool=callgrind",
+                "--toggle-collect=run",
+                "--callgrind-out-file=/dev/null",
+            ]);
             command.arg(&program).args(["bench", "1", calls]);
-            let ran = tool::run(&mut command, &[], LIMIT).and_then(tool::Ran::ok).unwrap_or_else(|error| panic!("{error}"));
+            let ran = tool::run(&mut command, &[], LIMIT)
+                .and_then(tool::Ran::ok)
+                .unwrap_or_else(|error| panic!("{error}"));
             let said = String::from_utf8_lossy(&ran.stderr).into_owned();
-            let line = said.lines().find(|line| line.contains("Collected : ")).unwrap_or_else(|| panic!("{said}"));
-            line.rsplit(' ').next().and_then(|it| it.parse::<u64>().ok()).unwrap_or_else(|| panic!("{line}"))
+            let line = said
+                .lines()
+                .find(|line| line.contains("Collected : "))
+                .unwrap_or_else(|| panic!("{said}"));
+            line.rsplit(' ')
+                .next()
+                .and_then(|line| line.parse::<u64>().ok())
+                .unwrap_or_else(|| panic!("{line}"))
         };
-        let stepped = instructions(&program, Arch::X86_64).unwrap_or_else(|error| panic!("{error}"));
+        let stepped =
+            instructions(&program, Arch::X86_64).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(stepped, collected("2") - collected("1"));
     }
 
@@ -400,8 +490,13 @@ mod tests {
         if !has(&["gcc"], Arch::Avx512) {
             return;
         }
-        let count = |arch: Arch| instructions(&rectangle(arch), arch).unwrap_or_else(|error| panic!("{error}"));
+        let count = |arch: Arch| {
+            instructions(&rectangle(arch), arch).unwrap_or_else(|error| panic!("{error}"))
+        };
         let (wide, narrow) = (count(Arch::Avx512), count(Arch::X86_64));
-        assert!(wide > 0 && wide < narrow, "ternary logic and 32 registers: {wide} instructions, general registers: {narrow}");
+        assert!(
+            wide > 0 && wide < narrow,
+            "ternary logic and 32 registers: {wide} instructions, general registers: {narrow}"
+        );
     }
 }

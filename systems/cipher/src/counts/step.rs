@@ -30,11 +30,18 @@ const STACK_BYTES: u64 = 8 << 20;
 /// The key under which the system tells a program where it starts.
 const AT_ENTRY: u64 = 9;
 
-/// Everything from the first instruction to the return of the second call of the function at `function`; `entry` is where
-/// execution starts and `constants` is read-only memory, all as the file says.
-pub fn second_call(program: &Path, entry: u64, function: u64, constants: &[Range<u64>]) -> Result<Executed, ToolError> {
+/// Everything from the first instruction to the return of the second call of the function at
+/// `function`; `entry` is where execution starts and `constants` is read-only memory, all as the
+/// file says.
+pub fn second_call(
+    program: &Path,
+    entry: u64,
+    function: u64,
+    constants: &[Range<u64>],
+) -> Result<Executed, ToolError> {
     let failed = |said: String| failed("single-step", program, said);
-    let mut child = Traced::start(program).map_err(|error| failed(format!("it cannot be started as a traced program: {error}")))?;
+    let mut child = Traced::start(program)
+        .map_err(|error| failed(format!("it cannot be started as a traced program: {error}")))?;
     child.follow(entry, function, constants).map_err(|fault| match fault {
         Fault::System(error) => failed(error.desc().to_owned()),
         Fault::Ended(how) => failed(format!("it ended before its second call was over: {how:?}")),
@@ -84,7 +91,8 @@ fn address(instruction: &Instruction, registers: &user_regs_struct) -> Option<u6
             _ => return None,
         })
     };
-    let operand = (0..instruction.op_count()).find(|it| instruction.op_kind(*it) == OpKind::Memory)?;
+    let operand =
+        (0..instruction.op_count()).find(|idx| instruction.op_kind(*idx) == OpKind::Memory)?;
     instruction.virtual_address(operand, 0, |register, _, _| number(register))
 }
 
@@ -100,7 +108,11 @@ impl Traced {
     #[allow(unsafe_code)]
     fn start(program: &Path) -> std::io::Result<Traced> {
         let mut command = Command::new(program);
-        command.args(["bench", "1", "2"]).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+            .args(["bench", "1", "2"])
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         // SAFETY: both calls are single system calls, which a child may make between fork and exec.
         unsafe {
             command.pre_exec(|| {
@@ -109,11 +121,18 @@ impl Traced {
             });
         }
         let child = command.spawn()?;
-        let id = Pid::from_raw(i32::try_from(child.id()).expect("process ids are positive numbers of 31 bits"));
+        let id = Pid::from_raw(
+            i32::try_from(child.id()).expect("process ids are positive numbers of 31 bits"),
+        );
         Ok(Traced { child, id, has_ended: false })
     }
 
-    fn follow(&mut self, entry: u64, function: u64, constants: &[Range<u64>]) -> Result<Executed, Fault> {
+    fn follow(
+        &mut self,
+        entry: u64,
+        function: u64,
+        constants: &[Range<u64>],
+    ) -> Result<Executed, Fault> {
         self.wait()?;
         ptrace::setoptions(self.id, ptrace::Options::PTRACE_O_EXITKILL)?;
         let start = self.start_address().ok_or(Fault::NoStart)?;
@@ -126,13 +145,17 @@ impl Traced {
         let at_call = ptrace::getregs(self.id)?;
         let back = ptrace::read(self.id, at_call.rsp as *mut _)? as u64;
         let frame = at_call.rsp.saturating_sub(STACK_BYTES)..at_call.rsp;
-        let is_constant = |address: u64| constants.iter().any(|it| it.contains(&address.wrapping_sub(moved_by)));
+        let is_constant = |address: u64| {
+            constants.iter().any(|constant| constant.contains(&address.wrapping_sub(moved_by)))
+        };
         let mut seen: FxHashMap<u64, (Instruction, u64)> = FxHashMap::default();
         let (mut operands, mut now, mut n_done) = (Operands::default(), at_call, 0);
         loop {
             let (instruction, times) = match seen.entry(now.rip) {
                 std::collections::hash_map::Entry::Occupied(it) => it.into_mut(),
-                std::collections::hash_map::Entry::Vacant(it) => it.insert((self.decode(now.rip)?, 0)),
+                std::collections::hash_map::Entry::Vacant(it) => {
+                    it.insert((self.decode(now.rip)?, 0))
+                }
             };
             let instruction = *instruction;
             self.step()?;
@@ -152,8 +175,9 @@ impl Traced {
             now = next;
             // Deeper calls return to elsewhere, or with a lower stack pointer.
             if now.rip == back && now.rsp > at_call.rsp {
-                let mut instructions: Vec<(Instruction, u64)> = seen.into_values().filter(|it| it.1 > 0).collect();
-                instructions.sort_by_key(|it| it.0.ip());
+                let mut instructions: Vec<(Instruction, u64)> =
+                    seen.into_values().filter(|seen| seen.1 > 0).collect();
+                instructions.sort_by_key(|instruction| instruction.0.ip());
                 return Ok(Executed { instructions, operands });
             }
             if n_done > STEPS_MAX {
@@ -167,7 +191,10 @@ impl Traced {
         let mut bytes = Vec::new();
         while bytes.len() < INSTRUCTION_BYTES {
             // The last instruction before memory that is not there has fewer bytes behind it.
-            let Ok(word) = ptrace::read(self.id, at.wrapping_add(bytes.len() as u64) as *mut _) else { break };
+            let Ok(word) = ptrace::read(self.id, at.wrapping_add(bytes.len() as u64) as *mut _)
+            else {
+                break;
+            };
             bytes.extend(word.to_ne_bytes());
         }
         let instruction = Decoder::with_ip(64, &bytes, at, DecoderOptions::NONE).decode();
@@ -196,7 +223,8 @@ impl Traced {
         match waitpid(self.id, None)? {
             WaitStatus::Stopped(_, Signal::SIGTRAP) => Ok(()),
             status => {
-                self.has_ended = matches!(status, WaitStatus::Exited(..) | WaitStatus::Signaled(..));
+                self.has_ended =
+                    matches!(status, WaitStatus::Exited(..) | WaitStatus::Signaled(..));
                 Err(Fault::Ended(status))
             }
         }

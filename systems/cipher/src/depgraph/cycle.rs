@@ -30,7 +30,8 @@ impl DepGraph {
                 cycle = shorter;
             }
         }
-        let first = cycle.iter().enumerate().min_by_key(|(_, step)| **step).map_or(0, |(idx, _)| idx);
+        let first =
+            cycle.iter().enumerate().min_by_key(|(_, step)| **step).map_or(0, |(idx, _)| idx);
         cycle.rotate_left(first);
         Some(cycle)
     }
@@ -42,7 +43,8 @@ impl DepGraph {
         let n_in = self.in_degrees();
         let n_out: Vec<u32> = (0..n_steps).map(|step| count(self.successors(step))).collect();
         for (mut n_left, forward) in [(n_in, true), (n_out, false)] {
-            let mut free: Vec<Step> = (0..n_steps).filter(|&step| n_left[step as usize] == 0).collect();
+            let mut free: Vec<Step> =
+                (0..n_steps).filter(|&step| n_left[step as usize] == 0).collect();
             while let Some(step) = free.pop() {
                 stays[step as usize] = false;
                 let edges = if forward { self.successors(step) } else { self.predecessors(step) };

@@ -18,7 +18,8 @@ pub struct DepGraph {
     backward: Rows,
 }
 
-/// The steps at the other end of each edge, sorted by the step at this end: those of step `i` are `edges[starts[i]..starts[i + 1]]`.
+/// The steps at the other end of each edge, sorted by the step at this end: those of step `i` are
+/// `edges[starts[i]..starts[i + 1]]`.
 #[derive(Debug, Clone)]
 struct Rows {
     starts: Vec<u32>,
@@ -66,18 +67,24 @@ impl Builder {
 
     /// Says that `to` needs `from`. The same edge may be added several times.
     pub fn edge(&mut self, from: Step, to: Step) {
-        assert!(from < self.n_steps && to < self.n_steps, "edge {from} -> {to} in a graph of {} steps", self.n_steps);
+        assert!(
+            from < self.n_steps && to < self.n_steps,
+            "edge {from} -> {to} in a graph of {} steps",
+            self.n_steps
+        );
         self.edges.push((from, to));
     }
 
-    /// The finished graph.
     pub fn build(self) -> DepGraph {
         assert!(u32::try_from(self.edges.len()).is_ok(), "more edges than a 32-bit index can hold");
         let n_steps = self.n_steps as usize;
         let edges = &self.edges;
         let forward = edges.iter().copied();
         let backward = edges.iter().map(|&(from, to)| (to, from));
-        DepGraph { forward: Rows::collect(n_steps, forward), backward: Rows::collect(n_steps, backward) }
+        DepGraph {
+            forward: Rows::collect(n_steps, forward),
+            backward: Rows::collect(n_steps, backward),
+        }
     }
 }
 

@@ -14,7 +14,10 @@ impl DepGraph {
     pub fn topological_order_stable(&self) -> Option<Vec<Step>> {
         let mut n_missing = self.in_degrees();
         let mut order = Vec::with_capacity(n_missing.len());
-        let mut ready: BinaryHeap<Reverse<Step>> = (0..self.n_steps()).filter(|&step| n_missing[step as usize] == 0).map(Reverse).collect();
+        let mut ready: BinaryHeap<Reverse<Step>> = (0..self.n_steps())
+            .filter(|&step| n_missing[step as usize] == 0)
+            .map(Reverse)
+            .collect();
         while let Some(Reverse(step)) = ready.pop() {
             order.push(step);
             for other in self.successors(step) {

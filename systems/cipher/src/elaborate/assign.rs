@@ -28,18 +28,31 @@ impl Builder<'_, '_> {
                 self.vars[*var].version[*element] += 1;
             }
         }
-        let places: Vec<Ref> = targets.iter().map(|(var, element, _)| self.cell(*var, *element)).collect();
+        let places: Vec<Ref> =
+            targets.iter().map(|(var, element, _)| self.cell(*var, *element)).collect();
         for ((var, element, loc), place) in targets.iter().zip(&places) {
             self.define(place, *loc, *var, *element)?;
         }
         let values = values?;
         let value_tys: Vec<Ty> = values.iter().map(|v| v.ty).collect();
-        if values.len() != places.len() || tys.iter().zip(&value_tys).any(|(a, b)| join(*a, *b).is_none()) {
-            let left = if assign.pat.len() == 1 { format!("`{}`", self.text(assign.pat[0].loc)) } else { "the left side".into() };
-            let message = format!("{left} is {}, but the value is {}", describe(&tys), describe(&value_tys));
-            return self.elab.error(assign.expr.loc, message, format!("this is {}", describe(&value_tys)));
+        if values.len() != places.len()
+            || tys.iter().zip(&value_tys).any(|(a, b)| join(*a, *b).is_none())
+        {
+            let left = if assign.pat.len() == 1 {
+                format!("`{}`", self.text(assign.pat[0].loc))
+            } else {
+                "the left side".into()
+            };
+            let message =
+                format!("{left} is {}, but the value is {}", describe(&tys), describe(&value_tys));
+            return self.elab.error(
+                assign.expr.loc,
+                message,
+                format!("this is {}", describe(&value_tys)),
+            );
         }
-        let mut moved: std::collections::HashMap<crate::ir::VarId, Ref> = std::collections::HashMap::new();
+        let mut moved: std::collections::HashMap<crate::ir::VarId, Ref> =
+            std::collections::HashMap::new();
         for (value, place) in values.into_iter().zip(places) {
             self.store(value.op, place, assign.loc, &mut moved)?;
         }
@@ -47,14 +60,26 @@ impl Builder<'_, '_> {
     }
 
     /// Writes a value to its place: a fresh result is computed there at once, anything else copied.
-    fn store(&mut self, value: Operand, place: Ref, loc: Loc, moved: &mut std::collections::HashMap<crate::ir::VarId, Ref>) -> Option<()> {
+    fn store(
+        &mut self,
+        value: Operand,
+        place: Ref,
+        loc: Loc,
+        moved: &mut std::collections::HashMap<crate::ir::VarId, Ref>,
+    ) -> Option<()> {
         let mut value = value;
         if let Operand::Ref(temp) = &value {
             if let Some(at) = self.fresh.remove(&temp.var) {
                 match &mut self.stmts[at] {
                     Stmt::Eq(eq) => eq.dst = place.clone(),
-                    Stmt::Call(call) => call.dsts.iter_mut().filter(|d| d.var == temp.var).for_each(|d| *d = place.clone()),
-                    Stmt::Loop(_) | Stmt::Unrolled(_) => panic!("an equation's value is not made by a loop"),
+                    Stmt::Call(call) => call
+                        .dsts
+                        .iter_mut()
+                        .filter(|d| d.var == temp.var)
+                        .for_each(|d| *d = place.clone()),
+                    Stmt::Loop(_) | Stmt::Unrolled(_) => {
+                        panic!("an equation's value is not made by a loop")
+                    }
                 }
                 moved.insert(temp.var, place);
                 return Some(());
@@ -108,7 +133,12 @@ impl Builder<'_, '_> {
             Some(outer) => self.scope.insert(forall.index.name.clone(), outer),
             None => self.scope.remove(&forall.index.name),
         };
-        self.stmts.push(Stmt::Unrolled(Unrolled { name: forall.index.name.clone(), iterations, unroll: forall.unroll, loc: forall.loc }));
+        self.stmts.push(Stmt::Unrolled(Unrolled {
+            name: forall.index.name.clone(),
+            iterations,
+            unroll: forall.unroll,
+            loc: forall.loc,
+        }));
         Some(())
     }
 
@@ -143,8 +173,14 @@ impl Builder<'_, '_> {
         let mut known: Vec<&str> = self.scope.keys().map(|k| &**k).collect();
         known.sort_unstable();
         let help = report::did_you_mean(name, known);
-        let help = help.unwrap_or_else(|| "declare it in the parameters, the outputs or `vars`".into());
-        self.elab.error_help(loc, format!("unknown variable `{name}`"), "not declared in this node", help)
+        let help =
+            help.unwrap_or_else(|| "declare it in the parameters, the outputs or `vars`".into());
+        self.elab.error_help(
+            loc,
+            format!("unknown variable `{name}`"),
+            "not declared in this node",
+            help,
+        )
     }
 
     /// The variable of an access and its elements in order.
@@ -153,7 +189,11 @@ impl Builder<'_, '_> {
             Some(Binding::Var(var)) => *var,
             Some(Binding::Nat(_)) => {
                 let name = &access.name.name;
-                return self.elab.error(access.loc, format!("`{name}` is a static number, not a variable"), "cannot be used here");
+                return self.elab.error(
+                    access.loc,
+                    format!("`{name}` is a static number, not a variable"),
+                    "cannot be used here",
+                );
             }
             None => return self.unknown(access.name.loc, &access.name.name),
         };
@@ -170,7 +210,10 @@ impl Builder<'_, '_> {
         for (index, dim) in access.indices.iter().zip(&dims) {
             let picks = self.picks(index, *dim, access)?;
             self.access_size(elements.len(), picks.len(), access)?;
-            elements = elements.iter().flat_map(|e| picks.iter().map(move |p| e * *dim as usize + p)).collect();
+            elements = elements
+                .iter()
+                .flat_map(|e| picks.iter().map(move |p| e * *dim as usize + p))
+                .collect();
         }
         let inner: usize = dims[access.indices.len()..].iter().map(|d| *d as usize).product();
         self.access_size(elements.len(), inner, access)?;
@@ -180,7 +223,11 @@ impl Builder<'_, '_> {
     fn access_size(&mut self, a: usize, b: usize, access: &Access) -> Option<()> {
         let n = a as u64 * b as u64;
         if n > ATOMS_MAX {
-            return self.elab.error(access.loc, format!("this access means more than {ATOMS_MAX} words"), "too many");
+            return self.elab.error(
+                access.loc,
+                format!("this access means more than {ATOMS_MAX} words"),
+                "too many",
+            );
         }
         self.elab.spend(0, n / 64, access.loc)
     }
@@ -188,7 +235,9 @@ impl Builder<'_, '_> {
     fn picks(&mut self, index: &Index, dim: u32, access: &Access) -> Option<Vec<usize>> {
         let numbers: Vec<(i64, Loc)> = match index {
             Index::At(at) => vec![(self.number(at)?, at.loc)],
-            Index::List(all) => all.iter().map(|at| Some((self.number(at)?, at.loc))).collect::<Option<_>>()?,
+            Index::List(all) => {
+                all.iter().map(|at| Some((self.number(at)?, at.loc))).collect::<Option<_>>()?
+            }
             Index::Range(first, last) => {
                 let (a, b) = (self.number(first)?, self.number(last)?);
                 for (value, loc) in [(a, first.loc), (b, last.loc)] {
@@ -205,8 +254,11 @@ impl Builder<'_, '_> {
         if (0..i64::from(dim)).contains(&value) {
             return Some(value as usize);
         }
-        let message =
-            format!("index {value} is out of range: this dimension of `{}` has {dim} elements, 0 to {}", access.name.name, dim - 1);
+        let message = format!(
+            "index {value} is out of range: this dimension of `{}` has {dim} elements, 0 to {}",
+            access.name.name,
+            dim - 1
+        );
         self.elab.error(loc, message, "here")
     }
 
@@ -229,7 +281,9 @@ fn least_equations(eqns: &[Eqn]) -> u64 {
     let one = |eqn: &Eqn| match eqn {
         Eqn::Assign(_) => 1,
         Eqn::Forall(Forall { first, last, eqs, .. }) => match (&first.kind, &last.kind) {
-            (AExprKind::Int(a), AExprKind::Int(b)) => a.abs_diff(*b).saturating_add(1).saturating_mul(least_equations(eqs)),
+            (AExprKind::Int(a), AExprKind::Int(b)) => {
+                a.abs_diff(*b).saturating_add(1).saturating_mul(least_equations(eqs))
+            }
             _ => 1,
         },
     };

@@ -1,4 +1,5 @@
-//! Calls: arguments are matched with parameters word by word, sizes and directions follow from them.
+//! Calls: arguments are matched with parameters word by word, sizes and directions follow from
+//! them.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,7 +12,14 @@ use super::node::Builder;
 use super::types::{Atom, describe, join};
 
 impl Builder<'_, '_> {
-    pub fn call(&mut self, name: &Ident, index: Option<&AExpr>, args: &[Expr], expected: Option<&[Ty]>, loc: Loc) -> Option<Vec<Atom>> {
+    pub fn call(
+        &mut self,
+        name: &Ident,
+        index: Option<&AExpr>,
+        args: &[Expr],
+        expected: Option<&[Ty]>,
+        loc: Loc,
+    ) -> Option<Vec<Atom>> {
         let Some(def_idx) = self.elab.by_name.get(&name.name).copied() else {
             return self.built_in(name, args, expected);
         };
@@ -20,12 +28,28 @@ impl Builder<'_, '_> {
         if def_idx >= self.instance.def {
             let why = "a node must be defined before it is used";
             if def_idx == self.instance.def {
-                return self.elab.error_help(name.loc, format!("`{}` calls itself", name.name), why, "repeat equations with `forall`");
+                return self.elab.error_help(
+                    name.loc,
+                    format!("`{}` calls itself", name.name),
+                    why,
+                    "repeat equations with `forall`",
+                );
             }
-            return self.elab.error_help(name.loc, format!("`{}` is defined below its use", name.name), why, "move the definition up");
+            return self.elab.error_help(
+                name.loc,
+                format!("`{}` is defined below its use", name.name),
+                why,
+                "move the definition up",
+            );
         }
         let element = self.element(def, name, index)?;
-        let mut instance = Instance { def: def_idx, element, nats: vec![], sizes: BTreeMap::new(), dirs: BTreeMap::new() };
+        let mut instance = Instance {
+            def: def_idx,
+            element,
+            nats: vec![],
+            sizes: BTreeMap::new(),
+            dirs: BTreeMap::new(),
+        };
         let values = self.match_args(def, &mut instance, args, loc)?;
         self.close(def, &mut instance, expected);
         let callee = self.elab.request(instance.clone());
@@ -43,7 +67,9 @@ impl Builder<'_, '_> {
             }
         }
         let arg_bits = def.params.iter().filter(|p| p.ty != Type::Nat);
-        let arg_bits = arg_bits.flat_map(|p| std::iter::repeat_n(instance.word_ty(&p.ty).m, p.ty.n_atoms() as usize)).collect();
+        let arg_bits = arg_bits
+            .flat_map(|p| std::iter::repeat_n(instance.word_ty(&p.ty).m, p.ty.n_atoms() as usize))
+            .collect();
         let args = values.into_iter().map(|v| v.op).collect();
         self.stmts.push(Stmt::Call(Call { node: callee, dsts, args, arg_bits, loc: self.loc }));
         Some(results)
@@ -56,7 +82,8 @@ impl Builder<'_, '_> {
                 let n = super::n_elements(def);
                 let at = self.number(index)?;
                 if !(0..n as i64).contains(&at) {
-                    let message = format!("`{}` has {n} elements, 0 to {}, not {at}", name.name, n - 1);
+                    let message =
+                        format!("`{}` has {n} elements, 0 to {}, not {at}", name.name, n - 1);
                     return self.elab.error(index.loc, message, "here");
                 }
                 Some(at as usize)
@@ -67,12 +94,22 @@ impl Builder<'_, '_> {
                 "which one?",
                 format!("write `{}<0>(..)`", name.name),
             ),
-            (false, Some(_)) => self.elab.error(name.loc, format!("`{}` is not an array of nodes", name.name), "call it without `<..>`"),
+            (false, Some(_)) => self.elab.error(
+                name.loc,
+                format!("`{}` is not an array of nodes", name.name),
+                "call it without `<..>`",
+            ),
         }
     }
 
     /// The argument words for the parameters, after binding numbers, sizes and directions.
-    fn match_args(&mut self, def: &Def, instance: &mut Instance, args: &[Expr], loc: Loc) -> Option<Vec<Atom>> {
+    fn match_args(
+        &mut self,
+        def: &Def,
+        instance: &mut Instance,
+        args: &[Expr],
+        loc: Loc,
+    ) -> Option<Vec<Atom>> {
         // Words of arguments that no parameter has taken yet.
         let mut ready: VecDeque<Atom> = VecDeque::new();
         let mut args = args.iter();
@@ -82,7 +119,10 @@ impl Builder<'_, '_> {
                 if !ready.is_empty() {
                     return self.elab.error(
                         loc,
-                        format!("the argument before the nat parameter `{}` is too long", param.name.name),
+                        format!(
+                            "the argument before the nat parameter `{}` is too long",
+                            param.name.name
+                        ),
                         "in this call",
                     );
                 }
@@ -112,7 +152,9 @@ impl Builder<'_, '_> {
                     describe(&have)
                 );
                 let mut error = self.elab.ast.sources.error(loc, message.clone(), "in this call");
-                error.spans.push((self.elab.ast.sources.span(param.name.loc), "declared here".into()));
+                error
+                    .spans
+                    .push((self.elab.ast.sources.span(param.name.loc), "declared here".into()));
                 if self.elab.seen.insert((loc, message)) {
                     self.elab.errors.push(error);
                 }
@@ -122,16 +164,23 @@ impl Builder<'_, '_> {
         }
         let left = ready.len() + args.len();
         if left > 0 {
-            let message = format!("`{}` takes {}, this call gives more", def.name.name, wanted(def));
+            let message =
+                format!("`{}` takes {}, this call gives more", def.name.name, wanted(def));
             return self.elab.error(loc, message, "too many arguments");
         }
         Some(all)
     }
 
     fn too_few<T>(&mut self, def: &Def, loc: Loc) -> Option<T> {
-        let params: Vec<String> = def.params.iter().map(|p| format!("{}:{}", p.name.name, p.ty)).collect();
+        let params: Vec<String> =
+            def.params.iter().map(|p| format!("{}:{}", p.name.name, p.ty)).collect();
         let message = format!("`{}` takes {}, this call gives fewer", def.name.name, wanted(def));
-        self.elab.error_help(loc, message, "too few arguments", format!("it is declared as {}({})", def.name.name, params.join(", ")))
+        self.elab.error_help(
+            loc,
+            message,
+            "too few arguments",
+            format!("it is declared as {}({})", def.name.name, params.join(", ")),
+        )
     }
 
     /// Variables that no argument fixed: from the expected result, else as in the caller.
@@ -142,13 +191,20 @@ impl Builder<'_, '_> {
             if let Size::Var(name) = m
                 && !instance.sizes.contains_key(name)
             {
-                let m = self.instance.sizes.get(name).copied().or(hint.map(|t| t.m)).unwrap_or(RIGID);
+                let m =
+                    self.instance.sizes.get(name).copied().or(hint.map(|t| t.m)).unwrap_or(RIGID);
                 instance.sizes.insert(name.clone(), m);
             }
             if let ast::Dir::Var(name) = dir
                 && !instance.dirs.contains_key(name)
             {
-                let dir = self.instance.dirs.get("D").copied().or(hint.map(|t| t.dir)).unwrap_or(Dir::Any);
+                let dir = self
+                    .instance
+                    .dirs
+                    .get("D")
+                    .copied()
+                    .or(hint.map(|t| t.dir))
+                    .unwrap_or(Dir::Any);
                 instance.dirs.insert(name.clone(), dir);
             }
         }
@@ -157,21 +213,29 @@ impl Builder<'_, '_> {
     /// Masked code would draw fresh randomness here. Said once for a program.
     fn warn_of_refresh(&mut self, loc: Loc) {
         let message = "`refresh` gives its argument as it is: the compiled code is not masked";
-        if self.elab.warnings.iter().all(|it| it.message != message) {
-            let mut warning = self.elab.ast.sources.error(loc, message, "no randomness is drawn here");
+        if self.elab.warnings.iter().all(|warning| warning.message != message) {
+            let mut warning =
+                self.elab.ast.sources.error(loc, message, "no randomness is drawn here");
             warning.help =
                 Some("do not rely on this code where somebody can measure power or radiation: no back end splits words into shares".into());
             self.elab.warnings.push(warning);
         }
     }
 
-    fn built_in(&mut self, name: &Ident, args: &[Expr], expected: Option<&[Ty]>) -> Option<Vec<Atom>> {
+    fn built_in(
+        &mut self,
+        name: &Ident,
+        args: &[Expr],
+        expected: Option<&[Ty]>,
+    ) -> Option<Vec<Atom>> {
         match (&*name.name, args) {
             ("refresh", [arg]) if matches!(arg.kind, ast::ExprKind::Access(_)) => {
                 self.warn_of_refresh(name.loc);
                 self.expr(arg, expected)
             }
-            ("refresh", _) => self.elab.error(name.loc, "refresh takes one variable", "in this call"),
+            ("refresh", _) => {
+                self.elab.error(name.loc, "refresh takes one variable", "in this call")
+            }
             ("rand" | "print", _) => {
                 let message = format!("`{}` has no meaning in a compiled cipher", name.name);
                 self.elab.error_help(
@@ -187,8 +251,14 @@ impl Builder<'_, '_> {
                     known.sort_unstable();
                     report::did_you_mean(&name.name, known)
                 };
-                let help = help.unwrap_or_else(|| "define it above, or include the file that does".into());
-                self.elab.error_help(name.loc, format!("unknown node `{}`", name.name), "not defined", help)
+                let help =
+                    help.unwrap_or_else(|| "define it above, or include the file that does".into());
+                self.elab.error_help(
+                    name.loc,
+                    format!("unknown node `{}`", name.name),
+                    "not defined",
+                    help,
+                )
             }
         }
     }

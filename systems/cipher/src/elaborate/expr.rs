@@ -20,7 +20,11 @@ impl Builder<'_, '_> {
             ExprKind::Int(value) => self.constant(value, expected, expr.loc),
             ExprKind::TypedInt(value, ty) => {
                 if *ty == crate::syntax::ast::Type::Nat {
-                    return self.elab.error(expr.loc, "a constant has a word type, not nat", "here");
+                    return self.elab.error(
+                        expr.loc,
+                        "a constant has a word type, not nat",
+                        "here",
+                    );
                 }
                 let tys = vec![self.instance.word_ty(ty); ty.n_atoms() as usize];
                 self.elab.spend(0, ty.n_atoms() / 64, expr.loc)?;
@@ -51,7 +55,12 @@ impl Builder<'_, '_> {
                 let words = self.binary(op, left, right, expected, expr.loc)?;
                 if words.iter().any(|w| w.ty.m == 1) {
                     let help = "for a sum with carries declare a word, such as u8; for one without write `^`";
-                    return self.elab.error_help(expr.loc, "bits have no arithmetic", "each bit would be computed alone", help);
+                    return self.elab.error_help(
+                        expr.loc,
+                        "bits have no arithmetic",
+                        "each bit would be computed alone",
+                        help,
+                    );
                 }
                 if words.iter().any(|w| w.ty.dir == Dir::H) {
                     let help = "declare the words u<V>, or compile with --slicing v";
@@ -71,7 +80,9 @@ impl Builder<'_, '_> {
             }
             ExprKind::Bitmask(inner, bit) => self.bitmask(inner, bit, expected),
             ExprKind::Pack(high, low, ty) => self.pack(high, low, ty.as_ref(), expr.loc),
-            ExprKind::Call { name, index, args } => self.call(name, index.as_ref(), args, expected, expr.loc),
+            ExprKind::Call { name, index, args } => {
+                self.call(name, index.as_ref(), args, expected, expr.loc)
+            }
         }
     }
 
@@ -90,7 +101,10 @@ impl Builder<'_, '_> {
     fn is_number(&self, expr: &Expr) -> bool {
         match &expr.kind {
             ExprKind::Int(_) => true,
-            ExprKind::Access(access) => access.indices.is_empty() && matches!(self.scope.get(&access.name.name), Some(Binding::Nat(_))),
+            ExprKind::Access(access) => {
+                access.indices.is_empty()
+                    && matches!(self.scope.get(&access.name.name), Some(Binding::Nat(_)))
+            }
             ExprKind::Arith(_, a, b) => self.is_number(a) && self.is_number(b),
             _ => false,
         }
@@ -103,7 +117,11 @@ impl Builder<'_, '_> {
         let number = self.number_of(expr)?;
         match BigUint::try_from(number) {
             Ok(value) => Some(value),
-            Err(_) => self.elab.error(expr.loc, format!("the constant {number} is negative"), "words hold numbers from 0"),
+            Err(_) => self.elab.error(
+                expr.loc,
+                format!("the constant {number} is negative"),
+                "words hold numbers from 0",
+            ),
         }
     }
 
@@ -112,11 +130,14 @@ impl Builder<'_, '_> {
         match &expr.kind {
             ExprKind::Int(value) => match i64::try_from(value) {
                 Ok(value) => Some(value),
-                Err(_) => self.elab.error(expr.loc, format!("`{value}` is too large here"), "at most 63 bits"),
+                Err(_) => self.elab.error(
+                    expr.loc,
+                    format!("`{value}` is too large here"),
+                    "at most 63 bits",
+                ),
             },
-            ExprKind::Access(access) if access.indices.is_empty() => {
-                self.number(&AExpr { kind: AExprKind::Name(access.name.name.clone()), loc: expr.loc })
-            }
+            ExprKind::Access(access) if access.indices.is_empty() => self
+                .number(&AExpr { kind: AExprKind::Name(access.name.name.clone()), loc: expr.loc }),
             ExprKind::Arith(op, a, b) => {
                 let (a, b) = (self.number_of(a)?, self.number_of(b)?);
                 match crate::syntax::parser::static_op(*op, a, b) {
@@ -124,7 +145,11 @@ impl Builder<'_, '_> {
                     Err(why) => self.elab.error(expr.loc, why, "in this expression"),
                 }
             }
-            _ => self.elab.error(expr.loc, "a nat parameter takes a static number", "a number, a loop index or a nat parameter"),
+            _ => self.elab.error(
+                expr.loc,
+                "a nat parameter takes a static number",
+                "a number, a loop index or a nat parameter",
+            ),
         }
     }
 
@@ -134,14 +159,26 @@ impl Builder<'_, '_> {
             ExprKind::Int(_) => true,
             ExprKind::Access(_) => self.is_number(expr),
             ExprKind::Tuple(parts) => parts.iter().any(|p| self.needs_type(p)),
-            ExprKind::Not(inner) | ExprKind::Shift(_, inner, _) | ExprKind::Bitmask(inner, _) => self.needs_type(inner),
-            ExprKind::Bit(_, a, b) | ExprKind::Arith(_, a, b) => self.needs_type(a) && self.needs_type(b),
-            ExprKind::TypedInt(..) | ExprKind::Shuffle(..) | ExprKind::Pack(..) | ExprKind::Call { .. } => false,
+            ExprKind::Not(inner) | ExprKind::Shift(_, inner, _) | ExprKind::Bitmask(inner, _) => {
+                self.needs_type(inner)
+            }
+            ExprKind::Bit(_, a, b) | ExprKind::Arith(_, a, b) => {
+                self.needs_type(a) && self.needs_type(b)
+            }
+            ExprKind::TypedInt(..)
+            | ExprKind::Shuffle(..)
+            | ExprKind::Pack(..)
+            | ExprKind::Call { .. } => false,
         }
     }
 
     /// An untyped constant: one word, or a string of bits with the most significant first.
-    fn constant(&mut self, value: &BigUint, expected: Option<&[Ty]>, loc: Loc) -> Option<Vec<Atom>> {
+    fn constant(
+        &mut self,
+        value: &BigUint,
+        expected: Option<&[Ty]>,
+        loc: Loc,
+    ) -> Option<Vec<Atom>> {
         let Some(tys) = expected else {
             return self.elab.error_help(
                 loc,
@@ -151,9 +188,16 @@ impl Builder<'_, '_> {
             );
         };
         if tys.len() != 1 && tys.iter().any(|ty| ty.m != 1) {
-            let help =
-                format!("write a tuple with a constant for each word, such as ({})", vec![value.to_string(); tys.len().min(4)].join(", "));
-            return self.elab.error_help(loc, format!("one constant cannot stand for {}", describe(tys)), "a constant is one word", help);
+            let help = format!(
+                "write a tuple with a constant for each word, such as ({})",
+                vec![value.to_string(); tys.len().min(4)].join(", ")
+            );
+            return self.elab.error_help(
+                loc,
+                format!("one constant cannot stand for {}", describe(tys)),
+                "a constant is one word",
+                help,
+            );
         }
         self.split_constant(value, tys, loc)
     }
@@ -211,7 +255,14 @@ impl Builder<'_, '_> {
         Some(all)
     }
 
-    fn binary(&mut self, op: Op, left: &Expr, right: &Expr, expected: Option<&[Ty]>, loc: Loc) -> Option<Vec<Atom>> {
+    fn binary(
+        &mut self,
+        op: Op,
+        left: &Expr,
+        right: &Expr,
+        expected: Option<&[Ty]>,
+        loc: Loc,
+    ) -> Option<Vec<Atom>> {
         let (a, b) = if self.needs_type(left) && !self.needs_type(right) {
             let b = self.expr(right, expected)?;
             let tys: Vec<Ty> = b.iter().map(|w| w.ty).collect();
@@ -225,9 +276,18 @@ impl Builder<'_, '_> {
         let tys = |words: &[Atom]| words.iter().map(|w| w.ty).collect::<Vec<_>>();
         if a.len() != b.len() || a.iter().zip(&b).any(|(a, b)| join(a.ty, b.ty).is_none()) {
             let (left_ty, right_ty) = (describe(&tys(&a)), describe(&tys(&b)));
-            let message = format!("`{}` needs two values of one type, these are {left_ty} and {right_ty}", symbol(&op));
-            let mut error = self.elab.ast.sources.error(left.loc, message.clone(), format!("this is {left_ty}"));
-            error.spans.push((self.elab.ast.sources.span(right.loc), format!("this is {right_ty}")));
+            let message = format!(
+                "`{}` needs two values of one type, these are {left_ty} and {right_ty}",
+                symbol(&op)
+            );
+            let mut error = self.elab.ast.sources.error(
+                left.loc,
+                message.clone(),
+                format!("this is {left_ty}"),
+            );
+            error
+                .spans
+                .push((self.elab.ast.sources.span(right.loc), format!("this is {right_ty}")));
             if self.elab.seen.insert((loc, message)) {
                 self.elab.errors.push(error);
             }
@@ -242,15 +302,29 @@ impl Builder<'_, '_> {
             .collect()
     }
 
-    fn shift(&mut self, op: ShiftOp, inner: &Expr, amount: &AExpr, expected: Option<&[Ty]>) -> Option<Vec<Atom>> {
+    fn shift(
+        &mut self,
+        op: ShiftOp,
+        inner: &Expr,
+        amount: &AExpr,
+        expected: Option<&[Ty]>,
+    ) -> Option<Vec<Atom>> {
         let words = self.expr(inner, expected)?;
         let n = self.number(amount)?;
         let is_word = matches!(words.as_slice(), [one] if one.ty.m != 1);
         let width = if is_word { words[0].ty.m as usize } else { words.len() };
         let open = is_word && words[0].ty.m >= RIGID;
         if n < 0 || (n > width as i64 && !open) {
-            let what = if is_word { format!("a word of {width} bits") } else { format!("a vector of {width} words") };
-            return self.elab.error(amount.loc, format!("cannot shift {what} by {n}"), format!("0 to {width} here"));
+            let what = if is_word {
+                format!("a word of {width} bits")
+            } else {
+                format!("a vector of {width} words")
+            };
+            return self.elab.error(
+                amount.loc,
+                format!("cannot shift {what} by {n}"),
+                format!("0 to {width} here"),
+            );
         }
         if is_word {
             return Some(vec![self.shift_word(op, words.into_iter().next()?, n as u32)?]);
@@ -266,7 +340,11 @@ impl Builder<'_, '_> {
                 ShiftOp::RightArith => Some(i.saturating_sub(n)),
             }
         };
-        Some((0..len).map(|i| moved(i).map_or_else(|| zero(words[i].ty), |j| words[j].clone())).collect())
+        Some(
+            (0..len)
+                .map(|i| moved(i).map_or_else(|| zero(words[i].ty), |j| words[j].clone()))
+                .collect(),
+        )
     }
 
     fn shift_word(&mut self, op: ShiftOp, word: Atom, n: u32) -> Option<Atom> {
@@ -274,7 +352,9 @@ impl Builder<'_, '_> {
         let open = m >= RIGID;
         let op = match op {
             _ if n == 0 => return Some(word),
-            ShiftOp::Left | ShiftOp::Right if n == m => return Some(Atom { op: Operand::Const(0), ty: word.ty }),
+            ShiftOp::Left | ShiftOp::Right if n == m => {
+                return Some(Atom { op: Operand::Const(0), ty: word.ty });
+            }
             ShiftOp::RotLeft | ShiftOp::RotRight if n == m => return Some(word),
             ShiftOp::Left => Op::Shl(n),
             ShiftOp::Right => Op::Shr(n),
@@ -291,16 +371,23 @@ impl Builder<'_, '_> {
         let open = !by_position && width >= RIGID as usize;
         let n = pattern.len();
         let width = if open { n } else { width };
-        // Several words with fewer positions than bits: the words may be meant as well as parts of each.
+        // Several words with fewer positions than bits: the words may be meant as well as parts of
+        // each.
         if n != width && (words.len() > 1 || !width.is_multiple_of(n)) {
-            let message =
-                format!("this shuffle lists {n} positions for {} of {width} bits", crate::elaborate::count(words.len() as u64, "word"));
+            let message = format!(
+                "this shuffle lists {n} positions for {} of {width} bits",
+                crate::elaborate::count(words.len() as u64, "word")
+            );
             let label = "one position for each bit, the most significant first, or of a single word for each of n equal parts";
             return self.elab.error(loc, message, label);
         }
         for (position, at) in pattern {
             if !(0..n as i64).contains(position) {
-                return self.elab.error(*at, format!("position {position} is not between 0 and {}", n - 1), "here");
+                return self.elab.error(
+                    *at,
+                    format!("position {position} is not between 0 and {}", n - 1),
+                    "here",
+                );
             }
         }
         if by_position {
@@ -308,7 +395,10 @@ impl Builder<'_, '_> {
         }
         // As in a perm of a word, a position is that of as many adjacent bits.
         let k = width / n;
-        let bytes: thin_vec::ThinVec<u8> = pattern.iter().flat_map(|(p, _)| (0..k).map(move |bit| (*p as usize * k + bit) as u8)).collect();
+        let bytes: thin_vec::ThinVec<u8> = pattern
+            .iter()
+            .flat_map(|(p, _)| (0..k).map(move |bit| (*p as usize * k + bit) as u8))
+            .collect();
         words.into_iter().map(|w| self.emit(Op::Shuffle(bytes.clone()), vec![w.op], w.ty)).collect()
     }
 
@@ -331,7 +421,13 @@ impl Builder<'_, '_> {
             .collect()
     }
 
-    fn pack(&mut self, high: &Expr, low: &Expr, ty: Option<&crate::syntax::ast::Type>, loc: Loc) -> Option<Vec<Atom>> {
+    fn pack(
+        &mut self,
+        high: &Expr,
+        low: &Expr,
+        ty: Option<&crate::syntax::ast::Type>,
+        loc: Loc,
+    ) -> Option<Vec<Atom>> {
         let (a, b) = (self.expr(high, None)?, self.expr(low, None)?);
         let Some(ty) = ty.filter(|ty| **ty != crate::syntax::ast::Type::Nat) else {
             return self.elab.error_help(
@@ -343,11 +439,16 @@ impl Builder<'_, '_> {
         };
         let target = self.instance.word_ty(ty);
         let ([a], [b], 1) = (a.as_slice(), b.as_slice(), ty.n_atoms()) else {
-            return self.elab.error(loc, "Pack makes one word of two words", "each part must be a single word");
+            return self.elab.error(
+                loc,
+                "Pack makes one word of two words",
+                "each part must be a single word",
+            );
         };
         let known = [a.ty.m, b.ty.m, target.m].iter().all(|m| *m < RIGID);
         if known && a.ty.m + b.ty.m != target.m {
-            let message = format!("{} and {} bits do not make a word of {} bits", a.ty.m, b.ty.m, target.m);
+            let message =
+                format!("{} and {} bits do not make a word of {} bits", a.ty.m, b.ty.m, target.m);
             return self.elab.error(loc, message, "the widths must add up");
         }
         Some(vec![self.emit(Op::Pack(b.ty.m), vec![a.op.clone(), b.op.clone()], target)?])

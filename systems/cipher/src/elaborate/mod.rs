@@ -65,8 +65,13 @@ pub fn check(program: &ast::Program) -> Result<Vec<Diagnostic>, Vec<Diagnostic>>
     for idx in uncalled {
         if !elab.instances.keys().any(|i| i.def == idx) {
             let name = &program.defs[idx].name;
-            let text = format!("`{}` is never called, so its equations were not checked", name.name);
-            elab.warnings.push(program.sources.error(name.loc, text, "the numbers it depends on come from a call"));
+            let text =
+                format!("`{}` is never called, so its equations were not checked", name.name);
+            elab.warnings.push(program.sources.error(
+                name.loc,
+                text,
+                "the numbers it depends on come from a call",
+            ));
         }
     }
     Ok(program.warnings.iter().cloned().chain(elab.warnings).collect())
@@ -74,7 +79,12 @@ pub fn check(program: &ast::Program) -> Result<Vec<Diagnostic>, Vec<Diagnostic>>
 
 /// Makes the core form of the nodes named `entries` and of all that they call; `dir` stands for
 /// direction variables, `word` (in bits) for size variables.
-pub fn elaborate(program: &ast::Program, entries: &[&str], dir: Dir, word: Option<u32>) -> Result<Elaborated, Vec<Diagnostic>> {
+pub fn elaborate(
+    program: &ast::Program,
+    entries: &[&str],
+    dir: Dir,
+    word: Option<u32>,
+) -> Result<Elaborated, Vec<Diagnostic>> {
     let mut elab = Elaborator::new(program);
     elab.check_names();
     let mut ids = Vec::new();
@@ -144,7 +154,12 @@ impl<'a> Elaborator<'a> {
     }
 
     /// Records a message once; `None` lets callers return it as their failure.
-    fn error<T>(&mut self, loc: Loc, message: impl Into<String>, label: impl Into<String>) -> Option<T> {
+    fn error<T>(
+        &mut self,
+        loc: Loc,
+        message: impl Into<String>,
+        label: impl Into<String>,
+    ) -> Option<T> {
         let message = message.into();
         if self.seen.insert((loc, message.clone())) {
             self.errors.push(self.ast.sources.error(loc, message, label));
@@ -152,7 +167,13 @@ impl<'a> Elaborator<'a> {
         None
     }
 
-    fn error_help<T>(&mut self, loc: Loc, message: impl Into<String>, label: &str, help: impl Into<String>) -> Option<T> {
+    fn error_help<T>(
+        &mut self,
+        loc: Loc,
+        message: impl Into<String>,
+        label: &str,
+        help: impl Into<String>,
+    ) -> Option<T> {
         let before = self.errors.len();
         self.error::<()>(loc, message, label);
         if self.errors.len() > before {
@@ -165,7 +186,11 @@ impl<'a> Elaborator<'a> {
         for (idx, def) in self.ast.defs.iter().enumerate() {
             if let Some(first) = self.by_name.get(&def.name.name) {
                 let first = self.ast.defs[*first].name.loc;
-                let mut error = self.ast.sources.error(def.name.loc, format!("`{}` is defined twice", def.name.name), "again here");
+                let mut error = self.ast.sources.error(
+                    def.name.loc,
+                    format!("`{}` is defined twice", def.name.name),
+                    "again here",
+                );
                 error.spans.push((self.ast.sources.span(first), "first here".into()));
                 self.errors.push(error);
             } else {
@@ -176,7 +201,8 @@ impl<'a> Elaborator<'a> {
 
     /// The instance of a definition with its size and direction variables left open.
     fn open_instance(&self, def: usize, element: usize) -> Instance {
-        let mut instance = Instance { def, element, nats: vec![], sizes: BTreeMap::new(), dirs: BTreeMap::new() };
+        let mut instance =
+            Instance { def, element, nats: vec![], sizes: BTreeMap::new(), dirs: BTreeMap::new() };
         for ty in types_of(&self.ast.defs[def]) {
             if let Type::Words { m: Size::Var(name), .. } = ty {
                 let next = RIGID + instance.sizes.len() as u32;
@@ -186,11 +212,20 @@ impl<'a> Elaborator<'a> {
         instance
     }
 
-    fn entry_instance(&self, name: &str, dir: Dir, word: Option<u32>) -> Result<Instance, Diagnostic> {
+    fn entry_instance(
+        &self,
+        name: &str,
+        dir: Dir,
+        word: Option<u32>,
+    ) -> Result<Instance, Diagnostic> {
         let Some(def) = self.ast.defs.iter().rposition(|d| &*d.name.name == name) else {
             let names = self.ast.defs.iter().map(|d| &*d.name.name);
             let help = report::did_you_mean(name, names);
-            return Err(Diagnostic { message: format!("there is no node `{name}`"), spans: vec![], help });
+            return Err(Diagnostic {
+                message: format!("there is no node `{name}`"),
+                spans: vec![],
+                help,
+            });
         };
         let loc = self.ast.defs[def].name.loc;
         if self.ast.defs[def].params.iter().any(|p| p.ty == Type::Nat) {
@@ -211,7 +246,8 @@ impl<'a> Elaborator<'a> {
         for (variable, size) in &mut instance.sizes {
             *size = word.ok_or_else(|| {
                 let message = format!("the word size '{variable} of `{name}` is open");
-                let mut error = self.ast.sources.error(loc, message, "declared with this size variable");
+                let mut error =
+                    self.ast.sources.error(loc, message, "declared with this size variable");
                 error.help = Some("choose it with --word N, or bitslice with --slicing b".into());
                 error
             })?;
@@ -238,7 +274,10 @@ impl<'a> Elaborator<'a> {
 
     fn run(&mut self) {
         while let Some((id, instance)) = self.queue.pop_front() {
-            if self.errors.len() >= ERRORS_MAX || self.n_equations > EQUATIONS_MAX || self.n_words > WORDS_MAX {
+            if self.errors.len() >= ERRORS_MAX
+                || self.n_equations > EQUATIONS_MAX
+                || self.n_words > WORDS_MAX
+            {
                 return;
             }
             let def = instance.def;
@@ -267,7 +306,11 @@ impl<'a> Elaborator<'a> {
             );
         }
         if self.n_words > WORDS_MAX {
-            return self.error(loc, format!("the program's variables have more than {WORDS_MAX} words"), "the limit is reached here");
+            return self.error(
+                loc,
+                format!("the program's variables have more than {WORDS_MAX} words"),
+                "the limit is reached here",
+            );
         }
         Some(())
     }
@@ -284,7 +327,9 @@ impl<'a> Elaborator<'a> {
         let mut taken: HashSet<Rc<str>> = HashSet::new();
         let mut nodes = Vec::new();
         for old in order {
-            let (_, mut node) = self.nodes[old].take().expect("every requested node was made, or there was an error");
+            let (_, mut node) = self.nodes[old]
+                .take()
+                .expect("every requested node was made, or there was an error");
             let mut name = node.name.clone();
             let mut n = 2;
             while !taken.insert(name.clone()) {
@@ -307,7 +352,9 @@ fn renumber_calls(stmts: &mut [crate::ir::Stmt], new_ids: &[NodeId]) {
             crate::ir::Stmt::Eq(_) => {}
             crate::ir::Stmt::Call(call) => call.node = new_ids[call.node.idx()],
             crate::ir::Stmt::Loop(it) => renumber_calls(&mut it.body, new_ids),
-            crate::ir::Stmt::Unrolled(it) => it.iterations.iter_mut().for_each(|body| renumber_calls(body, new_ids)),
+            crate::ir::Stmt::Unrolled(it) => {
+                it.iterations.iter_mut().for_each(|body| renumber_calls(body, new_ids))
+            }
         }
     }
 }

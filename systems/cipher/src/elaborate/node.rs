@@ -1,4 +1,5 @@
-//! Elaborates one node: declarations, equations in the order of the text, and the checks at its end.
+//! Elaborates one node: declarations, equations in the order of the text, and the checks at its
+//! end.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -107,8 +108,19 @@ impl Builder<'_, '_> {
                 let mut reassigned = HashSet::new();
                 imperative_names(&body.eqs, &mut reassigned);
                 // `vars i:nat` announces a loop index; the loop says which numbers it has.
-                self.indices.extend(body.vars.iter().filter(|it| it.ty == Type::Nat).map(|it| it.name.name.clone()));
-                if body.vars.iter().filter(|it| it.ty != Type::Nat).try_for_each(|d| self.declare(d).map(|_| ())).is_none() {
+                self.indices.extend(
+                    body.vars
+                        .iter()
+                        .filter(|var| var.ty == Type::Nat)
+                        .map(|var| var.name.name.clone()),
+                );
+                if body
+                    .vars
+                    .iter()
+                    .filter(|var| var.ty != Type::Nat)
+                    .try_for_each(|d| self.declare(d).map(|_| ()))
+                    .is_none()
+                {
                     return;
                 }
                 self.start_chains(&reassigned);
@@ -148,11 +160,19 @@ impl Builder<'_, '_> {
             }
         }
         if def.returns.is_empty() {
-            return self.elab.error(def.name.loc, format!("`{}` returns nothing", def.name.name), "declare at least one output");
+            return self.elab.error(
+                def.name.loc,
+                format!("`{}` returns nothing", def.name.name),
+                "declare at least one output",
+            );
         }
         for decl in &def.returns {
             if decl.ty == Type::Nat {
-                return self.elab.error(decl.name.loc, "an output cannot be a nat", "only parameters can");
+                return self.elab.error(
+                    decl.name.loc,
+                    "an output cannot be a nat",
+                    "only parameters can",
+                );
             }
             let var = self.declare(decl)?;
             self.node.results.push(var);
@@ -162,7 +182,11 @@ impl Builder<'_, '_> {
 
     fn bind(&mut self, decl: &Decl, binding: Binding) -> Option<()> {
         if self.scope.insert(decl.name.name.clone(), binding).is_some() {
-            return self.elab.error(decl.name.loc, format!("`{}` is declared twice in this node", decl.name.name), "again here");
+            return self.elab.error(
+                decl.name.loc,
+                format!("`{}` is declared twice in this node", decl.name.name),
+                "again here",
+            );
         }
         Some(())
     }
@@ -260,10 +284,19 @@ impl Builder<'_, '_> {
         }
         for result in self.node.results.clone() {
             let var = self.vars.iter().find(|v| v.base == result).expect("outputs are declared");
-            let undefined: Vec<usize> = (0..var.n).filter(|i| !self.defined.contains_key(&(result, *i))).collect();
+            let undefined: Vec<usize> =
+                (0..var.n).filter(|i| !self.defined.contains_key(&(result, *i))).collect();
             if let Some(first) = undefined.first() {
-                let more = if undefined.len() > 1 { format!(" (and {} more words of it)", undefined.len() - 1) } else { String::new() };
-                missing.push((var.loc, format!("output {} is never defined{more}", self.word_name(result, *first)), "declared here"));
+                let more = if undefined.len() > 1 {
+                    format!(" (and {} more words of it)", undefined.len() - 1)
+                } else {
+                    String::new()
+                };
+                missing.push((
+                    var.loc,
+                    format!("output {} is never defined{more}", self.word_name(result, *first)),
+                    "declared here",
+                ));
             }
         }
         missing.sort_by(|a, b| (a.0, &a.1).cmp(&(b.0, &b.1)));
@@ -285,12 +318,20 @@ impl Builder<'_, '_> {
             indices.push(rest % *dim as usize);
             rest /= *dim as usize;
         }
-        let brackets: String = if source.n == 1 { String::new() } else { indices.iter().rev().map(|i| format!("[{i}]")).collect() };
+        let brackets: String = if source.n == 1 {
+            String::new()
+        } else {
+            indices.iter().rev().map(|i| format!("[{i}]")).collect()
+        };
         format!("`{}{brackets}`", source.name)
     }
 
     fn report_cycle(&mut self, def: &Def, cycle: &[order::Step]) {
-        let mut names: Vec<String> = cycle.iter().filter_map(|s| s.written.first()).map(|r| self.word_name(r.var, index(r))).collect();
+        let mut names: Vec<String> = cycle
+            .iter()
+            .filter_map(|s| s.written.first())
+            .map(|r| self.word_name(r.var, index(r)))
+            .collect();
         names.dedup();
         if names.iter().any(|n| n != "a value") {
             names.retain(|n| n != "a value");
@@ -306,7 +347,8 @@ impl Builder<'_, '_> {
         } else {
             format!("cyclic equations in `{}`: {} -> {first}", def.name.name, names.join(" -> "))
         };
-        let mut error = self.elab.ast.sources.error(loc, message, "this equation is part of the cycle");
+        let mut error =
+            self.elab.ast.sources.error(loc, message, "this equation is part of the cycle");
         let mut shown = vec![loc];
         for step in cycle {
             if !shown.contains(&step.loc) && shown.len() < 6 {
@@ -324,25 +366,46 @@ impl Builder<'_, '_> {
 
     /// n positions over one word of n times k bits move k bits each.
     fn perm_of_a_word(&mut self, perm: &IntList) -> Option<Body> {
-        let (from, to) = (self.node.words(&self.node.params)[0].clone(), self.node.words(&self.node.results)[0].clone());
+        let (from, to) = (
+            self.node.words(&self.node.params)[0].clone(),
+            self.node.words(&self.node.results)[0].clone(),
+        );
         let (from_ty, to_ty) = (self.node.ty(&from), self.node.ty(&to));
         let n = perm.ints.len();
         if join(from_ty, to_ty).is_none() {
-            return self.elab.error(perm.loc, format!("this perm has {from_ty} for {to_ty}"), "it moves bits within one type");
+            return self.elab.error(
+                perm.loc,
+                format!("this perm has {from_ty} for {to_ty}"),
+                "it moves bits within one type",
+            );
         }
         if from_ty.m >= crate::ir::RIGID || !(from_ty.m as usize).is_multiple_of(n) {
-            let message = format!("this perm has {n} positions, but its output has 1 word, of {from_ty}");
-            return self.elab.error(perm.loc, message, "one position for each output word, or for equal parts of the bits of the only one");
+            let message =
+                format!("this perm has {n} positions, but its output has 1 word, of {from_ty}");
+            return self.elab.error(
+                perm.loc,
+                message,
+                "one position for each output word, or for equal parts of the bits of the only one",
+            );
         }
         let k = from_ty.m as usize / n;
         let mut bits = thin_vec::ThinVec::new();
         for int in &perm.ints {
             match usize::try_from(int) {
-                Ok(at) if (1..=n).contains(&at) => bits.extend((0..k).map(|bit| ((at - 1) * k + bit) as u8)),
-                _ => return self.elab.error(perm.loc, format!("position {int} is not between 1 and {n}"), "positions count from 1"),
+                Ok(at) if (1..=n).contains(&at) => {
+                    bits.extend((0..k).map(|bit| ((at - 1) * k + bit) as u8))
+                }
+                _ => {
+                    return self.elab.error(
+                        perm.loc,
+                        format!("position {int} is not between 1 and {n}"),
+                        "positions count from 1",
+                    );
+                }
             }
         }
-        let shuffle = Eq { dst: to, op: Op::Shuffle(bits), args: vec![from.into()].into(), loc: perm.loc };
+        let shuffle =
+            Eq { dst: to, op: Op::Shuffle(bits), args: vec![from.into()].into(), loc: perm.loc };
         Some(Body::Stmts(vec![Stmt::Eq(shuffle)]))
     }
 
@@ -352,22 +415,36 @@ impl Builder<'_, '_> {
             return self.perm_of_a_word(perm);
         }
         if perm.ints.len() != n_out as usize {
-            let message = format!("this perm has {} positions, but its output has {n_out} words", perm.ints.len());
+            let message = format!(
+                "this perm has {} positions, but its output has {n_out} words",
+                perm.ints.len()
+            );
             return self.elab.error(perm.loc, message, "one position for each output word");
         }
         let mut list = Vec::new();
-        let (params, results) = (self.node.words(&self.node.params), self.node.words(&self.node.results));
+        let (params, results) =
+            (self.node.words(&self.node.params), self.node.words(&self.node.results));
         for (int, result) in perm.ints.iter().zip(results) {
             match u32::try_from(int) {
                 Ok(at) if (1..=n_in).contains(&at) => {
-                    let (from, to) = (self.node.ty(&params[at as usize - 1]), self.node.ty(&result));
+                    let (from, to) =
+                        (self.node.ty(&params[at as usize - 1]), self.node.ty(&result));
                     if join(from, to).is_none() {
-                        let message = format!("position {int} is {from}, but {} is {to}", self.word_name(result.var, index(&result)));
+                        let message = format!(
+                            "position {int} is {from}, but {} is {to}",
+                            self.word_name(result.var, index(&result))
+                        );
                         return self.elab.error(perm.loc, message, "a perm moves whole words");
                     }
                     list.push(at - 1);
                 }
-                _ => return self.elab.error(perm.loc, format!("position {int} is not between 1 and {n_in}"), "positions count from 1"),
+                _ => {
+                    return self.elab.error(
+                        perm.loc,
+                        format!("position {int} is not between 1 and {n_in}"),
+                        "positions count from 1",
+                    );
+                }
             }
         }
         Some(Body::Perm(list))
@@ -375,14 +452,24 @@ impl Builder<'_, '_> {
 
     fn table(&mut self, def: &Def, list: &IntList) -> Option<Table> {
         let bits = |vars: &[VarId]| -> Option<u32> {
-            vars.iter().map(|v| self.node.vars[v.idx()].ty.m.checked_mul(self.node.vars[v.idx()].len)).sum()
+            vars.iter()
+                .map(|v| self.node.vars[v.idx()].ty.m.checked_mul(self.node.vars[v.idx()].len))
+                .sum()
         };
-        let (words_in, words_out) = (self.n_words(&self.node.params), self.n_words(&self.node.results));
-        let (bits_in, bits_out) = (bits(&self.node.params).unwrap_or(u32::MAX), bits(&self.node.results).unwrap_or(u32::MAX));
+        let (words_in, words_out) =
+            (self.n_words(&self.node.params), self.n_words(&self.node.results));
+        let (bits_in, bits_out) = (
+            bits(&self.node.params).unwrap_or(u32::MAX),
+            bits(&self.node.results).unwrap_or(u32::MAX),
+        );
         let n = list.ints.len();
         let fits = |bits: u32| bits <= TABLE_BITS_MAX && n == 1usize << bits;
         if words_in == 0 {
-            return self.elab.error(def.name.loc, format!("table `{}` has no inputs", def.name.name), "declare the bits that it looks up");
+            return self.elab.error(
+                def.name.loc,
+                format!("table `{}` has no inputs", def.name.name),
+                "declare the bits that it looks up",
+            );
         }
         let (n_inputs, n_outputs) = if fits(words_in) {
             self.one_word_size(def)?;
@@ -390,16 +477,23 @@ impl Builder<'_, '_> {
         } else if fits(bits_in) && bits_out <= 64 {
             (bits_in, bits_out)
         } else if words_in > TABLE_BITS_MAX {
-            let message = format!("a table has at most {TABLE_BITS_MAX} input bits, `{}` has {words_in}", def.name.name);
+            let message = format!(
+                "a table has at most {TABLE_BITS_MAX} input bits, `{}` has {words_in}",
+                def.name.name
+            );
             return self.elab.error(def.name.loc, message, "too many inputs");
         } else {
-            let message =
-                format!("a table of {} has {} entries, this one has {n}", super::count(words_in.into(), "input"), 1usize << words_in);
+            let message = format!(
+                "a table of {} has {} entries, this one has {n}",
+                super::count(words_in.into(), "input"),
+                1usize << words_in
+            );
             let label = if n < 1 << words_in { "entries are missing" } else { "too many entries" };
             if bits_in > words_in && bits_in <= TABLE_BITS_MAX {
                 let inputs = if n > 1 && n.is_power_of_two() { n.ilog2() } else { bits_in };
-                let help =
-                    format!("a word is one input, at each of its bit positions; declare `b{inputs}` for bits, or `v{inputs}` for words");
+                let help = format!(
+                    "a word is one input, at each of its bit positions; declare `b{inputs}` for bits, or `v{inputs}` for words"
+                );
                 return self.elab.error_help(list.loc, message, label, help);
             }
             return self.elab.error(list.loc, message, label);
@@ -415,7 +509,13 @@ impl Builder<'_, '_> {
         for int in &list.ints {
             match u64::try_from(int) {
                 Ok(entry) if n_outputs == 64 || entry >> n_outputs == 0 => entries.push(entry),
-                _ => return self.elab.error(list.loc, format!("entry {int} does not fit in {n_outputs} bits"), "too large"),
+                _ => {
+                    return self.elab.error(
+                        list.loc,
+                        format!("entry {int} does not fit in {n_outputs} bits"),
+                        "too large",
+                    );
+                }
             }
         }
         let lsb_first = self.table_order(def, list, &entries);
@@ -424,12 +524,25 @@ impl Builder<'_, '_> {
 
     /// A table that works on each bit by itself has words of one type.
     fn one_word_size(&mut self, def: &Def) -> Option<()> {
-        let tys: Vec<Ty> = self.node.params.iter().chain(&self.node.results).map(|v| self.node.vars[v.idx()].ty).collect();
+        let tys: Vec<Ty> = self
+            .node
+            .params
+            .iter()
+            .chain(&self.node.results)
+            .map(|v| self.node.vars[v.idx()].ty)
+            .collect();
         match tys.iter().find(|ty| join(tys[0], **ty).is_none()) {
             None => Some(()),
             Some(other) => {
-                let message = format!("the words of table `{}` have two types, {} and {other}", def.name.name, tys[0]);
-                self.elab.error(def.name.loc, message, "it looks up each bit position by itself, so they must be alike")
+                let message = format!(
+                    "the words of table `{}` have two types, {} and {other}",
+                    def.name.name, tys[0]
+                );
+                self.elab.error(
+                    def.name.loc,
+                    message,
+                    "it looks up each bit position by itself, so they must be alike",
+                )
             }
         }
     }
@@ -444,10 +557,20 @@ impl Builder<'_, '_> {
             return false;
         }
         let Some(name) = circuit::legacy_lsb_first(entries) else { return false };
-        let message = format!("table `{}` is {name}'s S-box, so its first bit is read as the least significant", def.name.name);
+        let message = format!(
+            "table `{}` is {name}'s S-box, so its first bit is read as the least significant",
+            def.name.name
+        );
         if self.elab.seen.insert((list.loc, message.clone())) {
-            let mut warning = self.elab.ast.sources.error(list.loc, message, "the original compiler reads this list so");
-            warning.help = Some("write `_lsb_first table` to say so, or `_msb_first table` for the general rule".into());
+            let mut warning = self.elab.ast.sources.error(
+                list.loc,
+                message,
+                "the original compiler reads this list so",
+            );
+            warning.help = Some(
+                "write `_lsb_first table` to say so, or `_msb_first table` for the general rule"
+                    .into(),
+            );
             self.elab.warnings.push(warning);
         }
         true
@@ -470,12 +593,20 @@ impl Builder<'_, '_> {
 
     /// Marks a word as defined, or reports the second definition.
     pub fn define(&mut self, place: &Ref, loc: Loc, var: usize, element: usize) -> Option<()> {
-        let Some(first) = self.defined.insert((place.var, index(place)), loc) else { return Some(()) };
+        let Some(first) = self.defined.insert((place.var, index(place)), loc) else {
+            return Some(());
+        };
         let name = self.word_name(self.vars[var].base, element);
-        let is_param = self.node.params.contains(&self.vars[var].base) && self.vars[var].chain.is_none();
-        let what = if is_param { "is a parameter and cannot be defined again" } else { "is defined twice" };
+        let is_param =
+            self.node.params.contains(&self.vars[var].base) && self.vars[var].chain.is_none();
+        let what = if is_param {
+            "is a parameter and cannot be defined again"
+        } else {
+            "is defined twice"
+        };
         if self.elab.seen.insert((loc, what.into())) {
-            let mut error = self.elab.ast.sources.error(loc, format!("{name} {what}"), "again here");
+            let mut error =
+                self.elab.ast.sources.error(loc, format!("{name} {what}"), "again here");
             error.spans.push((self.elab.ast.sources.span(first), "first here".into()));
             error.help = Some("`:=` gives a variable a new value".into());
             self.elab.errors.push(error);
@@ -492,7 +623,9 @@ pub(super) fn index(place: &Ref) -> usize {
 fn imperative_names(eqs: &[Eqn], names: &mut HashSet<Rc<str>>) {
     for eqn in eqs {
         match eqn {
-            Eqn::Assign(Assign { imperative: true, pat, .. }) => names.extend(pat.iter().map(|a| a.name.name.clone())),
+            Eqn::Assign(Assign { imperative: true, pat, .. }) => {
+                names.extend(pat.iter().map(|a| a.name.name.clone()))
+            }
             Eqn::Assign(_) => {}
             Eqn::Forall(forall) => imperative_names(&forall.eqs, names),
         }

@@ -21,7 +21,9 @@ impl Instance {
             ast::Dir::V => Dir::V,
             ast::Dir::B => Dir::B,
             ast::Dir::Slice(n) => Dir::Slice(*n),
-            ast::Dir::Var(name) => self.dirs.get(name).or_else(|| self.dirs.get("D")).copied().unwrap_or(Dir::Any),
+            ast::Dir::Var(name) => {
+                self.dirs.get(name).or_else(|| self.dirs.get("D")).copied().unwrap_or(Dir::Any)
+            }
         };
         let m = match m {
             Size::Fixed(m) => *m,

@@ -25,9 +25,7 @@ const BYTE_ORDER: &str = "
 /// The registers of one target, slicing and word size.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
-    /// The target.
     pub arch: Arch,
-    /// The slicing.
     pub slicing: Slicing,
     /// Bits of a word: 1 bitsliced, the lane vertically, the word horizontally.
     pub word_bits: u32,
@@ -38,7 +36,11 @@ pub struct Shape {
 impl Shape {
     /// Bits of a register in this code; vertical code for general registers has one word in each.
     pub fn register_bits(&self) -> u32 {
-        if self.slicing == Slicing::Vertical && !self.arch.is_vector() { self.word_bits } else { self.arch.register_bits() }
+        if self.slicing == Slicing::Vertical && !self.arch.is_vector() {
+            self.word_bits
+        } else {
+            self.arch.register_bits()
+        }
     }
 
     /// Blocks that a register holds.
@@ -94,17 +96,29 @@ impl Shape {
             1 => String::new(),
             n => format!(", {n} interleaved batches of {}", self.slices()),
         };
-        out += &format!("\n/* {} at a time: {bits}-bit registers, {}{batches}. */\n", self.blocks_text(), self.description());
+        out += &format!(
+            "\n/* {} at a time: {bits}-bit registers, {}{batches}. */\n",
+            self.blocks_text(),
+            self.description()
+        );
         out += &format!("typedef uint{lane}_t lane;\n");
         if self.is_vector() {
-            out += &format!("typedef lane reg __attribute__((vector_size({}), may_alias));\n", bits / 8);
-            out += &format!("typedef int{lane}_t sreg __attribute__((vector_size({})));\n", bits / 8);
-            out += &format!("typedef uint64_t reg64 __attribute__((vector_size({}), may_alias));\n", bits / 8);
+            out += &format!(
+                "typedef lane reg __attribute__((vector_size({}), may_alias));\n",
+                bits / 8
+            );
+            out +=
+                &format!("typedef int{lane}_t sreg __attribute__((vector_size({})));\n", bits / 8);
+            out += &format!(
+                "typedef uint64_t reg64 __attribute__((vector_size({}), may_alias));\n",
+                bits / 8
+            );
             out += "#define SPLAT(x) ((reg){0} + (lane)(x))\n#define ZERO ((reg){0})\n#define ONES (~(reg){0})\n";
         } else {
             out += "typedef lane reg;\n";
             out += &format!("typedef int{lane}_t sreg;\n");
-            out += "#define SPLAT(x) ((reg)(x))\n#define ZERO ((reg)0)\n#define ONES ((reg)~(reg)0)\n";
+            out +=
+                "#define SPLAT(x) ((reg)(x))\n#define ZERO ((reg)0)\n#define ONES ((reg)~(reg)0)\n";
         }
         out += &format!("#define SLICES {}\n", self.slices());
         out += &match self.interleave {
@@ -117,10 +131,14 @@ impl Shape {
         out
     }
 
-    /// A number of so many bits that was read from memory with its least significant byte first, or is to be written so. Vectors
-    /// are for processors that do this anyway.
+    /// A number of so many bits that was read from memory with its least significant byte first, or
+    /// is to be written so. Vectors are for processors that do this anyway.
     pub fn little(&self, bits: u32, value: &str) -> String {
-        if bits == 8 || self.is_vector() { value.into() } else { format!("LITTLE({bits}, {value})") }
+        if bits == 8 || self.is_vector() {
+            value.into()
+        } else {
+            format!("LITTLE({bits}, {value})")
+        }
     }
 
     /// The same with the most significant byte first.
@@ -142,7 +160,11 @@ impl Shape {
             Slicing::Bit => "every bit in a register of its own".into(),
             Slicing::Vertical => format!("a {}-bit word in each lane", self.word_bits),
             Slicing::Horizontal => {
-                format!("bit i of a {}-bit word, from the most significant, in element i of {} bits", self.word_bits, self.element_bits())
+                format!(
+                    "bit i of a {}-bit word, from the most significant, in element i of {} bits",
+                    self.word_bits,
+                    self.element_bits()
+                )
             }
         }
     }

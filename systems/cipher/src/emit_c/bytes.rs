@@ -1,4 +1,5 @@
-//! Bytes to registers and back: the function that moves each field, loops where no network fits, and one key for all slices.
+//! Bytes to registers and back: the function that moves each field, loops where no network fits,
+//! and one key for all slices.
 
 use std::fmt::Write;
 
@@ -16,7 +17,6 @@ pub struct Field {
     pub name: String,
     /// The place of each bit in the string.
     pub layout: Layout,
-    /// Number of words.
     pub n_words: usize,
     /// Bits of a word in the source.
     pub word_bits: u32,
@@ -25,11 +25,20 @@ pub struct Field {
 impl Field {
     /// Registers that hold the field.
     pub fn n_registers(&self, shape: Shape) -> usize {
-        if shape.slicing == Slicing::Bit { self.n_words * self.word_bits as usize } else { self.n_words }
+        if shape.slicing == Slicing::Bit {
+            self.n_words * self.word_bits as usize
+        } else {
+            self.n_words
+        }
     }
 
     /// The steps that move it; see [`Problem::moves`].
-    pub fn moves(&self, shape: Shape, direction: Direction, order: Option<&[u32]>) -> Option<Moves> {
+    pub fn moves(
+        &self,
+        shape: Shape,
+        direction: Direction,
+        order: Option<&[u32]>,
+    ) -> Option<Moves> {
         Problem { layout: &self.layout, word_bits: self.word_bits, shape }.moves(direction, order)
     }
 }
@@ -37,7 +46,8 @@ impl Field {
 /// The functions that move the blocks of a unit, and the block that each slice holds.
 #[derive(Debug, Default)]
 pub struct Blocks {
-    /// `load_NAME` and `store_NAME` of the fields that have a network; what they call is in the helpers.
+    /// `load_NAME` and `store_NAME` of the fields that have a network; what they call is in the
+    /// helpers.
     pub text: String,
     /// Fields whose `load_NAME` is in `text`.
     pub loads: Vec<String>,
@@ -49,9 +59,15 @@ pub struct Blocks {
     pub order: Option<Vec<u32>>,
 }
 
-/// Networks for the fields where one fits: first `input`, which chooses the order of blocks, then the results; for streams
-/// (`with_xor`) also one that XORs.
-pub fn blocks(input: &Field, outputs: &[Field], shape: Shape, with_xor: bool, helpers: &mut Helpers) -> Blocks {
+/// Networks for the fields where one fits: first `input`, which chooses the order of blocks, then
+/// the results; for streams (`with_xor`) also one that XORs.
+pub fn blocks(
+    input: &Field,
+    outputs: &[Field],
+    shape: Shape,
+    with_xor: bool,
+    helpers: &mut Helpers,
+) -> Blocks {
     let mut blocks = Blocks::default();
     let mut functions = String::new();
     if let Some(moves) = input.moves(shape, Direction::Load, None)
@@ -62,7 +78,8 @@ pub fn blocks(input: &Field, outputs: &[Field], shape: Shape, with_xor: bool, he
         blocks.order = Some(moves.order);
     }
     for output in outputs {
-        let order: Vec<u32> = blocks.order.clone().unwrap_or_else(|| (0..shape.slices().ilog2()).collect());
+        let order: Vec<u32> =
+            blocks.order.clone().unwrap_or_else(|| (0..shape.slices().ilog2()).collect());
         if let Some(moves) = output.moves(shape, Direction::Store, Some(&order))
             && let Some(text) = network::function(output, shape, Direction::Store, &moves, helpers)
         {
@@ -86,7 +103,11 @@ pub fn block_of_slice(shape: Shape, order: Option<&[u32]>) -> String {
 /// The same for all batches under another name.
 pub fn order_table(name: &str, shape: Shape, order: Option<&[u32]>) -> String {
     let n = shape.slices();
-    let block = |slice: u32| order.map_or(slice, |o| o.iter().enumerate().fold(0, |b, (k, bit)| b | (slice >> k & 1) << bit));
+    let block = |slice: u32| {
+        order.map_or(slice, |o| {
+            o.iter().enumerate().fold(0, |b, (k, bit)| b | (slice >> k & 1) << bit)
+        })
+    };
     table(name, (0..shape.blocks()).map(|slice| slice / n * n + block(slice % n)))
 }
 
@@ -117,7 +138,8 @@ fn table(name: &str, values: impl Iterator<Item = u32>) -> String {
     format!("\nstatic const uint16_t {name}[{}] = {{\n{}\n}};\n", values.len(), lines.join("\n"))
 }
 
-/// `load_NAME` as a plain loop: loads the strings of a batch of blocks, one after another in memory, into registers.
+/// `load_NAME` as a plain loop: loads the strings of a batch of blocks, one after another in
+/// memory, into registers.
 pub fn load(field: &Field, shape: Shape) -> String {
     let (name, n, m, n_bytes) = (&field.name, field.n_words, field.word_bits, field.layout.n_bytes);
     let head = format!("\nstatic void load_{name}(reg *r, const uint8_t *in)\n{{\n");
@@ -230,7 +252,8 @@ pub fn store(field: &Field, shape: Shape) -> String {
     position + &head + &filled(&loops, field, shape)
 }
 
-/// The register of each bit of the string, from the least significant of each byte; a number too large if there is none.
+/// The register of each bit of the string, from the least significant of each byte; a number too
+/// large if there is none.
 fn registers(field: &Field) -> impl Iterator<Item = u32> + use<> {
     let mut register = vec![0xffff; field.layout.n_bytes.div_ceil(8) * 64];
     for (j, at) in field.layout.position.iter().enumerate() {
@@ -244,28 +267,47 @@ fn filled(text: &str, field: &Field, shape: Shape) -> String {
     match shape.slicing {
         Slicing::Horizontal => {
             let (put, get) = if shape.is_vector() {
-                ("((uint8_t *)&r[j])[bit >> 3] |= (uint8_t)((TAKEN & 1) << (bit & 7))", "((const uint8_t *)&r[j])[bit >> 3] >> (bit & 7)")
+                (
+                    "((uint8_t *)&r[j])[bit >> 3] |= (uint8_t)((TAKEN & 1) << (bit & 7))",
+                    "((const uint8_t *)&r[j])[bit >> 3] >> (bit & 7)",
+                )
             } else {
                 ("r[j] |= (reg)(TAKEN & 1) << bit", "r[j] >> bit")
             };
-            let text = text.replace("PUT_BIT", put).replace("GET_BIT", get).replace("TAKEN", "p[at >> 3] >> (7 - (at & 7))");
-            text.replace("WIDTH", &shape.element_bits().to_string()).replace("SPREAD", &shape.spread_bits().to_string())
+            let text = text
+                .replace("PUT_BIT", put)
+                .replace("GET_BIT", get)
+                .replace("TAKEN", "p[at >> 3] >> (7 - (at & 7))");
+            text.replace("WIDTH", &shape.element_bits().to_string())
+                .replace("SPREAD", &shape.spread_bits().to_string())
         }
         Slicing::Bit | Slicing::Vertical => text,
     }
 }
 
-/// Hides from a compiler that a value is 0 or 1, so that it cannot turn a multiplication by it into a branch, as clang did.
+/// Hides from a compiler that a value is 0 or 1, so that it cannot turn a multiplication by it into
+/// a branch, as clang did.
 const HIDDEN: &str = "        __asm__(\"\" : \"+r\"(bit));\n";
 
 /// `spread_NAME` puts one string into every slice.
 pub fn spread(field: &Field, shape: Shape) -> String {
-    let (name, n, m) = (&field.name, field.n_registers(shape), if shape.slicing == Slicing::Bit { 1 } else { field.word_bits });
+    let (name, n, m) = (
+        &field.name,
+        field.n_registers(shape),
+        if shape.slicing == Slicing::Bit { 1 } else { field.word_bits },
+    );
     let mut out = table(&format!("place_of_{name}"), field.layout.position.iter().copied());
-    let _ = write!(out, "\nstatic void spread_{name}(reg *r, const uint8_t *p)\n{{\n    for (int j = 0; j < {n}; j++) {{\n");
-    let bit = |at: &str| format!("p[place_of_{name}[{at}] >> 3] >> (7 - (place_of_{name}[{at}] & 7)) & 1");
+    let _ = write!(
+        out,
+        "\nstatic void spread_{name}(reg *r, const uint8_t *p)\n{{\n    for (int j = 0; j < {n}; j++) {{\n"
+    );
+    let bit = |at: &str| {
+        format!("p[place_of_{name}[{at}] >> 3] >> (7 - (place_of_{name}[{at}] & 7)) & 1")
+    };
     out += &match shape.slicing {
-        Slicing::Bit => format!("        lane bit = {};\n{HIDDEN}        r[j] = SPLAT(0 - bit);\n", bit("j")),
+        Slicing::Bit => {
+            format!("        lane bit = {};\n{HIDDEN}        r[j] = SPLAT(0 - bit);\n", bit("j"))
+        }
         Slicing::Vertical => format!(
             "        lane x = 0;\n        for (int i = 0; i < {m}; i++)\n            x = (lane)(x << 1 | ({}));\n        r[j] = SPLAT(x);\n",
             bit(&format!("{m} * j + i"))

@@ -25,15 +25,20 @@ pub struct Code<'a> {
 
 /// How a variable is written in C.
 enum Place {
-    /// A plain variable.
     Scalar,
     /// An element of an array, or through a pointer.
     Array,
 }
 
 impl<'a> Code<'a> {
-    /// A printer of a program; `assembled` nodes get prototypes, and C functions too if the options ask for both.
-    pub fn new(program: &'a Program, shape: Shape, options: EmitOptions, assembled: &[(NodeId, String)]) -> Self {
+    /// A printer of a program; `assembled` nodes get prototypes, and C functions too if the
+    /// options ask for both.
+    pub fn new(
+        program: &'a Program,
+        shape: Shape,
+        options: EmitOptions,
+        assembled: &[(NodeId, String)],
+    ) -> Self {
         let mut taken = std::collections::HashSet::new();
         let mut names = Vec::new();
         for node in &program.nodes {
@@ -51,7 +56,15 @@ impl<'a> Code<'a> {
             names[id.idx()] = name.clone();
             is_assembled[id.idx()] = true;
         }
-        Code { program, shape, options, names, assembled: is_assembled, out: String::new(), last_line: Loc::default() }
+        Code {
+            program,
+            shape,
+            options,
+            names,
+            assembled: is_assembled,
+            out: String::new(),
+            last_line: Loc::default(),
+        }
     }
 
     /// Every function, callees first.
@@ -76,18 +89,29 @@ impl<'a> Code<'a> {
                 params.push(format!("const reg *restrict {name}"));
             }
         }
-        params.extend(node.results.iter().map(|var| format!("reg *restrict {}", var_name(node, *var))));
+        params.extend(
+            node.results.iter().map(|var| format!("reg *restrict {}", var_name(node, *var))),
+        );
         if self.assembled[id.idx()] {
             let hidden = "__attribute__((visibility(\"hidden\")))";
-            let prototype = format!("extern {hidden} void {}({});", self.names[id.idx()], params.join(", "));
+            let prototype =
+                format!("extern {hidden} void {}({});", self.names[id.idx()], params.join(", "));
             if !self.options.with_both {
                 let _ = writeln!(self.out, "\n/* In the assembly file. */\n{prototype}");
                 return;
             }
-            let _ = writeln!(self.out, "\n#ifdef {ASSEMBLY}\n/* In the assembly file. */\n{prototype}\n#else");
+            let _ = writeln!(
+                self.out,
+                "\n#ifdef {ASSEMBLY}\n/* In the assembly file. */\n{prototype}\n#else"
+            );
         }
         let inline = if self.program.entries.contains(&id) { "static" } else { "static inline" };
-        let _ = writeln!(self.out, "\n{inline} void {}({})\n{{", self.names[id.idx()], params.join(", "));
+        let _ = writeln!(
+            self.out,
+            "\n{inline} void {}({})\n{{",
+            self.names[id.idx()],
+            params.join(", ")
+        );
         let mut body = Function { code: self, node, by_value, calls: 0, depth: 1 };
         body.arrays(stmts);
         body.stmts(stmts);
@@ -139,7 +163,9 @@ impl Function<'_, '_> {
         let name = var_name(self.node, place.var);
         match self.place_kind(place.var) {
             Place::Scalar => name,
-            Place::Array if self.by_value && self.node.params.contains(&place.var) => format!("{name}_w{}", place.index.base()),
+            Place::Array if self.by_value && self.node.params.contains(&place.var) => {
+                format!("{name}_w{}", place.index.base())
+            }
             Place::Array => format!("{name}[{}]", index(&place.index)),
         }
     }
@@ -164,7 +190,8 @@ impl Function<'_, '_> {
         used.sort_unstable();
         for var in used {
             if !self.node.results.contains(&var) && self.node.vars[var.idx()].len > 1 {
-                let text = format!("reg {}[{}];", var_name(self.node, var), self.node.vars[var.idx()].len);
+                let text =
+                    format!("reg {}[{}];", var_name(self.node, var), self.node.vars[var.idx()].len);
                 self.line(&text);
             }
         }
@@ -209,7 +236,8 @@ impl Function<'_, '_> {
             late.insert(carried.var, name);
         }
         for carried in &it.carried {
-            let next = late.get(&carried.var).cloned().unwrap_or_else(|| self.operand(&carried.next));
+            let next =
+                late.get(&carried.var).cloned().unwrap_or_else(|| self.operand(&carried.next));
             let text = format!("{} = {next};", var_name(self.node, carried.var));
             self.line(&text);
         }
@@ -230,14 +258,19 @@ impl Function<'_, '_> {
         let mut values: Vec<String> = Vec::new();
         let mut args = call.args.iter();
         for (p, param) in callee.params.iter().enumerate() {
-            let words: Vec<&Operand> = args.by_ref().take(callee.vars[param.idx()].len as usize).collect();
+            let words: Vec<&Operand> =
+                args.by_ref().take(callee.vars[param.idx()].len as usize).collect();
             if by_value {
                 values.extend(words.iter().map(|w| self.operand(w)));
             } else if let Some(start) = self.contiguous(&words) {
                 values.push(start);
             } else {
                 let list: Vec<String> = words.iter().map(|w| self.operand(w)).collect();
-                self.line(&format!("const reg arg{k}_{p}[{}] = {{ {} }};", list.len(), list.join(", ")));
+                self.line(&format!(
+                    "const reg arg{k}_{p}[{}] = {{ {} }};",
+                    list.len(),
+                    list.join(", ")
+                ));
                 values.push(format!("arg{k}_{p}"));
             }
         }
@@ -247,7 +280,12 @@ impl Function<'_, '_> {
             let n = callee.vars[result.idx()].len as usize;
             let places: Vec<&Ref> = dsts.by_ref().take(n).collect();
             self.line(&format!("reg res{k}_{r}[{n}];"));
-            copies.extend(places.iter().enumerate().map(|(i, place)| ((*place).clone(), format!("res{k}_{r}[{i}]"))));
+            copies.extend(
+                places
+                    .iter()
+                    .enumerate()
+                    .map(|(i, place)| ((*place).clone(), format!("res{k}_{r}[{i}]"))),
+            );
             values.push(format!("res{k}_{r}"));
         }
         let text = format!("{}({});", self.code.names[call.node.idx()], values.join(", "));
@@ -273,7 +311,8 @@ impl Function<'_, '_> {
     fn source_line(&mut self, loc: Loc) {
         if self.code.options.with_lines && loc != self.code.last_line && loc.end > loc.start {
             let (file, line) = self.code.program.sources.line(loc);
-            let text = format!("#line {line} \"{}\"\n", file.replace('\\', "\\\\").replace('"', "\\\""));
+            let text =
+                format!("#line {line} \"{}\"\n", file.replace('\\', "\\\\").replace('"', "\\\""));
             self.code.out += &text;
             self.code.last_line = loc;
         }

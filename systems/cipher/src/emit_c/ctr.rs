@@ -1,8 +1,9 @@
 //! Counter mode in C: a stream of any length, in pieces of any size, over the sliced primitive.
 //!
-//! Counters are blocks like any other, except where whole words of a vertical register hold nothing but counter: those are
-//! counted in the lanes, and the rest of the input is prepared once a call. Key stream is made a batch at a time, or several
-//! if they are interleaved; what a call does not use is kept in the state for the next.
+//! Counters are blocks like any other, except where whole words of a vertical register hold nothing
+//! but counter: those are counted in the lanes, and the rest of the input is prepared once a call.
+//! Key stream is made a batch at a time, or several if they are interleaved; what a call does not
+//! use is kept in the state for the next.
 
 use std::fmt::Write;
 
@@ -20,7 +21,6 @@ pub enum Piece {
     Fixed(Vec<u8>),
     /// Bytes that the caller gives under this name, such as a key or a nonce.
     Given(String, usize),
-    /// The counter.
     Counter,
 }
 
@@ -33,7 +33,6 @@ pub struct Counter {
     pub bits: u32,
     /// The first byte is the most significant.
     pub is_big_endian: bool,
-    /// The block.
     pub pieces: Vec<Piece>,
 }
 
@@ -70,8 +69,8 @@ impl Counter {
         self.pieces == [Piece::Counter]
     }
 
-    /// The registers of the input that hold nothing but bits of the counter; `None` if a register mixes them with other
-    /// bits or has them in another order.
+    /// The registers of the input that hold nothing but bits of the counter; `None` if a register
+    /// mixes them with other bits or has them in another order.
     fn words(&self, input: &Field, shape: Shape) -> Option<Vec<Word>> {
         if shape.slicing != Slicing::Vertical || shape.word_bits != input.word_bits {
             return None;
@@ -81,7 +80,8 @@ impl Counter {
             let byte = (at / 8).checked_sub(start).filter(|byte| *byte < n)?;
             Some(8 * if self.is_big_endian { n - 1 - byte } else { byte } + 7 - at % 8)
         };
-        let swapped = |bit: u32| if m.is_multiple_of(8) { m - 8 - bit / 8 * 8 + bit % 8 } else { bit };
+        let swapped =
+            |bit: u32| if m.is_multiple_of(8) { m - 8 - bit / 8 * 8 + bit % 8 } else { bit };
         let mut words = Vec::new();
         for (register, word) in input.layout.position.chunks(m as usize).enumerate() {
             let bits: Vec<Option<u32>> = word.iter().rev().map(|at| counter_bit(*at)).collect();
@@ -89,7 +89,9 @@ impl Counter {
                 continue;
             }
             let shift = bits.iter().copied().min()??;
-            let is = |order: &dyn Fn(u32) -> u32| bits.iter().zip(0..).all(|(bit, k)| *bit == Some(shift + order(k)));
+            let is = |order: &dyn Fn(u32) -> u32| {
+                bits.iter().zip(0..).all(|(bit, k)| *bit == Some(shift + order(k)))
+            };
             let is_plain = is(&|k| k);
             if !is_plain && !is(&swapped) {
                 return None;
@@ -103,7 +105,8 @@ impl Counter {
     fn batch(&self, name: &str, unit: &Unit, batches: &Batches, words: Option<&[Word]>) -> String {
         let (n, n_blocks) = (unit.output_bytes(), batches.shape.blocks());
         let (ctr, (keys, _)) = (self.prefix(name), self.keys(name, unit, batches.shape));
-        let function = format!("{ctr}_{}", if batches.shape.interleave > 1 { "batches" } else { "batch" });
+        let function =
+            format!("{ctr}_{}", if batches.shape.interleave > 1 { "batches" } else { "batch" });
         let head = |holds: &str, holder: &str| {
             format!(
                 "
@@ -156,13 +159,20 @@ static inline __attribute__((always_inline)) void {function}({ctr} *ctr, {keys}{
                 _ => format!("(y >> {})", word.shift - 64),
             };
             let bits = batches.shape.word_bits;
-            let value = if word.is_swapped { format!("__builtin_bswap{bits}((lane){value})") } else { format!("(lane){value}") };
+            let value = if word.is_swapped {
+                format!("__builtin_bswap{bits}((lane){value})")
+            } else {
+                format!("(lane){value}")
+            };
             let _ = writeln!(text, "        words[{k}][s] = {value};");
         }
         text += "    }\n";
         for (k, word) in words.iter().enumerate() {
             for batch in 0..batches.shape.interleave as usize {
-                let (to, from) = (word.register + batch * batches.input, batch * batches.shape.slices() as usize);
+                let (to, from) = (
+                    word.register + batch * batches.input,
+                    batch * batches.shape.slices() as usize,
+                );
                 let _ = writeln!(text, "    memcpy(&in_[{to}], words[{k}] + {from}, sizeof(reg));");
             }
         }
@@ -173,14 +183,28 @@ static inline __attribute__((always_inline)) void {function}({ctr} *ctr, {keys}{
         text + &format!("{tail}    {}\n}}\n", batches.entry)
     }
 
-    /// What callers of these functions pass, prepare and wipe. Counters are not secret; keys in the same block are.
-    fn source(&self, unit: &Unit, batches: &Batches, input: &Field, has_words: bool) -> (&'static str, String, String) {
+    /// What callers of these functions pass, prepare and wipe. Counters are not secret; keys in
+    /// the same block are.
+    fn source(
+        &self,
+        unit: &Unit,
+        batches: &Batches,
+        input: &Field,
+        has_words: bool,
+    ) -> (&'static str, String, String) {
         let (n, shape) = (unit.output_bytes(), batches.shape);
-        let registers = format!("        reg in_[{}];\n", shape.interleave as usize * batches.input);
-        let buffer = format!("        uint8_t blocks[{}] __attribute__((aligned(64)));\n", batches.n_bytes(n));
-        let template =
-            format!("        for (int b = 0; b < {}; b++)\n            memcpy(blocks + {n} * b, ctr->block, {n});\n", shape.blocks());
-        let (wipe_blocks, wipe_registers) = ("        wipe(blocks, sizeof blocks);\n", "        wipe(in_, sizeof in_);\n");
+        let registers =
+            format!("        reg in_[{}];\n", shape.interleave as usize * batches.input);
+        let buffer = format!(
+            "        uint8_t blocks[{}] __attribute__((aligned(64)));\n",
+            batches.n_bytes(n)
+        );
+        let template = format!(
+            "        for (int b = 0; b < {}; b++)\n            memcpy(blocks + {n} * b, ctr->block, {n});\n",
+            shape.blocks()
+        );
+        let (wipe_blocks, wipe_registers) =
+            ("        wipe(blocks, sizeof blocks);\n", "        wipe(in_, sizeof in_);\n");
         match (has_words, self.is_block()) {
             (false, true) => ("blocks", buffer, String::new()),
             (true, true) => ("in_", registers, String::new()),
@@ -189,30 +213,51 @@ static inline __attribute__((always_inline)) void {function}({ctr} *ctr, {keys}{
                 Some(lanes) => ("in_", registers + &lanes, wipe_registers.into()),
                 None => {
                     let load = batches.load("blocks", n, 8);
-                    ("in_", registers + &buffer + &template + &load, format!("{wipe_blocks}{wipe_registers}"))
+                    (
+                        "in_",
+                        registers + &buffer + &template + &load,
+                        format!("{wipe_blocks}{wipe_registers}"),
+                    )
                 }
             },
         }
     }
 
-    /// The same word of `ctr->block` in every lane of each register; `None` if a word is not made of adjacent bytes.
+    /// The same word of `ctr->block` in every lane of each register; `None` if a word is not
+    /// made of adjacent bytes.
     fn lanes(&self, input: &Field, batches: &Batches) -> Option<String> {
         let m = input.word_bits;
         let starts = input.layout.position.chunks(m as usize).map(|word| {
-            let first = word.iter().min().copied().filter(|at| m.is_multiple_of(8) && at.is_multiple_of(8))?;
-            let is = |order: &dyn Fn(u32) -> u32| word.iter().zip(0..).all(|(at, k)| *at == first + order(k));
+            let first = word
+                .iter()
+                .min()
+                .copied()
+                .filter(|at| m.is_multiple_of(8) && at.is_multiple_of(8))?;
+            let is = |order: &dyn Fn(u32) -> u32| {
+                word.iter().zip(0..).all(|(at, k)| *at == first + order(k))
+            };
             let little = |k: u32| m - 8 - k / 8 * 8 + k % 8;
-            if is(&little) { Some((first / 8, false)) } else { is(&|k| k).then_some((first / 8, true)) }
+            if is(&little) {
+                Some((first / 8, false))
+            } else {
+                is(&|k| k).then_some((first / 8, true))
+            }
         });
         let starts: Vec<(u32, bool)> = starts.collect::<Option<_>>()?;
-        let is_big = starts.iter().all(|it| it.1) && m > 8;
-        if !is_big && starts.iter().any(|it| it.1) {
+        let is_big = starts.iter().all(|start| start.1) && m > 8;
+        if !is_big && starts.iter().any(|start| start.1) {
             return None;
         }
         let in_row = starts.iter().zip(0..).all(|(start, k)| start.0 == k * m / 8);
-        let word = if is_big { batches.shape.big(m, "word") } else { batches.shape.little(m, "word") };
+        let word =
+            if is_big { batches.shape.big(m, "word") } else { batches.shape.little(m, "word") };
         let all: String = (0..batches.shape.interleave as usize)
-            .map(|k| format!("            in_[{}] = SPLAT({word});\n", if k == 0 { "j".into() } else { sum("j", k * batches.input) }))
+            .map(|k| {
+                format!(
+                    "            in_[{}] = SPLAT({word});\n",
+                    if k == 0 { "j".into() } else { sum("j", k * batches.input) }
+                )
+            })
             .collect();
         in_row.then(|| {
             format!(
@@ -226,20 +271,38 @@ static inline __attribute__((always_inline)) void {function}({ctr} *ctr, {keys}{
         })
     }
 
-    /// What `_xor` does with more than `least` bytes: it XORs whole batches as it stores them, and the rest with key stream
-    /// of one more batch.
-    fn section(&self, name: &str, unit: &Unit, batches: &Batches, least: usize, has_xor: bool, words: Option<&[Word]>) -> String {
+    /// What `_xor` does with more than `least` bytes: it XORs whole batches as it stores them, and
+    /// the rest with key stream of one more batch.
+    fn section(
+        &self,
+        name: &str,
+        unit: &Unit,
+        batches: &Batches,
+        least: usize,
+        has_xor: bool,
+        words: Option<&[Word]>,
+    ) -> String {
         let (ctr, n) = (self.prefix(name), unit.output_bytes());
         let (_, pass) = self.keys(name, unit, batches.shape);
-        let input = unit.fields.iter().find(|f| f.name == "input").expect("every primitive has an input");
+        let input =
+            unit.fields.iter().find(|f| f.name == "input").expect("every primitive has an input");
         let (source, prepare, wipes) = self.source(unit, batches, input, words.is_some());
-        let function = format!("{ctr}_{}", if batches.shape.interleave > 1 { "batches" } else { "batch" });
-        let (size, step, n_blocks) = (batches.n_bytes(n), n * batches.shape.slices() as usize, batches.shape.blocks());
+        let function =
+            format!("{ctr}_{}", if batches.shape.interleave > 1 { "batches" } else { "batch" });
+        let (size, step, n_blocks) =
+            (batches.n_bytes(n), n * batches.shape.slices() as usize, batches.shape.blocks());
         let xor = if has_xor {
-            move_batches("xor_output", batches.shape, &[("out_", batches.output), ("in", step), ("out", step)], 12)
+            move_batches(
+                "xor_output",
+                batches.shape,
+                &[("out_", batches.output), ("in", step), ("out", step)],
+                12,
+            )
         } else {
             let store = batches.store("ctr->stream", n, 12);
-            format!("{store}            for (int i = 0; i < {size}; i++)\n                out[i] = in[i] ^ ctr->stream[i];\n")
+            format!(
+                "{store}            for (int i = 0; i < {size}; i++)\n                out[i] = in[i] ^ ctr->stream[i];\n"
+            )
         };
         format!(
             "    if (n > {least}) {{
@@ -269,19 +332,24 @@ static inline __attribute__((always_inline)) void {function}({ctr} *ctr, {keys}{
         let param = |piece: &Piece| match piece {
             Piece::Fixed(_) => String::new(),
             Piece::Given(name, n) => format!(", const uint8_t {name}[{n}]"),
-            Piece::Counter if self.is_block() => format!(", const uint8_t counter[{}]", self.n_bytes()),
+            Piece::Counter if self.is_block() => {
+                format!(", const uint8_t counter[{}]", self.n_bytes())
+            }
             Piece::Counter => format!(", uint{}_t counter", self.bits),
         };
         self.pieces.iter().map(param).collect()
     }
 
-    /// Its prefix: `aes128_ctr`.
     pub fn prefix(&self, name: &str) -> String {
         format!("{name}_{}", self.mode)
     }
 
     pub(super) fn keys(&self, name: &str, unit: &Unit, shape: Shape) -> (String, &'static str) {
-        if unit.key_registers(shape).1 > 0 { (format!("const {name}_roundkeys *keys, "), "keys, ") } else { (String::new(), "") }
+        if unit.key_registers(shape).1 > 0 {
+            (format!("const {name}_roundkeys *keys, "), "keys, ")
+        } else {
+            (String::new(), "")
+        }
     }
 
     /// Return values, state and prototypes, for the C file and the header.
@@ -342,7 +410,12 @@ void {ctr}_wipe({ctr} *ctr);
             match piece {
                 Piece::Fixed(bytes) => {
                     let list: Vec<String> = bytes.iter().map(|b| format!("{b:#04x}")).collect();
-                    let _ = writeln!(out, "    memcpy(ctr->block + {at}, (const uint8_t[]){{{}}}, {});", list.join(", "), bytes.len());
+                    let _ = writeln!(
+                        out,
+                        "    memcpy(ctr->block + {at}, (const uint8_t[]){{{}}}, {});",
+                        list.join(", "),
+                        bytes.len()
+                    );
                 }
                 Piece::Given(name, n) => {
                     let _ = writeln!(out, "    memcpy(ctr->block + {at}, {name}, {n});");
@@ -355,7 +428,10 @@ void {ctr}_wipe({ctr} *ctr);
         if self.is_block() {
             let shift = |i: usize, n: usize| 8 * if self.is_big_endian { n - 1 - i } else { i };
             let word = |from: usize, n: usize| -> String {
-                (0..n).map(|i| format!("(uint64_t)counter[{}] << {}", from + i, shift(i, n))).collect::<Vec<_>>().join(" | ")
+                (0..n)
+                    .map(|i| format!("(uint64_t)counter[{}] << {}", from + i, shift(i, n)))
+                    .collect::<Vec<_>>()
+                    .join(" | ")
             };
             if self.bits == 128 {
                 let (high, low) = if self.is_big_endian { (0, 8) } else { (8, 0) };
@@ -379,10 +455,17 @@ void {ctr}_wipe({ctr} *ctr);
     fn write(&self, shape: Shape) -> String {
         let big = if self.is_big_endian { "big" } else { "little" };
         match (self.bits, self.is_big_endian) {
-            (128, true) => format!("put_counter_{big}(p, high);\n        put_counter_{big}(p + 8, low);"),
-            (128, false) => format!("put_counter_{big}(p, low);\n        put_counter_{big}(p + 8, high);"),
+            (128, true) => {
+                format!("put_counter_{big}(p, high);\n        put_counter_{big}(p + 8, low);")
+            }
+            (128, false) => {
+                format!("put_counter_{big}(p, low);\n        put_counter_{big}(p + 8, high);")
+            }
             (64, _) => format!("put_counter_{big}(p, low);"),
-            _ => format!("uint32_t x = {};\n        memcpy(p, &x, 4);", self.ordered(32, "(uint32_t)low", shape)),
+            _ => format!(
+                "uint32_t x = {};\n        memcpy(p, &x, 4);",
+                self.ordered(32, "(uint32_t)low", shape)
+            ),
         }
     }
 
@@ -404,19 +487,25 @@ void {ctr}_wipe({ctr} *ctr);
             64 => "return ctr->low == 0 ? UINT64_MAX : 0 - ctr->low;".into(),
             _ => "return (UINT64_C(1) << 32) - ctr->low;".into(),
         };
-        let input = unit.fields.iter().find(|f| f.name == "input").expect("every primitive has an input");
+        let input =
+            unit.fields.iter().find(|f| f.name == "input").expect("every primitive has an input");
         let words = self.words(input, shape);
-        let mut make =
-            words.iter().map(|_| bytes::order_table(&format!("{ctr}_block"), shape, blocks.order.as_deref())).collect::<String>();
+        let mut make = words
+            .iter()
+            .map(|_| bytes::order_table(&format!("{ctr}_block"), shape, blocks.order.as_deref()))
+            .collect::<String>();
         let mut sections = String::new();
         for batches in all.into_iter().chain([one]) {
             make += &self.batch(name, unit, batches, words.as_deref());
             let least = if batches.shape.interleave > 1 { one.n_bytes(n) } else { 0 };
             sections += &self.section(name, unit, batches, least, blocks.has_xor, words.as_deref());
         }
-        let (big, swapped) = (if self.is_big_endian { "big" } else { "little" }, self.ordered(64, "x", shape));
+        let (big, swapped) =
+            (if self.is_big_endian { "big" } else { "little" }, self.ordered(64, "x", shape));
         let put_counter = if self.bits >= 64 && words.is_none() {
-            format!("\nstatic inline void put_counter_{big}(uint8_t *p, uint64_t x)\n{{\n    x = {swapped};\n    memcpy(p, &x, 8);\n}}\n")
+            format!(
+                "\nstatic inline void put_counter_{big}(uint8_t *p, uint64_t x)\n{{\n    x = {swapped};\n    memcpy(p, &x, 8);\n}}\n"
+            )
         } else {
             String::new()
         };

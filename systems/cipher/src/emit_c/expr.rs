@@ -30,7 +30,9 @@ impl Shape {
         let element = if width == 64 { u64::MAX } else { (1u64 << width) - 1 };
         let words: Vec<String> = (0..self.spread_bits() / 64)
             .map(|w| {
-                let value = (0..64 / width).filter(|e| bit(w * (64 / width) + e)).fold(0u64, |v, e| v | element << (e * width));
+                let value = (0..64 / width)
+                    .filter(|e| bit(w * (64 / width) + e))
+                    .fold(0u64, |v, e| v | element << (e * width));
                 format!("UINT64_C({value:#x})")
             })
             .collect();
@@ -67,8 +69,13 @@ impl Shape {
             Op::Shr(n) => cast(format!("{a} >> {n}")),
             Op::Sar(n) => format!("(reg)((sreg){a} >> {n})"),
             Op::Rotl(n) => self.rotl(a, *n),
-            Op::Bitmask(n) => cast(format!("ZERO - (({a} >> {n}) & {})", if self.is_vector() { "SPLAT(1)" } else { "1" })),
-            Op::Shuffle(pattern) if self.slicing == Slicing::Horizontal => self.shuffle_elements(a, pattern),
+            Op::Bitmask(n) => cast(format!(
+                "ZERO - (({a} >> {n}) & {})",
+                if self.is_vector() { "SPLAT(1)" } else { "1" }
+            )),
+            Op::Shuffle(pattern) if self.slicing == Slicing::Horizontal => {
+                self.shuffle_elements(a, pattern)
+            }
             Op::Shuffle(pattern) => self.shuffle_bits(a, pattern),
             Op::Div | Op::Mod | Op::Pack(_) => panic!("`{op}` does not reach the back end"),
         }
@@ -81,7 +88,9 @@ impl Shape {
         }
         if self.arch.row().rotates_by_shuffle && n.is_multiple_of(8) && m > 8 {
             let (bytes, shift) = ((m / 8) as usize, (n / 8) as usize);
-            let pattern: Vec<u8> = (0..16).map(|i| (i / bytes * bytes + (i % bytes + bytes - shift) % bytes) as u8).collect();
+            let pattern: Vec<u8> = (0..16)
+                .map(|i| (i / bytes * bytes + (i % bytes + bytes - shift) % bytes) as u8)
+                .collect();
             return self.byte_shuffle(a, &pattern);
         }
         let text = format!("({a} << {n}) | ({a} >> {})", m - n);
@@ -90,23 +99,42 @@ impl Shape {
 
     /// A shuffle of the bytes of each 128 bits; 0x80 and above give zero.
     pub(super) fn byte_shuffle(&self, a: &str, pattern: &[u8]) -> String {
-        let list: Vec<String> = pattern.iter().map(|p| if *p >= 0x80 { "-1".into() } else { p.to_string() }).collect();
+        let list: Vec<String> =
+            pattern.iter().map(|p| if *p >= 0x80 { "-1".into() } else { p.to_string() }).collect();
         let copies = (self.register_bits() / 128) as usize;
         match self.arch {
-            Arch::Sse => format!("(reg)_mm_shuffle_epi8((__m128i){a}, _mm_setr_epi8({}))", list.join(", ")),
-            Arch::Avx2 => format!("(reg)_mm256_shuffle_epi8((__m256i){a}, _mm256_setr_epi8({}))", vec![list.join(", "); copies].join(", ")),
+            Arch::Sse => {
+                format!("(reg)_mm_shuffle_epi8((__m128i){a}, _mm_setr_epi8({}))", list.join(", "))
+            }
+            Arch::Avx2 => format!(
+                "(reg)_mm256_shuffle_epi8((__m256i){a}, _mm256_setr_epi8({}))",
+                vec![list.join(", "); copies].join(", ")
+            ),
             Arch::Avx512 => {
                 // There is no setr for 64 bytes; a vector of 32-bit words is the same.
                 let words: Vec<String> = pattern
                     .chunks(4)
                     .map(|c| {
-                        format!("{:#010x}", u32::from_le_bytes([c[0], c[1], c[2], c[3]].map(|p| if p >= 0x80 { 0x80 } else { p })) as i32)
+                        format!(
+                            "{:#010x}",
+                            u32::from_le_bytes([c[0], c[1], c[2], c[3]].map(|p| if p >= 0x80 {
+                                0x80
+                            } else {
+                                p
+                            })) as i32
+                        )
                     })
                     .collect();
-                format!("(reg)_mm512_shuffle_epi8((__m512i){a}, _mm512_setr_epi32({}))", vec![words.join(", "); copies].join(", "))
+                format!(
+                    "(reg)_mm512_shuffle_epi8((__m512i){a}, _mm512_setr_epi32({}))",
+                    vec![words.join(", "); copies].join(", ")
+                )
             }
             Arch::Neon => {
-                let list: Vec<String> = pattern.iter().map(|p| if *p >= 0x80 { "255".into() } else { p.to_string() }).collect();
+                let list: Vec<String> = pattern
+                    .iter()
+                    .map(|p| if *p >= 0x80 { "255".into() } else { p.to_string() })
+                    .collect();
                 format!("(reg)vqtbl1q_u8((uint8x16_t){a}, (uint8x16_t){{{}}})", list.join(", "))
             }
             Arch::X86_64 => panic!("general registers have no byte shuffle"),
@@ -117,21 +145,31 @@ impl Shape {
         let width = self.element_bits();
         if self.is_vector() && width >= 8 {
             let bytes = (width / 8) as u8;
-            let list: Vec<u8> =
-                pattern.iter().flat_map(|p| (0..bytes).map(move |i| if *p == ZERO { 0x80 } else { p * bytes + i })).collect();
+            let list: Vec<u8> = pattern
+                .iter()
+                .flat_map(|p| {
+                    (0..bytes).map(move |i| if *p == ZERO { 0x80 } else { p * bytes + i })
+                })
+                .collect();
             return self.byte_shuffle(a, &list);
         }
         let m = self.word_bits;
         // Elements that move by the same distance move together.
         let mut parts = Vec::new();
         for distance in 0..m {
-            let moves = |j: u32| u32::from(pattern[j as usize]) == (j + distance) % m && pattern[j as usize] != ZERO;
+            let moves = |j: u32| {
+                u32::from(pattern[j as usize]) == (j + distance) % m && pattern[j as usize] != ZERO
+            };
             let n = (0..m).filter(|j| moves(*j)).count();
             if n == 0 {
                 continue;
             }
             let turned = self.turn(a, distance * width);
-            parts.push(if n == m as usize { turned } else { format!("({turned} & {})", self.spread(moves)) });
+            parts.push(if n == m as usize {
+                turned
+            } else {
+                format!("({turned} & {})", self.spread(moves))
+            });
         }
         if parts.is_empty() { "ZERO".into() } else { parts.join(" | ") }
     }
@@ -164,7 +202,11 @@ impl Shape {
                 s if s > 0 => format!("({a} << {s})"),
                 s => format!("({a} >> {})", -s),
             };
-            parts.push(if mask == u64::MAX >> (64 - m) { moved } else { format!("({moved} & SPLAT({}))", number(mask, self.word_bits)) });
+            parts.push(if mask == u64::MAX >> (64 - m) {
+                moved
+            } else {
+                format!("({moved} & SPLAT({}))", number(mask, self.word_bits))
+            });
         }
         let text = if parts.is_empty() { "ZERO".into() } else { parts.join(" | ") };
         if !self.is_vector() && m < 32 { format!("(reg)({text})") } else { text }

@@ -9,15 +9,23 @@ use super::{Sponge, Stage, Unit};
 /// `main`: without arguments it reads cases from standard input, a 64-bit count and then all
 /// fields of each case, and writes the outputs; `secret` works on uninitialised memory, which
 /// valgrind follows, and writes nothing; `bench ROUNDS CALLS` prints the least cycles of a
-/// call of the entry, without the moves between bytes and registers. With a byte interface, `blocks` reads a count, the
-/// key fields and that many blocks, and writes the results of the interface; `bench ROUNDS CALLS BATCHES` prints
-/// cycles of a batch, the entry alone and through the interface, in turn.
+/// call of the entry, without the moves between bytes and registers. With a byte interface,
+/// `blocks` reads a count, the key fields and that many blocks, and writes the results of the
+/// interface; `bench ROUNDS CALLS BATCHES` prints cycles of a batch, the entry alone and through
+/// the interface, in turn.
 pub fn main(unit: &Unit, shape: Shape, names: &[String]) -> String {
     let (case, output) = (unit.case_bytes(), unit.output_bytes());
     let mut out = String::from("\n/* Test program. */\n#include <stdio.h>\n#include <stdlib.h>\n");
     let n_batches = shape.interleave as usize;
-    for (kind, field) in unit.fields.iter().map(|f| ("in", f)).chain(unit.outputs.iter().map(|f| ("out", f))) {
-        let _ = writeln!(out, "static reg {kind}_{}_[{}];", field.name, n_batches * field.n_registers(shape));
+    for (kind, field) in
+        unit.fields.iter().map(|f| ("in", f)).chain(unit.outputs.iter().map(|f| ("out", f)))
+    {
+        let _ = writeln!(
+            out,
+            "static reg {kind}_{}_[{}];",
+            field.name,
+            n_batches * field.n_registers(shape)
+        );
     }
     if unit.n_schedule > 0 {
         let _ = writeln!(out, "static reg keys_[{}];", n_batches * unit.n_schedule);
@@ -25,20 +33,28 @@ pub fn main(unit: &Unit, shape: Shape, names: &[String]) -> String {
     let behind = |base: String, at: usize| if at == 0 { base } else { sum(&base, at) };
     let keys = |k: usize| behind("keys_".into(), k * unit.n_schedule);
     let operands = |stage: &Stage, k: usize, results: Vec<String>| {
-        let field = |f: usize| behind(format!("in_{}_", unit.fields[f].name), k * unit.fields[f].n_registers(shape));
+        let field = |f: usize| {
+            behind(format!("in_{}_", unit.fields[f].name), k * unit.fields[f].n_registers(shape))
+        };
         stage.operands(field, &keys(k), results)
     };
     out += "\nstatic __attribute__((noinline)) void prepare(void)\n{\n";
-    for (stage, k) in unit.schedule.iter().flat_map(|stage| (0..n_batches).map(move |k| (stage, k))) {
-        let call = call(&names[stage.node.idx()], &[operands(stage, k, result_args(stage, &keys(k)))]);
+    for (stage, k) in unit.schedule.iter().flat_map(|stage| (0..n_batches).map(move |k| (stage, k)))
+    {
+        let call =
+            call(&names[stage.node.idx()], &[operands(stage, k, result_args(stage, &keys(k)))]);
         let _ = writeln!(out, "    {call}");
     }
     let batch = |k: usize| {
-        let results = unit.outputs.iter().map(|f| behind(format!("out_{}_", f.name), k * f.n_registers(shape)));
+        let results = unit
+            .outputs
+            .iter()
+            .map(|f| behind(format!("out_{}_", f.name), k * f.n_registers(shape)));
         operands(&unit.entry, k, results.collect())
     };
     let entry = call(&names[unit.entry.node.idx()], &(0..n_batches).map(batch).collect::<Vec<_>>());
-    let _ = write!(out, "}}\n\nstatic __attribute__((noinline)) void run(void)\n{{\n    {entry}\n}}\n");
+    let _ =
+        write!(out, "}}\n\nstatic __attribute__((noinline)) void run(void)\n{{\n    {entry}\n}}\n");
     let (mut loads, mut stores, mut at) = (String::new(), String::new(), 0);
     let slices = shape.slices() as usize;
     for f in &unit.fields {
@@ -48,21 +64,32 @@ pub fn main(unit: &Unit, shape: Shape, names: &[String]) -> String {
             "        for (size_t b = 0; b < now; b++)\n            memcpy(strings + {n} * b, cases + (done + b) * {case} + {at}, {n});"
         );
         let registers = (format!("in_{name}_"), f.n_registers(shape));
-        loads += &move_batches(&format!("load_{name}"), shape, &[(&registers.0, registers.1), ("strings", slices * n)], 8);
+        loads += &move_batches(
+            &format!("load_{name}"),
+            shape,
+            &[(&registers.0, registers.1), ("strings", slices * n)],
+            8,
+        );
         at += n;
     }
     let mut at = 0;
     for f in &unit.outputs {
         let (name, n) = (&f.name, f.layout.n_bytes);
         let registers = (format!("out_{name}_"), f.n_registers(shape));
-        stores += &move_batches(&format!("store_{name}"), shape, &[(&registers.0, registers.1), ("strings", slices * n)], 8);
+        stores += &move_batches(
+            &format!("store_{name}"),
+            shape,
+            &[(&registers.0, registers.1), ("strings", slices * n)],
+            8,
+        );
         let _ = writeln!(
             stores,
             "        for (size_t b = 0; b < now; b++)\n            memcpy(results + (done + b) * {output} + {at}, strings + {n} * b, {n});"
         );
         at += n;
     }
-    let longest = unit.fields.iter().chain(&unit.outputs).map(|f| f.layout.n_bytes).max().unwrap_or(1);
+    let longest =
+        unit.fields.iter().chain(&unit.outputs).map(|f| f.layout.n_bytes).max().unwrap_or(1);
     let _ = write!(
         out,
         "
@@ -106,12 +133,13 @@ static int run_cases(int is_secret)
     out
 }
 
-/// `run_blocks`: the byte interface on blocks of standard input, then on fewer, unaligned and in place, with equal results
-/// and nothing written past the end. `secret_blocks`: the same on uninitialised memory. `call_blocks`: one call for
-/// measurements.
+/// `run_blocks`: the byte interface on blocks of standard input, then on fewer, unaligned and in
+/// place, with equal results and nothing written past the end. `secret_blocks`: the same on
+/// uninitialised memory. `call_blocks`: one call for measurements.
 fn through_interface(name: &str, unit: &Unit, shape: Shape) -> String {
     let keys = unit.key_fields();
-    let input = unit.fields.iter().find(|f| f.name == "input").expect("every primitive has an input");
+    let input =
+        unit.fields.iter().find(|f| f.name == "input").expect("every primitive has an input");
     let (n_in, n_out) = (input.layout.n_bytes, unit.output_bytes());
     let (mut reads, mut args, mut secrets) = (String::new(), String::new(), String::new());
     for key in &keys {
@@ -128,7 +156,11 @@ fn through_interface(name: &str, unit: &Unit, shape: Shape) -> String {
         let _ = write!(args, ", {}", key.name);
     }
     let (expand, structure, pass) = if unit.key_registers(shape).1 > 0 {
-        (format!("    {name}_expand(&keys{args});\n"), format!("static {name}_roundkeys keys;\n"), "&keys, ")
+        (
+            format!("    {name}_expand(&keys{args});\n"),
+            format!("static {name}_roundkeys keys;\n"),
+            "&keys, ",
+        )
     } else {
         (String::new(), String::new(), "")
     };
@@ -185,13 +217,22 @@ static __attribute__((noinline)) void call_blocks(const uint8_t *in, uint8_t *ou
 }
 
 fn bench(shape: Shape, unit: &Unit, against: &str) -> String {
-    let (has_interface, has_stream, has_mode) = (unit.name.is_some(), unit.counter.is_some(), unit.mode.is_some());
+    let (has_interface, has_stream, has_mode) =
+        (unit.name.is_some(), unit.counter.is_some(), unit.mode.is_some());
     let command = |name: &str, is_there: bool| {
-        if is_there { format!("    if (argc == 2 && !strcmp(argv[1], \"{name}\"))\n        return run_{name}();\n") } else { String::new() }
+        if is_there {
+            format!(
+                "    if (argc == 2 && !strcmp(argv[1], \"{name}\"))\n        return run_{name}();\n"
+            )
+        } else {
+            String::new()
+        }
     };
-    let has_open = unit.mode.as_ref().is_some_and(|it| it.sponge == Sponge::Aead);
-    let blocks = [("blocks", has_interface), ("stream", has_stream), ("mode", has_mode), ("open", has_open)];
-    let blocks: String = blocks.into_iter().map(|(name, is_there)| command(name, is_there)).collect();
+    let has_open = unit.mode.as_ref().is_some_and(|mode| mode.sponge == Sponge::Aead);
+    let blocks =
+        [("blocks", has_interface), ("stream", has_stream), ("mode", has_mode), ("open", has_open)];
+    let blocks: String =
+        blocks.into_iter().map(|(name, is_there)| command(name, is_there)).collect();
     if shape.arch.row().emulator.is_some() {
         let args = if has_interface { "int argc, char **argv" } else { "void" };
         return format!("\nint main({args})\n{{\n{blocks}    return run_cases(0);\n}}\n");

@@ -1,4 +1,5 @@
-//! The byte interface: round keys, and blocks in batches through the entry; and the operands of the calls of nodes.
+//! The byte interface: round keys, and blocks in batches through the entry; and the operands of the
+//! calls of nodes.
 
 use std::fmt::Write;
 
@@ -17,8 +18,14 @@ pub struct Operands {
 }
 
 impl Stage {
-    /// The operands of a stage, given the places of its fields, of the schedule's results and of its own results.
-    pub fn operands(&self, field: impl Fn(usize) -> String, schedule: &str, results: Vec<String>) -> Operands {
+    /// The operands of a stage, given the places of its fields, of the schedule's results and
+    /// of its own results.
+    pub fn operands(
+        &self,
+        field: impl Fn(usize) -> String,
+        schedule: &str,
+        results: Vec<String>,
+    ) -> Operands {
         let param = |source: &Source| match source {
             Source::Field(idx) => field(*idx),
             Source::Schedule(at) => sum(schedule, *at),
@@ -29,8 +36,9 @@ impl Stage {
 
 /// C text of a call of a node.
 pub fn call(name: &str, batches: &[Operands]) -> String {
-    let params = batches.iter().flat_map(|it| &it.params);
-    let args: Vec<&str> = params.chain(batches.iter().flat_map(|it| &it.results)).map(String::as_str).collect();
+    let params = batches.iter().flat_map(|batch| &batch.params);
+    let args: Vec<&str> =
+        params.chain(batches.iter().flat_map(|batch| &batch.results)).map(String::as_str).collect();
     format!("{name}({});", args.join(", "))
 }
 
@@ -81,37 +89,68 @@ impl Batches {
     }
 }
 
-/// C text that moves the strings of all blocks into the registers of their batches or out of them; each place comes with its
-/// step from batch to batch.
-pub fn move_batches(function: &str, shape: Shape, places: &[(&str, usize)], indent: usize) -> String {
-    let place = |k: usize, (base, step): &(&str, usize)| if k == 0 { base.to_string() } else { sum(base, k * step) };
+/// C text that moves the strings of all blocks into the registers of their batches or out of them;
+/// each place comes with its step from batch to batch.
+pub fn move_batches(
+    function: &str,
+    shape: Shape,
+    places: &[(&str, usize)],
+    indent: usize,
+) -> String {
+    let place = |k: usize, (base, step): &(&str, usize)| {
+        if k == 0 { base.to_string() } else { sum(base, k * step) }
+    };
     let line = |k: usize| {
-        let args: Vec<String> = places.iter().map(|it| place(k, it)).collect();
+        let args: Vec<String> = places.iter().map(|one_place| place(k, one_place)).collect();
         format!("{:indent$}{function}({});\n", "", args.join(", "))
     };
     (0..shape.interleave as usize).map(line).collect()
 }
 
 /// The functions of the C file.
-pub fn functions(name: &str, unit: &Unit, shape: Shape, names: &[String], blocks: &bytes::Blocks) -> String {
+pub fn functions(
+    name: &str,
+    unit: &Unit,
+    shape: Shape,
+    names: &[String],
+    blocks: &bytes::Blocks,
+) -> String {
     let (starts, n_keys) = unit.key_registers(shape);
-    let input = unit.fields.iter().position(|f| f.name == "input").expect("every primitive has an input");
+    let input =
+        unit.fields.iter().position(|f| f.name == "input").expect("every primitive has an input");
     let (n_in, n_out) = (unit.fields[input].layout.n_bytes, unit.output_bytes());
     let n_input = unit.fields[input].n_registers(shape);
     let n_output: usize = unit.outputs.iter().map(|f| f.n_registers(shape)).sum();
     let mut out = String::from("\n/* Byte interface. */\n");
     if n_keys > 0 {
-        let _ = writeln!(out, "typedef struct {{ reg r[{n_keys}]; }} __attribute__((aligned(64))) {name}_roundkeys;\n");
-        let params: Vec<String> = unit.key_fields().iter().map(|f| format!("const uint8_t {}[{}]", f.name, f.layout.n_bytes)).collect();
-        let _ = writeln!(out, "void {name}_expand({name}_roundkeys *keys, {})\n{{", params.join(", "));
+        let _ = writeln!(
+            out,
+            "typedef struct {{ reg r[{n_keys}]; }} __attribute__((aligned(64))) {name}_roundkeys;\n"
+        );
+        let params: Vec<String> = unit
+            .key_fields()
+            .iter()
+            .map(|f| format!("const uint8_t {}[{}]", f.name, f.layout.n_bytes))
+            .collect();
+        let _ =
+            writeln!(out, "void {name}_expand({name}_roundkeys *keys, {})\n{{", params.join(", "));
         if let Some(schedule) = &unit.schedule {
             for source in &schedule.params {
                 if let Source::Field(f) = source {
                     let field = &unit.fields[*f];
-                    let _ = writeln!(out, "    reg {0}_[{1}];\n    spread_{0}({0}_, {0});", field.name, field.n_registers(shape));
+                    let _ = writeln!(
+                        out,
+                        "    reg {0}_[{1}];\n    spread_{0}({0}_, {0});",
+                        field.name,
+                        field.n_registers(shape)
+                    );
                 }
             }
-            let operands = schedule.operands(|f| format!("{}_", unit.fields[f].name), "", result_args(schedule, "keys->r"));
+            let operands = schedule.operands(
+                |f| format!("{}_", unit.fields[f].name),
+                "",
+                result_args(schedule, "keys->r"),
+            );
             let _ = writeln!(out, "    {}", call(&names[schedule.node.idx()], &[operands]));
         }
         for (f, at) in &starts {
@@ -122,19 +161,33 @@ pub fn functions(name: &str, unit: &Unit, shape: Shape, names: &[String], blocks
                 let _ = writeln!(out, "    wipe({0}_, sizeof {0}_);", unit.fields[*f].name);
             }
         }
-        let _ = writeln!(out, "}}\n\nvoid {name}_wipe({name}_roundkeys *keys)\n{{\n    wipe(keys, sizeof *keys);\n}}\n");
+        let _ = writeln!(
+            out,
+            "}}\n\nvoid {name}_wipe({name}_roundkeys *keys)\n{{\n    wipe(keys, sizeof *keys);\n}}\n"
+        );
     }
     let keys = if n_keys > 0 { format!("const {name}_roundkeys *keys, ") } else { String::new() };
-    let start = |f: usize| starts.iter().find(|s| s.0 == f).map(|s| sum("keys->r", s.1)).expect("fields that are no keys are input");
+    let start = |f: usize| {
+        starts
+            .iter()
+            .find(|s| s.0 == f)
+            .map(|s| sum("keys->r", s.1))
+            .expect("fields that are no keys are input")
+    };
     let blocks_of = |shape: Shape| Batches {
         shape,
         input: n_input,
         output: n_output,
         entry: {
             let batch = |k: usize| {
-                let place = |base: &str, n: usize| if k == 0 { base.to_string() } else { sum(base, k * n) };
+                let place =
+                    |base: &str, n: usize| if k == 0 { base.to_string() } else { sum(base, k * n) };
                 let results = result_args(&unit.entry, &place("out_", n_output));
-                unit.entry.operands(|f| if f == input { place("in_", n_input) } else { start(f) }, "keys->r", results)
+                unit.entry.operands(
+                    |f| if f == input { place("in_", n_input) } else { start(f) },
+                    "keys->r",
+                    results,
+                )
             };
             let node = if shape.interleave > 1 { unit.entry.node } else { unit.one };
             call(&names[node.idx()], &(0..shape.interleave as usize).map(batch).collect::<Vec<_>>())
@@ -142,7 +195,8 @@ pub fn functions(name: &str, unit: &Unit, shape: Shape, names: &[String], blocks
     };
     let one = blocks_of(Shape { interleave: 1, ..shape });
     let all = (shape.interleave > 1).then(|| blocks_of(shape));
-    let _ = writeln!(out, "void {name}_blocks({keys}const uint8_t *in, uint8_t *out, size_t n)\n{{");
+    let _ =
+        writeln!(out, "void {name}_blocks({keys}const uint8_t *in, uint8_t *out, size_t n)\n{{");
     for batches in all.iter().chain([&one]) {
         let least = if batches.shape.interleave > 1 { one.shape.blocks() } else { 0 };
         out += &section(batches, least, (n_in, n_out));
@@ -157,7 +211,8 @@ pub fn functions(name: &str, unit: &Unit, shape: Shape, names: &[String], blocks
     out
 }
 
-/// What `_blocks` does with more than `least` blocks: whole batches, and the rest in one that is filled up with zeros.
+/// What `_blocks` does with more than `least` blocks: whole batches, and the rest in one that is
+/// filled up with zeros.
 fn section(batches: &Batches, least: u32, (n_in, n_out): (usize, usize)) -> String {
     let (n_blocks, n_batches) = (batches.shape.blocks(), batches.shape.interleave as usize);
     format!(
@@ -201,7 +256,10 @@ pub fn prototypes(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape) ->
     let bytes = shape.register_bits() as usize / 8;
     let mut out = String::new();
     if n_keys > 0 {
-        let _ = writeln!(out, "/* Round keys: {n_keys} registers of {bytes} bytes, every block's copy of the same key.");
+        let _ = writeln!(
+            out,
+            "/* Round keys: {n_keys} registers of {bytes} bytes, every block's copy of the same key."
+        );
         if let Some(schedule) = &unit.schedule {
             let node = &compiled.program.nodes[schedule.node.idx()];
             let mut at = 0;
@@ -220,21 +278,44 @@ pub fn prototypes(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape) ->
         }
         for (f, at) in &starts {
             let n = unit.fields[*f].n_registers(shape);
-            let _ = writeln!(out, "   Registers {at} to {}: the field {}.", at + n - 1, unit.fields[*f].name);
+            let _ = writeln!(
+                out,
+                "   Registers {at} to {}: the field {}.",
+                at + n - 1,
+                unit.fields[*f].name
+            );
         }
         if shape.slicing == Slicing::Bit {
-            let _ =
-                writeln!(out, "   The last index is the bit of a word, 0 the most significant; bit b of a register belongs to block b.");
+            let _ = writeln!(
+                out,
+                "   The last index is the bit of a word, 0 the most significant; bit b of a register belongs to block b."
+            );
         }
         out += "*/\n";
         let size = (n_keys * bytes).next_multiple_of(64);
-        let _ = writeln!(out, "typedef struct {{ uint64_t words[{}]; }} __attribute__((aligned(64))) {name}_roundkeys;\n", size / 8);
-        let params: Vec<String> = unit.key_fields().iter().map(|f| format!("const uint8_t {}[{}]", f.name, f.layout.n_bytes)).collect();
-        let _ = writeln!(out, "/* Makes the round keys. */\nvoid {name}_expand({name}_roundkeys *keys, {});\n", params.join(", "));
-        let _ = writeln!(out, "/* Overwrites them when they are no longer needed. */\nvoid {name}_wipe({name}_roundkeys *keys);\n");
+        let _ = writeln!(
+            out,
+            "typedef struct {{ uint64_t words[{}]; }} __attribute__((aligned(64))) {name}_roundkeys;\n",
+            size / 8
+        );
+        let params: Vec<String> = unit
+            .key_fields()
+            .iter()
+            .map(|f| format!("const uint8_t {}[{}]", f.name, f.layout.n_bytes))
+            .collect();
+        let _ = writeln!(
+            out,
+            "/* Makes the round keys. */\nvoid {name}_expand({name}_roundkeys *keys, {});\n",
+            params.join(", ")
+        );
+        let _ = writeln!(
+            out,
+            "/* Overwrites them when they are no longer needed. */\nvoid {name}_wipe({name}_roundkeys *keys);\n"
+        );
     }
     let keys = if n_keys > 0 { format!("const {name}_roundkeys *keys, ") } else { String::new() };
-    let input = unit.fields.iter().find(|f| f.name == "input").expect("every primitive has an input");
+    let input =
+        unit.fields.iter().find(|f| f.name == "input").expect("every primitive has an input");
     let _ = writeln!(
         out,
         "/* Processes n blocks of {} bytes into {} bytes each; {} at a time is fastest. */",

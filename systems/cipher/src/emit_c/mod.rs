@@ -35,14 +35,13 @@ use interface::{Operands, call};
 /// A node that the C file makes callable.
 #[derive(Debug, Clone)]
 pub struct Stage {
-    /// The node.
     pub node: NodeId,
     /// Its name in the source.
     pub name: String,
     /// Where each parameter comes from, in order.
     pub params: Vec<Source>,
-    /// Dimensions of each parameter, then of each result, in words, with the bits of a word last when
-    /// bitsliced.
+    /// Dimensions of each parameter, then of each result, in words, with the bits of a
+    /// word last when bitsliced.
     pub dims: Vec<Vec<u32>>,
 }
 
@@ -96,7 +95,6 @@ pub struct Unit {
 /// One of Ascon's modes in a file.
 #[derive(Debug, Clone)]
 pub struct Mode {
-    /// The mode.
     pub sponge: Sponge,
     /// The prefix of its functions, such as `ascon_aead128`.
     pub name: String,
@@ -115,7 +113,8 @@ impl Unit {
         self.outputs.iter().map(|f| f.layout.n_bytes).sum()
     }
 
-    /// Fields that the expansion takes, in the order of its parameters: the schedule's, then the entry's own.
+    /// Fields that the expansion takes, in the order of its parameters: the schedule's,
+    /// then the entry's own.
     pub fn key_fields(&self) -> Vec<&Field> {
         let mut fields: Vec<usize> = Vec::new();
         for source in self.schedule.iter().flat_map(|s| &s.params).chain(&self.entry.params) {
@@ -129,8 +128,8 @@ impl Unit {
         fields.into_iter().map(|f| &self.fields[f]).collect()
     }
 
-    /// Registers in the round-key structure: the schedule's, then fields other than `input` that the
-    /// entry takes itself, with where each starts.
+    /// Registers in the round-key structure: the schedule's, then fields other than `input` that
+    /// the entry takes itself, with where each starts.
     pub(crate) fn key_registers(&self, shape: Shape) -> (Vec<(usize, usize)>, usize) {
         let mut at = self.n_schedule;
         let mut starts = Vec::new();
@@ -146,18 +145,16 @@ impl Unit {
     }
 }
 
-/// What to print.
 #[derive(Debug, Clone, Copy)]
 pub struct EmitOptions {
-    /// The target.
     pub arch: Arch,
-    /// `#line` directives.
     pub with_lines: bool,
     /// The `main` that runs cases and measures.
     pub with_harness: bool,
     /// The functions on registers, whose names do not say the target.
     pub with_sliced: bool,
-    /// The C file also has the functions that are in the assembly file, for builds without it: unless [`ASSEMBLY`] is defined.
+    /// The C file also has the functions that are in the assembly file, for builds without it:
+    /// unless [`ASSEMBLY`] is defined.
     pub with_both: bool,
 }
 
@@ -166,15 +163,20 @@ pub const ASSEMBLY: &str = "MEANWHILE_ASSEMBLY";
 
 /// The registers of this program on this target.
 pub fn shape(compiled: &Compiled, arch: Arch) -> Shape {
-    Shape { arch, slicing: compiled.slicing, word_bits: compiled.lane_bits, interleave: compiled.interleave }
+    Shape {
+        arch,
+        slicing: compiled.slicing,
+        word_bits: compiled.lane_bits,
+        interleave: compiled.interleave,
+    }
 }
 
-/// The C file.
 pub fn source(compiled: &Compiled, unit: &Unit, options: EmitOptions) -> String {
     let shape = shape(compiled, options.arch);
     let mut out = format!("/* {}\n   Made by meanwhile; {} */\n", unit.title, compile_line(shape));
     out += &shape.prelude();
-    let (functions, names) = code::Code::new(&compiled.program, shape, options, &unit.assembled).functions();
+    let (functions, names) =
+        code::Code::new(&compiled.program, shape, options, &unit.assembled).functions();
     out += &functions;
     if options.with_sliced {
         out += "\n/* Sliced interface: every array element is a register; arrays must not overlap. */\n";
@@ -199,23 +201,31 @@ pub fn source(compiled: &Compiled, unit: &Unit, options: EmitOptions) -> String 
     out
 }
 
-/// The functions that move bytes, and which networks are among them: networks for the blocks of a primitive where one fits, loops
-/// for the rest and for tests, and functions that put one key into all slices.
+/// The functions that move bytes, and which networks are among them: networks for the blocks
+/// of a primitive where one fits, loops for the rest and for tests, and functions that put
+/// one key into all slices.
 fn moves(unit: &Unit, shape: Shape, options: EmitOptions) -> (String, bytes::Blocks) {
     let input = unit.fields.iter().find(|f| f.name == "input");
     let mut helpers = network::Helpers::default();
     let blocks = match (&unit.name, input) {
-        (Some(_), Some(input)) => bytes::blocks(input, &unit.outputs, shape, unit.counter.is_some(), &mut helpers),
+        (Some(_), Some(input)) => {
+            bytes::blocks(input, &unit.outputs, shape, unit.counter.is_some(), &mut helpers)
+        }
         _ => bytes::Blocks::default(),
     };
     let words = unit.mode.as_ref().map(|_| sponge::moves(shape, &mut helpers)).unwrap_or_default();
     let is_needed = |name: &str| options.with_harness || (unit.name.is_some() && name == "input");
     let mut loops = String::new();
-    for field in unit.fields.iter().filter(|f| is_needed(&f.name) && !blocks.loads.contains(&f.name)) {
+    for field in
+        unit.fields.iter().filter(|f| is_needed(&f.name) && !blocks.loads.contains(&f.name))
+    {
         loops += &bytes::load(field, shape);
     }
     if options.with_harness || unit.name.is_some() {
-        unit.outputs.iter().filter(|f| !blocks.stores.contains(&f.name)).for_each(|f| loops += &bytes::store(f, shape));
+        unit.outputs
+            .iter()
+            .filter(|f| !blocks.stores.contains(&f.name))
+            .for_each(|f| loops += &bytes::store(f, shape));
     }
     let mut out = String::new();
     if !blocks.text.is_empty() || !loops.is_empty() {
@@ -237,19 +247,30 @@ fn moves(unit: &Unit, shape: Shape, options: EmitOptions) -> (String, bytes::Blo
 
 fn compile_line(shape: Shape) -> String {
     let flags = shape.arch.flags().join(" ");
-    if flags.is_empty() { format!("for {}.", shape.arch.name()) } else { format!("for {}: compile with {flags}", shape.arch.name()) }
+    if flags.is_empty() {
+        format!("for {}.", shape.arch.name())
+    } else {
+        format!("for {}: compile with {flags}", shape.arch.name())
+    }
 }
 
-/// The function with the original's interface: arrays of registers in, arrays of registers out. If batches are interleaved, the
-/// first index is the batch. `reg` is the type of its parameters.
-fn wrapper(stage: &Stage, compiled: &Compiled, names: &[String], reg: &str, n_batches: u32) -> String {
+/// The function with the original's interface: arrays of registers in, arrays of registers out. If
+/// batches are interleaved, the first index is the batch. `reg` is the type of its parameters.
+fn wrapper(
+    stage: &Stage,
+    compiled: &Compiled,
+    names: &[String],
+    reg: &str,
+    n_batches: u32,
+) -> String {
     let node = &compiled.program.nodes[stage.node.idx()];
     let n_params = stage.params.len();
     let vars = node.params.iter().take(n_params).chain(&node.results);
     let mut params = Vec::new();
     let mut args: Vec<Operands> = vec![Operands::default(); n_batches as usize];
     for (k, (var, dims)) in vars.zip(&stage.dims).enumerate() {
-        let (name, is_result) = (format!("{}__", code::identifier(&node.vars[var.idx()].name)), k >= n_params);
+        let (name, is_result) =
+            (format!("{}__", code::identifier(&node.vars[var.idx()].name)), k >= n_params);
         let brackets: String = dims.iter().map(|d| format!("[{d}]")).collect();
         let batches = if n_batches > 1 { format!("[{n_batches}]") } else { String::new() };
         let star = if is_result && brackets.is_empty() && batches.is_empty() { "*" } else { "" };
@@ -269,7 +290,6 @@ fn wrapper(stage: &Stage, compiled: &Compiled, names: &[String], reg: &str, n_ba
     format!("void {name}({})\n{{\n    {call}\n}}\n", params.join(", "))
 }
 
-/// Overwrites secrets.
 const WIPE: &str = "
 /* Writes zeros that the compiler may not leave out, as the asm may read them. */
 static inline void wipe(void *p, size_t n)
@@ -288,9 +308,18 @@ static inline void wipe(void *p, size_t n)
 /// The header with the prototypes of the byte interface, or of the sliced one for a user's file.
 pub fn header(compiled: &Compiled, unit: &Unit, arch: Arch) -> String {
     let shape = shape(compiled, arch);
-    let mode = unit.counter.as_ref().map_or_else(String::new, |it| format!("_{}", it.mode));
-    let guard = format!("{}{mode}_H", unit.name.clone().unwrap_or_else(|| code::identifier(&unit.entry.name))).to_uppercase();
-    let mut out = format!("/* {}\n   Made by meanwhile; {} */\n#ifndef {guard}\n#define {guard}\n\n", unit.title, compile_line(shape));
+    let mode =
+        unit.counter.as_ref().map_or_else(String::new, |counter| format!("_{}", counter.mode));
+    let guard = format!(
+        "{}{mode}_H",
+        unit.name.clone().unwrap_or_else(|| code::identifier(&unit.entry.name))
+    )
+    .to_uppercase();
+    let mut out = format!(
+        "/* {}\n   Made by meanwhile; {} */\n#ifndef {guard}\n#define {guard}\n\n",
+        unit.title,
+        compile_line(shape)
+    );
     out += "#include <stdint.h>\n#include <stddef.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n";
     match &unit.name {
         Some(name) => out += &interface::prototypes(name, unit, compiled, shape),
@@ -319,7 +348,13 @@ pub fn header(compiled: &Compiled, unit: &Unit, arch: Arch) -> String {
                 "/* {} at a time{batches}: {which}. Arrays must not overlap. */\ntypedef uint{lane}_t {reg}{vector};\n",
                 shape.blocks_text()
             );
-            let text = wrapper(&unit.entry, compiled, &vec![String::new(); compiled.program.nodes.len()], &reg, shape.interleave);
+            let text = wrapper(
+                &unit.entry,
+                compiled,
+                &vec![String::new(); compiled.program.nodes.len()],
+                &reg,
+                shape.interleave,
+            );
             let _ = writeln!(out, "{};", text.lines().next().unwrap_or_default());
         }
     }

@@ -1,4 +1,5 @@
-//! The program with which tests check networks: random blocks go through each network and through the plain loop.
+//! The program with which tests check networks: random blocks go through each network and through
+//! the plain loop.
 
 use std::fmt::Write;
 
@@ -8,21 +9,37 @@ use super::arch::Shape;
 use super::bytes::{self, Field};
 use super::network::{self, Helpers};
 
-/// A C program for the inputs and outputs of these primitives, all of one shape: it exits with 1 and names the first
-/// field where a network and a loop differ. `Err` names a field that has no network.
-pub fn moves_check(subjects: &[(String, Field, Field)], shape: Shape, seed: u64) -> Result<String, String> {
-    let (mut helpers, mut functions, mut calls) = (Helpers::default(), String::new(), String::new());
+/// A C program for the inputs and outputs of these primitives, all of one shape: it exits
+/// with 1 and names the first field where a network and a loop differ. `Err` names a field
+/// that has no network.
+pub fn moves_check(
+    subjects: &[(String, Field, Field)],
+    shape: Shape,
+    seed: u64,
+) -> Result<String, String> {
+    let (mut helpers, mut functions, mut calls) =
+        (Helpers::default(), String::new(), String::new());
     for (name, input, output) in subjects {
-        let named = |field: &Field, suffix: &str| Field { name: format!("{name}_{}{suffix}", field.name), ..field.clone() };
-        let (input, output, plain_in, plain_out) = (named(input, ""), named(output, ""), named(input, "_loop"), named(output, "_loop"));
+        let named = |field: &Field, suffix: &str| Field {
+            name: format!("{name}_{}{suffix}", field.name),
+            ..field.clone()
+        };
+        let (input, output, plain_in, plain_out) =
+            (named(input, ""), named(output, ""), named(input, "_loop"), named(output, "_loop"));
         let none = |field: &Field| format!("{} has no network", field.name);
         let load = input.moves(shape, Direction::Load, None).ok_or_else(|| none(&input))?;
-        let store = output.moves(shape, Direction::Store, Some(&load.order)).ok_or_else(|| none(&output))?;
+        let store = output
+            .moves(shape, Direction::Store, Some(&load.order))
+            .ok_or_else(|| none(&output))?;
         let _ = write!(functions, "\n#define block_of_slice {name}_block_of_slice");
         functions += &bytes::block_of_slice(shape, Some(&load.order));
-        functions += &network::function(&input, shape, Direction::Load, &load, &mut helpers).ok_or_else(|| none(&input))?;
-        functions += &network::function(&output, shape, Direction::Store, &store, &mut helpers).ok_or_else(|| none(&output))?;
-        functions += &(bytes::load(&plain_in, shape) + &bytes::store(&plain_out, shape) + "#undef block_of_slice\n");
+        functions += &network::function(&input, shape, Direction::Load, &load, &mut helpers)
+            .ok_or_else(|| none(&input))?;
+        functions += &network::function(&output, shape, Direction::Store, &store, &mut helpers)
+            .ok_or_else(|| none(&output))?;
+        functions += &(bytes::load(&plain_in, shape)
+            + &bytes::store(&plain_out, shape)
+            + "#undef block_of_slice\n");
         let _ = writeln!(
             calls,
             "    compare(\"{0}\", load_{0}, load_{1}, store_{2}, store_{3}, {4});",

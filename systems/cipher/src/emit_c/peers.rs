@@ -1,18 +1,27 @@
-//! The part of a measurement's `main` that compares a stream with that of another library, loaded at run time.
+//! The part of a measurement's `main` that compares a stream with that of another library, loaded
+//! at run time.
 
 use super::Unit;
 use super::arch::Shape;
 use super::ctr::{Counter, Piece};
 
 impl Counter {
-    /// `against`, for measurements: cycles of one message with a counter of its own, by our stream and by that of another library, in
-    /// turn, and the version of the library.
+    /// `against`, for measurements: cycles of one message with a counter of its own, by our stream
+    /// and by that of another library, in turn, and the version of the library.
     pub fn against(&self, name: &str, unit: &Unit, shape: Shape) -> String {
         let ctr = self.prefix(name);
         let (_, pass) = self.keys(name, unit, shape);
-        let (keys, pass) = if pass.is_empty() { (String::new(), "") } else { (format!("    static {name}_roundkeys keys;\n"), "&keys, ") };
+        let (keys, pass) = if pass.is_empty() {
+            (String::new(), "")
+        } else {
+            (format!("    static {name}_roundkeys keys;\n"), "&keys, ")
+        };
         let key_args: String = unit.key_fields().iter().map(|_| ", zeros").collect();
-        let expand = if pass.is_empty() { String::new() } else { format!("    {name}_expand(&keys{key_args});\n") };
+        let expand = if pass.is_empty() {
+            String::new()
+        } else {
+            format!("    {name}_expand(&keys{key_args});\n")
+        };
         let init = |piece: &Piece| match piece {
             Piece::Fixed(_) => "",
             Piece::Given(..) => ", zeros",
@@ -58,8 +67,8 @@ static int against(const char *peer, const char *cipher, const char *without, in
     }
 }
 
-/// Each library behind two functions: one that starts it and returns its version, one for a message. Key, nonce and first
-/// counter are zeros.
+/// Each library behind two functions: one that starts it and returns its version, one for a
+/// message. Key, nonce and first counter are zeros.
 const PEERS: &str = "
 #include <dlfcn.h>
 

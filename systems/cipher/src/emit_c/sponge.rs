@@ -1,8 +1,9 @@
-//! Ascon-AEAD128, Ascon-Hash256 and Ascon-XOF128 in C over the sliced permutation, one message a slice.
+//! Ascon-AEAD128, Ascon-Hash256 and Ascon-XOF128 in C over the sliced permutation, one message a
+//! slice.
 //!
-//! The state stays in slices from the first block of a message to its tag or digest. Each word of a message is loaded and
-//! stored by the moves of one field, a little-endian word of 64 bits. Calls for a single message are those for many with
-//! one message; streams use one slice.
+//! The state stays in slices from the first block of a message to its tag or digest. Each word of a
+//! message is loaded and stored by the moves of one field, a little-endian word of 64 bits. Calls
+//! for a single message are those for many with one message; streams use one slice.
 //!
 //! **Source** NIST SP 800-232, 2025.
 
@@ -21,16 +22,12 @@ use super::sponge_single;
 /// A mode of Ascon's permutation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sponge {
-    /// Ascon-AEAD128.
     Aead,
-    /// Ascon-Hash256.
     Hash,
-    /// Ascon-XOF128.
     Xof,
 }
 
 impl Sponge {
-    /// All of them.
     pub const ALL: [Sponge; 3] = [Sponge::Aead, Sponge::Hash, Sponge::Xof];
 
     /// As on the command line.
@@ -80,7 +77,8 @@ fn registers_of_a_word(shape: Shape) -> usize {
 fn sponge_bytes(shape: Shape) -> usize {
     let register = shape.register_bits() as usize / 8;
     let n_states = if shape.interleave > 1 { 4 } else { 2 };
-    (n_states * 5 * registers_of_a_word(shape) * register).next_multiple_of(64) + (8 * shape.blocks() as usize).next_multiple_of(64)
+    (n_states * 5 * registers_of_a_word(shape) * register).next_multiple_of(64)
+        + (8 * shape.blocks() as usize).next_multiple_of(64)
 }
 
 impl Mode {
@@ -89,34 +87,44 @@ impl Mode {
         sponge_bytes(shape) + 64
     }
 
-    /// Return values, state and prototypes: for the C file, where the state has its members, and for the header, where it is
-    /// an array of words of the same size.
+    /// Return values, state and prototypes: for the C file, where the state has its members, and
+    /// for the header, where it is an array of words of the same size.
     pub fn declarations(&self, shape: Shape, is_header: bool) -> String {
         let text = match self.sponge {
             Sponge::Aead => format!("{AEAD_TYPES}{MESSAGE}{}", sponge_pieces::AEAD_TYPES),
             Sponge::Hash => HASH_TYPES.replace("PIECES\n", STATE_TYPE),
             Sponge::Xof => XOF_TYPES.replace("PIECES\n", STATE_TYPE),
         };
-        let state = if is_header { format!("uint64_t words[{}];", sponge_bytes(shape) / 8) } else { "sponge x;".into() };
+        let state = if is_header {
+            format!("uint64_t words[{}];", sponge_bytes(shape) / 8)
+        } else {
+            "sponge x;".into()
+        };
         self.named(&text.replace("STATE", &state).replace("BATCH", &shape.blocks().to_string()))
     }
 
-    /// The text with the names of this mode; the lower case first, since a prefix in upper case may contain NAME.
+    /// The text with the names of this mode; the lower case first, since a prefix in upper
+    /// case may contain NAME.
     pub(super) fn named(&self, text: &str) -> String {
         text.replace("NAME", &self.name).replace("UP_", &format!("{}_", self.name.to_uppercase()))
     }
 
-    /// AEAD for whole messages, with the state in registers if a register is one word of one message.
+    /// AEAD for whole messages, with the state in registers if a register is one
+    /// word of one message.
     fn aead(shape: Shape, long: &str, short: &str) -> String {
         let (blocks, batch) = if shape.blocks() == 1 && shape.slicing == Slicing::Vertical {
             (sponge_single::CRYPT_BLOCKS, sponge_single::BATCH)
         } else {
             (CRYPT_BLOCKS, BATCH_OF_MESSAGES)
         };
-        AEAD.replace("CRYPT_BLOCKS", blocks).replace("BATCH_OF_MESSAGES", batch).replace("LONG", long).replace("SHORT", short)
+        AEAD.replace("CRYPT_BLOCKS", blocks)
+            .replace("BATCH_OF_MESSAGES", batch)
+            .replace("LONG", long)
+            .replace("SHORT", short)
     }
 
-    /// The functions; `long` and `short` are the C names of the permutation with 12 rounds and, for AEAD, with 8.
+    /// The functions; `long` and `short` are the C names of the permutation with 12 rounds and,
+    /// for AEAD, with 8.
     pub fn functions(&self, shape: Shape, long: &str, short: &str) -> String {
         let mut out = format!(
             "
@@ -124,11 +132,16 @@ impl Mode {
 enum {{ WORD = {} }};
 {}",
             registers_of_a_word(shape),
-            SPONGE
-                .replace("BATCHES", if shape.interleave > 1 { BATCHES } else { "" })
-                .replace("TAKE_ALL", if shape.slicing == Slicing::Vertical && shape.is_vector() { TAKE_ALL } else { "" })
+            SPONGE.replace("BATCHES", if shape.interleave > 1 { BATCHES } else { "" }).replace(
+                "TAKE_ALL",
+                if shape.slicing == Slicing::Vertical && shape.is_vector() { TAKE_ALL } else { "" }
+            )
         );
-        let permutations: &[(&str, &str)] = if self.sponge == Sponge::Aead { &[("12", long), ("8", short)] } else { &[("12", long)] };
+        let permutations: &[(&str, &str)] = if self.sponge == Sponge::Aead {
+            &[("12", long), ("8", short)]
+        } else {
+            &[("12", long)]
+        };
         for (rounds, node) in permutations {
             out += &permute(rounds, node, shape.interleave);
         }
@@ -189,21 +202,29 @@ static inline void crypt_last(sponge *x, reg *s, const uint8_t *in, uint8_t *out
 }
 ";
 
-/// The function that permutes every message. Between permutations all batches of a word are adjacent; the node for several
-/// batches takes all words of a batch.
+/// The function that permutes every message. Between permutations all batches of a word are
+/// adjacent; the node for several batches takes all words of a batch.
 fn permute(rounds: &str, node: &str, n_batches: u32) -> String {
     let body = match n_batches {
         1 => format!("    {node}(x->s, x->t);\n    memcpy(x->s, x->t, sizeof x->s);\n"),
         n => {
-            let batch = |name: &str| (0..n).map(|k| format!("x->{name} + {k} * OWN")).collect::<Vec<_>>().join(", ");
+            let batch = |name: &str| {
+                (0..n).map(|k| format!("x->{name} + {k} * OWN")).collect::<Vec<_>>().join(", ")
+            };
             let copy = |to: &str, from: &str| {
                 let memcpy = format!("memcpy(x->{to}, x->{from}, WORD / {n} * sizeof(reg));");
-                format!("    for (int k = 0; k < {n}; k++)\n        for (int w = 0; w < 5; w++)\n            {memcpy}\n")
+                format!(
+                    "    for (int k = 0; k < {n}; k++)\n        for (int w = 0; w < 5; w++)\n            {memcpy}\n"
+                )
             };
             let all = format!("s + w * WORD + k * (WORD / {n})");
             let own = |name: &str| format!("{name} + k * OWN + w * (WORD / {n})");
             let (before, after) = (copy(&own("u"), &all), copy(&all, &own("v")));
-            format!("    enum {{ OWN = 5 * WORD / {n} }};\n{before}    {node}({}, {});\n{after}", batch("u"), batch("v"))
+            format!(
+                "    enum {{ OWN = 5 * WORD / {n} }};\n{before}    {node}({}, {});\n{after}",
+                batch("u"),
+                batch("v")
+            )
         }
     };
     format!("\nstatic inline void permute{rounds}(sponge *x)\n{{\n{body}}}\n")
@@ -221,14 +242,26 @@ pub fn moves(shape: Shape, helpers: &mut Helpers) -> String {
     let name = if n == 1 { "word" } else { "batch" };
     let (field, of_batch) = (word(name), Shape { interleave: 1, ..shape });
     let mut moves = bytes::blocks(&field, std::slice::from_ref(&field), of_batch, false, helpers);
-    assert_eq!((moves.loads.len(), moves.stores.len()), (1, 1), "words have a network in every shape");
+    assert_eq!(
+        (moves.loads.len(), moves.stores.len()),
+        (1, 1),
+        "words have a network in every shape"
+    );
     let registers = field.n_registers(of_batch);
     let set = match shape.slicing {
-        Slicing::Vertical => format!("    for (int k = 0; k < {n}; k++)\n        r[k] = SPLAT(x);\n"),
+        Slicing::Vertical => {
+            format!("    for (int k = 0; k < {n}; k++)\n        r[k] = SPLAT(x);\n")
+        }
         Slicing::Bit | Slicing::Horizontal => {
             moves.text.push_str(&bytes::spread(&field, of_batch));
-            let little = if shape.is_vector() { String::new() } else { format!("    x = {};\n", shape.little(64, "x")) };
-            format!("{little}    for (int k = 0; k < {n}; k++)\n        spread_{name}(r + {registers} * k, (const uint8_t *)&x);\n")
+            let little = if shape.is_vector() {
+                String::new()
+            } else {
+                format!("    x = {};\n", shape.little(64, "x"))
+            };
+            format!(
+                "{little}    for (int k = 0; k < {n}; k++)\n        spread_{name}(r + {registers} * k, (const uint8_t *)&x);\n"
+            )
         }
     };
     if n > 1 {
@@ -239,15 +272,19 @@ pub fn moves(shape: Shape, helpers: &mut Helpers) -> String {
             );
         }
     }
-    moves.text + &format!("\n/* The same word of every message. */\nstatic inline void set_word(reg *r, uint64_t x)\n{{\n{set}}}\n")
+    moves.text
+        + &format!(
+            "\n/* The same word of every message. */\nstatic inline void set_word(reg *r, uint64_t x)\n{{\n{set}}}\n"
+        )
 }
 
 /// More members of the sponge if there are several batches.
-const BATCHES: &str = "    reg u[5 * WORD], v[5 * WORD]; /* the same, all words of a batch side by side */
+const BATCHES: &str =
+    "    reg u[5 * WORD], v[5 * WORD]; /* the same, all words of a batch side by side */
 ";
 
-/// For a full batch where an element is a word: a register loaded from words that were just stored one by one would wait, as store
-/// forwarding fails.
+/// For a full batch where an element is a word: a register loaded from words that were just stored
+/// one by one would wait, as store forwarding fails.
 const TAKE_ALL: &str = "    if (now == BLOCKS) {
         for (size_t k = 0; k < WORD; k++)
             for (size_t b = 0; b < SLICES; b++) {

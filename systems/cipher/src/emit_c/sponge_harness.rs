@@ -3,9 +3,9 @@
 use super::{Mode, Sponge};
 
 impl Mode {
-    /// `run_mode`, for tests: reads one message and writes the result of the mode; it also checks pieces, places, many messages
-    /// at a time, forgeries and wrong calls. `run_open` decrypts messages of AEAD. `secret_mode`: the same calls on
-    /// uninitialised memory.
+    /// `run_mode`, for tests: reads one message and writes the result of the mode; it also checks
+    /// pieces, places, many messages at a time, forgeries and wrong calls. `run_open` decrypts
+    /// messages of AEAD. `secret_mode`: the same calls on uninitialised memory.
     pub fn check(&self) -> String {
         let text = match self.sponge {
             Sponge::Aead => AEAD.to_string(),

@@ -61,7 +61,8 @@ int NAME_final(NAME_state *a, uint8_t tag[16]);
 void NAME_wipe(NAME_state *a);
 ";
 
-/// Messages of different lengths: each slice takes its own blocks, and the state of a message that has ended is saved.
+/// Messages of different lengths: each slice takes its own blocks, and the state of a message that
+/// has ended is saved.
 pub const AEAD_EACH: &str = "
 /* How far each message of a batch is. */
 typedef struct {

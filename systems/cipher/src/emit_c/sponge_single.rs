@@ -1,6 +1,8 @@
-//! Ascon-AEAD128 in C where a register is one word of one message: the state stays in registers from the nonce to the tag.
+//! Ascon-AEAD128 in C where a register is one word of one message: the state stays in registers
+//! from the nonce to the tag.
 //!
-//! The calls for many messages keep it in memory between permutations, which takes a fifth of the time of a message of 64 bytes.
+//! The calls for many messages keep it in memory between permutations, which takes a fifth of the
+//! time of a message of 64 bytes.
 
 /// Whole blocks of text, in a separate function: inlined, gcc keeps less of the state in registers.
 pub const CRYPT_BLOCKS: &str = "

@@ -7,28 +7,44 @@ use super::arch::Shape;
 use super::ctr::{Counter, Piece};
 
 impl Counter {
-    /// `run_stream`, for tests: reads a length, the key fields, what `init` takes and the bytes, and writes the
-    /// result of the stream, for as many bytes as its counter allows. It also checks that other lengths, places and pieces give
-    /// the same, and wrong calls their errors. `secret_stream`: a stream with key, nonce and bytes uninitialised; the
-    /// counter is not secret.
+    /// `run_stream`, for tests: reads a length, the key fields, what `init` takes and the bytes,
+    /// and writes the result of the stream, for as many bytes as its counter allows. It also checks
+    /// that other lengths, places and pieces give the same, and wrong calls their errors.
+    /// `secret_stream`: a stream with key, nonce and bytes uninitialised; the counter is not
+    /// secret.
     pub fn check(&self, name: &str, unit: &Unit, shape: Shape) -> String {
         let ctr = self.prefix(name);
         let up = ctr.to_uppercase();
         let (_, pass) = self.keys(name, unit, shape);
         let pass = pass.replace("keys", "&keys");
-        let (mut reads, mut key_args, mut init_args) = (String::new(), String::new(), String::new());
+        let (mut reads, mut key_args, mut init_args) =
+            (String::new(), String::new(), String::new());
         let mut secrets = String::new();
         let mut read = |name: &str, n: usize| {
             let zeros = if name == "counter" { " = {0}" } else { "" };
-            let _ = writeln!(secrets, "    uint8_t {name}[{n}]{zeros};\n    __asm__ volatile(\"\" :: \"r\"({name}) : \"memory\");");
-            let _ = writeln!(reads, "    static uint8_t {name}[{n}];\n    if (fread({name}, 1, {n}, stdin) != {n})\n        return 1;");
+            let _ = writeln!(
+                secrets,
+                "    uint8_t {name}[{n}]{zeros};\n    __asm__ volatile(\"\" :: \"r\"({name}) : \"memory\");"
+            );
+            let _ = writeln!(
+                reads,
+                "    static uint8_t {name}[{n}];\n    if (fread({name}, 1, {n}, stdin) != {n})\n        return 1;"
+            );
         };
         for key in unit.key_fields() {
             read(&key.name, key.layout.n_bytes);
             let _ = write!(key_args, ", {}", key.name);
         }
-        let expand = if pass.is_empty() { String::new() } else { format!("    {name}_expand(&keys{key_args});\n") };
-        let keys = if pass.is_empty() { String::new() } else { format!("    static {name}_roundkeys keys;\n") };
+        let expand = if pass.is_empty() {
+            String::new()
+        } else {
+            format!("    {name}_expand(&keys{key_args});\n")
+        };
+        let keys = if pass.is_empty() {
+            String::new()
+        } else {
+            format!("    static {name}_roundkeys keys;\n")
+        };
         for piece in &self.pieces {
             match piece {
                 Piece::Fixed(_) => {}
@@ -39,7 +55,11 @@ impl Counter {
                 Piece::Counter => {
                     read("counter", self.n_bytes());
                     let number = format!("*(uint{}_t *)counter", self.bits);
-                    let _ = write!(init_args, ", {}", if self.is_block() { "counter" } else { &number });
+                    let _ = write!(
+                        init_args,
+                        ", {}",
+                        if self.is_block() { "counter" } else { &number }
+                    );
                 }
             }
         }

@@ -23,7 +23,6 @@ pub struct Word {
 #[derive(Debug, Clone)]
 pub enum Value {
     Words(Vec<Word>),
-    /// An untyped constant.
     Number(BigUint),
     /// Parts, one of which is untyped.
     Tuple(Vec<Value>),
@@ -39,14 +38,19 @@ pub fn coerce(value: Value, shape: Option<&[u32]>) -> Option<Vec<Word>> {
             let mut left = bits;
             let words = shape.iter().map(|m| {
                 left -= u64::from(*m);
-                let v = (0..u64::from(*m)).filter(|i| number.bit(left + i)).fold(0, |v, i| v | 1u64 << i);
+                let v = (0..u64::from(*m))
+                    .filter(|i| number.bit(left + i))
+                    .fold(0, |v, i| v | 1u64 << i);
                 Word { m: *m, v: Some(v) }
             });
             Some(words.collect())
         }
         Value::Tuple(parts) => {
             let n_open = parts.iter().filter(|p| !matches!(p, Value::Words(_))).count();
-            let known: usize = parts.iter().map(|p| if let Value::Words(words) = p { words.len() } else { 0 }).sum();
+            let known: usize = parts
+                .iter()
+                .map(|p| if let Value::Words(words) = p { words.len() } else { 0 })
+                .sum();
             let share = shape?.len().saturating_sub(known) / n_open.max(1);
             let mut all = Vec::new();
             for part in parts {
@@ -64,23 +68,40 @@ fn mask(m: u32) -> u64 {
 }
 
 impl<'a> Interp<'a> {
-    pub(super) fn expr(&mut self, frame: &mut Frame<'a>, expr: &'a Expr, shape: Option<&[u32]>) -> Result<Value, Diagnostic> {
+    pub(super) fn expr(
+        &mut self,
+        frame: &mut Frame<'a>,
+        expr: &'a Expr,
+        shape: Option<&[u32]>,
+    ) -> Result<Value, Diagnostic> {
         let no_fit = |interp: &Self| interp.bug(expr.loc, "the operands do not fit");
         Ok(match &expr.kind {
             ExprKind::Int(number) => Value::Number(number.clone()),
             ExprKind::TypedInt(number, ty) => {
-                let Type::Words { m, .. } = ty else { return Err(self.bug(expr.loc, "a constant cannot be a nat")) };
+                let Type::Words { m, .. } = ty else {
+                    return Err(self.bug(expr.loc, "a constant cannot be a nat"));
+                };
                 let shape = vec![frame.bits(m); ty.n_atoms() as usize];
-                Value::Words(coerce(Value::Number(number.clone()), Some(&shape)).ok_or_else(|| no_fit(self))?)
+                Value::Words(
+                    coerce(Value::Number(number.clone()), Some(&shape))
+                        .ok_or_else(|| no_fit(self))?,
+                )
             }
             ExprKind::Access(access) => match frame.scope.get(&access.name.name) {
-                Some(Meaning::Number(n)) => Value::Number(BigUint::try_from(*n).map_err(|_| self.bug(expr.loc, "a negative constant"))?),
+                Some(Meaning::Number(n)) => Value::Number(
+                    BigUint::try_from(*n).map_err(|_| self.bug(expr.loc, "a negative constant"))?,
+                ),
                 _ => Value::Words(self.words_of(frame, access)?),
             },
             ExprKind::Tuple(parts) => {
-                let parts = parts.iter().map(|p| self.expr(frame, p, None)).collect::<Result<Vec<_>, _>>()?;
+                let parts = parts
+                    .iter()
+                    .map(|p| self.expr(frame, p, None))
+                    .collect::<Result<Vec<_>, _>>()?;
                 if parts.iter().all(|p| matches!(p, Value::Words(_))) {
-                    Value::Words(parts.into_iter().filter_map(|p| coerce(p, None)).flatten().collect())
+                    Value::Words(
+                        parts.into_iter().filter_map(|p| coerce(p, None)).flatten().collect(),
+                    )
                 } else {
                     Value::Tuple(parts)
                 }
@@ -88,7 +109,12 @@ impl<'a> Interp<'a> {
             ExprKind::Not(inner) => {
                 let value = self.expr(frame, inner, shape)?;
                 let words = coerce(value, shape).ok_or_else(|| no_fit(self))?;
-                Value::Words(words.into_iter().map(|w| Word { m: w.m, v: w.v.map(|v| !v & mask(w.m)) }).collect())
+                Value::Words(
+                    words
+                        .into_iter()
+                        .map(|w| Word { m: w.m, v: w.v.map(|v| !v & mask(w.m)) })
+                        .collect(),
+                )
             }
             ExprKind::Bit(op, a, b) => {
                 let f = match op {
@@ -105,7 +131,10 @@ impl<'a> Interp<'a> {
                 let n = self.number(frame, amount)?;
                 let n = usize::try_from(n).map_err(|_| self.bug(amount.loc, "a negative shift"))?;
                 Value::Words(match words.as_slice() {
-                    [one] if one.m != 1 => vec![Word { m: one.m, v: one.v.map(|v| shift_word(*op, v, one.m, n as u32)) }],
+                    [one] if one.m != 1 => vec![Word {
+                        m: one.m,
+                        v: one.v.map(|v| shift_word(*op, v, one.m, n as u32)),
+                    }],
                     _ => shift_vector(*op, &words, n),
                 })
             }
@@ -117,9 +146,16 @@ impl<'a> Interp<'a> {
                 } else {
                     let permute = |v: u64, m: u32| {
                         let (m, k) = (m as usize, m as usize / pattern.len());
-                        (0..m).fold(0, |out, i| out << 1 | (v >> (m - 1 - (at(i / k) * k + i % k)) & 1))
+                        (0..m).fold(0, |out, i| {
+                            out << 1 | (v >> (m - 1 - (at(i / k) * k + i % k)) & 1)
+                        })
                     };
-                    Value::Words(words.into_iter().map(|w| Word { m: w.m, v: w.v.map(|v| permute(v, w.m)) }).collect())
+                    Value::Words(
+                        words
+                            .into_iter()
+                            .map(|w| Word { m: w.m, v: w.v.map(|v| permute(v, w.m)) })
+                            .collect(),
+                    )
                 }
             }
             ExprKind::Bitmask(inner, bit) => {
@@ -127,7 +163,13 @@ impl<'a> Interp<'a> {
                 let words = coerce(value, shape).ok_or_else(|| no_fit(self))?;
                 let n = self.number(frame, bit)?;
                 Value::Words(
-                    words.into_iter().map(|w| Word { m: w.m, v: w.v.map(|v| if v >> n & 1 == 1 { mask(w.m) } else { 0 }) }).collect(),
+                    words
+                        .into_iter()
+                        .map(|w| Word {
+                            m: w.m,
+                            v: w.v.map(|v| if v >> n & 1 == 1 { mask(w.m) } else { 0 }),
+                        })
+                        .collect(),
                 )
             }
             ExprKind::Pack(high, low, _) => {
@@ -136,14 +178,22 @@ impl<'a> Interp<'a> {
                 let v = a[0].v.zip(b[0].v).map(|(high, low)| high << b[0].m | low);
                 Value::Words(vec![Word { m: a[0].m + b[0].m, v }])
             }
-            ExprKind::Call { name, index, args } => self.call_expr(frame, name, index.as_ref(), args, shape)?,
+            ExprKind::Call { name, index, args } => {
+                self.call_expr(frame, name, index.as_ref(), args, shape)?
+            }
         })
     }
 
-    fn words_of(&mut self, frame: &Frame<'a>, access: &crate::syntax::ast::Access) -> Result<Vec<Word>, Diagnostic> {
+    fn words_of(
+        &mut self,
+        frame: &Frame<'a>,
+        access: &crate::syntax::ast::Access,
+    ) -> Result<Vec<Word>, Diagnostic> {
         let elements = self.elements(frame, access)?;
         self.step(elements.len(), access.loc)?;
-        let Some(Meaning::Variable(var)) = frame.scope.get(&access.name.name) else { panic!("elements() found a variable") };
+        let Some(Meaning::Variable(var)) = frame.scope.get(&access.name.name) else {
+            panic!("elements() found a variable")
+        };
         Ok(elements.iter().map(|e| Word { m: var.m, v: frame.cells[var.cells[*e]] }).collect())
     }
 
@@ -157,14 +207,24 @@ impl<'a> Interp<'a> {
     ) -> Result<Value, Diagnostic> {
         let left = self.expr(frame, a, shape)?;
         let right = self.expr(frame, b, shape)?;
-        let shape_of = |v: &Value| if let Value::Words(words) = v { Some(words.iter().map(|w| w.m).collect::<Vec<_>>()) } else { None };
+        let shape_of = |v: &Value| {
+            if let Value::Words(words) = v {
+                Some(words.iter().map(|w| w.m).collect::<Vec<_>>())
+            } else {
+                None
+            }
+        };
         let shape = shape_of(&left).or(shape_of(&right)).or(shape.map(<[u32]>::to_vec));
         let words = coerce(left, shape.as_deref()).zip(coerce(right, shape.as_deref()));
-        let (left, right) = words.filter(|(l, r)| l.len() == r.len()).ok_or_else(|| self.bug(a.loc, "the operands do not fit"))?;
+        let (left, right) = words
+            .filter(|(l, r)| l.len() == r.len())
+            .ok_or_else(|| self.bug(a.loc, "the operands do not fit"))?;
         let mut out = Vec::new();
         for (l, r) in left.into_iter().zip(right) {
             let v = match l.v.zip(r.v) {
-                Some((x, y)) => Some(f(x, y, l.m).ok_or_else(|| self.bug(b.loc, "division by zero"))? & mask(l.m)),
+                Some((x, y)) => Some(
+                    f(x, y, l.m).ok_or_else(|| self.bug(b.loc, "division by zero"))? & mask(l.m),
+                ),
                 None => None,
             };
             out.push(Word { m: l.m, v });
@@ -172,10 +232,19 @@ impl<'a> Interp<'a> {
         Ok(Value::Words(out))
     }
 
-    fn arith(&mut self, frame: &mut Frame<'a>, op: ArithOp, a: &'a Expr, b: &'a Expr, shape: Option<&[u32]>) -> Result<Value, Diagnostic> {
+    fn arith(
+        &mut self,
+        frame: &mut Frame<'a>,
+        op: ArithOp,
+        a: &'a Expr,
+        b: &'a Expr,
+        shape: Option<&[u32]>,
+    ) -> Result<Value, Diagnostic> {
         if let (Some(x), Some(y)) = (self.plain_number(frame, a), self.plain_number(frame, b)) {
             let value = static_op(op, x, y).map_err(|why| self.bug(a.loc, why))?;
-            return BigUint::try_from(value).map(Value::Number).map_err(|_| self.bug(a.loc, "a negative constant"));
+            return BigUint::try_from(value)
+                .map(Value::Number)
+                .map_err(|_| self.bug(a.loc, "a negative constant"));
         }
         let f = match op {
             ArithOp::Add => |a: u64, b: u64, _| Some(a.wrapping_add(b)),
@@ -191,11 +260,15 @@ impl<'a> Interp<'a> {
     fn plain_number(&self, frame: &Frame<'a>, expr: &Expr) -> Option<i64> {
         match &expr.kind {
             ExprKind::Int(value) => i64::try_from(value).ok(),
-            ExprKind::Access(access) if access.indices.is_empty() => match frame.scope.get(&access.name.name) {
-                Some(Meaning::Number(n)) => Some(*n),
-                _ => None,
-            },
-            ExprKind::Arith(op, a, b) => static_op(*op, self.plain_number(frame, a)?, self.plain_number(frame, b)?).ok(),
+            ExprKind::Access(access) if access.indices.is_empty() => {
+                match frame.scope.get(&access.name.name) {
+                    Some(Meaning::Number(n)) => Some(*n),
+                    _ => None,
+                }
+            }
+            ExprKind::Arith(op, a, b) => {
+                static_op(*op, self.plain_number(frame, a)?, self.plain_number(frame, b)?).ok()
+            }
             _ => None,
         }
     }
@@ -208,7 +281,9 @@ impl<'a> Interp<'a> {
         args: &'a [Expr],
         shape: Option<&[u32]>,
     ) -> Result<Value, Diagnostic> {
-        let Some(idx) = self.program.defs[..frame.def].iter().position(|d| d.name.name == name.name) else {
+        let Some(idx) =
+            self.program.defs[..frame.def].iter().position(|d| d.name.name == name.name)
+        else {
             if &*name.name == "refresh" && args.len() == 1 {
                 return self.expr(frame, &args[0], shape);
             }
@@ -224,7 +299,10 @@ impl<'a> Interp<'a> {
         for param in &def.params {
             let Type::Words { m, .. } = &param.ty else {
                 let arg = args.next().ok_or_else(|| self.bug(name.loc, "too few arguments"))?;
-                nats.push(self.plain_number(frame, arg).ok_or_else(|| self.bug(arg.loc, "a static number is needed"))?);
+                nats.push(
+                    self.plain_number(frame, arg)
+                        .ok_or_else(|| self.bug(arg.loc, "a static number is needed"))?,
+                );
                 continue;
             };
             let n = param.ty.n_atoms() as usize;
@@ -236,7 +314,10 @@ impl<'a> Interp<'a> {
                 };
                 let shape = known.map(|m| vec![m; n - ready.len()]);
                 let value = self.expr(frame, arg, shape.as_deref())?;
-                ready.extend(coerce(value, shape.as_deref()).ok_or_else(|| self.bug(arg.loc, "the type of this constant is open"))?);
+                ready.extend(
+                    coerce(value, shape.as_deref())
+                        .ok_or_else(|| self.bug(arg.loc, "the type of this constant is open"))?,
+                );
             }
             if let (Size::Var(v), Some(first)) = (m, ready.front()) {
                 sizes.entry(v.clone()).or_insert(first.m);
@@ -247,7 +328,12 @@ impl<'a> Interp<'a> {
             if let Type::Words { m: Size::Var(v), .. } = &decl.ty
                 && !sizes.contains_key(v)
             {
-                let m = frame.sizes.get(v).copied().or(shape.and_then(|s| s.first().copied())).unwrap_or(1);
+                let m = frame
+                    .sizes
+                    .get(v)
+                    .copied()
+                    .or(shape.and_then(|s| s.first().copied()))
+                    .unwrap_or(1);
                 sizes.insert(v.clone(), m);
             }
         }
@@ -292,13 +378,23 @@ fn shift_vector(op: ShiftOp, words: &[Word], n: usize) -> Vec<Word> {
 pub fn parts_moved(word: Word, order: &[usize]) -> Word {
     let width = word.m / order.len() as u32;
     let part = |v: u64, at: usize| v >> (word.m - width * (at as u32 + 1)) & mask(width);
-    Word { m: word.m, v: word.v.map(|v| order.iter().fold(0, |out, at| out << width | part(v, *at))) }
+    Word {
+        m: word.m,
+        v: word.v.map(|v| order.iter().fold(0, |out, at| out << width | part(v, *at))),
+    }
 }
 
 /// A lookup: for every bit position when there is a word for each index bit, else once.
-pub fn lookup(def: &Def, list: &IntList, sizes: &HashMap<Rc<str>, u32>, args: &[Word]) -> Vec<Word> {
-    let entries: Vec<u64> = list.ints.iter().map(|i| u64::try_from(i).expect("entries were checked")).collect();
-    let lsb_first = match (def.attrs.contains(&Attr::LsbFirst), def.attrs.contains(&Attr::MsbFirst)) {
+pub fn lookup(
+    def: &Def,
+    list: &IntList,
+    sizes: &HashMap<Rc<str>, u32>,
+    args: &[Word],
+) -> Vec<Word> {
+    let entries: Vec<u64> =
+        list.ints.iter().map(|i| u64::try_from(i).expect("entries were checked")).collect();
+    let lsb_first = match (def.attrs.contains(&Attr::LsbFirst), def.attrs.contains(&Attr::MsbFirst))
+    {
         (true, _) => true,
         (_, true) => false,
         _ => circuit::legacy_lsb_first(&entries).is_some(),
@@ -313,7 +409,9 @@ pub fn lookup(def: &Def, list: &IntList, sizes: &HashMap<Rc<str>, u32>, args: &[
         shape.extend(std::iter::repeat_n(m, decl.ty.n_atoms() as usize));
     }
     let values: Option<Vec<u64>> = args.iter().map(|w| w.v).collect();
-    let Some(values) = values else { return shape.iter().map(|m| Word { m: *m, v: None }).collect() };
+    let Some(values) = values else {
+        return shape.iter().map(|m| Word { m: *m, v: None }).collect();
+    };
     let n = args.len();
     if entries.len() == 1usize.checked_shl(n as u32).unwrap_or(0) {
         let mut out = vec![0u64; shape.len()];

@@ -1,4 +1,5 @@
-//! Runs a program as its text says, one word at a time: slow, obvious, the oracle for everything else.
+//! Runs a program as its text says, one word at a time: slow, obvious, the oracle for everything
+//! else.
 //!
 //! Equations are evaluated in the order of the text; one that reads a word without a value yet is
 //! tried again later, until nothing changes. Nothing here is shared with the compiler but the
@@ -12,7 +13,9 @@ use std::rc::Rc;
 use report::Diagnostic;
 
 use crate::syntax::Loc;
-use crate::syntax::ast::{AExpr, AExprKind, Access, Assign, Def, DefBody, Eqn, Index, Program, Size, Type};
+use crate::syntax::ast::{
+    AExpr, AExprKind, Access, Assign, Def, DefBody, Eqn, Index, Program, Size, Type,
+};
 use crate::syntax::parser::static_op;
 
 use eval::{Value, Word, coerce};
@@ -26,7 +29,11 @@ const CALLS_MAX: u32 = 400;
 pub type Words = Vec<u64>;
 
 /// The words of the parameters and results of `entry`, as (name, bits a word, number of words).
-pub fn interface(program: &Program, entry: &str, word: Option<u32>) -> Option<(Vec<Port>, Vec<Port>)> {
+pub fn interface(
+    program: &Program,
+    entry: &str,
+    word: Option<u32>,
+) -> Option<(Vec<Port>, Vec<Port>)> {
     let def = program.defs.iter().rfind(|d| &*d.name.name == entry)?;
     let port = |decl: &crate::syntax::ast::Decl| {
         let Type::Words { m, .. } = &decl.ty else { return None };
@@ -36,25 +43,35 @@ pub fn interface(program: &Program, entry: &str, word: Option<u32>) -> Option<(V
         };
         Some(Port { name: decl.name.name.clone(), m, n: decl.ty.n_atoms() as usize })
     };
-    Some((def.params.iter().map(port).collect::<Option<_>>()?, def.returns.iter().map(port).collect::<Option<_>>()?))
+    Some((
+        def.params.iter().map(port).collect::<Option<_>>()?,
+        def.returns.iter().map(port).collect::<Option<_>>()?,
+    ))
 }
 
 /// One parameter or result of an entry node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Port {
-    /// Its name.
     pub name: Rc<str>,
-    /// Bits a word.
     pub m: u32,
-    /// Number of words.
     pub n: usize,
 }
 
 /// Runs node `entry` of a checked program; `word` is the value of its size variables, `args` has
 /// the words of each parameter.
-pub fn run(program: &Program, entry: &str, word: Option<u32>, args: &[Words]) -> Result<Vec<Words>, Diagnostic> {
-    let idx = program.defs.iter().rposition(|d| &*d.name.name == entry).expect("the entry was looked up before");
-    let (inputs, outputs) = interface(program, entry, word).expect("the entry's sizes were checked before");
+pub fn run(
+    program: &Program,
+    entry: &str,
+    word: Option<u32>,
+    args: &[Words],
+) -> Result<Vec<Words>, Diagnostic> {
+    let idx = program
+        .defs
+        .iter()
+        .rposition(|d| &*d.name.name == entry)
+        .expect("the entry was looked up before");
+    let (inputs, outputs) =
+        interface(program, entry, word).expect("the entry's sizes were checked before");
     assert_eq!(inputs.len(), args.len(), "one argument for each parameter");
     let mut sizes = HashMap::new();
     let mut words = Vec::new();
@@ -75,7 +92,11 @@ pub fn run(program: &Program, entry: &str, word: Option<u32>, args: &[Words]) ->
         let words: Option<Words> = results.by_ref().take(port.n).map(|w| w.v).collect();
         all.push(words.ok_or_else(|| {
             let loc = program.defs[idx].name.loc;
-            program.sources.error(loc, format!("output `{}` has no value", port.name), "some word of it is never computed")
+            program.sources.error(
+                loc,
+                format!("output `{}` has no value", port.name),
+                "some word of it is never computed",
+            )
         })?);
     }
     Ok(all)
@@ -124,7 +145,11 @@ impl<'a> Interp<'a> {
     fn step(&mut self, n: usize, loc: Loc) -> Result<(), Diagnostic> {
         self.n_steps += n as u64;
         if self.n_steps > STEPS_MAX {
-            return Err(self.program.sources.error(loc, format!("gave up after {STEPS_MAX} operations"), "here"));
+            return Err(self.program.sources.error(
+                loc,
+                format!("gave up after {STEPS_MAX} operations"),
+                "here",
+            ));
         }
         Ok(())
     }
@@ -144,18 +169,23 @@ impl<'a> Interp<'a> {
     ) -> Result<Vec<Word>, Diagnostic> {
         let def: &'a Def = &self.program.defs[idx];
         if self.depth >= CALLS_MAX {
-            return Err(self.bug(def.name.loc, &format!("calls are nested more than {CALLS_MAX} deep")));
+            return Err(
+                self.bug(def.name.loc, &format!("calls are nested more than {CALLS_MAX} deep"))
+            );
         }
         self.depth += 1;
         let results = match &def.body {
             DefBody::Nodes(bodies) => self.node(idx, &bodies[element], nats, sizes, args),
             DefBody::Perms(perms) => {
                 self.step(perms[element].ints.len(), def.name.loc)?;
-                let at = |p: &num_bigint::BigUint| usize::try_from(p).expect("positions were checked") - 1;
+                let at = |p: &num_bigint::BigUint| {
+                    usize::try_from(p).expect("positions were checked") - 1
+                };
                 let n_results: u64 = def.returns.iter().map(|it| it.ty.n_atoms()).sum();
                 if args.len() == 1 && n_results == 1 && perms[element].ints.len() > 1 {
                     let order: Vec<usize> = perms[element].ints.iter().map(at).collect();
-                    return Ok(vec![eval::parts_moved(args[0], &order)]).inspect(|_| self.depth -= 1);
+                    return Ok(vec![eval::parts_moved(args[0], &order)])
+                        .inspect(|_| self.depth -= 1);
                 }
                 Ok(perms[element].ints.iter().map(|p| args[at(p)]).collect())
             }
@@ -177,7 +207,13 @@ impl<'a> Interp<'a> {
         args: Vec<Word>,
     ) -> Result<Vec<Word>, Diagnostic> {
         let def: &'a Def = &self.program.defs[idx];
-        let mut frame = Frame { sizes, cells: Vec::new(), scope: HashMap::new(), waiting: Vec::new(), def: idx };
+        let mut frame = Frame {
+            sizes,
+            cells: Vec::new(),
+            scope: HashMap::new(),
+            waiting: Vec::new(),
+            def: idx,
+        };
         let (mut nats, mut args) = (nats.iter(), args.into_iter());
         for decl in &def.params {
             if decl.ty == Type::Nat {
@@ -194,7 +230,9 @@ impl<'a> Interp<'a> {
         self.settle(&mut frame)?;
         let mut results = Vec::new();
         for decl in &def.returns {
-            let Some(Meaning::Variable(var)) = frame.scope.get(&decl.name.name) else { panic!("outputs are declared") };
+            let Some(Meaning::Variable(var)) = frame.scope.get(&decl.name.name) else {
+                panic!("outputs are declared")
+            };
             results.extend(var.cells.iter().map(|cell| Word { m: var.m, v: frame.cells[*cell] }));
         }
         Ok(results)
@@ -222,12 +260,15 @@ impl<'a> Interp<'a> {
             match eqn {
                 Eqn::Assign(assign) => self.assign(frame, assign)?,
                 Eqn::Forall(forall) => {
-                    let (first, last) = (self.number(frame, &forall.first)?, self.number(frame, &forall.last)?);
+                    let (first, last) =
+                        (self.number(frame, &forall.first)?, self.number(frame, &forall.last)?);
                     let outer = frame.scope.get(&forall.index.name).cloned();
                     let step = if last >= first { 1 } else { -1 };
                     for k in 0..=first.abs_diff(last) as i64 {
                         self.step(1, forall.loc)?;
-                        frame.scope.insert(forall.index.name.clone(), Meaning::Number(first + k * step));
+                        frame
+                            .scope
+                            .insert(forall.index.name.clone(), Meaning::Number(first + k * step));
                         self.eqns(frame, &forall.eqs)?;
                     }
                     match outer {
@@ -245,7 +286,9 @@ impl<'a> Interp<'a> {
         let mut targets = Vec::new();
         for access in &assign.pat {
             let elements = self.elements(frame, access)?;
-            let Some(Meaning::Variable(var)) = frame.scope.get_mut(&access.name.name) else { panic!("elements() found a variable") };
+            let Some(Meaning::Variable(var)) = frame.scope.get_mut(&access.name.name) else {
+                panic!("elements() found a variable")
+            };
             for element in elements {
                 if assign.imperative {
                     var.cells[element] = frame.cells.len();
@@ -261,10 +304,16 @@ impl<'a> Interp<'a> {
     }
 
     /// Computes an equation with the names as they are now; waits if a word is missing.
-    fn evaluate(&mut self, frame: &mut Frame<'a>, assign: &'a Assign, targets: Vec<(usize, u32)>) -> Result<(), Diagnostic> {
+    fn evaluate(
+        &mut self,
+        frame: &mut Frame<'a>,
+        assign: &'a Assign,
+        targets: Vec<(usize, u32)>,
+    ) -> Result<(), Diagnostic> {
         let shape: Vec<u32> = targets.iter().map(|t| t.1).collect();
         let value: Value = self.expr(frame, &assign.expr, Some(&shape))?;
-        let words = coerce(value, Some(&shape)).ok_or_else(|| self.bug(assign.loc, "the value does not fit the left side"))?;
+        let words = coerce(value, Some(&shape))
+            .ok_or_else(|| self.bug(assign.loc, "the value does not fit the left side"))?;
         let complete = words.iter().all(|w| w.v.is_some());
         for ((cell, _), word) in targets.iter().zip(&words) {
             frame.cells[*cell] = word.v;
@@ -299,7 +348,9 @@ impl<'a> Interp<'a> {
             let picks: Vec<i64> = match access.indices.get(depth) {
                 None => (0..i64::from(*dim)).collect(),
                 Some(Index::At(at)) => vec![self.number(frame, at)?],
-                Some(Index::List(all)) => all.iter().map(|at| self.number(frame, at)).collect::<Result<_, _>>()?,
+                Some(Index::List(all)) => {
+                    all.iter().map(|at| self.number(frame, at)).collect::<Result<_, _>>()?
+                }
                 Some(Index::Range(a, b)) => {
                     let (a, b) = (self.number(frame, a)?, self.number(frame, b)?);
                     if a <= b { (a..=b).collect() } else { (b..=a).rev().collect() }
@@ -308,7 +359,10 @@ impl<'a> Interp<'a> {
             if picks.iter().any(|p| !(0..i64::from(*dim)).contains(p)) {
                 return Err(self.bug(access.loc, "an index is out of range"));
             }
-            elements = elements.iter().flat_map(|e| picks.iter().map(move |p| e * *dim as usize + *p as usize)).collect();
+            elements = elements
+                .iter()
+                .flat_map(|e| picks.iter().map(move |p| e * *dim as usize + *p as usize))
+                .collect();
         }
         Ok(elements)
     }
@@ -322,13 +376,16 @@ impl Frame<'_> {
         let n = ty.n_atoms() as usize;
         self.cells.extend(values.take(n));
         let cells = (first..first + n).collect();
-        self.scope.insert(name.clone(), Meaning::Variable(Variable { m, dims: dims.clone(), cells }));
+        self.scope
+            .insert(name.clone(), Meaning::Variable(Variable { m, dims: dims.clone(), cells }));
     }
 
     fn bits(&self, size: &Size) -> u32 {
         match size {
             Size::Fixed(m) => *m,
-            Size::Var(name) => self.sizes.get(name).or_else(|| self.sizes.get("m")).copied().unwrap_or(1),
+            Size::Var(name) => {
+                self.sizes.get(name).or_else(|| self.sizes.get("m")).copied().unwrap_or(1)
+            }
         }
     }
 }

@@ -15,13 +15,22 @@ pub fn eval(program: &Program, id: NodeId, args: &[u64]) -> Vec<u64> {
         }
         Body::Stmts(stmts) => {
             let cells = Cells::new(&node.vars);
-            let mut frame = Frame { program, node, values: vec![0; cells.count()], cells, counters: Vec::new() };
+            let mut frame = Frame {
+                program,
+                node,
+                values: vec![0; cells.count()],
+                cells,
+                counters: Vec::new(),
+            };
             for (place, value) in node.words(&node.params).iter().zip(args) {
                 let cell = frame.cells.of(place, &[]);
                 frame.values[cell] = value & node.ty(place).mask();
             }
             frame.stmts(stmts);
-            node.words(&node.results).iter().map(|place| frame.values[frame.cells.of(place, &[])]).collect()
+            node.words(&node.results)
+                .iter()
+                .map(|place| frame.values[frame.cells.of(place, &[])])
+                .collect()
         }
     }
 }
@@ -109,9 +118,9 @@ pub fn apply(op: &Op, args: &[u64], m: u32) -> u64 {
             ((a | sign) as i64 >> n) as u64
         }
         Op::Rotl(n) => a << n | a >> (m - n),
-        Op::Shuffle(pattern) => {
-            pattern.iter().fold(0, |out, p| out << 1 | if u32::from(*p) < m { a >> (m - 1 - u32::from(*p)) & 1 } else { 0 })
-        }
+        Op::Shuffle(pattern) => pattern.iter().fold(0, |out, p| {
+            out << 1 | if u32::from(*p) < m { a >> (m - 1 - u32::from(*p)) & 1 } else { 0 }
+        }),
         Op::Bitmask(n) => 0u64.wrapping_sub(a >> n & 1),
         Op::Pack(low) => a << low | b,
     };
@@ -119,12 +128,14 @@ pub fn apply(op: &Op, args: &[u64], m: u32) -> u64 {
 }
 
 fn lookup(table: &Table, args: &[u64], tys: &[Ty], out: &[Ty]) -> Vec<u64> {
-    let order = |value: u64, n: u32| if table.lsb_first { value.reverse_bits() >> (64 - n) } else { value };
+    let order =
+        |value: u64, n: u32| if table.lsb_first { value.reverse_bits() >> (64 - n) } else { value };
     if table.n_inputs as usize == args.len() {
         let mut results = vec![0u64; out.len()];
         for bit in 0..tys[0].m {
             let index = args.iter().fold(0, |index, a| index << 1 | (a >> bit & 1));
-            let entry = order(table.entries[order(index, table.n_inputs) as usize], table.n_outputs);
+            let entry =
+                order(table.entries[order(index, table.n_inputs) as usize], table.n_outputs);
             for (i, word) in results.iter_mut().enumerate() {
                 *word |= (entry >> (out.len() - 1 - i) & 1) << bit;
             }

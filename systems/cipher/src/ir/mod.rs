@@ -60,7 +60,6 @@ pub enum Dir {
 pub struct Ty {
     /// Bits; from [`RIGID`] up it stands for a size variable of a node that is checked on its own.
     pub m: u32,
-    /// Slicing direction.
     pub dir: Dir,
 }
 
@@ -72,24 +71,20 @@ pub const RIGID: u32 = 1000;
 pub struct Program {
     /// The files, for messages and `#line`.
     pub sources: Sources,
-    /// Callees before callers.
     pub nodes: Vec<Node>,
     /// The nodes that C code calls, in the order of the request.
     pub entries: Vec<NodeId>,
 }
 
-/// One function.
 #[derive(Debug, Clone)]
 pub struct Node {
     /// Unique, a C identifier up to primes.
     pub name: Rc<str>,
-    /// Every variable.
     pub vars: Vec<Var>,
     /// Inputs, in order; written by the caller.
     pub params: Vec<VarId>,
     /// Outputs, in order; every element written once.
     pub results: Vec<VarId>,
-    /// What it computes.
     pub body: Body,
     /// `_inline` is `Some(true)`, `_no_inline` is `Some(false)`.
     pub inline: Option<bool>,
@@ -108,9 +103,7 @@ pub struct Node {
 pub struct Var {
     /// For reading and for C; not unique.
     pub name: Rc<str>,
-    /// Number of words.
     pub len: u32,
-    /// Their type.
     pub ty: Ty,
 }
 
@@ -119,9 +112,7 @@ pub struct Var {
 pub enum Body {
     /// Equations and loops in executable order (after `order`).
     Stmts(Vec<Stmt>),
-    /// `result[i] = param[list[i]]`.
     Perm(Vec<u32>),
-    /// A lookup.
     Table(Table),
 }
 
@@ -131,9 +122,7 @@ pub enum Body {
 pub struct Table {
     /// Entry for each index.
     pub entries: Rc<[u64]>,
-    /// Input bits.
     pub n_inputs: u32,
-    /// Output bits.
     pub n_outputs: u32,
     /// The first input is the least significant index bit, the first output the least significant.
     pub lsb_first: bool,
@@ -142,9 +131,7 @@ pub struct Table {
 /// A step of a node.
 #[derive(Debug, Clone)]
 pub enum Stmt {
-    /// One operation.
     Eq(Eq),
-    /// A call.
     Call(Call),
     /// A loop kept as a loop.
     Loop(Loop),
@@ -157,7 +144,6 @@ pub enum Stmt {
 pub struct Eq {
     /// Where the value goes.
     pub dst: Ref,
-    /// The operation.
     pub op: Op,
     /// As many as [`Op::n_args`].
     pub args: Args,
@@ -171,7 +157,6 @@ pub type Args = SmallVec<[Operand; 2]>;
 /// `dsts = node(args)`, both flattened.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// The callee.
     pub node: NodeId,
     /// One for each word of its results.
     pub dsts: Vec<Ref>,
@@ -190,18 +175,16 @@ pub struct Loop {
     pub id: LoopId,
     /// The index's name in the source.
     pub name: Rc<str>,
-    /// Number of iterations.
     pub n: u32,
     /// Values carried from one iteration to the next (after `carry`).
     pub carried: Vec<Carried>,
-    /// The body.
     pub body: Vec<Stmt>,
     /// The loop in the source.
     pub loc: Loc,
 }
 
-/// A value carried from one iteration to the next: inside the loop `var` is the value at the start of
-/// the iteration, and after the loop the last value.
+/// A value carried from one iteration to the next: inside the loop `var` is the value at the start
+/// of the iteration, and after the loop the last value.
 #[derive(Debug, Clone)]
 pub struct Carried {
     /// A variable of one word, written by the loop alone.
@@ -228,9 +211,7 @@ pub struct Unrolled {
 /// One word of a variable.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Ref {
-    /// The variable.
     pub var: VarId,
-    /// Which word.
     pub index: Index,
 }
 
@@ -255,29 +236,19 @@ pub enum Operand {
 /// Operations on words of one type; shift amounts are smaller than the word.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Op {
-    /// The argument.
     Copy,
-    /// Complement.
     Not,
-    /// Conjunction.
     And,
-    /// Disjunction.
     Or,
-    /// Exclusive or.
     Xor,
-    /// `a & ~b`.
     AndNot,
     /// Any function of three words; bit `4a + 2b + c` of the number is its value.
     Ternary(u8),
-    /// Sum modulo 2^m.
     Add,
-    /// Difference modulo 2^m.
     Sub,
-    /// Product modulo 2^m.
     Mul,
     /// Quotient; no back end has it, since no processor divides in constant time.
     Div,
-    /// Remainder; likewise.
     Mod,
     /// Shift towards the most significant bit; zeros come in.
     Shl(u32),
@@ -296,29 +267,46 @@ pub enum Op {
 }
 
 impl Stmt {
-    /// `dst = value`.
     pub fn copy(dst: Ref, value: impl Into<Operand>, loc: Loc) -> Stmt {
         Stmt::Eq(Eq { dst, op: Op::Copy, args: smallvec![value.into()], loc })
     }
 }
 
 impl Op {
-    /// Number of arguments.
     pub fn n_args(&self) -> usize {
         match self {
-            Op::Copy | Op::Not | Op::Shl(_) | Op::Shr(_) | Op::Sar(_) | Op::Rotl(_) | Op::Shuffle(_) | Op::Bitmask(_) => 1,
-            Op::And | Op::Or | Op::Xor | Op::AndNot | Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Mod | Op::Pack(_) => 2,
+            Op::Copy
+            | Op::Not
+            | Op::Shl(_)
+            | Op::Shr(_)
+            | Op::Sar(_)
+            | Op::Rotl(_)
+            | Op::Shuffle(_)
+            | Op::Bitmask(_) => 1,
+            Op::And
+            | Op::Or
+            | Op::Xor
+            | Op::AndNot
+            | Op::Add
+            | Op::Sub
+            | Op::Mul
+            | Op::Div
+            | Op::Mod
+            | Op::Pack(_) => 2,
             Op::Ternary(_) => 3,
         }
     }
 
     /// Works on each bit by itself.
     pub fn is_bitwise(&self) -> bool {
-        matches!(self, Op::Copy | Op::Not | Op::And | Op::Or | Op::Xor | Op::AndNot | Op::Ternary(_))
+        matches!(
+            self,
+            Op::Copy | Op::Not | Op::And | Op::Or | Op::Xor | Op::AndNot | Op::Ternary(_)
+        )
     }
 
-    /// The bit of the argument that becomes bit `j` of an `m`-bit result, both counted from the most
-    /// significant; `None` is a zero. It is `j` for operations that do not move bits.
+    /// The bit of the argument that becomes bit `j` of an `m`-bit result, both counted from the
+    /// most significant; `None` is a zero. It is `j` for operations that do not move bits.
     pub fn source_bit(&self, j: u32, m: u32) -> Option<u32> {
         match self {
             Op::Shl(n) => Some(j + n).filter(|k| *k < m),
@@ -346,7 +334,6 @@ impl Ty {
 }
 
 impl Index {
-    /// A constant index.
     pub fn at(base: usize) -> Index {
         Index::new(base as i64, ThinVec::new())
     }
@@ -356,7 +343,6 @@ impl Index {
         Index { base: base.try_into().expect("arrays have fewer than 2^31 words"), terms }
     }
 
-    /// The constant part.
     pub fn base(&self) -> i64 {
         self.base.into()
     }
@@ -374,7 +360,10 @@ impl Index {
 
     /// `factor * self + offset`.
     pub fn scaled(&self, factor: i64, offset: i64) -> Index {
-        Index::new(self.base() * factor + offset, self.terms.iter().map(|(id, k)| (*id, k * factor)).collect())
+        Index::new(
+            self.base() * factor + offset,
+            self.terms.iter().map(|(id, k)| (*id, k * factor)).collect(),
+        )
     }
 }
 
@@ -392,7 +381,6 @@ impl From<Ref> for Operand {
 }
 
 impl Node {
-    /// An empty node.
     pub fn new(name: impl Into<Rc<str>>) -> Node {
         Node {
             name: name.into(),
@@ -408,7 +396,6 @@ impl Node {
         }
     }
 
-    /// Adds a variable.
     pub fn var(&mut self, name: impl Into<Rc<str>>, len: u32, ty: Ty) -> VarId {
         self.vars.push(Var { name: name.into(), len, ty });
         VarId(self.vars.len() as u32 - 1)
@@ -422,7 +409,9 @@ impl Node {
 
     /// Every word of these variables in order.
     pub fn words(&self, vars: &[VarId]) -> Vec<Ref> {
-        vars.iter().flat_map(|var| (0..self.vars[var.idx()].len as usize).map(|i| Ref::at(*var, i))).collect()
+        vars.iter()
+            .flat_map(|var| (0..self.vars[var.idx()].len as usize).map(|i| Ref::at(*var, i)))
+            .collect()
     }
 
     /// The type of a place.

@@ -25,7 +25,13 @@ impl Program {
                 })
                 .collect()
         };
-        writeln!(f, "node {}({}) -> ({})", node.name, list(&node.params).join(", "), list(&node.results).join(", "))?;
+        writeln!(
+            f,
+            "node {}({}) -> ({})",
+            node.name,
+            list(&node.params).join(", "),
+            list(&node.results).join(", ")
+        )?;
         match &node.body {
             Body::Stmts(stmts) => self.stmts(f, node, stmts, 1),
             Body::Perm(list) => writeln!(f, "  perm {list:?}"),
@@ -44,13 +50,23 @@ impl Program {
                 Stmt::Call(call) => {
                     let dsts: Vec<String> = call.dsts.iter().map(|d| place(node, d)).collect();
                     let args: Vec<String> = call.args.iter().map(|a| operand(node, a)).collect();
-                    writeln!(f, "{pad}{} = {}({})", dsts.join(", "), self.nodes[call.node.idx()].name, args.join(", "))?;
+                    writeln!(
+                        f,
+                        "{pad}{} = {}({})",
+                        dsts.join(", "),
+                        self.nodes[call.node.idx()].name,
+                        args.join(", ")
+                    )?;
                 }
                 Stmt::Loop(it) => {
                     writeln!(f, "{pad}loop i{} < {}:", it.id.0, it.n)?;
                     for c in &it.carried {
                         let (init, next) = (operand(node, &c.init), operand(node, &c.next));
-                        writeln!(f, "{pad}  carried {} from {init} to {next}", var_name(node, c.var))?;
+                        writeln!(
+                            f,
+                            "{pad}  carried {} from {init} to {next}",
+                            var_name(node, c.var)
+                        )?;
                     }
                     self.stmts(f, node, &it.body, depth + 1)?;
                 }

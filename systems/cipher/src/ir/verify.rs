@@ -74,7 +74,12 @@ impl Walk<'_> {
                             && !matches!(eq.op, Op::Pack(_))
                             && self.node.ty(place).m != ty.m
                         {
-                            return Err(format!("`{}` of {} gives {}", eq.op, self.node.ty(place), ty));
+                            return Err(format!(
+                                "`{}` of {} gives {}",
+                                eq.op,
+                                self.node.ty(place),
+                                ty
+                            ));
                         }
                         self.read(arg)?;
                     }
@@ -85,7 +90,8 @@ impl Walk<'_> {
                         return Err(format!("it calls node {}, which is not earlier", call.node.0));
                     }
                     let callee = &self.program.nodes[call.node.idx()];
-                    let (params, results) = (callee.words(&callee.params), callee.words(&callee.results));
+                    let (params, results) =
+                        (callee.words(&callee.params), callee.words(&callee.results));
                     if params.len() != call.args.len() || results.len() != call.dsts.len() {
                         return Err(format!(
                             "its call of `{}` has {} arguments and {} results",
@@ -99,12 +105,22 @@ impl Walk<'_> {
                         if let Operand::Ref(place) = arg
                             && callee.ty(param).m != self.node.ty(place).m
                         {
-                            return Err(format!("it passes {} for {} to `{}`", self.node.ty(place), callee.ty(param), callee.name));
+                            return Err(format!(
+                                "it passes {} for {} to `{}`",
+                                self.node.ty(place),
+                                callee.ty(param),
+                                callee.name
+                            ));
                         }
                     }
                     for (result, dst) in results.iter().zip(&call.dsts) {
                         if callee.ty(result).m != self.node.ty(dst).m {
-                            return Err(format!("`{}` gives {} for {}", callee.name, callee.ty(result), self.node.ty(dst)));
+                            return Err(format!(
+                                "`{}` gives {} for {}",
+                                callee.name,
+                                callee.ty(result),
+                                self.node.ty(dst)
+                            ));
                         }
                         self.write(dst)?;
                     }
@@ -130,8 +146,9 @@ impl Walk<'_> {
     }
 
     fn cell(&self, place: &Ref) -> Result<usize, String> {
-        let at =
-            place.index.terms.iter().fold(place.index.base(), |sum, (id, k)| sum + k * self.counters.get(id.idx()).copied().unwrap_or(0));
+        let at = place.index.terms.iter().fold(place.index.base(), |sum, (id, k)| {
+            sum + k * self.counters.get(id.idx()).copied().unwrap_or(0)
+        });
         let var = &self.node.vars[place.var.idx()];
         if !(0..i64::from(var.len)).contains(&at) {
             return Err(format!("index {at} of `{}` with {} words", var.name, var.len));
@@ -161,7 +178,12 @@ impl Walk<'_> {
         // it before is over, and the index does not name every loop around.
         let lives_in_iteration = place.index.terms.len() + 1 < self.iteration.len();
         if before != u32::MAX && (!lives_in_iteration || self.iteration.contains(&before)) {
-            return Err(format!("`{}`.{}[{}] is written twice", self.node.vars[place.var.idx()].name, place.var.0, place.index));
+            return Err(format!(
+                "`{}`.{}[{}] is written twice",
+                self.node.vars[place.var.idx()].name,
+                place.var.0,
+                place.index
+            ));
         }
         self.written[cell] = now;
         Ok(())

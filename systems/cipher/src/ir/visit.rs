@@ -3,7 +3,11 @@
 use super::{Operand, Ref, Stmt};
 
 /// Calls `read` for every operand and `write` for every written place, loops included.
-pub fn places<'a>(stmts: &'a [Stmt], read: &mut impl FnMut(&'a Operand), write: &mut impl FnMut(&'a Ref)) {
+pub fn places<'a>(
+    stmts: &'a [Stmt],
+    read: &mut impl FnMut(&'a Operand),
+    write: &mut impl FnMut(&'a Ref),
+) {
     for stmt in stmts {
         match stmt {
             Stmt::Eq(eq) => {
@@ -46,7 +50,9 @@ pub fn places_mut(stmts: &mut [Stmt], change: &mut impl FnMut(&mut Ref, bool)) {
                 }
                 places_mut(&mut it.body, change);
             }
-            Stmt::Unrolled(it) => it.iterations.iter_mut().for_each(|body| places_mut(body, change)),
+            Stmt::Unrolled(it) => {
+                it.iterations.iter_mut().for_each(|body| places_mut(body, change))
+            }
         }
     }
 }

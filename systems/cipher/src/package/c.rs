@@ -1,11 +1,11 @@
-//! The C of a package: a file for each target, one that chooses among them, the header, CMake and pkg-config.
+//! The C of a package: a file for each target, one that chooses among them, the header, CMake and
+//! pkg-config.
 
 use std::fmt::Write;
 
 use super::{File, Param, Part, Stream, TargetFile, fill, modes};
 use crate::emit_c::{ASSEMBLY, Arch};
 
-/// Headers and sources.
 pub fn sources(parts: &[Part]) -> Vec<File> {
     let mut files = Vec::new();
     for part in parts {
@@ -41,17 +41,26 @@ pub fn project(name: &str, parts: &[Part]) -> Vec<File> {
             let _ = writeln!(sources, "    {file}");
             if !target.arch.flags().is_empty() {
                 let list = target.arch.flags().join(";");
-                let _ = writeln!(flags, "    set_source_files_properties({file} PROPERTIES COMPILE_OPTIONS \"{list}\")");
+                let _ = writeln!(
+                    flags,
+                    "    set_source_files_properties({file} PROPERTIES COMPILE_OPTIONS \"{list}\")"
+                );
             }
             if let Some(assembly) = target.assembly_file(part) {
                 let _ = writeln!(kernels, "    target_sources({name} PRIVATE {assembly})");
-                let _ = writeln!(kernels, "    set_source_files_properties({file} PROPERTIES COMPILE_DEFINITIONS {ASSEMBLY})");
+                let _ = writeln!(
+                    kernels,
+                    "    set_source_files_properties({file} PROPERTIES COMPILE_DEFINITIONS {ASSEMBLY})"
+                );
             }
         }
     }
     if !kernels.is_empty() {
         let option = format!("{}_ASSEMBLY", name.to_uppercase().replace('-', "_"));
-        kernels = fill(include_str!("templates/assembly.cmake"), &[("OPTION", &option), ("KERNELS", kernels.trim_end())]);
+        kernels = fill(
+            include_str!("templates/assembly.cmake"),
+            &[("OPTION", &option), ("KERNELS", kernels.trim_end())],
+        );
     }
     let values = [
         ("ASSEMBLY", kernels.as_str()),
@@ -62,7 +71,10 @@ pub fn project(name: &str, parts: &[Part]) -> Vec<File> {
     ];
     vec![
         ("CMakeLists.txt".into(), fill(include_str!("templates/CMakeLists.txt"), &values)),
-        (format!("cmake/{name}-config.cmake"), fill(include_str!("templates/config.cmake"), &values)),
+        (
+            format!("cmake/{name}-config.cmake"),
+            fill(include_str!("templates/config.cmake"), &values),
+        ),
         (format!("{name}.pc.in"), fill(include_str!("templates/package.pc.in"), &values)),
     ]
 }
@@ -78,7 +90,10 @@ fn guarded(part: &Part, target: &TargetFile) -> String {
     let check = if flag.is_empty() {
         String::new()
     } else {
-        format!("#ifndef {flag}\n#error \"compile this file with {}\"\n#endif\n", target.arch.flags().join(" "))
+        format!(
+            "#ifndef {flag}\n#error \"compile this file with {}\"\n#endif\n",
+            target.arch.flags().join(" ")
+        )
     };
     format!(
         "#if defined({processor})\n{check}{2}#else\ntypedef int {0}_{1}_is_for_another_processor;\n#endif\n",
@@ -88,10 +103,12 @@ fn guarded(part: &Part, target: &TargetFile) -> String {
     )
 }
 
-/// Hides the functions of a target, which only the library calls, from users of a shared library. The declarations of system
-/// headers stay visible.
+/// Hides the functions of a target, which only the library calls, from users of a shared library.
+/// The declarations of system headers stay visible.
 fn hidden(text: &str) -> String {
-    let behind = text.match_indices("#include <").last().map_or(0, |it| it.0 + text[it.0..].find('\n').map_or(0, |end| end + 1));
+    let behind = text.match_indices("#include <").last().map_or(0, |match_indice| {
+        match_indice.0 + text[match_indice.0..].find('\n').map_or(0, |end| end + 1)
+    });
     format!("{}#pragma GCC visibility push(hidden)\n{}", &text[..behind], &text[behind..])
 }
 
@@ -106,16 +123,21 @@ fn key_params(keys: &[(String, usize)]) -> String {
 }
 
 fn stream_params(stream: &Stream) -> String {
-    let param = |it: &Param| match it {
+    let param = |param: &Param| match param {
         Param::Bytes(name, _) => format!(", const uint8_t *{name}, size_t {name}_size"),
         Param::Counter => format!(", uint{}_t counter", stream.bits),
     };
     stream.params.iter().map(param).collect()
 }
 
-/// The first parameter of functions without a state: keys that were made for a target, or the target.
+/// The first parameter of functions without a state: keys that were made for a
+/// target, or the target.
 fn maker(part: &Part) -> String {
-    if part.keys.is_empty() { "const char *target".into() } else { format!("const {}_keys *keys", part.name) }
+    if part.keys.is_empty() {
+        "const char *target".into()
+    } else {
+        format!("const {}_keys *keys", part.name)
+    }
 }
 
 /// Signatures of all functions, each with its comment.
@@ -126,12 +148,22 @@ pub fn prototypes(part: &Part) -> Vec<(String, String)> {
     let mut all = of_targets(part);
     let name = &part.name;
     if !part.keys.is_empty() {
-        let sizes: Vec<String> = part.keys.iter().map(|(key, n)| format!("{key} has {n} bytes")).collect();
+        let sizes: Vec<String> =
+            part.keys.iter().map(|(key, n)| format!("{key} has {n} bytes")).collect();
         all.push((
-            format!("Makes round keys for a target, or for the best one if it is NULL. The {}.", sizes.join(", ")),
-            format!("int {name}_expand({name}_keys *keys, const char *target{})", key_params(&part.keys)),
+            format!(
+                "Makes round keys for a target, or for the best one if it is NULL. The {}.",
+                sizes.join(", ")
+            ),
+            format!(
+                "int {name}_expand({name}_keys *keys, const char *target{})",
+                key_params(&part.keys)
+            ),
         ));
-        all.push(("Overwrites keys that are no longer needed.".into(), format!("void {name}_wipe({name}_keys *keys)")));
+        all.push((
+            "Overwrites keys that are no longer needed.".into(),
+            format!("void {name}_wipe({name}_keys *keys)"),
+        ));
     }
     all.push((
         format!(
@@ -144,11 +176,12 @@ pub fn prototypes(part: &Part) -> Vec<(String, String)> {
     ));
     if let Some(stream) = &part.stream {
         let ctr = format!("{name}_{}", stream.mode);
-        let with_keys = if part.keys.is_empty() { String::new() } else { format!("const {name}_keys *keys, ") };
+        let with_keys =
+            if part.keys.is_empty() { String::new() } else { format!("const {name}_keys *keys, ") };
         let sizes: Vec<String> = stream
             .params
             .iter()
-            .filter_map(|it| match it {
+            .filter_map(|param| match param {
                 Param::Bytes(name, n) => Some(format!("{name} has {n} bytes")),
                 Param::Counter => None,
             })
@@ -161,8 +194,14 @@ pub fn prototypes(part: &Part) -> Vec<(String, String)> {
             "XORs the next in_size bytes of key stream to in; out may be in, and a stream may be cut into pieces of any size.".into(),
             format!("int {ctr}_xor({ctr} *stream, {with_keys}const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)"),
         ));
-        all.push(("OK if n bytes are left, else ENDS.".into(), format!("int {ctr}_check(const {ctr} *stream, size_t n)")));
-        all.push(("Overwrites a stream that is no longer needed.".into(), format!("void {ctr}_wipe({ctr} *stream)")));
+        all.push((
+            "OK if n bytes are left, else ENDS.".into(),
+            format!("int {ctr}_check(const {ctr} *stream, size_t n)"),
+        ));
+        all.push((
+            "Overwrites a stream that is no longer needed.".into(),
+            format!("void {ctr}_wipe({ctr} *stream)"),
+        ));
     }
     all
 }
@@ -178,14 +217,25 @@ fn header(part: &Part) -> String {
     let mut types = String::new();
     if !part.keys.is_empty() {
         types += "\n/* Round keys, aligned to 64 bytes. Only the functions below use their members. */\n";
-        types += &object("keys", part.targets.iter().map(|it| it.keys_bytes).max().unwrap_or(0));
+        types +=
+            &object("keys", part.targets.iter().map(|target| target.keys_bytes).max().unwrap_or(0));
     }
     if let Some(stream) = &part.stream {
-        types += "\n/* A stream, aligned to 64 bytes. Only the functions below use its members. */\n";
-        types += &object(&stream.mode, part.targets.iter().map(|it| it.stream_bytes).max().unwrap_or(0));
+        types +=
+            "\n/* A stream, aligned to 64 bytes. Only the functions below use its members. */\n";
+        types += &object(
+            &stream.mode,
+            part.targets.iter().map(|target| target.stream_bytes).max().unwrap_or(0),
+        );
     }
-    let prototypes: String = prototypes(part).iter().map(|(comment, it)| format!("\n/* {comment} */\n{it};\n")).collect();
-    fill(include_str!("templates/header.h"), &[("UP", &up), ("TITLE", &part.title), ("TYPES", &types), ("PROTOTYPES", &prototypes)])
+    let prototypes: String = prototypes(part)
+        .iter()
+        .map(|(comment, it)| format!("\n/* {comment} */\n{it};\n"))
+        .collect();
+    fill(
+        include_str!("templates/header.h"),
+        &[("UP", &up), ("TITLE", &part.title), ("TYPES", &types), ("PROTOTYPES", &prototypes)],
+    )
 }
 
 /// The file that chooses a target and checks arguments.
@@ -204,13 +254,19 @@ fn dispatcher(part: &Part) -> String {
     }
     out += "};\n";
     for (processor, word) in [("__x86_64__", "if"), ("__aarch64__", "else")] {
-        let own: Vec<&TargetFile> = part.targets.iter().filter(|it| conditions(it.arch).0 == processor).collect();
-        let _ = writeln!(out, "\n#{}", if word == "if" { format!("if defined({processor})") } else { "else".into() });
+        let own: Vec<&TargetFile> =
+            part.targets.iter().filter(|target| conditions(target.arch).0 == processor).collect();
+        let _ = writeln!(
+            out,
+            "\n#{}",
+            if word == "if" { format!("if defined({processor})") } else { "else".into() }
+        );
         own.iter().for_each(|it| out += &glue(part, it));
         out += "\n/* The best one last. */\nstatic const struct target targets[] = {\n";
         for target in own {
             let s = target.suffix();
-            let mut row = format!("    {{\"{}\", {s}_is_here, {}", target.arch.name(), target.width);
+            let mut row =
+                format!("    {{\"{}\", {s}_is_here, {}", target.arch.name(), target.width);
             row += if part.keys.is_empty() { "" } else { ", @_expand" };
             row += ", @_blocks";
             row += if part.stream.is_some() { ", @_init, @_xor, @_check" } else { "" };
@@ -220,7 +276,10 @@ fn dispatcher(part: &Part) -> String {
     }
     out += "#endif\n";
     let made_for = if part.keys.is_empty() && part.stream.is_none() { "" } else { MADE_FOR };
-    out += &fill(include_str!("templates/dispatch.c"), &[("NAME", name), ("MADE_FOR", &format!("{made_for}{OVERLAP}"))]);
+    out += &fill(
+        include_str!("templates/dispatch.c"),
+        &[("NAME", name), ("MADE_FOR", &format!("{made_for}{OVERLAP}"))],
+    );
     if !part.keys.is_empty() {
         out += &expand(part, &up);
     }
@@ -253,7 +312,8 @@ static void wipe(void *object, size_t size)
 
 ";
 
-const OVERLAP: &str = "static int overlap(const uint8_t *in, size_t in_size, const uint8_t *out, size_t out_size)
+const OVERLAP: &str =
+    "static int overlap(const uint8_t *in, size_t in_size, const uint8_t *out, size_t out_size)
 {
     return (uintptr_t)in < (uintptr_t)out + out_size && (uintptr_t)out < (uintptr_t)in + in_size;
 }
@@ -263,7 +323,10 @@ const OVERLAP: &str = "static int overlap(const uint8_t *in, size_t in_size, con
 /// The first lines of the file that chooses: the headers of the targets of this processor.
 pub fn includes(part: &Part) -> String {
     let name = &part.name;
-    let mut out = format!("/* {}: checks arguments and calls the code for the target. Made by meanwhile. */\n", part.title);
+    let mut out = format!(
+        "/* {}: checks arguments and calls the code for the target. Made by meanwhile. */\n",
+        part.title
+    );
     let _ = writeln!(
         out,
         "#if !defined(__x86_64__) && !(defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)\n#error \"{name} has code for x86-64 and for little-endian AArch64\"\n#endif\n"
@@ -271,7 +334,7 @@ pub fn includes(part: &Part) -> String {
     let _ = write!(out, "#include \"{name}.h\"\n#include <string.h>\n\n");
     for (processor, word) in [("__x86_64__", "if"), ("__aarch64__", "elif")] {
         let _ = writeln!(out, "#{word} defined({processor})");
-        for target in part.targets.iter().filter(|it| conditions(it.arch).0 == processor) {
+        for target in part.targets.iter().filter(|target| conditions(target.arch).0 == processor) {
             let _ = writeln!(out, "#include \"{name}_{}.h\"", target.suffix());
         }
     }
@@ -295,9 +358,13 @@ pub fn of_targets(part: &Part) -> Vec<(String, String)> {
 /// True if this processor runs the code.
 pub fn is_here(target: &TargetFile) -> String {
     let s = target.suffix();
-    let has = |it: &&str| format!("__builtin_cpu_supports(\"{it}\")");
+    let has = |text: &&str| format!("__builtin_cpu_supports(\"{text}\")");
     let needs: Vec<String> = target.arch.needs().iter().map(has).collect();
-    let is_here = if needs.is_empty() { "return 1;".into() } else { format!("__builtin_cpu_init();\n    return {};", needs.join(" && ")) };
+    let is_here = if needs.is_empty() {
+        "return 1;".into()
+    } else {
+        format!("__builtin_cpu_init();\n    return {};", needs.join(" && "))
+    };
     format!("\nstatic int {s}_is_here(void)\n{{\n    {is_here}\n}}\n")
 }
 
@@ -326,7 +393,7 @@ static void {s}_expand(void *keys, const uint8_t *const *given)\n{{\n    {full}_
     let args: String = stream
         .params
         .iter()
-        .map(|it| match it {
+        .map(|param| match param {
             Param::Bytes(..) => {
                 k += 1;
                 format!(", given[{}]", k - 1)
@@ -334,7 +401,11 @@ static void {s}_expand(void *keys, const uint8_t *const *given)\n{{\n    {full}_
             Param::Counter => format!(", (uint{}_t)counter", stream.bits),
         })
         .collect();
-    let no_counter = if stream.params.iter().any(|it| matches!(it, Param::Counter)) { "" } else { "    (void)counter;\n" };
+    let no_counter = if stream.params.iter().any(|param| matches!(param, Param::Counter)) {
+        ""
+    } else {
+        "    (void)counter;\n"
+    };
     let left = match stream.bits {
         128 => "s->high != UINT64_MAX || s->low == 0 ? UINT64_MAX : 0 - s->low",
         64 => "s->low == 0 ? UINT64_MAX : 0 - s->low",
@@ -373,7 +444,10 @@ static int {s}_check(const void *stream, size_t n)
 
 pub fn signature(part: &Part, function: &str) -> String {
     let all = prototypes(part);
-    let (_, text) = all.iter().find(|it| it.1.contains(&format!("{function}("))).expect("the function is in the header");
+    let (_, text) = all
+        .iter()
+        .find(|pair| pair.1.contains(&format!("{function}(")))
+        .expect("the function is in the header");
     text.clone()
 }
 
@@ -420,7 +494,7 @@ fn expand(part: &Part, up: &str) -> String {
 }}
 ",
         signature(part, "_expand"),
-        given(part.keys.iter().map(|it| (it.0.as_str(), it.1)), up),
+        given(part.keys.iter().map(|key| (key.0.as_str(), key.1)), up),
         signature(part, &format!("{}_wipe", part.name)),
     )
 }
@@ -428,7 +502,9 @@ fn expand(part: &Part, up: &str) -> String {
 /// C that finds the target of keys or of its name.
 fn find_target(part: &Part, up: &str) -> String {
     if part.keys.is_empty() {
-        format!("    size_t k = target_number(target);\n    if (k == N_TARGETS)\n        return {up}_TARGET;\n")
+        format!(
+            "    size_t k = target_number(target);\n    if (k == N_TARGETS)\n        return {up}_TARGET;\n"
+        )
     } else {
         format!(
             "    if (!keys)\n        return {up}_NULL;\n    if (is_misaligned(keys))\n        return {up}_ALIGNMENT;\n    size_t k = made_for(keys->target[0]);\n    if (k == N_TARGETS)\n        return {up}_TARGET;\n"
@@ -464,11 +540,15 @@ fn blocks(part: &Part, up: &str) -> String {
 
 fn stream_functions(part: &Part, stream: &Stream, up: &str) -> String {
     let ctr = format!("{}_{}", part.name, stream.mode);
-    let strings = stream.params.iter().filter_map(|it| match it {
+    let strings = stream.params.iter().filter_map(|param| match param {
         Param::Bytes(name, n) => Some((name.as_str(), *n)),
         Param::Counter => None,
     });
-    let counter = if stream.params.iter().any(|it| matches!(it, Param::Counter)) { "counter" } else { "0" };
+    let counter = if stream.params.iter().any(|param| matches!(param, Param::Counter)) {
+        "counter"
+    } else {
+        "0"
+    };
     let (match_keys, words) = if part.keys.is_empty() {
         (String::new(), "NULL")
     } else {

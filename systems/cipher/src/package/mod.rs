@@ -1,7 +1,8 @@
-//! A library of ciphers as a C library, a Rust crate and a Python package: the texts of all their files.
+//! A library of ciphers as a C library, a Rust crate and a Python package: the texts of all their
+//! files.
 //!
-//! `c` writes a file for each target and one that chooses among them; `rust` and `python` build the same C and call it. `Stream`
-//! describes a counter mode, and `modes` has Ascon's modes.
+//! `c` writes a file for each target and one that chooses among them; `rust` and `python` build the
+//! same C and call it. `Stream` describes a counter mode, and `modes` has Ascon's modes.
 
 mod c;
 mod modes;
@@ -70,7 +71,6 @@ struct TargetFile {
     stream_bytes: usize,
     /// Bytes of the state of a message in pieces, in Ascon's modes.
     state_bytes: usize,
-    /// Its slicing.
     slicing: Slicing,
 }
 
@@ -79,14 +79,12 @@ struct TargetFile {
 pub struct Assembled {
     /// The recipe that made it.
     pub recipe: Recipe,
-    /// The result.
     pub made: Made,
 }
 
 /// The stream in addition to the blocks.
 #[derive(Debug)]
 struct Stream {
-    /// `ctr`.
     mode: String,
     bits: u32,
     params: Vec<Param>,
@@ -99,12 +97,13 @@ enum Param {
     Counter,
 }
 
-/// The user's choices.
 #[derive(Debug, Clone, Default)]
 pub struct Choice {
-    /// `ctr`, `ctr64`, `stream` (the usual one), `blocks` (none), or one of Ascon's; else the usual one where there is one.
+    /// `ctr`, `ctr64`, `stream` (the usual one), `blocks` (none), or one of Ascon's; else the usual
+    /// one where there is one.
     pub mode: Option<String>,
-    /// One slicing; else the one with the fewest operations for a block, bitslicing where there is no other.
+    /// One slicing; else the one with the fewest operations for a block, bitslicing where
+    /// there is no other.
     pub slicing: Option<Slicing>,
     /// The prefix of every name in C, such as `acme_`.
     pub prefix: String,
@@ -120,7 +119,8 @@ impl TargetFile {
         self.arch.name().replace('-', "_")
     }
 
-    /// Its assembly file. No C file has the same stem, since some build systems name objects by the stem.
+    /// Its assembly file. No C file has the same stem, since some build systems name
+    /// objects by the stem.
     fn assembly_file(&self, part: &Part) -> Option<String> {
         self.assembled.as_ref().map(|_| format!("src/{}_{}_kernel.s", part.name, self.suffix()))
     }
@@ -128,42 +128,57 @@ impl TargetFile {
 
 /// Compiles a program for every target.
 ///
-/// # Errors
-/// Errors of the program, or the reason why it has no such mode or slicing.
-pub fn part(subject: &Subject, choice: &Choice, vectors: Vec<Vector>) -> Result<Part, Vec<Diagnostic>> {
+/// Errors: errors of the program, or the reason why it has no such mode or slicing.
+pub fn part(
+    subject: &Subject,
+    choice: &Choice,
+    vectors: Vec<Vector>,
+) -> Result<Part, Vec<Diagnostic>> {
     let Some(primitive) = &subject.primitive else {
-        let message = format!("`{}` has no byte interface, so there is nothing to package", subject.entry);
+        let message =
+            format!("`{}` has no byte interface, so there is nothing to package", subject.entry);
         let help = "a layout file beside the program says where its bytes go; docs/format/ciphers.md has the form";
         return Err(vec![Diagnostic::new(message).with_help(help)]);
     };
-    let usual = primitive.modes().into_iter().next().map(|it| it.0);
+    let usual = primitive.modes().into_iter().next().map(|mode| mode.0);
     let mode = match choice.mode.as_deref() {
         Some("blocks") => None,
         Some("stream") => Some(usual.unwrap_or_else(|| "ctr".into())),
         Some(mode) => Some(mode.to_string()),
         None => usual,
     };
-    let sponge = mode.as_deref().and_then(|it| subject.sponge(it));
+    let sponge = mode.as_deref().and_then(|mode| subject.sponge(mode));
     let module = sponge.map_or_else(|| c_prefix(&primitive.name).replace('-', "_"), Sponge::prefix);
-    let vectors = sponge.map_or(vectors, |it| library::vectors(it.name()));
+    let vectors = sponge.map_or(vectors, |sponge| library::vectors(sponge.name()));
     let name = format!("{}{module}", choice.prefix);
-    let possible = choice.slicing.map_or_else(|| subject.slicings(None), |it| vec![it]);
+    let possible = choice.slicing.map_or_else(|| subject.slicings(None), |idx| vec![idx]);
     let mut targets = Vec::new();
     let mut unit = None;
     for arch in Arch::ALL {
         let own_name = format!("{name}_{}", arch.name().replace('-', "_"));
-        let (recipe, made) = match choice.ways.iter().find(|it| it.arch == arch) {
+        let (recipe, made) = match choice.ways.iter().find(|way| way.arch == arch) {
             Some(way) => {
-                let recipe = Recipe { mode: mode.clone(), stem: Some(own_name.clone()), ..way.recipe() };
+                let recipe =
+                    Recipe { mode: mode.clone(), stem: Some(own_name.clone()), ..way.recipe() };
                 let made = recipe.make(subject)?;
                 (recipe, made)
             }
             None => compile(subject, &possible, arch, (mode.as_deref(), choice.back, &own_name))?,
         };
-        let own_mode = made.unit.mode.clone().map(|it| Mode { name: own_name.clone(), ..it });
+        let own_mode = made.unit.mode.clone().map(|mode| Mode { name: own_name.clone(), ..mode });
         let permutation = if sponge.is_some() { "_permutation" } else { "" };
-        let own = Unit { name: Some(format!("{own_name}{permutation}")), mode: own_mode, ..made.unit.clone() };
-        let options = EmitOptions { arch, with_lines: false, with_harness: false, with_sliced: false, with_both: true };
+        let own = Unit {
+            name: Some(format!("{own_name}{permutation}")),
+            mode: own_mode,
+            ..made.unit.clone()
+        };
+        let options = EmitOptions {
+            arch,
+            with_lines: false,
+            with_harness: false,
+            with_sliced: false,
+            with_both: true,
+        };
         let shape = emit_c::shape(&made.compiled, arch);
         let batch = own.output_bytes() * shape.blocks() as usize;
         let is_block = own.counter.as_ref().is_some_and(emit_c::Counter::is_block);
@@ -173,7 +188,8 @@ pub fn part(subject: &Subject, choice: &Choice, vectors: Vec<Vector>) -> Result<
             source: emit_c::source(&made.compiled, &own, options),
             header: emit_c::header(&made.compiled, &own, arch),
             width: shape.blocks() as usize,
-            keys_bytes: (own.key_registers(shape).1 * shape.register_bits() as usize / 8).next_multiple_of(64),
+            keys_bytes: (own.key_registers(shape).1 * shape.register_bits() as usize / 8)
+                .next_multiple_of(64),
             stream_bytes: ((batch + block).next_multiple_of(8) + 16 + 16 + 8).next_multiple_of(64),
             state_bytes: Mode::state_bytes(shape),
             slicing: made.compiled.slicing,
@@ -182,9 +198,14 @@ pub fn part(subject: &Subject, choice: &Choice, vectors: Vec<Vector>) -> Result<
         unit = Some(own);
     }
     let unit = unit.expect("there are targets");
-    let input = unit.fields.iter().find(|it| it.name == "input").expect("a layout has an input");
+    let input =
+        unit.fields.iter().find(|field| field.name == "input").expect("a layout has an input");
     let (n_in, n_out) = (input.layout.n_bytes, unit.output_bytes());
-    let keys: Vec<(String, usize)> = unit.key_fields().iter().map(|it| (it.name.clone(), it.layout.n_bytes)).collect();
+    let keys: Vec<(String, usize)> = unit
+        .key_fields()
+        .iter()
+        .map(|key_field| (key_field.name.clone(), key_field.layout.n_bytes))
+        .collect();
     let stream = unit.counter.as_ref().map(|counter| Stream {
         mode: counter.mode.clone(),
         bits: counter.bits,
@@ -194,7 +215,9 @@ pub fn part(subject: &Subject, choice: &Choice, vectors: Vec<Vector>) -> Result<
             .filter_map(|piece| match piece {
                 Piece::Fixed(_) => None,
                 Piece::Given(name, n) => Some(Param::Bytes(name.clone(), *n)),
-                Piece::Counter if counter.is_block() => Some(Param::Bytes("counter".into(), counter.n_bytes())),
+                Piece::Counter if counter.is_block() => {
+                    Some(Param::Bytes("counter".into(), counter.n_bytes()))
+                }
                 Piece::Counter => Some(Param::Counter),
             })
             .collect(),
@@ -204,17 +227,33 @@ pub fn part(subject: &Subject, choice: &Choice, vectors: Vec<Vector>) -> Result<
         kind => kind.ends_with("block cipher").then_some(Crypt::Encrypt),
     };
     let cipher = way.filter(|_| n_in == n_out && !keys.is_empty());
-    let title = sponge.map_or_else(|| primitive.title(), |it| format!("{} of NIST SP 800-232", modes::title(it)));
+    let title = sponge
+        .map_or_else(|| primitive.title(), |it| format!("{} of NIST SP 800-232", modes::title(it)));
     let type_name = camel(&module);
     let is_bundled = crate::library::primitive(&primitive.name).is_some();
-    Ok(Part { name, module, title, type_name, targets, keys, n_in, n_out, cipher, stream, sponge, vectors, is_bundled })
+    Ok(Part {
+        name,
+        module,
+        title,
+        type_name,
+        targets,
+        keys,
+        n_in,
+        n_out,
+        cipher,
+        stream,
+        sponge,
+        vectors,
+        is_bundled,
+    })
 }
 
 /// Operations of the text that C compilers turn into about one instruction each.
-const OPERATIONS: [&str; 11] = ["&", "|", "^", "+", "~", "<<", ">>", "shuffle", "permute", "vqtbl", "TERNARY("];
+const OPERATIONS: [&str; 11] =
+    ["&", "|", "^", "+", "~", "<<", ">>", "shuffle", "permute", "vqtbl", "TERNARY("];
 
-/// A program in the slicing with the fewest operations for a block on this target. Bitslicing is for programs that have no other
-/// one: its batches of 64 to 512 blocks are long.
+/// A program in the slicing with the fewest operations for a block on this target. Bitslicing is
+/// for programs that have no other one: its batches of 64 to 512 blocks are long.
 fn compile(
     subject: &Subject,
     possible: &[Slicing],
@@ -233,21 +272,33 @@ fn compile(
         let mut recipe = recipe(slicing, Unroll::Yes, Interleave::Times(1));
         recipe.options.schedule = Schedule::None;
         let made = recipe.make(subject).ok()?;
-        let options = EmitOptions { arch, with_lines: false, with_harness: false, with_sliced: false, with_both: false };
+        let options = EmitOptions {
+            arch,
+            with_lines: false,
+            with_harness: false,
+            with_sliced: false,
+            with_both: false,
+        };
         // The moves of bytes are left out, as they are loops in some slicings.
         let unit = Unit { name: None, ..made.unit.clone() };
         let text = emit_c::source(&made.compiled, &unit, options);
-        let n_operations: usize = OPERATIONS.iter().map(|it| text.matches(it).count()).sum();
+        let n_operations: usize =
+            OPERATIONS.iter().map(|operation| text.matches(operation).count()).sum();
         Some(n_operations * 1000 / emit_c::shape(&made.compiled, arch).blocks() as usize)
     };
     let words: Vec<Slicing> = possible.iter().copied().filter(|it| *it != Slicing::Bit).collect();
     let chosen = match (possible, &words[..]) {
         ([only], _) | (_, [only]) => Some(*only),
-        _ => words.iter().filter_map(|it| Some((cost(*it)?, *it))).min_by_key(|it| it.0).map(|it| it.1),
+        _ => words
+            .iter()
+            .filter_map(|word| Some((cost(*word)?, *word)))
+            .min_by_key(|pair| pair.0)
+            .map(|pair| pair.1),
     };
     // Where a processor has a single target, as AArch64 does, single messages of Ascon use it too.
-    let is_only = Arch::ALL.iter().filter(|it| it.row().processor == arch.row().processor).count() == 1;
-    let is_for_one = is_only && mode.is_some_and(|it| subject.sponge(it).is_some());
+    let is_only =
+        Arch::ALL.iter().filter(|it| it.row().processor == arch.row().processor).count() == 1;
+    let is_for_one = is_only && mode.is_some_and(|mode| subject.sponge(mode).is_some());
     let interleave = if is_for_one { Interleave::Times(1) } else { Interleave::Auto };
     // If no slicing works, the error is that of bitslicing.
     let mut recipe = recipe(chosen.unwrap_or(Slicing::Bit), Unroll::Auto, interleave);
@@ -263,12 +314,14 @@ pub fn files(name: &str, parts: &[Part]) -> Vec<File> {
     let sources = c::sources(parts);
     let mut files = c::project(name, parts);
     files.extend(sources.iter().cloned());
-    for (folder, mut own) in [("rust", rust::crate_files(name, parts)), ("python", python::package_files(name, parts))] {
+    for (folder, mut own) in
+        [("rust", rust::crate_files(name, parts)), ("python", python::package_files(name, parts))]
+    {
         own.extend(sources.iter().map(|(path, text)| (format!("c/{path}"), text.clone())));
         files.extend(own.into_iter().map(|(path, text)| (format!("{folder}/{path}"), text)));
     }
-    let names: Vec<&str> = parts.iter().map(|it| it.name.as_str()).collect();
-    let paths: Vec<&str> = files.iter().map(|it| it.0.as_str()).collect();
+    let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+    let paths: Vec<&str> = files.iter().map(|file| file.0.as_str()).collect();
     let manifest = serde_json::json!({"made_by": "meanwhile cipher package", "name": name, "ciphers": names, "files": paths});
     files.push((MANIFEST.into(), format!("{manifest:#}\n")));
     files
@@ -282,38 +335,49 @@ impl Part {
 
     /// Its mode, if it has one.
     pub fn mode(&self) -> Option<&str> {
-        self.sponge.map(Sponge::mode).or_else(|| self.stream.as_ref().map(|it| it.mode.as_str()))
+        self.sponge
+            .map(Sponge::mode)
+            .or_else(|| self.stream.as_ref().map(|stream| stream.mode.as_str()))
     }
 
     /// Its slicing on each target.
     pub fn slicings(&self) -> Vec<(Arch, Slicing)> {
-        self.targets.iter().map(|it| (it.arch, it.slicing)).collect()
+        self.targets.iter().map(|target| (target.arch, target.slicing)).collect()
     }
 
     /// The programs with functions on blocks in assembly, each with its target.
     pub fn assembled(&self) -> impl Iterator<Item = &Assembled> {
-        self.targets.iter().filter_map(|it| it.assembled.as_ref())
+        self.targets.iter().filter_map(|target| target.assembled.as_ref())
     }
 
     /// The vectors that tests of the package can use: those of keys and whole blocks, in hex.
     fn plain_vectors(&self) -> impl Iterator<Item = (Vec<&str>, &str, &str)> {
         self.vectors.iter().filter_map(|vector| {
-            let given: Option<Vec<&str>> =
-                self.keys.iter().map(|(key, n)| Some(vector.fields.get(key)?.as_str()).filter(|it| it.len() == 2 * n)).collect();
+            let given: Option<Vec<&str>> = self
+                .keys
+                .iter()
+                .map(|(key, n)| {
+                    Some(vector.fields.get(key)?.as_str()).filter(|var| var.len() == 2 * n)
+                })
+                .collect();
             let input = vector.fields.get("input")?.as_str();
             (input.len() == 2 * self.n_in).then_some((given?, input, vector.output.as_str()))
         })
     }
 }
 
-/// `skinny128_256` becomes `Skinny128_256`, and `aes128_decrypt` becomes `Aes128Decrypt`: Rust warns of other underscores.
+/// `skinny128_256` becomes `Skinny128_256`, and `aes128_decrypt` becomes `Aes128Decrypt`: Rust
+/// warns of other underscores.
 fn camel(name: &str) -> String {
     let mut out = String::new();
     let mut is_start = true;
     for c in name.chars() {
         if c == '_' {
             is_start = true;
-        } else if is_start && c.is_ascii_digit() && out.ends_with(|it: char| it.is_ascii_digit()) {
+        } else if is_start
+            && c.is_ascii_digit()
+            && out.ends_with(|letter: char| letter.is_ascii_digit())
+        {
             out.push('_');
             out.push(c);
             is_start = false;
@@ -327,18 +391,21 @@ fn camel(name: &str) -> String {
 
 /// The field of a manifest, unless one of the programs is the user's.
 fn licence<'a>(parts: &[Part], field: &'a str) -> &'a str {
-    if parts.iter().all(|it| it.is_bundled) { field } else { "" }
+    if parts.iter().all(|part| part.is_bundled) { field } else { "" }
 }
 
 /// The first page of a crate or a Python package.
 fn readme(name: &str, parts: &[Part], more: &str) -> String {
-    let list: String = parts.iter().map(|it| format!("- `{}`: {}\n", it.type_name, it.title)).collect();
+    let list: String =
+        parts.iter().map(|part| format!("- `{}`: {}\n", part.type_name, part.title)).collect();
     fill(include_str!("templates/README.md"), &[("NAME", name), ("LIST", &list), ("MORE", more)])
 }
 
 /// A template with each `@NAME@` replaced by its value.
 fn fill(template: &str, values: &[(&str, &str)]) -> String {
-    values.iter().fold(template.to_string(), |text, (name, value)| text.replace(&format!("@{name}@"), value))
+    values
+        .iter()
+        .fold(template.to_string(), |text, (name, value)| text.replace(&format!("@{name}@"), value))
 }
 
 #[cfg(test)]
@@ -347,7 +414,8 @@ mod tests {
 
     #[test]
     fn the_slicing_is_the_one_that_was_measured_to_be_faster() {
-        // The faster of v and h in experiments/cipher-speed, except gift-128 on AVX2: v is taken, although h is faster by a ninth.
+        // The faster of v and h in experiments/cipher-speed, except gift-128 on AVX2: v is taken,
+        // although h is faster by a ninth.
         for (name, arch, faster) in [
             ("aes-128", Arch::Avx2, Slicing::Horizontal),
             ("aes-128", Arch::X86_64, Slicing::Horizontal),
@@ -358,7 +426,8 @@ mod tests {
             ("chacha20", Arch::Avx2, Slicing::Vertical),
         ] {
             let subject = Subject::named(name).expect("it is bundled");
-            let (_, made) = compile(&subject, &subject.slicings(None), arch, (None, Back::C, name)).expect("it compiles");
+            let (_, made) = compile(&subject, &subject.slicings(None), arch, (None, Back::C, name))
+                .expect("it compiles");
             assert_eq!(made.compiled.slicing, faster, "{name} {}", arch.name());
         }
     }

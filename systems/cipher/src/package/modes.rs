@@ -1,4 +1,5 @@
-//! Ascon's modes in a package: the C that chooses a target, the module of the Rust crate, the class in Python.
+//! Ascon's modes in a package: the C that chooses a target, the module of the Rust crate, the class
+//! in Python.
 
 use std::fmt::Write;
 
@@ -21,7 +22,8 @@ const AEAD_MANY: &str = "const char *target, const uint8_t *keys, const uint8_t 
 pub fn prototypes(part: &Part, sponge: Sponge) -> Vec<(String, String)> {
     let name = &part.name;
     let mut all = c::of_targets(part);
-    all[2].0 = "Messages that a target processes at a time; 0 if this processor does not run it.".into();
+    all[2].0 =
+        "Messages that a target processes at a time; 0 if this processor does not run it.".into();
     let mut add = |comment: &str, signature: String| all.push((comment.into(), signature));
     match sponge {
         Sponge::Aead => {
@@ -41,15 +43,21 @@ pub fn prototypes(part: &Part, sponge: Sponge) -> Vec<(String, String)> {
             );
             add(
                 "is_right, unless NULL, is set to 1 for each authentic message and to 0 for each other one.",
-                format!("int {name}_decrypt_many({AEAD_MANY}, const uint8_t *tags, uint8_t *is_right, size_t n_messages)"),
+                format!(
+                    "int {name}_decrypt_many({AEAD_MANY}, const uint8_t *tags, uint8_t *is_right, size_t n_messages)"
+                ),
             );
             add(
                 "The same for messages of any lengths. Those of one batch take as long as the longest of them.",
-                format!("int {name}_encrypt_each(const char *target, const {name}_message *messages, size_t n_messages)"),
+                format!(
+                    "int {name}_encrypt_each(const char *target, const {name}_message *messages, size_t n_messages)"
+                ),
             );
             add(
                 "FORGED if one of them is forged; is_right is 1 in the others.",
-                format!("int {name}_decrypt_each(const char *target, {name}_message *messages, size_t n_messages)"),
+                format!(
+                    "int {name}_decrypt_each(const char *target, {name}_message *messages, size_t n_messages)"
+                ),
             );
             add(
                 "Starts a message that is encrypted in pieces. There is no decryption in pieces: it would release text before its tag is verified.",
@@ -63,17 +71,27 @@ pub fn prototypes(part: &Part, sponge: Sponge) -> Vec<(String, String)> {
             );
             add(
                 "Encrypts the next bytes of text, in pieces of any size, in place if out is in.",
-                format!("int {name}_update({name}_state *state, const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)"),
+                format!(
+                    "int {name}_update({name}_state *state, const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)"
+                ),
             );
-            add("Makes the tag, and ends the message.", format!("int {name}_final({name}_state *state, uint8_t *tag, size_t tag_size)"));
-            add("Overwrites a message that is no longer needed.", format!("void {name}_wipe({name}_state *state)"));
+            add(
+                "Makes the tag, and ends the message.",
+                format!("int {name}_final({name}_state *state, uint8_t *tag, size_t tag_size)"),
+            );
+            add(
+                "Overwrites a message that is no longer needed.",
+                format!("void {name}_wipe({name}_state *state)"),
+            );
         }
         Sponge::Hash | Sponge::Xof => {
             let is_hash = sponge == Sponge::Hash;
             let what = if is_hash { "The digest of 32 bytes" } else { "out_size bytes of output" };
             add(
                 &format!("{what} of a message; a NULL target is the one for single messages."),
-                format!("int {name}_digest(const char *target, const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)"),
+                format!(
+                    "int {name}_digest(const char *target, const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)"
+                ),
             );
             add(
                 "Those of messages of one length, one after another.",
@@ -87,20 +105,33 @@ pub fn prototypes(part: &Part, sponge: Sponge) -> Vec<(String, String)> {
                     "int {name}_each(const char *target, const uint8_t *const *in, const size_t *in_sizes, uint8_t *out, size_t out_size, size_t n_messages)"
                 ),
             );
-            add("Starts a message in pieces.", format!("int {name}_init({name}_state *state, const char *target)"));
+            add(
+                "Starts a message in pieces.",
+                format!("int {name}_init({name}_state *state, const char *target)"),
+            );
             add(
                 "Adds the next bytes of the message, in pieces of any size.",
-                format!("int {name}_update({name}_state *state, const uint8_t *in, size_t in_size)"),
+                format!(
+                    "int {name}_update({name}_state *state, const uint8_t *in, size_t in_size)"
+                ),
             );
             if is_hash {
-                add("The digest of the message.", format!("int {name}_final({name}_state *state, uint8_t *out, size_t out_size)"));
+                add(
+                    "The digest of the message.",
+                    format!("int {name}_final({name}_state *state, uint8_t *out, size_t out_size)"),
+                );
             } else {
                 add(
                     "Writes the next bytes of output, in pieces of any size. The first call ends the message.",
-                    format!("int {name}_squeeze({name}_state *state, uint8_t *out, size_t out_size)"),
+                    format!(
+                        "int {name}_squeeze({name}_state *state, uint8_t *out, size_t out_size)"
+                    ),
                 );
             }
-            add("Overwrites a message that is no longer needed.", format!("void {name}_wipe({name}_state *state)"));
+            add(
+                "Overwrites a message that is no longer needed.",
+                format!("void {name}_wipe({name}_state *state)"),
+            );
         }
     }
     all
@@ -111,7 +142,6 @@ pub fn types(part: &Part, sponge: Sponge) -> String {
     if sponge == Sponge::Aead { MESSAGE.replace("NAME", &part.name) } else { String::new() }
 }
 
-/// The header.
 pub fn header(part: &Part, sponge: Sponge) -> String {
     let (name, up) = (&part.name, part.name.to_uppercase());
     let types = types(part, sponge)
@@ -119,14 +149,22 @@ pub fn header(part: &Part, sponge: Sponge) -> String {
             "\n/* A message in pieces, aligned to 64 bytes. Only the functions below use its members. */\ntypedef struct {{\n    uint64_t target[8];\n    uint64_t words[{}];\n}} __attribute__((aligned(64))) {name}_state;\n",
             state_bytes(part) / 8
         );
-    let prototypes: String = prototypes(part, sponge).iter().map(|(comment, it)| format!("\n/* {comment} */\n{it};\n")).collect();
-    let values = [("UP", up.as_str()), ("TITLE", &part.title), ("TYPES", &types), ("PROTOTYPES", &prototypes)];
+    let prototypes: String = prototypes(part, sponge)
+        .iter()
+        .map(|(comment, it)| format!("\n/* {comment} */\n{it};\n"))
+        .collect();
+    let values = [
+        ("UP", up.as_str()),
+        ("TITLE", &part.title),
+        ("TYPES", &types),
+        ("PROTOTYPES", &prototypes),
+    ];
     fill(include_str!("templates/mode.h"), &values)
 }
 
 /// Bytes of the largest state.
 pub fn state_bytes(part: &Part) -> usize {
-    part.targets.iter().map(|it| it.state_bytes).max().unwrap_or(0)
+    part.targets.iter().map(|target| target.state_bytes).max().unwrap_or(0)
 }
 
 /// The file that chooses a target and checks arguments.
@@ -153,9 +191,16 @@ pub fn dispatcher(part: &Part, sponge: Sponge) -> String {
         ),
     };
     let mut out = c::includes(part);
-    let _ = write!(out, "struct target {{\n    const char *name;\n    int (*is_here)(void);\n    size_t width;\n{members}}};\n");
+    let _ = write!(
+        out,
+        "struct target {{\n    const char *name;\n    int (*is_here)(void);\n    size_t width;\n{members}}};\n"
+    );
     for (processor, line) in [("__x86_64__", "#if defined(__x86_64__)"), ("__aarch64__", "#else")] {
-        let own: Vec<&TargetFile> = part.targets.iter().filter(|it| c::conditions(it.arch).0 == processor).collect();
+        let own: Vec<&TargetFile> = part
+            .targets
+            .iter()
+            .filter(|target| c::conditions(target.arch).0 == processor)
+            .collect();
         let _ = writeln!(out, "\n{line}");
         for target in &own {
             let s = target.suffix();
@@ -165,13 +210,20 @@ pub fn dispatcher(part: &Part, sponge: Sponge) -> String {
         out += "\n/* The best one last. */\nstatic const struct target targets[] = {\n";
         for target in own {
             let s = target.suffix();
-            let columns = columns.replace("@@", &format!("{name}_{s}")).replace('@', &format!("{s}_"));
-            let _ = writeln!(out, "    {{\"{}\", {s}_is_here, {}, {columns}}},", target.arch.name(), target.width);
+            let columns =
+                columns.replace("@@", &format!("{name}_{s}")).replace('@', &format!("{s}_"));
+            let _ = writeln!(
+                out,
+                "    {{\"{}\", {s}_is_here, {}, {columns}}},",
+                target.arch.name(),
+                target.width
+            );
         }
         out += "};\n";
     }
     out += "#endif\n";
-    out += &fill(include_str!("templates/dispatch.c"), &[("NAME", name), ("MADE_FOR", c::MADE_FOR)]);
+    out +=
+        &fill(include_str!("templates/dispatch.c"), &[("NAME", name), ("MADE_FOR", c::MADE_FOR)]);
     out += include_str!("templates/pieces.c");
     out += text;
     out += match sponge {
@@ -193,17 +245,30 @@ pub fn module(part: &Part, sponge: Sponge) -> String {
         Sponge::Hash => include_str!("templates/hash.rs.txt"),
         Sponge::Xof => include_str!("templates/xof.rs.txt"),
     };
-    let wiped = fill(include_str!("templates/wiped.rs.txt"), &[("OBJECT", "State"), ("WIPE", &format!("{}_wipe", part.name))]);
+    let wiped = fill(
+        include_str!("templates/wiped.rs.txt"),
+        &[("OBJECT", "State"), ("WIPE", &format!("{}_wipe", part.name))],
+    );
     let words = (8 + state_bytes(part) / 8).to_string();
-    let values = [("NAME", part.name.as_str()), ("TYPE", &part.type_name), ("TITLE", &part.title), ("WORDS", &words), ("WIPED", &wiped)];
-    fill(template, &values) + &fill(include_str!("templates/width.rs.txt"), &[("NAME", &part.name)]).replace("Blocks", "Messages")
+    let values = [
+        ("NAME", part.name.as_str()),
+        ("TYPE", &part.type_name),
+        ("TITLE", &part.title),
+        ("WORDS", &words),
+        ("WIPED", &wiped),
+    ];
+    fill(template, &values)
+        + &fill(include_str!("templates/width.rs.txt"), &[("NAME", &part.name)])
+            .replace("Blocks", "Messages")
 }
 
 /// The crate that the mode's traits are in, as a line of `Cargo.toml`.
 pub fn dependency(sponge: Sponge) -> &'static str {
     match sponge {
         Sponge::Aead => "aead = { version = \"0.6.1\", default-features = false }\n",
-        Sponge::Hash | Sponge::Xof => "digest = { version = \"0.11.3\", default-features = false }\n",
+        Sponge::Hash | Sponge::Xof => {
+            "digest = { version = \"0.11.3\", default-features = false }\n"
+        }
     }
 }
 
@@ -233,7 +298,10 @@ pub fn rust_test(part: &Part, sponge: Sponge, crate_name: &str) -> String {
         };
     }
     let before = if sponge == Sponge::Aead {
-        fill(include_str!("templates/aead_test.rs.txt"), &[("TYPE", &ty), ("CRATE", crate_name), ("MODULE", &part.module)])
+        fill(
+            include_str!("templates/aead_test.rs.txt"),
+            &[("TYPE", &ty), ("CRATE", crate_name), ("MODULE", &part.module)],
+        )
     } else {
         String::new()
     };

@@ -16,32 +16,47 @@ pub fn package_files(name: &str, parts: &[Part]) -> Vec<File> {
     for part in parts {
         classes += &class(part, &mut names);
     }
-    let all: Vec<String> = names.iter().map(|it| format!("\"{it}\"")).collect();
+    let all: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
     vec![
         ("pyproject.toml".into(), fill(include_str!("templates/pyproject.toml"), &values)),
         (
             "setup.py".into(),
-            fill(include_str!("templates/setup.py"), &[("ROWS", rows(parts).trim_end()), ("MODULE", &module), ("ASSEMBLY", ASSEMBLY)]),
+            fill(
+                include_str!("templates/setup.py"),
+                &[("ROWS", rows(parts).trim_end()), ("MODULE", &module), ("ASSEMBLY", ASSEMBLY)],
+            ),
         ),
         (
             "build_native.py".into(),
-            fill(include_str!("templates/build_native.py"), &[("MODULE", &module), ("CDEF", &cdef(parts)), ("INCLUDES", &includes(parts))]),
+            fill(
+                include_str!("templates/build_native.py"),
+                &[("MODULE", &module), ("CDEF", &cdef(parts)), ("INCLUDES", &includes(parts))],
+            ),
         ),
         ("MANIFEST.in".into(), "recursive-include c *\ninclude build_native.py\n".into()),
         (
             "README.md".into(),
-            super::readme(name, parts, &format!("`import {module}`; the functions have types, and take any bytes-like object.\n")),
+            super::readme(
+                name,
+                parts,
+                &format!(
+                    "`import {module}`; the functions have types, and take any bytes-like object.\n"
+                ),
+            ),
         ),
         (format!("{module}/py.typed"), String::new()),
         (
             format!("{module}/__init__.py"),
-            fill(include_str!("templates/init.py"), &[("NAME", name), ("CLASSES", &classes), ("ALL", &all.join(", "))]),
+            fill(
+                include_str!("templates/init.py"),
+                &[("NAME", name), ("CLASSES", &classes), ("ALL", &all.join(", "))],
+            ),
         ),
     ]
 }
 
 fn includes(parts: &[Part]) -> String {
-    parts.iter().map(|it| format!("#include \"{}.h\"\n", it.name)).collect()
+    parts.iter().map(|part| format!("#include \"{}.h\"\n", part.name)).collect()
 }
 
 fn rows(parts: &[Part]) -> String {
@@ -49,9 +64,17 @@ fn rows(parts: &[Part]) -> String {
     for part in parts {
         let _ = writeln!(rows, "    (\"c/src/{}.c\", [], None),", part.name);
         for target in &part.targets {
-            let flags: Vec<String> = target.arch.flags().iter().map(|it| format!("\"{it}\"")).collect();
-            let assembly = target.assembly_file(part).map_or("None".into(), |it| format!("\"c/{it}\""));
-            let _ = writeln!(rows, "    (\"c/src/{}_{}.c\", [{}], {assembly}),", part.name, target.suffix(), flags.join(", "));
+            let flags: Vec<String> =
+                target.arch.flags().iter().map(|flag| format!("\"{flag}\"")).collect();
+            let assembly =
+                target.assembly_file(part).map_or("None".into(), |it| format!("\"c/{it}\""));
+            let _ = writeln!(
+                rows,
+                "    (\"c/src/{}_{}.c\", [{}], {assembly}),",
+                part.name,
+                target.suffix(),
+                flags.join(", ")
+            );
         }
     }
     rows
@@ -65,7 +88,12 @@ fn cdef(parts: &[Part]) -> String {
             let _ = writeln!(out, "typedef struct {{ ...; }} {}_keys;", part.name);
         }
         if let Some(sponge) = part.sponge {
-            let _ = writeln!(out, "{}typedef struct {{ ...; }} {}_state;", modes::types(part, sponge), part.name);
+            let _ = writeln!(
+                out,
+                "{}typedef struct {{ ...; }} {}_state;",
+                modes::types(part, sponge),
+                part.name
+            );
         }
         if let Some(stream) = &part.stream {
             let _ = writeln!(out, "typedef struct {{ ...; }} {}_{};", part.name, stream.mode);
@@ -96,13 +124,14 @@ fn class(part: &Part, names: &mut Vec<String>) -> String {
         ]
     };
     let apply = |template: &str, values: &[(&str, String)]| {
-        let borrowed: Vec<(&str, &str)> = values.iter().map(|it| (it.0, it.1.as_str())).collect();
+        let borrowed: Vec<(&str, &str)> =
+            values.iter().map(|pair| (pair.0, pair.1.as_str())).collect();
         fill(template, &borrowed)
     };
     let mut out = String::new();
     if has_keys {
-        let params: String = part.keys.iter().map(|it| format!(", {}: _Bytes", it.0)).collect();
-        let args: String = part.keys.iter().map(|it| format!(", *_in({})", it.0)).collect();
+        let params: String = part.keys.iter().map(|key| format!(", {}: _Bytes", key.0)).collect();
+        let args: String = part.keys.iter().map(|key| format!(", *_in({})", key.0)).collect();
         out += &apply(include_str!("templates/keyed.py"), &values(&params, &args));
         names.push(ty.clone());
     } else {
@@ -125,11 +154,20 @@ fn class(part: &Part, names: &mut Vec<String>) -> String {
         }
     }
     let params: String = all.iter().map(|(name, ty)| format!(", {name}: {ty}")).collect();
-    let mode: String = stream.mode.chars().take(1).flat_map(char::to_uppercase).chain(stream.mode.chars().skip(1)).collect();
+    let mode: String = stream
+        .mode
+        .chars()
+        .take(1)
+        .flat_map(char::to_uppercase)
+        .chain(stream.mode.chars().skip(1))
+        .collect();
     let mut list = values(&params, &args);
     list.push(("STREAM", format!("{ty}{mode}")));
     list.push(("CTR", format!("{name}_{}", stream.mode)));
-    list.push(("KEEP", if has_keys { "        self._cipher = cipher\n".into() } else { String::new() }));
+    list.push((
+        "KEEP",
+        if has_keys { "        self._cipher = cipher\n".into() } else { String::new() },
+    ));
     list.push(("FIRST", if has_keys { "cipher._keys".into() } else { "_ffi.NULL".into() }));
     list.push(("PASS", if has_keys { "self._cipher._keys, ".into() } else { String::new() }));
     names.push(format!("{ty}{mode}"));

@@ -15,10 +15,22 @@ pub fn crate_files(name: &str, parts: &[Part]) -> Vec<File> {
             "Cargo.toml".to_string(),
             fill(
                 include_str!("templates/Cargo.toml.in"),
-                &[("NAME", name), ("LINKS", &links), ("TRAITS", &traits(parts)), ("LICENCE", licence)],
+                &[
+                    ("NAME", name),
+                    ("LINKS", &links),
+                    ("TRAITS", &traits(parts)),
+                    ("LICENCE", licence),
+                ],
             ),
         ),
-        ("README.md".to_string(), super::readme(name, parts, "The types have the traits of RustCrypto; `cargo doc --open` shows them.\n")),
+        (
+            "README.md".to_string(),
+            super::readme(
+                name,
+                parts,
+                "The types have the traits of RustCrypto; `cargo doc --open` shows them.\n",
+            ),
+        ),
         ("build.rs".to_string(), build(name, parts)),
         ("src/lib.rs".to_string(), lib(name, parts)),
         ("tests/vectors.rs".to_string(), tests(name, parts)),
@@ -32,7 +44,10 @@ pub fn crate_files(name: &str, parts: &[Part]) -> Vec<File> {
 
 /// The crates that the traits are in.
 fn traits(parts: &[Part]) -> String {
-    let mut lines: Vec<&str> = parts.iter().map(|part| part.sponge.map_or("cipher = \"0.5.2\"\n", modes::dependency)).collect();
+    let mut lines: Vec<&str> = parts
+        .iter()
+        .map(|part| part.sponge.map_or("cipher = \"0.5.2\"\n", modes::dependency))
+        .collect();
     lines.sort_unstable();
     lines.dedup();
     lines.concat().trim_end().to_string()
@@ -43,12 +58,23 @@ fn build(name: &str, parts: &[Part]) -> String {
     for part in parts {
         let _ = writeln!(rows, "    (\"c/src/{}.c\", &[], None),", part.name);
         for target in &part.targets {
-            let flags: Vec<String> = target.arch.flags().iter().map(|it| format!("\"{it}\"")).collect();
-            let assembly = target.assembly_file(part).map_or("None".into(), |it| format!("Some(\"c/{it}\")"));
-            let _ = writeln!(rows, "    (\"c/src/{}_{}.c\", &[{}], {assembly}),", part.name, target.suffix(), flags.join(", "));
+            let flags: Vec<String> =
+                target.arch.flags().iter().map(|flag| format!("\"{flag}\"")).collect();
+            let assembly =
+                target.assembly_file(part).map_or("None".into(), |it| format!("Some(\"c/{it}\")"));
+            let _ = writeln!(
+                rows,
+                "    (\"c/src/{}_{}.c\", &[{}], {assembly}),",
+                part.name,
+                target.suffix(),
+                flags.join(", ")
+            );
         }
     }
-    fill(include_str!("templates/build.rs.txt"), &[("NAME", name), ("ASSEMBLY", ASSEMBLY), ("ROWS", rows.trim_end())])
+    fill(
+        include_str!("templates/build.rs.txt"),
+        &[("NAME", name), ("ASSEMBLY", ASSEMBLY), ("ROWS", rows.trim_end())],
+    )
 }
 
 fn lib(name: &str, parts: &[Part]) -> String {
@@ -75,51 +101,72 @@ fn lib(name: &str, parts: &[Part]) -> String {
 }
 
 fn stream_type(part: &Part, stream: &Stream) -> String {
-    let mode: String = stream.mode.chars().take(1).flat_map(char::to_uppercase).chain(stream.mode.chars().skip(1)).collect();
+    let mode: String = stream
+        .mode
+        .chars()
+        .take(1)
+        .flat_map(char::to_uppercase)
+        .chain(stream.mode.chars().skip(1))
+        .collect();
     format!("{}{mode}", part.type_name)
 }
 
-/// One cipher.
 fn module(part: &Part) -> String {
     let name = &part.name;
     let words = |n: usize| format!("[u64; {}]", 8 + n / 8);
-    let mut out = format!("//! {}\n\nuse core::ffi::{{c_char, c_int}};\n\nuse crate::Error;\n", part.title);
+    let mut out =
+        format!("//! {}\n\nuse core::ffi::{{c_char, c_int}};\n\nuse crate::Error;\n", part.title);
     let is_traits = part.cipher.is_some() || part.stream.is_some();
     if is_traits {
         out += "use cipher::consts::*;\n";
     }
     let mut externs = String::new();
-    let key_args: String = part.keys.iter().map(|(key, _)| format!(", {key}: *const u8, {key}_size: usize")).collect();
+    let key_args: String =
+        part.keys.iter().map(|(key, _)| format!(", {key}: *const u8, {key}_size: usize")).collect();
     let first = if part.keys.is_empty() { "target: *const c_char" } else { "keys: *const Keys" };
     let _ = writeln!(externs, "    fn {name}_width(target: *const c_char) -> usize;");
     if !part.keys.is_empty() {
         let _ = writeln!(externs, "    fn {name}_wipe(keys: *mut Keys);");
-        let _ = writeln!(externs, "    fn {name}_expand(keys: *mut Keys, target: *const c_char{key_args}) -> c_int;");
+        let _ = writeln!(
+            externs,
+            "    fn {name}_expand(keys: *mut Keys, target: *const c_char{key_args}) -> c_int;"
+        );
     }
-    let _ =
-        writeln!(externs, "    fn {name}_blocks({first}, input: *const u8, in_size: usize, output: *mut u8, out_size: usize) -> c_int;");
+    let _ = writeln!(
+        externs,
+        "    fn {name}_blocks({first}, input: *const u8, in_size: usize, output: *mut u8, out_size: usize) -> c_int;"
+    );
     let mut structs = String::new();
     if !part.keys.is_empty() {
-        let n = part.targets.iter().map(|it| it.keys_bytes).max().unwrap_or(0);
-        let _ = write!(structs, "\n#[repr(C, align(64))]\n#[derive(Clone)]\nstruct Keys({});\n", words(n));
+        let n = part.targets.iter().map(|target| target.keys_bytes).max().unwrap_or(0);
+        let _ = write!(
+            structs,
+            "\n#[repr(C, align(64))]\n#[derive(Clone)]\nstruct Keys({});\n",
+            words(n)
+        );
         structs += &wiped("Keys", &format!("{name}_wipe"));
     }
     if let Some(stream) = &part.stream {
-        let n = part.targets.iter().map(|it| it.stream_bytes).max().unwrap_or(0);
-        let _ = write!(structs, "\n#[repr(C, align(64))]\n#[derive(Clone)]\nstruct State({});\n", words(n));
+        let n = part.targets.iter().map(|target| target.stream_bytes).max().unwrap_or(0);
+        let _ = write!(
+            structs,
+            "\n#[repr(C, align(64))]\n#[derive(Clone)]\nstruct State({});\n",
+            words(n)
+        );
         let ctr = format!("{name}_{}", stream.mode);
         structs += &wiped("State", &format!("{ctr}_wipe"));
         let _ = writeln!(externs, "    fn {ctr}_wipe(stream: *mut State);");
         let params: String = stream
             .params
             .iter()
-            .map(|it| match it {
+            .map(|param| match param {
                 Param::Bytes(name, _) => format!(", {name}: *const u8, {name}_size: usize"),
                 Param::Counter => format!(", counter: u{}", stream.bits),
             })
             .collect();
         let keys = if part.keys.is_empty() { "" } else { "keys: *const Keys, " };
-        let _ = writeln!(externs, "    fn {ctr}_init(stream: *mut State, {first}{params}) -> c_int;");
+        let _ =
+            writeln!(externs, "    fn {ctr}_init(stream: *mut State, {first}{params}) -> c_int;");
         let _ = writeln!(
             externs,
             "    fn {ctr}_xor(stream: *mut State, {keys}input: *const u8, in_size: usize, output: *mut u8, out_size: usize) -> c_int;"
@@ -145,12 +192,17 @@ fn wiped(object: &str, wipe: &str) -> String {
 fn keyless(part: &Part) -> String {
     fill(
         include_str!("templates/keyless.rs.txt"),
-        &[("NAME", &part.name), ("N_IN", &part.n_in.to_string()), ("N_OUT", &part.n_out.to_string())],
+        &[
+            ("NAME", &part.name),
+            ("N_IN", &part.n_in.to_string()),
+            ("N_OUT", &part.n_out.to_string()),
+        ],
     )
 }
 
 fn keyed(part: &Part) -> String {
-    let params: Vec<String> = part.keys.iter().map(|(key, n)| format!("{key}: &[u8; {n}]")).collect();
+    let params: Vec<String> =
+        part.keys.iter().map(|(key, n)| format!("{key}: &[u8; {n}]")).collect();
     let args: String = part.keys.iter().map(|(key, n)| format!(", {key}.as_ptr(), {n}")).collect();
     let values = [
         ("NAME", part.name.as_str()),
@@ -167,7 +219,8 @@ fn keyed(part: &Part) -> String {
             Crypt::Encrypt => ("encrypt", "Encrypt", "Enc"),
             Crypt::Decrypt => ("decrypt", "Decrypt", "Dec"),
         };
-        let mut widths: Vec<usize> = part.targets.iter().map(|it| it.width.min(512)).collect();
+        let mut widths: Vec<usize> =
+            part.targets.iter().map(|target| target.width.min(512)).collect();
         widths.sort_unstable();
         widths.dedup();
         let arms: String = widths
@@ -175,7 +228,8 @@ fn keyed(part: &Part) -> String {
             .map(|n| format!("            {n} => f.call(&Backend::<U{n}>(&self.keys, core::marker::PhantomData)),\n"))
             .collect();
         let names = [("VERB", verb), ("CRYPT", crypt), ("ENC", enc), ("ARMS", arms.trim_end())];
-        out += &fill(include_str!("templates/block_cipher.rs.txt"), &[&values[..], &names].concat());
+        out +=
+            &fill(include_str!("templates/block_cipher.rs.txt"), &[&values[..], &names].concat());
     }
     if let [(_, n)] = &part.keys[..] {
         let n = n.to_string();
@@ -188,7 +242,8 @@ fn stream_impl(part: &Part, stream: &Stream) -> String {
     let ty = stream_type(part, stream);
     let ctr = format!("{}_{}", part.name, stream.mode);
     let has_keys = !part.keys.is_empty();
-    let mut params: Vec<String> = if has_keys { vec![format!("cipher: {}", part.type_name)] } else { Vec::new() };
+    let mut params: Vec<String> =
+        if has_keys { vec![format!("cipher: {}", part.type_name)] } else { Vec::new() };
     let mut args = String::new();
     for it in &stream.params {
         match it {
@@ -203,7 +258,12 @@ fn stream_impl(part: &Part, stream: &Stream) -> String {
         }
     }
     let (field, init, first, pass) = if has_keys {
-        (format!("    cipher: {},\n", part.type_name), "cipher, ", "&cipher.keys", "&self.cipher.keys, ")
+        (
+            format!("    cipher: {},\n", part.type_name),
+            "cipher, ",
+            "&cipher.keys",
+            "&self.cipher.keys, ",
+        )
     } else {
         (String::new(), "", "core::ptr::null()", "")
     };
@@ -225,13 +285,18 @@ fn stream_impl(part: &Part, stream: &Stream) -> String {
     let strings: Vec<(&str, usize)> = stream
         .params
         .iter()
-        .filter_map(|it| match it {
+        .filter_map(|param| match param {
             Param::Bytes(name, n) => Some((name.as_str(), *n)),
             Param::Counter => None,
         })
         .collect();
-    let key = if has_keys { part.keys.first().map(|it| it.1) } else { strings.iter().find(|it| it.0 == "key").map(|it| it.1) };
-    let ivs: Vec<(&str, usize)> = strings.into_iter().filter(|it| has_keys || it.0 != "key").collect();
+    let key = if has_keys {
+        part.keys.first().map(|key| key.1)
+    } else {
+        strings.iter().find(|string| string.0 == "key").map(|string| string.1)
+    };
+    let ivs: Vec<(&str, usize)> =
+        strings.into_iter().filter(|string| has_keys || string.0 != "key").collect();
     if let (Some(n_key), [(_, n_iv)], true) = (key, &ivs[..], part.keys.len() < 2) {
         let mut call = Vec::new();
         if has_keys {
@@ -244,7 +309,12 @@ fn stream_impl(part: &Part, stream: &Stream) -> String {
                 Param::Counter => "0".into(),
             });
         }
-        let values = [("TYPE", ty.as_str()), ("N_KEY", &n_key.to_string()), ("N_IV", &n_iv.to_string()), ("CALL", &call.join(", "))];
+        let values = [
+            ("TYPE", ty.as_str()),
+            ("N_KEY", &n_key.to_string()),
+            ("N_IV", &n_iv.to_string()),
+            ("CALL", &call.join(", ")),
+        ];
         out += &fill(include_str!("templates/key_iv.rs.txt"), &values);
     }
     out
@@ -253,7 +323,8 @@ fn stream_impl(part: &Part, stream: &Stream) -> String {
 /// The published vectors through the crate.
 fn tests(name: &str, parts: &[Part]) -> String {
     let crate_name = name.replace('-', "_");
-    let mut out = "//! The published vectors, in every slice and a last partial batch.\n\n".to_string();
+    let mut out =
+        "//! The published vectors, in every slice and a last partial batch.\n\n".to_string();
     out += "fn bytes(text: &str) -> Vec<u8> {\n    (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap()).collect()\n}\n";
     for part in parts {
         if let Some(sponge) = part.sponge {
@@ -265,8 +336,16 @@ fn tests(name: &str, parts: &[Part]) -> String {
             let made = if keys.is_empty() {
                 format!("{crate_name}::{}::blocks", part.module)
             } else {
-                let args: Vec<String> = keys.iter().map(|it| format!("&bytes(\"{it}\").try_into().unwrap()")).collect();
-                let _ = writeln!(calls, "    let cipher = {crate_name}::{}::new({});", part.type_name, args.join(", "));
+                let args: Vec<String> = keys
+                    .iter()
+                    .map(|key| format!("&bytes(\"{key}\").try_into().unwrap()"))
+                    .collect();
+                let _ = writeln!(
+                    calls,
+                    "    let cipher = {crate_name}::{}::new({});",
+                    part.type_name,
+                    args.join(", ")
+                );
                 "cipher.blocks".to_string()
             };
             let _ = write!(
@@ -275,7 +354,11 @@ fn tests(name: &str, parts: &[Part]) -> String {
             );
         }
         if !calls.is_empty() {
-            let _ = write!(out, "\n#[test]\nfn {0}() {{\n    let n = {crate_name}::{0}::width() + 1;\n{calls}}}\n", part.module);
+            let _ = write!(
+                out,
+                "\n#[test]\nfn {0}() {{\n    let n = {crate_name}::{0}::width() + 1;\n{calls}}}\n",
+                part.module
+            );
         }
     }
     out

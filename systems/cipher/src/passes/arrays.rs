@@ -51,14 +51,22 @@ pub fn arrays(node: &mut Node) {
         if whole[idx] || var.len == 1 {
             vars.push(var.clone());
         } else {
-            let words = (0..var.len).map(|i| Var { name: Rc::from(format!("{}_{i}", var.name)), len: 1, ty: var.ty });
+            let words = (0..var.len).map(|i| Var {
+                name: Rc::from(format!("{}_{i}", var.name)),
+                len: 1,
+                ty: var.ty,
+            });
             vars.extend(words);
         }
     }
     places_mut(&mut stmts, &mut |place, _| {
         let old = place.var.idx();
         let split = !whole[old] && node.vars[old].len > 1;
-        let offset = if split { place.index.constant().expect("split arrays have constant indices") as u32 } else { 0 };
+        let offset = if split {
+            place.index.constant().expect("split arrays have constant indices") as u32
+        } else {
+            0
+        };
         place.var = VarId(first[old] + offset);
         if split {
             place.index = Index::at(0);

@@ -15,7 +15,9 @@
 //! Costs:   m times the equations; `+` and `-` cost 5 equations a bit.
 //! Source:  "Optimizing the automatic bitslicing", Mercadier 2020.
 
-use crate::ir::{Args, Body, Call, Dir, Eq, Loop, Node, NodeId, Op, Operand, Program, Ref, Stmt, Ty, Var, VarId};
+use crate::ir::{
+    Args, Body, Call, Dir, Eq, Loop, Node, NodeId, Op, Operand, Program, Ref, Stmt, Ty, Var, VarId,
+};
 use crate::syntax::Loc;
 
 /// The type of every word afterwards.
@@ -24,9 +26,7 @@ pub const BIT: Ty = Ty { m: 1, dir: Dir::B };
 /// An operation that has no bitsliced form.
 #[derive(Debug, Clone)]
 pub struct Refused {
-    /// The operation.
     pub op: Op,
-    /// Where it stands.
     pub loc: Loc,
 }
 
@@ -36,7 +36,8 @@ pub fn bitslice(program: &mut Program, specialise: bool) -> Result<(), Refused> 
     let mut narrow: Vec<Option<u32>> = Vec::new();
     for idx in 0..program.nodes.len() {
         let is_entry = program.entries.contains(&NodeId(idx as u32));
-        let size = if specialise && !is_entry { bitwise_size(&program.nodes[idx], &narrow) } else { None };
+        let size =
+            if specialise && !is_entry { bitwise_size(&program.nodes[idx], &narrow) } else { None };
         narrow.push(size);
     }
     for idx in 0..program.nodes.len() {
@@ -51,7 +52,8 @@ pub fn bitslice(program: &mut Program, specialise: bool) -> Result<(), Refused> 
     Ok(())
 }
 
-/// The word size of a node that works on each bit by itself; a node of equations over single bits needs no change.
+/// The word size of a node that works on each bit by itself; a node of equations over single
+/// bits needs no change.
 fn bitwise_size(node: &Node, narrow: &[Option<u32>]) -> Option<u32> {
     let m = node.vars[node.params.first()?.idx()].ty.m;
     let interface = node.params.iter().chain(&node.results);
@@ -122,7 +124,6 @@ fn widen_node(node: &mut Node, narrow: &[Option<u32>]) -> Result<(), Refused> {
 
 struct Widener<'a> {
     node: &'a mut Node,
-    /// Word sizes before.
     sizes: Vec<u32>,
     narrow: &'a [Option<u32>],
     out: Vec<Stmt>,
@@ -183,9 +184,17 @@ impl Widener<'_> {
                     self.push(self.bit(&eq.dst, j), eq.op.clone(), args, eq.loc);
                 }
             }
-            Op::Shl(_) | Op::Shr(_) | Op::Sar(_) | Op::Rotl(_) | Op::Shuffle(_) | Op::Bitmask(_) => {
+            Op::Shl(_)
+            | Op::Shr(_)
+            | Op::Sar(_)
+            | Op::Rotl(_)
+            | Op::Shuffle(_)
+            | Op::Bitmask(_) => {
                 for j in 0..m {
-                    let arg = eq.op.source_bit(j, m).map_or(Operand::Const(0), |k| self.operand(&eq.args[0], m, k));
+                    let arg = eq
+                        .op
+                        .source_bit(j, m)
+                        .map_or(Operand::Const(0), |k| self.operand(&eq.args[0], m, k));
                     self.push(self.bit(&eq.dst, j), Op::Copy, vec![arg], eq.loc);
                 }
             }
@@ -193,7 +202,11 @@ impl Widener<'_> {
                 let low = *low;
                 for j in 0..m {
                     let high = m - low;
-                    let arg = if j < high { self.operand(&eq.args[0], high, j) } else { self.operand(&eq.args[1], low, j - high) };
+                    let arg = if j < high {
+                        self.operand(&eq.args[0], high, j)
+                    } else {
+                        self.operand(&eq.args[1], low, j - high)
+                    };
                     self.push(self.bit(&eq.dst, j), Op::Copy, vec![arg], eq.loc);
                 }
             }
@@ -203,8 +216,8 @@ impl Widener<'_> {
         Ok(())
     }
 
-    /// A ripple adder from the least significant bit: with carry c, the sum is a ^ b ^ c and the next
-    /// carry the majority, c ^ ((a ^ c) & (b ^ c)); a borrow has ~a in place of a.
+    /// A ripple adder from the least significant bit: with carry c, the sum is a ^ b ^ c and the
+    /// next carry the majority, c ^ ((a ^ c) & (b ^ c)); a borrow has ~a in place of a.
     fn adder(&mut self, eq: &Eq, m: u32) {
         let mut carry: Option<Operand> = None;
         for j in (0..m).rev() {
@@ -214,7 +227,8 @@ impl Widener<'_> {
             let Some(c) = carry else {
                 self.push(dst, Op::Xor, vec![a.clone(), b.clone()], loc);
                 if !last {
-                    let (op, args) = if is_add { (Op::And, vec![a, b]) } else { (Op::AndNot, vec![b, a]) };
+                    let (op, args) =
+                        if is_add { (Op::And, vec![a, b]) } else { (Op::AndNot, vec![b, a]) };
                     carry = Some(self.temp(op, args, loc));
                 }
                 continue;
@@ -224,7 +238,8 @@ impl Widener<'_> {
             carry = Some(c.clone());
             if !last {
                 let b_c = self.temp(Op::Xor, vec![b, c.clone()], loc);
-                let (op, args) = if is_add { (Op::And, vec![a_c, b_c]) } else { (Op::AndNot, vec![b_c, a_c]) };
+                let (op, args) =
+                    if is_add { (Op::And, vec![a_c, b_c]) } else { (Op::AndNot, vec![b_c, a_c]) };
                 let both = self.temp(op, args, loc);
                 carry = Some(self.temp(Op::Xor, vec![both, c], loc));
             }
@@ -249,7 +264,16 @@ impl Widener<'_> {
             };
             args.extend((0..m).map(|j| self.operand(arg, m, j)));
         }
-        let dsts = call.dsts.iter().flat_map(|d| (0..self.size(d.var)).map(|j| self.bit(d, j)).collect::<Vec<_>>()).collect();
-        self.out.push(Stmt::Call(Call { arg_bits: vec![1; args.len()], args, dsts, ..call.clone() }));
+        let dsts = call
+            .dsts
+            .iter()
+            .flat_map(|d| (0..self.size(d.var)).map(|j| self.bit(d, j)).collect::<Vec<_>>())
+            .collect();
+        self.out.push(Stmt::Call(Call {
+            arg_bits: vec![1; args.len()],
+            args,
+            dsts,
+            ..call.clone()
+        }));
     }
 }

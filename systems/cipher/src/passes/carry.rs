@@ -37,8 +37,11 @@ pub fn carry(node: &mut Node) {
             if interface.contains(&var) {
                 continue;
             }
-            let around = |uses: &BTreeMap<VarId, Vec<Use>>| uses.get(&var).cloned().unwrap_or_default();
-            let Some(plan) = plan(id, n, &inside, &around(&before), &around(&after)) else { continue };
+            let around =
+                |uses: &BTreeMap<VarId, Vec<Use>>| uses.get(&var).cloned().unwrap_or_default();
+            let Some(plan) = plan(id, n, &inside, &around(&before), &around(&after)) else {
+                continue;
+            };
             apply(node, &mut stmts, at, var, id, n, &plan);
         }
     }
@@ -59,14 +62,21 @@ struct Uses {
 impl Uses {
     fn read(&mut self, operand: &Operand) {
         if let Operand::Ref(place) = operand {
-            self.by_var.entry(place.var).or_default().push(Use { index: place.index.clone(), is_write: false });
+            self.by_var
+                .entry(place.var)
+                .or_default()
+                .push(Use { index: place.index.clone(), is_write: false });
         }
     }
 
     fn stmts(&mut self, stmts: &[Stmt]) {
         let by_var = std::cell::RefCell::new(&mut self.by_var);
         let note = |place: &Ref, is_write: bool| {
-            by_var.borrow_mut().entry(place.var).or_default().push(Use { index: place.index.clone(), is_write })
+            by_var
+                .borrow_mut()
+                .entry(place.var)
+                .or_default()
+                .push(Use { index: place.index.clone(), is_write })
         };
         let mut read = |operand: &Operand| {
             if let Operand::Ref(place) = operand {
@@ -77,8 +87,8 @@ impl Uses {
     }
 }
 
-/// How an array becomes variables: its stride, and for each written offset whether the next
-/// iteration reads it.
+/// How an array becomes variables: its stride, and for each written offset whether the
+/// next iteration reads it.
 struct Plan {
     stride: i64,
     /// Written offset, and whether iteration i reads what iteration i - 1 wrote there.
@@ -92,11 +102,17 @@ fn plan(id: LoopId, n: i64, inside: &[Use], before: &[Use], after: &[Use]) -> Op
         [(at, k)] if *at == id => *k,
         _ => return None,
     };
-    if inside.iter().any(|u| !matches!(u.index.terms.as_slice(), [(at, k)] if *at == id && *k == stride)) {
+    if inside
+        .iter()
+        .any(|u| !matches!(u.index.terms.as_slice(), [(at, k)] if *at == id && *k == stride))
+    {
         return None;
     }
-    let offsets: BTreeSet<i64> = inside.iter().filter(|u| u.is_write).map(|u| u.index.base()).collect();
-    if offsets.is_empty() || offsets.iter().any(|o| (1..n).any(|k| offsets.contains(&(o + k * stride)))) {
+    let offsets: BTreeSet<i64> =
+        inside.iter().filter(|u| u.is_write).map(|u| u.index.base()).collect();
+    if offsets.is_empty()
+        || offsets.iter().any(|o| (1..n).any(|k| offsets.contains(&(o + k * stride))))
+    {
         return None;
     }
     let mut written: BTreeMap<i64, bool> = offsets.iter().map(|o| (*o, false)).collect();
@@ -109,13 +125,27 @@ fn plan(id: LoopId, n: i64, inside: &[Use], before: &[Use], after: &[Use]) -> Op
     // Before the loop only the first values may be written, and after it only the last ones read.
     let first = |o: i64| o - stride;
     let last = |o: i64| o + stride * (n - 1);
-    let is_first = |u: &Use| u.index.terms.is_empty() && written.keys().any(|o| first(*o) == u.index.base());
-    let is_last = |u: &Use| u.index.terms.is_empty() && !u.is_write && written.keys().any(|o| last(*o) == u.index.base());
-    let fits = before.iter().all(is_first) && after.iter().all(|u| is_last(u) || (!u.is_write && is_first(u) && !is_last(u)));
+    let is_first =
+        |u: &Use| u.index.terms.is_empty() && written.keys().any(|o| first(*o) == u.index.base());
+    let is_last = |u: &Use| {
+        u.index.terms.is_empty()
+            && !u.is_write
+            && written.keys().any(|o| last(*o) == u.index.base())
+    };
+    let fits = before.iter().all(is_first)
+        && after.iter().all(|u| is_last(u) || (!u.is_write && is_first(u) && !is_last(u)));
     fits.then_some(Plan { stride, written })
 }
 
-fn apply(node: &mut Node, stmts: &mut [Stmt], at: usize, var: VarId, id: LoopId, n: i64, plan: &Plan) {
+fn apply(
+    node: &mut Node,
+    stmts: &mut [Stmt],
+    at: usize,
+    var: VarId,
+    id: LoopId,
+    n: i64,
+    plan: &Plan,
+) {
     let ty = node.vars[var.idx()].ty;
     let name = node.vars[var.idx()].name.clone();
     let mut now = BTreeMap::new();
@@ -126,13 +156,20 @@ fn apply(node: &mut Node, stmts: &mut [Stmt], at: usize, var: VarId, id: LoopId,
         let kept = node.var(name.clone(), 1, ty);
         now.insert(*offset, temp);
         last.insert(*offset, kept);
-        let init = if *is_read { Ref::at(var, (offset - plan.stride) as usize).into() } else { Operand::Const(0) };
+        let init = if *is_read {
+            Ref::at(var, (offset - plan.stride) as usize).into()
+        } else {
+            Operand::Const(0)
+        };
         carried.push(Carried { var: kept, init, next: Ref::at(temp, 0).into() });
     }
     let Stmt::Loop(it) = &mut stmts[at] else { panic!("the plan was made for this loop") };
     let replace = |place: &mut Ref| {
         if place.var == var && place.index.terms.first().is_some_and(|t| t.0 == id) {
-            let new = now.get(&place.index.base()).copied().unwrap_or_else(|| last[&(place.index.base() + plan.stride)]);
+            let new = now
+                .get(&place.index.base())
+                .copied()
+                .unwrap_or_else(|| last[&(place.index.base() + plan.stride)]);
             *place = Ref::at(new, 0);
         }
     };
@@ -145,7 +182,8 @@ fn apply(node: &mut Node, stmts: &mut [Stmt], at: usize, var: VarId, id: LoopId,
     it.carried.extend(carried);
     crate::ir::visit::places_mut(&mut stmts[at + 1..], &mut |place, _| {
         if place.var == var
-            && let Some(offset) = plan.written.keys().find(|o| **o + plan.stride * (n - 1) == place.index.base())
+            && let Some(offset) =
+                plan.written.keys().find(|o| **o + plan.stride * (n - 1) == place.index.base())
         {
             *place = Ref::at(last[offset], 0);
         }

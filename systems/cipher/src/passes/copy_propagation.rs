@@ -33,7 +33,11 @@ struct Sources {
 
 impl Sources {
     fn source(&self, place: &Ref) -> Option<&Operand> {
-        if self.single_len[place.var.idx()] { self.single[place.var.idx()].as_ref() } else { self.elements.get(place) }
+        if self.single_len[place.var.idx()] {
+            self.single[place.var.idx()].as_ref()
+        } else {
+            self.elements.get(place)
+        }
     }
 
     fn replace(&self, operand: &mut Operand) {

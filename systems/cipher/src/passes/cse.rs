@@ -51,8 +51,9 @@ struct Known {
     ops: HashMap<(Op, u32), u32>,
     /// Operands that are more than a word at a constant index.
     operands: HashMap<Operand, u64>,
-    /// For each variable that is the highest-numbered argument of expressions: the last of them, and how many. Expressions lie near
-    /// their arguments in memory, which a hash table of all of them would not do.
+    /// For each variable that is the highest-numbered argument of expressions: the last of them,
+    /// and how many. Expressions lie near their arguments in memory, which a hash table of all of
+    /// them would not do.
     latest: Vec<(u32, u32)>,
     /// Expressions without such an argument, and those of long lists.
     others: HashMap<Key, u32>,
@@ -122,7 +123,9 @@ impl Known {
             let at = self.expressions.len() as u32 - 1;
             let expression = self.expressions.pop().expect("it is not empty");
             match list_of(&expression.key) {
-                Some(var) if self.latest[var].0 == at => self.latest[var] = (expression.before, self.latest[var].1 - 1),
+                Some(var) if self.latest[var].0 == at => {
+                    self.latest[var] = (expression.before, self.latest[var].1 - 1)
+                }
                 _ => {
                     self.others.remove(&expression.key);
                 }

@@ -18,10 +18,12 @@ pub fn dead_code(node: &mut Node) {
     for var in &node.results {
         needed[var.idx()] = true;
     }
-    // An array that turns out to be needed keeps its writes, also those below the read. A single word is
-    // always written above its reads.
+    // An array that turns out to be needed keeps its writes, also those below the read. A single
+    // word is always written above its reads.
     let is_array: Vec<bool> = node.vars.iter().map(|v| v.len > 1).collect();
-    let arrays = |needed: &[bool]| needed.iter().zip(&is_array).filter(|(needed, is_array)| **needed && **is_array).count();
+    let arrays = |needed: &[bool]| {
+        needed.iter().zip(&is_array).filter(|(needed, is_array)| **needed && **is_array).count()
+    };
     loop {
         let n_arrays = arrays(&needed);
         mark(&stmts, &mut needed);
@@ -49,15 +51,19 @@ fn mark(stmts: &[Stmt], needed: &mut [bool]) {
             Stmt::Eq(eq) if is_needed(&eq.dst, needed) => eq.args.iter().for_each(|a| {
                 need(a, needed);
             }),
-            Stmt::Call(call) if call.dsts.iter().any(|d| is_needed(d, needed)) => call.args.iter().for_each(|a| {
-                need(a, needed);
-            }),
+            Stmt::Call(call) if call.dsts.iter().any(|d| is_needed(d, needed)) => {
+                call.args.iter().for_each(|a| {
+                    need(a, needed);
+                })
+            }
             Stmt::Eq(_) | Stmt::Call(_) => {}
             Stmt::Loop(it) => loop {
                 // What an iteration needs of the one before is found by walking the body again.
                 mark(&it.body, needed);
                 let mut changed = false;
-                for carried in it.carried.iter().filter(|c| needed[c.var.idx()]).cloned().collect::<Vec<_>>() {
+                for carried in
+                    it.carried.iter().filter(|c| needed[c.var.idx()]).cloned().collect::<Vec<_>>()
+                {
                     changed |= need(&carried.next, needed);
                     need(&carried.init, needed);
                 }

@@ -1,5 +1,6 @@
-//! What a program costs on a machine, from its text alone: spills by Belady's rule, cycles on a simple
-//! out-of-order core. A model, good for comparing two orders of the same equations, not for more.
+//! What a program costs on a machine, from its text alone: spills by Belady's rule, cycles on a
+//! simple out-of-order core. A model, good for comparing two orders of the same equations, not for
+//! more.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,9 +15,10 @@ use crate::target::Target;
 use super::hslice::{ZERO, shifts};
 use super::schedule_mslice::class;
 
-/// The loads and stores of spills when `n_registers` registers hold values: the value whose next use is farthest
-/// gives up its register, and is stored unless it was before. Calls and loops empty the registers.
-/// Source: Belady, "A study of replacement algorithms for a virtual-storage computer", 1966.
+/// The loads and stores of spills when `n_registers` registers hold values: the value
+/// whose next use is farthest gives up its register, and is stored unless it was before.
+/// Calls and loops empty the registers. Source: Belady, "A study of replacement
+/// algorithms for a virtual-storage computer", 1966.
 pub fn spills(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, n_registers: usize) -> u64 {
     let mut registers = Registers::new(node, stmts, live_out, n_registers);
     let mut traffic = 0;
@@ -30,11 +32,9 @@ pub fn spills(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, n_registe
 /// What one call of a node costs.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cost {
-    /// Cycles.
     pub cycles: f64,
     /// Loads and stores of spilled values.
     pub spills: f64,
-    /// Equations.
     pub equations: f64,
 }
 
@@ -62,9 +62,9 @@ pub fn entry(program: &Program, target: &Target, slicing: Slicing) -> Cost {
 /// Cycles that a call adds to those of the callee: words are passed through memory, both ways.
 const CALL_CYCLES: f64 = 12.0;
 
-/// A shuffle where the target has no instruction for it: parts that move by the same distance, which are masked and joined.
+/// A shuffle where the target has no instruction for it: parts that move by the same distance,
+/// which are masked and joined.
 struct Parts {
-    /// What moves them.
     class: Class,
     /// How many move at all.
     n_moved: usize,
@@ -79,28 +79,46 @@ impl Parts {
         let m = pattern.len();
         if slicing != Slicing::Horizontal {
             let parts = shifts(pattern, m as u32);
-            let n_moved = parts.iter().filter(|it| it.0 != 0).count();
-            return Some(Parts { class: Class::Shift, n_moved, n_masked: parts.len(), n: parts.len() });
+            let n_moved = parts.iter().filter(|part| part.0 != 0).count();
+            return Some(Parts {
+                class: Class::Shift,
+                n_moved,
+                n_masked: parts.len(),
+                n: parts.len(),
+            });
         }
         if target.kind != Kind::General {
             return None;
         }
-        let moved: Vec<usize> = (0..m).filter(|it| pattern[*it] != ZERO).collect();
-        let distances: BTreeSet<usize> = moved.iter().map(|it| (usize::from(pattern[*it]) + m - it) % m).collect();
-        let n_moved = distances.iter().filter(|it| **it != 0).count();
+        let moved: Vec<usize> = (0..m).filter(|idx| pattern[*idx] != ZERO).collect();
+        let distances: BTreeSet<usize> =
+            moved.iter().map(|number| (usize::from(pattern[*number]) + m - number) % m).collect();
+        let n_moved = distances.iter().filter(|distance| **distance != 0).count();
         let is_rotation = distances.len() == 1 && moved.len() == m;
-        Some(Parts { class: Class::Rotate, n_moved, n_masked: if is_rotation { 0 } else { distances.len() }, n: distances.len() })
+        Some(Parts {
+            class: Class::Rotate,
+            n_moved,
+            n_masked: if is_rotation { 0 } else { distances.len() },
+            n: distances.len(),
+        })
     }
 
     /// The cycle of the result.
     fn start(&self, core: &mut Core, ready: u64) -> u64 {
         let moved = (0..self.n_moved).map(|_| core.start(self.class, ready)).max().unwrap_or(ready);
-        let masked = (0..self.n_masked).map(|_| core.start(Class::Logic, moved)).max().unwrap_or(moved);
+        let masked =
+            (0..self.n_masked).map(|_| core.start(Class::Logic, moved)).max().unwrap_or(moved);
         (1..self.n).fold(masked, |done, _| core.start(Class::Logic, done))
     }
 }
 
-fn level(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, (target, slicing): (&Target, Slicing), callees: &[Cost]) -> Cost {
+fn level(
+    node: &Node,
+    stmts: &[Stmt],
+    live_out: &BTreeSet<VarId>,
+    (target, slicing): (&Target, Slicing),
+    callees: &[Cost],
+) -> Cost {
     let mut registers = Registers::new(node, stmts, live_out, target.n_registers);
     let mut core = Core::new(&target.machine, target.kind);
     let mut cost = Cost::default();
@@ -128,7 +146,11 @@ fn level(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, (target, slici
                         None => core.start(Class::Load, 0),
                     });
                 }
-                let parts = if let Op::Shuffle(pattern) = &eq.op { Parts::of(pattern, (target, slicing)) } else { None };
+                let parts = if let Op::Shuffle(pattern) = &eq.op {
+                    Parts::of(pattern, (target, slicing))
+                } else {
+                    None
+                };
                 let done = match parts {
                     Some(parts) => parts.start(&mut core, ready),
                     None => core.start(class(&eq.op), ready),
@@ -144,8 +166,13 @@ fn level(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, (target, slici
                 cost.add(callees[call.node.idx()], 1.0);
             }
             Stmt::Loop(it) => {
-                let next = it.carried.iter().filter_map(|c| if let Operand::Ref(place) = &c.next { Some(place.var) } else { None });
-                cost.add(level(node, &it.body, &next.collect(), (target, slicing), callees), f64::from(it.n));
+                let next = it.carried.iter().filter_map(|c| {
+                    if let Operand::Ref(place) = &c.next { Some(place.var) } else { None }
+                });
+                cost.add(
+                    level(node, &it.body, &next.collect(), (target, slicing), callees),
+                    f64::from(it.n),
+                );
             }
             Stmt::Unrolled(_) => panic!("`loops` has decided about every loop"),
         }
@@ -207,7 +234,10 @@ impl<'a> Registers<'a> {
 
     fn read_by(&self, stmt: &Stmt) -> Vec<VarId> {
         let Stmt::Eq(eq) = stmt else { return Vec::new() };
-        let vars = eq.args.iter().filter_map(|a| if let Operand::Ref(place) = a { Some(place.var) } else { None });
+        let vars = eq
+            .args
+            .iter()
+            .filter_map(|a| if let Operand::Ref(place) = a { Some(place.var) } else { None });
         let mut vars: Vec<VarId> = vars.filter(|v| self.is_value(*v)).collect();
         vars.sort_unstable();
         vars.dedup();
@@ -272,7 +302,8 @@ impl<'a> Registers<'a> {
     }
 }
 
-/// A core that starts operations within its window as soon as operands are ready and a unit is free.
+/// A core that starts operations within its window as soon as operands are ready and
+/// a unit is free.
 struct Core<'a> {
     machine: &'a Machine,
     kind: Kind,
@@ -288,16 +319,29 @@ struct Core<'a> {
 impl<'a> Core<'a> {
     fn new(machine: &'a Machine, kind: Kind) -> Self {
         let free = vec![0; machine.units.len()];
-        Core { machine, kind, free, done: std::collections::VecDeque::new(), n_started: 0, last_done: 0, end: 0 }
+        Core {
+            machine,
+            kind,
+            free,
+            done: std::collections::VecDeque::new(),
+            n_started: 0,
+            last_done: 0,
+            end: 0,
+        }
     }
 
-    /// Starts an operation whose operands are ready in cycle `ready`; returns the cycle of its result.
+    /// Starts an operation whose operands are ready in cycle `ready`; returns the
+    /// cycle of its result.
     fn start(&mut self, class: Class, ready: u64) -> u64 {
         let operation = self.machine.operation(self.kind, class);
         let mut at = ready;
         for _ in 0..operation.micro_ops.max(1) {
             let fetched = self.n_started / u64::from(self.machine.issue_width);
-            let room = if self.done.len() >= self.machine.window as usize { self.done.pop_front().unwrap_or(0) } else { 0 };
+            let room = if self.done.len() >= self.machine.window as usize {
+                self.done.pop_front().unwrap_or(0)
+            } else {
+                0
+            };
             at = at.max(fetched).max(room);
             let units = (0..self.free.len()).filter(|u| operation.units.0 >> u & 1 == 1);
             if let Some(unit) = units.min_by_key(|u| self.free[*u]) {

@@ -45,7 +45,8 @@ fn fold(node: &Node, stmts: &mut [Stmt], complements: &mut Vec<Option<Operand>>)
 }
 
 fn fold_eq(eq: &mut Eq, ty: Ty, complements: &[Option<Operand>]) {
-    let constants: Option<Vec<u64>> = eq.args.iter().map(|a| if let Operand::Const(c) = a { Some(*c) } else { None }).collect();
+    let constants: Option<Vec<u64>> =
+        eq.args.iter().map(|a| if let Operand::Const(c) = a { Some(*c) } else { None }).collect();
     if let Some(constants) = constants
         && !matches!(eq.op, Op::Div | Op::Mod | Op::Copy)
     {
@@ -67,7 +68,8 @@ fn fold_eq(eq: &mut Eq, ty: Ty, complements: &[Option<Operand>]) {
                 eq.args.swap(0, 1);
             }
             let (a, b) = (eq.args[0].clone(), eq.args[1].clone());
-            let opposite = complement_of(&a).as_ref() == Some(&b) || complement_of(&b).as_ref() == Some(&a);
+            let opposite =
+                complement_of(&a).as_ref() == Some(&b) || complement_of(&b).as_ref() == Some(&a);
             let mask = Operand::Const(ty.mask());
             let zero = Operand::Const(0);
             match eq.op {

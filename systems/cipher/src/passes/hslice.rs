@@ -16,15 +16,18 @@ use crate::syntax::Loc;
 /// Marks an element of a shuffle that becomes zero.
 pub const ZERO: u8 = 255;
 
-/// A shuffle of the bits of a word as shifts: by how many bits towards the most significant (below 0: away from it), and the
-/// bits that they keep. The bit of number 0 in a pattern is the most significant.
+/// A shuffle of the bits of a word as shifts: by how many bits towards the most significant
+/// (below 0: away from it), and the bits that they keep. The bit of number 0 in a pattern
+/// is the most significant.
 pub fn shifts(pattern: &[u8], word_bits: u32) -> Vec<(i64, u64)> {
     let m = i64::from(word_bits);
     let shift = |shift: i64| {
-        let bits = (0..m).filter(|j| pattern[*j as usize] != ZERO && i64::from(pattern[*j as usize]) - j == shift);
+        let bits = (0..m).filter(|j| {
+            pattern[*j as usize] != ZERO && i64::from(pattern[*j as usize]) - j == shift
+        });
         (shift, bits.fold(0u64, |mask, j| mask | 1 << (m - 1 - j)))
     };
-    (1 - m..m).map(shift).filter(|it| it.1 != 0).collect()
+    (1 - m..m).map(shift).filter(|shift| shift.1 != 0).collect()
 }
 
 /// Why a program has no horizontal form.
@@ -43,14 +46,19 @@ pub fn hslice(program: &mut Program) -> Result<u32, Refused> {
         for var in &node.vars {
             match m {
                 None => m = Some(var.ty.m),
-                Some(m) if m != var.ty.m => return Err(Refused::Sizes(m.min(var.ty.m), m.max(var.ty.m), node.loc)),
+                Some(m) if m != var.ty.m => {
+                    return Err(Refused::Sizes(m.min(var.ty.m), m.max(var.ty.m), node.loc));
+                }
                 Some(_) => {}
             }
         }
     }
     let m = m.unwrap_or(1);
     if ![2, 4, 8, 16, 32, 64].contains(&m) {
-        return Err(Refused::Size(m, program.nodes.last().map(|node| node.loc).unwrap_or_default()));
+        return Err(Refused::Size(
+            m,
+            program.nodes.last().map(|node| node.loc).unwrap_or_default(),
+        ));
     }
     program.nodes.iter_mut().for_each(|node| hslice_node(node, m));
     Ok(m)
@@ -67,13 +75,23 @@ fn hslice_stmts(stmts: &mut [Stmt], m: u32) {
         match stmt {
             Stmt::Eq(eq) => match &eq.op {
                 Op::Shl(_) | Op::Shr(_) | Op::Sar(_) | Op::Rotl(_) | Op::Bitmask(_) => {
-                    let pattern = (0..m).map(|j| eq.op.source_bit(j, m).map_or(ZERO, |k| k as u8)).collect();
+                    let pattern =
+                        (0..m).map(|j| eq.op.source_bit(j, m).map_or(ZERO, |k| k as u8)).collect();
                     eq.op = Op::Shuffle(pattern);
                 }
                 Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Mod | Op::Pack(_) => {
-                    panic!("`elaborate` refuses arithmetic on horizontal words, and a pack has words of two sizes")
+                    panic!(
+                        "`elaborate` refuses arithmetic on horizontal words, and a pack has words of two sizes"
+                    )
                 }
-                Op::Copy | Op::Not | Op::And | Op::Or | Op::Xor | Op::AndNot | Op::Ternary(_) | Op::Shuffle(_) => {}
+                Op::Copy
+                | Op::Not
+                | Op::And
+                | Op::Or
+                | Op::Xor
+                | Op::AndNot
+                | Op::Ternary(_)
+                | Op::Shuffle(_) => {}
             },
             Stmt::Call(_) => {}
             Stmt::Loop(it) => hslice_stmts(&mut it.body, m),

@@ -6,9 +6,9 @@
 //! ```
 //!
 //! The heuristic keeps nodes that look like S-boxes, so that a scheduler can move their calls: a
-//! node is inlined when it has more than 31 inputs and outputs in bits, more than 65 % plain copies,
-//! or fewer than 10 instructions; the last does not count for a node made from a table, since
-//! real S-boxes have as few as 8.
+//! node is inlined when it has more than 31 inputs and outputs in bits, more than 65 % plain
+//! copies, or fewer than 10 instructions; the last does not count for a node made from a table,
+//! since real S-boxes have as few as 8.
 //!
 //! Needs:   executable order; callees before callers.
 //! Keeps:   the entries.
@@ -24,9 +24,7 @@ use crate::ir::{Body, Call, Loop, LoopId, Node, NodeId, Op, Operand, Program, Re
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Inline {
-    /// By the heuristic.
     Auto,
-    /// All of them.
     All,
     /// None but those marked `_inline`.
     None,
@@ -57,14 +55,18 @@ pub const EQUATIONS_MAX: usize = 3_000_000;
 pub struct TooLarge;
 
 /// Inlines every call in the nodes that stay within `equations_max` equations: the scheduler has
-/// placed the calls that the heuristic left, and inlined their words are passed in registers. True if a call was inlined.
+/// placed the calls that the heuristic left, and inlined their words are passed in registers. True
+/// if a call was inlined.
 pub fn inline_small(program: &mut Program, equations_max: usize) -> bool {
     let mut changed = false;
     for idx in 0..program.nodes.len() {
         let (before, rest) = program.nodes.split_at_mut(idx);
         let node = &mut rest[0];
         let Some(stmts) = node.take_stmts() else { continue };
-        let marked: Vec<bool> = before.iter().map(|callee| callee.inline != Some(false) && matches!(callee.body, Body::Stmts(_))).collect();
+        let marked: Vec<bool> = before
+            .iter()
+            .map(|callee| callee.inline != Some(false) && matches!(callee.body, Body::Stmts(_)))
+            .collect();
         let mut has_calls = false;
         calls(&stmts, &mut |call| has_calls |= marked[call.node.idx()]);
         let is_small = has_calls && size_after(&stmts, before, &marked) <= equations_max;
@@ -78,7 +80,8 @@ pub fn inline_small(program: &mut Program, equations_max: usize) -> bool {
     changed
 }
 
-/// Counts the equations after inlining, but for copies of arrays, without writing them: 2^28 calls are counted at once.
+/// Counts the equations after inlining, but for copies of arrays, without writing them: 2^28 calls
+/// are counted at once.
 pub fn count(program: &Program, which: Inline, bounds: Thresholds) -> Result<usize, TooLarge> {
     // Of each node: equations, copies among them, and whether it is inlined.
     let mut nodes: Vec<(usize, usize, bool)> = Vec::new();
@@ -89,7 +92,8 @@ pub fn count(program: &Program, which: Inline, bounds: Thresholds) -> Result<usi
             calls(stmts, &mut |call| {
                 let (callee_n, callee_copies, is_inlined) = nodes[call.node.idx()];
                 if is_inlined {
-                    (n, copies) = (n.saturating_add(callee_n), copies.saturating_add(callee_copies));
+                    (n, copies) =
+                        (n.saturating_add(callee_n), copies.saturating_add(callee_copies));
                 }
             });
         }
@@ -110,7 +114,8 @@ pub fn inline(program: &mut Program, which: Inline, bounds: Thresholds) -> Resul
         let (before, rest) = program.nodes.split_at_mut(idx);
         let node = &mut rest[0];
         let Some(stmts) = node.take_stmts() else { continue };
-        let marked: Vec<bool> = before.iter().map(|callee| wanted(callee, sizes(callee), which, bounds)).collect();
+        let marked: Vec<bool> =
+            before.iter().map(|callee| wanted(callee, sizes(callee), which, bounds)).collect();
         let size = size_after(&stmts, before, &marked);
         total = total.saturating_add(size);
         if total > EQUATIONS_MAX {
@@ -139,8 +144,12 @@ fn wanted(callee: &Node, (n, copies): (usize, usize), which: Inline, bounds: Thr
         Inline::All => true,
         Inline::None => false,
         Inline::Auto => {
-            let io_bits: u32 =
-                callee.params.iter().chain(&callee.results).map(|v| callee.vars[v.idx()].len * callee.vars[v.idx()].ty.m).sum();
+            let io_bits: u32 = callee
+                .params
+                .iter()
+                .chain(&callee.results)
+                .map(|v| callee.vars[v.idx()].len * callee.vars[v.idx()].ty.m)
+                .sum();
             io_bits > bounds.io_bits
                 || copies * 100 > n * bounds.copies_pct as usize
                 || (n < bounds.equations as usize && !callee.from_table)
@@ -176,7 +185,9 @@ fn inline_stmts(node: &mut Node, stmts: Vec<Stmt>, callees: &[Node], marked: &[b
     let mut out = Vec::with_capacity(stmts.len());
     for stmt in stmts {
         match stmt {
-            Stmt::Call(call) if marked[call.node.idx()] => splice(node, &call, &callees[call.node.idx()], &mut out),
+            Stmt::Call(call) if marked[call.node.idx()] => {
+                splice(node, &call, &callees[call.node.idx()], &mut out)
+            }
             Stmt::Loop(it) => {
                 let body = inline_stmts(node, it.body, callees, marked);
                 out.push(Stmt::Loop(Loop { body, ..it }));
@@ -233,7 +244,9 @@ fn splice(node: &mut Node, call: &Call, callee: &Node, out: &mut Vec<Stmt>) {
     let mut body = body.clone();
     let mut loops = HashMap::default();
     rename_loops(node, &mut body, &mut loops);
-    places_mut(&mut body, &mut |place, _| place.index.terms.iter_mut().for_each(|(id, _)| *id = loops[id]));
+    places_mut(&mut body, &mut |place, _| {
+        place.index.terms.iter_mut().for_each(|(id, _)| *id = loops[id])
+    });
     Renamer { node, callee, targets }.stmts(&mut body);
     out.extend(body);
     out.extend(copies_out);
@@ -242,7 +255,8 @@ fn splice(node: &mut Node, call: &Call, callee: &Node, out: &mut Vec<Stmt>) {
 /// Variables that a loop indexes.
 fn indexed_vars(node: &Node, stmts: &[Stmt]) -> Vec<bool> {
     let indexed = std::cell::RefCell::new(vec![false; node.vars.len()]);
-    let mark = |place: &Ref| indexed.borrow_mut()[place.var.idx()] |= place.index.constant().is_none();
+    let mark =
+        |place: &Ref| indexed.borrow_mut()[place.var.idx()] |= place.index.constant().is_none();
     let mut read = |operand: &Operand| {
         if let Operand::Ref(place) = operand {
             mark(place);
@@ -303,7 +317,9 @@ impl Renamer<'_> {
     }
 
     fn place(&mut self, place: &mut Ref) {
-        let Operand::Ref(new) = self.target(place) else { panic!("a callee never writes its parameters") };
+        let Operand::Ref(new) = self.target(place) else {
+            panic!("a callee never writes its parameters")
+        };
         *place = new;
     }
 
@@ -314,7 +330,9 @@ impl Renamer<'_> {
         });
         match target {
             Target::Var(var) => Operand::Ref(Ref { var: *var, index: place.index.clone() }),
-            Target::Words(words) => words[place.index.constant().expect("indexed variables become variables")].clone(),
+            Target::Words(words) => {
+                words[place.index.constant().expect("indexed variables become variables")].clone()
+            }
         }
     }
 }

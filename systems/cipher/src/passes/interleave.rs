@@ -9,12 +9,13 @@
 //!                                      d' = xor t', k
 //! ```
 //!
-//! While a step of one batch waits for its operands, the processor starts a step of another. That helps where the text is
-//! short of independent steps and registers are left; where values are spilled already, it spills more.
+//! While a step of one batch waits for its operands, the processor starts a step of another. That
+//! helps where the text is short of independent steps and registers are left; where values are
+//! spilled already, it spills more.
 //!
 //! Needs:   the final order of the equations; tables and permutations replaced.
-//! Keeps:   the nodes as they are, for the rest of a message; the copy of the first entry takes its place.
-//! Costs:   n times the equations, the loops as they were.
+//! Keeps:   the nodes as they are, for the rest of a message; the copy of the first entry takes its
+//! place. Costs:   n times the equations, the loops as they were.
 //! Source:  "Usuba, Optimizing Bitslicing Compiler", Mercadier 2020.
 
 use std::rc::Rc;
@@ -26,9 +27,9 @@ use crate::ir::{Body, Call, Carried, Eq, Loop, Node, NodeId, Operand, Program, R
 /// The most batches at once.
 pub const MOST: u32 = 4;
 
-/// Replaces an entry, by its place among the entries, by one that works on `n` batches: its parameters and results are those of
-/// the first batch, then those of the second, and so on. The node that works on one batch stays until it is forgotten; its place
-/// is returned.
+/// Replaces an entry, by its place among the entries, by one that works on `n` batches: its
+/// parameters and results are those of the first batch, then those of the second, and so on. The
+/// node that works on one batch stays until it is forgotten; its place is returned.
 pub fn interleave(program: &mut Program, entry: usize, n: u32) -> NodeId {
     assert!((1..=MOST).contains(&n), "as many batches as the options allow");
     let one = program.entries[entry];
@@ -43,7 +44,13 @@ pub fn interleave(program: &mut Program, entry: usize, n: u32) -> NodeId {
 /// Loops inside loops of the first entry and of what it calls.
 pub fn n_inner_loops(program: &Program) -> usize {
     fn loops(stmts: &[Stmt], is_inside: bool) -> usize {
-        let one = |stmt: &Stmt| if let Stmt::Loop(it) = stmt { usize::from(is_inside) + loops(&it.body, true) } else { 0 };
+        let one = |stmt: &Stmt| {
+            if let Stmt::Loop(it) = stmt {
+                usize::from(is_inside) + loops(&it.body, true)
+            } else {
+                0
+            }
+        };
         stmts.iter().map(one).sum()
     }
     of_entry(program, |stmts| loops(stmts, false))
@@ -57,7 +64,7 @@ pub fn n_equations(program: &Program) -> usize {
 fn of_entry(program: &Program, count: impl Fn(&[Stmt]) -> usize) -> usize {
     let is_used = needed(program, &program.entries[..1]);
     let own = |node: &Node| if let Body::Stmts(stmts) = &node.body { count(stmts) } else { 0 };
-    program.nodes.iter().zip(is_used).filter(|it| it.1).map(|(node, _)| own(node)).sum()
+    program.nodes.iter().zip(is_used).filter(|pair| pair.1).map(|(node, _)| own(node)).sum()
 }
 
 /// Copies a node and first what it calls.
@@ -66,12 +73,19 @@ fn copy(program: &mut Program, id: NodeId, n: u32, copies: &mut HashMap<NodeId, 
         return;
     }
     let node = program.nodes[id.idx()].clone();
-    let Body::Stmts(stmts) = &node.body else { panic!("tables and permutations are gone when nodes are interleaved") };
+    let Body::Stmts(stmts) = &node.body else {
+        panic!("tables and permutations are gone when nodes are interleaved")
+    };
     let mut callees = Vec::new();
     crate::ir::visit::calls(stmts, &mut |call| callees.push(call.node));
     callees.into_iter().for_each(|callee| copy(program, callee, n, copies));
     let batches = Batches { n, n_vars: node.vars.len() as u32, copies };
-    let of_each = |vars: &[VarId]| (0..n).flat_map(|k| vars.iter().map(move |var| (k, *var))).map(|(k, v)| batches.var(k, v)).collect();
+    let of_each = |vars: &[VarId]| {
+        (0..n)
+            .flat_map(|k| vars.iter().map(move |var| (k, *var)))
+            .map(|(k, v)| batches.var(k, v))
+            .collect()
+    };
     let copied = Node {
         name: Rc::from(format!("{}_x{n}", node.name)),
         vars: (0..n).flat_map(|_| node.vars.iter().cloned()).collect(),
@@ -113,12 +127,21 @@ impl Batches<'_> {
             match stmt {
                 Stmt::Eq(eq) => out.extend((0..self.n).map(|k| {
                     let args = eq.args.iter().map(|arg| self.operand(k, arg)).collect();
-                    Stmt::Eq(Eq { dst: self.place(k, &eq.dst), op: eq.op.clone(), args, loc: eq.loc })
+                    Stmt::Eq(Eq {
+                        dst: self.place(k, &eq.dst),
+                        op: eq.op.clone(),
+                        args,
+                        loc: eq.loc,
+                    })
                 })),
                 Stmt::Call(call) => out.push(Stmt::Call(Call {
                     node: self.copies[&call.node],
-                    dsts: (0..self.n).flat_map(|k| call.dsts.iter().map(move |dst| self.place(k, dst))).collect(),
-                    args: (0..self.n).flat_map(|k| call.args.iter().map(move |arg| self.operand(k, arg))).collect(),
+                    dsts: (0..self.n)
+                        .flat_map(|k| call.dsts.iter().map(move |dst| self.place(k, dst)))
+                        .collect(),
+                    args: (0..self.n)
+                        .flat_map(|k| call.args.iter().map(move |arg| self.operand(k, arg)))
+                        .collect(),
                     arg_bits: (0..self.n).flat_map(|_| call.arg_bits.iter().copied()).collect(),
                     loc: call.loc,
                 })),
@@ -130,7 +153,12 @@ impl Batches<'_> {
                             next: self.operand(k, &c.next),
                         })
                     });
-                    out.push(Stmt::Loop(Loop { carried: carried.collect(), body: self.stmts(&it.body), name: it.name.clone(), ..*it }));
+                    out.push(Stmt::Loop(Loop {
+                        carried: carried.collect(),
+                        body: self.stmts(&it.body),
+                        name: it.name.clone(),
+                        ..*it
+                    }));
                 }
                 Stmt::Unrolled(_) => panic!("`loops` has decided about every loop"),
             }

@@ -1,4 +1,5 @@
-//! What the schedulers share: the dependences of straight-line code, and how often each value is read.
+//! What the schedulers share: the dependences of straight-line code, and how often each value is
+//! read.
 
 use std::collections::BTreeSet;
 
@@ -16,8 +17,8 @@ pub struct Deps {
 
 /// The dependences of statements that stand in executable order.
 ///
-/// Words of an array may be the same word under two indices; where that cannot be excluded, their
-/// order is kept.
+/// Words of an array may be the same word under two indices; where that cannot be excluded,
+/// their order is kept.
 pub fn deps(node: &Node, stmts: &[Stmt]) -> Deps {
     let mut needs: Vec<Vec<u32>> = vec![Vec::new(); stmts.len()];
     let mut single: Vec<u32> = vec![u32::MAX; node.vars.len()];
@@ -34,7 +35,12 @@ pub fn deps(node: &Node, stmts: &[Stmt]) -> Deps {
                     own.push(from);
                 }
             } else if let Some(written) = arrays.get(&place.var) {
-                own.extend(written.iter().filter(|(index, from)| *from != at && may_meet(index, &place.index)).map(|w| w.1));
+                own.extend(
+                    written
+                        .iter()
+                        .filter(|(index, from)| *from != at && may_meet(index, &place.index))
+                        .map(|w| w.1),
+                );
             }
         }
         own.sort_unstable();

@@ -1,4 +1,5 @@
-//! Keeps loops as loops where that is possible and wanted, and writes the others out, in executable order.
+//! Keeps loops as loops where that is possible and wanted, and writes the others out, in executable
+//! order.
 //!
 //! ```text
 //! iteration 0: s[4] = xor s[0], k[0]
@@ -26,13 +27,11 @@ use super::order::{self, Cells, set, touched};
 /// Why a loop that should have been kept was written out.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reason {
-    /// It runs once.
     OneIteration,
     /// The iterations do not have the same equations.
     Shape,
     /// A shift amount, the element of an array of nodes or another operation differs.
     Operation,
-    /// A constant differs.
     Constant,
     /// An index does not grow in equal steps.
     Index,
@@ -60,11 +59,8 @@ impl Reason {
 /// A loop that was written out although it should have been kept.
 #[derive(Debug, Clone)]
 pub struct Note {
-    /// The loop.
     pub loc: Loc,
-    /// The index's name.
     pub name: Rc<str>,
-    /// Why.
     pub reason: Reason,
     /// `_no_unroll` stands before the loop.
     pub asked: bool,
@@ -85,7 +81,12 @@ pub fn loops(node: &mut Node, keep: &dyn Fn(&Unrolled) -> bool) -> Vec<Note> {
                 if let Stmt::Unrolled(it) = stmt
                     && keep(it)
                 {
-                    notes.push(Note { loc: it.loc, name: it.name.clone(), reason: Reason::Interleaved, asked: it.unroll == Some(false) });
+                    notes.push(Note {
+                        loc: it.loc,
+                        name: it.name.clone(),
+                        reason: Reason::Interleaved,
+                        asked: it.unroll == Some(false),
+                    });
                 }
             }
             let mut flat = Vec::new();
@@ -127,7 +128,12 @@ impl Roller<'_> {
                         out.push(Stmt::Loop(kept));
                         continue;
                     }
-                    Err(reason) => self.notes.push(Note { loc: it.loc, name: it.name.clone(), reason, asked: it.unroll == Some(false) }),
+                    Err(reason) => self.notes.push(Note {
+                        loc: it.loc,
+                        name: it.name.clone(),
+                        reason,
+                        asked: it.unroll == Some(false),
+                    }),
                 }
             }
             for body in it.iterations {
@@ -154,7 +160,13 @@ impl Roller<'_> {
     }
 
     /// An order of the body that is right in every iteration, for all counters of the loops around.
-    fn sort(&self, body: Vec<Stmt>, id: LoopId, n: u32, around: &[(LoopId, u32)]) -> Result<Vec<Stmt>, Reason> {
+    fn sort(
+        &self,
+        body: Vec<Stmt>,
+        id: LoopId,
+        n: u32,
+        around: &[(LoopId, u32)],
+    ) -> Result<Vec<Stmt>, Reason> {
         let cells = Cells::new(&self.node.vars);
         let mut builder = Builder::new(body.len() as u32);
         let mut counters = Vec::new();
@@ -244,14 +256,18 @@ impl Template {
         if bodies.iter().any(|b| b.len() != bodies[0].len()) {
             return Err(Reason::Shape);
         }
-        (0..bodies[0].len()).map(|p| self.stmt(&bodies.iter().map(|b| &b[p]).collect::<Vec<_>>())).collect()
+        (0..bodies[0].len())
+            .map(|p| self.stmt(&bodies.iter().map(|b| &b[p]).collect::<Vec<_>>()))
+            .collect()
     }
 
     fn stmt(&mut self, all: &[&Stmt]) -> Result<Stmt, Reason> {
         match all[0] {
             Stmt::Eq(first) => {
-                let eqs =
-                    all.iter().map(|s| if let Stmt::Eq(eq) = s { Ok(eq) } else { Err(Reason::Shape) }).collect::<Result<Vec<_>, _>>()?;
+                let eqs = all
+                    .iter()
+                    .map(|s| if let Stmt::Eq(eq) = s { Ok(eq) } else { Err(Reason::Shape) })
+                    .collect::<Result<Vec<_>, _>>()?;
                 if eqs.iter().any(|eq| eq.op != first.op) {
                     return Err(Reason::Operation);
                 }
@@ -286,7 +302,11 @@ impl Template {
                     return Err(Reason::Shape);
                 }
                 let iterations = (0..first.iterations.len())
-                    .map(|j| self.stmts(&inner.iter().map(|it| it.iterations[j].as_slice()).collect::<Vec<_>>()))
+                    .map(|j| {
+                        self.stmts(
+                            &inner.iter().map(|it| it.iterations[j].as_slice()).collect::<Vec<_>>(),
+                        )
+                    })
                     .collect::<Result<_, _>>()?;
                 Ok(Stmt::Unrolled(Unrolled { iterations, ..first.clone() }))
             }
@@ -317,7 +337,11 @@ impl Template {
         }
         if all.iter().all(|r| r.var == first.var) {
             let step = all[1].index.base() - first.index.base();
-            if all.iter().enumerate().any(|(k, r)| r.index.base() != first.index.base() + k as i64 * step) {
+            if all
+                .iter()
+                .enumerate()
+                .any(|(k, r)| r.index.base() != first.index.base() + k as i64 * step)
+            {
                 return Err(Reason::Index);
             }
             let mut terms = first.index.terms.clone();

@@ -19,9 +19,7 @@ use crate::syntax::Loc;
 /// A step of a cycle.
 #[derive(Debug, Clone)]
 pub struct Step {
-    /// What it writes.
     pub written: Vec<Ref>,
-    /// Where it stands.
     pub loc: Loc,
 }
 
@@ -57,8 +55,15 @@ impl Cells {
     }
 }
 
-/// Calls `read` and `write` for every word that a statement touches, in every iteration of its loops.
-pub fn touched(stmt: &Stmt, cells: &Cells, counters: &mut Vec<i64>, read: &mut impl FnMut(usize), write: &mut impl FnMut(usize)) {
+/// Calls `read` and `write` for every word that a statement touches, in every
+/// iteration of its loops.
+pub fn touched(
+    stmt: &Stmt,
+    cells: &Cells,
+    counters: &mut Vec<i64>,
+    read: &mut impl FnMut(usize),
+    write: &mut impl FnMut(usize),
+) {
     let mut args = |args: &[Operand], counters: &[i64]| {
         for arg in args {
             if let Operand::Ref(place) = arg {
@@ -87,7 +92,11 @@ pub fn touched(stmt: &Stmt, cells: &Cells, counters: &mut Vec<i64>, read: &mut i
                 it.body.iter().for_each(|stmt| touched(stmt, cells, counters, read, write));
             }
         }
-        Stmt::Unrolled(it) => it.iterations.iter().flatten().for_each(|stmt| touched(stmt, cells, counters, read, write)),
+        Stmt::Unrolled(it) => it
+            .iterations
+            .iter()
+            .flatten()
+            .for_each(|stmt| touched(stmt, cells, counters, read, write)),
     }
 }
 
@@ -125,8 +134,12 @@ pub fn order(node: &Node, stmts: Vec<Stmt>) -> Result<Vec<Stmt>, Vec<Step>> {
     Ok(apply(stmts, &order))
 }
 
-/// Reorders every level of the node, inner loops first; `ordered` gets its statements and the variables that are read after them.
-pub fn each_level(node: &mut Node, ordered: impl Fn(&Node, Vec<Stmt>, &BTreeSet<VarId>) -> Vec<Stmt>) {
+/// Reorders every level of the node, inner loops first; `ordered` gets its statements and the
+/// variables that are read after them.
+pub fn each_level(
+    node: &mut Node,
+    ordered: impl Fn(&Node, Vec<Stmt>, &BTreeSet<VarId>) -> Vec<Stmt>,
+) {
     fn level(
         node: &Node,
         mut stmts: Vec<Stmt>,
@@ -135,7 +148,9 @@ pub fn each_level(node: &mut Node, ordered: impl Fn(&Node, Vec<Stmt>, &BTreeSet<
     ) -> Vec<Stmt> {
         for stmt in &mut stmts {
             if let Stmt::Loop(it) = stmt {
-                let next = it.carried.iter().filter_map(|c| if let Operand::Ref(place) = &c.next { Some(place.var) } else { None });
+                let next = it.carried.iter().filter_map(|c| {
+                    if let Operand::Ref(place) = &c.next { Some(place.var) } else { None }
+                });
                 let next: BTreeSet<VarId> = next.collect();
                 it.body = level(node, std::mem::take(&mut it.body), &next, ordered);
             }
@@ -150,7 +165,10 @@ pub fn each_level(node: &mut Node, ordered: impl Fn(&Node, Vec<Stmt>, &BTreeSet<
 /// The statements in the given order.
 pub fn apply(stmts: Vec<Stmt>, order: &[u32]) -> Vec<Stmt> {
     let mut slots: Vec<Option<Stmt>> = stmts.into_iter().map(Some).collect();
-    order.iter().map(|idx| slots[*idx as usize].take().expect("an order names every step once")).collect()
+    order
+        .iter()
+        .map(|idx| slots[*idx as usize].take().expect("an order names every step once"))
+        .collect()
 }
 
 fn flatten<'a>(stmts: &'a [Stmt], out: &mut Vec<&'a Stmt>) {

@@ -15,6 +15,10 @@ use crate::syntax::Loc;
 pub fn perms(node: &mut Node) {
     let Body::Perm(list) = &node.body else { return };
     let (params, results) = (node.words(&node.params), node.words(&node.results));
-    let stmts = results.into_iter().zip(list).map(|(dst, at)| Stmt::copy(dst, params[*at as usize].clone(), Loc::default())).collect();
+    let stmts = results
+        .into_iter()
+        .zip(list)
+        .map(|(dst, at)| Stmt::copy(dst, params[*at as usize].clone(), Loc::default()))
+        .collect();
     node.body = Body::Stmts(stmts);
 }

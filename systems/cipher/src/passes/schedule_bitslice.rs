@@ -8,9 +8,10 @@
 //! ```
 //!
 //! For each call in the order of the text, the definitions of its arguments that are not placed
-//! yet go next, with all that they need, then the call. An equation that feeds no call goes just after
-//! what it needs if it is the only reader of its operands, else to the end. Statements without any call are ordered by what each
-//! result needs, and stay as they are if that does not lower the estimate of their spills (for general registers: to a quarter).
+//! yet go next, with all that they need, then the call. An equation that feeds no call goes just
+//! after what it needs if it is the only reader of its operands, else to the end. Statements
+//! without any call are ordered by what each result needs, and stay as they are if that does not
+//! lower the estimate of their spills (for general registers: to a quarter).
 //!
 //! Needs:   executable order; the first inlining, which leaves S-boxes as calls.
 //! Keeps:   the set of statements and all dependences; loops stay where they are needed.
@@ -40,14 +41,23 @@ fn level(node: &Node, stmts: Vec<Stmt>, live_out: &BTreeSet<VarId>, target: &Tar
         let order = around_calls(node, &stmts, &deps, live_out);
         return apply(stmts, &order);
     }
-    let sinks: Vec<u32> = (0..stmts.len() as u32).filter(|at| deps.users[*at as usize].is_empty()).collect();
+    let sinks: Vec<u32> =
+        (0..stmts.len() as u32).filter(|at| deps.users[*at as usize].is_empty()).collect();
     let mut placed = vec![false; stmts.len()];
     let mut order = Vec::with_capacity(stmts.len());
     sinks.iter().for_each(|sink| place_with_needs(*sink, &deps, &mut placed, &mut order));
     let ordered = apply(stmts.clone(), &order);
-    let (after, before) = (spills(node, &ordered, live_out, target.n_registers), spills(node, &stmts, live_out, target.n_registers));
-    // With general registers C compilers order such blocks well themselves, so only a large gain counts.
-    let better = if target.kind == Kind::General { after * 4 <= before && after < before } else { after < before };
+    let (after, before) = (
+        spills(node, &ordered, live_out, target.n_registers),
+        spills(node, &stmts, live_out, target.n_registers),
+    );
+    // With general registers C compilers order such blocks well themselves, so only a large gain
+    // counts.
+    let better = if target.kind == Kind::General {
+        after * 4 <= before && after < before
+    } else {
+        after < before
+    };
     if better { ordered } else { stmts }
 }
 
@@ -82,7 +92,8 @@ fn around_calls(node: &Node, stmts: &[Stmt], deps: &Deps, live_out: &BTreeSet<Va
             place_with_needs(at as u32, deps, &mut placed, &mut feeding);
         }
     }
-    // Steps are sorted by time: calls and what feeds them in the order in which they were placed, ...
+    // Steps are sorted by time: calls and what feeds them in the order in which they were placed,
+    // ...
     let mut time = vec![u32::MAX; n];
     feeding.iter().enumerate().for_each(|(i, at)| time[*at as usize] = i as u32);
     // ... an equation that feeds no call after the last step that it needs, if it alone reads its
@@ -90,13 +101,15 @@ fn around_calls(node: &Node, stmts: &[Stmt], deps: &Deps, live_out: &BTreeSet<Va
     let readers = reads(node, stmts, live_out);
     for at in 0..n {
         if let (false, Stmt::Eq(eq)) = (placed[at], &stmts[at]) {
-            let is_value = |var: VarId| node.vars[var.idx()].len == 1 && !node.params.contains(&var);
+            let is_value =
+                |var: VarId| node.vars[var.idx()].len == 1 && !node.params.contains(&var);
             let alone = eq.args.iter().all(|arg| match arg {
                 Operand::Ref(place) => !is_value(place.var) || readers[place.var.idx()] == 1,
                 Operand::Const(_) => true,
             });
             if alone {
-                time[at] = deps.needs[at].iter().map(|need| time[*need as usize]).max().unwrap_or(0);
+                time[at] =
+                    deps.needs[at].iter().map(|need| time[*need as usize]).max().unwrap_or(0);
             }
         }
     }

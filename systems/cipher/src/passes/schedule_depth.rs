@@ -1,4 +1,5 @@
-//! Puts what each output needs just in front of it, with tables kept whole: an order for bitsliced rounds.
+//! Puts what each output needs just in front of it, with tables kept whole: an order for bitsliced
+//! rounds.
 //!
 //! ```text
 //! s0, s1, s2, s3 = sbox(...)            s0, s1, s2, s3 = sbox(...)
@@ -8,14 +9,17 @@
 //! y4 = s4 ^ s7                          y4 = s4 ^ s7
 //! ```
 //!
-//! The outputs are taken one by one, next the one that needs the fewest further steps, and everything that it needs is put in front
-//! of it. Steps of one table stay together: as soon as one output of an S-box is needed, the whole S-box is computed. In AES that gives
-//! the S-boxes of a column, then its MixColumns. Of four such orders and that of the text the one that spills least is taken.
+//! The outputs are taken one by one, next the one that needs the fewest further steps, and
+//! everything that it needs is put in front of it. Steps of one table stay together: as soon as one
+//! output of an S-box is needed, the whole S-box is computed. In AES that gives the S-boxes of a
+//! column, then its MixColumns. Of four such orders and that of the text the one that spills least
+//! is taken.
 //!
 //! Needs:   calls inlined; a level that has some, or a loop inside, stays as it is.
 //! Keeps:   the set of equations and all dependences.
 //! Costs:   equations times the outputs that need them, of 256 at a time.
-//! Source:  ours; the assembly back end begins with the same orders. Trials by hand: docs/explain/cipher-backend.md.
+//! Source:  ours; the assembly back end begins with the same orders. Trials by hand:
+//! docs/explain/cipher-backend.md.
 
 use std::collections::BTreeSet;
 
@@ -35,8 +39,10 @@ pub fn schedule_depth(node: &mut Node, target: &Target) {
 }
 
 fn level(node: &Node, stmts: Vec<Stmt>, live_out: &BTreeSet<VarId>, target: &Target) -> Vec<Stmt> {
-    let places: Option<Vec<Option<u32>>> =
-        stmts.iter().map(|stmt| if let Stmt::Eq(eq) = stmt { Some(Some(eq.loc.start)) } else { None }).collect();
+    let places: Option<Vec<Option<u32>>> = stmts
+        .iter()
+        .map(|stmt| if let Stmt::Eq(eq) = stmt { Some(Some(eq.loc.start)) } else { None })
+        .collect();
     let Some(places) = places else { return stmts };
     let graph = Graph::new(deps(node, &stmts).needs, &places);
     let cost = |stmts: &[Stmt]| spills(node, stmts, live_out, target.n_registers);
@@ -58,7 +64,8 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The graph of steps, given what each needs, and its place in the source if it may stay together with others.
+    /// The graph of steps, given what each needs, and its place in the source if it may
+    /// stay together with others.
     pub fn new(needs: Vec<Vec<u32>>, places: &[Option<u32>]) -> Graph {
         let mut users: Vec<Vec<u32>> = vec![Vec::new(); needs.len()];
         for (at, own) in needs.iter().enumerate() {
@@ -105,7 +112,6 @@ fn clusters(places: &[Option<u32>], needs: &[Vec<u32>]) -> (Vec<u32>, Vec<Vec<u3
     (cluster, members)
 }
 
-/// Which depth-first order.
 #[derive(Debug, Clone, Copy)]
 struct Way {
     /// Operands from the last to the first.
@@ -114,7 +120,6 @@ struct Way {
     is_single: bool,
 }
 
-/// All of them.
 const WAYS: [Way; 4] = [
     Way { is_reversed: false, is_single: false },
     Way { is_reversed: true, is_single: false },
@@ -122,7 +127,8 @@ const WAYS: [Way; 4] = [
     Way { is_reversed: true, is_single: true },
 ];
 
-/// Four orders that put what each output needs in front of it; the next output is the one that needs fewest further steps.
+/// Four orders that put what each output needs in front of it; the next output is the one that
+/// needs fewest further steps.
 pub fn depth_first(graph: &Graph) -> [Vec<u32>; 4] {
     let begin = Walk::new(graph);
     WAYS.map(|way| begin.clone().order(way))
@@ -132,7 +138,8 @@ pub fn depth_first(graph: &Graph) -> [Vec<u32>; 4] {
 #[derive(Clone)]
 struct Walk<'a> {
     graph: &'a Graph,
-    /// The outputs among which the next one is chosen, each with its number in `needed_by` and `n_needed`.
+    /// The outputs among which the next one is chosen, each with its number in `needed_by` and
+    /// `n_needed`.
     near: Vec<(u32, usize)>,
     /// The outputs behind them, the next one last.
     far: Vec<u32>,
@@ -147,10 +154,19 @@ struct Walk<'a> {
 impl<'a> Walk<'a> {
     fn new(graph: &'a Graph) -> Walk<'a> {
         let n = graph.needs.len();
-        let far: Vec<u32> = (0..n as u32).rev().filter(|at| graph.users[*at as usize].is_empty()).collect();
+        let far: Vec<u32> =
+            (0..n as u32).rev().filter(|at| graph.users[*at as usize].is_empty()).collect();
         let needed_by = vec![[0; CANDIDATES / 64]; n];
         let (is_done, order) = (vec![false; n], Vec::with_capacity(n));
-        let mut walk = Walk { graph, near: Vec::new(), far, needed_by, n_needed: [0; CANDIDATES], is_done, order };
+        let mut walk = Walk {
+            graph,
+            near: Vec::new(),
+            far,
+            needed_by,
+            n_needed: [0; CANDIDATES],
+            is_done,
+            order,
+        };
         (0..CANDIDATES).for_each(|number| walk.come_near(number));
         walk
     }
@@ -173,8 +189,11 @@ impl<'a> Walk<'a> {
 
     fn order(mut self, way: Way) -> Vec<u32> {
         while !self.near.is_empty() {
-            // An output that came with its table needs no step more, and is as near as one that needs a step of its own.
-            let next = (0..self.near.len()).min_by_key(|&k| self.n_needed[self.near[k].1].max(1)).expect("there is one");
+            // An output that came with its table needs no step more, and is as near as one that
+            // needs a step of its own.
+            let next = (0..self.near.len())
+                .min_by_key(|&k| self.n_needed[self.near[k].1].max(1))
+                .expect("there is one");
             let (root, number) = self.near.remove(next);
             let n_before = self.order.len();
             visit(self.graph, root, way, &mut self.is_done, &mut self.order);
@@ -193,7 +212,13 @@ impl<'a> Walk<'a> {
     }
 }
 
-fn visit(graph: &Graph, root: u32, Way { is_reversed, is_single }: Way, is_done: &mut [bool], order: &mut Vec<u32>) {
+fn visit(
+    graph: &Graph,
+    root: u32,
+    Way { is_reversed, is_single }: Way,
+    is_done: &mut [bool],
+    order: &mut Vec<u32>,
+) {
     let mut stack: Vec<(u32, bool)> = vec![(root, false)];
     let mut outside: Vec<u32> = Vec::new();
     while let Some((at, is_ready)) = stack.pop() {
@@ -202,7 +227,8 @@ fn visit(graph: &Graph, root: u32, Way { is_reversed, is_single }: Way, is_done:
         }
         // Members of the cluster of a step, and what they need from outside.
         let own = [at];
-        let members = if is_single { &own[..] } else { &graph.members[graph.cluster[at as usize] as usize] };
+        let members =
+            if is_single { &own[..] } else { &graph.members[graph.cluster[at as usize] as usize] };
         if is_ready {
             for &member in members {
                 if !std::mem::replace(&mut is_done[member as usize], true) {
@@ -212,9 +238,15 @@ fn visit(graph: &Graph, root: u32, Way { is_reversed, is_single }: Way, is_done:
             continue;
         }
         stack.push((at, true));
-        let is_member = |it: u32| if is_single { it == at } else { graph.cluster[it as usize] == graph.cluster[at as usize] };
+        let is_member = |number: u32| {
+            if is_single {
+                number == at
+            } else {
+                graph.cluster[number as usize] == graph.cluster[at as usize]
+            }
+        };
         outside.clear();
-        for from in members.iter().flat_map(|it| &graph.needs[*it as usize]) {
+        for from in members.iter().flat_map(|member| &graph.needs[*member as usize]) {
             if !is_done[*from as usize] && !is_member(*from) && !outside.contains(from) {
                 outside.push(*from);
             }
@@ -234,22 +266,30 @@ mod tests {
     fn counted_anew(graph: &Graph, way: Way) -> Vec<u32> {
         let n = graph.needs.len();
         let (mut is_done, mut order) = (vec![false; n], Vec::new());
-        let mut left: Vec<u32> = (0..n as u32).filter(|at| graph.users[*at as usize].is_empty()).collect();
+        let mut left: Vec<u32> =
+            (0..n as u32).filter(|at| graph.users[*at as usize].is_empty()).collect();
         while !left.is_empty() {
             let needed = |root: u32| {
                 let (mut met, mut stack) = (BTreeSet::from([root]), vec![root]);
                 while let Some(at) = stack.pop() {
-                    stack.extend(graph.needs[at as usize].iter().filter(|it| !is_done[**it as usize] && met.insert(**it)));
+                    stack.extend(
+                        graph.needs[at as usize]
+                            .iter()
+                            .filter(|need| !is_done[**need as usize] && met.insert(**need)),
+                    );
                 }
                 met.len()
             };
-            let next = (0..left.len().min(CANDIDATES)).min_by_key(|&k| needed(left[k])).expect("there is one");
+            let next = (0..left.len().min(CANDIDATES))
+                .min_by_key(|&k| needed(left[k]))
+                .expect("there is one");
             visit(graph, left.remove(next), way, &mut is_done, &mut order);
         }
         order
     }
 
-    /// Also where more outputs are left than are compared, and where some come with the tables of others.
+    /// Also where more outputs are left than are compared, and where some come with
+    /// the tables of others.
     #[test]
     fn the_next_output_is_one_that_needs_fewest_steps() {
         for seed in 0..2 {
@@ -257,15 +297,21 @@ mod tests {
             let n = 1600u32;
             let needs: Vec<Vec<u32>> = (0..n)
                 .map(|at| {
-                    let near = BTreeSet::from([(); 2].map(|()| rng.u32(at.saturating_sub(400)..=at)));
+                    let near =
+                        BTreeSet::from([(); 2].map(|()| rng.u32(at.saturating_sub(400)..=at)));
                     near.into_iter().filter(|it| *it < at).collect()
                 })
                 .collect();
-            let places: Vec<Option<u32>> = (0..n).map(|at| (at % 7 > 0).then_some(at / 5)).collect();
+            let places: Vec<Option<u32>> =
+                (0..n).map(|at| (at % 7 > 0).then_some(at / 5)).collect();
             let graph = Graph::new(needs, &places);
-            let n_outputs = graph.users.iter().filter(|it| it.is_empty()).count();
+            let n_outputs = graph.users.iter().filter(|user| user.is_empty()).count();
             assert!(n_outputs > CANDIDATES, "seed {seed}: {n_outputs} outputs are all compared");
-            assert_eq!(depth_first(&graph), WAYS.map(|way| counted_anew(&graph, way)), "seed {seed}");
+            assert_eq!(
+                depth_first(&graph),
+                WAYS.map(|way| counted_anew(&graph, way)),
+                "seed {seed}"
+            );
         }
     }
 }

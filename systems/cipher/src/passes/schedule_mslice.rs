@@ -10,10 +10,10 @@
 //! ```
 //!
 //! Of the equations that are ready, the first in the order of the text goes next that reads
-//! nothing of the last `look_behind` equations and whose unit is still free in this cycle. If there is none, the window
-//! shrinks; in a narrow text, where the critical path takes longer than the work on all units, the most urgent step
-//! goes instead. When clearly more values are live than there are registers or than in the text, steps that free one go
-//! first.
+//! nothing of the last `look_behind` equations and whose unit is still free in this cycle. If there
+//! is none, the window shrinks; in a narrow text, where the critical path takes longer than the
+//! work on all units, the most urgent step goes instead. When clearly more values are live than
+//! there are registers or than in the text, steps that free one go first.
 //!
 //! Needs:   executable order; everything that should be mixed is inlined.
 //! Keeps:   the set of statements and all dependences.
@@ -39,7 +39,13 @@ pub fn schedule_mslice(node: &mut Node, look_behind: usize, target: &Target) {
     each_level(node, |node, stmts, live_out| level(node, stmts, live_out, look_behind, target));
 }
 
-fn level(node: &Node, stmts: Vec<Stmt>, live_out: &BTreeSet<VarId>, look_behind: usize, target: &Target) -> Vec<Stmt> {
+fn level(
+    node: &Node,
+    stmts: Vec<Stmt>,
+    live_out: &BTreeSet<VarId>,
+    look_behind: usize,
+    target: &Target,
+) -> Vec<Stmt> {
     let order = order(node, &stmts, live_out, look_behind, target);
     apply(stmts, &order)
 }
@@ -66,12 +72,21 @@ struct Ready {
     fresh: VecDeque<(u32, u32)>,
 }
 
-fn order(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, look_behind: usize, target: &Target) -> Vec<u32> {
+fn order(
+    node: &Node,
+    stmts: &[Stmt],
+    live_out: &BTreeSet<VarId>,
+    look_behind: usize,
+    target: &Target,
+) -> Vec<u32> {
     let deps = deps(node, stmts);
-    let classes: Vec<usize> =
-        stmts.iter().map(|s| if let Stmt::Eq(eq) = s { class(&eq.op) as usize } else { Class::Move as usize }).collect();
+    let classes: Vec<usize> = stmts
+        .iter()
+        .map(|s| if let Stmt::Eq(eq) = s { class(&eq.op) as usize } else { Class::Move as usize })
+        .collect();
     let mut missing: Vec<u32> = deps.needs.iter().map(|n| n.len() as u32).collect();
-    let mut ready = Ready { ripe: vec![BinaryHeap::new(); Class::ALL.len()], fresh: VecDeque::new() };
+    let mut ready =
+        Ready { ripe: vec![BinaryHeap::new(); Class::ALL.len()], fresh: VecDeque::new() };
     let mut waiting: BTreeSet<u32> = BTreeSet::new();
     for at in 0..stmts.len() {
         if missing[at] == 0 {
@@ -80,7 +95,8 @@ fn order(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, look_behind: u
         }
     }
     let mut live = Live { node, left: reads(node, stmts, live_out), n: 0 };
-    let live_max = live.most(stmts).max(target.n_registers as i64) + target.n_registers as i64 / SLACK;
+    let live_max =
+        live.most(stmts).max(target.n_registers as i64) + target.n_registers as i64 / SLACK;
     let mut cycle = Cycle { used: UnitSet(0), n: 0, width: target.machine.issue_width };
     let mut urgency = Urgency::of(&deps.users, &classes, target);
     let mut placed = vec![false; stmts.len()];
@@ -168,8 +184,8 @@ impl Cycle {
     }
 }
 
-/// The weight of a cycle of waiting against a cycle of the path to the end. With 1 or 3 the programs of the tables stay
-/// within a percent.
+/// The weight of a cycle of waiting against a cycle of the path to the end. With 1 or 3 the
+/// programs of the tables stay within a percent.
 const WAIT_WEIGHT: i64 = 2;
 
 /// How many ready steps are compared.
@@ -190,7 +206,8 @@ struct Urgency {
 impl Urgency {
     fn of(users: &[Vec<u32>], classes: &[usize], target: &Target) -> Urgency {
         let operation = |class: &usize| target.machine.operation(target.kind, Class::ALL[*class]);
-        let latency: Vec<u32> = classes.iter().map(|class| operation(class).latency_cycles).collect();
+        let latency: Vec<u32> =
+            classes.iter().map(|class| operation(class).latency_cycles).collect();
         let work: u64 = classes.iter().map(|class| u64::from(operation(class).micro_ops)).sum();
         let mut height = vec![0; users.len()];
         for at in (0..users.len()).rev() {
@@ -199,7 +216,13 @@ impl Urgency {
         }
         let path = u64::from(height.iter().copied().max().unwrap_or(0));
         let n_units = u64::from(target.machine.operation(target.kind, Class::Logic).units.count());
-        Urgency { available: vec![0; height.len()], height, latency, cycle: 0, is_narrow: work < path * n_units }
+        Urgency {
+            available: vec![0; height.len()],
+            height,
+            latency,
+            cycle: 0,
+            is_narrow: work < path * n_units,
+        }
     }
 
     fn of_step(&self, at: u32) -> i64 {
@@ -226,8 +249,8 @@ struct Live<'a> {
     n: i64,
 }
 
-/// The schedule may keep as many values live as the text does, or as there are registers, and this share of the
-/// registers more: a few spills cost less than waiting, many cost more.
+/// The schedule may keep as many values live as the text does, or as there are registers, and this
+/// share of the registers more: a few spills cost less than waiting, many cost more.
 const SLACK: i64 = 4;
 
 /// How many waiting steps are looked at when registers are short.
@@ -235,13 +258,19 @@ const RELIEF_MAX: usize = 32;
 
 impl Live<'_> {
     fn is_value(&self, var: VarId) -> bool {
-        self.node.vars[var.idx()].len == 1 && !self.node.params.contains(&var) && !self.node.results.contains(&var)
+        self.node.vars[var.idx()].len == 1
+            && !self.node.params.contains(&var)
+            && !self.node.results.contains(&var)
     }
 
     /// Change in the number of live values if `stmt` goes next.
     fn change(&self, stmt: &Stmt) -> i64 {
         let Stmt::Eq(eq) = stmt else { return 0 };
-        let mut vars: Vec<VarId> = eq.args.iter().filter_map(|a| if let Operand::Ref(p) = a { Some(p.var) } else { None }).collect();
+        let mut vars: Vec<VarId> = eq
+            .args
+            .iter()
+            .filter_map(|a| if let Operand::Ref(p) = a { Some(p.var) } else { None })
+            .collect();
         vars.sort_unstable();
         let mut change = i64::from(self.is_value(eq.dst.var) && self.left[eq.dst.var.idx()] > 0);
         let mut at = 0;
@@ -266,7 +295,8 @@ impl Live<'_> {
 
     /// The first waiting step that frees a register; if there is none, the first in the text.
     fn relief(&self, stmts: &[Stmt], waiting: &BTreeSet<u32>) -> u32 {
-        let best = waiting.iter().take(RELIEF_MAX).find(|at| self.change(&stmts[**at as usize]) < 0);
+        let best =
+            waiting.iter().take(RELIEF_MAX).find(|at| self.change(&stmts[**at as usize]) < 0);
         *best.or_else(|| waiting.first()).expect("without cycles some step is ready")
     }
 

@@ -29,7 +29,9 @@ pub fn tables(node: &mut Node, cache: &mut Cache) -> Option<Rc<Found>> {
     }
     let key = (table.entries.clone(), table.n_inputs, table.n_outputs, table.lsb_first);
     let order = if table.lsb_first { BitOrder::LsbFirst } else { BitOrder::MsbFirst };
-    let found = cache.entry(key).or_insert_with(|| Rc::new(circuit_for(&table.entries, table.n_inputs, table.n_outputs, order)));
+    let found = cache.entry(key).or_insert_with(|| {
+        Rc::new(circuit_for(&table.entries, table.n_inputs, table.n_outputs, order))
+    });
     let found = found.clone();
     let stmts = gates(node, &found.circuit, inputs);
     node.body = Body::Stmts(stmts);

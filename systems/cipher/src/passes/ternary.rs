@@ -73,10 +73,14 @@ fn fuse(node: &Node, stmts: &mut [Stmt], n_reads: &[u32], cones: &mut [Option<Co
 
 fn cone_of(op: &Op, args: &[Operand], n_reads: &[u32], cones: &[Option<Cone>]) -> Option<Cone> {
     let inner = |operand: &Operand| match operand {
-        Operand::Ref(Ref { var, .. }) => cones[var.idx()].clone().filter(|c| n_reads[var.idx()] == 1 || c.n_ops == 0),
+        Operand::Ref(Ref { var, .. }) => {
+            cones[var.idx()].clone().filter(|c| n_reads[var.idx()] == 1 || c.n_ops == 0)
+        }
         Operand::Const(_) => None,
     };
-    if !matches!(op, Op::Not | Op::And | Op::Or | Op::Xor | Op::AndNot) || args.iter().any(|a| matches!(a, Operand::Const(_))) {
+    if !matches!(op, Op::Not | Op::And | Op::Or | Op::Xor | Op::AndNot)
+        || args.iter().any(|a| matches!(a, Operand::Const(_)))
+    {
         return None;
     }
     let leaf = |operand: &Operand| Cone { leaves: vec![operand.clone()], table: LEAF[0], n_ops: 0 };
@@ -85,7 +89,9 @@ fn cone_of(op: &Op, args: &[Operand], n_reads: &[u32], cones: &[Option<Cone>]) -
     // The deepest of the two choices for each argument that stays within three leaves.
     let mut best: Option<Cone> = None;
     for choice in 0..1u32 << args.len() {
-        let parts: Vec<&Cone> = (0..args.len()).map(|i| if choice >> i & 1 == 1 { &grown[i] } else { &plain[i] }).collect();
+        let parts: Vec<&Cone> = (0..args.len())
+            .map(|i| if choice >> i & 1 == 1 { &grown[i] } else { &plain[i] })
+            .collect();
         if let Some(cone) = combine(op, &parts)
             && best.as_ref().is_none_or(|b| cone.n_ops > b.n_ops)
         {
@@ -108,10 +114,14 @@ fn combine(op: &Op, parts: &[&Cone]) -> Option<Cone> {
         return None;
     }
     let over = |part: &Cone| {
-        let place = |leaf: &Operand| leaves.iter().position(|l| l == leaf).expect("collected above");
+        let place =
+            |leaf: &Operand| leaves.iter().position(|l| l == leaf).expect("collected above");
         let places: Vec<usize> = part.leaves.iter().map(place).collect();
         (0..8u8).fold(0u8, |table, row| {
-            let index = places.iter().enumerate().fold(0u8, |index, (i, at)| index | (row >> (2 - at) & 1) << (2 - i));
+            let index = places
+                .iter()
+                .enumerate()
+                .fold(0u8, |index, (i, at)| index | (row >> (2 - at) & 1) << (2 - i));
             // Leaves that the part does not have do not change it.
             table | (part.table >> index & 1) << row
         })

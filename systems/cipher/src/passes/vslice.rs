@@ -19,9 +19,7 @@ use crate::syntax::Loc;
 /// An operation that has no vertical form.
 #[derive(Debug, Clone)]
 pub struct Refused {
-    /// The operation.
     pub op: Op,
-    /// Where it stands.
     pub loc: Loc,
 }
 
@@ -43,7 +41,6 @@ pub fn vslice(program: &mut Program) -> Result<u32, Refused> {
 
 struct Laner<'a> {
     node: &'a mut Node,
-    /// Word sizes before.
     sizes: Vec<u32>,
     lane: u32,
     out: Vec<Stmt>,
@@ -82,7 +79,11 @@ impl Laner<'_> {
         }
         if let Op::Pack(low) = eq.op {
             let high = self.temp(Op::Shl(low), smallvec![eq.args[0].clone()], loc);
-            self.out.push(Stmt::Eq(Eq { op: Op::Or, args: smallvec![high, eq.args[1].clone()], ..eq }));
+            self.out.push(Stmt::Eq(Eq {
+                op: Op::Or,
+                args: smallvec![high, eq.args[1].clone()],
+                ..eq
+            }));
             return Ok(());
         }
         if m == lane {
@@ -92,7 +93,9 @@ impl Laner<'_> {
         let mask = Operand::Const(Ty { m, dir: Dir::V }.mask());
         let arg = eq.args[0].clone();
         let (op, args) = match &eq.op {
-            Op::Copy | Op::And | Op::Or | Op::Xor | Op::AndNot | Op::Shr(_) => (eq.op.clone(), eq.args.clone()),
+            Op::Copy | Op::And | Op::Or | Op::Xor | Op::AndNot | Op::Shr(_) => {
+                (eq.op.clone(), eq.args.clone())
+            }
             Op::Not => (Op::Xor, smallvec![arg, mask]),
             Op::Shl(_) | Op::Add | Op::Sub | Op::Mul | Op::Ternary(_) => {
                 (Op::And, smallvec![self.temp(eq.op.clone(), eq.args.clone(), loc), mask])
@@ -107,7 +110,9 @@ impl Laner<'_> {
                 let wide = self.temp(Op::Sar(lane - m + n), smallvec![top], loc);
                 (Op::And, smallvec![wide, mask])
             }
-            Op::Bitmask(n) => (Op::And, smallvec![self.temp(Op::Bitmask(*n), smallvec![arg], loc), mask]),
+            Op::Bitmask(n) => {
+                (Op::And, smallvec![self.temp(Op::Bitmask(*n), smallvec![arg], loc), mask])
+            }
             Op::Shuffle(pattern) => {
                 // The word sits in the low bits of the lane, so positions move by the difference.
                 let above = (lane - m) as u8;

@@ -1,5 +1,5 @@
-//! Door: asks llvm-mca, in tests, what each instruction takes, and compares: the mnemonics of our assembly, and those of C compilers
-//! in emitted programs.
+//! Door: asks llvm-mca, in tests, what each instruction takes, and compares: the mnemonics of our
+//! assembly, and those of C compilers in emitted programs.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -13,7 +13,6 @@ use serde_json::Value;
 
 use super::*;
 
-/// On general registers.
 const GENERAL: &str = "and rax, rbx; or rax, rbx; xor rax, rbx; not rax; add rax, rbx; sub rax, rbx; lea rax, [rbx + rcx]; imul rax, rbx;
     shl rax, 3; shr rax, 3; sar rax, 3; rol rax, 3; rol ax, 3; movzx eax, bl; movsx eax, bl; movsx eax, bx; mov rax, rbx; xor eax, eax;
     mov rax, qword ptr [rdi]; mov qword ptr [rdi], rax; movzx eax, byte ptr [rdi]; xor rax, qword ptr [rdi]; add qword ptr [rdi], 8;
@@ -53,16 +52,23 @@ fn lines(texts: &str) -> Vec<&str> {
 }
 
 fn said(program: &str, options: &[&str], text: &str) -> String {
-    let ran = tool::run(Command::new(program).args(options), text.as_bytes(), Duration::from_secs(60)).and_then(tool::Ran::ok);
+    let ran =
+        tool::run(Command::new(program).args(options), text.as_bytes(), Duration::from_secs(60))
+            .and_then(tool::Ran::ok);
     ran.unwrap_or_else(|error| panic!("{error}")).text()
 }
 
 /// The instructions of a text, through llvm-mc.
 fn decoded(texts: &[&str]) -> Vec<Instruction> {
     let text = format!(".intel_syntax noprefix\n{}\n", texts.join("\n"));
-    let said = said("llvm-mc-19", &["--triple=x86_64", "--mcpu=sapphirerapids", "--show-encoding"], &text);
-    let encodings = said.lines().filter_map(|line| line.split("encoding: [").nth(1)?.split(']').next());
-    let byte = |text: &str| u8::from_str_radix(text.trim().trim_start_matches("0x"), 16).expect("an encoding is hexadecimal");
+    let said =
+        said("llvm-mc-19", &["--triple=x86_64", "--mcpu=sapphirerapids", "--show-encoding"], &text);
+    let encodings =
+        said.lines().filter_map(|line| line.split("encoding: [").nth(1)?.split(']').next());
+    let byte = |text: &str| {
+        u8::from_str_radix(text.trim().trim_start_matches("0x"), 16)
+            .expect("an encoding is hexadecimal")
+    };
     let decode = |text: &str| {
         let bytes: Vec<u8> = text.split(',').map(byte).collect();
         Decoder::with_ip(64, &bytes, 0, DecoderOptions::NONE).decode()
@@ -72,49 +78,78 @@ fn decoded(texts: &[&str]) -> Vec<Instruction> {
     all
 }
 
-/// Cycles that each of these takes where many run and none waits, and the units that compute it, by llvm-mca.
+/// Cycles that each of these takes where many run and none waits, and the units that
+/// compute it, by llvm-mca.
 fn theirs(cpu: &str, texts: &[&str]) -> Vec<(f64, BTreeSet<String>)> {
-    let regions: String = texts.iter().map(|it| format!("# LLVM-MCA-BEGIN\n{it}\n# LLVM-MCA-END\n")).collect();
+    let regions: String =
+        texts.iter().map(|text| format!("# LLVM-MCA-BEGIN\n{text}\n# LLVM-MCA-END\n")).collect();
     let options = ["--mtriple=x86_64", "--mcpu", cpu, "--iterations=100", "--json"];
-    let answer: Value = serde_json::from_str(&said("llvm-mca-19", &options, &format!(".intel_syntax noprefix\n{regions}")))
-        .expect("llvm-mca answers in JSON");
-    let names: Vec<&str> = answer["TargetInfo"]["Resources"].as_array().expect("a list").iter().filter_map(Value::as_str).collect();
+    let answer: Value = serde_json::from_str(&said(
+        "llvm-mca-19",
+        &options,
+        &format!(".intel_syntax noprefix\n{regions}"),
+    ))
+    .expect("llvm-mca answers in JSON");
+    let names: Vec<&str> = answer["TargetInfo"]["Resources"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(Value::as_str)
+        .collect();
     let of = |region: &Value| {
-        let cycles = region["InstructionInfoView"]["InstructionList"][0]["RThroughput"].as_f64().expect("a number");
-        let pressure = region["ResourcePressureView"]["ResourcePressureInfo"].as_array().expect("a list");
-        let used = pressure.iter().filter(|it| it["ResourceUsage"].as_f64().is_some_and(|it| it > 0.0));
-        (cycles, used.filter_map(|it| unit(names[it["ResourceIndex"].as_u64()? as usize])).collect())
+        let cycles = region["InstructionInfoView"]["InstructionList"][0]["RThroughput"]
+            .as_f64()
+            .expect("a number");
+        let pressure =
+            region["ResourcePressureView"]["ResourcePressureInfo"].as_array().expect("a list");
+        let used = pressure
+            .iter()
+            .filter(|value| value["ResourceUsage"].as_f64().is_some_and(|number| number > 0.0));
+        (
+            cycles,
+            used.filter_map(|used| unit(names[used["ResourceIndex"].as_u64()? as usize])).collect(),
+        )
     };
-    let all: Vec<(f64, BTreeSet<String>)> = answer["CodeRegions"].as_array().expect("a list").iter().map(of).collect();
+    let all: Vec<(f64, BTreeSet<String>)> =
+        answer["CodeRegions"].as_array().expect("a list").iter().map(of).collect();
     assert_eq!(all.len(), texts.len(), "one region for each");
     all
 }
 
 /// A unit that computes, as machine files name it.
 fn unit(theirs: &str) -> Option<String> {
-    let is_number = |it: &&str| it.parse::<u32>().is_ok();
+    let is_number = |text: &&str| text.parse::<u32>().is_ok();
     let after = |prefix: &str| theirs.strip_prefix(prefix).filter(is_number);
-    let port = after("SKLPort").or(after("SKXPort")).filter(|it| ["0", "1", "5", "6"].contains(it)).map(|it| format!("p{it}"));
-    port.or(after("Zn4ALU").map(|it| format!("alu{it}"))).or(after("Zn4FP").map(|it| format!("fp{it}")))
+    let port = after("SKLPort")
+        .or(after("SKXPort"))
+        .filter(|after| ["0", "1", "5", "6"].contains(after))
+        .map(|after| format!("p{after}"));
+    port.or(after("Zn4ALU").map(|after| format!("alu{after}")))
+        .or(after("Zn4FP").map(|after| format!("fp{after}")))
 }
 
-/// The same here.
 fn ours(machine: &Machine, it: &Instruction) -> (f64, BTreeSet<String>) {
     let n = 1000;
-    let cycles = bound(machine, &[(*it, n)]).unwrap_or_else(|why| panic!("{why}")).cycles / n as f64;
+    let cycles =
+        bound(machine, &[(*it, n)]).unwrap_or_else(|why| panic!("{why}")).cycles / n as f64;
     let work = work(machine, it, &mut InstructionInfoFactory::new()).expect("it is known");
-    let units = work.units.iter().flat_map(|it| it.0.iter()).map(|it| machine.units[it].clone());
-    let is_computing =
-        |it: &String| ["alu", "fp"].iter().any(|with| it.starts_with(with)) || ["p0", "p1", "p5", "p6"].contains(&it.as_str());
+    let units =
+        work.units.iter().flat_map(|unit| unit.0.iter()).map(|idx| machine.units[idx].clone());
+    let is_computing = |text: &String| {
+        ["alu", "fp"].iter().any(|with| text.starts_with(with))
+            || ["p0", "p1", "p5", "p6"].contains(&text.as_str())
+    };
     (cycles, units.filter(is_computing).collect())
 }
 
-/// Where the two differ, a line each: `<` where ours is lower, so that the bound is looser than it could be, `>` where it is higher and
-/// `!` where llvm-mca takes a unit that is not among ours, so that one of the two is wrong.
+/// Where the two differ, a line each: `<` where ours is lower, so that the bound is looser than it
+/// could be, `>` where it is higher and `!` where llvm-mca takes a unit that is not among ours, so
+/// that one of the two is wrong.
 fn differences(machine: &str, cpu: &str, texts: &str) -> String {
     let (machine, texts) = (Machine::bundled(machine).expect("it is bundled"), lines(texts));
     let mut out = String::new();
-    for ((text, instruction), theirs) in texts.iter().zip(decoded(&texts)).zip(theirs(cpu, &texts)) {
+    for ((text, instruction), theirs) in texts.iter().zip(decoded(&texts)).zip(theirs(cpu, &texts))
+    {
         let ours = ours(&machine, &instruction);
         let sign = match ours.0 - theirs.0 {
             it if it > 0.01 => '>',
@@ -159,7 +194,8 @@ fn zen_4_general() {
     );
 }
 
-// Measured on Zen 4, by pairs in turn: shuffles share one pipe with shifts and one with products, as llvm-mca has it of `vpshufb` alone.
+// Measured on Zen 4, by pairs in turn: shuffles share one pipe with shifts and one with products,
+// as llvm-mca has it of `vpshufb` alone.
 #[test]
 fn zen_4_vectors() {
     check(
@@ -201,7 +237,8 @@ fn zen_4_vectors() {
     );
 }
 
-// Measured on Zen 4: one shift, load, `vpermq` or `valignq` of 512 bits a cycle, a store in two; `vprold` has the pipes of products.
+// Measured on Zen 4: one shift, load, `vpermq` or `valignq` of 512 bits a cycle, a store in two;
+// `vprold` has the pipes of products.
 #[test]
 fn zen_4_wide_vectors() {
     check(
@@ -236,7 +273,8 @@ fn zen_4_wide_vectors() {
     );
 }
 
-// Four micro-operations enter in a cycle: Intel's manual. Of products the second micro-operation, for the upper half, is left out.
+// Four micro-operations enter in a cycle: Intel's manual. Of products the second micro-operation,
+// for the upper half, is left out.
 #[test]
 fn skylake_general() {
     check(
@@ -297,7 +335,8 @@ fn skylake_vectors() {
     );
 }
 
-// Port 1 takes no vector operation while there are some of 512 bits: Intel's manual. llvm-mca lets sums and ternary logic use it.
+// Port 1 takes no vector operation while there are some of 512 bits: Intel's manual. llvm-mca lets
+// sums and ternary logic use it.
 #[test]
 fn skylake_wide_vectors() {
     check(

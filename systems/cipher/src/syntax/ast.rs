@@ -20,7 +20,6 @@ pub struct Program {
 /// A name and where it stands.
 #[derive(Debug, Clone)]
 pub struct Ident {
-    /// The name.
     pub name: Rc<str>,
     /// Its place in the source.
     pub loc: Loc,
@@ -46,13 +45,11 @@ pub enum Attr {
 /// A node, a table or a permutation, or an array of them.
 #[derive(Debug)]
 pub struct Def {
-    /// Its name.
     pub name: Ident,
     /// What stands before the keyword.
     pub attrs: Vec<Attr>,
     /// Inputs in order, one declaration a name.
     pub params: Vec<Decl>,
-    /// Outputs in order.
     pub returns: Vec<Decl>,
     /// The body or bodies.
     pub body: DefBody,
@@ -63,7 +60,6 @@ pub struct Def {
 /// What a definition consists of; one entry unless it is an array.
 #[derive(Debug)]
 pub enum DefBody {
-    /// Equations.
     Nodes(Vec<Body>),
     /// 1-based input positions of each output.
     Perms(Vec<IntList>),
@@ -74,9 +70,7 @@ pub enum DefBody {
 /// `{1, 2, 3}` of a table or perm.
 #[derive(Debug)]
 pub struct IntList {
-    /// The integers.
     pub ints: Vec<BigUint>,
-    /// The braces.
     pub loc: Loc,
 }
 
@@ -91,12 +85,9 @@ pub struct Body {
     pub loc: Loc,
 }
 
-/// One declared name.
 #[derive(Debug, Clone)]
 pub struct Decl {
-    /// The name.
     pub name: Ident,
-    /// Its type.
     pub ty: Type,
     /// Declared `const`: the same value in all slices.
     pub is_const: bool,
@@ -105,7 +96,6 @@ pub struct Decl {
 /// A type as written; sizes are already numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Type {
-    /// A compile-time number.
     Nat,
     /// Words, possibly in arrays.
     Words {
@@ -127,7 +117,6 @@ pub enum Dir {
     V,
     /// Bitsliced: every bit in a register of its own.
     B,
-    /// Generalised m-slicing.
     Slice(u32),
     /// A direction variable; `D` where nothing is written.
     Var(Rc<str>),
@@ -151,51 +140,38 @@ pub enum Eqn {
     Forall(Forall),
 }
 
-/// One equation.
 #[derive(Debug)]
 pub struct Assign {
-    /// What is defined.
     pub pat: Vec<Access>,
     /// `:=` and `op=`: later uses see the new value.
     pub imperative: bool,
     /// The value; `x op= e` is already `x op (e)`.
     pub expr: Expr,
-    /// The whole equation.
     pub loc: Loc,
 }
 
 /// A loop over static numbers, bounds included, downwards when `first > last`.
 #[derive(Debug)]
 pub struct Forall {
-    /// The loop index.
     pub index: Ident,
-    /// First value.
     pub first: AExpr,
-    /// Last value.
     pub last: AExpr,
     /// `_unroll` is `Some(true)`, `_no_unroll` is `Some(false)`.
     pub unroll: Option<bool>,
-    /// The equations.
     pub eqs: Vec<Eqn>,
-    /// The whole loop.
     pub loc: Loc,
 }
 
-/// `x[i][a..b][1,2]`.
 #[derive(Debug, Clone)]
 pub struct Access {
-    /// The variable.
     pub name: Ident,
-    /// Indices, outermost first.
     pub indices: Vec<Index>,
-    /// The whole access.
     pub loc: Loc,
 }
 
 /// One pair of brackets.
 #[derive(Debug, Clone)]
 pub enum Index {
-    /// One element.
     At(AExpr),
     /// From one to the other, both included, in this order.
     Range(AExpr, AExpr),
@@ -203,10 +179,8 @@ pub enum Index {
     List(Vec<AExpr>),
 }
 
-/// Static arithmetic.
 #[derive(Debug, Clone)]
 pub struct AExpr {
-    /// Its form.
     pub kind: AExprKind,
     /// Its place in the source.
     pub loc: Loc,
@@ -215,59 +189,41 @@ pub struct AExpr {
 /// The forms of static arithmetic.
 #[derive(Debug, Clone)]
 pub enum AExprKind {
-    /// A number.
     Int(i64),
     /// A loop index or nat parameter.
     Name(Rc<str>),
-    /// An operation.
     Bin(ArithOp, Box<AExpr>, Box<AExpr>),
 }
 
 /// `+ - * / %`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ArithOp {
-    /// `+`
     Add,
-    /// `-`
     Sub,
-    /// `*`
     Mul,
-    /// `/`
     Div,
-    /// `%`
     Mod,
 }
 
-/// `& | ^`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BitOp {
-    /// `&`
     And,
-    /// `|`
     Or,
-    /// `^`
     Xor,
 }
 
 /// `<< >> >>! <<< >>>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ShiftOp {
-    /// `<<`
     Left,
-    /// `>>`
     Right,
-    /// `>>!`
     RightArith,
-    /// `<<<`
     RotLeft,
-    /// `>>>`
     RotRight,
 }
 
-/// An expression.
 #[derive(Debug, Clone)]
 pub struct Expr {
-    /// Its form.
     pub kind: ExprKind,
     /// Its place in the source.
     pub loc: Loc,
@@ -278,30 +234,22 @@ pub struct Expr {
 pub enum ExprKind {
     /// An integer that takes its type from the other operand.
     Int(BigUint),
-    /// `0x2c:b8`.
     TypedInt(BigUint, Type),
     /// A variable, a part of one, or a static name used as a number.
     Access(Access),
-    /// `(a, b)`.
     Tuple(Vec<Expr>),
     /// `Shuffle(x, [..])` and `x{..}`.
     Shuffle(Access, Vec<(i64, Loc)>),
-    /// `Bitmask(e, n)`.
     Bitmask(Box<Expr>, AExpr),
     /// `Pack(high, low) : type`.
     Pack(Box<Expr>, Box<Expr>, Option<Type>),
-    /// `f(..)` and `f<i>(..)`.
     Call {
-        /// The definition's name.
         name: Ident,
         /// Which element of an array of nodes.
         index: Option<AExpr>,
-        /// The arguments.
         args: Vec<Expr>,
     },
-    /// `~e`, `!e`.
     Not(Box<Expr>),
-    /// `& | ^`.
     Bit(BitOp, Box<Expr>, Box<Expr>),
     /// `+ - * / %` on words.
     Arith(ArithOp, Box<Expr>, Box<Expr>),
@@ -330,7 +278,9 @@ impl std::fmt::Display for Type {
                 };
                 match (m, dims.split_last()) {
                     (Size::Fixed(1), Some((n, outer))) => write!(f, "b{dir}{n}{}", brackets(outer)),
-                    (Size::Var(v), Some((n, outer))) if &**v == "m" => write!(f, "v{dir}{n}{}", brackets(outer)),
+                    (Size::Var(v), Some((n, outer))) if &**v == "m" => {
+                        write!(f, "v{dir}{n}{}", brackets(outer))
+                    }
                     _ => write!(f, "u{dir}{m}{}", brackets(dims)),
                 }
             }

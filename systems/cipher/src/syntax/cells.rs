@@ -10,8 +10,10 @@
 //! forall i in [0,47] { t = sub(s[i]); s[i+1] = mix(t) }      --->    t := sub(s[i])
 //! ```
 //!
-//! Needs:   an equation in a loop that writes one cell, reads the same array, and writes some cell again in a later iteration. Bounds and
-//!          indices are known from the text. Of a whole variable, the only equation that writes it, and no reads before it in its loop.
+//! Needs:   an equation in a loop that writes one cell, reads the same array, and writes some cell
+//! again in a later iteration. Bounds and
+//!          indices are known from the text. Of a whole variable, the only equation that writes it,
+//and no reads before it in its loop.
 //! Keeps:   an equation that reads the cell it writes: that cell is defined twice, an error.
 //! Costs:   one visit of each iteration.
 //! Source:  programs for the original compiler are written like this.
@@ -27,7 +29,8 @@ const STEPS_MAX: u64 = 1 << 16;
 
 /// Marks all equations of arrays that are rewritten in loops.
 pub fn rewritten_cells(eqs: &mut [Eqn]) {
-    let mut look = Look { numbers: HashMap::new(), n_steps: 0, cells: HashMap::new(), found: HashSet::new() };
+    let mut look =
+        Look { numbers: HashMap::new(), n_steps: 0, cells: HashMap::new(), found: HashSet::new() };
     look.eqns(eqs, false);
     rewritten_whole(eqs, eqs, &mut look.found);
     if !look.found.is_empty() {
@@ -41,13 +44,15 @@ fn rewritten_whole(eqs: &[Eqn], all: &[Eqn], found: &mut HashSet<Rc<str>>) {
         let Eqn::Forall(forall) = eqn else { continue };
         rewritten_whole(&forall.eqs, all, found);
         // A loop of one iteration overwrites nothing.
-        if matches!((&forall.first.kind, &forall.last.kind), (AExprKind::Int(first), AExprKind::Int(last)) if first == last) {
+        if matches!((&forall.first.kind, &forall.last.kind), (AExprKind::Int(first), AExprKind::Int(last)) if first == last)
+        {
             continue;
         }
         for (at, eqn) in forall.eqs.iter().enumerate() {
             let Eqn::Assign(assign) = eqn else { continue };
-            let targets = assign.pat.iter().filter(|it| it.indices.is_empty() && !assign.imperative);
-            for name in targets.map(|it| &it.name.name) {
+            let targets =
+                assign.pat.iter().filter(|it| it.indices.is_empty() && !assign.imperative);
+            for name in targets.map(|target| &target.name.name) {
                 if !reads(&forall.eqs[..=at], name) && n_writes(all, name) == 1 {
                     found.insert(name.clone());
                 }
@@ -78,7 +83,9 @@ fn n_writes(eqs: &[Eqn], name: &str) -> usize {
 fn mark(eqs: &mut [Eqn], names: &HashSet<Rc<str>>) {
     for eqn in eqs {
         match eqn {
-            Eqn::Assign(assign) => assign.imperative |= assign.pat.iter().any(|it| names.contains(&it.name.name)),
+            Eqn::Assign(assign) => {
+                assign.imperative |= assign.pat.iter().any(|it| names.contains(&it.name.name))
+            }
             Eqn::Forall(forall) => mark(&mut forall.eqs, names),
         }
     }
@@ -91,7 +98,8 @@ struct Look {
     /// The values of the enclosing loop indices.
     numbers: HashMap<Rc<str>, i64>,
     n_steps: u64,
-    /// The cells that each equation, by its address, has written so far; `None` if it does not qualify.
+    /// The cells that each equation, by its address, has written so far; `None` if
+    /// it does not qualify.
     cells: HashMap<usize, Option<HashSet<Cell>>>,
     found: HashSet<Rc<str>>,
 }
@@ -103,7 +111,11 @@ impl Look {
                 Eqn::Assign(assign) if in_loop && !assign.imperative => self.assign(assign),
                 Eqn::Assign(_) => {}
                 Eqn::Forall(forall) => {
-                    let (Some(first), Some(last)) = (self.number(&forall.first), self.number(&forall.last)) else { continue };
+                    let (Some(first), Some(last)) =
+                        (self.number(&forall.first), self.number(&forall.last))
+                    else {
+                        continue;
+                    };
                     let outer = self.numbers.get(&forall.index.name).copied();
                     let step = if last >= first { 1 } else { -1 };
                     for k in 0..=i64::try_from(first.abs_diff(last)).unwrap_or(i64::MAX - 1) {
@@ -134,7 +146,7 @@ impl Look {
         if target.indices.is_empty() || reads.is_empty() {
             return;
         }
-        let reads: Option<Vec<Cell>> = reads.into_iter().map(|it| self.cell(it)).collect();
+        let reads: Option<Vec<Cell>> = reads.into_iter().map(|read| self.cell(read)).collect();
         let place = std::ptr::from_ref(assign) as usize;
         let (Some(written), Some(reads)) = (self.cell(target), reads) else {
             self.cells.insert(place, None);
@@ -175,8 +187,12 @@ fn accesses<'a>(expr: &'a Expr, seen: &mut impl FnMut(&'a Access)) {
     match &expr.kind {
         ExprKind::Int(_) | ExprKind::TypedInt(..) => {}
         ExprKind::Access(access) | ExprKind::Shuffle(access, _) => seen(access),
-        ExprKind::Tuple(all) | ExprKind::Call { args: all, .. } => all.iter().for_each(|it| accesses(it, seen)),
-        ExprKind::Bitmask(inner, _) | ExprKind::Not(inner) | ExprKind::Shift(_, inner, _) => accesses(inner, seen),
+        ExprKind::Tuple(all) | ExprKind::Call { args: all, .. } => {
+            all.iter().for_each(|it| accesses(it, seen))
+        }
+        ExprKind::Bitmask(inner, _) | ExprKind::Not(inner) | ExprKind::Shift(_, inner, _) => {
+            accesses(inner, seen)
+        }
         ExprKind::Pack(a, b, _) | ExprKind::Bit(_, a, b) | ExprKind::Arith(_, a, b) => {
             accesses(a, seen);
             accesses(b, seen);

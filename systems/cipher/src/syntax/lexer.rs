@@ -10,7 +10,6 @@ use super::source::{Loc, Sources};
 #[derive(Debug, Clone, PartialEq)]
 pub enum Token {
     Word(Rc<str>),
-    /// `'D`
     Quoted(Rc<str>),
     Int(BigUint),
     Str(String),
@@ -23,11 +22,16 @@ const DIGITS_MAX: usize = 400;
 
 /// Longest first, so that the first match wins.
 const PUNCT: [&str; 28] = [
-    ">>>", "<<<", ">>!", "<<", ">>", "..", "(", ")", "[", "]", "{", "}", "=", ",", ":", ";", "|", "&", "~", "!", "^", "+", "*", "-", "/",
-    "%", "<", ">",
+    ">>>", "<<<", ">>!", "<<", ">>", "..", "(", ")", "[", "]", "{", "}", "=", ",", ":", ";", "|",
+    "&", "~", "!", "^", "+", "*", "-", "/", "%", "<", ">",
 ];
 
-pub fn lex(file: u32, text: &str, sources: &Sources, errors: &mut Vec<Diagnostic>) -> Vec<(Token, Loc)> {
+pub fn lex(
+    file: u32,
+    text: &str,
+    sources: &Sources,
+    errors: &mut Vec<Diagnostic>,
+) -> Vec<(Token, Loc)> {
     let bytes = text.as_bytes();
     let mut tokens = Vec::new();
     let mut at = 0;
@@ -53,12 +57,20 @@ pub fn lex(file: u32, text: &str, sources: &Sources, errors: &mut Vec<Diagnostic
             at += len;
             match int {
                 _ if len > DIGITS_MAX => {
-                    errors.push(sources.error(loc(at), format!("a number has at most {DIGITS_MAX} digits"), "too long"));
+                    errors.push(sources.error(
+                        loc(at),
+                        format!("a number has at most {DIGITS_MAX} digits"),
+                        "too long",
+                    ));
                     tokens.push((Token::Int(BigUint::ZERO), loc(at)));
                 }
                 Some(int) => tokens.push((Token::Int(int), loc(at))),
                 None => {
-                    errors.push(sources.error(loc(at), "a hexadecimal number needs at least one digit after `0x`", "no digits"));
+                    errors.push(sources.error(
+                        loc(at),
+                        "a hexadecimal number needs at least one digit after `0x`",
+                        "no digits",
+                    ));
                     tokens.push((Token::Int(BigUint::ZERO), loc(at)));
                 }
             }
@@ -70,7 +82,11 @@ pub fn lex(file: u32, text: &str, sources: &Sources, errors: &mut Vec<Diagnostic
                 }
                 None => {
                     at = text[at..].find('\n').map_or(bytes.len(), |n| at + n);
-                    errors.push(sources.error(loc(at), "this string has no end", "a closing `\"` is missing on this line"));
+                    errors.push(sources.error(
+                        loc(at),
+                        "this string has no end",
+                        "a closing `\"` is missing on this line",
+                    ));
                 }
             }
         } else if let Some(punct) = PUNCT.iter().find(|p| text[at..].starts_with(**p)) {
@@ -79,7 +95,11 @@ pub fn lex(file: u32, text: &str, sources: &Sources, errors: &mut Vec<Diagnostic
         } else {
             let c = text[at..].chars().next().expect("at is inside the text and on a character");
             at += c.len_utf8();
-            errors.push(sources.error(loc(at), format!("`{}` means nothing in Usuba", c.escape_debug()), "remove it"));
+            errors.push(sources.error(
+                loc(at),
+                format!("`{}` means nothing in Usuba", c.escape_debug()),
+                "remove it",
+            ));
         }
     }
     let end = bytes.len() as u32;

@@ -9,13 +9,16 @@ use super::source::Loc;
 const WARNINGS_MAX: usize = 20;
 
 impl Parser<'_> {
-    /// Extends `left`, which begins at `start`, by operators that bind at least as tightly as `min`.
+    /// Extends `left`, which begins at `start`, by operators that bind at least as tightly as
+    /// `min`.
     pub(super) fn climb(&mut self, mut left: Expr, start: Loc, min: u8) -> Parsed<Expr> {
         let mut height = self.height;
         let mut is_bare = false;
         loop {
             let level = if let Token::Punct(op) = self.peek() { level(op) } else { None };
-            let (Token::Punct(op), Some(level)) = (self.peek().clone(), level.filter(|level| *level >= min)) else {
+            let (Token::Punct(op), Some(level)) =
+                (self.peek().clone(), level.filter(|level| *level >= min))
+            else {
                 self.height = height;
                 return Ok(left);
             };

@@ -1,4 +1,5 @@
-//! Tokens to the syntax tree by recursive descent; goes on after an error at the next equation or definition.
+//! Tokens to the syntax tree by recursive descent; goes on after an error at the next equation or
+//! definition.
 
 use std::rc::Rc;
 
@@ -6,7 +7,8 @@ use num_bigint::BigUint;
 use report::Diagnostic;
 
 use super::ast::{
-    AExpr, AExprKind, Access, ArithOp, Assign, Attr, Body, Decl, Def, DefBody, Eqn, Expr, ExprKind, Forall, Ident, Index, IntList,
+    AExpr, AExprKind, Access, ArithOp, Assign, Attr, Body, Decl, Def, DefBody, Eqn, Expr, ExprKind,
+    Forall, Ident, Index, IntList,
 };
 use super::cells::rewritten_cells;
 use super::lexer::Token;
@@ -45,13 +47,10 @@ const KEYWORDS: [&str; 22] = [
 
 /// An item at the top level of a file.
 pub enum Item {
-    /// A definition.
     Def(Rc<Def>),
-    /// `include "name"`.
     Include {
         /// The file, as written.
         name: String,
-        /// The whole line.
         loc: Loc,
     },
 }
@@ -60,7 +59,8 @@ pub enum Item {
 pub(super) struct Failed;
 pub(super) type Parsed<T> = Result<T, Failed>;
 
-/// The items of a file; adds errors to `errors`, remarks on text that is easy to misread to `warnings`.
+/// The items of a file; adds errors to `errors`, remarks on text that is easy to misread to
+/// `warnings`.
 pub fn parse_items(
     tokens: Vec<(Token, Loc)>,
     sources: &Sources,
@@ -168,7 +168,11 @@ impl Parser<'_> {
 
     pub(super) fn nested<T>(&mut self, inner: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
         if self.depth >= DEPTH_MAX {
-            return self.fail_at(self.loc(), format!("nested more than {DEPTH_MAX} deep"), "split the equation with a variable");
+            return self.fail_at(
+                self.loc(),
+                format!("nested more than {DEPTH_MAX} deep"),
+                "split the equation with a variable",
+            );
         }
         self.depth += 1;
         let result = inner(self);
@@ -211,7 +215,9 @@ impl Parser<'_> {
     fn item(&mut self) -> Parsed<Item> {
         let start = self.loc();
         if self.eat_word("include") {
-            let Token::Str(name) = self.peek().clone() else { return self.fail("the file's name in double quotes") };
+            let Token::Str(name) = self.peek().clone() else {
+                return self.fail("the file's name in double quotes");
+            };
             self.next();
             return Ok(Item::Include { name, loc: self.since(start) });
         }
@@ -295,7 +301,11 @@ impl Parser<'_> {
         }
     }
 
-    fn bodies<T>(&mut self, is_array: bool, one: impl Fn(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+    fn bodies<T>(
+        &mut self,
+        is_array: bool,
+        one: impl Fn(&mut Self) -> Parsed<T>,
+    ) -> Parsed<Vec<T>> {
         if !is_array {
             return Ok(vec![one(self)?]);
         }
@@ -355,12 +365,17 @@ impl Parser<'_> {
             return Err(Failed);
         }
         if eqs.is_empty() {
-            return self.fail_at(self.since(start), "a node needs at least one equation".into(), "nothing between `let` and `tel`");
+            return self.fail_at(
+                self.since(start),
+                "a node needs at least one equation".into(),
+                "nothing between `let` and `tel`",
+            );
         }
         Ok(Body { vars, eqs, loc: self.since(start) })
     }
 
-    /// Equations up to `end`, which is not consumed. After a bad equation parsing goes on at the next `;`.
+    /// Equations up to `end`, which is not consumed. After a bad equation parsing goes on
+    /// at the next `;`.
     fn eqs(&mut self, end: &str) -> Parsed<Vec<Eqn>> {
         let mut eqs = Vec::new();
         loop {
@@ -396,7 +411,11 @@ impl Parser<'_> {
     }
 
     fn at_end_of_eqs(&self, end: &str) -> bool {
-        *self.peek() == Token::End || self.is_word(end) || self.is_punct(end) || self.is_word("tel") || self.is_word("node")
+        *self.peek() == Token::End
+            || self.is_word(end)
+            || self.is_punct(end)
+            || self.is_word("tel")
+            || self.is_word("node")
     }
 
     fn starts_loop(&self) -> bool {
@@ -437,7 +456,9 @@ impl Parser<'_> {
         };
         let op_loc = self.loc();
         let op = match self.peek() {
-            Token::Punct(p) if matches!(*p, "&" | "|" | "^" | "+" | "*" | "-" | "/" | "%") => Some(*p),
+            Token::Punct(p) if matches!(*p, "&" | "|" | "^" | "+" | "*" | "-" | "/" | "%") => {
+                Some(*p)
+            }
             _ => None,
         };
         if op.is_some() {
@@ -450,22 +471,39 @@ impl Parser<'_> {
             let read = match pat.as_slice() {
                 [one] => Expr { kind: ExprKind::Access(one.clone()), loc: one.loc },
                 many => {
-                    let all = many.iter().map(|a| Expr { kind: ExprKind::Access(a.clone()), loc: a.loc }).collect();
+                    let all = many
+                        .iter()
+                        .map(|a| Expr { kind: ExprKind::Access(a.clone()), loc: a.loc })
+                        .collect();
                     Expr { kind: ExprKind::Tuple(all), loc: op_loc }
                 }
             };
             expr = binary(op, read, expr);
         }
-        Ok(Eqn::Assign(Assign { pat, imperative: colon || op.is_some(), expr, loc: self.since(start) }))
+        Ok(Eqn::Assign(Assign {
+            pat,
+            imperative: colon || op.is_some(),
+            expr,
+            loc: self.since(start),
+        }))
     }
 
     /// Refuses `if` before a name or a parenthesis, a conditional in other languages.
     fn no_conditional(&mut self) -> Parsed<()> {
-        if !self.is_word("if") || !matches!(self.peek_after(1), Token::Word(_) | Token::Punct("(" | "~" | "!")) {
+        if !self.is_word("if")
+            || !matches!(self.peek_after(1), Token::Word(_) | Token::Punct("(" | "~" | "!"))
+        {
             return Ok(());
         }
-        let mut error = self.sources.error(self.loc(), "Usuba has no conditionals", "time must not depend on data");
-        error.help = Some("compute both values and choose by a mask `m` of ones or zeros: (m & a) | (~m & b)".into());
+        let mut error = self.sources.error(
+            self.loc(),
+            "Usuba has no conditionals",
+            "time must not depend on data",
+        );
+        error.help = Some(
+            "compute both values and choose by a mask `m` of ones or zeros: (m & a) | (~m & b)"
+                .into(),
+        );
         self.errors.push(error);
         Err(Failed)
     }
@@ -499,7 +537,11 @@ impl Parser<'_> {
             return Err(Failed);
         }
         if eqs.is_empty() {
-            return self.fail_at(head, "a loop needs at least one equation".into(), "nothing between `{` and `}`");
+            return self.fail_at(
+                head,
+                "a loop needs at least one equation".into(),
+                "nothing between `{` and `}`",
+            );
         }
         Ok(Forall { index, first, last, unroll, eqs, loc: head })
     }
@@ -571,7 +613,11 @@ impl Parser<'_> {
             };
         }
         if loc.end.saturating_sub(loc.start) > 4096 {
-            return self.fail_at(loc, "this index expression is too long".into(), "more than 4096 characters");
+            return self.fail_at(
+                loc,
+                "this index expression is too long".into(),
+                "more than 4096 characters",
+            );
         }
         Ok(AExpr { kind: AExprKind::Bin(op, Box::new(left), Box::new(right)), loc })
     }
@@ -618,7 +664,11 @@ impl Parser<'_> {
             Token::Int(int) => {
                 self.next();
                 self.height = 1;
-                let kind = if self.eat_punct(":") { ExprKind::TypedInt(int, self.ty()?) } else { ExprKind::Int(int) };
+                let kind = if self.eat_punct(":") {
+                    ExprKind::TypedInt(int, self.ty()?)
+                } else {
+                    ExprKind::Int(int)
+                };
                 Ok(Expr { kind, loc: self.since(start) })
             }
             Token::Punct("(") => {
@@ -730,8 +780,8 @@ impl Parser<'_> {
     }
 }
 
-/// One step of static arithmetic: `/` truncates, `%` of a negative number is made positive by
-/// adding the modulus.
+/// One step of static arithmetic: `/` truncates, `%` of a negative number is made positive
+/// by adding the modulus.
 pub fn static_op(op: ArithOp, a: i64, b: i64) -> Result<i64, &'static str> {
     let overflow = "a static number needs more than 63 bits";
     match op {

@@ -19,7 +19,6 @@ const INCLUDE_DEPTH_MAX: usize = 64;
 pub struct Loc {
     /// Which file, an index into [`Sources`].
     pub file: u32,
-    /// First byte.
     pub start: u32,
     /// One past the last byte.
     pub end: u32,
@@ -52,8 +51,17 @@ impl Sources {
     }
 
     /// A message about one place.
-    pub fn error(&self, loc: Loc, message: impl Into<String>, label: impl Into<String>) -> Diagnostic {
-        Diagnostic { message: message.into(), spans: vec![(self.span(loc), label.into())], help: None }
+    pub fn error(
+        &self,
+        loc: Loc,
+        message: impl Into<String>,
+        label: impl Into<String>,
+    ) -> Diagnostic {
+        Diagnostic {
+            message: message.into(),
+            spans: vec![(self.span(loc), label.into())],
+            help: None,
+        }
     }
 
     /// File name and 1-based line of a place, for `#line`.
@@ -81,7 +89,11 @@ pub fn load(path: &Path, include_dirs: &[PathBuf]) -> Result<Program, Vec<Diagno
 }
 
 /// Parses a text that is already in memory; messages call it `name`.
-pub fn load_text(name: &str, text: &str, include_dirs: &[PathBuf]) -> Result<Program, Vec<Diagnostic>> {
+pub fn load_text(
+    name: &str,
+    text: &str,
+    include_dirs: &[PathBuf],
+) -> Result<Program, Vec<Diagnostic>> {
     let mut loader = Loader { include_dirs, ..Loader::default() };
     loader.file(Path::new(name), text.to_string());
     loader.finish()
@@ -129,7 +141,8 @@ impl Loader<'_> {
         self.open.push(key.clone());
         let text = self.sources.files[file as usize].clone();
         let tokens = lex(file, &text.text, &self.sources, &mut self.errors);
-        for item in parse_items(tokens, &self.sources, &mut self.errors, &mut self.program.warnings) {
+        for item in parse_items(tokens, &self.sources, &mut self.errors, &mut self.program.warnings)
+        {
             match item {
                 Item::Def(def) => self.program.defs.push(def),
                 Item::Include { name, loc } => self.include(path, &name, loc),
@@ -141,10 +154,20 @@ impl Loader<'_> {
 
     fn include(&mut self, from: &Path, name: &str, loc: Loc) {
         let own_dir = from.parent().unwrap_or(Path::new("")).to_path_buf();
-        let found = std::iter::once(&own_dir).chain(self.include_dirs).map(|dir| dir.join(name)).find(|p| p.exists());
+        let found = std::iter::once(&own_dir)
+            .chain(self.include_dirs)
+            .map(|dir| dir.join(name))
+            .find(|p| p.exists());
         let Some(path) = found else {
-            let mut error = self.sources.error(loc, format!("cannot find the included file `{name}`"), "included here");
-            error.help = Some("it is looked for beside the including file, then in the folders given with -I".into());
+            let mut error = self.sources.error(
+                loc,
+                format!("cannot find the included file `{name}`"),
+                "included here",
+            );
+            error.help = Some(
+                "it is looked for beside the including file, then in the folders given with -I"
+                    .into(),
+            );
             self.errors.push(error);
             return;
         };
@@ -160,7 +183,11 @@ impl Loader<'_> {
             return; // a second inclusion adds nothing
         }
         if self.open.len() >= INCLUDE_DEPTH_MAX {
-            self.errors.push(self.sources.error(loc, format!("more than {INCLUDE_DEPTH_MAX} files included in one another"), "here"));
+            self.errors.push(self.sources.error(
+                loc,
+                format!("more than {INCLUDE_DEPTH_MAX} files included in one another"),
+                "here",
+            ));
             return;
         }
         match read(&path) {
@@ -174,7 +201,11 @@ impl Loader<'_> {
             let file = self.sources.files.first().expect("a program without errors has a file");
             let end = file.text.trim_end().len() as u32;
             let message = format!("`{}` defines no node", file.name);
-            let mut error = self.sources.error(Loc { file: 0, start: end, end }, message, "the program ends here");
+            let mut error = self.sources.error(
+                Loc { file: 0, start: end, end },
+                message,
+                "the program ends here",
+            );
             error.help = Some("a program is a list of node, table and perm definitions; the last node is the entry".into());
             self.errors.push(error);
         }

@@ -14,7 +14,9 @@ impl Parser<'_> {
         if self.eat_word("nat") {
             return Ok(Type::Nat);
         }
-        let Token::Word(word) = self.peek().clone() else { return self.fail("a type such as `u32x4`, `b64` or `v4`") };
+        let Token::Word(word) = self.peek().clone() else {
+            return self.fail("a type such as `u32x4`, `b64` or `v4`");
+        };
         self.next();
         let (head, rest) = word.split_at(1);
         if !matches!(head, "u" | "b" | "v") {
@@ -41,7 +43,11 @@ impl Parser<'_> {
             && head == "u"
         {
             self.next();
-            let count = if digits.is_empty() { self.small_int()?.0.to_string() } else { digits.to_string() };
+            let count = if digits.is_empty() {
+                self.small_int()?.0.to_string()
+            } else {
+                digits.to_string()
+            };
             rest = format!("{rest}x{count}");
         }
         let Some((m, vector)) = base_type(head, &rest) else { return self.bad_type(start) };
@@ -49,32 +55,60 @@ impl Parser<'_> {
         if let Size::Fixed(bits) = m
             && !(1..=64).contains(&bits)
         {
-            return self.fail_at(base_loc, format!("a word has 1 to 64 bits, not {bits}"), "write an array for more");
+            return self.fail_at(
+                base_loc,
+                format!("a word has 1 to 64 bits, not {bits}"),
+                "write an array for more",
+            );
         }
         let mut dims = Vec::new();
         while self.eat_punct("[") {
             let size = self.aexpr()?;
             match size.kind {
                 AExprKind::Int(n) if (1..=u32::MAX.into()).contains(&n) => dims.push(n as u32),
-                AExprKind::Int(n) => return self.fail_at(size.loc, format!("an array cannot have {n} elements"), "at least 1"),
-                _ => return self.fail_at(size.loc, "the size of an array must be a number".into(), "no names here"),
+                AExprKind::Int(n) => {
+                    return self.fail_at(
+                        size.loc,
+                        format!("an array cannot have {n} elements"),
+                        "at least 1",
+                    );
+                }
+                _ => {
+                    return self.fail_at(
+                        size.loc,
+                        "the size of an array must be a number".into(),
+                        "no names here",
+                    );
+                }
             }
             self.expect("]")?;
         }
         dims.extend(vector);
         let n_atoms = dims.iter().try_fold(1u64, |n, d| n.checked_mul(u64::from(*d)));
         if n_atoms.is_none_or(|n| n > ATOMS_MAX) {
-            return self.fail_at(self.since(start), format!("a variable has at most {ATOMS_MAX} words"), "too large");
+            return self.fail_at(
+                self.since(start),
+                format!("a variable has at most {ATOMS_MAX} words"),
+                "too large",
+            );
         }
         if dims.contains(&0) {
-            return self.fail_at(base_loc, "a vector needs at least one element".into(), "0 elements");
+            return self.fail_at(
+                base_loc,
+                "a vector needs at least one element".into(),
+                "0 elements",
+            );
         }
         Ok(Type::Words { dir, m, dims })
     }
 
     fn bad_type<T>(&mut self, start: Loc) -> Parsed<T> {
         let loc = self.since(start);
-        self.fail_at(loc, "this is not a type".into(), "types look like `u32`, `u16x4`, `u<H>16x8`, `b64`, `v4`, `u32x4[26]`, `nat`")
+        self.fail_at(
+            loc,
+            "this is not a type".into(),
+            "types look like `u32`, `u16x4`, `u<H>16x8`, `b64`, `v4`, `u32x4[26]`, `nat`",
+        )
     }
 
     fn dir(&mut self) -> Parsed<Dir> {
@@ -84,8 +118,14 @@ impl Parser<'_> {
             Token::Word(w) if &*w == "V" => Ok(Dir::V),
             Token::Word(w) if &*w == "B" => Ok(Dir::B),
             Token::Quoted(name) => Ok(Dir::Var(name)),
-            Token::Int(int) if u32::try_from(&int).is_ok_and(|n| n > 0) => Ok(Dir::Slice(u32::try_from(&int).unwrap_or(1))),
-            _ => self.fail_at(loc, "a direction is H, V, B, a number or a variable such as 'D".into(), "here"),
+            Token::Int(int) if u32::try_from(&int).is_ok_and(|n| n > 0) => {
+                Ok(Dir::Slice(u32::try_from(&int).unwrap_or(1)))
+            }
+            _ => self.fail_at(
+                loc,
+                "a direction is H, V, B, a number or a variable such as 'D".into(),
+                "here",
+            ),
         }
     }
 }
@@ -98,7 +138,9 @@ fn base_type(head: &str, rest: &str) -> Option<(Size, Option<u32>)> {
         return Some((m, Some(n)));
     }
     let (m, n) = match rest.rfind('x') {
-        Some(at) if !rest[at + 1..].is_empty() && rest[at + 1..].bytes().all(|b| b.is_ascii_digit()) => {
+        Some(at)
+            if !rest[at + 1..].is_empty() && rest[at + 1..].bytes().all(|b| b.is_ascii_digit()) =>
+        {
             (&rest[..at], Some(plain_int(&rest[at + 1..])?))
         }
         _ => (rest, None),

@@ -14,7 +14,9 @@ pub fn check(problem: &Problem, direction: Direction, moves: &Moves) {
     for part in &moves.parts {
         let n_places = problem.shape.register_bits();
         let memory = |labels: Vec<(Label, u32)>| memory_bit(&is_in_layout, part, &labels);
-        let slices = |labels: &[(Label, u32)], place: u32| slice_bit(problem, part, labels, place, &slice_of);
+        let slices = |labels: &[(Label, u32)], place: u32| {
+            slice_bit(problem, part, labels, place, &slice_of)
+        };
         let number = |labels: Vec<(Label, u32)>, place: u32, direction: Direction| match direction {
             Direction::Load => memory(labels).unwrap_or(u32::MAX),
             Direction::Store => slices(&labels, place),
@@ -24,7 +26,9 @@ pub fn check(problem: &Problem, direction: Direction, moves: &Moves) {
                 let outside = slots.iter().enumerate().map(|(k, l)| (*l, (r >> k & 1) as u32));
                 outside.chain(places.iter().enumerate().map(|(k, l)| (*l, p >> k & 1))).collect()
             };
-            (0..part.n_registers()).map(|r| (0..n_places).map(|p| number(labels(r, p), p, direction)).collect()).collect()
+            (0..part.n_registers())
+                .map(|r| (0..n_places).map(|p| number(labels(r, p), p, direction)).collect())
+                .collect()
         };
         let (before, after) = match direction {
             Direction::Load => (Direction::Load, Direction::Store),
@@ -35,7 +39,10 @@ pub fn check(problem: &Problem, direction: Direction, moves: &Moves) {
         let wanted = all(&part.end, part.slots.iter().map(|s| s.1).collect(), after);
         for (got, want) in registers.iter().flatten().zip(wanted.iter().flatten()) {
             // Places without a bit of the layout may hold anything; their bits go nowhere.
-            assert!(*want == u32::MAX || got == want, "the steps move every bit where the layout says: bit {got} is where {want} belongs");
+            assert!(
+                *want == u32::MAX || got == want,
+                "the steps move every bit where the layout says: bit {got} is where {want} belongs"
+            );
             n_seen += usize::from(*want != u32::MAX);
         }
     }
@@ -45,10 +52,13 @@ pub fn check(problem: &Problem, direction: Direction, moves: &Moves) {
 
 /// The block of each slice.
 fn slices(problem: &Problem, order: &[u32]) -> Vec<u32> {
-    (0..problem.shape.slices()).map(|slice| order.iter().enumerate().fold(0, |b, (k, bit)| b | (slice >> k & 1) << bit)).collect()
+    (0..problem.shape.slices())
+        .map(|slice| order.iter().enumerate().fold(0, |b, (k, bit)| b | (slice >> k & 1) << bit))
+        .collect()
 }
 
-/// The number of a bit by its place in memory: the block, then the place in the string; `None` outside the layout.
+/// The number of a bit by its place in memory: the block, then the place in the string;
+/// `None` outside the layout.
 fn memory_bit(is_in_layout: &[bool], part: &Part, labels: &[(Label, u32)]) -> Option<u32> {
     let (mut block, mut bit) = (0, 8 * part.offset as u32);
     for (label, value) in labels {
@@ -62,8 +72,17 @@ fn memory_bit(is_in_layout: &[bool], part: &Part, labels: &[(Label, u32)]) -> Op
 }
 
 /// The number of the bit that the layout puts at a place of a register.
-fn slice_bit(problem: &Problem, part: &Part, labels: &[(Label, u32)], place: u32, block_of_slice: &[u32]) -> u32 {
-    let steps = labels.iter().filter(|(l, v)| *l < BLOCK && *v == 1).filter_map(|(l, _)| part.register_step[usize::from(*l)]);
+fn slice_bit(
+    problem: &Problem,
+    part: &Part,
+    labels: &[(Label, u32)],
+    place: u32,
+    block_of_slice: &[u32],
+) -> u32 {
+    let steps = labels
+        .iter()
+        .filter(|(l, v)| *l < BLOCK && *v == 1)
+        .filter_map(|(l, _)| part.register_step[usize::from(*l)]);
     let register = part.first_register + steps.sum::<i64>();
     if register >= ABSENT {
         return u32::MAX;
@@ -77,7 +96,9 @@ fn slice_bit(problem: &Problem, part: &Part, labels: &[(Label, u32)], place: u32
     let n = match problem.shape.slicing {
         crate::pipeline::Slicing::Bit => register as usize,
         crate::pipeline::Slicing::Vertical => register as usize * m + (m - 1 - inside as usize),
-        crate::pipeline::Slicing::Horizontal => register as usize * m + (inside / problem.shape.element_bits()) as usize,
+        crate::pipeline::Slicing::Horizontal => {
+            register as usize * m + (inside / problem.shape.element_bits()) as usize
+        }
     };
     block_of_slice[slice as usize] << 16 | (problem.layout.position[n] ^ 7)
 }
@@ -102,10 +123,14 @@ fn run(step: &Step, registers: &mut [Register]) {
 fn within_register(within: &Within, r: &[u32]) -> Register {
     let moved = |from: &dyn Fn(usize) -> usize| (0..r.len()).map(|p| r[from(p)]).collect();
     match within {
-        Within::Bytes(pattern) => moved(&|p| p / 128 * 128 + 8 * usize::from(pattern[p % 128 / 8]) + p % 8),
+        Within::Bytes(pattern) => {
+            moved(&|p| p / 128 * 128 + 8 * usize::from(pattern[p % 128 / 8]) + p % 8)
+        }
         Within::Units(pattern) => moved(&|p| 32 * usize::from(pattern[p / 32]) + p % 32),
         Within::Reverse => moved(&|p| r.len() - 8 - p / 8 * 8 + p % 8),
-        Within::Delta(low, high) => moved(&|p| if p >> low & 1 == p >> high & 1 { p } else { p ^ (1 << low | 1 << high) }),
+        Within::Delta(low, high) => {
+            moved(&|p| if p >> low & 1 == p >> high & 1 { p } else { p ^ (1 << low | 1 << high) })
+        }
         Within::Complement(bit) => moved(&|p| p ^ 1 << bit),
     }
 }
@@ -117,12 +142,16 @@ fn exchange(kind: Exchange, a: &[u32], b: &[u32]) -> (Register, Register) {
     match kind {
         Exchange::Swap(bit) => {
             let is_high = |p: usize| p >> bit & 1 == 1;
-            (both(&|p| if is_high(p) { b[p - (1 << bit)] } else { a[p] }), both(&|p| if is_high(p) { b[p] } else { a[p + (1 << bit)] }))
+            (
+                both(&|p| if is_high(p) { b[p - (1 << bit)] } else { a[p] }),
+                both(&|p| if is_high(p) { b[p] } else { a[p + (1 << bit)] }),
+            )
         }
         Exchange::Interleave(unit) => {
             let half = |upper: usize| {
                 both(&|p| {
-                    let (lane, unit_idx, rest) = (p / 128 * 128, (p % 128) >> unit, p % (1 << unit));
+                    let (lane, unit_idx, rest) =
+                        (p / 128 * 128, (p % 128) >> unit, p % (1 << unit));
                     let source = if unit_idx % 2 == 0 { a } else { b };
                     source[lane + 64 * upper + ((unit_idx / 2) << unit) + rest]
                 })
@@ -131,7 +160,10 @@ fn exchange(kind: Exchange, a: &[u32], b: &[u32]) -> (Register, Register) {
         }
         Exchange::Halves | Exchange::Outer => {
             let half = n / 2;
-            (both(&|p| if p < half { a[p] } else { b[p - half] }), both(&|p| if p < half { a[p + half] } else { b[p] }))
+            (
+                both(&|p| if p < half { a[p] } else { b[p - half] }),
+                both(&|p| if p < half { a[p + half] } else { b[p] }),
+            )
         }
         Exchange::Lanes => {
             let lanes = |odd: usize| {

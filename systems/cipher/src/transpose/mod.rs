@@ -1,8 +1,10 @@
-//! The steps that move the bytes of a whole batch of blocks into slices and back: a plan for one layout, slicing and target.
+//! The steps that move the bytes of a whole batch of blocks into slices and back: a plan for one
+//! layout, slicing and target.
 //!
-//! A bit of the batch has an address in memory (block, byte, bit) and one in the slices (register, place).
-//! Where each bit of the one address is a bit of the other, perhaps complemented, the move is a permutation
-//! of address bits, and the instructions of the target are small permutations of address bits, too:
+//! A bit of the batch has an address in memory (block, byte, bit) and one in the slices (register,
+//! place). Where each bit of the one address is a bit of the other, perhaps complemented, the move
+//! is a permutation of address bits, and the instructions of the target are small permutations of
+//! address bits, too:
 //!
 //! ```text
 //! AES h on AVX2: 8 registers of 256 places, a block of 128 bits
@@ -11,10 +13,12 @@
 //!   steps   three exchanges of a place with a register (12 swaps of bits), one shuffle of bytes
 //! ```
 //!
-//! **Needs** strings made of parts of 2^k bytes that move by such a permutation: all bundled layouts. Others keep the plain loop.
-//! **Keeps** the bits of each block together; the order of blocks in the slices is free, and `Moves::order` has it.
-//! **Costs** about one operation for each register and exchanged place where the target has interleaving, else three.
-//! **Source** transposition by exchanges of address bits: D. Fraser, "Array permutation by index-digit permutation", 1976.
+//! **Needs** strings made of parts of 2^k bytes that move by such a permutation: all bundled
+//! layouts. Others keep the plain loop. **Keeps** the bits of each block together; the order of
+//! blocks in the slices is free, and `Moves::order` has it. **Costs** about one operation for each
+//! register and exchanged place where the target has interleaving, else three. **Source**
+//! transposition by exchanges of address bits: D. Fraser, "Array permutation by index-digit
+//! permutation", 1976.
 
 mod check;
 mod search;
@@ -23,7 +27,8 @@ use crate::emit_c::{Arch, Shape};
 use crate::layout::Layout;
 use crate::pipeline::Slicing;
 
-/// A bit of an address: bit k of the place in a part of a string is k, bit k of the block is `BLOCK + k`.
+/// A bit of an address: bit k of the place in a part of a string is k, bit k of the block is
+/// `BLOCK + k`.
 pub type Label = u8;
 
 /// Labels from here on belong to the number of the block.
@@ -43,7 +48,6 @@ pub struct Moves {
 pub struct Part {
     /// First byte in the string.
     pub offset: usize,
-    /// Its bytes.
     pub n_bytes: usize,
     /// The register of its bit 0.
     pub first_register: i64,
@@ -55,7 +59,6 @@ pub struct Part {
     pub end: Vec<Label>,
     /// The labels of the bits of a register's number within the part, before and after the steps.
     pub slots: Vec<(Label, Label)>,
-    /// The steps.
     pub steps: Vec<Step>,
 }
 
@@ -65,7 +68,8 @@ pub const ABSENT: i64 = 1 << 20;
 /// One step, done to all registers of a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
-    /// Pairs of registers that differ in this bit of their number exchange it for bits of the place.
+    /// Pairs of registers that differ in this bit of their number exchange it for
+    /// bits of the place.
     Exchange(Exchange, usize, Flips),
     /// Each register for itself.
     Within(Within),
@@ -74,9 +78,7 @@ pub enum Step {
 /// Swaps the two registers of each pair before or after a step, which complements a bit at no cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flips {
-    /// The operands.
     pub before: bool,
-    /// The results.
     pub after: bool,
 }
 
@@ -85,7 +87,8 @@ pub struct Flips {
 pub enum Exchange {
     /// This bit of the place, by shifts and masks.
     Swap(u32),
-    /// Units of 2^n bits interleave inside 128 bits: bit n comes from the register's number, the bits above move up.
+    /// Units of 2^n bits interleave inside 128 bits: bit n comes from the register's number, the
+    /// bits above move up.
     Interleave(u32),
     /// The upper 128 bits of 256.
     Halves,
@@ -126,7 +129,6 @@ pub struct Problem<'a> {
     pub layout: &'a Layout,
     /// Bits of a word in the source.
     pub word_bits: u32,
-    /// The registers.
     pub shape: Shape,
 }
 
@@ -148,9 +150,9 @@ impl Problem<'_> {
         match self.shape.slicing {
             Slicing::Bit => (0..top).collect(),
             Slicing::Vertical => (self.shape.word_bits.trailing_zeros()..top).collect(),
-            Slicing::Horizontal => {
-                (0..self.shape.element_bits().trailing_zeros()).chain(self.shape.spread_bits().trailing_zeros()..top).collect()
-            }
+            Slicing::Horizontal => (0..self.shape.element_bits().trailing_zeros())
+                .chain(self.shape.spread_bits().trailing_zeros()..top)
+                .collect(),
         }
     }
 
@@ -164,16 +166,19 @@ impl Problem<'_> {
         }
     }
 
-    /// For each bit of the string, from the least significant of each byte: register and place in slice 0.
+    /// For each bit of the string, from the least significant of each byte: register and
+    /// place in slice 0.
     fn homes(&self) -> Vec<Option<(i64, i64)>> {
         let mut homes = vec![None; 8 * self.layout.n_bytes];
         for (n, at) in self.layout.position.iter().enumerate() {
-            homes[(*at ^ 7) as usize] = Some(self.home(n / self.word_bits as usize, n as u32 % self.word_bits));
+            homes[(*at ^ 7) as usize] =
+                Some(self.home(n / self.word_bits as usize, n as u32 % self.word_bits));
         }
         homes
     }
 
-    /// The steps; `order` is that of another field or direction of the same blocks. `None` if there are no such steps.
+    /// The steps; `order` is that of another field or direction of the same blocks. `None` if there
+    /// are no such steps.
     pub fn moves(&self, direction: Direction, order: Option<&[u32]>) -> Option<Moves> {
         if self.shape.slicing != Slicing::Bit && self.word_bits != self.shape.word_bits {
             return None;
@@ -184,9 +189,20 @@ impl Problem<'_> {
         let mut offset = 0;
         while offset < self.layout.n_bytes {
             let n_bytes = 1usize << (self.layout.n_bytes - offset).ilog2();
-            let part = self.part(direction, offset, n_bytes, &homes[8 * offset..8 * (offset + n_bytes)], order.as_deref())?;
+            let part = self.part(
+                direction,
+                offset,
+                n_bytes,
+                &homes[8 * offset..8 * (offset + n_bytes)],
+                order.as_deref(),
+            )?;
             if order.is_none() {
-                order = Some(self.block_places().iter().map(|p| u32::from(part.end[*p as usize] - BLOCK)).collect());
+                order = Some(
+                    self.block_places()
+                        .iter()
+                        .map(|p| u32::from(part.end[*p as usize] - BLOCK))
+                        .collect(),
+                );
             }
             parts.push(part);
             offset += n_bytes;
@@ -217,18 +233,24 @@ impl Problem<'_> {
             }
         }
         let n_within = axes.iter().filter(|a| matches!(a, Axis::Within { .. })).count();
-        if n_within + blocks.len() != n_places as usize || blocks.iter().any(|p| slices[*p as usize].is_some()) {
+        if n_within + blocks.len() != n_places as usize
+            || blocks.iter().any(|p| slices[*p as usize].is_some())
+        {
             return None;
         }
         for (place, block) in blocks.iter().zip(order.unwrap_or_default()) {
             slices[*place as usize] = Some(BLOCK + *block as Label);
         }
-        // Memory: the string's bits, above them blocks. Registers of a part that is all of the string, or that is
-        // copied together first, are read as they lie; else they are put together from any blocks.
+        // Memory: the string's bits, above them blocks. Registers of a part that is all of the
+        // string, or that is copied together first, are read as they lie; else they are put
+        // together from any blocks.
         let lies_in_row = n_bytes == self.layout.n_bytes || n_bytes < 8;
         let mut memory: Vec<Option<Label>> = (0..n_inside as Label).map(Some).collect();
-        let like_slices = |place: u32| slices[place as usize].filter(|l| *l >= BLOCK && !lies_in_row);
-        let mut free = (0..blocks.len() as Label).map(|b| BLOCK + b).filter(|l| !(n_inside..n_places).any(|p| like_slices(p) == Some(*l)));
+        let like_slices =
+            |place: u32| slices[place as usize].filter(|l| *l >= BLOCK && !lies_in_row);
+        let mut free = (0..blocks.len() as Label)
+            .map(|b| BLOCK + b)
+            .filter(|l| !(n_inside..n_places).any(|p| like_slices(p) == Some(*l)));
         for place in n_inside..n_places {
             let label = like_slices(place).or_else(|| free.next());
             memory.push(label.filter(|_| lies_in_row || direction == Direction::Load));
@@ -236,12 +258,17 @@ impl Problem<'_> {
         let all = |places: &[Option<Label>]| places.iter().copied().collect::<Option<Vec<Label>>>();
         let (start, goal) = match direction {
             Direction::Load => (all(&memory)?, slices),
-            Direction::Store => (all(&slices).expect("a store follows the order of a load"), memory),
+            Direction::Store => {
+                (all(&slices).expect("a store follows the order of a load"), memory)
+            }
         };
         let labels = (0..axes.len() as Label).chain((0..blocks.len() as Label).map(|b| BLOCK + b));
         let slots: Vec<Label> = labels.filter(|l| !start.contains(l)).collect();
         let found = search::search(self.shape.arch, &start, &goal, complements, &slots)?;
-        let register_step = axes.iter().map(|a| if let Axis::Register(step) = a { Some(*step) } else { None }).collect();
+        let register_step = axes
+            .iter()
+            .map(|a| if let Axis::Register(step) = a { Some(*step) } else { None })
+            .collect();
         Some(Part {
             offset,
             n_bytes,
@@ -255,7 +282,8 @@ impl Problem<'_> {
     }
 }
 
-/// Where each bit of the place in a part goes; `None` if the part is not a permutation of address bits.
+/// Where each bit of the place in a part goes; `None` if the part is not a
+/// permutation of address bits.
 fn axes(homes: &[Option<(i64, i64)>]) -> Option<Vec<Axis>> {
     let (register, place) = homes[0]?;
     let mut axes = Vec::new();
@@ -277,7 +305,9 @@ fn axes(homes: &[Option<(i64, i64)>]) -> Option<Vec<Axis>> {
                     at.0 += step;
                     is_absent |= homes[1 << k].is_none();
                 }
-                Axis::Within { place, complement } => at.1 += if *complement { -1 } else { 1 } << place,
+                Axis::Within { place, complement } => {
+                    at.1 += if *complement { -1 } else { 1 } << place
+                }
             }
         }
         if is_absent { home.is_none() } else { *home == Some(at) }
@@ -301,9 +331,18 @@ fn is_general(arch: Arch) -> bool {
 mod tests {
     use super::*;
 
-    fn problem<'a>(layout: &'a Layout, word_bits: u32, slicing: Slicing, arch: Arch) -> Problem<'a> {
+    fn problem<'a>(
+        layout: &'a Layout,
+        word_bits: u32,
+        slicing: Slicing,
+        arch: Arch,
+    ) -> Problem<'a> {
         let lane = if slicing == Slicing::Bit { 1 } else { word_bits };
-        Problem { layout, word_bits, shape: Shape { arch, slicing, word_bits: lane, interleave: 1 } }
+        Problem {
+            layout,
+            word_bits,
+            shape: Shape { arch, slicing, word_bits: lane, interleave: 1 },
+        }
     }
 
     fn steps(layout: &str, word_bits: u32, slicing: Slicing, arch: Arch) -> Option<Vec<String>> {
@@ -320,14 +359,23 @@ mod tests {
     #[test]
     fn steps_are_those_of_the_best_networks_by_hand() {
         let aes = "col:4 row:4 bit:8 -> bit | row col";
-        assert_eq!(steps(aes, 16, Slicing::Horizontal, Arch::Avx2).unwrap(), ["Swap(0)", "Swap(1)", "Swap(2)", "Bytes"]);
+        assert_eq!(
+            steps(aes, 16, Slicing::Horizontal, Arch::Avx2).unwrap(),
+            ["Swap(0)", "Swap(1)", "Swap(2)", "Bytes"]
+        );
         let chacha = "word:16 byte:4 bit:8 -> word | -byte bit";
-        assert_eq!(steps(chacha, 32, Slicing::Vertical, Arch::Avx2).unwrap(), ["Interleave(5)", "Interleave(5)", "Halves"]);
+        assert_eq!(
+            steps(chacha, 32, Slicing::Vertical, Arch::Avx2).unwrap(),
+            ["Interleave(5)", "Interleave(5)", "Halves"]
+        );
         let wide = steps(chacha, 32, Slicing::Vertical, Arch::Avx512).unwrap();
         assert_eq!(wide, ["Interleave(5)", "Interleave(5)", "Outer", "Lanes"]);
         // Big-endian words on a general register only need their bytes reversed.
         let ascon = "word:5 byte:8 bit:8 -> word | byte bit";
-        assert_eq!(steps(ascon, 64, Slicing::Vertical, Arch::X86_64).unwrap(), ["Reverse", "Reverse"]);
+        assert_eq!(
+            steps(ascon, 64, Slicing::Vertical, Arch::X86_64).unwrap(),
+            ["Reverse", "Reverse"]
+        );
         // Little-endian ones need nothing at all.
         assert!(steps(chacha, 32, Slicing::Vertical, Arch::X86_64).unwrap().is_empty());
     }
@@ -335,8 +383,14 @@ mod tests {
     #[test]
     fn a_layout_that_does_not_permute_address_bits_has_no_steps() {
         // Words of 24 bits, and three words in turn over bytes.
-        assert_eq!(steps("word:2 byte:3 bit:8 -> word | byte bit", 24, Slicing::Vertical, Arch::Avx2), None);
-        assert_eq!(steps("byte:4 word:3 bit:8 -> word | byte bit", 32, Slicing::Vertical, Arch::Avx2), None);
+        assert_eq!(
+            steps("word:2 byte:3 bit:8 -> word | byte bit", 24, Slicing::Vertical, Arch::Avx2),
+            None
+        );
+        assert_eq!(
+            steps("byte:4 word:3 bit:8 -> word | byte bit", 32, Slicing::Vertical, Arch::Avx2),
+            None
+        );
     }
 
     /// Breaks one step of AES's load and checks it.

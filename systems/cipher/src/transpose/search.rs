@@ -1,7 +1,9 @@
-//! The cheapest steps from one arrangement of address bits to another: A* over what the places of a register hold.
+//! The cheapest steps from one arrangement of address bits to another: A* over what the places of a
+//! register hold.
 //!
-//! A state is the label at every bit of the place, and which labels are still to be complemented; the other labels are
-//! bits of register numbers, in an order that costs nothing. A step is tried only if it brings in a wanted label.
+//! A state is the label at every bit of the place, and which labels are still to be complemented;
+//! the other labels are bits of register numbers, in an order that costs nothing. A step is tried
+//! only if it brings in a wanted label.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -46,10 +48,18 @@ struct Search<'a> {
 /// What a search begins with: target, start, goal, complements and slots.
 type Problem = (Arch, Vec<Label>, Vec<Option<Label>>, u32, Vec<Label>);
 
-/// The steps from `start` to `goal`, where `None` is any block; the labels of `slots` are in register numbers at first.
-/// All candidates of a tuning ask for the same few, so each is searched for once.
-pub fn search(arch: Arch, start: &[Label], goal: &[Option<Label>], complements: u32, slots: &[Label]) -> Option<Found> {
-    static KNOWN: LazyLock<Mutex<FxHashMap<Problem, Option<Found>>>> = LazyLock::new(Mutex::default);
+/// The steps from `start` to `goal`, where `None` is any block; the labels of `slots` are
+/// in register numbers at first. All candidates of a tuning ask for the same few, so each
+/// is searched for once.
+pub fn search(
+    arch: Arch,
+    start: &[Label],
+    goal: &[Option<Label>],
+    complements: u32,
+    slots: &[Label],
+) -> Option<Found> {
+    static KNOWN: LazyLock<Mutex<FxHashMap<Problem, Option<Found>>>> =
+        LazyLock::new(Mutex::default);
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let problem = (arch, start.to_vec(), goal.to_vec(), complements, slots.to_vec());
     if let Some(found) = known().get(&problem) {
@@ -60,8 +70,15 @@ pub fn search(arch: Arch, start: &[Label], goal: &[Option<Label>], complements: 
     found
 }
 
-fn cheapest(arch: Arch, start: &[Label], goal: &[Option<Label>], complements: u32, slots: &[Label]) -> Option<Found> {
-    let search = Search { arch, n: start.len(), goal, slots, start, orders: std::array::from_fn(orders) };
+fn cheapest(
+    arch: Arch,
+    start: &[Label],
+    goal: &[Option<Label>],
+    complements: u32,
+    slots: &[Label],
+) -> Option<Found> {
+    let search =
+        Search { arch, n: start.len(), goal, slots, start, orders: std::array::from_fn(orders) };
     let mut first = State { at: [Label::MAX; PLACES_MAX], complements };
     first.at[..start.len()].copy_from_slice(start);
     let mut nodes: Vec<(State, u32, usize, Option<Step>)> = vec![(first, 0, 0, None)];
@@ -110,7 +127,8 @@ impl Search<'_> {
         self.goal.contains(&Some(label)) || (label >= BLOCK && self.goal.contains(&None))
     }
 
-    /// The state with equivalent labels made equal: those that are not wanted, and blocks that no place asks for by number.
+    /// The state with equivalent labels made equal: those that are not wanted, and blocks that no
+    /// place asks for by number.
     fn class(&self, state: &State) -> State {
         let mut class = *state;
         for label in &mut class.at[..self.n] {
@@ -153,19 +171,26 @@ impl Search<'_> {
         let (n, arch) = (self.n, self.arch);
         // In any order, all blocks are equivalent.
         let any_block = self.goal.contains(&None);
-        let mut waiting: Vec<Label> =
-            self.slots.iter().chain(self.start).copied().filter(|l| !state.at[..n].contains(l) && self.is_wanted(*l)).collect();
+        let mut waiting: Vec<Label> = self
+            .slots
+            .iter()
+            .chain(self.start)
+            .copied()
+            .filter(|l| !state.at[..n].contains(l) && self.is_wanted(*l))
+            .collect();
         waiting.sort_unstable();
         if any_block {
             let named = |l: &Label| *l < BLOCK || self.goal.contains(&Some(*l));
             let first = waiting.iter().copied().find(|l| !named(l));
             waiting.retain(|l| named(l) || Some(*l) == first);
         }
-        // A swap that puts a label where it belongs makes nothing else costlier, so no other step is tried.
-        let swap = (0..self.n_by_swap().min(n)).filter(|p| !self.fits(*p, state.at[*p])).find_map(|p| {
-            let label = waiting.iter().copied().find(|l| self.fits(p, *l))?;
-            Some((p, label))
-        });
+        // A swap that puts a label where it belongs makes nothing else costlier, so no other step
+        // is tried.
+        let swap =
+            (0..self.n_by_swap().min(n)).filter(|p| !self.fits(*p, state.at[*p])).find_map(|p| {
+                let label = waiting.iter().copied().find(|l| self.fits(p, *l))?;
+                Some((p, label))
+            });
         if let Some((place, label)) = swap {
             let kind = Exchange::Swap(place as u32);
             let (next, flips) = exchanged(state, kind, label);
@@ -191,7 +216,10 @@ impl Search<'_> {
         if is_general(arch) {
             if n > 3 {
                 let labels = &state.at[3..n];
-                let next = State { complements: labels.iter().fold(state.complements, |c, l| c ^ 1 << l), ..*state };
+                let next = State {
+                    complements: labels.iter().fold(state.complements, |c, l| c ^ 1 << l),
+                    ..*state
+                };
                 all.push((next, 2, Step::Within(Within::Reverse)));
             }
         } else {
@@ -207,10 +235,16 @@ impl Search<'_> {
                 all.push((next, 10, Step::Within(Within::Complement(p as u32))));
             }
             for q in p + 1..n.min(6) {
-                if !self.fits(p, state.at[p]) && (self.fits(p, state.at[q]) || self.fits(q, state.at[p])) {
+                if !self.fits(p, state.at[p])
+                    && (self.fits(p, state.at[q]) || self.fits(q, state.at[p]))
+                {
                     let mut next = *state;
                     next.at.swap(p, q);
-                    all.push((next, 2 * self.swap_cost(), Step::Within(Within::Delta(p as u32, q as u32))));
+                    all.push((
+                        next,
+                        2 * self.swap_cost(),
+                        Step::Within(Within::Delta(p as u32, q as u32)),
+                    ));
                 }
             }
         }
@@ -218,7 +252,13 @@ impl Search<'_> {
     }
 
     /// All permutations of some places, with the complements that are due there.
-    fn permute(&self, state: &State, places: std::ops::Range<usize>, cost: u32, all: &mut Vec<(State, u32, Step)>) {
+    fn permute(
+        &self,
+        state: &State,
+        places: std::ops::Range<usize>,
+        cost: u32,
+        all: &mut Vec<(State, u32, Step)>,
+    ) {
         let own: Vec<Label> = state.at[places.clone()].to_vec();
         let complements = own.iter().fold(state.complements, |c, l| c & !(1 << l));
         for order in &self.orders[own.len()] {
@@ -227,12 +267,21 @@ impl Search<'_> {
             if next == *state {
                 continue;
             }
-            // Unit i comes from the unit with bit `from` set in its number where i has bit `to` set.
-            let flips = own.iter().enumerate().filter(|(_, l)| self.is_complemented(state, **l)).fold(0usize, |f, (k, _)| f | 1 << k);
+            // Unit i comes from the unit with bit `from` set in its number where i has bit `to`
+            // set.
+            let flips = own
+                .iter()
+                .enumerate()
+                .filter(|(_, l)| self.is_complemented(state, **l))
+                .fold(0usize, |f, (k, _)| f | 1 << k);
             let pattern = (0..1usize << own.len())
-                .map(|i| (order.iter().enumerate().fold(0, |u, (to, from)| u | (i >> to & 1) << from) ^ flips) as u8)
+                .map(|i| {
+                    (order.iter().enumerate().fold(0, |u, (to, from)| u | (i >> to & 1) << from)
+                        ^ flips) as u8
+                })
                 .collect();
-            let within = if places.start == 3 { Within::Bytes(pattern) } else { Within::Units(pattern) };
+            let within =
+                if places.start == 3 { Within::Bytes(pattern) } else { Within::Units(pattern) };
             all.push((next, cost, Step::Within(within)));
         }
     }
@@ -248,9 +297,13 @@ impl Search<'_> {
         let mut steps = Vec::new();
         for (state, step) in path.into_iter().rev() {
             steps.push(match step {
-                // In the search the label stands for the slot that holds it, which is known only now.
+                // In the search the label stands for the slot that holds it, which is known only
+                // now.
                 Step::Exchange(kind, label, flips) => {
-                    let slot = slots.iter().position(|l| usize::from(*l) == label).expect("a label that waits is in a register's number");
+                    let slot = slots
+                        .iter()
+                        .position(|l| usize::from(*l) == label)
+                        .expect("a label that waits is in a register's number");
                     slots[slot] = state.at[leaves(kind) as usize];
                     Step::Exchange(kind, slot, flips)
                 }
@@ -297,7 +350,12 @@ fn exchanged(state: &State, kind: Exchange, label: Label) -> (State, Flips) {
 fn orders(n: usize) -> Vec<Vec<usize>> {
     let mut all = vec![vec![]];
     for k in 0..n {
-        all = all.into_iter().flat_map(|order: Vec<usize>| (0..=k).map(move |at| [&order[..at], &[k], &order[at..]].concat())).collect();
+        all = all
+            .into_iter()
+            .flat_map(|order: Vec<usize>| {
+                (0..=k).map(move |at| [&order[..at], &[k], &order[at..]].concat())
+            })
+            .collect();
     }
     all
 }

@@ -1,5 +1,6 @@
-//! The best of all that cipher makes of a program, beside the best C that it made before it had a back end, and beside what the model
-//! chooses alone; each pair measured in turn, apart from the search.
+//! The best of all that cipher makes of a program, beside the best C that it made before it had a
+//! back end, and beside what the model chooses alone; each pair measured in turn, apart from the
+//! search.
 
 use measure::pairs::Summary;
 use measure::tool::ToolError;
@@ -10,7 +11,6 @@ use crate::recipe_file::{Emit, Way};
 use crate::speed::{Bound, Processor};
 use crate::unit::Subject;
 
-/// What came out.
 #[derive(Debug, Clone)]
 pub struct Best {
     /// The search among all.
@@ -31,10 +31,10 @@ pub struct Best {
     pub bound: Bound,
 }
 
-/// Searches twice, among all and among what there was before, each for as long as `ask` says; `None` if nothing compiles.
+/// Searches twice, among all and among what there was before, each for as long as `ask` says;
+/// `None` if nothing compiles.
 ///
-/// # Errors
-/// If the default cannot be compiled or a program does not run.
+/// Errors: if the default cannot be compiled or a program does not run.
 pub fn best(
     subject: &Subject,
     ask: &Ask,
@@ -43,8 +43,13 @@ pub fn best(
     tick: &(dyn Fn(&str) + Sync),
 ) -> Result<Option<Best>, ToolError> {
     let mut journal = Journal::new();
-    let mut search = |name: &str, ask: &Ask| tune(subject, ask, &mut journal, &mut |_| (), &|step| tick(&format!("{name}, {step}")));
-    let before = search("the C of before", &Ask { orders: Orders::Paper, emits: vec![Emit::C], ..ask.clone() })?;
+    let mut search = |name: &str, ask: &Ask| {
+        tune(subject, ask, &mut journal, &mut |_| (), &|step| tick(&format!("{name}, {step}")))
+    };
+    let before = search(
+        "the C of before",
+        &Ask { orders: Orders::Paper, emits: vec![Emit::C], ..ask.clone() },
+    )?;
     let all = search("all", &Ask { orders: Orders::All, ..ask.clone() })?;
     let (Some(before), Some(tuned)) = (before, all) else { return Ok(None) };
     let (before, mut way) = (before.tried[0].way.clone(), tuned.tried[0].way.clone());
@@ -52,11 +57,20 @@ pub fn best(
     tick("measuring the best in turn with that of before, and with the model's choice");
     let Some(pair) = in_turn(subject, [&before, &way], sampling)? else { return Ok(None) };
     let (mut cycles_per_byte, mut against_before) = (pair.b_median, Some(pair));
-    if let Some(it) = against_before.take_if(|it| it.ratio_high < 1.0) {
+    if let Some(it) = against_before.take_if(|against| against.ratio_high < 1.0) {
         (way, cycles_per_byte) = (before.clone(), it.a_median);
     }
     let model_against_best = in_turn(subject, [&way, &by_model], sampling)?;
     let Some((program, bytes)) = program(subject, &way)? else { return Ok(None) };
     let bound = processor.bound(&program, ask.arch, bytes);
-    Ok(Some(Best { tuned, before, way, by_model, against_before, cycles_per_byte, model_against_best, bound }))
+    Ok(Some(Best {
+        tuned,
+        before,
+        way,
+        by_model,
+        against_before,
+        cycles_per_byte,
+        model_against_best,
+        bound,
+    }))
 }

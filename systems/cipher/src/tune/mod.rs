@@ -1,8 +1,10 @@
-//! Door: looks for the fastest way to compile a program for this machine. All ways are passed by the model, which keeps few; both C
-//! compilers and our assembly make programs of those; successive halving measures them, more carefully the fewer are left; the
-//! best is measured in turn with what `compile` makes without options, and a tie keeps that.
+//! Door: looks for the fastest way to compile a program for this machine. All ways are passed by
+//! the model, which keeps few; both C compilers and our assembly make programs of those; successive
+//! halving measures them, more carefully the fewer are left; the best is measured in turn with what
+//! `compile` makes without options, and a tie keeps that.
 //!
-//! **Source** of the halving: Jamieson, Talwalkar, "Non-stochastic best arm identification and hyperparameter optimization", 2016.
+//! **Source** of the halving: Jamieson, Talwalkar, "Non-stochastic best arm identification and
+//! hyperparameter optimization", 2016.
 
 mod best;
 mod experience;
@@ -38,22 +40,19 @@ pub use why::why;
 /// Which orders of equations are tried.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Orders {
-    /// All.
     All,
-    /// The text's and those of the paper's schedulers, of one batch: all that C had before there was a back end.
+    /// The text's and those of the paper's schedulers, of one batch: all that C had before there
+    /// was a back end.
     Paper,
 }
 
 /// What is asked for.
 #[derive(Debug, Clone)]
 pub struct Ask {
-    /// The target.
     pub arch: Arch,
     /// Bits of the size variable.
     pub word: Option<u32>,
-    /// Only this slicing.
     pub slicing: Option<Slicing>,
-    /// Which orders.
     pub orders: Orders,
     /// Only C, only assembly, or both.
     pub emits: Vec<Emit>,
@@ -64,7 +63,6 @@ pub struct Ask {
 /// A way, and what is known of it.
 #[derive(Debug, Clone)]
 pub struct Tried {
-    /// The options.
     pub way: Way,
     /// The model's cycles a byte.
     pub model: f64,
@@ -78,16 +76,17 @@ pub struct Tried {
     pub launches: usize,
 }
 
-/// What came out.
 #[derive(Debug, Clone)]
 pub struct Tuned {
-    /// All that were measured, the fastest first, except that a tie with the default puts that first.
+    /// All that were measured, the fastest first, except that a tie with the
+    /// default puts that first.
     pub tried: Vec<Tried>,
     /// What `compile` makes without options.
     pub default: Way,
     /// The default by the best, measured in turn; `None` if the default is best.
     pub against_default: Option<Summary>,
-    /// The best C by the best assembly, measured in turn, if assembly was the fastest; what is no faster beyond doubt leaves the C.
+    /// The best C by the best assembly, measured in turn, if assembly was the fastest; what is no
+    /// faster beyond doubt leaves the C.
     pub against_c: Option<Summary>,
     /// Texts that the model judged.
     pub n_judged: usize,
@@ -95,7 +94,8 @@ pub struct Tuned {
     pub is_cut: bool,
 }
 
-/// Launches of programs by name, kept so that a run that was ended goes on: the name comes from text, compiler and flags.
+/// Launches of programs by name, kept so that a run that was ended goes on: the name comes from
+/// text, compiler and flags.
 pub type Journal = BTreeMap<String, Vec<f64>>;
 
 /// Equations above which the C compilers would need minutes.
@@ -106,8 +106,9 @@ const TEXTS: usize = 16;
 const ASSEMBLIES: usize = 5;
 /// A text is kept up to so many times the least that is expected.
 const HOPELESS: f64 = 2.5;
-/// Within this of the least that is expected the model knows no difference: DES, Present and Rectangle with all loops written out, which
-/// it liked up to 8 % better, took 1.3 to 1.6 of the time (experiments/cipher-tune/best.json).
+/// Within this of the least that is expected the model knows no difference: DES, Present
+/// and Rectangle with all loops written out, which it liked up to 8 % better, took 1.3 to
+/// 1.6 of the time (experiments/cipher-tune/best.json).
 const TIE: f64 = 1.1;
 /// Programs that the last round of halving has.
 const LAST: usize = 3;
@@ -133,7 +134,8 @@ struct Candidate {
     calls: u32,
 }
 
-/// What `compile` makes of the subject without options; of the paper's orders alone, the scheduler of that slicing.
+/// What `compile` makes of the subject without options; of the paper's orders alone, the
+/// scheduler of that slicing.
 pub fn default_way(subject: &Subject, ask: &Ask) -> Way {
     let slicing = ask.slicing.or_else(|| subject.slicing(ask.word)).unwrap_or(Slicing::Bit);
     let schedule = if ask.orders == Orders::All { Schedule::Auto } else { of_paper(slicing) };
@@ -159,13 +161,16 @@ fn of_paper(slicing: Slicing) -> Schedule {
 /// All options of the passes, those nearest to the default first.
 fn ways(subject: &Subject, ask: &Ask) -> Vec<Way> {
     let default = default_way(subject, ask);
-    let slicings = ask.slicing.map_or_else(|| subject.slicings(ask.word), |it| vec![it]);
+    let slicings = ask.slicing.map_or_else(|| subject.slicings(ask.word), |idx| vec![idx]);
     let mut all = Vec::new();
     for slicing in slicings {
-        // `auto` takes the depth order for vectors alone; whether a C compiler does better without it elsewhere is to be measured.
+        // `auto` takes the depth order for vectors alone; whether a C compiler does better without
+        // it elsewhere is to be measured.
         let schedules: &[Schedule] = match (ask.orders, slicing) {
             (Orders::All, Slicing::Bit) => &[Schedule::Auto, Schedule::None, Schedule::Depth],
-            (Orders::All, Slicing::Vertical | Slicing::Horizontal) => &[Schedule::Auto, Schedule::None],
+            (Orders::All, Slicing::Vertical | Slicing::Horizontal) => {
+                &[Schedule::Auto, Schedule::None]
+            }
             (Orders::Paper, _) => &[of_paper(slicing), Schedule::None],
         };
         let batches = if slicing == Slicing::Bit || ask.orders == Orders::Paper { 1 } else { MOST };
@@ -173,7 +178,14 @@ fn ways(subject: &Subject, ask: &Ask) -> Vec<Way> {
             for inline in [Inline::Auto, Inline::All, Inline::None] {
                 for &schedule in schedules {
                     for interleave in 1..=batches {
-                        all.push(Way { slicing, unroll, inline, schedule, interleave, ..default.clone() });
+                        all.push(Way {
+                            slicing,
+                            unroll,
+                            inline,
+                            schedule,
+                            interleave,
+                            ..default.clone()
+                        });
                     }
                 }
             }
@@ -202,14 +214,30 @@ fn text(subject: &Subject, way: &Way) -> Option<Text> {
         return None;
     }
     let bytes = made.bytes_per_call(way.arch) as f64;
-    let model = estimate::entry(&made.compiled.program, &recipe.target(), way.slicing).cycles / bytes;
+    let model =
+        estimate::entry(&made.compiled.program, &recipe.target(), way.slicing).cycles / bytes;
     let source = recipe.source(&made, true, false);
     let expected = expected(way, model);
-    Some(Text { way: way.clone(), source, assembly: made.assembly, bytes, model, expected, equations })
+    Some(Text {
+        way: way.clone(),
+        source,
+        assembly: made.assembly,
+        bytes,
+        model,
+        expected,
+        equations,
+    })
 }
 
 /// The different texts that these ways give, as far as there is time.
-fn texts(subject: &Subject, ask: &Ask, ways: Vec<Way>, until: Instant, is_cut: &mut bool, tick: &dyn Fn(&str)) -> Vec<Text> {
+fn texts(
+    subject: &Subject,
+    ask: &Ask,
+    ways: Vec<Way>,
+    until: Instant,
+    is_cut: &mut bool,
+    tick: &dyn Fn(&str),
+) -> Vec<Text> {
     let mut seen = HashSet::new();
     let mut all = Vec::new();
     let default = default_way(subject, ask);
@@ -230,9 +258,10 @@ fn texts(subject: &Subject, ask: &Ask, ways: Vec<Way>, until: Instant, is_cut: &
     all
 }
 
-/// The texts worth compiling, in the order in which they are, as far as there is time: the default, the best of each slicing, for
-/// across slicings the model errs most, that of each kind of loops, in the depth order and out of it, for what a C compiler makes of
-/// an order the model knows least, and the best of all.
+/// The texts worth compiling, in the order in which they are, as far as there is time: the default,
+/// the best of each slicing, for across slicings the model errs most, that of each kind of loops,
+/// in the depth order and out of it, for what a C compiler makes of an order the model knows least,
+/// and the best of all.
 fn select(mut all: Vec<Text>) -> Vec<Text> {
     if all.is_empty() {
         return all;
@@ -241,10 +270,13 @@ fn select(mut all: Vec<Text>) -> Vec<Text> {
     all.sort_by(|a, b| a.expected.total_cmp(&b.expected));
     let least = all.first().map_or(default.expected, |it| it.expected.min(default.expected));
     let mut slicings = HashSet::new();
-    let (of_slicings, rest): (Vec<Text>, Vec<Text>) = all.into_iter().partition(|it| slicings.insert(it.way.slicing));
-    let kind = |it: &Text| (it.way.slicing, it.way.unroll, it.way.schedule == Schedule::Depth);
+    let (of_slicings, rest): (Vec<Text>, Vec<Text>) =
+        all.into_iter().partition(|it| slicings.insert(it.way.slicing));
+    let kind =
+        |text: &Text| (text.way.slicing, text.way.unroll, text.way.schedule == Schedule::Depth);
     let mut kinds: HashSet<(Slicing, Unroll, bool)> = of_slicings.iter().map(kind).collect();
-    let (of_kinds, rest): (Vec<Text>, Vec<Text>) = rest.into_iter().partition(|it| kinds.insert(kind(it)));
+    let (of_kinds, rest): (Vec<Text>, Vec<Text>) =
+        rest.into_iter().partition(|it| kinds.insert(kind(it)));
     let mut kept = vec![default];
     kept.extend(of_slicings);
     kept.extend(of_kinds);
@@ -255,11 +287,15 @@ fn select(mut all: Vec<Text>) -> Vec<Text> {
 
 /// The way that the model likes best, and its cycles a byte; nothing is compiled.
 ///
-/// # Errors
-/// If the program compiles in no way: what is wrong with it.
-pub fn by_model(subject: &Subject, ask: &Ask, tick: &dyn Fn(&str)) -> Result<(Way, f64), Vec<Diagnostic>> {
+/// Errors: if the program compiles in no way: what is wrong with it.
+pub fn by_model(
+    subject: &Subject,
+    ask: &Ask,
+    tick: &dyn Fn(&str),
+) -> Result<(Way, f64), Vec<Diagnostic>> {
     let mut is_cut = false;
-    let all = texts(subject, ask, ways(subject, ask), Instant::now() + ask.budget, &mut is_cut, tick);
+    let all =
+        texts(subject, ask, ways(subject, ask), Instant::now() + ask.budget, &mut is_cut, tick);
     let by_expected = |a: &(Way, f64), b: &(Way, f64)| a.1.total_cmp(&b.1);
     let mut best: Vec<(Way, f64)> = best_of_slicings(&believed(&all));
     // In each slicing assembly where the model promises more than it errs, and C where it does not.
@@ -267,14 +303,15 @@ pub fn by_model(subject: &Subject, ask: &Ask, tick: &dyn Fn(&str)) -> Result<(Wa
         tick("judging the assembly");
         let of_asm = in_assembly(way);
         if let Some(promise) = of_asm.recipe().promise(subject)?.0 {
-            // What is promised is over the C of the same text, which may be in another order than the best C.
+            // What is promised is over the C of the same text, which may be in another order than
+            // the best C.
             let of_c = Way { emit: Emit::C, ..of_asm.clone() };
             let of_text = all.iter().find(|it| it.way == of_c).map_or(*expected, |it| it.expected);
             (*way, *expected) = (of_asm, of_text / experience::gain(promise));
         }
     }
     if !ask.emits.contains(&Emit::C) {
-        best.retain(|it| it.0.emit == Emit::Asm);
+        best.retain(|best| best.0.emit == Emit::Asm);
     }
     match best.into_iter().min_by(by_expected) {
         Some((way, expected)) => Ok((Way { cc: preferred(&way), ..way }, expected)),
@@ -286,14 +323,18 @@ pub fn by_model(subject: &Subject, ask: &Ask, tick: &dyn Fn(&str)) -> Result<(Wa
     }
 }
 
-/// Whether the model alone may choose this for a compiler. Of the depth order on general registers clang makes slower code than of
-/// the text's, gcc mostly faster code (docs/explain/cipher.md), and the model knows neither.
+/// Whether the model alone may choose this for a compiler. Of the depth order on general registers
+/// clang makes slower code than of the text's, gcc mostly faster code (docs/explain/cipher.md), and
+/// the model knows neither.
 fn is_believed(way: &Way, cc: Cc) -> bool {
-    way.schedule != Schedule::Depth || way.arch.row().kind != machine::Kind::General || cc == Cc::Gcc
+    way.schedule != Schedule::Depth
+        || way.arch.row().kind != machine::Kind::General
+        || cc == Cc::Gcc
 }
 
-/// Of each slicing the text that the model chooses: of loops, inlining and order the ways nearest to the default come first, since it errs more than what it
-/// promises of another; how many batches is what it knows best.
+/// Of each slicing the text that the model chooses: of loops, inlining and order the ways nearest
+/// to the default come first, since it errs more than what it promises of another; how many batches
+/// is what it knows best.
 fn best_of_slicings(believed: &[&Text]) -> Vec<(Way, f64)> {
     let mut best: BTreeMap<&str, (Way, f64)> = BTreeMap::new();
     for it in believed {
@@ -302,7 +343,8 @@ fn best_of_slicings(believed: &[&Text]) -> Vec<(Way, f64)> {
         if it.expected > TIE * least {
             continue;
         }
-        let (way, expected) = best.entry(it.way.slicing.letter()).or_insert_with(|| (it.way.clone(), it.expected));
+        let (way, expected) =
+            best.entry(it.way.slicing.letter()).or_insert_with(|| (it.way.clone(), it.expected));
         let has_its_options = it.way == Way { interleave: it.way.interleave, ..way.clone() };
         if has_its_options && it.expected < *expected {
             (*way, *expected) = (it.way.clone(), it.expected);
@@ -313,15 +355,18 @@ fn best_of_slicings(believed: &[&Text]) -> Vec<(Way, f64)> {
 
 /// The texts of which the model alone may choose one.
 fn believed(all: &[Text]) -> Vec<&Text> {
-    let mut believed: Vec<&Text> = all.iter().filter(|it| is_believed(&it.way, preferred(&it.way))).collect();
+    let mut believed: Vec<&Text> =
+        all.iter().filter(|it| is_believed(&it.way, preferred(&it.way))).collect();
     if believed.iter().any(|it| is_cached(it.bytes)) {
-        believed.retain(|it| is_cached(it.bytes));
+        believed.retain(|believed| is_cached(believed.bytes));
     }
     believed
 }
 
-/// Whether what a call reads and what it writes, so many bytes each, are in the first-level cache together; else the model, which knows no cache, expects too
-/// little. On AVX-512 bitsliced C of Ascon, Gimli and Xoodoo by gcc takes 1.8 to 2.2 times what is expected, their vertical C 1.0 to 1.1.
+/// Whether what a call reads and what it writes, so many bytes each, are in the first-level
+/// cache together; else the model, which knows no cache, expects too little. On AVX-512
+/// bitsliced C of Ascon, Gimli and Xoodoo by gcc takes 1.8 to 2.2 times what is expected, their
+/// vertical C 1.0 to 1.1.
 fn is_cached(bytes: f64) -> bool {
     2.0 * bytes <= BUFFERED_BYTES as f64
 }
@@ -332,29 +377,45 @@ fn in_assembly(way: &Way) -> Way {
     Way { emit: Emit::Asm, inline: Inline::Auto, schedule, ..way.clone() }
 }
 
-/// What is tried in assembly of the texts that are compiled as C: the first of them, and of each slicing that knows batches two at once, however
-/// little the model thinks of two in C, which has them statement by statement; assembly has them in turns (`asm/turns.rs`).
+/// What is tried in assembly of the texts that are compiled as C: the first of them, and of each
+/// slicing that knows batches two at once, however little the model thinks of two in C, which has
+/// them statement by statement; assembly has them in turns (`asm/turns.rs`).
 fn assemblies(all: &[Text]) -> Vec<Way> {
     let mut seen = HashSet::new();
-    let mut is_new = |it: &Way| seen.insert((it.slicing, it.unroll, it.interleave));
-    let mut ways: Vec<Way> = all.iter().map(|it| in_assembly(&it.way)).filter(&mut is_new).take(ASSEMBLIES).collect();
-    let of_batches = all.iter().filter(|it| it.way.slicing != Slicing::Bit && it.way.unroll == Unroll::Auto);
-    ways.extend(of_batches.map(|it| Way { interleave: 2, ..in_assembly(&it.way) }).filter(is_new));
+    let mut is_new = |way: &Way| seen.insert((way.slicing, way.unroll, way.interleave));
+    let mut ways: Vec<Way> =
+        all.iter().map(|it| in_assembly(&it.way)).filter(&mut is_new).take(ASSEMBLIES).collect();
+    let of_batches =
+        all.iter().filter(|it| it.way.slicing != Slicing::Bit && it.way.unroll == Unroll::Auto);
+    ways.extend(
+        of_batches.map(|batch| Way { interleave: 2, ..in_assembly(&batch.way) }).filter(is_new),
+    );
     ways
 }
 
-/// The compiler that the model's choice is given to, if both are here. With the loops that `auto` keeps, C by gcc takes 0.79 of the time of clang's in
-/// bitsliced code, whose order is `auto`'s, 1.10 in horizontal and 1.06 in vertical code (AVX2, geometric means of the programs of `best.json`).
+/// The compiler that the model's choice is given to, if both are here. With the loops that `auto`
+/// keeps, C by gcc takes 0.79 of the time of clang's in bitsliced code, whose order is `auto`'s,
+/// 1.10 in horizontal and 1.06 in vertical code (AVX2, geometric means of the programs of
+/// `best.json`).
 pub fn preferred(way: &Way) -> Cc {
-    let [first, second] = if way.slicing == Slicing::Bit { [Cc::Gcc, Cc::Clang] } else { [Cc::Clang, Cc::Gcc] };
+    let [first, second] =
+        if way.slicing == Slicing::Bit { [Cc::Gcc, Cc::Clang] } else { [Cc::Clang, Cc::Gcc] };
     if first.version().is_ok() { first } else { second }
 }
 
-/// Compiles ways of texts on all processors; `None` for those that fail or for which there is no time. The first is always built.
-fn build(texts: &[Text], jobs: &[(usize, Way)], until: Instant, tick: &(dyn Fn(&str) + Sync)) -> Vec<Result<Option<PathBuf>, ToolError>> {
+/// Compiles ways of texts on all processors; `None` for those that fail or for which there is no
+/// time. The first is always built.
+fn build(
+    texts: &[Text],
+    jobs: &[(usize, Way)],
+    until: Instant,
+    tick: &(dyn Fn(&str) + Sync),
+) -> Vec<Result<Option<PathBuf>, ToolError>> {
     let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<Result<Option<PathBuf>, ToolError>>> = Mutex::new(jobs.iter().map(|_| Ok(None)).collect());
-    let n_threads = std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len().max(1));
+    let done: Mutex<Vec<Result<Option<PathBuf>, ToolError>>> =
+        Mutex::new(jobs.iter().map(|_| Ok(None)).collect());
+    let n_threads =
+        std::thread::available_parallelism().map_or(1, usize::from).min(jobs.len().max(1));
     std::thread::scope(|scope| {
         for _ in 0..n_threads {
             scope.spawn(|| {
@@ -366,7 +427,13 @@ fn build(texts: &[Text], jobs: &[(usize, Way)], until: Instant, tick: &(dyn Fn(&
                     }
                     tick(&format!("compiling {} of {} programs", at + 1, jobs.len()));
                     let it = &texts[*of];
-                    let built = native::build_with(&it.source, &it.assembly, way.arch, way.cc, way.recipe().opt);
+                    let built = native::build_with(
+                        &it.source,
+                        &it.assembly,
+                        way.arch,
+                        way.cc,
+                        way.recipe().opt,
+                    );
                     done.lock().expect("no thread panics")[at] = built.map(Some);
                 }
             });
@@ -399,8 +466,14 @@ impl Meter<'_> {
         Ok(())
     }
 
-    /// Measures all in turn until each has `n` launches, then keeps the better half, which gets twice as many.
-    fn halve(&mut self, mut left: Vec<Candidate>, mut n: usize, tick: &dyn Fn(&str)) -> Result<Vec<Candidate>, ToolError> {
+    /// Measures all in turn until each has `n` launches, then keeps the better half, which
+    /// gets twice as many.
+    fn halve(
+        &mut self,
+        mut left: Vec<Candidate>,
+        mut n: usize,
+        tick: &dyn Fn(&str),
+    ) -> Result<Vec<Candidate>, ToolError> {
         loop {
             tick(&format!("measuring {} programs, {n} launches", left.len()));
             for turn in 0..n {
@@ -421,19 +494,20 @@ impl Meter<'_> {
     }
 }
 
-/// The median of launches: the clock of a shared machine jumps, and the least of many would be the luckiest.
+/// The median of launches: the clock of a shared machine jumps, and the least of many
+/// would be the luckiest.
 fn score(launches: &[f64]) -> f64 {
     if launches.is_empty() { f64::MAX } else { stats::median(launches) }
 }
 
 fn key(program: &std::path::Path) -> String {
-    program.file_name().map_or_else(String::new, |it| it.to_string_lossy().into_owned())
+    program.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
-/// Looks for the best way. `journal` has what an earlier run measured, and `save` is called with what is added.
+/// Looks for the best way. `journal` has what an earlier run measured, and `save` is called
+/// with what is added.
 ///
-/// # Errors
-/// If the default cannot be compiled or a program does not run.
+/// Errors: if the default cannot be compiled or a program does not run.
 pub fn tune(
     subject: &Subject,
     ask: &Ask,
@@ -460,24 +534,34 @@ pub fn tune(
     // STEP 2: programs of all.
     let mut jobs = vec![(0, default.clone())];
     // Assembly costs no time of a C compiler, so it comes behind the best C of each slicing.
-    let (of_asm, mut of_c): (Vec<_>, Vec<_>) = all.iter().enumerate().partition(|it| it.1.way.emit == Emit::Asm);
-    let slicings: HashSet<Slicing> = of_c.iter().map(|it| it.1.way.slicing).collect();
+    let (of_asm, mut of_c): (Vec<_>, Vec<_>) =
+        all.iter().enumerate().partition(|pair| pair.1.way.emit == Emit::Asm);
+    let slicings: HashSet<Slicing> = of_c.iter().map(|pair| pair.1.way.slicing).collect();
     let rest = of_c.split_off((1 + slicings.len()).min(of_c.len()));
-    for (k, it) in of_c.into_iter().chain(of_asm).chain(rest).filter(|it| wanted(it.1.way.emit)) {
+    for (k, it) in of_c.into_iter().chain(of_asm).chain(rest).filter(|pair| wanted(pair.1.way.emit))
+    {
         let ccs = if it.way.emit == Emit::C { &Cc::ALL[..] } else { &Cc::ALL[..1] };
-        jobs.extend(ccs.iter().filter(|cc| cc.version().is_ok()).map(|cc| (k, Way { cc: *cc, ..it.way.clone() })));
+        jobs.extend(
+            ccs.iter()
+                .filter(|cc| cc.version().is_ok())
+                .map(|cc| (k, Way { cc: *cc, ..it.way.clone() })),
+        );
     }
     let mut meter = Meter { texts: &all, journal, save, until: at(0.9) };
     let mut left = candidates(&meter, jobs, at(0.7), &mut is_cut, tick)?;
     let base = left.remove(0);
-    let mut of_c: Vec<Candidate> = left.iter().chain([&base]).filter(|it| it.way.emit == Emit::C).cloned().collect();
+    let mut of_c: Vec<Candidate> =
+        left.iter().chain([&base]).filter(|it| it.way.emit == Emit::C).cloned().collect();
     let mut measured: Vec<(usize, Way, String)> =
         left.iter().chain([&base]).map(|it| (it.text, it.way.clone(), key(&it.program))).collect();
     // STEP 3: halving, then the same with other flags of the best.
     left = meter.halve(left, 1, tick)?;
     if wanted(Emit::C) && Instant::now() < at(0.8) {
-        let best = left.iter().find(|it| it.way.emit == Emit::C).map(|it| (it.text, it.way.clone()));
-        let flags = best.into_iter().flat_map(|(text, way)| ["-O2", "-Os"].map(|opt| (text, Way { opt: opt.into(), ..way.clone() })));
+        let best =
+            left.iter().find(|it| it.way.emit == Emit::C).map(|it| (it.text, it.way.clone()));
+        let flags = best.into_iter().flat_map(|(text, way)| {
+            ["-O2", "-Os"].map(|opt| (text, Way { opt: opt.into(), ..way.clone() }))
+        });
         let more = candidates(&meter, flags.collect(), at(0.85), &mut is_cut, tick)?;
         measured.extend(more.iter().map(|it| (it.text, it.way.clone(), key(&it.program))));
         of_c.extend(more.iter().cloned());
@@ -489,11 +573,18 @@ pub fn tune(
     // STEP 4: in turn, assembly with the best C, then the best with the default.
     meter.launch(&base)?;
     let in_turn = |a: &Candidate, b: &Candidate| {
-        let one = |it: &Candidate| Ok(native::bench(&it.program, 64, it.calls)? / all[it.text].bytes);
-        launches_in_turn(Sampling { patience: Duration::ZERO, ..Sampling::FULL }, 1.0, || Ok((one(a)?, one(b)?)))
+        let one = |candidate: &Candidate| {
+            Ok(native::bench(&candidate.program, 64, candidate.calls)? / all[candidate.text].bytes)
+        };
+        launches_in_turn(Sampling { patience: Duration::ZERO, ..Sampling::FULL }, 1.0, || {
+            Ok((one(a)?, one(b)?))
+        })
     };
-    let is_asm = left.first().is_some_and(|it| it.way.emit == Emit::Asm);
-    let best_c = of_c.iter().min_by(|a, b| meter.score(a).total_cmp(&meter.score(b))).filter(|_| is_asm && wanted(Emit::C));
+    let is_asm = left.first().is_some_and(|left| left.way.emit == Emit::Asm);
+    let best_c = of_c
+        .iter()
+        .min_by(|a, b| meter.score(a).total_cmp(&meter.score(b)))
+        .filter(|_| is_asm && wanted(Emit::C));
     let mut against_c = None;
     if let Some(c) = best_c {
         tick("measuring the best assembly and the best C in turn");
@@ -515,12 +606,20 @@ pub fn tune(
         .filter_map(|(text, way, key)| {
             let launches = journal.get(&key)?;
             let Text { model, expected, equations, .. } = all[text];
-            Some(Tried { way, model, expected, equations, cycles_per_byte: score(launches), launches: launches.len() })
+            Some(Tried {
+                way,
+                model,
+                expected,
+                equations,
+                cycles_per_byte: score(launches),
+                launches: launches.len(),
+            })
         })
         .collect();
     tried.sort_by(|a, b| a.cycles_per_byte.total_cmp(&b.cycles_per_byte));
     tried.dedup_by(|a, b| a.way == b.way);
-    let is_tie = against_default.as_ref().is_none_or(|it| it.ratio_low <= 1.0);
+    let is_tie =
+        against_default.as_ref().is_none_or(|against_default| against_default.ratio_low <= 1.0);
     let first = if is_tie { &default } else { &left[0].way };
     if let Some(at) = tried.iter().position(|it| it.way == *first) {
         let it = tried.remove(at);
@@ -530,11 +629,15 @@ pub fn tune(
     Ok(Some(Tuned { tried, default, against_default, against_c, n_judged, is_cut }))
 }
 
-/// The time of one way by that of another, measured in turn; `None` if one of them makes no program.
+/// The time of one way by that of another, measured in turn; `None` if one of
+/// them makes no program.
 ///
-/// # Errors
-/// A compiler that fails, or a program that does.
-pub fn in_turn(subject: &Subject, ways: [&Way; 2], sampling: Sampling) -> Result<Option<Summary>, ToolError> {
+/// Errors: a compiler that fails, or a program that does.
+pub fn in_turn(
+    subject: &Subject,
+    ways: [&Way; 2],
+    sampling: Sampling,
+) -> Result<Option<Summary>, ToolError> {
     let mut both = Vec::new();
     for it in ways {
         let Some((program, bytes)) = program(subject, it)? else { return Ok(None) };
@@ -548,11 +651,13 @@ pub fn in_turn(subject: &Subject, ways: [&Way; 2], sampling: Sampling) -> Result
 /// The program of a way, and the bytes of output of one call.
 fn program(subject: &Subject, way: &Way) -> Result<Option<(PathBuf, f64)>, ToolError> {
     let Some(text) = text(subject, way) else { return Ok(None) };
-    let program = native::build_with(&text.source, &text.assembly, way.arch, way.cc, way.recipe().opt)?;
+    let program =
+        native::build_with(&text.source, &text.assembly, way.arch, way.cc, way.recipe().opt)?;
     Ok(Some((program, text.bytes)))
 }
 
-/// The programs of the jobs that could be built; the error of the first job, which no other replaces.
+/// The programs of the jobs that could be built; the error of the first job,
+/// which no other replaces.
 fn candidates(
     meter: &Meter,
     jobs: Vec<(usize, Way)>,
@@ -595,32 +700,56 @@ mod tests {
             cc: Cc::Gcc,
             opt: "-O3".into(),
         };
-        Text { way, source: String::new(), assembly: String::new(), bytes: 1.0, model: expected, expected, equations: 1 }
+        Text {
+            way,
+            source: String::new(),
+            assembly: String::new(),
+            bytes: 1.0,
+            model: expected,
+            expected,
+            equations: 1,
+        }
     }
 
     #[test]
     fn each_slicing_is_compiled_early_and_the_hopeless_not_at_all() {
         let mut all = vec![text(Slicing::Bit, Unroll::Auto, 9.0)];
         all.extend((0..20).map(|k| text(Slicing::Bit, Unroll::Yes, 1.0 + f64::from(k) / 100.0)));
-        all.extend([text(Slicing::Vertical, Unroll::Auto, 50.0), text(Slicing::Vertical, Unroll::Auto, 40.0)]);
+        all.extend([
+            text(Slicing::Vertical, Unroll::Auto, 50.0),
+            text(Slicing::Vertical, Unroll::Auto, 40.0),
+        ]);
         all.push(text(Slicing::Horizontal, Unroll::No, 2.0));
         let kept = select(all);
-        let seen: Vec<(Slicing, f64)> = kept.iter().map(|it| (it.way.slicing, it.expected)).collect();
-        let first = [(Slicing::Bit, 9.0), (Slicing::Bit, 1.0), (Slicing::Horizontal, 2.0), (Slicing::Vertical, 40.0)];
+        let seen: Vec<(Slicing, f64)> =
+            kept.iter().map(|it| (it.way.slicing, it.expected)).collect();
+        let first = [
+            (Slicing::Bit, 9.0),
+            (Slicing::Bit, 1.0),
+            (Slicing::Horizontal, 2.0),
+            (Slicing::Vertical, 40.0),
+        ];
         assert_eq!(seen[..4], first, "the default, then the best of each slicing");
-        assert!(seen[4..].iter().all(|it| it.1 < 2.5), "{seen:?}");
+        assert!(seen[4..].iter().all(|pair| pair.1 < 2.5), "{seen:?}");
         assert_eq!(seen.len(), TEXTS + 1);
     }
 
     #[test]
     fn the_default_comes_first_and_every_option_is_there() {
         let subject = Subject::bundled("rectangle-80").expect("bundled").expect("right");
-        let ask =
-            Ask { arch: Arch::Avx2, word: None, slicing: None, orders: Orders::All, emits: vec![Emit::C], budget: Duration::from_secs(1) };
+        let ask = Ask {
+            arch: Arch::Avx2,
+            word: None,
+            slicing: None,
+            orders: Orders::All,
+            emits: vec![Emit::C],
+            budget: Duration::from_secs(1),
+        };
         let all = ways(&subject, &ask);
         assert_eq!(all[0], default_way(&subject, &ask));
         let n = all.iter().collect::<HashSet<_>>().len();
-        // Loops, inlining, schedules; three schedules and one batch of b, two and up to four of v and h.
+        // Loops, inlining, schedules; three schedules and one batch of b, two and up to four of v
+        // and h.
         assert_eq!((all.len(), n), (3 * 3 * (3 + 2 * 8), all.len()));
     }
 
@@ -629,13 +758,26 @@ mod tests {
         for (name, slicings) in [("rectangle-80", 3), ("chacha20", 2)] {
             let subject = Subject::bundled(name).expect("bundled").expect("right");
             let budget = Duration::from_secs(1);
-            let ask = Ask { arch: Arch::Avx2, word: None, slicing: None, orders: Orders::Paper, emits: vec![Emit::C], budget };
+            let ask = Ask {
+                arch: Arch::Avx2,
+                word: None,
+                slicing: None,
+                orders: Orders::Paper,
+                emits: vec![Emit::C],
+                budget,
+            };
             let all = ways(&subject, &ask);
             assert_eq!(all[0], default_way(&subject, &ask));
             assert_eq!(all.len(), 3 * 3 * 2 * slicings, "{name}");
             for it in all {
-                let scheduler = if it.slicing == Slicing::Bit { Schedule::Bitslice } else { Schedule::Mslice };
-                assert!(it.interleave == 1 && it.emit == Emit::C && [scheduler, Schedule::None].contains(&it.schedule), "{it:?}");
+                let scheduler =
+                    if it.slicing == Slicing::Bit { Schedule::Bitslice } else { Schedule::Mslice };
+                assert!(
+                    it.interleave == 1
+                        && it.emit == Emit::C
+                        && [scheduler, Schedule::None].contains(&it.schedule),
+                    "{it:?}"
+                );
             }
         }
     }
@@ -644,8 +786,18 @@ mod tests {
     fn the_depth_order_of_bitsliced_code_is_tried_on_every_target() {
         let subject = Subject::bundled("rectangle-80").expect("bundled").expect("right");
         for arch in Arch::ALL {
-            let ask = Ask { arch, word: None, slicing: None, orders: Orders::All, emits: vec![Emit::C], budget: Duration::from_secs(1) };
-            let depth: Vec<Way> = ways(&subject, &ask).into_iter().filter(|it| it.schedule == Schedule::Depth).collect();
+            let ask = Ask {
+                arch,
+                word: None,
+                slicing: None,
+                orders: Orders::All,
+                emits: vec![Emit::C],
+                budget: Duration::from_secs(1),
+            };
+            let depth: Vec<Way> = ways(&subject, &ask)
+                .into_iter()
+                .filter(|way| way.schedule == Schedule::Depth)
+                .collect();
             let loops: HashSet<Unroll> = depth.iter().map(|it| it.unroll).collect();
             assert_eq!(loops.len(), 3, "{}", arch.name());
             assert!(depth.iter().all(|it| it.slicing == Slicing::Bit), "{}", arch.name());
@@ -653,30 +805,52 @@ mod tests {
         // And of a program that has other slicings, if only those are asked for, it is not.
         let slicing = Some(Slicing::Vertical);
         let budget = Duration::from_secs(1);
-        let ask = Ask { arch: Arch::X86_64, word: None, slicing, orders: Orders::All, emits: vec![Emit::C], budget };
-        assert!(ways(&subject, &ask).iter().all(|it| it.schedule != Schedule::Depth));
+        let ask = Ask {
+            arch: Arch::X86_64,
+            word: None,
+            slicing,
+            orders: Orders::All,
+            emits: vec![Emit::C],
+            budget,
+        };
+        assert!(ways(&subject, &ask).iter().all(|way| way.schedule != Schedule::Depth));
     }
 
     #[test]
     fn the_depth_order_is_compiled_however_little_the_model_thinks_of_it() {
         let depth = |expected: f64| {
             let it = text(Slicing::Bit, Unroll::No, expected);
-            Text { way: Way { arch: Arch::X86_64, schedule: Schedule::Depth, ..it.way.clone() }, ..it }
+            Text {
+                way: Way { arch: Arch::X86_64, schedule: Schedule::Depth, ..it.way.clone() },
+                ..it
+            }
         };
         let mut all = vec![text(Slicing::Bit, Unroll::Auto, 9.0)];
         all.extend((0..20).map(|k| text(Slicing::Bit, Unroll::No, 1.0 + f64::from(k) / 100.0)));
         all.extend([depth(90.0), depth(80.0)]);
         let kept = select(all);
-        let of_depth: Vec<f64> = kept.iter().filter(|it| it.way.schedule == Schedule::Depth).map(|it| it.expected).collect();
+        let of_depth: Vec<f64> = kept
+            .iter()
+            .filter(|it| it.way.schedule == Schedule::Depth)
+            .map(|it| it.expected)
+            .collect();
         assert_eq!(of_depth, [80.0], "the better one, although it is hopeless");
     }
 
     #[test]
     fn the_model_alone_gives_clang_no_depth_order_on_general_registers() {
-        let believed = |arch, schedule, cc| is_believed(&Way { arch, schedule, ..text(Slicing::Bit, Unroll::No, 1.0).way }, cc);
+        let believed = |arch, schedule, cc| {
+            is_believed(&Way { arch, schedule, ..text(Slicing::Bit, Unroll::No, 1.0).way }, cc)
+        };
         assert!(!believed(Arch::X86_64, Schedule::Depth, Cc::Clang));
-        assert!(believed(Arch::X86_64, Schedule::Depth, Cc::Gcc) && believed(Arch::X86_64, Schedule::None, Cc::Clang));
-        assert!(believed(Arch::Avx2, Schedule::Depth, Cc::Clang) && believed(Arch::Neon, Schedule::Depth, Cc::Clang));
+        assert!(
+            believed(Arch::X86_64, Schedule::Depth, Cc::Gcc)
+                && believed(Arch::X86_64, Schedule::None, Cc::Clang)
+        );
+        assert!(
+            believed(Arch::Avx2, Schedule::Depth, Cc::Clang)
+                && believed(Arch::Neon, Schedule::Depth, Cc::Clang)
+        );
     }
 
     #[test]
@@ -685,8 +859,18 @@ mod tests {
             let it = text(Slicing::Vertical, unroll, expected);
             Text { way: Way { interleave, ..it.way.clone() }, ..it }
         };
-        let all = [of(Unroll::Auto, 1, 1.05), of(Unroll::Auto, 2, 1.02), of(Unroll::Auto, 3, 1.03), of(Unroll::Yes, 4, 1.0)];
-        let chosen = |all: &[&Text]| best_of_slicings(all).iter().map(|it| (it.0.unroll, it.0.interleave)).collect::<Vec<_>>();
+        let all = [
+            of(Unroll::Auto, 1, 1.05),
+            of(Unroll::Auto, 2, 1.02),
+            of(Unroll::Auto, 3, 1.03),
+            of(Unroll::Yes, 4, 1.0),
+        ];
+        let chosen = |all: &[&Text]| {
+            best_of_slicings(all)
+                .iter()
+                .map(|pair| (pair.0.unroll, pair.0.interleave))
+                .collect::<Vec<_>>()
+        };
         assert_eq!(chosen(&all.each_ref()), [(Unroll::Auto, 2)]);
         let far = of(Unroll::Auto, 1, 1.2);
         assert_eq!(chosen(&[&far, &all[3]]), [(Unroll::Yes, 4)], "no tie");
@@ -695,7 +879,8 @@ mod tests {
     #[test]
     fn the_model_alone_prefers_what_the_cache_holds() {
         let of = |slicing, bytes: f64| Text { bytes, ..text(slicing, Unroll::Auto, 1.0) };
-        let chosen = |all: &[Text]| believed(all).iter().map(|it| it.way.slicing).collect::<Vec<_>>();
+        let chosen =
+            |all: &[Text]| believed(all).iter().map(|it| it.way.slicing).collect::<Vec<_>>();
         // 512 blocks of 40 bytes on AVX-512, as Ascon's, and of 33, as Subterranean's.
         let (long, short) = (of(Slicing::Bit, 512.0 * 40.0), of(Slicing::Bit, 512.0 * 33.0));
         let vertical = of(Slicing::Vertical, 8.0 * 40.0);
@@ -709,9 +894,16 @@ mod tests {
         for name in ["present-80", "rectangle-80"] {
             let subject = Subject::bundled(name).expect("bundled").expect("right");
             let (slicing, budget) = (Some(Slicing::Bit), Duration::from_secs(60));
-            let ask = Ask { arch: Arch::Avx2, word: None, slicing, orders: Orders::All, emits: vec![Emit::C], budget };
+            let ask = Ask {
+                arch: Arch::Avx2,
+                word: None,
+                slicing,
+                orders: Orders::All,
+                emits: vec![Emit::C],
+                budget,
+            };
             let (way, _) = by_model(&subject, &ask, &|_| ()).expect("it compiles");
-            let of_default = |it: &Way| (it.unroll, it.inline, it.schedule, it.interleave);
+            let of_default = |way: &Way| (way.unroll, way.inline, way.schedule, way.interleave);
             assert_eq!(of_default(&way), of_default(&default_way(&subject, &ask)), "{name}");
         }
     }
@@ -719,25 +911,55 @@ mod tests {
     #[test]
     fn assembly_is_judged_by_the_c_of_its_own_order() {
         let subject = Subject::bundled("des").expect("bundled").expect("right");
-        let (slicing, budget, emits) = (Some(Slicing::Bit), Duration::from_secs(60), vec![Emit::C, Emit::Asm]);
-        let ask = Ask { arch: Arch::X86_64, word: None, slicing, orders: Orders::All, emits, budget };
+        let (slicing, budget, emits) =
+            (Some(Slicing::Bit), Duration::from_secs(60), vec![Emit::C, Emit::Asm]);
+        let ask =
+            Ask { arch: Arch::X86_64, word: None, slicing, orders: Orders::All, emits, budget };
         let (way, expected) = by_model(&subject, &ask, &|_| ()).expect("it compiles");
         assert_eq!((way.emit, way.schedule), (Emit::Asm, Schedule::Auto));
-        let of_c = |schedule| super::text(&subject, &Way { emit: Emit::C, schedule, ..way.clone() }).expect("it fits").expected;
+        let of_c = |schedule| {
+            super::text(&subject, &Way { emit: Emit::C, schedule, ..way.clone() })
+                .expect("it fits")
+                .expected
+        };
         let (auto, depth) = (of_c(Schedule::Auto), of_c(Schedule::Depth));
         assert!(depth < 0.95 * auto, "the depth order is the better one for C: {depth} {auto}");
-        let promise = way.recipe().promise(&subject).expect("it compiles").0.expect("assembly was chosen");
-        assert!((expected * experience::gain(promise) / auto - 1.0).abs() < 1e-9, "{expected} {promise} {auto}");
+        let promise =
+            way.recipe().promise(&subject).expect("it compiles").0.expect("assembly was chosen");
+        assert!(
+            (expected * experience::gain(promise) / auto - 1.0).abs() < 1e-9,
+            "{expected} {promise} {auto}"
+        );
     }
 
     #[test]
     fn two_batches_are_tried_in_assembly_where_c_has_one() {
-        let all =
-            [text(Slicing::Bit, Unroll::Auto, 1.0), text(Slicing::Vertical, Unroll::No, 1.5), text(Slicing::Vertical, Unroll::Auto, 2.0)];
-        let tried = |all: &[Text]| assemblies(all).iter().map(|it| (it.slicing, it.unroll, it.interleave)).collect::<Vec<_>>();
+        let all = [
+            text(Slicing::Bit, Unroll::Auto, 1.0),
+            text(Slicing::Vertical, Unroll::No, 1.5),
+            text(Slicing::Vertical, Unroll::Auto, 2.0),
+        ];
+        let tried = |all: &[Text]| {
+            assemblies(all)
+                .iter()
+                .map(|assembly| (assembly.slicing, assembly.unroll, assembly.interleave))
+                .collect::<Vec<_>>()
+        };
         let (bit, rolled) = ((Slicing::Bit, Unroll::Auto, 1), (Slicing::Vertical, Unroll::No, 1));
-        assert_eq!(tried(&all), [bit, rolled, (Slicing::Vertical, Unroll::Auto, 1), (Slicing::Vertical, Unroll::Auto, 2)]);
-        assert_eq!(tried(&all[..2]), [bit, rolled], "bitsliced code has one, and loops that are kept are not the default's");
+        assert_eq!(
+            tried(&all),
+            [
+                bit,
+                rolled,
+                (Slicing::Vertical, Unroll::Auto, 1),
+                (Slicing::Vertical, Unroll::Auto, 2)
+            ]
+        );
+        assert_eq!(
+            tried(&all[..2]),
+            [bit, rolled],
+            "bitsliced code has one, and loops that are kept are not the default's"
+        );
         // C that has two already brings them, once.
         let two = Text { way: Way { interleave: 2, ..all[2].way.clone() }, ..all[2].clone() };
         assert_eq!(tried(&[two]), [(Slicing::Vertical, Unroll::Auto, 2)]);

@@ -17,7 +17,8 @@ const PARTS: [Part; 7] = [
     ("flag", |it| it.opt.clone()),
 ];
 
-/// A line for each choice of which another was measured: how much longer the best with that one takes.
+/// A line for each choice of which another was measured: how much longer the best
+/// with that one takes.
 pub fn why(tuned: &Tuned) -> Vec<String> {
     let Some(best) = tuned.tried.first() else { return Vec::new() };
     let mut lines = Vec::new();
@@ -32,7 +33,10 @@ pub fn why(tuned: &Tuned) -> Vec<String> {
             }
         }
         if !others.is_empty() {
-            let others: Vec<String> = others.iter().map(|(value, times)| format!("{value} takes {times:.2} of its time")).collect();
+            let others: Vec<String> = others
+                .iter()
+                .map(|(value, times)| format!("{value} takes {times:.2} of its time"))
+                .collect();
             lines.push(format!("{name} {own}: the best with {}", others.join(", with ")));
         }
     }

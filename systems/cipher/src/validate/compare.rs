@@ -23,7 +23,6 @@ pub enum Verdict {
     Simulated,
     /// It computes something else, or does what no function may.
     Different,
-    /// A secret shows.
     Leaks,
     /// Something in it is not followed.
     Unknown,
@@ -32,18 +31,15 @@ pub enum Verdict {
 /// Words of the outputs; one counts where it is decided worst.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Words {
-    /// Proved equal.
     pub proved: usize,
     /// Equal for all random inputs.
     pub simulated: usize,
-    /// Different.
     pub different: usize,
 }
 
 /// A word that is not as the program says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// As in C.
     pub word: String,
     /// Which block of the registers.
     pub slice: u32,
@@ -58,9 +54,7 @@ pub struct Difference {
 /// What was found out about a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Report {
-    /// The whole.
     pub verdict: Verdict,
-    /// Word by word.
     pub words: Words,
     /// The first word that is different.
     pub difference: Option<Difference>,
@@ -80,7 +74,7 @@ pub struct Report {
 pub fn report(expected: &Expected, mut walk: Walk<'_>, stopped: Option<Stop>) -> Report {
     let mut words = Words::default();
     let mut difference = None;
-    let mut stop = stopped.map(|it| (walk.offset(), it));
+    let mut stop = stopped.map(|stopped| (walk.offset(), stopped));
     if stop.is_none() {
         match walk.found() {
             Ok(found) => (words, difference) = compare(expected, &mut walk.machine.graph, &found),
@@ -100,18 +94,27 @@ pub fn report(expected: &Expected, mut walk: Walk<'_>, stopped: Option<Stop>) ->
         words,
         difference,
         stop,
-        shifts: walk.machine.shifts.iter().map(|it| walk.offset_of(*it)).collect(),
+        shifts: walk.machine.shifts.iter().map(|shift| walk.offset_of(*shift)).collect(),
         instructions: walk.n_steps,
         terms: walk.machine.graph.n_nodes(),
         merges: walk.machine.graph.merges,
     }
 }
 
-fn compare(expected: &Expected, graph: &mut Graph, found: &[Vec<Value>]) -> (Words, Option<Difference>) {
-    let pairs: Vec<(usize, usize)> =
-        expected.outputs.iter().enumerate().flat_map(|(a, it)| (0..it.words.len()).map(move |w| (a, w))).collect();
+fn compare(
+    expected: &Expected,
+    graph: &mut Graph,
+    found: &[Vec<Value>],
+) -> (Words, Option<Difference>) {
+    let pairs: Vec<(usize, usize)> = expected
+        .outputs
+        .iter()
+        .enumerate()
+        .flat_map(|(a, it)| (0..it.words.len()).map(move |w| (a, w)))
+        .collect();
     let both = |at: &(usize, usize)| (&expected.outputs[at.0].words[at.1], &found[at.0][at.1]);
-    let mut open: Vec<(usize, usize)> = pairs.iter().filter(|at| both(at).0 != both(at).1).copied().collect();
+    let mut open: Vec<(usize, usize)> =
+        pairs.iter().filter(|at| both(at).0 != both(at).1).copied().collect();
     let mut words = Words { proved: pairs.len() - open.len(), ..Words::default() };
     let mut difference: Option<((usize, usize), Difference)> = None;
     for _ in 0..ROUNDS {
@@ -124,14 +127,23 @@ fn compare(expected: &Expected, graph: &mut Graph, found: &[Vec<Value>]) -> (Wor
             let (say, is) = both(at);
             let Some(place) = cases.differs(say, is) else { return true };
             words.different += 1;
-            if difference.as_ref().is_none_or(|it| *at < it.0) {
-                difference = Some((*at, cases.difference(&expected.inputs, &expected.outputs[at.0], at.1, (say, is), place)));
+            if difference.as_ref().is_none_or(|difference| *at < difference.0) {
+                difference = Some((
+                    *at,
+                    cases.difference(
+                        &expected.inputs,
+                        &expected.outputs[at.0],
+                        at.1,
+                        (say, is),
+                        place,
+                    ),
+                ));
             }
             false
         });
     }
     words.simulated = open.len();
-    (words, difference.map(|it| it.1))
+    (words, difference.map(|difference| difference.1))
 }
 
 /// Values of all nodes for some inputs.
@@ -171,25 +183,49 @@ impl Cases<'_> {
         let of = |at: u32| Bit { at, ..bit };
         match self.shape.slicing {
             Slicing::Bit => (bit.at, vec![bit]),
-            Slicing::Vertical => (bit.at / m, (0..m).rev().map(|i| of(bit.at / m * m + i)).collect()),
+            Slicing::Vertical => {
+                (bit.at / m, (0..m).rev().map(|i| of(bit.at / m * m + i)).collect())
+            }
             Slicing::Horizontal => {
                 let (part, element) = (self.shape.spread_bits(), self.shape.element_bits());
                 let slice = bit.at / part * element + bit.at % element;
-                (slice, (0..m).map(|i| of(bit.at / part * part + i * element + bit.at % element)).collect())
+                (
+                    slice,
+                    (0..m)
+                        .map(|i| of(bit.at / part * part + i * element + bit.at % element))
+                        .collect(),
+                )
             }
         }
     }
 
     fn text(&self, value: &[super::terms::Term], bits: &[Bit]) -> String {
         let number = bits.iter().fold(0u64, |all, bit| all << 1 | u64::from(self.bit(value, *bit)));
-        if bits.len() == 1 { number.to_string() } else { format!("{number:#0width$x}", width = bits.len().div_ceil(4) + 2) }
+        if bits.len() == 1 {
+            number.to_string()
+        } else {
+            format!("{number:#0width$x}", width = bits.len().div_ceil(4) + 2)
+        }
     }
 
-    fn difference(&self, inputs: &[Array], output: &Array, word: usize, (say, is): (&Value, &Value), place: Bit) -> Difference {
+    fn difference(
+        &self,
+        inputs: &[Array],
+        output: &Array,
+        word: usize,
+        (say, is): (&Value, &Value),
+        place: Bit,
+    ) -> Difference {
         let (slice, bits) = self.word_around(place);
-        let all = |array: &Array| (array.name.clone(), array.words.iter().map(|it| self.text(it, &bits)).collect());
+        let all = |array: &Array| {
+            (array.name.clone(), array.words.iter().map(|word| self.text(word, &bits)).collect())
+        };
         Difference {
-            word: if output.words.len() == 1 { output.name.clone() } else { format!("{}[{word}]", output.name) },
+            word: if output.words.len() == 1 {
+                output.name.clone()
+            } else {
+                format!("{}[{word}]", output.name)
+            },
             slice,
             expected: self.text(say, &bits),
             found: self.text(is, &bits),

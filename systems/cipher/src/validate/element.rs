@@ -1,8 +1,9 @@
-//! Operations on elements of vectors that carry from bit to bit: sums, products, comparisons, shifts by unknown counts.
+//! Operations on elements of vectors that carry from bit to bit: sums, products, comparisons,
+//! shifts by unknown counts.
 //!
-//! An element may be wider than a granule: the operands are then the granules of the first number and those of the second,
-//! and the result is one granule. Sums of elements as wide as granules have a normal form; all else is compared by its
-//! operands only, and has a value for samples.
+//! An element may be wider than a granule: the operands are then the granules of the first number
+//! and those of the second, and the result is one granule. Sums of elements as wide as granules
+//! have a normal form; all else is compared by its operands only, and has a value for samples.
 
 use smallvec::SmallVec;
 
@@ -13,7 +14,6 @@ use super::terms::{Graph, Part, Sample, Term, Value};
 pub enum Operation {
     /// Sum, modulo the element's size.
     Add,
-    /// Product, likewise.
     Mul,
     /// All ones where both are equal.
     Equal,
@@ -33,8 +33,8 @@ impl Operation {
     /// Of two elements of so many bits.
     pub fn apply(self, bits: u32, a: u64, b: u64) -> u64 {
         let mask = u64::MAX >> (64 - bits);
-        let signed = |it: u64| (it << (64 - bits)) as i64 >> (64 - bits);
-        let all = |it: bool| if it { mask } else { 0 };
+        let signed = |number: u64| (number << (64 - bits)) as i64 >> (64 - bits);
+        let all = |flag: bool| if flag { mask } else { 0 };
         let value = match self {
             Operation::Add => a.wrapping_add(b),
             Operation::Mul => a.wrapping_mul(b),
@@ -60,9 +60,18 @@ pub fn sample(part: Part, args: &[Sample], granule: u32) -> Sample {
     let mut out = [0; 4];
     for case in 0..256 / granule {
         let (word, shift) = ((case * granule / 64) as usize, case * granule % 64);
-        let joined =
-            |args: &[Sample]| args.iter().rev().fold(0u64, |all, it| all.checked_shl(granule).unwrap_or(0) | (it[word] >> shift & ones));
-        let value = packed(part.operation, part.bits, joined(&args[..n_granules]), joined(&args[n_granules..]), granule);
+        let joined = |args: &[Sample]| {
+            args.iter().rev().fold(0u64, |all, it| {
+                all.checked_shl(granule).unwrap_or(0) | (it[word] >> shift & ones)
+            })
+        };
+        let value = packed(
+            part.operation,
+            part.bits,
+            joined(&args[..n_granules]),
+            joined(&args[n_granules..]),
+            granule,
+        );
         out[word] |= (value >> (part.part * granule) & ones) << shift;
     }
     out
@@ -71,8 +80,9 @@ pub fn sample(part: Part, args: &[Sample], granule: u32) -> Sample {
 /// The operation on all elements of a granule, or on one that is wider.
 fn packed(operation: Operation, bits: u32, a: u64, b: u64, granule: u32) -> u64 {
     let mask = u64::MAX >> (64 - bits);
-    (0..granule.max(bits) / bits)
-        .fold(0, |out, i| out | operation.apply(bits, a >> (i * bits) & mask, b >> (i * bits) & mask) << (i * bits))
+    (0..granule.max(bits) / bits).fold(0, |out, i| {
+        out | operation.apply(bits, a >> (i * bits) & mask, b >> (i * bits) & mask) << (i * bits)
+    })
 }
 
 /// By how many places a product shifts, if this is the same power of two in every element.
@@ -87,22 +97,37 @@ impl Graph {
     /// An operation on each element of two values.
     pub fn elements(&mut self, operation: Operation, bits: u32, a: &[Term], b: &[Term]) -> Value {
         let step = (bits / self.granule()).max(1) as usize;
-        a.chunks(step).zip(b.chunks(step)).flat_map(|(a, b)| self.element(operation, bits, a, b)).collect()
+        a.chunks(step)
+            .zip(b.chunks(step))
+            .flat_map(|(a, b)| self.element(operation, bits, a, b))
+            .collect()
     }
 
     /// Difference of each element.
     pub fn difference(&mut self, bits: u32, a: &[Term], b: &[Term]) -> Value {
         // a - b = ~(~a + b)
         let a: Value = a.iter().map(|it| !*it).collect();
-        self.elements(Operation::Add, bits, &a, b).into_iter().map(|it| !it).collect()
+        self.elements(Operation::Add, bits, &a, b).into_iter().map(|element| !element).collect()
     }
 
     fn element(&mut self, operation: Operation, bits: u32, a: &[Term], b: &[Term]) -> Value {
         let granule = self.granule();
-        let numbers: Option<SmallVec<[u64; 16]>> = a.iter().chain(b).map(|it| self.number(*it)).collect();
+        let numbers: Option<SmallVec<[u64; 16]>> =
+            a.iter().chain(b).map(|it| self.number(*it)).collect();
         if let Some(numbers) = numbers {
-            let joined = |it: &[u64]| it.iter().rev().fold(0u64, |all, it| all.checked_shl(granule).unwrap_or(0) | it);
-            let value = packed(operation, bits, joined(&numbers[..a.len()]), joined(&numbers[a.len()..]), granule);
+            let joined = |number: &[u64]| {
+                number
+                    .iter()
+                    .rev()
+                    .fold(0u64, |all, number| all.checked_shl(granule).unwrap_or(0) | number)
+            };
+            let value = packed(
+                operation,
+                bits,
+                joined(&numbers[..a.len()]),
+                joined(&numbers[a.len()..]),
+                granule,
+            );
             return (0..a.len()).map(|i| self.constant(value >> (i as u32 * granule))).collect();
         }
         let total = bits.max(granule);
@@ -122,7 +147,13 @@ impl Graph {
     }
 
     /// Comparisons that are a bit of an operand.
-    fn compared(&mut self, operation: Operation, bits: u32, a: &[Term], b: &[Term]) -> Option<Value> {
+    fn compared(
+        &mut self,
+        operation: Operation,
+        bits: u32,
+        a: &[Term],
+        b: &[Term],
+    ) -> Option<Value> {
         let is_zero = |it: &[Term]| it.iter().all(|it| *it == Term::ZERO);
         match operation {
             Operation::Equal if a == b => Some(a.iter().map(|_| Term::ONES).collect()),
@@ -142,7 +173,9 @@ impl Graph {
         let (granule, total) = (self.granule(), bits.max(self.granule()));
         let mut moves = Vec::new();
         for at in super::moves::each(total, bits) {
-            let mut live = (at..at + bits).filter(|it| self.live(value[(it / granule) as usize]) >> (it % granule) & 1 == 1);
+            let mut live = (at..at + bits).filter(|idx| {
+                self.live(value[(idx / granule) as usize]) >> (idx % granule) & 1 == 1
+            });
             let (Some(bit), None) = (live.next(), live.next()) else { return None };
             moves.extend((at..at + bits).map(|to| super::moves::Move::first(bit, to, 1)));
         }
@@ -170,7 +203,14 @@ impl Graph {
         sum
     }
 
-    fn granule_of(&mut self, operation: Operation, bits: u32, part: u32, a: &[Term], b: &[Term]) -> Term {
+    fn granule_of(
+        &mut self,
+        operation: Operation,
+        bits: u32,
+        part: u32,
+        a: &[Term],
+        b: &[Term],
+    ) -> Term {
         let (a, b) = if operation.is_commutative() && b < a { (b, a) } else { (a, b) };
         let args: SmallVec<[Term; 16]> = a.iter().chain(b).copied().collect();
         self.opaque(Part { operation, bits, part, n_args: args.len() as u32 }, &args)
@@ -189,7 +229,8 @@ impl Graph {
             // -1 + x, where x is 0 or 1, is the complement of x in every place.
             if ones == Term::ONES && self.live(other) & !lowest == 0 {
                 let mask = u64::MAX >> (64 - bits);
-                let moves: Vec<(Term, u32, u64)> = (0..bits).map(|i| (other, i, lowest << i)).collect();
+                let moves: Vec<(Term, u32, u64)> =
+                    (0..bits).map(|i| (other, i, lowest << i)).collect();
                 assert_eq!(lowest.wrapping_mul(mask), self.ones(), "every bit has one move");
                 return !self.gather(&moves);
             }
@@ -222,7 +263,11 @@ mod tests {
             let b = piece(&mut graph, y, others, &mut random);
             let either = graph.or(a, b);
             let bits = graph.granule();
-            assert_eq!(graph.elements(Operation::Add, bits, &[a], &[b])[..], [either], "seed {seed}");
+            assert_eq!(
+                graph.elements(Operation::Add, bits, &[a], &[b])[..],
+                [either],
+                "seed {seed}"
+            );
         }
     }
 }

@@ -12,7 +12,6 @@ use super::terms::{Term, Value};
 pub enum Next {
     /// With the instruction behind.
     Behind,
-    /// At an address.
     At(u64),
 }
 
@@ -65,10 +64,16 @@ impl Machine {
                 let value = self.pop()?;
                 self.set_register(Register::RBP, &value);
             }
-            M::Stosq | M::Stosb | M::Stosd | M::Movsq | M::Movsb | M::Movsd if it.has_rep_prefix() => self.repeated_string(it)?,
+            M::Stosq | M::Stosb | M::Stosd | M::Movsq | M::Movsb | M::Movsd
+                if it.has_rep_prefix() =>
+            {
+                self.repeated_string(it)?
+            }
             M::Nop | M::Endbr64 | M::Cld | M::Prefetcht0 => {}
             M::Jmp | M::Call | M::Ret => return self.flow(it).map(Some),
-            _ if it.flow_control() == FlowControl::ConditionalBranch => return self.branch(it).map(Some),
+            _ if it.flow_control() == FlowControl::ConditionalBranch => {
+                return self.branch(it).map(Some);
+            }
             _ if is_cmov(it) => self.cmov(it)?,
             _ if is_set(it) => {
                 let (yes, no) = (self.graph.number_value(1, 8), self.graph.number_value(0, 8));
@@ -90,7 +95,11 @@ impl Machine {
     fn extend(&mut self, it: &Instruction, with_sign: bool) -> Result<(), Stop> {
         let (from, to) = (self.operand_bits(it, 1), self.operand_bits(it, 0));
         let value = self.operand(it, 1, from)?;
-        let value = if with_sign { self.graph.sign_extended(&value, from, to) } else { self.graph.widened(&value, from, to) };
+        let value = if with_sign {
+            self.graph.sign_extended(&value, from, to)
+        } else {
+            self.graph.widened(&value, from, to)
+        };
         self.set_operand(it, 0, &value)
     }
 
@@ -114,7 +123,10 @@ impl Machine {
             let value = self.graph.number_value(address, bits);
             return self.set_operand(it, 0, &value);
         }
-        if [it.memory_base(), it.memory_index()].iter().any(|it| *it != Register::None && it.size() < 8) {
+        if [it.memory_base(), it.memory_index()]
+            .iter()
+            .any(|it| *it != Register::None && it.size() < 8)
+        {
             return Err(Stop::Unknown("an address of 32 bits".into()));
         }
         // Arithmetic on what is no address.
@@ -123,7 +135,11 @@ impl Machine {
             _ => machine.register(register.full_register()),
         };
         let (base, index) = (part(self, it.memory_base()), part(self, it.memory_index()));
-        let index = self.graph.assemble(64, &[&index], &moves::left(64, 64, it.memory_index_scale().trailing_zeros()));
+        let index = self.graph.assemble(
+            64,
+            &[&index],
+            &moves::left(64, 64, it.memory_index_scale().trailing_zeros()),
+        );
         let sum = self.graph.elements(Operation::Add, 64, &base, &index);
         let displacement = self.graph.number_value(it.memory_displacement64(), 64);
         let sum = self.graph.elements(Operation::Add, 64, &sum, &displacement);
@@ -141,7 +157,8 @@ impl Machine {
     fn bswap(&mut self, it: &Instruction) -> Result<(), Stop> {
         let bits = self.operand_bits(it, 0);
         let value = self.operand(it, 0, bits)?;
-        let moves: Vec<Move> = moves::each(bits, 8).map(|at| Move::first(at, bits - 8 - at, 8)).collect();
+        let moves: Vec<Move> =
+            moves::each(bits, 8).map(|at| Move::first(at, bits - 8 - at, 8)).collect();
         let value = self.graph.assemble(bits, &[&value], &moves);
         self.set_operand(it, 0, &value)
     }
@@ -180,20 +197,26 @@ impl Machine {
     /// The complement of a value of so many bits.
     pub fn complement(&mut self, value: &[Term], bits: u32) -> Value {
         let mask = self.graph.number_value(u64::MAX, bits.min(64));
-        value.iter().map(|it| self.graph.xor(*it, mask[0])).collect()
+        value.iter().map(|value| self.graph.xor(*value, mask[0])).collect()
     }
 
     /// Flags of a bitwise operation.
     fn set_flags(&mut self, bits: u32, value: &[Term]) {
         self.flags = match self.graph.known(value) {
-            Some(number) => Flags::Known { zero: number == 0, sign: number >> (bits - 1) & 1 == 1, carry: Some(false), overflow: false },
+            Some(number) => Flags::Known {
+                zero: number == 0,
+                sign: number >> (bits - 1) & 1 == 1,
+                carry: Some(false),
+                overflow: false,
+            },
             None => Flags::Result(bits, value.into()),
         };
     }
 
     fn sum(&mut self, it: &Instruction, is_difference: bool) -> Result<(), Stop> {
         let (bits, a, b) = self.both(it)?;
-        let value = if is_difference { self.difference(bits, &a, &b) } else { self.plus(bits, &a, &b) };
+        let value =
+            if is_difference { self.difference(bits, &a, &b) } else { self.plus(bits, &a, &b) };
         self.flags_of_sum(bits, is_difference, &a, &b);
         self.set_operand(it, 0, &value)
     }
@@ -219,11 +242,15 @@ impl Machine {
         self.flags = match (self.graph.known(a), self.graph.known(b)) {
             (Some(x), Some(y)) => {
                 let mask = u64::MAX >> (64 - bits);
-                let result = if is_difference { x.wrapping_sub(y) } else { x.wrapping_add(y) } & mask;
-                let top = |it: u64| it >> (bits - 1) & 1 == 1;
+                let result =
+                    if is_difference { x.wrapping_sub(y) } else { x.wrapping_add(y) } & mask;
+                let top = |number: u64| number >> (bits - 1) & 1 == 1;
                 let carry = if is_difference { x < y } else { result < x };
-                let overflow =
-                    if is_difference { top(x) != top(y) && top(result) != top(x) } else { top(x) == top(y) && top(result) != top(x) };
+                let overflow = if is_difference {
+                    top(x) != top(y) && top(result) != top(x)
+                } else {
+                    top(x) == top(y) && top(result) != top(x)
+                };
                 Flags::Known { zero: result == 0, sign: top(result), carry: Some(carry), overflow }
             }
             _ if is_difference => Flags::Compared(bits, a.into(), b.into()),
@@ -291,8 +318,14 @@ impl Machine {
         use Mnemonic as M;
         let bits = self.operand_bits(it, 0);
         let value = self.operand(it, 0, bits)?;
-        let count = if it.op_count() == 1 { self.graph.number_value(1, 8) } else { self.operand(it, 1, 8)? };
-        let Some(count) = self.graph.known(&count) else { return self.shift_by_register(it, bits, &value, &count) };
+        let count = if it.op_count() == 1 {
+            self.graph.number_value(1, 8)
+        } else {
+            self.operand(it, 1, 8)?
+        };
+        let Some(count) = self.graph.known(&count) else {
+            return self.shift_by_register(it, bits, &value, &count);
+        };
         let count = (count & if bits == 64 { 63 } else { 31 }) as u32;
         if count == 0 {
             return Ok(());
@@ -310,18 +343,28 @@ impl Machine {
             M::Shl | M::Sal => bits.checked_sub(count),
             _ => Some(count - 1).filter(|it| *it < bits),
         };
-        let carried = shifted_out.and_then(|at| self.graph.known_bits(&value, at, 1)).map(|it| it == 1);
+        let carried = shifted_out
+            .and_then(|at| self.graph.known_bits(&value, at, 1))
+            .map(|known_bits| known_bits == 1);
         let was_signed = self.graph.known_bits(&value, bits - 1, 1) == Some(1);
         self.flags = match std::mem::replace(&mut self.flags, Flags::Unknown) {
             _ if matches!(it.mnemonic(), M::Rol | M::Ror) => Flags::Unknown,
-            Flags::Known { zero, sign, .. } => Flags::Known { zero, sign, carry: carried, overflow: sign != was_signed },
+            Flags::Known { zero, sign, .. } => {
+                Flags::Known { zero, sign, carry: carried, overflow: sign != was_signed }
+            }
             Flags::Result(bits, value) => Flags::Shifted(bits, value),
             other => other,
         };
         self.set_operand(it, 0, &result)
     }
 
-    fn shift_by_register(&mut self, it: &Instruction, bits: u32, value: &[Term], count: &[Term]) -> Result<(), Stop> {
+    fn shift_by_register(
+        &mut self,
+        it: &Instruction,
+        bits: u32,
+        value: &[Term],
+        count: &[Term],
+    ) -> Result<(), Stop> {
         let operation = match it.mnemonic() {
             Mnemonic::Shl | Mnemonic::Sal => Operation::Shl,
             Mnemonic::Shr => Operation::Shr,
@@ -343,23 +386,36 @@ impl Machine {
 
     /// Divisions take longer for some numbers than for others.
     fn division(&mut self, it: &Instruction) -> Result<Stop, Stop> {
-        let operands = [self.operand(it, 0, 64)?, self.register(Register::RAX), self.register(Register::RDX)];
-        let is_known = operands.iter().all(|it| self.graph.known(it).is_some());
+        let operands =
+            [self.operand(it, 0, 64)?, self.register(Register::RAX), self.register(Register::RDX)];
+        let is_known = operands.iter().all(|operand| self.graph.known(operand).is_some());
         Ok(if is_known { Stop::Unknown("a division".into()) } else { Stop::Leak(Place::Division) })
     }
 
     fn double_shift(&mut self, it: &Instruction) -> Result<(), Stop> {
         let (bits, a, b) = self.both(it)?;
         let count = self.operand(it, 2, 8)?;
-        let Some(count) = self.graph.known(&count) else { return Err(Stop::Unknown("a double shift by a register".into())) };
+        let Some(count) = self.graph.known(&count) else {
+            return Err(Stop::Unknown("a double shift by a register".into()));
+        };
         let count = (count & if bits == 64 { 63 } else { 31 }) as u32;
         if count == 0 || count >= bits {
-            return if count == 0 { Ok(()) } else { Err(Stop::Unknown("a double shift by more than its size".into())) };
+            return if count == 0 {
+                Ok(())
+            } else {
+                Err(Stop::Unknown("a double shift by more than its size".into()))
+            };
         }
         let moves = if it.mnemonic() == Mnemonic::Shld {
-            [Move::first(0, count, bits - count), Move { source: 1, from: bits - count, to: 0, n: count }]
+            [
+                Move::first(0, count, bits - count),
+                Move { source: 1, from: bits - count, to: 0, n: count },
+            ]
         } else {
-            [Move::first(count, 0, bits - count), Move { source: 1, from: 0, to: bits - count, n: count }]
+            [
+                Move::first(count, 0, bits - count),
+                Move { source: 1, from: 0, to: bits - count, n: count },
+            ]
         };
         let value = self.graph.assemble(bits, &[&a, &b], &moves);
         self.flags = Flags::Unknown;
@@ -371,7 +427,9 @@ impl Machine {
         if it.op_kind(0) == OpKind::Memory && it.op_kind(1) == OpKind::Register {
             return Err(Stop::Unknown("a bit of memory".into()));
         }
-        let Some(at) = self.graph.known(&b) else { return Err(Stop::Unknown("a bit chosen by a register".into())) };
+        let Some(at) = self.graph.known(&b) else {
+            return Err(Stop::Unknown("a bit chosen by a register".into()));
+        };
         let at = at as u32 % bits;
         let bit = self.graph.bits(&a, at, 1);
         let mask = self.graph.number_value(1 << at, bits);
@@ -384,7 +442,8 @@ impl Machine {
                 return Ok(());
             }
         };
-        let value: Value = a.iter().zip(&mask).map(|(a, mask)| f(&mut self.graph, *a, *mask)).collect();
+        let value: Value =
+            a.iter().zip(&mask).map(|(a, mask)| f(&mut self.graph, *a, *mask)).collect();
         self.flags = Flags::Carry(bit[0]);
         self.set_operand(it, 0, &value)
     }
@@ -402,7 +461,6 @@ impl Machine {
         Ok(value)
     }
 
-    /// The stack pointer.
     pub fn stack(&mut self) -> Result<u64, Stop> {
         let pointer = self.register(Register::RSP);
         self.graph.known(&pointer).ok_or(Stop::Leak(Place::Address))
@@ -519,7 +577,9 @@ impl Machine {
             Flags::Carry(_) | Flags::Unknown => return unknown(),
         };
         let truth = match truth {
-            Truth::Depends(term) => self.graph.number(term).map_or(Truth::Depends(term), |it| Truth::Known(it & 1 == 1)),
+            Truth::Depends(term) => {
+                self.graph.number(term).map_or(Truth::Depends(term), |it| Truth::Known(it & 1 == 1))
+            }
             known @ Truth::Known(_) => known,
         };
         Ok(if is_opposite { opposite(truth) } else { truth })
@@ -528,7 +588,11 @@ impl Machine {
     fn compared(&mut self, operation: Operation, bits: u32, a: &[Term], b: &[Term]) -> Truth {
         let granule = self.graph.granule();
         let (bits, a, b) = if bits < granule {
-            (granule, self.graph.sign_extended(a, bits, granule), self.graph.sign_extended(b, bits, granule))
+            (
+                granule,
+                self.graph.sign_extended(a, bits, granule),
+                self.graph.sign_extended(b, bits, granule),
+            )
         } else {
             (bits, a.into(), b.into())
         };

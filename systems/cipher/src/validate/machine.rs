@@ -1,4 +1,5 @@
-//! The processor that is walked with terms in place of numbers: registers, flags, memory, and how instructions reach them.
+//! The processor that is walked with terms in place of numbers: registers, flags, memory, and how
+//! instructions reach them.
 
 use iced_x86::{Instruction, MemorySize, OpKind, Register};
 use smallvec::smallvec;
@@ -33,9 +34,7 @@ pub enum Place {
 /// What is known of the flags.
 #[derive(Debug, Clone)]
 pub enum Flags {
-    /// Nothing.
     Unknown,
-    /// All of them.
     Known {
         /// The result is 0.
         zero: bool,
@@ -65,14 +64,10 @@ pub enum Truth {
     Depends(Term),
 }
 
-/// Registers and memory.
 #[derive(Debug, Clone)]
 pub struct Machine {
-    /// All terms.
     pub graph: Graph,
-    /// Memory.
     pub memory: Memory,
-    /// Flags.
     pub flags: Flags,
     general: Vec<Value>,
     vectors: Vec<Value>,
@@ -98,7 +93,15 @@ impl Machine {
             (0..n).map(|_| (0..n_granules).map(|_| graph.input()).collect()).collect()
         };
         let (general, vectors, masks) = (file(16, 64), file(32, WIDEST), file(8, 64));
-        Machine { graph, memory: Memory::default(), flags: Flags::Unknown, general, vectors, masks, shifts: Default::default() }
+        Machine {
+            graph,
+            memory: Memory::default(),
+            flags: Flags::Unknown,
+            general,
+            vectors,
+            masks,
+            shifts: Default::default(),
+        }
     }
 
     fn file(&self, register: Register) -> &Value {
@@ -144,7 +147,10 @@ impl Machine {
     pub fn set_vector(&mut self, register: Register, value: &[Term], bits: u32, keeps: bool) {
         let whole = if keeps {
             let old = self.vectors[register.number()].clone();
-            let moves = [Move { source: 1, from: 0, to: 0, n: bits }, Move::first(bits, bits, WIDEST - bits)];
+            let moves = [
+                Move { source: 1, from: 0, to: 0, n: bits },
+                Move::first(bits, bits, WIDEST - bits),
+            ];
             self.graph.assemble(WIDEST, &[&old, value], &moves)
         } else if bits.is_multiple_of(self.graph.granule()) {
             let mut whole: Value = value.into();
@@ -188,23 +194,33 @@ impl Machine {
             _ if register.size() < 8 => Err(Stop::Unknown("an address of 32 bits".into())),
             _ => self.graph.known(self.file(register)).ok_or(Stop::Leak(Place::Address)),
         };
-        let index = part(instruction.memory_index())?.wrapping_mul(instruction.memory_index_scale().into());
-        Ok(part(instruction.memory_base())?.wrapping_add(index).wrapping_add(instruction.memory_displacement64()))
+        let index =
+            part(instruction.memory_index())?.wrapping_mul(instruction.memory_index_scale().into());
+        Ok(part(instruction.memory_base())?
+            .wrapping_add(index)
+            .wrapping_add(instruction.memory_displacement64()))
     }
 
-    /// Bytes from memory.
     pub fn load(&mut self, address: u64, bits: u32) -> Result<Value, Stop> {
-        self.memory.load(&mut self.graph, address, bits / 8).map_err(|fault| stop(fault, "reads", address, bits))
+        self.memory
+            .load(&mut self.graph, address, bits / 8)
+            .map_err(|fault| stop(fault, "reads", address, bits))
     }
 
-    /// Bytes into memory.
     pub fn store(&mut self, address: u64, bits: u32, value: &[Term]) -> Result<(), Stop> {
         // System V: what lies more than 128 bytes below the stack pointer may change at any time.
         let top = self.graph.known(self.file(Register::RSP));
-        if top.is_some_and(|it| (it.saturating_sub(STACK_BYTES)..it.saturating_sub(RED_ZONE)).contains(&address)) {
-            return Err(Stop::Fault(format!("it writes {} bytes below the red zone of the stack", bits / 8)));
+        if top.is_some_and(|top| {
+            (top.saturating_sub(STACK_BYTES)..top.saturating_sub(RED_ZONE)).contains(&address)
+        }) {
+            return Err(Stop::Fault(format!(
+                "it writes {} bytes below the red zone of the stack",
+                bits / 8
+            )));
         }
-        self.memory.store(&mut self.graph, address, bits / 8, value).map_err(|fault| stop(fault, "writes", address, bits))
+        self.memory
+            .store(&mut self.graph, address, bits / 8, value)
+            .map_err(|fault| stop(fault, "writes", address, bits))
     }
 
     /// Bits of an operand as the instruction says.
@@ -217,7 +233,12 @@ impl Machine {
     }
 
     /// An operand of the general registers' instructions; numbers have `bits` bits.
-    pub fn operand(&mut self, instruction: &Instruction, operand: u32, bits: u32) -> Result<Value, Stop> {
+    pub fn operand(
+        &mut self,
+        instruction: &Instruction,
+        operand: u32,
+        bits: u32,
+    ) -> Result<Value, Stop> {
         match instruction.op_kind(operand) {
             OpKind::Register => Ok(self.register(instruction.op_register(operand))),
             OpKind::Memory => {
@@ -230,7 +251,12 @@ impl Machine {
     }
 
     /// Writes the first operand of an instruction on general registers.
-    pub fn set_operand(&mut self, instruction: &Instruction, operand: u32, value: &[Term]) -> Result<(), Stop> {
+    pub fn set_operand(
+        &mut self,
+        instruction: &Instruction,
+        operand: u32,
+        value: &[Term],
+    ) -> Result<(), Stop> {
         if instruction.op_kind(operand) == OpKind::Register {
             self.set_register(instruction.op_register(operand), value);
             return Ok(());
@@ -240,8 +266,14 @@ impl Machine {
         self.store(address, bits, value)
     }
 
-    /// An operand of a vector instruction that works on `bits` bits; an element from memory that is broadcast is repeated.
-    pub fn vector_operand(&mut self, instruction: &Instruction, operand: u32, bits: u32) -> Result<Value, Stop> {
+    /// An operand of a vector instruction that works on `bits` bits; an element from memory that
+    /// is broadcast is repeated.
+    pub fn vector_operand(
+        &mut self,
+        instruction: &Instruction,
+        operand: u32,
+        bits: u32,
+    ) -> Result<Value, Stop> {
         match instruction.op_kind(operand) {
             OpKind::Register => {
                 let whole = self.file(instruction.op_register(operand)).clone();
@@ -269,7 +301,8 @@ impl Machine {
 
     /// A value of `element` bits over and over.
     pub fn repeated(&mut self, value: &[Term], element: u32, bits: u32) -> Value {
-        let moves: Vec<Move> = super::moves::each(bits, element).map(|at| Move::first(0, at, element)).collect();
+        let moves: Vec<Move> =
+            super::moves::each(bits, element).map(|at| Move::first(0, at, element)).collect();
         self.graph.assemble(bits, &[value], &moves)
     }
 
@@ -312,7 +345,12 @@ pub fn element_bits(size: MemorySize) -> u32 {
 
 fn stop(fault: Fault, verb: &str, address: u64, bits: u32) -> Stop {
     match fault {
-        Fault::Outside => Stop::Fault(format!("it {verb} {} bytes at {address:#x}, where nothing is", bits / 8)),
-        Fault::ReadOnly(name) => Stop::Fault(format!("it {verb} {} bytes of {name}, which is not to be written", bits / 8)),
+        Fault::Outside => {
+            Stop::Fault(format!("it {verb} {} bytes at {address:#x}, where nothing is", bits / 8))
+        }
+        Fault::ReadOnly(name) => Stop::Fault(format!(
+            "it {verb} {} bytes of {name}, which is not to be written",
+            bits / 8
+        )),
     }
 }

@@ -46,7 +46,7 @@ impl Machine {
             2 => {
                 let value = self.operand(it, 1, bits)?;
                 let value = if matches!(it.mnemonic(), M::Knotb | M::Knotw | M::Knotd | M::Knotq) {
-                    value.iter().map(|it| !*it).collect()
+                    value.iter().map(|value| !*value).collect()
                 } else {
                     value
                 };
@@ -55,7 +55,8 @@ impl Machine {
                 } else {
                     let value = self.graph.bits(&value, 0, bits);
                     let to = self.operand_bits(it, 0);
-                    let value = if to > bits { self.graph.widened(&value, bits, to) } else { value };
+                    let value =
+                        if to > bits { self.graph.widened(&value, bits, to) } else { value };
                     self.set_operand(it, 0, &value)?;
                 }
                 return Ok(true);
@@ -87,7 +88,8 @@ impl Machine {
     fn signs_to_mask(&mut self, it: &Instruction, element: u32) -> Result<bool, Stop> {
         let bits = it.op1_register().size() as u32 * 8;
         let value = self.vector_operand(it, 1, bits)?;
-        let signs = self.graph.assemble(bits, &[&value], &moves::right(bits, element, element - 1, false));
+        let signs =
+            self.graph.assemble(bits, &[&value], &moves::right(bits, element, element - 1, false));
         self.write_mask(it, &signs, bits, element)?;
         Ok(true)
     }
@@ -96,7 +98,8 @@ impl Machine {
         use Mnemonic as M;
         let value = self.register(it.op1_register());
         let by = immediate(it).min(n);
-        let is_left = matches!(it.mnemonic(), M::Kshiftlb | M::Kshiftlw | M::Kshiftld | M::Kshiftlq);
+        let is_left =
+            matches!(it.mnemonic(), M::Kshiftlb | M::Kshiftlw | M::Kshiftld | M::Kshiftlq);
         let moved = if is_left { Move::first(0, by, n - by) } else { Move::first(by, 0, n - by) };
         let value = self.graph.assemble(64, &[&value], &[moved]);
         self.set_mask(it.op0_register(), &value, 64);
@@ -106,7 +109,11 @@ impl Machine {
     /// The lower bits of the first source above those of the second.
     fn masks_joined(&mut self, it: &Instruction, n: u32) -> Result<bool, Stop> {
         let (high, low) = (self.register(it.op1_register()), self.register(it.op2_register()));
-        let value = self.graph.assemble(64, &[&low, &high], &[Move::first(0, 0, n), Move { source: 1, from: 0, to: n, n }]);
+        let value = self.graph.assemble(
+            64,
+            &[&low, &high],
+            &[Move::first(0, 0, n), Move { source: 1, from: 0, to: n, n }],
+        );
         self.set_mask(it.op0_register(), &value, 64);
         Ok(true)
     }
@@ -119,7 +126,8 @@ impl Machine {
         let both: Value = a.iter().zip(&b).map(|(a, b)| self.graph.and(*a, *b)).collect();
         let zeros = self.graph.assemble(bits, &[], &[]);
         let is_zero = self.graph.elements(Operation::Equal, element, &both, &zeros);
-        let is_for_zero = matches!(it.mnemonic(), M::Vptestnmb | M::Vptestnmw | M::Vptestnmd | M::Vptestnmq);
+        let is_for_zero =
+            matches!(it.mnemonic(), M::Vptestnmb | M::Vptestnmw | M::Vptestnmd | M::Vptestnmq);
         let value = if is_for_zero { is_zero } else { is_zero.iter().map(|it| !*it).collect() };
         self.write_mask(it, &value, bits, element)?;
         Ok(true)
@@ -137,16 +145,32 @@ impl Machine {
             (1, true) => self.graph.elements(Operation::Greater, element, &b, &a),
             (1, false) => self.graph.elements(Operation::Below, element, &a, &b),
             // Not above is below or equal.
-            (2, true) => self.graph.elements(Operation::Greater, element, &a, &b).iter().map(|it| !*it).collect(),
-            (2, false) => self.graph.elements(Operation::Below, element, &b, &a).iter().map(|it| !*it).collect(),
+            (2, true) => self
+                .graph
+                .elements(Operation::Greater, element, &a, &b)
+                .iter()
+                .map(|element| !*element)
+                .collect(),
+            (2, false) => self
+                .graph
+                .elements(Operation::Below, element, &b, &a)
+                .iter()
+                .map(|element| !*element)
+                .collect(),
             _ => self.graph.assemble(bits, &[], &[]),
         };
-        let value = if predicate & 4 == 0 { value } else { value.iter().map(|it| !*it).collect() };
+        let value =
+            if predicate & 4 == 0 { value } else { value.iter().map(|value| !*value).collect() };
         self.write_mask(it, &value, bits, element)?;
         Ok(true)
     }
 
-    pub(super) fn compared_to_mask(&mut self, it: &Instruction, element: u32, operation: Operation) -> Result<(), Stop> {
+    pub(super) fn compared_to_mask(
+        &mut self,
+        it: &Instruction,
+        element: u32,
+        operation: Operation,
+    ) -> Result<(), Stop> {
         let bits = it.op1_register().size() as u32 * 8;
         let (a, b) = (self.vector_operand(it, 1, bits)?, self.vector_operand(it, 2, bits)?);
         let value = self.graph.elements(operation, element, &a, &b);
@@ -154,7 +178,13 @@ impl Machine {
     }
 
     /// The lowest bit of each element into a mask register.
-    fn write_mask(&mut self, it: &Instruction, value: &[Term], bits: u32, element: u32) -> Result<(), Stop> {
+    fn write_mask(
+        &mut self,
+        it: &Instruction,
+        value: &[Term],
+        bits: u32,
+        element: u32,
+    ) -> Result<(), Stop> {
         let n = bits / element;
         let moves: Vec<Move> = (0..n).map(|i| Move::first(i * element, i, 1)).collect();
         let mut mask = self.graph.assemble(64, &[value], &moves);

@@ -1,13 +1,14 @@
-//! Proves that compiled code computes what the dataflow program says, word by word, and that no secret shows.
+//! Proves that compiled code computes what the dataflow program says, word by word, and that no
+//! secret shows.
 //!
 //! ```text
 //! object file -> terms of its outputs   ---> compare, word by word
 //! dataflow program -> terms of results  --/
 //! ```
 //!
-//! The function is walked from its first instruction to its return with terms in place of unknown numbers. Addresses and
-//! loop counters are numbers, so loops just run. Whatever is no number is a secret, or unknown, and must not reach an
-//! address, a branch or a division.
+//! The function is walked from its first instruction to its return with terms in place of unknown
+//! numbers. Addresses and loop counters are numbers, so loops just run. Whatever is no number is a
+//! secret, or unknown, and must not reach an address, a branch or a division.
 
 mod compare;
 mod element;
@@ -57,7 +58,8 @@ struct Array {
     by_value: bool,
 }
 
-/// The functions of the sliced interface of a C file, in order: round keys if there are any, then the blocks.
+/// The functions of the sliced interface of a C file, in order: round keys if there are
+/// any, then the blocks.
 pub fn functions(made: &Made, arch: Arch, seed: u64) -> Vec<Expected> {
     stages(made, arch, seed, &[], &mut Graph::input)
 }
@@ -73,7 +75,13 @@ pub fn examples(made: &Made, arch: Arch, seed: u64) -> Vec<Expected> {
     stages(made, arch, seed, &[], &mut |graph| graph.constant(random.u64(..)))
 }
 
-fn stages(made: &Made, arch: Arch, seed: u64, others: &[Stage], input: &mut impl FnMut(&mut Graph) -> Term) -> Vec<Expected> {
+fn stages(
+    made: &Made,
+    arch: Arch,
+    seed: u64,
+    others: &[Stage],
+    input: &mut impl FnMut(&mut Graph) -> Term,
+) -> Vec<Expected> {
     let shape = crate::emit_c::shape(&made.compiled, arch);
     let stages = made.unit.schedule.iter().chain([&made.unit.entry]).chain(others);
     stages.map(|stage| Expected::new(&made.compiled.program, stage, shape, seed, input)).collect()
@@ -81,29 +89,44 @@ fn stages(made: &Made, arch: Arch, seed: u64, others: &[Stage], input: &mut impl
 
 impl Expected {
     /// The function of the sliced interface that calls this node.
-    fn new(program: &Program, stage: &Stage, shape: Shape, seed: u64, input: &mut impl FnMut(&mut Graph) -> Term) -> Expected {
+    fn new(
+        program: &Program,
+        stage: &Stage,
+        shape: Shape,
+        seed: u64,
+        input: &mut impl FnMut(&mut Graph) -> Term,
+    ) -> Expected {
         let mut graph = Graph::new(reference::granule(shape), seed);
         let node = &program.nodes[stage.node.idx()];
         let n_granules = graph.n_granules(shape.register_bits());
-        let args: Vec<Value> = node.words(&node.params).iter().map(|_| (0..n_granules).map(|_| input(&mut graph)).collect()).collect();
+        let args: Vec<Value> = node
+            .words(&node.params)
+            .iter()
+            .map(|_| (0..n_granules).map(|_| input(&mut graph)).collect())
+            .collect();
         let results = reference::results(&mut graph, program, shape, stage.node, &args);
         let n_params = stage.params.len();
         let n_batches = node.results.len() / (stage.dims.len() - n_params);
-        let arrays = |vars: &[crate::ir::VarId], values: Vec<Value>, dims: &[Vec<u32>], is_result: bool| {
-            let n = vars.len() / n_batches;
-            let mut values = values.into_iter();
-            let mut all: Vec<Array> = Vec::new();
-            for (k, var) in vars.iter().enumerate() {
-                let words = values.by_ref().take(node.vars[var.idx()].len as usize);
-                if k < n {
-                    let by_value = !is_result && dims[k].is_empty() && n_batches == 1;
-                    all.push(Array { name: node.vars[var.idx()].name.to_string(), words: words.collect(), by_value });
-                } else {
-                    all[k % n].words.extend(words);
+        let arrays =
+            |vars: &[crate::ir::VarId], values: Vec<Value>, dims: &[Vec<u32>], is_result: bool| {
+                let n = vars.len() / n_batches;
+                let mut values = values.into_iter();
+                let mut all: Vec<Array> = Vec::new();
+                for (k, var) in vars.iter().enumerate() {
+                    let words = values.by_ref().take(node.vars[var.idx()].len as usize);
+                    if k < n {
+                        let by_value = !is_result && dims[k].is_empty() && n_batches == 1;
+                        all.push(Array {
+                            name: node.vars[var.idx()].name.to_string(),
+                            words: words.collect(),
+                            by_value,
+                        });
+                    } else {
+                        all[k % n].words.extend(words);
+                    }
                 }
-            }
-            all
-        };
+                all
+            };
         let inputs = arrays(&node.params, args, &stage.dims[..n_params], false);
         let outputs = arrays(&node.results, results, &stage.dims[n_params..], true);
         Expected { function: stage.function(), shape, graph, inputs, outputs }

@@ -1,4 +1,5 @@
-//! Values put together from bits of other values: what shifts, shuffles, blends, extractions and unaligned loads are.
+//! Values put together from bits of other values: what shifts, shuffles, blends, extractions and
+//! unaligned loads are.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -10,13 +11,11 @@ type Pieces = SmallVec<[(Term, u32, u64); 4]>;
 /// A row of bits that goes from a place of one of several values to a place of the result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Move {
-    /// Which value.
     pub source: usize,
     /// Its lowest bit there.
     pub from: u32,
     /// Its lowest bit in the result.
     pub to: u32,
-    /// How many bits.
     pub n: u32,
 }
 
@@ -45,7 +44,11 @@ impl Graph {
                 let n = (it.n - done).min(granule - below).min(granule - above);
                 let mask = (u64::MAX >> (64 - n)) << above;
                 let term = sources[it.source][(from / granule) as usize];
-                pieces[(to / granule) as usize].push((term, (above + granule - below) % granule, mask));
+                pieces[(to / granule) as usize].push((
+                    term,
+                    (above + granule - below) % granule,
+                    mask,
+                ));
                 done += n;
             }
         }
@@ -55,7 +58,7 @@ impl Graph {
             [(term, 0, mask)] if *mask == ones => *term,
             _ => graph.gather(pieces),
         };
-        pieces.iter().map(|it| granule_of(self, it)).collect()
+        pieces.iter().map(|piece| granule_of(self, piece)).collect()
     }
 
     /// Bits `from` up to `from + n` of a value.
@@ -71,7 +74,7 @@ impl Graph {
     /// A value with its sign above it.
     pub fn sign_extended(&mut self, value: &[Term], bits: u32, to: u32) -> Value {
         let mut moves: SmallVec<[Move; 64]> = smallvec![Move::first(0, 0, bits)];
-        moves.extend((bits..to).map(|it| Move::first(bits - 1, it, 1)));
+        moves.extend((bits..to).map(|idx| Move::first(bits - 1, idx, 1)));
         self.assemble(to, &[value], &moves)
     }
 
@@ -79,12 +82,16 @@ impl Graph {
     pub fn number_value(&mut self, number: u64, bits: u32) -> Value {
         let number = number & (u64::MAX >> (64 - bits));
         let granule = self.granule();
-        (0..self.n_granules(bits) as u32).map(|i| self.constant(number.checked_shr(i * granule).unwrap_or(0))).collect()
+        (0..self.n_granules(bits) as u32)
+            .map(|i| self.constant(number.checked_shr(i * granule).unwrap_or(0)))
+            .collect()
     }
 
     /// The number that a value of up to 64 bits is, if it is one.
     pub fn known(&self, value: &[Term]) -> Option<u64> {
-        value.iter().rev().try_fold(0u64, |all, it| Some(all.checked_shl(self.granule()).unwrap_or(0) | self.number(*it)?))
+        value.iter().rev().try_fold(0u64, |all, it| {
+            Some(all.checked_shl(self.granule()).unwrap_or(0) | self.number(*it)?)
+        })
     }
 
     /// A bit of a value, if it is a number.
@@ -106,9 +113,16 @@ pub fn left(total: u32, bits: u32, by: u32) -> Vec<Move> {
 /// Elements shifted to the right; if `with_sign` the sign follows, else zeros.
 pub fn right(total: u32, bits: u32, by: u32, with_sign: bool) -> Vec<Move> {
     let by = if with_sign { by.min(bits - 1) } else { by };
-    let mut moves: Vec<Move> = each(total, bits).filter(|_| by < bits).map(|at| Move::first(at + by, at, bits - by)).collect();
+    let mut moves: Vec<Move> = each(total, bits)
+        .filter(|_| by < bits)
+        .map(|at| Move::first(at + by, at, bits - by))
+        .collect();
     if with_sign {
-        moves.extend(each(total, bits).flat_map(|at| (bits - by..bits).map(move |i| Move::first(at + bits - 1, at + i, 1))));
+        moves.extend(
+            each(total, bits).flat_map(|at| {
+                (bits - by..bits).map(move |i| Move::first(at + bits - 1, at + i, 1))
+            }),
+        );
     }
     moves
 }

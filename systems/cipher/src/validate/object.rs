@@ -1,10 +1,14 @@
-//! An object file as it would lie in memory: its sections at addresses of their own, its relocations done.
+//! An object file as it would lie in memory: its sections at addresses of their own, its
+//! relocations done.
 
 use std::collections::BTreeMap;
 
 use rustc_hash::FxHashMap;
 
-use object::{Architecture, Object, ObjectSection, ObjectSymbol, RelocationKind, RelocationTarget, SectionFlags, SectionIndex};
+use object::{
+    Architecture, Object, ObjectSection, ObjectSymbol, RelocationKind, RelocationTarget,
+    SectionFlags, SectionIndex,
+};
 
 /// Where the first section goes.
 const BASE: u64 = 0x10_0000;
@@ -13,14 +17,10 @@ const OTHERS: u64 = 0x6000_0000;
 /// Where addresses of symbols are that the linker would make a table of.
 const TABLE: u64 = 0x5000_0000;
 
-/// A section.
 #[derive(Debug, Clone)]
 pub struct Section {
-    /// Its name.
     pub name: String,
-    /// Its address.
     pub base: u64,
-    /// Its bytes.
     pub bytes: Vec<u8>,
     /// Whether it may be written.
     pub can_write: bool,
@@ -48,7 +48,9 @@ impl Image {
         let mut places: FxHashMap<SectionIndex, usize> = FxHashMap::default();
         let mut next = BASE;
         for section in file.sections() {
-            let SectionFlags::Elf { sh_flags } = section.flags() else { return Err("it is not an ELF file".into()) };
+            let SectionFlags::Elf { sh_flags } = section.flags() else {
+                return Err("it is not an ELF file".into());
+            };
             if sh_flags & u64::from(object::elf::SHF_ALLOC) == 0 || section.size() == 0 {
                 continue;
             }
@@ -59,18 +61,37 @@ impl Image {
             next = base + section.size();
             places.insert(section.index(), image.sections.len());
             let can_write = sh_flags & u64::from(object::elf::SHF_WRITE) != 0;
-            image.sections.push(Section { name: section.name().unwrap_or("?").into(), base, bytes, can_write });
+            image.sections.push(Section {
+                name: section.name().unwrap_or("?").into(),
+                base,
+                bytes,
+                can_write,
+            });
         }
-        for symbol in file.symbols().filter(|it| it.is_definition() && it.kind() == object::SymbolKind::Text) {
-            let Some(place) = symbol.section_index().and_then(|it| places.get(&it)) else { continue };
+        for symbol in file
+            .symbols()
+            .filter(|symbol| symbol.is_definition() && symbol.kind() == object::SymbolKind::Text)
+        {
+            let Some(place) =
+                symbol.section_index().and_then(|section_index| places.get(&section_index))
+            else {
+                continue;
+            };
             let name = symbol.name().map_err(|error| error.to_string())?;
-            image.functions.insert(name.into(), (image.sections[*place].base + symbol.address(), symbol.size()));
+            image.functions.insert(
+                name.into(),
+                (image.sections[*place].base + symbol.address(), symbol.size()),
+            );
         }
         image.relocate(&file, &places)?;
         Ok(image)
     }
 
-    fn relocate(&mut self, file: &object::File<'_>, places: &FxHashMap<SectionIndex, usize>) -> Result<(), String> {
+    fn relocate(
+        &mut self,
+        file: &object::File<'_>,
+        places: &FxHashMap<SectionIndex, usize>,
+    ) -> Result<(), String> {
         let mut others: BTreeMap<String, u64> = BTreeMap::new();
         let mut table: Vec<u64> = Vec::new();
         for section in file.sections() {
@@ -78,11 +99,16 @@ impl Image {
             for (offset, relocation) in section.relocations() {
                 let target = match relocation.target() {
                     RelocationTarget::Symbol(symbol) => {
-                        let symbol = file.symbol_by_index(symbol).map_err(|error| error.to_string())?;
-                        match symbol.section_index().and_then(|it| places.get(&it)) {
+                        let symbol =
+                            file.symbol_by_index(symbol).map_err(|error| error.to_string())?;
+                        match symbol
+                            .section_index()
+                            .and_then(|section_index| places.get(&section_index))
+                        {
                             Some(place) => self.sections[*place].base + symbol.address(),
                             None => {
-                                let name = symbol.name().map_err(|error| error.to_string())?.to_string();
+                                let name =
+                                    symbol.name().map_err(|error| error.to_string())?.to_string();
                                 let next = OTHERS + 16 * others.len() as u64;
                                 *others.entry(name).or_insert(next)
                             }
@@ -94,22 +120,37 @@ impl Image {
                 let value = target.wrapping_add(relocation.addend() as u64);
                 let value = match relocation.kind() {
                     RelocationKind::Absolute => value,
-                    RelocationKind::Relative | RelocationKind::PltRelative => value.wrapping_sub(at),
+                    RelocationKind::Relative | RelocationKind::PltRelative => {
+                        value.wrapping_sub(at)
+                    }
                     RelocationKind::GotRelative => {
                         table.push(target);
                         let entry = TABLE + 8 * (table.len() as u64 - 1);
                         entry.wrapping_add(relocation.addend() as u64).wrapping_sub(at)
                     }
-                    other => return Err(format!("it has a relocation of kind {other:?} in {}", self.sections[place].name)),
+                    other => {
+                        return Err(format!(
+                            "it has a relocation of kind {other:?} in {}",
+                            self.sections[place].name
+                        ));
+                    }
                 };
                 let n_bytes = usize::from(relocation.size() / 8);
-                let bytes = self.sections[place].bytes.get_mut(offset as usize..offset as usize + n_bytes);
-                bytes.ok_or("a relocation is outside of its section")?.copy_from_slice(&value.to_le_bytes()[..n_bytes]);
+                let bytes =
+                    self.sections[place].bytes.get_mut(offset as usize..offset as usize + n_bytes);
+                bytes
+                    .ok_or("a relocation is outside of its section")?
+                    .copy_from_slice(&value.to_le_bytes()[..n_bytes]);
             }
         }
         if !table.is_empty() {
             let bytes = table.iter().flat_map(|it| it.to_le_bytes()).collect();
-            self.sections.push(Section { name: "table of addresses".into(), base: TABLE, bytes, can_write: false });
+            self.sections.push(Section {
+                name: "table of addresses".into(),
+                base: TABLE,
+                bytes,
+                can_write: false,
+            });
         }
         self.others = others.into_iter().map(|(name, address)| (address, name)).collect();
         Ok(())
@@ -117,7 +158,9 @@ impl Image {
 
     /// The section that an address lies in, and the place there.
     pub fn section(&self, address: u64) -> Option<(&Section, usize)> {
-        let section = self.sections.iter().find(|it| it.base <= address && address - it.base < it.bytes.len() as u64)?;
+        let section = self.sections.iter().find(|section| {
+            section.base <= address && address - section.base < section.bytes.len() as u64
+        })?;
         Some((section, (address - section.base) as usize))
     }
 }

@@ -1,12 +1,14 @@
-//! Whether two terms are equal, decided near them: by cancelling what is xored, and by truth tables over a cut.
+//! Whether two terms are equal, decided near them: by cancelling what is xored, and by truth tables
+//! over a cut.
 //!
 //! ```text
 //! n = (a ^ b) ^ c, r = a ^ (b ^ c)      n ^ r, written out from the youngest node down, cancels to 0
 //! n = a & ~b, r = a ^ (a & b)           over the cut {a, b} both have the truth table 0010
 //! ```
 //!
-//! Nodes are written out from the youngest down, so that what both terms are made of is met on the way. A cut leaves
-//! nodes as if they could have any values: equal over a cut is equal. What is not proved may be equal all the same.
+//! Nodes are written out from the youngest down, so that what both terms are made of is met on the
+//! way. A cut leaves nodes as if they could have any values: equal over a cut is equal. What is not
+//! proved may be equal all the same.
 
 use std::collections::BinaryHeap;
 
@@ -32,7 +34,6 @@ const WORDS: usize = 1 << (LEAVES_MAX - 6);
 /// Stands for a whole granule where a bit is expected.
 const WHOLE: u32 = 255;
 
-/// What cuts say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Equal,
@@ -46,7 +47,6 @@ enum Verdict {
 enum Bit {
     /// From a bit of a node, or its complement.
     Of(u32, u32, bool),
-    /// It is constant.
     Number(bool),
 }
 
@@ -68,19 +68,20 @@ impl Graph {
             Verdict::Equal => true,
             _ if self.is_equal_sum(node, other, is_complement) => true,
             Verdict::Unknown => false,
-            Verdict::MovesBits => {
-                (0..self.granule()).all(|bit| self.is_constant([node, other], constant >> bit & 1, bit) == Verdict::Equal)
-            }
+            Verdict::MovesBits => (0..self.granule()).all(|bit| {
+                self.is_constant([node, other], constant >> bit & 1, bit) == Verdict::Equal
+            }),
         }
     }
 
-    /// Whether the xor of two nodes is this number: written out until it cancels, with cuts looked at on the way.
+    /// Whether the xor of two nodes is this number: written out until it cancels, with cuts looked
+    /// at on the way.
     fn is_constant(&self, nodes: [u32; 2], constant: u64, bit: u32) -> Verdict {
         let ones = if bit == WHOLE { self.ones() } else { 1 };
         let mut constant = constant;
         let mut left: SmallVec<[u64; 16]> = SmallVec::new();
         let mut heap = BinaryHeap::new();
-        nodes.iter().for_each(|it| constant ^= self.toggle(&mut heap, *it, bit));
+        nodes.iter().for_each(|node| constant ^= self.toggle(&mut heap, *node, bit));
         let (mut n_written, mut n_tries, mut moves_bits) = (0, 0, false);
         loop {
             let n_roots = left.len() + heap.len();
@@ -92,7 +93,11 @@ impl Graph {
                 moves_bits = true;
             } else if n_roots <= ROOTS_MAX && (n_tries < TRIES_MAX || is_last) {
                 let roots: SmallVec<[u64; 16]> = left.iter().chain(heap.iter()).copied().collect();
-                match self.cut(&roots, constant != 0, if n_tries == 0 || is_last { CONE_MAX } else { CONE_SMALL }) {
+                match self.cut(
+                    &roots,
+                    constant != 0,
+                    if n_tries == 0 || is_last { CONE_MAX } else { CONE_SMALL },
+                ) {
                     Verdict::Equal => return Verdict::Equal,
                     Verdict::MovesBits => moves_bits = true,
                     Verdict::Unknown => {}
@@ -106,7 +111,9 @@ impl Graph {
             }
             let (node, bit) = ((top >> 8) as u32, top as u32 & 255);
             match self.kind(node) {
-                Kind::Xor(a, b) => [a, b].iter().for_each(|it| constant ^= self.toggle(&mut heap, *it, bit)),
+                Kind::Xor(a, b) => {
+                    [a, b].iter().for_each(|it| constant ^= self.toggle(&mut heap, *it, bit))
+                }
                 Kind::XorConst(a, value) => constant ^= value ^ self.toggle(&mut heap, a, bit),
                 Kind::Const(value) => constant ^= value,
                 _ => left.push(top),
@@ -115,22 +122,23 @@ impl Graph {
         if moves_bits { Verdict::MovesBits } else { Verdict::Unknown }
     }
 
-    /// Xors a node to those that are there: it joins them, or leaves them. A bit of it that is another node's bit is that
-    /// one, or its complement, which is returned.
+    /// Xors a node to those that are there: it joins them, or leaves them. A bit of it that is
+    /// another node's bit is that one, or its complement, which is returned.
     fn toggle(&self, heap: &mut BinaryHeap<u64>, node: u32, bit: u32) -> u64 {
         let (key, complement) = match self.bit_of(node, bit) {
             Bit::Of(node, bit, complement) => (key(node, bit), u64::from(complement)),
             Bit::Number(value) => return u64::from(value),
         };
         if heap.iter().any(|it| *it == key) {
-            heap.retain(|it| *it != key);
+            heap.retain(|heap| *heap != key);
         } else {
             heap.push(key);
         }
         complement
     }
 
-    /// Where a bit of a node comes from, through moves and constants; a whole granule comes from itself.
+    /// Where a bit of a node comes from, through moves and constants; a whole
+    /// granule comes from itself.
     fn bit_of(&self, node: u32, bit: u32) -> Bit {
         let (mut node, mut bit, mut complement) = (node, bit, false);
         if bit == WHOLE {
@@ -139,22 +147,31 @@ impl Graph {
         loop {
             match self.kind(node) {
                 Kind::Const(value) => return Bit::Number((value >> bit & 1 == 1) != complement),
-                _ if self.live(Term::of(node, false)) >> bit & 1 == 0 => return Bit::Number(complement),
+                _ if self.live(Term::of(node, false)) >> bit & 1 == 0 => {
+                    return Bit::Number(complement);
+                }
                 Kind::XorConst(a, value) => {
                     complement ^= value >> bit & 1 == 1;
                     node = a;
                 }
                 Kind::Gather(start, n) => {
-                    let piece = self.pieces(start, n).iter().find(|it| it.mask >> bit & 1 == 1).expect("other bits are not live");
+                    let piece = self
+                        .pieces(start, n)
+                        .iter()
+                        .find(|piece| piece.mask >> bit & 1 == 1)
+                        .expect("other bits are not live");
                     bit = (bit + self.granule() - piece.turn) % self.granule();
                     node = piece.node;
                 }
-                Kind::Input(_) | Kind::And(..) | Kind::Xor(..) | Kind::Element(..) => return Bit::Of(node, bit, complement),
+                Kind::Input(_) | Kind::And(..) | Kind::Xor(..) | Kind::Element(..) => {
+                    return Bit::Of(node, bit, complement);
+                }
             }
         }
     }
 
-    /// Whether each bit of a node comes from the same place as that of another one, or its complement does: what moves alone can do.
+    /// Whether each bit of a node comes from the same place as that of another one, or its
+    /// complement does: what moves alone can do.
     pub fn has_same_bits(&self, node: u32, other: u32, is_complement: bool) -> bool {
         (0..self.granule()).all(|bit| match (self.bit_of(node, bit), self.bit_of(other, bit)) {
             (Bit::Of(a, from, x), Bit::Of(b, to, y)) => (a, from, x) == (b, to, y != is_complement),
@@ -169,18 +186,23 @@ impl Graph {
         let addends = |node: u32| match self.kind(node) {
             Kind::Element(at, start) => {
                 let (part, args) = self.part(at, start);
-                (part.operation == Operation::Add && part.bits == granule && part.n_args == 2).then(|| [args[0], args[1]])
+                (part.operation == Operation::Add && part.bits == granule && part.n_args == 2)
+                    .then(|| [args[0], args[1]])
             }
             _ => None,
         };
         if addends(node).is_none() && addends(other).is_none() {
             return false;
         }
-        // How often each node occurs in the difference, and the rest, all modulo 2^granule; ~x = -x - 1.
+        // How often each node occurs in the difference, and the rest, all modulo 2^granule; ~x = -x
+        // - 1.
         let mut times: FxHashMap<u32, u64> = FxHashMap::default();
         let mut heap = BinaryHeap::new();
         let mut rest = 0u64;
-        let mut add = |term: Term, factor: u64, heap: &mut BinaryHeap<u32>, times: &mut FxHashMap<u32, u64>| {
+        let mut add = |term: Term,
+                       factor: u64,
+                       heap: &mut BinaryHeap<u32>,
+                       times: &mut FxHashMap<u32, u64>| {
             let factor = if term.is_complement() { factor.wrapping_neg() } else { factor };
             rest = if term.is_complement() { rest.wrapping_add(factor) } else { rest };
             if !times.contains_key(&term.node()) {
@@ -200,7 +222,9 @@ impl Graph {
             n_written += 1;
             match (self.number(Term::of(top, false)), addends(top)) {
                 (Some(0), _) => {}
-                (None, Some(args)) if n_written < CANCELLED_MAX => args.iter().for_each(|it| add(*it, factor, &mut heap, &mut times)),
+                (None, Some(args)) if n_written < CANCELLED_MAX => {
+                    args.iter().for_each(|arg| add(*arg, factor, &mut heap, &mut times))
+                }
                 _ => return false,
             }
         }
@@ -218,7 +242,8 @@ impl Graph {
             n_leaves: 0,
             moves_bits: false,
         };
-        let roots: SmallVec<[(u32, bool); 16]> = roots.iter().map(|it| cone.place((it >> 8) as u32, *it as u32 & 255)).collect();
+        let roots: SmallVec<[(u32, bool); 16]> =
+            roots.iter().map(|root| cone.place((root >> 8) as u32, *root as u32 & 255)).collect();
         loop {
             let n_leaves = cone.n_leaves + cone.waiting.len();
             if n_leaves <= LEAVES_MAX && cone.is_constant(&roots, constant, n_leaves) {
@@ -240,7 +265,6 @@ struct Cone<'a> {
     waiting: BinaryHeap<(u64, u32)>,
     /// Places that are written out, in this order.
     order: Vec<u32>,
-    /// Places that cannot.
     n_leaves: usize,
     moves_bits: bool,
 }
@@ -276,9 +300,9 @@ impl Cone<'_> {
         let Some((key, place)) = self.waiting.pop() else { return false };
         let (node, bit) = ((key >> 8) as u32, (key & 255) as u32);
         let made = match self.graph.kind(node) {
-            Kind::And(a, b) => Made::And([a, b].map(|it| {
-                let (place, complement) = self.place(it.node(), bit);
-                (place, complement != it.is_complement())
+            Kind::And(a, b) => Made::And([a, b].map(|term| {
+                let (place, complement) = self.place(term.node(), bit);
+                (place, complement != term.is_complement())
             })),
             Kind::Xor(a, b) => Made::Xor([a, b].map(|it| self.place(it, bit))),
             _ => panic!("only these wait"),
@@ -303,7 +327,9 @@ impl Cone<'_> {
             }
         }
         for place in self.order.iter().rev() {
-            let of = |(it, is_complement): (u32, bool), word: usize| tables[it as usize][word] ^ if is_complement { u64::MAX } else { 0 };
+            let of = |(it, is_complement): (u32, bool), word: usize| {
+                tables[it as usize][word] ^ if is_complement { u64::MAX } else { 0 }
+            };
             let mut table = [0; WORDS];
             for (word, value) in table.iter_mut().enumerate().take(n_words) {
                 *value = match self.places[*place as usize] {
@@ -315,8 +341,11 @@ impl Cone<'_> {
             tables[*place as usize] = table;
         }
         let expected = if constant { u64::MAX } else { 0 };
-        (0..n_words)
-            .all(|word| roots.iter().fold(0, |sum, it| sum ^ tables[it.0 as usize][word] ^ if it.1 { u64::MAX } else { 0 }) == expected)
+        (0..n_words).all(|word| {
+            roots.iter().fold(0, |sum, it| {
+                sum ^ tables[it.0 as usize][word] ^ if it.1 { u64::MAX } else { 0 }
+            }) == expected
+        })
     }
 }
 

@@ -1,4 +1,5 @@
-//! What the dataflow program computes, as terms: every word a register of granules, loops played through.
+//! What the dataflow program computes, as terms: every word a register of granules, loops played
+//! through.
 
 use std::rc::Rc;
 
@@ -23,7 +24,13 @@ pub fn granule(shape: Shape) -> u32 {
 }
 
 /// The words of the results of a node for given words of its parameters, both flattened.
-pub fn results(graph: &mut Graph, program: &Program, shape: Shape, id: NodeId, args: &[Value]) -> Vec<Value> {
+pub fn results(
+    graph: &mut Graph,
+    program: &Program,
+    shape: Shape,
+    id: NodeId,
+    args: &[Value],
+) -> Vec<Value> {
     let node = &program.nodes[id.idx()];
     let stmts = match &node.body {
         Body::Perm(list) => return list.iter().map(|at| args[*at as usize].clone()).collect(),
@@ -31,7 +38,15 @@ pub fn results(graph: &mut Graph, program: &Program, shape: Shape, id: NodeId, a
         Body::Stmts(stmts) => stmts,
     };
     let cells = Cells::new(&node.vars);
-    let mut frame = Frame { graph, program, node, shape, values: vec![Value::new(); cells.count()], cells, counters: Vec::new() };
+    let mut frame = Frame {
+        graph,
+        program,
+        node,
+        shape,
+        values: vec![Value::new(); cells.count()],
+        cells,
+        counters: Vec::new(),
+    };
     for (place, value) in node.words(&node.params).iter().zip(args) {
         frame.put(place, value.clone());
     }
@@ -72,7 +87,7 @@ impl Frame<'_> {
     }
 
     fn all(&mut self, operands: &[Operand]) -> Vec<Value> {
-        operands.iter().map(|it| self.get(it)).collect()
+        operands.iter().map(|operand| self.get(operand)).collect()
     }
 
     fn stmts(&mut self, stmts: &[Stmt]) {
@@ -96,8 +111,12 @@ impl Frame<'_> {
                     for k in 0..it.n {
                         set(&mut self.counters, it.id, k.into());
                         self.stmts(&it.body);
-                        let next: Vec<Value> = it.carried.iter().map(|carried| self.get(&carried.next)).collect();
-                        it.carried.iter().zip(next).for_each(|(carried, value)| self.put(&Ref::at(carried.var, 0), value));
+                        let next: Vec<Value> =
+                            it.carried.iter().map(|carried| self.get(&carried.next)).collect();
+                        it.carried
+                            .iter()
+                            .zip(next)
+                            .for_each(|(carried, value)| self.put(&Ref::at(carried.var, 0), value));
                     }
                 }
                 Stmt::Unrolled(_) => panic!("`loops` has decided about every loop"),
@@ -117,9 +136,13 @@ fn constant(graph: &mut Graph, shape: Shape, value: u64) -> Value {
             (0..graph.n_granules(bits)).map(|_| term).collect()
         }
         Slicing::Horizontal => {
-            let is_set = |at: u32| value >> (shape.word_bits - 1 - at % shape.spread_bits() / shape.element_bits()) & 1 == 1;
+            let is_set = |at: u32| {
+                value >> (shape.word_bits - 1 - at % shape.spread_bits() / shape.element_bits()) & 1
+                    == 1
+            };
             let set = moves::each(bits, shape.element_bits()).filter(|at| is_set(*at));
-            let moves: Vec<Move> = set.map(|at| Move::first(at, at, shape.element_bits())).collect();
+            let moves: Vec<Move> =
+                set.map(|at| Move::first(at, at, shape.element_bits())).collect();
             let ones = graph.number_of_ones(bits);
             graph.assemble(bits, &[&ones], &moves)
         }
@@ -139,7 +162,9 @@ fn apply(graph: &mut Graph, shape: Shape, op: &Op, args: &[Value]) -> Value {
         Op::Or => by_two(graph, Graph::or),
         Op::Xor => by_two(graph, Graph::xor),
         Op::AndNot => by_two(graph, |graph, a, b| graph.and(a, !b)),
-        Op::Ternary(table) => (0..a.len()).map(|i| graph.ternary(*table, a[i], args[1][i], args[2][i])).collect(),
+        Op::Ternary(table) => {
+            (0..a.len()).map(|i| graph.ternary(*table, a[i], args[1][i], args[2][i])).collect()
+        }
         Op::Add => graph.elements(Operation::Add, m, a, &args[1]),
         Op::Sub => graph.difference(m, a, &args[1]),
         Op::Mul => graph.elements(Operation::Mul, m, a, &args[1]),
@@ -148,7 +173,9 @@ fn apply(graph: &mut Graph, shape: Shape, op: &Op, args: &[Value]) -> Value {
         Op::Sar(n) => graph.assemble(bits, &[a], &moves::right(bits, m, *n, true)),
         Op::Rotl(n) => graph.assemble(bits, &[a], &moves::turned(bits, m, *n)),
         Op::Bitmask(n) => {
-            let moves: Vec<Move> = moves::each(bits, m).flat_map(|at| (0..m).map(move |i| Move::first(at + n, at + i, 1))).collect();
+            let moves: Vec<Move> = moves::each(bits, m)
+                .flat_map(|at| (0..m).map(move |i| Move::first(at + n, at + i, 1)))
+                .collect();
             graph.assemble(bits, &[a], &moves)
         }
         Op::Shuffle(pattern) => graph.assemble(bits, &[a], &shuffled(shape, pattern)),
@@ -165,9 +192,14 @@ fn shuffled(shape: Shape, pattern: &[u8]) -> Vec<Move> {
         _ => (m, 1),
     };
     let place = |j: u32| if shape.slicing == Slicing::Horizontal { j * element } else { m - 1 - j };
-    let used = pattern.iter().enumerate().filter(|it| *it.1 != ZERO && u32::from(*it.1) < m);
-    let used: Rc<[(u32, u32)]> = used.map(|(j, from)| (place(u32::from(*from)), place(j as u32))).collect();
+    let used = pattern.iter().enumerate().filter(|pair| *pair.1 != ZERO && u32::from(*pair.1) < m);
+    let used: Rc<[(u32, u32)]> =
+        used.map(|(j, from)| (place(u32::from(*from)), place(j as u32))).collect();
     moves::each(bits, part)
-        .flat_map(|at| used.iter().map(move |(from, to)| Move::first(at + from, at + to, element)).collect::<Vec<_>>())
+        .flat_map(|at| {
+            used.iter()
+                .map(move |(from, to)| Move::first(at + from, at + to, element))
+                .collect::<Vec<_>>()
+        })
         .collect()
 }

@@ -49,10 +49,19 @@ impl Machine {
         }
         if !is_scatter {
             let n = index_bits / index * element;
-            let is_old = |i: &u32| *i * element < n && new.iter().all(|it| it.0 != *i);
-            let mut moves: Vec<Move> = (0..bits / element).filter(is_old).map(|i| Move::first(i * element, i * element, element)).collect();
-            moves.extend(new.iter().enumerate().map(|(k, it)| Move { source: k + 1, from: 0, to: it.0 * element, n: element }));
-            let sources: Vec<&[_]> = std::iter::once(&old[..]).chain(new.iter().map(|it| &it.1[..])).collect();
+            let is_old = |i: &u32| *i * element < n && new.iter().all(|pair| pair.0 != *i);
+            let mut moves: Vec<Move> = (0..bits / element)
+                .filter(is_old)
+                .map(|i| Move::first(i * element, i * element, element))
+                .collect();
+            moves.extend(new.iter().enumerate().map(|(k, it)| Move {
+                source: k + 1,
+                from: 0,
+                to: it.0 * element,
+                n: element,
+            }));
+            let sources: Vec<&[_]> =
+                std::iter::once(&old[..]).chain(new.iter().map(|pair| &pair.1[..])).collect();
             let value = self.graph.assemble(bits, &sources, &moves);
             self.set_vector(data, &value, bits, false);
         }
@@ -70,7 +79,10 @@ impl Machine {
         };
         let indices = self.register(it.memory_index());
         let address = |i: u32| {
-            let at = self.graph.known_bits(&indices, i * index, index).ok_or(Stop::Leak(Place::Address))?;
+            let at = self
+                .graph
+                .known_bits(&indices, i * index, index)
+                .ok_or(Stop::Leak(Place::Address))?;
             let at = if index == 32 { i64::from(at as u32 as i32) as u64 } else { at };
             let at = at.wrapping_mul(it.memory_index_scale().into());
             Ok(base.wrapping_add(at).wrapping_add(it.memory_displacement64()))

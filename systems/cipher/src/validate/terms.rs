@@ -1,7 +1,8 @@
-//! Values as terms in a graph: equal terms are one node, and a term that is proved equal to an earlier one becomes that one.
+//! Values as terms in a graph: equal terms are one node, and a term that is proved equal to an
+//! earlier one becomes that one.
 //!
-//! A term stands for a granule, a word of 8 to 64 bits as wide as the lanes of the program, and is a node or its
-//! complement. Normal forms:
+//! A term stands for a granule, a word of 8 to 64 bits as wide as the lanes of the program, and is
+//! a node or its complement. Normal forms:
 //!
 //! ```text
 //! x & y, x ^ y          operands in order; a constant that is xored comes last
@@ -9,8 +10,9 @@
 //! sum, product, ...     of elements, which may be wider or narrower than a granule
 //! ```
 //!
-//! With each node goes its value for 256 bits of random inputs. A new node whose value is that of an earlier one, or its
-//! complement, is compared with it by `prove`, so that both sides of a comparison grow together from the inputs.
+//! With each node goes its value for 256 bits of random inputs. A new node whose value is that of
+//! an earlier one, or its complement, is compared with it by `prove`, so that both sides of a
+//! comparison grow together from the inputs.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -30,13 +32,10 @@ pub type Sample = [u64; 4];
 /// What a node is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// An unknown word.
     Input(u32),
     /// A number whose lowest bit is 0.
     Const(u64),
-    /// Conjunction.
     And(Term, Term),
-    /// Exclusive or.
     Xor(u32, u32),
     /// Exclusive or with a number whose lowest bit is 0, and which is not 0.
     XorConst(u32, u64),
@@ -49,24 +48,20 @@ pub enum Kind {
 /// Some bits of a node, turned left and masked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Piece {
-    /// Whose bits.
     pub node: u32,
     /// By how many places they are turned to the left.
     pub turn: u32,
-    /// Where they go.
     pub mask: u64,
 }
 
 /// A granule of an operation on elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Part {
-    /// The operation.
     pub operation: Operation,
     /// Bits of an element.
     pub bits: u32,
     /// Which granule of the result.
     pub part: u32,
-    /// Operands.
     pub n_args: u32,
 }
 
@@ -104,9 +99,7 @@ impl Term {
         Term(node << 1 | u32::from(is_complement))
     }
 
-    /// The number 0.
     pub const ZERO: Term = Term(0);
-    /// All ones.
     pub const ONES: Term = Term(1);
 
     /// A number for it.
@@ -119,7 +112,6 @@ impl Term {
         Term(code)
     }
 
-    /// Its node.
     pub fn node(self) -> u32 {
         self.0 >> 1
     }
@@ -205,7 +197,6 @@ impl Graph {
         self.push(Kind::Input(input), sample)
     }
 
-    /// A number.
     pub fn constant(&mut self, value: u64) -> Term {
         let value = value & self.ones();
         let is_complement = value & 1 == 1;
@@ -216,12 +207,13 @@ impl Graph {
     /// The number that a term is, if it is one.
     pub fn number(&self, term: Term) -> Option<u64> {
         match self.kind(term.node()) {
-            Kind::Const(value) => Some(if term.is_complement() { !value & self.ones() } else { value }),
+            Kind::Const(value) => {
+                Some(if term.is_complement() { !value & self.ones() } else { value })
+            }
             _ => None,
         }
     }
 
-    /// Conjunction.
     pub fn and(&mut self, a: Term, b: Term) -> Term {
         if a == b {
             return a;
@@ -236,12 +228,10 @@ impl Graph {
         }
     }
 
-    /// Disjunction.
     pub fn or(&mut self, a: Term, b: Term) -> Term {
         if self.is_disjoint(a, b) { self.xor(a, b) } else { !self.and(!a, !b) }
     }
 
-    /// Exclusive or.
     pub fn xor(&mut self, a: Term, b: Term) -> Term {
         let ((x, c), (y, d)) = (self.strip(a), self.strip(b));
         let node = if x == y {
@@ -259,7 +249,8 @@ impl Graph {
 
     /// Any function of three terms; bit `4a + 2b + c` of the table is its value.
     pub fn ternary(&mut self, table: u8, a: Term, b: Term, c: Term) -> Term {
-        // f = f0 ^ (a & (f0 ^ f1)), where f0 and f1 are functions of b and c; a is whichever operand makes these simplest.
+        // f = f0 ^ (a & (f0 ^ f1)), where f0 and f1 are functions of b and c; a is whichever
+        // operand makes these simplest.
         let turned = |order: [u32; 3]| {
             (0..8u32).fold(0u8, |out, i| {
                 let bits = [i >> 2 & 1, i >> 1 & 1, i & 1];
@@ -267,9 +258,14 @@ impl Graph {
                 out | (table >> from & 1) << i
             })
         };
-        let choices = [(turned([2, 1, 0]), [a, b, c]), (turned([1, 2, 0]), [b, a, c]), (turned([0, 2, 1]), [c, a, b])];
+        let choices = [
+            (turned([2, 1, 0]), [a, b, c]),
+            (turned([1, 2, 0]), [b, a, c]),
+            (turned([0, 2, 1]), [c, a, b]),
+        ];
         let cost = |table: u8| n_gates(table & 15) + n_gates((table >> 4 ^ table) & 15);
-        let (table, [a, b, c]) = choices.into_iter().min_by_key(|it| cost(it.0)).expect("there are three");
+        let (table, [a, b, c]) =
+            choices.into_iter().min_by_key(|choice| cost(choice.0)).expect("there are three");
         let low = self.binary(table & 15, b, c);
         let change = self.binary((table >> 4 ^ table) & 15, b, c);
         let high = self.and(a, change);
@@ -309,13 +305,21 @@ impl Graph {
                 Kind::Gather(start, n) => {
                     for inner in self.pieces(start, n) {
                         let mask = self.turned(inner.mask, turn) & mask;
-                        pieces.push(Piece { turn: (inner.turn + turn) % self.granule, mask, ..*inner });
+                        pieces.push(Piece {
+                            turn: (inner.turn + turn) % self.granule,
+                            mask,
+                            ..*inner
+                        });
                     }
                 }
-                _ => pieces.push(Piece { node, turn, mask: mask & self.turned(self.live[node as usize], turn) }),
+                _ => pieces.push(Piece {
+                    node,
+                    turn,
+                    mask: mask & self.turned(self.live[node as usize], turn),
+                }),
             }
         }
-        pieces.retain(|it| it.mask != 0);
+        pieces.retain(|piece| piece.mask != 0);
         pieces.sort_unstable();
         pieces.dedup_by(|next, kept| {
             let is_same = (next.node, next.turn) == (kept.node, kept.turn);
@@ -324,7 +328,9 @@ impl Graph {
         });
         let node = match pieces[..] {
             [] => Term::ZERO,
-            [Piece { node, turn: 0, mask }] if mask == self.live[node as usize] => Term::of(node, false),
+            [Piece { node, turn: 0, mask }] if mask == self.live[node as usize] => {
+                Term::of(node, false)
+            }
             _ => self.intern_gather(&pieces),
         };
         self.xor_constant(node, constant)
@@ -380,7 +386,8 @@ impl Graph {
         }
     }
 
-    /// Bits of a term that may be 1: those of its node, and those where a number that is xored has a 1.
+    /// Bits of a term that may be 1: those of its node, and those where a number that is
+    /// xored has a 1.
     pub fn live(&self, term: Term) -> u64 {
         let (node, xored) = self.strip(term);
         self.live[node as usize] | xored
@@ -399,7 +406,11 @@ impl Graph {
 
     /// A granule's bits turned to the left.
     pub fn turned(&self, value: u64, turn: u32) -> u64 {
-        if turn == 0 { value } else { (value << turn | value >> (self.granule - turn)) & self.ones() }
+        if turn == 0 {
+            value
+        } else {
+            (value << turn | value >> (self.granule - turn)) & self.ones()
+        }
     }
 
     /// The values of a term.
@@ -413,7 +424,9 @@ impl Graph {
         for node in 0..self.n_nodes() as u32 {
             let sample = match self.kind(node) {
                 Kind::Input(_) => [0; 4].map(|_: u64| self.random.u64(..)),
-                kind => self.value(kind, |term| complemented(samples[term.node() as usize], term.is_complement())),
+                kind => self.value(kind, |term| {
+                    complemented(samples[term.node() as usize], term.is_complement())
+                }),
             };
             samples.push(sample);
         }
@@ -514,14 +527,14 @@ impl Graph {
             Kind::Const(value) => [self.spread(value); 4],
             Kind::And(a, b) => zip(of(a), of(b), |a, b| a & b),
             Kind::Xor(a, b) => zip(node(a), node(b), |a, b| a ^ b),
-            Kind::XorConst(a, value) => node(a).map(|it| it ^ self.spread(value)),
+            Kind::XorConst(a, value) => node(a).map(|node| node ^ self.spread(value)),
             Kind::Gather(start, n) => self.pieces(start, n).iter().fold([0; 4], |out, piece| {
                 let mask = self.spread(piece.mask);
                 zip(out, node(piece.node), |out, it| out | self.turned_lanes(it, piece.turn) & mask)
             }),
             Kind::Element(at, start) => {
                 let (part, args) = self.part(at, start);
-                let args: SmallVec<[Sample; 16]> = args.iter().map(|it| of(*it)).collect();
+                let args: SmallVec<[Sample; 16]> = args.iter().map(|arg| of(*arg)).collect();
                 element::sample(part, &args, self.granule)
             }
         }
@@ -542,7 +555,7 @@ impl Graph {
 }
 
 fn complemented(sample: Sample, is_complement: bool) -> Sample {
-    if is_complement { sample.map(|it| !it) } else { sample }
+    if is_complement { sample.map(|sample| !sample) } else { sample }
 }
 
 fn zip(a: Sample, b: Sample, f: impl Fn(u64, u64) -> u64) -> Sample {
@@ -550,7 +563,9 @@ fn zip(a: Sample, b: Sample, f: impl Fn(u64, u64) -> u64) -> Sample {
 }
 
 fn key(sample: Sample) -> u64 {
-    sample.iter().fold(0, |key, word| (key.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15))
+    sample
+        .iter()
+        .fold(0, |key, word| (key.rotate_left(23) ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15))
 }
 
 /// Nodes that a function of two terms needs.

@@ -1,4 +1,5 @@
-//! Instructions on vector registers, one step each: bitwise, on elements, shifts, and what only moves bits.
+//! Instructions on vector registers, one step each: bitwise, on elements, shifts, and what only
+//! moves bits.
 
 use iced_x86::{EncodingKind, Instruction, Mnemonic, OpKind, Register};
 use smallvec::SmallVec;
@@ -30,8 +31,14 @@ fn first(it: &Instruction) -> u32 {
 
 /// Bits of the first operand that is a vector register.
 pub(super) fn width(it: &Instruction) -> u32 {
-    let register = (0..it.op_count()).filter(|op| it.op_kind(*op) == OpKind::Register).map(|op| it.op_register(op));
-    register.filter(|it| it.is_vector_register()).map(|it| it.size() as u32 * 8).next().unwrap_or(0)
+    let register = (0..it.op_count())
+        .filter(|op| it.op_kind(*op) == OpKind::Register)
+        .map(|op| it.op_register(op));
+    register
+        .filter(|register| register.is_vector_register())
+        .map(|register| register.size() as u32 * 8)
+        .next()
+        .unwrap_or(0)
 }
 
 pub(super) fn immediate(it: &Instruction) -> u32 {
@@ -63,12 +70,20 @@ impl Shift {
     }
 }
 
-/// Bytes of which the address of a memory operand must be a multiple. Source: Intel's manual, volume 1, 4.1.1 and 14.9.
+/// Bytes of which the address of a memory operand must be a multiple. Source: Intel's manual,
+/// volume 1, 4.1.1 and 14.9.
 fn alignment(it: &Instruction) -> u64 {
     use Mnemonic as M;
     let size = it.memory_size().size() as u64;
     match it.mnemonic() {
-        M::Vmovdqa | M::Vmovdqa32 | M::Vmovdqa64 | M::Vmovaps | M::Vmovapd | M::Vmovntdq | M::Vmovntdqa | M::Vmovntps => size,
+        M::Vmovdqa
+        | M::Vmovdqa32
+        | M::Vmovdqa64
+        | M::Vmovaps
+        | M::Vmovapd
+        | M::Vmovntdq
+        | M::Vmovntdqa
+        | M::Vmovntps => size,
         M::Movdqu | M::Movups | M::Movupd | M::Lddqu => 1,
         _ if is_legacy(it) && size == 16 => 16,
         _ => 1,
@@ -84,7 +99,11 @@ impl Machine {
         if address.is_multiple_of(alignment(it)) {
             return Ok(());
         }
-        Err(Stop::Fault(format!("{:?} at {address:#x}, which is no multiple of {}", it.mnemonic(), alignment(it))))
+        Err(Stop::Fault(format!(
+            "{:?} at {address:#x}, which is no multiple of {}",
+            it.mnemonic(),
+            alignment(it)
+        )))
     }
 
     /// Executes an instruction on vector or mask registers; false if it is none.
@@ -95,10 +114,22 @@ impl Machine {
             return Ok(true);
         }
         match it.mnemonic() {
-            M::Movdqa | M::Movdqu | M::Movaps | M::Movups | M::Movapd | M::Movupd | M::Lddqu | M::Vlddqu => self.whole(it, 64)?,
-            M::Vmovdqa | M::Vmovdqu | M::Vmovdqa64 | M::Vmovdqu64 | M::Vmovapd | M::Vmovupd | M::Vmovntdq | M::Movntdq => {
-                self.whole(it, 64)?
-            }
+            M::Movdqa
+            | M::Movdqu
+            | M::Movaps
+            | M::Movups
+            | M::Movapd
+            | M::Movupd
+            | M::Lddqu
+            | M::Vlddqu => self.whole(it, 64)?,
+            M::Vmovdqa
+            | M::Vmovdqu
+            | M::Vmovdqa64
+            | M::Vmovdqu64
+            | M::Vmovapd
+            | M::Vmovupd
+            | M::Vmovntdq
+            | M::Movntdq => self.whole(it, 64)?,
             M::Vmovdqa32 | M::Vmovdqu32 | M::Vmovaps | M::Vmovups => self.whole(it, 32)?,
             M::Vmovdqu16 => self.whole(it, 16)?,
             M::Vmovdqu8 => self.whole(it, 8)?,
@@ -108,11 +139,17 @@ impl Machine {
             M::Movsd | M::Vmovsd => self.scalar_or_merged(it, 64)?,
             M::Movlps | M::Movlpd | M::Vmovlps | M::Vmovlpd => self.half(it, 0)?,
             M::Movhps | M::Movhpd | M::Vmovhps | M::Vmovhpd => self.half(it, 64)?,
-            M::Pand | M::Vpand | M::Andps | M::Andpd | M::Vandps | M::Vandpd | M::Vpandq => self.bitwise_vector(it, 64, Graph::and)?,
+            M::Pand | M::Vpand | M::Andps | M::Andpd | M::Vandps | M::Vandpd | M::Vpandq => {
+                self.bitwise_vector(it, 64, Graph::and)?
+            }
             M::Vpandd => self.bitwise_vector(it, 32, Graph::and)?,
-            M::Por | M::Vpor | M::Orps | M::Orpd | M::Vorps | M::Vorpd | M::Vporq => self.bitwise_vector(it, 64, Graph::or)?,
+            M::Por | M::Vpor | M::Orps | M::Orpd | M::Vorps | M::Vorpd | M::Vporq => {
+                self.bitwise_vector(it, 64, Graph::or)?
+            }
             M::Vpord => self.bitwise_vector(it, 32, Graph::or)?,
-            M::Pxor | M::Vpxor | M::Xorps | M::Xorpd | M::Vxorps | M::Vxorpd | M::Vpxorq => self.bitwise_vector(it, 64, Graph::xor)?,
+            M::Pxor | M::Vpxor | M::Xorps | M::Xorpd | M::Vxorps | M::Vxorpd | M::Vpxorq => {
+                self.bitwise_vector(it, 64, Graph::xor)?
+            }
             M::Vpxord => self.bitwise_vector(it, 32, Graph::xor)?,
             M::Pandn | M::Vpandn | M::Andnps | M::Andnpd | M::Vandnps | M::Vandnpd | M::Vpandnq => {
                 self.bitwise_vector(it, 64, |graph, a, b| graph.and(!a, b))?;
@@ -174,11 +211,15 @@ impl Machine {
             M::Vpermt2w | M::Vpermi2w => self.permuted_two(it, 16)?,
             M::Vpermt2d | M::Vpermt2ps | M::Vpermi2d | M::Vpermi2ps => self.permuted_two(it, 32)?,
             M::Vpermt2q | M::Vpermt2pd | M::Vpermi2q | M::Vpermi2pd => self.permuted_two(it, 64)?,
-            M::Vinserti128 | M::Vinsertf128 | M::Vinserti64x2 | M::Vinsertf64x2 => self.insert_lane(it, 128, 64)?,
+            M::Vinserti128 | M::Vinsertf128 | M::Vinserti64x2 | M::Vinsertf64x2 => {
+                self.insert_lane(it, 128, 64)?
+            }
             M::Vinserti32x4 | M::Vinsertf32x4 => self.insert_lane(it, 128, 32)?,
             M::Vinserti64x4 | M::Vinsertf64x4 => self.insert_lane(it, 256, 64)?,
             M::Vinserti32x8 | M::Vinsertf32x8 => self.insert_lane(it, 256, 32)?,
-            M::Vextracti128 | M::Vextractf128 | M::Vextracti64x2 | M::Vextractf64x2 => self.extract_lane(it, 128, 64)?,
+            M::Vextracti128 | M::Vextractf128 | M::Vextracti64x2 | M::Vextractf64x2 => {
+                self.extract_lane(it, 128, 64)?
+            }
             M::Vextracti32x4 | M::Vextractf32x4 => self.extract_lane(it, 128, 32)?,
             M::Vextracti64x4 | M::Vextractf64x4 => self.extract_lane(it, 256, 64)?,
             M::Vextracti32x8 | M::Vextractf32x8 => self.extract_lane(it, 256, 32)?,
@@ -186,7 +227,9 @@ impl Machine {
             M::Vpbroadcastw => self.broadcast(it, 16, 16)?,
             M::Vpbroadcastd | M::Vbroadcastss => self.broadcast(it, 32, 32)?,
             M::Vpbroadcastq | M::Vbroadcastsd => self.broadcast(it, 64, 64)?,
-            M::Vbroadcasti128 | M::Vbroadcastf128 | M::Vbroadcasti64x2 | M::Vbroadcastf64x2 => self.broadcast(it, 128, 64)?,
+            M::Vbroadcasti128 | M::Vbroadcastf128 | M::Vbroadcasti64x2 | M::Vbroadcastf64x2 => {
+                self.broadcast(it, 128, 64)?
+            }
             M::Vbroadcasti32x4 | M::Vbroadcastf32x4 => self.broadcast(it, 128, 32)?,
             M::Vbroadcasti64x4 | M::Vbroadcastf64x4 => self.broadcast(it, 256, 64)?,
             M::Vbroadcasti32x8 | M::Vbroadcastf32x8 => self.broadcast(it, 256, 32)?,
@@ -230,7 +273,13 @@ impl Machine {
     }
 
     /// Writes a vector result, as far as the mask of the instruction says.
-    pub(super) fn write(&mut self, it: &Instruction, value: &[Term], bits: u32, element: u32) -> Result<(), Stop> {
+    pub(super) fn write(
+        &mut self,
+        it: &Instruction,
+        value: &[Term],
+        bits: u32,
+        element: u32,
+    ) -> Result<(), Stop> {
         let is_memory = it.op_kind(0) == OpKind::Memory;
         let value: Value = match it.op_mask() {
             Register::None => value.into(),
@@ -258,8 +307,9 @@ impl Machine {
     /// A mask register's bits, each as wide as an element.
     pub(super) fn mask_bits(&mut self, mask: Register, bits: u32, element: u32) -> Value {
         let value = self.register(mask);
-        let moves: Vec<Move> =
-            moves::each(bits, element).flat_map(|at| (0..element).map(move |i| Move::first(at / element, at + i, 1))).collect();
+        let moves: Vec<Move> = moves::each(bits, element)
+            .flat_map(|at| (0..element).map(move |i| Move::first(at / element, at + i, 1)))
+            .collect();
         self.graph.assemble(bits, &[&value], &moves)
     }
 
@@ -275,7 +325,10 @@ impl Machine {
         let bits = width(it);
         let control = if has_control { immediate(it) } else { 0 };
         // The same names with a register for a control are other instructions.
-        let needs_control = matches!(it.mnemonic(), Mnemonic::Vpermq | Mnemonic::Vpermpd | Mnemonic::Vpermilps | Mnemonic::Vpermilpd);
+        let needs_control = matches!(
+            it.mnemonic(),
+            Mnemonic::Vpermq | Mnemonic::Vpermpd | Mnemonic::Vpermilps | Mnemonic::Vpermilpd
+        );
         if bits == 0 || needs_control && !has_control {
             return Ok(false);
         }
@@ -292,11 +345,17 @@ impl Machine {
         Ok(true)
     }
 
-    /// `movd` and `movq`: between a general register or memory and the lowest element, with zeros above.
+    /// `movd` and `movq`: between a general register or memory and the lowest element, with zeros
+    /// above.
     fn scalar(&mut self, it: &Instruction, bits: u32) -> Result<(), Stop> {
         unmasked(it)?;
-        let is_vector = |op: u32| it.op_kind(op) == OpKind::Register && it.op_register(op).is_vector_register();
-        let value = if is_vector(1) { self.vector_operand(it, 1, bits)? } else { self.operand(it, 1, bits)? };
+        let is_vector =
+            |op: u32| it.op_kind(op) == OpKind::Register && it.op_register(op).is_vector_register();
+        let value = if is_vector(1) {
+            self.vector_operand(it, 1, bits)?
+        } else {
+            self.operand(it, 1, bits)?
+        };
         if !is_vector(0) {
             return self.set_operand(it, 0, &value);
         }
@@ -310,9 +369,15 @@ impl Machine {
         if (0..it.op_count()).any(|op| it.op_kind(op) == OpKind::Memory) {
             return self.scalar(it, bits);
         }
-        let (a, b) = (self.vector_operand(it, first(it), 128)?, self.vector_operand(it, first(it) + 1, 128)?);
-        let value =
-            self.graph.assemble(128, &[&a, &b], &[Move { source: 1, from: 0, to: 0, n: bits }, Move::first(bits, bits, 128 - bits)]);
+        let (a, b) = (
+            self.vector_operand(it, first(it), 128)?,
+            self.vector_operand(it, first(it) + 1, 128)?,
+        );
+        let value = self.graph.assemble(
+            128,
+            &[&a, &b],
+            &[Move { source: 1, from: 0, to: 0, n: bits }, Move::first(bits, bits, 128 - bits)],
+        );
         self.write(it, &value, 128, bits)
     }
 
@@ -325,14 +390,21 @@ impl Machine {
         }
         let old = self.vector_operand(it, first(it), 128)?;
         let new = self.operand(it, first(it) + 1, 64)?;
-        let value =
-            self.graph.assemble(128, &[&old, &new], &[Move::first(64 - at, 64 - at, 64), Move { source: 1, from: 0, to: at, n: 64 }]);
+        let value = self.graph.assemble(
+            128,
+            &[&old, &new],
+            &[Move::first(64 - at, 64 - at, 64), Move { source: 1, from: 0, to: at, n: 64 }],
+        );
         self.write(it, &value, 128, 64)
     }
 
     fn two(&mut self, it: &Instruction) -> Result<(u32, Value, Value), Stop> {
         let bits = width(it);
-        Ok((bits, self.vector_operand(it, first(it), bits)?, self.vector_operand(it, first(it) + 1, bits)?))
+        Ok((
+            bits,
+            self.vector_operand(it, first(it), bits)?,
+            self.vector_operand(it, first(it) + 1, bits)?,
+        ))
     }
 
     fn bitwise_vector(&mut self, it: &Instruction, element: u32, f: Bitwise) -> Result<(), Stop> {
@@ -345,12 +417,22 @@ impl Machine {
         let bits = width(it);
         let table = immediate(it) as u8;
         // Where the result does not depend on what was there, it need not be known.
-        let (a, b, c) = (self.vector_operand(it, 0, bits)?, self.vector_operand(it, 1, bits)?, self.vector_operand(it, 2, bits)?);
-        let value: Value = (0..a.len()).map(|i| self.graph.ternary(table, a[i], b[i], c[i])).collect();
+        let (a, b, c) = (
+            self.vector_operand(it, 0, bits)?,
+            self.vector_operand(it, 1, bits)?,
+            self.vector_operand(it, 2, bits)?,
+        );
+        let value: Value =
+            (0..a.len()).map(|i| self.graph.ternary(table, a[i], b[i], c[i])).collect();
         self.write(it, &value, bits, element)
     }
 
-    fn elements(&mut self, it: &Instruction, element: u32, operation: Operation) -> Result<(), Stop> {
+    fn elements(
+        &mut self,
+        it: &Instruction,
+        element: u32,
+        operation: Operation,
+    ) -> Result<(), Stop> {
         if it.op0_register().is_k() {
             return self.compared_to_mask(it, element, operation);
         }
@@ -369,7 +451,8 @@ impl Machine {
     fn wide_product(&mut self, it: &Instruction) -> Result<(), Stop> {
         let (bits, a, b) = self.two(it)?;
         let lower: Vec<Move> = moves::each(bits, 64).map(|at| Move::first(at, at, 32)).collect();
-        let (a, b) = (self.graph.assemble(bits, &[&a], &lower), self.graph.assemble(bits, &[&b], &lower));
+        let (a, b) =
+            (self.graph.assemble(bits, &[&a], &lower), self.graph.assemble(bits, &[&b], &lower));
         let value = self.graph.elements(Operation::Mul, 64, &a, &b);
         self.write(it, &value, bits, 64)
     }
@@ -378,15 +461,19 @@ impl Machine {
     fn high_product(&mut self, it: &Instruction) -> Result<(), Stop> {
         let (bits, a, b) = self.two(it)?;
         let factors = |value: &[Term]| -> Option<Vec<u32>> {
-            let known = moves::each(bits, 16).map(|at| self.graph.known_bits(value, at, 16).filter(|it| it.is_power_of_two()));
-            known.map(|it| Some(it?.trailing_zeros())).collect()
+            let known = moves::each(bits, 16)
+                .map(|at| self.graph.known_bits(value, at, 16).filter(|bit| bit.is_power_of_two()));
+            known.map(|known| Some(known?.trailing_zeros())).collect()
         };
         let (value, factors) = match (factors(&a), factors(&b)) {
             (_, Some(factors)) => (&a, factors),
             (Some(factors), _) => (&b, factors),
             _ => return Err(Stop::Unknown("the upper half of a product".into())),
         };
-        let moves: Vec<Move> = moves::each(bits, 16).zip(factors).map(|(at, by)| Move::first(at + 16 - by, at, by)).collect();
+        let moves: Vec<Move> = moves::each(bits, 16)
+            .zip(factors)
+            .map(|(at, by)| Move::first(at + 16 - by, at, by))
+            .collect();
         let value = self.graph.assemble(bits, &[value], &moves);
         self.write(it, &value, bits, 16)
     }
@@ -419,16 +506,28 @@ impl Machine {
                 return Err(Stop::Unknown("a vector shift by a register".into()));
             };
             let moved = shift.moves(element, element, by).into_iter();
-            all.extend(moved.map(|it| Move { from: it.from + at, to: it.to + at, ..it }));
+            all.extend(moved.map(|moved| Move {
+                from: moved.from + at,
+                to: moved.to + at,
+                ..moved
+            }));
         }
         let value = self.graph.assemble(bits, &[&value], &all);
         self.write(it, &value, bits, element)
     }
 
     /// Numbers that choose what is moved: `n` bits of each element.
-    fn choices(&self, value: &[Term], bits: u32, element: u32) -> Result<SmallVec<[u32; 64]>, Stop> {
-        let known = moves::each(bits, element).map(|at| self.graph.known_bits(value, at, element).map(|it| it as u32));
-        known.collect::<Option<_>>().ok_or_else(|| Stop::Unknown("a shuffle by a register that is not constant".into()))
+    fn choices(
+        &self,
+        value: &[Term],
+        bits: u32,
+        element: u32,
+    ) -> Result<SmallVec<[u32; 64]>, Stop> {
+        let known = moves::each(bits, element)
+            .map(|at| self.graph.known_bits(value, at, element).map(|bit| bit as u32));
+        known
+            .collect::<Option<_>>()
+            .ok_or_else(|| Stop::Unknown("a shuffle by a register that is not constant".into()))
     }
 
     fn byte_shuffle(&mut self, it: &Instruction) -> Result<(), Stop> {
@@ -437,22 +536,35 @@ impl Machine {
             let value = self.looked_up(&value, &control, bits);
             return self.write(it, &value, bits, 8);
         };
-        let chosen = choices.iter().enumerate().filter(|it| it.1 & 128 == 0);
-        let moves: Vec<Move> = chosen.map(|(i, choice)| Move::first((i as u32 / 16 * 16 + (choice & 15)) * 8, i as u32 * 8, 8)).collect();
+        let chosen = choices.iter().enumerate().filter(|pair| pair.1 & 128 == 0);
+        let moves: Vec<Move> = chosen
+            .map(|(i, choice)| {
+                Move::first((i as u32 / 16 * 16 + (choice & 15)) * 8, i as u32 * 8, 8)
+            })
+            .collect();
         let value = self.graph.assemble(bits, &[&value], &moves);
         self.write(it, &value, bits, 8)
     }
 
-    /// A byte shuffle as a look-up of each byte of a secret in 16 bytes of a register, by a tree of choices.
+    /// A byte shuffle as a look-up of each byte of a secret in 16 bytes of a register, by
+    /// a tree of choices.
     fn looked_up(&mut self, table: &[Term], control: &[Term], bits: u32) -> Value {
         let in_bytes = |from: &dyn Fn(u32) -> u32, n: u32| -> Vec<Move> {
-            moves::each(bits, 8).flat_map(|at| (0..8 / n).map(|i| Move::first(from(at), at + i * n, n)).collect::<Vec<_>>()).collect()
+            moves::each(bits, 8)
+                .flat_map(|at| {
+                    (0..8 / n).map(|i| Move::first(from(at), at + i * n, n)).collect::<Vec<_>>()
+                })
+                .collect()
         };
-        let mut entries: Vec<Value> =
-            (0..16).map(|k| self.graph.assemble(bits, &[table], &in_bytes(&|at| at / 128 * 128 + k * 8, 8))).collect();
+        let mut entries: Vec<Value> = (0..16)
+            .map(|k| {
+                self.graph.assemble(bits, &[table], &in_bytes(&|at| at / 128 * 128 + k * 8, 8))
+            })
+            .collect();
         for level in 0..4 {
             let mask = self.graph.assemble(bits, &[control], &in_bytes(&|at| at + level, 1));
-            entries = entries.chunks(2).map(|it| self.select(&mask, &it[1], &it[0])).collect();
+            entries =
+                entries.chunks(2).map(|chunk| self.select(&mask, &chunk[1], &chunk[0])).collect();
         }
         let zeroed = self.graph.assemble(bits, &[control], &in_bytes(&|at| at + 7, 1));
         entries[0].iter().zip(&zeroed).map(|(value, mask)| self.graph.and(*value, !*mask)).collect()
@@ -460,11 +572,15 @@ impl Machine {
 
     fn permuted(&mut self, it: &Instruction, element: u32) -> Result<(), Stop> {
         let bits = width(it);
-        let (control, value) = (self.vector_operand(it, 1, bits)?, self.vector_operand(it, 2, bits)?);
+        let (control, value) =
+            (self.vector_operand(it, 1, bits)?, self.vector_operand(it, 2, bits)?);
         let n = bits / element;
         let choices = self.choices(&control, bits, element)?;
-        let moves: Vec<Move> =
-            choices.iter().enumerate().map(|(i, it)| Move::first(it % n * element, i as u32 * element, element)).collect();
+        let moves: Vec<Move> = choices
+            .iter()
+            .enumerate()
+            .map(|(i, it)| Move::first(it % n * element, i as u32 * element, element))
+            .collect();
         let value = self.graph.assemble(bits, &[&value], &moves);
         self.write(it, &value, bits, element)
     }
@@ -473,7 +589,9 @@ impl Machine {
         use Mnemonic as M;
         let bits = width(it);
         let (first, control) = match it.mnemonic() {
-            M::Vpermt2b | M::Vpermt2w | M::Vpermt2d | M::Vpermt2ps | M::Vpermt2q | M::Vpermt2pd => (0, 1),
+            M::Vpermt2b | M::Vpermt2w | M::Vpermt2d | M::Vpermt2ps | M::Vpermt2q | M::Vpermt2pd => {
+                (0, 1)
+            }
             _ => (1, 0),
         };
         let control = self.vector_operand(it, control, bits)?;
@@ -482,7 +600,12 @@ impl Machine {
         let choices = self.choices(&control, bits, element)?;
         let chosen = choices.iter().enumerate();
         let moves: Vec<Move> = chosen
-            .map(|(i, it)| Move { source: (it / n % 2) as usize, from: it % n * element, to: i as u32 * element, n: element })
+            .map(|(i, it)| Move {
+                source: (it / n % 2) as usize,
+                from: it % n * element,
+                to: i as u32 * element,
+                n: element,
+            })
             .collect();
         let value = self.graph.assemble(bits, &[&a, &b], &moves);
         self.write(it, &value, bits, element)
@@ -492,7 +615,10 @@ impl Machine {
         let bits = width(it);
         let (a, b) = (self.vector_operand(it, 1, bits)?, self.vector_operand(it, 2, lane)?);
         let at = immediate(it) % (bits / lane) * lane;
-        let mut moves: Vec<Move> = moves::each(bits, lane).filter(|it| *it != at).map(|it| Move::first(it, it, lane)).collect();
+        let mut moves: Vec<Move> = moves::each(bits, lane)
+            .filter(|each| *each != at)
+            .map(|each| Move::first(each, each, lane))
+            .collect();
         moves.push(Move { source: 1, from: 0, to: at, n: lane });
         let value = self.graph.assemble(bits, &[&a, &b], &moves);
         self.write(it, &value, bits, element)
@@ -507,8 +633,10 @@ impl Machine {
 
     fn broadcast(&mut self, it: &Instruction, n: u32, element: u32) -> Result<(), Stop> {
         let bits = it.op0_register().size() as u32 * 8;
-        let is_general = it.op_kind(1) == OpKind::Register && !it.op1_register().is_vector_register();
-        let value = if is_general { self.operand(it, 1, n)? } else { self.vector_operand(it, 1, n)? };
+        let is_general =
+            it.op_kind(1) == OpKind::Register && !it.op1_register().is_vector_register();
+        let value =
+            if is_general { self.operand(it, 1, n)? } else { self.vector_operand(it, 1, n)? };
         let value = self.repeated(&value, n, bits);
         self.write(it, &value, bits, element)
     }
@@ -528,10 +656,17 @@ impl Machine {
 
     fn blend_by_vector(&mut self, it: &Instruction) -> Result<(), Stop> {
         let bits = width(it);
-        let (a, b, mask) = (self.vector_operand(it, 1, bits)?, self.vector_operand(it, 2, bits)?, self.vector_operand(it, 3, bits)?);
-        let choices: Option<SmallVec<[bool; 64]>> = (0..bits / 8).map(|i| Some(self.graph.known_bits(&mask, i * 8 + 7, 1)? == 1)).collect();
+        let (a, b, mask) = (
+            self.vector_operand(it, 1, bits)?,
+            self.vector_operand(it, 2, bits)?,
+            self.vector_operand(it, 3, bits)?,
+        );
+        let choices: Option<SmallVec<[bool; 64]>> =
+            (0..bits / 8).map(|i| Some(self.graph.known_bits(&mask, i * 8 + 7, 1)? == 1)).collect();
         let value = match choices {
-            Some(choices) => self.graph.assemble(bits, &[&a, &b], &blended(bits, 8, |i| choices[i as usize])),
+            Some(choices) => {
+                self.graph.assemble(bits, &[&a, &b], &blended(bits, 8, |i| choices[i as usize]))
+            }
             None => {
                 let mask = self.graph.assemble(bits, &[&mask], &moves::right(bits, 8, 7, true));
                 self.select(&mask, &b, &a)
@@ -544,7 +679,11 @@ impl Machine {
         let a = self.vector_operand(it, first(it), 128)?;
         let b = self.operand(it, first(it) + 1, n)?;
         let at = immediate(it) % (128 / n) * n;
-        let around = [Move::first(0, 0, at), Move::first(at + n, at + n, 128 - at - n), Move { source: 1, from: 0, to: at, n }];
+        let around = [
+            Move::first(0, 0, at),
+            Move::first(at + n, at + n, 128 - at - n),
+            Move { source: 1, from: 0, to: at, n },
+        ];
         let value = self.graph.assemble(128, &[&a, &b], &around);
         self.write(it, &value, 128, n)
     }
@@ -570,19 +709,32 @@ impl Machine {
             }
         }
         let n = 128 / element;
-        let lane =
-            |at: u32| (0..2 * n).map(move |i| Move { source: (i / n) as usize, from: at + i % n * element, to: at + i * half, n: half });
+        let lane = |at: u32| {
+            (0..2 * n).map(move |i| Move {
+                source: (i / n) as usize,
+                from: at + i % n * element,
+                to: at + i * half,
+                n: half,
+            })
+        };
         let moves: Vec<Move> = moves::each(bits, 128).flat_map(lane).collect();
         let value = self.graph.assemble(bits, &[&a, &b], &moves);
         self.write(it, &value, bits, half)
     }
 
-    fn extended(&mut self, it: &Instruction, from: u32, to: u32, with_sign: bool) -> Result<(), Stop> {
+    fn extended(
+        &mut self,
+        it: &Instruction,
+        from: u32,
+        to: u32,
+        with_sign: bool,
+    ) -> Result<(), Stop> {
         let bits = it.op0_register().size() as u32 * 8;
         let value = self.vector_operand(it, 1, bits / to * from)?;
         let one = |i: u32| {
             let sign = if with_sign { from..to } else { 0..0 };
-            std::iter::once(Move::first(i * from, i * to, from)).chain(sign.map(move |k| Move::first(i * from + from - 1, i * to + k, 1)))
+            std::iter::once(Move::first(i * from, i * to, from))
+                .chain(sign.map(move |k| Move::first(i * from + from - 1, i * to + k, 1)))
         };
         let moves: Vec<Move> = (0..bits / to).flat_map(one).collect();
         let value = self.graph.assemble(bits, &[&value], &moves);
@@ -592,7 +744,8 @@ impl Machine {
     fn narrowed(&mut self, it: &Instruction, from: u32, to: u32) -> Result<(), Stop> {
         let bits = it.op1_register().size() as u32 * 8;
         let value = self.vector_operand(it, 1, bits)?;
-        let moves: Vec<Move> = (0..bits / from).map(|i| Move::first(i * from, i * to, to)).collect();
+        let moves: Vec<Move> =
+            (0..bits / from).map(|i| Move::first(i * from, i * to, to)).collect();
         let narrow = bits / from * to;
         if it.op_kind(0) == OpKind::Memory || narrow >= 128 {
             let value = self.graph.assemble(narrow, &[&value], &moves);

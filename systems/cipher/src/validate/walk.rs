@@ -18,14 +18,15 @@ const APART: u64 = 1 << 36;
 /// Instructions after which a walk is given up.
 const STEPS_MAX: u64 = 200_000_000;
 
-const INTEGERS: [Register; 6] = [Register::RDI, Register::RSI, Register::RDX, Register::RCX, Register::R8, Register::R9];
-const KEPT: [Register; 6] = [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
+const INTEGERS: [Register; 6] =
+    [Register::RDI, Register::RSI, Register::RDX, Register::RCX, Register::R8, Register::R9];
+const KEPT: [Register; 6] =
+    [Register::RBX, Register::RBP, Register::R12, Register::R13, Register::R14, Register::R15];
 
 /// A walk and what it found.
 pub struct Walk<'a> {
     expected: &'a Expected,
     image: &'a Image,
-    /// Registers and memory.
     pub machine: Machine,
     decoded: FxHashMap<u64, Instruction>,
     outputs: Vec<u64>,
@@ -41,9 +42,20 @@ impl<'a> Walk<'a> {
     /// Ready to be called.
     pub fn new(expected: &'a Expected, image: &'a Image) -> Walk<'a> {
         let mut machine = Machine::new(expected.graph.clone());
-        // Memory that anybody may have written has no known contents, and a function that keeps something from call to call is no function.
-        for section in image.sections.iter().filter(|it| !it.can_write || it.name.starts_with(".data.rel.ro")) {
-            machine.memory.add_bytes(&mut machine.graph, &section.name, section.base, &section.bytes, section.can_write);
+        // Memory that anybody may have written has no known contents, and a function that keeps
+        // something from call to call is no function.
+        for section in image
+            .sections
+            .iter()
+            .filter(|section| !section.can_write || section.name.starts_with(".data.rel.ro"))
+        {
+            machine.memory.add_bytes(
+                &mut machine.graph,
+                &section.name,
+                section.base,
+                &section.bytes,
+                section.can_write,
+            );
         }
         machine.memory.add(&machine.graph, "the stack", STACK_END - STACK_BYTES, STACK_BYTES, true);
         let mut walk = Walk {
@@ -76,12 +88,22 @@ impl<'a> Walk<'a> {
             }
         };
         let mut wide: Vec<Value> = Vec::new();
-        for (array, is_output) in self.expected.inputs.iter().map(|it| (it, false)).chain(self.expected.outputs.iter().map(|it| (it, true)))
+        for (array, is_output) in self
+            .expected
+            .inputs
+            .iter()
+            .map(|input| (input, false))
+            .chain(self.expected.outputs.iter().map(|output| (output, true)))
         {
             if array.by_value && is_vector {
                 if n_vectors < 8 {
                     let register = Register::ZMM0 + n_vectors;
-                    self.machine.set_vector(register, &array.words[0], register_bytes as u32 * 8, false);
+                    self.machine.set_vector(
+                        register,
+                        &array.words[0],
+                        register_bytes as u32 * 8,
+                        false,
+                    );
                     n_vectors += 1;
                 } else {
                     wide.push(array.words[0].clone());
@@ -114,15 +136,25 @@ impl<'a> Walk<'a> {
         if bits == 64 {
             return low;
         }
-        let above: Value = (0..self.machine.graph.n_granules(64)).map(|_| self.machine.graph.input()).collect();
-        let moves = [super::moves::Move::first(32, 32, 32), super::moves::Move { source: 1, from: 0, to: 0, n: 32 }];
+        let above: Value =
+            (0..self.machine.graph.n_granules(64)).map(|_| self.machine.graph.input()).collect();
+        let moves = [
+            super::moves::Move::first(32, 32, 32),
+            super::moves::Move { source: 1, from: 0, to: 0, n: 32 },
+        ];
         self.machine.graph.assemble(64, &[&above, &low], &moves)
     }
 
     fn array(&mut self, array: &Array, base: u64, is_output: bool) {
         let bits = self.expected.shape.register_bits();
         let n_bytes = array.words.len() as u64 * u64::from(bits / 8);
-        self.machine.memory.add(&self.machine.graph, &format!("`{}`", array.name), base, n_bytes, true);
+        self.machine.memory.add(
+            &self.machine.graph,
+            &format!("`{}`", array.name),
+            base,
+            n_bytes,
+            true,
+        );
         if !is_output {
             for (i, word) in array.words.iter().enumerate() {
                 let at = base + i as u64 * u64::from(bits / 8);
@@ -135,21 +167,25 @@ impl<'a> Walk<'a> {
     /// Arguments on the stack and the return address below them.
     fn stack(&mut self, on_stack: &[(Value, u64)]) {
         let mut end = STACK_END - 4096;
-        let n_bytes: u64 = on_stack.iter().map(|it| it.1.max(8) * 2).sum();
+        let n_bytes: u64 = on_stack.iter().map(|pair| pair.1.max(8) * 2).sum();
         end -= n_bytes.next_multiple_of(64);
         // A caller promises no more than 16 bytes, but for wider arguments.
-        if on_stack.iter().all(|it| it.1 <= 16) {
+        if on_stack.iter().all(|pair| pair.1 <= 16) {
             end -= 48;
         }
         let mut at = end;
         for (value, size) in on_stack {
             at = at.next_multiple_of((*size).max(8));
-            self.machine.store(at, *size as u32 * 8, value).expect("the stack has room for arguments");
+            self.machine
+                .store(at, *size as u32 * 8, value)
+                .expect("the stack has room for arguments");
             at += (*size).max(8);
         }
         self.top = end - 8;
         let caller = self.machine.graph.number_value(CALLER, 64);
-        self.machine.store(self.top, 64, &caller).expect("the stack has room for the return address");
+        self.machine
+            .store(self.top, 64, &caller)
+            .expect("the stack has room for the return address");
         self.machine.memory.protect_from(end);
         self.machine.set_number(Register::RSP, self.top);
     }
@@ -161,7 +197,7 @@ impl<'a> Walk<'a> {
 
     /// The place of an instruction in its section.
     pub fn offset_of(&self, address: u64) -> u64 {
-        self.image.section(address).map_or(address, |it| it.1 as u64)
+        self.image.section(address).map_or(address, |section| section.1 as u64)
     }
 
     /// Walks until the function returns.
@@ -203,7 +239,8 @@ impl<'a> Walk<'a> {
         let Some((section, offset)) = self.image.section(at) else {
             return Err(Stop::Fault(format!("it jumps to {at:#x}, where nothing is")));
         };
-        let instruction = Decoder::with_ip(64, &section.bytes[offset..], at, DecoderOptions::NONE).decode();
+        let instruction =
+            Decoder::with_ip(64, &section.bytes[offset..], at, DecoderOptions::NONE).decode();
         if instruction.is_invalid() {
             return Err(Stop::Fault(format!("there is no instruction at {at:#x}")));
         }
@@ -246,7 +283,10 @@ impl<'a> Walk<'a> {
         }
         for (register, before) in KEPT.iter().zip(self.kept.clone()) {
             if self.machine.register(*register) != before {
-                return Err(Stop::Fault(format!("it returns with another {}", format!("{register:?}").to_lowercase())));
+                return Err(Stop::Fault(format!(
+                    "it returns with another {}",
+                    format!("{register:?}").to_lowercase()
+                )));
             }
         }
         Ok(())
@@ -258,7 +298,8 @@ impl<'a> Walk<'a> {
         let step = u64::from(bits / 8);
         let mut found = Vec::new();
         for (array, base) in self.expected.outputs.iter().zip(self.outputs.clone()) {
-            let words = (0..array.words.len() as u64).map(|i| self.machine.load(base + i * step, bits));
+            let words =
+                (0..array.words.len() as u64).map(|i| self.machine.load(base + i * step, bits));
             found.push(words.collect::<Result<_, _>>()?);
         }
         Ok(found)

@@ -7,7 +7,8 @@ use cipher::interp::{self, Port, Words};
 use cipher::ir::{self, Dir, Program, eval::eval};
 use cipher::passes::inline::Inline;
 use cipher::passes::{
-    arrays, bitslice, carry, copy_propagation, cse, dead_code, fold_constants, hslice, inline, loops, perms, tables, ternary, vslice,
+    arrays, bitslice, carry, copy_propagation, cse, dead_code, fold_constants, hslice, inline,
+    loops, perms, tables, ternary, vslice,
 };
 use cipher::pipeline::{Interleave, Options, Schedule, Slicing, Unroll, compile, slicings};
 use cipher::syntax::{ast, load_text};
@@ -35,11 +36,22 @@ pub fn random_args(ports: &[Port], rng: &mut fastrand::Rng) -> Vec<Words> {
 }
 
 /// Runs the interpreter on `args`.
-pub fn interpret(program: &ast::Program, entry: &str, word: Option<u32>, args: &[Words]) -> Result<Case, String> {
-    let (inputs, outputs) = interp::interface(program, entry, word).ok_or_else(|| format!("`{entry}` is not a node of known sizes"))?;
-    let results = interp::run(program, entry, word, args).map_err(|error| format!("the interpreter: {error}"))?;
+pub fn interpret(
+    program: &ast::Program,
+    entry: &str,
+    word: Option<u32>,
+    args: &[Words],
+) -> Result<Case, String> {
+    let (inputs, outputs) = interp::interface(program, entry, word)
+        .ok_or_else(|| format!("`{entry}` is not a node of known sizes"))?;
+    let results = interp::run(program, entry, word, args)
+        .map_err(|error| format!("the interpreter: {error}"))?;
     let flat = |ports: &[Port], words: &[Words]| {
-        ports.iter().zip(words).flat_map(|(p, all)| all.iter().map(|v| (*v, p.m)).collect::<Vec<_>>()).collect()
+        ports
+            .iter()
+            .zip(words)
+            .flat_map(|(p, all)| all.iter().map(|v| (*v, p.m)).collect::<Vec<_>>())
+            .collect()
     };
     Ok(Case { args: flat(&inputs, args), results: flat(&outputs, &results) })
 }
@@ -53,11 +65,17 @@ fn spread(words: &[(u64, u32)], is_bitsliced: bool) -> Vec<u64> {
 }
 
 /// Each of `n_batches` interleaved batches gets its own case.
-fn differs(program: &Program, cases: &[Case], is_bitsliced: bool, n_batches: u32) -> Option<String> {
+fn differs(
+    program: &Program,
+    cases: &[Case],
+    is_bitsliced: bool,
+    n_batches: u32,
+) -> Option<String> {
     for first in 0..cases.len() {
         let own: Vec<&Case> = cases.iter().cycle().skip(first).take(n_batches as usize).collect();
         let args: Vec<u64> = own.iter().flat_map(|case| spread(&case.args, is_bitsliced)).collect();
-        let want: Vec<u64> = own.iter().flat_map(|case| spread(&case.results, is_bitsliced)).collect();
+        let want: Vec<u64> =
+            own.iter().flat_map(|case| spread(&case.results, is_bitsliced)).collect();
         let got = eval(program, program.entries[0], &args);
         if got != want {
             return Some(format!("inputs {args:x?}\n  expected {want:x?}\n  computed {got:x?}"));
@@ -77,13 +95,24 @@ pub fn all_options(slicing: Slicing, word: Option<u32>) -> Vec<Options> {
                 }
                 for ternary in [false, true] {
                     // Every choice meets every scheduler and every window in some program.
-                    let schedule = [Schedule::None, Schedule::Bitslice, Schedule::Mslice, Schedule::Auto][all.len() % 4];
+                    let schedule =
+                        [Schedule::None, Schedule::Bitslice, Schedule::Mslice, Schedule::Auto]
+                            [all.len() % 4];
                     let look_behind = 1 + all.len() % 20;
                     let interleave = match all.len() / 2 % 5 {
                         0 => Interleave::Auto,
                         n => Interleave::Times(n as u32),
                     };
-                    let options = Options { slicing, word, inline, unroll, specialise, ternary, schedule, ..Options::default() };
+                    let options = Options {
+                        slicing,
+                        word,
+                        inline,
+                        unroll,
+                        specialise,
+                        ternary,
+                        schedule,
+                        ..Options::default()
+                    };
                     all.push(Options { look_behind, interleave, ..options });
                 }
             }
@@ -93,47 +122,87 @@ pub fn all_options(slicing: Slicing, word: Option<u32>) -> Vec<Options> {
 }
 
 fn show(options: &Options) -> String {
-    let Options { slicing, word, inline, unroll, specialise, ternary, schedule, look_behind, interleave, .. } = options;
-    let passes = format!("inline {inline:?} unroll {unroll:?} specialise {specialise} ternary {ternary}");
-    format!("slicing {} word {word:?} {passes} schedule {schedule:?} window {look_behind} {interleave:?}", slicing.letter())
+    let Options {
+        slicing,
+        word,
+        inline,
+        unroll,
+        specialise,
+        ternary,
+        schedule,
+        look_behind,
+        interleave,
+        ..
+    } = options;
+    let passes =
+        format!("inline {inline:?} unroll {unroll:?} specialise {specialise} ternary {ternary}");
+    format!(
+        "slicing {} word {word:?} {passes} schedule {schedule:?} window {look_behind} {interleave:?}",
+        slicing.letter()
+    )
 }
 
 /// A panic's message instead of the panic.
 pub fn caught<T>(what: impl FnOnce() -> Result<T, String>) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(what)).unwrap_or_else(|panic| {
-        let text = panic.downcast_ref::<String>().cloned().or_else(|| panic.downcast_ref::<&str>().map(|s| s.to_string()));
+        let text = panic
+            .downcast_ref::<String>()
+            .cloned()
+            .or_else(|| panic.downcast_ref::<&str>().map(|s| s.to_string()));
         Err(format!("panic: {}", text.unwrap_or_default()))
     })
 }
 
 /// Compiles with these options and compares; a difference is traced to the pass that made it.
-pub fn compiled_agrees(program: &ast::Program, entry: &str, options: &Options, cases: &[Case]) -> Result<(), String> {
+pub fn compiled_agrees(
+    program: &ast::Program,
+    entry: &str,
+    options: &Options,
+    cases: &[Case],
+) -> Result<(), String> {
     let outcome = caught(|| {
-        let compiled = compile(program, &[entry], options).map_err(|errors| format!("refused: {}", errors[0]))?;
-        match differs(&compiled.program, cases, compiled.slicing == Slicing::Bit, compiled.interleave) {
+        let compiled = compile(program, &[entry], options)
+            .map_err(|errors| format!("refused: {}", errors[0]))?;
+        match differs(
+            &compiled.program,
+            cases,
+            compiled.slicing == Slicing::Bit,
+            compiled.interleave,
+        ) {
             Some(what) => Err(what),
             None => Ok(()),
         }
     });
     outcome.map_err(|what| {
-        let guilty = caught(|| pass_that_differs(program, entry, options, cases)).unwrap_or_else(|panic| panic);
+        let guilty = caught(|| pass_that_differs(program, entry, options, cases))
+            .unwrap_or_else(|panic| panic);
         format!("{}\n{what}\nguilty: {guilty}", show(options))
     })
 }
 
 /// Runs the passes as `compile` does, one by one, until the results differ.
-fn pass_that_differs(ast: &ast::Program, entry: &str, options: &Options, cases: &[Case]) -> Result<String, String> {
+fn pass_that_differs(
+    ast: &ast::Program,
+    entry: &str,
+    options: &Options,
+    cases: &[Case],
+) -> Result<String, String> {
     let dir = match options.slicing {
         Slicing::Bit => Dir::B,
         Slicing::Vertical => Dir::V,
         Slicing::Horizontal => Dir::H,
     };
     let word = if options.slicing == Slicing::Bit { Some(1) } else { options.word };
-    let mut program = elaborate(ast, &[entry], dir, word).map_err(|errors| errors[0].to_string())?.program;
+    let mut program =
+        elaborate(ast, &[entry], dir, word).map_err(|errors| errors[0].to_string())?.program;
     let keep = options.unroll == Unroll::No;
-    let each = |program: &mut Program, pass: &dyn Fn(&mut ir::Node)| program.nodes.iter_mut().filter(|n| !n.no_opt).for_each(pass);
+    let each = |program: &mut Program, pass: &dyn Fn(&mut ir::Node)| {
+        program.nodes.iter_mut().filter(|n| !n.no_opt).for_each(pass)
+    };
     let slice = |program: &mut Program| match options.slicing {
-        Slicing::Bit => bitslice::bitslice(program, options.specialise).map_err(|no| format!("{no:?}")),
+        Slicing::Bit => {
+            bitslice::bitslice(program, options.specialise).map_err(|no| format!("{no:?}"))
+        }
         Slicing::Vertical => vslice::vslice(program).map(|_| ()).map_err(|no| format!("{no:?}")),
         Slicing::Horizontal => hslice::hslice(program).map(|_| ()).map_err(|no| format!("{no:?}")),
     };
@@ -197,7 +266,13 @@ fn pass_that_differs(ast: &ast::Program, entry: &str, options: &Options, cases: 
         steps.push(simple("arrays", arrays::arrays));
     };
     simplify(&mut steps);
-    steps.push(("inline", Box::new(|program| inline::inline(program, options.inline, options.thresholds).map_err(|_| "too large".into()))));
+    steps.push((
+        "inline",
+        Box::new(|program| {
+            inline::inline(program, options.inline, options.thresholds)
+                .map_err(|_| "too large".into())
+        }),
+    ));
     steps.push(simple("carry after inlining", carry::carry));
     simplify(&mut steps);
     if options.ternary {
@@ -228,11 +303,20 @@ fn pass_that_differs(ast: &ast::Program, entry: &str, options: &Options, cases: 
 }
 
 /// The core form after the elaborator, not sliced, with loops written out or kept.
-fn unsliced_agrees(program: &ast::Program, entry: &str, word: Option<u32>, cases: &[Case]) -> Result<(), String> {
+fn unsliced_agrees(
+    program: &ast::Program,
+    entry: &str,
+    word: Option<u32>,
+    cases: &[Case],
+) -> Result<(), String> {
     for keep in [false, true] {
         caught(|| {
-            let Ok(elaborated) = elaborate(program, &[entry], Dir::V, word).or_else(|_| elaborate(program, &[entry], Dir::H, word)) else {
-                return elaborate(program, &[entry], Dir::B, word).map(|_| ()).map_err(|errors| format!("refused: {}", errors[0]));
+            let Ok(elaborated) = elaborate(program, &[entry], Dir::V, word)
+                .or_else(|_| elaborate(program, &[entry], Dir::H, word))
+            else {
+                return elaborate(program, &[entry], Dir::B, word)
+                    .map(|_| ())
+                    .map_err(|errors| format!("refused: {}", errors[0]));
             };
             let mut core = elaborated.program;
             core.nodes.iter_mut().for_each(|node| {
@@ -241,7 +325,12 @@ fn unsliced_agrees(program: &ast::Program, entry: &str, word: Option<u32>, cases
             ir::verify::verify(&core, "loops");
             differs(&core, cases, false, 1).map_or(Ok(()), Err)
         })
-        .map_err(|what| format!("the core form with loops {}: {what}", if keep { "kept" } else { "written out" }))?;
+        .map_err(|what| {
+            format!(
+                "the core form with loops {}: {what}",
+                if keep { "kept" } else { "written out" }
+            )
+        })?;
     }
     Ok(())
 }
@@ -253,22 +342,36 @@ pub struct Done {
     pub slicings: Vec<Slicing>,
 }
 
-/// Checks and interprets a program, and compares `n_options` ways to compile it in every legal slicing.
-pub fn agrees(text: &str, entry: &str, word: Option<u32>, n_options: usize, seed: u64) -> Result<Done, String> {
-    let program = load_text("random.ua", text, &[]).map_err(|errors| format!("not parsed: {}", errors[0]))?;
+/// Checks and interprets a program, and compares `n_options` ways to compile it
+/// in every legal slicing.
+pub fn agrees(
+    text: &str,
+    entry: &str,
+    word: Option<u32>,
+    n_options: usize,
+    seed: u64,
+) -> Result<Done, String> {
+    let program =
+        load_text("random.ua", text, &[]).map_err(|errors| format!("not parsed: {}", errors[0]))?;
     caught(|| check(&program).map_err(|errors| format!("not accepted: {}", errors[0])))?;
     let mut rng = fastrand::Rng::with_seed(seed);
     let is_open = interp::interface(&program, entry, None).is_none();
     let cases = |word: Option<u32>, rng: &mut fastrand::Rng| {
         let (ports, _) = interp::interface(&program, entry, word).ok_or("the sizes are open")?;
-        (0..2).map(|_| interpret(&program, entry, word, &random_args(&ports, rng))).collect::<Result<Vec<_>, String>>()
+        (0..2)
+            .map(|_| interpret(&program, entry, word, &random_args(&ports, rng)))
+            .collect::<Result<Vec<_>, String>>()
     };
     let word = word.filter(|_| is_open);
     let words = caught(|| cases(word, &mut rng))?;
     unsliced_agrees(&program, entry, word, &words)?;
     let legal = caught(|| Ok(slicings(&program, &[entry], word)))?;
     for slicing in &legal {
-        let bits = if *slicing == Slicing::Bit && is_open { Some(caught(|| cases(Some(1), &mut rng))?) } else { None };
+        let bits = if *slicing == Slicing::Bit && is_open {
+            Some(caught(|| cases(Some(1), &mut rng))?)
+        } else {
+            None
+        };
         let mut all = all_options(*slicing, word);
         rng.shuffle(&mut all);
         for options in all.iter().take(n_options) {

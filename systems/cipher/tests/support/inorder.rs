@@ -32,7 +32,12 @@ pub struct Step {
 impl Step {
     /// A step that reads `reads` and runs as `operation`.
     pub fn new(reads: &[usize], operation: &Operation) -> Step {
-        Step { reads: reads.to_vec(), units: operation.units, latency_cycles: operation.latency_cycles, micro_ops: operation.micro_ops }
+        Step {
+            reads: reads.to_vec(),
+            units: operation.units,
+            latency_cycles: operation.latency_cycles,
+            micro_ops: operation.micro_ops,
+        }
     }
 }
 
@@ -48,14 +53,16 @@ pub struct Timeline {
 /// Runs `steps` in their order on the units of `machine`, `machine.issue_width` at a time, whether
 /// or not that machine is in-order.
 ///
-/// # Panics
-/// If a step reads itself or a later one, or no unit of the machine can run it.
+/// Panics: if a step reads itself or a later one, or no unit of the machine can run it.
 pub fn timeline(machine: &Machine, steps: &[Step]) -> Timeline {
     let mut issue: Vec<u64> = Vec::with_capacity(steps.len());
     let mut ready: Vec<u64> = Vec::with_capacity(steps.len());
     let mut now = Cycle::new(0, machine);
     for (idx, step) in steps.iter().enumerate() {
-        assert!(step.units.iter().any(|unit| unit < machine.units.len()), "no unit can run step {idx}");
+        assert!(
+            step.units.iter().any(|unit| unit < machine.units.len()),
+            "no unit can run step {idx}"
+        );
         let operands = step.reads.iter().map(|&read| {
             assert!(read < idx, "step {idx} reads step {read}, which does not stand before it");
             ready[read]
@@ -129,7 +136,10 @@ mod tests {
         let mut steps = Vec::new();
         for line in text.split(';').map(str::trim).filter(|line| !line.is_empty()) {
             let (name, value) = line.split_once(" = ").expect("name = value");
-            let reads: Vec<usize> = value.split(' ').filter_map(|word| names.iter().position(|it| *it == word)).collect();
+            let reads: Vec<usize> = value
+                .split(' ')
+                .filter_map(|word| names.iter().position(|name| *name == word))
+                .collect();
             steps.push(Step::new(&reads, machine.operation(Kind::General, Class::Add)));
             names.push(name);
         }

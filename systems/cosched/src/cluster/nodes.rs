@@ -1,4 +1,5 @@
-//! Nodes of two halves: what is free, which jobs share a node, and until when a node is expected to be taken.
+//! Nodes of two halves: what is free, which jobs share a node, and until when a node is expected to
+//! be taken.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +21,6 @@ pub fn demand(level: usize) -> f64 {
 /// A job on one half of a node.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Half {
-    /// The job.
     pub job: usize,
     /// The level of what it asks for there.
     pub level: usize,
@@ -28,7 +28,6 @@ pub struct Half {
     pub memory: f64,
 }
 
-/// One node.
 #[derive(Debug, Clone, Default)]
 struct Node {
     halves: [Option<Half>; 2],
@@ -40,7 +39,6 @@ struct Node {
     place: usize,
 }
 
-/// All of them.
 #[derive(Debug)]
 pub struct Nodes {
     nodes: Vec<Node>,
@@ -57,7 +55,6 @@ pub type Places = Vec<(usize, usize)>;
 /// What a job wants.
 #[derive(Debug, Clone, Copy)]
 pub struct Want {
-    /// Halves.
     pub n_halves: usize,
     /// Whole nodes, without a neighbour.
     pub n_nodes: usize,
@@ -65,7 +62,6 @@ pub struct Want {
     pub is_whole: bool,
     /// The level of each half, and its share of a node's memory.
     pub level: usize,
-    /// The latter.
     pub memory: f64,
     /// Most that both halves of a node may ask for together.
     pub most: f64,
@@ -79,7 +75,12 @@ impl Nodes {
     /// So many, all free.
     pub fn new(n: usize) -> Nodes {
         let nodes = (0..n).map(|place| Node { place, ..Node::default() }).collect();
-        Nodes { nodes, free: (0..n).collect(), open: vec![Vec::new(); N_LEVELS], ends: BTreeMap::new() }
+        Nodes {
+            nodes,
+            free: (0..n).collect(),
+            open: vec![Vec::new(); N_LEVELS],
+            ends: BTreeMap::new(),
+        }
     }
 
     /// How many are free now.
@@ -89,23 +90,28 @@ impl Nodes {
 
     /// How many halves or whole nodes are taken, as nodes.
     pub fn n_taken(&self) -> f64 {
-        (self.nodes.len() - self.free.len()) as f64 - 0.5 * self.open.iter().map(Vec::len).sum::<usize>() as f64
+        (self.nodes.len() - self.free.len()) as f64
+            - 0.5 * self.open.iter().map(Vec::len).sum::<usize>() as f64
     }
 
     /// The places that a job could have now.
     pub fn find(&self, want: &Want) -> Option<Places> {
         if want.is_whole {
-            return (self.free.len() >= want.n_nodes).then(|| self.free.iter().rev().take(want.n_nodes).map(|it| (*it, 2)).collect());
+            return (self.free.len() >= want.n_nodes)
+                .then(|| self.free.iter().rev().take(want.n_nodes).map(|it| (*it, 2)).collect());
         }
         let mut places = Places::new();
         // Beside the neighbours that leave least of the link idle.
-        let highest = (0..N_LEVELS).rev().find(|it| demand(*it) + demand(want.level) <= want.most);
+        let highest =
+            (0..N_LEVELS).rev().find(|idx| demand(*idx) + demand(want.level) <= want.most);
         for level in (0..=highest.unwrap_or(0)).rev().filter(|_| highest.is_some()) {
             for &node in self.open[level].iter().rev() {
                 if places.len() == want.n_halves {
                     return Some(places);
                 }
-                let other = self.nodes[node].halves[0].or(self.nodes[node].halves[1]).map_or(0.0, |it| it.memory);
+                let other = self.nodes[node].halves[0]
+                    .or(self.nodes[node].halves[1])
+                    .map_or(0.0, |halve| halve.memory);
                 if other + want.memory <= 1.0 + 1e-9 {
                     places.push((node, 1));
                 }
@@ -116,20 +122,23 @@ impl Nodes {
         if rest > 2 * n_free {
             return None;
         }
-        // One half a node while there are enough, where its own halves would be too much for a link or too large for a node.
+        // One half a node while there are enough, where its own halves would be too much for a link
+        // or too large for a node.
         let crowds = 2.0 * demand(want.level) > want.most || 2.0 * want.memory > 1.0 + 1e-9;
         if 2.0 * want.memory > 1.0 + 1e-9 && rest > n_free {
             return None;
         }
-        // A job is as fast as its slowest half: either none of them is beside its own kind, or all may be.
+        // A job is as fast as its slowest half: either none of them is beside its own kind, or all
+        // may be.
         if crowds && rest > n_free {
             let whole = want.n_halves.div_ceil(2);
-            return (n_free >= whole && 2.0 * want.memory <= 1.0 + 1e-9).then(|| self.pack(want.n_halves));
+            return (n_free >= whole && 2.0 * want.memory <= 1.0 + 1e-9)
+                .then(|| self.pack(want.n_halves));
         }
         let n_single = if crowds { rest } else { rest % 2 };
         let mut free = self.free.iter().rev();
-        places.extend(free.by_ref().take(n_single).map(|it| (*it, 1)));
-        places.extend(free.take((rest - n_single) / 2).map(|it| (*it, 2)));
+        places.extend(free.by_ref().take(n_single).map(|free| (*free, 1)));
+        places.extend(free.take((rest - n_single) / 2).map(|free| (*free, 2)));
         Some(places)
     }
 
@@ -139,14 +148,21 @@ impl Nodes {
         whole.enumerate().map(|(k, node)| (*node, (n_halves - 2 * k).min(2))).collect()
     }
 
-    /// Gives a job its places until about `end_s`; calls `beside` with the node's other job for each half that gets a neighbour, and with
-    /// the job itself where it is its own.
-    pub fn take(&mut self, places: &Places, half: Half, is_whole: bool, end_s: f64, mut beside: impl FnMut(Half)) {
+    /// Gives a job its places until about `end_s`; calls `beside` with the node's other job for
+    /// each half that gets a neighbour, and with the job itself where it is its own.
+    pub fn take(
+        &mut self,
+        places: &Places,
+        half: Half,
+        is_whole: bool,
+        end_s: f64,
+        mut beside: impl FnMut(Half),
+    ) {
         for &(node, n) in places {
             self.leave_list(node);
             let other = self.nodes[node].halves.iter().flatten().next().copied();
             let it = &mut self.nodes[node];
-            for place in it.halves.iter_mut().filter(|it| it.is_none()).take(n) {
+            for place in it.halves.iter_mut().filter(|halve| halve.is_none()).take(n) {
                 *place = Some(half);
             }
             it.is_whole = is_whole;
@@ -161,15 +177,26 @@ impl Nodes {
         }
     }
 
-    /// Takes its places from a job at `now_s`; calls `beside` with each neighbour that it leaves. `end_of` says when a job is expected to end.
-    pub fn give(&mut self, places: &Places, job: usize, now_s: f64, end_of: impl Fn(usize) -> f64, mut beside: impl FnMut(Half)) {
+    /// Takes its places from a job at `now_s`; calls `beside` with each neighbour that it leaves.
+    /// `end_of` says when a job is expected to end.
+    pub fn give(
+        &mut self,
+        places: &Places,
+        job: usize,
+        now_s: f64,
+        end_of: impl Fn(usize) -> f64,
+        mut beside: impl FnMut(Half),
+    ) {
         for &(node, _) in places {
             self.leave_list(node);
             let it = &mut self.nodes[node];
-            it.halves.iter_mut().filter(|it| it.is_some_and(|it| it.job == job)).for_each(|it| *it = None);
+            it.halves
+                .iter_mut()
+                .filter(|it| it.is_some_and(|it| it.job == job))
+                .for_each(|halve| *halve = None);
             let other = it.halves.iter().flatten().next().copied();
             it.is_whole = false;
-            it.free_s = other.map_or(0.0, |it| end_of(it.job).max(now_s));
+            it.free_s = other.map_or(0.0, |other| end_of(other.job).max(now_s));
             if let Some(other) = other {
                 *self.ends.entry(key(it.free_s)).or_default() += 1;
                 beside(other);
@@ -195,7 +222,7 @@ impl Nodes {
 
     /// How many of these nodes are expected to be free at a time.
     pub fn n_free_at(&self, places: &Places, time_s: f64) -> usize {
-        places.iter().filter(|it| self.nodes[it.0].free_s <= time_s).count()
+        places.iter().filter(|place| self.nodes[place.0].free_s <= time_s).count()
     }
 
     fn list(&mut self, node: usize) -> Option<&mut Vec<usize>> {

@@ -1,5 +1,5 @@
-//! Reads the Standard Workload Format of the Parallel Workloads Archive: a job a line, 18 numbers, -1 for what is not known, and
-//! comments behind `;` of which some say how large the machine was.
+//! Reads the Standard Workload Format of the Parallel Workloads Archive: a job a line, 18 numbers,
+//! -1 for what is not known, and comments behind `;` of which some say how large the machine was.
 
 use std::collections::BTreeMap;
 
@@ -51,8 +51,7 @@ const PROGRAM: usize = 13;
 
 /// Reads a trace that is called `file` in messages.
 ///
-/// # Errors
-/// A line that is no list of numbers, with its number; a file without a job that ran.
+/// Errors: a line that is no list of numbers, with its number; a file without a job that ran.
 pub fn parse(file: &str, text: &str) -> Result<Trace, Diagnostic> {
     let mut trace = Trace::default();
     let mut count = |what: &str| *trace.odd.entry(what.to_owned()).or_default() += 1;
@@ -60,7 +59,11 @@ pub fn parse(file: &str, text: &str) -> Result<Trace, Diagnostic> {
         let line = line.trim();
         if let Some(comment) = line.strip_prefix(';') {
             let Some((name, value)) = comment.split_once(':') else { continue };
-            let value = value.split_whitespace().next().and_then(|it| it.parse().ok()).filter(|it| *it > 0);
+            let value = value
+                .split_whitespace()
+                .next()
+                .and_then(|word| word.parse().ok())
+                .filter(|it| *it > 0);
             match name.trim() {
                 "MaxNodes" => trace.n_nodes = value.or(trace.n_nodes),
                 "MaxProcs" => trace.n_procs = value.or(trace.n_procs),
@@ -72,15 +75,20 @@ pub fn parse(file: &str, text: &str) -> Result<Trace, Diagnostic> {
             continue;
         }
         let numbers: Result<Vec<f64>, _> = line.split_whitespace().map(str::parse::<f64>).collect();
-        let Some(numbers) = numbers.ok().filter(|it| it.iter().all(|it| it.is_finite())) else {
+        let Some(numbers) = numbers.ok().filter(|it| it.iter().all(|number| number.is_finite()))
+        else {
             let help = "a line has 18 numbers, -1 for what is not known; comments begin with `;`";
-            return Err(Diagnostic::new(format!("{file}:{}: this is no job of the Standard Workload Format", number + 1)).with_help(help));
+            return Err(Diagnostic::new(format!(
+                "{file}:{}: this is no job of the Standard Workload Format",
+                number + 1
+            ))
+            .with_help(help));
         };
         if numbers.len() < N_FIELDS {
             count("lines with fewer than 18 fields; the others are taken as not known");
         }
-        let known = |at: usize| numbers.get(at).copied().filter(|it| *it > 0.0);
-        let Some(submit_s) = numbers.get(SUBMIT).copied().filter(|it| *it >= 0.0) else {
+        let known = |at: usize| numbers.get(at).copied().filter(|number| *number > 0.0);
+        let Some(submit_s) = numbers.get(SUBMIT).copied().filter(|number| *number >= 0.0) else {
             count("jobs left out: no time of submission");
             continue;
         };
@@ -99,7 +107,7 @@ pub fn parse(file: &str, text: &str) -> Result<Trace, Diagnostic> {
         if memory_kb.is_none() {
             count("jobs of unknown memory: the share of their processors is taken");
         }
-        let id = |at: usize| known(at).map(|it| it as i64);
+        let id = |at: usize| known(at).map(|known| known as i64);
         trace.jobs.push(Recorded {
             submit_s,
             runtime_s,
@@ -117,8 +125,9 @@ pub fn parse(file: &str, text: &str) -> Result<Trace, Diagnostic> {
     Ok(trace)
 }
 
-/// So many invented jobs: sizes are powers of two up to a quarter of the machine, run times between a minute and a day with all
-/// magnitudes alike, arrivals at random, so that they ask for `load` of the processors.
+/// So many invented jobs: sizes are powers of two up to a quarter of the machine, run times
+/// between a minute and a day with all magnitudes alike, arrivals at random, so that they ask for
+/// `load` of the processors.
 pub fn synthetic(n_jobs: usize, n_procs: usize, load: f64, seed: u64) -> Trace {
     let mut random = fastrand::Rng::with_seed(seed);
     let largest = (n_procs as f64 / 4.0).max(1.0).log2();
@@ -128,12 +137,20 @@ pub fn synthetic(n_jobs: usize, n_procs: usize, load: f64, seed: u64) -> Trace {
             let n_procs = 2f64.powf((random.f64() * (largest + 1.0)).floor()) as usize;
             let user = Some(random.i64(1..200));
             let estimate_s = runtime_s * (1.0 + 3.0 * random.f64());
-            Recorded { submit_s: 0.0, runtime_s, estimate_s, n_procs, memory_kb: None, user, program: Some(random.i64(1..5)) }
+            Recorded {
+                submit_s: 0.0,
+                runtime_s,
+                estimate_s,
+                n_procs,
+                memory_kb: None,
+                user,
+                program: Some(random.i64(1..5)),
+            }
         })
         .collect();
-    let work: f64 = jobs.iter().map(|it| it.runtime_s * it.n_procs as f64).sum();
+    let work: f64 = jobs.iter().map(|job| job.runtime_s * job.n_procs as f64).sum();
     let span_s = work / (load * n_procs as f64);
-    jobs.iter_mut().for_each(|it| it.submit_s = random.f64() * span_s);
+    jobs.iter_mut().for_each(|job| job.submit_s = random.f64() * span_s);
     jobs.sort_by(|a, b| a.submit_s.total_cmp(&b.submit_s));
     Trace { jobs, ..Trace::default() }
 }
@@ -158,8 +175,15 @@ mod tests {
             program: Some(3),
         };
         assert_eq!(trace.jobs[0], first);
-        assert_eq!((trace.jobs.len(), trace.jobs[1].n_procs, trace.jobs[1].estimate_s), (2, 2, 60.0));
-        let odd: Vec<(&str, usize)> = trace.odd.iter().map(|(what, n)| (what.split(':').next().unwrap_or(what), *n)).collect();
+        assert_eq!(
+            (trace.jobs.len(), trace.jobs[1].n_procs, trace.jobs[1].estimate_s),
+            (2, 2, 60.0)
+        );
+        let odd: Vec<(&str, usize)> = trace
+            .odd
+            .iter()
+            .map(|(what, n)| (what.split(':').next().unwrap_or(what), *n))
+            .collect();
         let expected = [
             ("jobs left out", 1),
             ("jobs of unknown memory", 1),
@@ -175,9 +199,9 @@ mod tests {
     #[test]
     fn a_synthetic_trace_asks_for_the_load() {
         let trace = synthetic(20_000, 4096, 0.8, 1);
-        let work: f64 = trace.jobs.iter().map(|it| it.runtime_s * it.n_procs as f64).sum();
+        let work: f64 = trace.jobs.iter().map(|job| job.runtime_s * job.n_procs as f64).sum();
         let span = trace.jobs.last().expect("jobs").submit_s;
         assert!((work / span / 4096.0 - 0.8).abs() < 0.02);
-        assert!(trace.jobs.iter().all(|it| it.n_procs >= 1 && it.n_procs <= 1024));
+        assert!(trace.jobs.iter().all(|job| job.n_procs >= 1 && job.n_procs <= 1024));
     }
 }

@@ -1,6 +1,7 @@
 //! How fast threads run beside each other on one link.
 //!
-//! Each model answers for the threads of one link: a rate in (0, 1], 1 being the speed of the thread alone.
+//! Each model answers for the threads of one link: a rate in (0, 1], 1 being the speed of the
+//! thread alone.
 
 mod burst;
 mod cache;
@@ -15,11 +16,10 @@ use crate::machine::Capacity;
 /// What a thread asks of its link when it runs alone.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Demand {
-    /// Reads in MB/s.
     pub read_mbps: f64,
-    /// Writes in MB/s.
     pub write_mbps: f64,
-    /// How much of its time is spent waiting for single answers: 0 a stream or pure computation, 1 a pointer chase.
+    /// How much of its time is spent waiting for single answers: 0 a stream or pure computation,
+    /// 1 a pointer chase.
     pub sensitivity: f64,
     /// Bytes it uses again and again, in MB.
     pub footprint_mb: f64,
@@ -34,7 +34,6 @@ impl Demand {
     }
 }
 
-/// Which model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Base {
@@ -47,7 +46,6 @@ pub enum Base {
 }
 
 impl Base {
-    /// All of them.
     pub const ALL: [Base; 3] = [Base::M0, Base::M1, Base::M2];
 
     /// As on the command line.
@@ -65,7 +63,8 @@ impl Base {
 pub struct Model {
     /// How the link is shared.
     pub base: Base,
-    /// M3: traffic comes in bursts; standard deviation over mean of one thread's traffic, 0 for smooth.
+    /// M3: traffic comes in bursts; standard deviation over mean of one thread's
+    /// traffic, 0 for smooth.
     pub burst: f64,
     /// M4: threads push each other out of the cache of the link.
     pub is_cached: bool,
@@ -77,7 +76,8 @@ impl Model {
         Model { base, burst: 0.0, is_cached: false }
     }
 
-    /// The rate of each thread that runs on a link, and the traffic of each in MB/s, with what the cache misses more.
+    /// The rate of each thread that runs on a link, and the traffic of each in MB/s, with what
+    /// the cache misses more.
     pub fn rates(&self, link: Capacity, cache_mb: f64, demands: &[Demand]) -> (Vec<f64>, Vec<f64>) {
         let with_misses;
         let demands = if self.is_cached && cache_mb > 0.0 {
@@ -86,7 +86,8 @@ impl Model {
         } else {
             demands
         };
-        let link = if self.burst > 0.0 { burst::effective(link, self.burst, demands) } else { link };
+        let link =
+            if self.burst > 0.0 { burst::effective(link, self.burst, demands) } else { link };
         let rates = match self.base {
             Base::M0 => m0::rates(link, demands),
             Base::M1 => m1::rates(link, demands),
@@ -98,7 +99,9 @@ impl Model {
 }
 
 fn sums(demands: &[Demand]) -> (f64, f64) {
-    demands.iter().fold((0.0, 0.0), |(read, write), it| (read + it.read_mbps, write + it.write_mbps))
+    demands
+        .iter()
+        .fold((0.0, 0.0), |(read, write), it| (read + it.read_mbps, write + it.write_mbps))
 }
 
 #[cfg(test)]
@@ -106,17 +109,25 @@ mod tests {
     use super::*;
 
     /// The links of the machine that was measured, in MB/s.
-    const MEASURED: Capacity = Capacity { read_mbps: 49_000.0, write_mbps: 42_000.0, mixed_mbps: 67_000.0 };
+    const MEASURED: Capacity =
+        Capacity { read_mbps: 49_000.0, write_mbps: 42_000.0, mixed_mbps: 67_000.0 };
 
     fn demand(read: f64, write: f64, sensitivity: f64) -> Demand {
-        Demand { read_mbps: read, write_mbps: write, sensitivity, footprint_mb: 0.0, reuse_mbps: 0.0 }
+        Demand {
+            read_mbps: read,
+            write_mbps: write,
+            sensitivity,
+            footprint_mb: 0.0,
+            reuse_mbps: 0.0,
+        }
     }
 
     #[test]
     fn two_writers_slow_each_other_as_measured() {
         // One non-temporal writer alone moves about 41.5 GB/s; two slowed each other 1.92 times.
         for base in Base::ALL {
-            let (rates, _) = Model::plain(base).rates(MEASURED, 0.0, &[demand(0.0, 41_500.0, 0.0); 2]);
+            let (rates, _) =
+                Model::plain(base).rates(MEASURED, 0.0, &[demand(0.0, 41_500.0, 0.0); 2]);
             let slowdown = 1.0 / rates[0];
             assert!((1.85..2.05).contains(&slowdown), "{base:?}: {slowdown}");
         }
@@ -135,12 +146,16 @@ mod tests {
         let them = [demand(490.0, 0.0, 1.0), demand(60_000.0, 0.0, 0.0)];
         let (rates, _) = Model::plain(Base::M2).rates(MEASURED, 0.0, &them);
         assert!((1.4..1.6).contains(&(1.0 / rates[0])), "{}", 1.0 / rates[0]);
-        assert!(Model::plain(Base::M1).rates(MEASURED, 0.0, &them).0[0] > 0.99, "M1 does not know it");
+        assert!(
+            Model::plain(Base::M1).rates(MEASURED, 0.0, &them).0[0] > 0.99,
+            "M1 does not know it"
+        );
     }
 
     #[test]
     fn an_evicted_footprint_costs_traffic() {
-        let victim = Demand { footprint_mb: 30.0, reuse_mbps: 100_000.0, ..demand(500.0, 0.0, 0.0) };
+        let victim =
+            Demand { footprint_mb: 30.0, reuse_mbps: 100_000.0, ..demand(500.0, 0.0, 0.0) };
         let hog = Demand { footprint_mb: 270.0, ..demand(30_000.0, 0.0, 0.0) };
         let model = Model { is_cached: true, ..Model::plain(Base::M1) };
         let alone = model.rates(MEASURED, 32.0, &[victim]).0[0];
@@ -153,7 +168,9 @@ mod tests {
     #[test]
     fn bursts_cost_most_near_saturation() {
         let model = Model { burst: 0.5, ..Model::plain(Base::M1) };
-        let rate = |n: usize| model.rates(Capacity::bus(1000.0), 0.0, &vec![demand(250.0, 0.0, 0.0); n]).0[0];
+        let rate = |n: usize| {
+            model.rates(Capacity::bus(1000.0), 0.0, &vec![demand(250.0, 0.0, 0.0); n]).0[0]
+        };
         assert!(rate(1) > 0.99 && rate(4) < 0.95 && rate(4) > 0.6, "{} {}", rate(1), rate(4));
     }
 
@@ -163,14 +180,23 @@ mod tests {
         for _ in 0..3000 {
             let n = random.usize(1..9);
             let mut some = |most: f64| random.f64() * most;
-            let them: Vec<Demand> = (0..n).map(|_| demand(some(60_000.0), some(60_000.0), some(1.0))).collect();
+            let them: Vec<Demand> =
+                (0..n).map(|_| demand(some(60_000.0), some(60_000.0), some(1.0))).collect();
             for base in Base::ALL {
                 let (rates, traffic) = Model::plain(base).rates(MEASURED, 0.0, &them);
-                let reads: f64 = them.iter().zip(&rates).map(|(it, rate)| it.read_mbps * rate).sum();
-                let writes: f64 = them.iter().zip(&rates).map(|(it, rate)| it.write_mbps * rate).sum();
-                assert!(rates.iter().all(|it| *it > 0.0 && *it <= 1.0), "{base:?} {rates:?}");
-                assert!(reads <= MEASURED.read_mbps + 1e-3 && writes <= MEASURED.write_mbps + 1e-3, "{base:?} {reads} {writes}");
-                assert!(traffic.iter().sum::<f64>() <= MEASURED.mixed_mbps + 1e-3, "{base:?} {traffic:?}");
+                let reads: f64 =
+                    them.iter().zip(&rates).map(|(it, rate)| it.read_mbps * rate).sum();
+                let writes: f64 =
+                    them.iter().zip(&rates).map(|(it, rate)| it.write_mbps * rate).sum();
+                assert!(rates.iter().all(|rate| *rate > 0.0 && *rate <= 1.0), "{base:?} {rates:?}");
+                assert!(
+                    reads <= MEASURED.read_mbps + 1e-3 && writes <= MEASURED.write_mbps + 1e-3,
+                    "{base:?} {reads} {writes}"
+                );
+                assert!(
+                    traffic.iter().sum::<f64>() <= MEASURED.mixed_mbps + 1e-3,
+                    "{base:?} {traffic:?}"
+                );
             }
         }
     }

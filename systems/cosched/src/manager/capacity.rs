@@ -1,4 +1,5 @@
-//! Door: what a link carries: two processors stream through memory at the same time, both read, both write, or one of each.
+//! Door: what a link carries: two processors stream through memory at the same time, both read,
+//! both write, or one of each.
 
 use std::io;
 use std::sync::Barrier;
@@ -16,7 +17,6 @@ const LOOK: Duration = Duration::from_millis(20);
 /// What two processors move together, in MB/s.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Capacities {
-    /// Both read.
     pub read_mbps: f64,
     /// Both write past the caches.
     pub write_mbps: f64,
@@ -45,7 +45,10 @@ fn together(a: usize, first: Stream, b: usize, second: Stream) -> io::Result<f64
         let other = scope.spawn(|| looks(b, second, &both));
         // A thread of its own as well: the calling one stays where and what it is.
         let one = scope.spawn(|| looks(a, first, &both));
-        (one.join().expect("a stream does not panic"), other.join().expect("a stream does not panic"))
+        (
+            one.join().expect("a stream does not panic"),
+            other.join().expect("a stream does not panic"),
+        )
     });
     let sums: Vec<f64> = first?.iter().zip(second?).map(|(a, b)| a + b).collect();
     Ok(stats::median(&sums))

@@ -1,8 +1,8 @@
 //! Door: the daemon's socket: which users may ask, for what, and what is refused.
 //!
-//! A request is one line of JSON, so is the answer. The socket lies in a folder that only its owner may enter, has
-//! mode 600, and whoever is connected must be the same user by what the kernel says of the other end; a daemon for many
-//! users is open to those of [`Users`].
+//! A request is one line of JSON, so is the answer. The socket lies in a folder that only its owner
+//! may enter, has mode 600, and whoever is connected must be the same user by what the kernel says
+//! of the other end; a daemon for many users is open to those of [`Users`].
 
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -41,7 +41,8 @@ const CONNECTIONS: usize = 32;
 const NAME: usize = 64;
 /// Most threads of a program.
 const THREADS_MAX: usize = 1024;
-/// Descriptors that must be left before a program is taken: it needs five, its start some more, and each connection one.
+/// Descriptors that must be left before a program is taken: it needs five, its start some more,
+/// and each connection one.
 const DESCRIPTORS_LEFT: usize = 48;
 /// How often it is seen whether the socket is still there.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
@@ -54,16 +55,13 @@ const PROGRAMS_MAX: usize = 1000;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "lowercase", deny_unknown_fields)]
 pub enum Request {
-    /// Start a program.
     Submit {
         /// The program and its arguments.
         command: Vec<String>,
         /// Its threads; those that are seen to run if not said.
         #[serde(default)]
         threads: Option<usize>,
-        /// Its working folder.
         folder: PathBuf,
-        /// Its environment.
         environment: Vec<(String, String)>,
         /// Where its output goes; the daemon's standard error if nowhere.
         output: Option<PathBuf>,
@@ -73,7 +71,6 @@ pub enum Request {
     },
     /// Take in a process that runs.
     Attach {
-        /// Its number.
         pid: i32,
         /// Its threads; those that are seen to run if not said.
         #[serde(default)]
@@ -83,14 +80,12 @@ pub enum Request {
     Step(Step),
     /// A step of Slurm has ended.
     StepEnd {
-        /// The job.
         job: u32,
-        /// Its step.
         step: u32,
     },
-    /// Say what runs.
     Status {},
-    /// Thaw all, let all run on, and end; or so one program, and a user of many all of his, and the daemon goes on.
+    /// Thaw all, let all run on, and end; or so one program, and a user of many all of his, and
+    /// the daemon goes on.
     Stop {
         /// The program; all if none is said.
         #[serde(default)]
@@ -101,9 +96,7 @@ pub enum Request {
 /// Why something was not done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Refusal {
-    /// Another user asks.
     Stranger(u32),
-    /// No such process.
     NotThere(i32),
     /// The first process of the machine.
     Init,
@@ -121,7 +114,6 @@ pub enum Refusal {
     Kernel(i32),
     /// It is in a program that is managed already.
     Managed(i32),
-    /// So many threads.
     Threads(usize),
     /// A program without a name.
     Empty,
@@ -141,7 +133,6 @@ pub enum Refusal {
     NoStreams,
     /// A program to start, and this daemon starts none.
     AttachOnly,
-    /// Too many programs.
     Full,
     /// Too few descriptors are left for one more program.
     Descriptors(String),
@@ -157,34 +148,62 @@ impl std::fmt::Display for Refusal {
             Refusal::Stranger(uid) => write!(f, "user {uid} is not the owner of this daemon"),
             Refusal::NotThere(pid) => write!(f, "there is no process {pid}"),
             Refusal::Init => write!(f, "process 1 starts and ends all others: it is never frozen"),
-            Refusal::Itself(pid) => write!(f, "process {pid} is part of the manager, or asks: it is never frozen"),
+            Refusal::Itself(pid) => {
+                write!(f, "process {pid} is part of the manager, or asks: it is never frozen")
+            }
             Refusal::Above(pid, name) => {
-                write!(f, "process {pid} (`{name}`) runs the manager or the client: once frozen, nothing could thaw it")
+                write!(
+                    f,
+                    "process {pid} (`{name}`) runs the manager or the client: once frozen, nothing could thaw it"
+                )
             }
             Refusal::Owner(pid, uid) => write!(f, "process {pid} belongs to user {uid}"),
-            Refusal::NoSlurm(uid) => write!(f, "user {uid} tells of a step: only root does, as Slurm runs"),
+            Refusal::NoSlurm(uid) => {
+                write!(f, "user {uid} tells of a step: only root does, as Slurm runs")
+            }
             Refusal::NoTask(pid) => write!(f, "process {pid} is no task of the step's daemon"),
             Refusal::Kernel(pid) => write!(f, "process {pid} is a thread of the kernel"),
             Refusal::Managed(pid) => write!(f, "process {pid} is managed already"),
             Refusal::Threads(n) => write!(f, "{n} threads: choose 1 to {THREADS_MAX}"),
             Refusal::Empty => write!(f, "a command is empty"),
-            Refusal::Below(pid, child, uid) => write!(f, "process {child} below process {pid} belongs to user {uid}"),
-            Refusal::Denied(user) => write!(f, "this daemon takes nothing from user {user}: its administrator denies it"),
-            Refusal::NoGroup(user) => write!(f, "this daemon takes nothing from user {user}, who is in none of the groups that it allows"),
+            Refusal::Below(pid, child, uid) => {
+                write!(f, "process {child} below process {pid} belongs to user {uid}")
+            }
+            Refusal::Denied(user) => {
+                write!(f, "this daemon takes nothing from user {user}: its administrator denies it")
+            }
+            Refusal::NoGroup(user) => write!(
+                f,
+                "this daemon takes nothing from user {user}, who is in none of the groups that it allows"
+            ),
             Refusal::Programs(n, most) => {
-                write!(f, "{n} programs of yours run already, and a user may have {most}: end one, or wait for its end")
+                write!(
+                    f,
+                    "{n} programs of yours run already, and a user may have {most}: end one, or wait for its end"
+                )
             }
             Refusal::Processors(n, had, most) => {
-                write!(f, "a program of {n} threads: yours have {had}, and a user's programs may have {most} processors together")
+                write!(
+                    f,
+                    "a program of {n} threads: yours have {had}, and a user's programs may have {most} processors together"
+                )
             }
             Refusal::NoProgram(id) => write!(f, "there is no program {id} of yours"),
-            Refusal::NoStreams => write!(f, "standard input, output and error did not come with the program"),
+            Refusal::NoStreams => {
+                write!(f, "standard input, output and error did not come with the program")
+            }
             Refusal::AttachOnly => {
-                write!(f, "this daemon starts no programs (--attach-only): start it yourself, and give its number, --pid")
+                write!(
+                    f,
+                    "this daemon starts no programs (--attach-only): start it yourself, and give its number, --pid"
+                )
             }
             Refusal::Full => write!(f, "{PROGRAMS_MAX} programs run already"),
             Refusal::Descriptors(said) => {
-                write!(f, "the daemon has too few files left for one more program ({said}): raise its limit, `ulimit -n`, or end a program")
+                write!(
+                    f,
+                    "the daemon has too few files left for one more program ({said}): raise its limit, `ulimit -n`, or end a program"
+                )
             }
             Refusal::NoRequest(said) => write!(f, "this is no request: {said}"),
             Refusal::Failed(said) => write!(f, "{said}"),
@@ -205,7 +224,10 @@ pub struct Spared {
 /// A process below this one that is another user's, as one of `sudo`.
 fn other_below(pid: i32, uid: u32) -> Option<(i32, u32)> {
     let all = process::all().unwrap_or_default();
-    process::tree(&all, pid).iter().filter_map(|it| Some((it.pid, it.owner().ok()?))).find(|it| it.1 != uid)
+    process::tree(&all, pid)
+        .iter()
+        .filter_map(|process| Some((process.pid, process.owner().ok()?)))
+        .find(|pair| pair.1 != uid)
 }
 
 impl Spared {
@@ -216,22 +238,31 @@ impl Spared {
     }
 
     fn is_itself(&self, pid: i32) -> bool {
-        pid == self.itself || self.supervisors.lock().expect("nobody panics with it").values().any(|it| *it == pid)
+        pid == self.itself
+            || self
+                .supervisors
+                .lock()
+                .expect("nobody panics with it")
+                .values()
+                .any(|supervisor| *supervisor == pid)
     }
 
     /// The process that `asker`, a process of `own_uid`, may attach.
     ///
-    /// # Errors
-    /// Why not.
+    /// Errors: why not.
     pub fn check(&self, pid: i32, asker: i32, own_uid: u32) -> Result<Process, Refusal> {
         let found = self.look(pid, asker)?;
         match found.owner() {
             // Root may attach whatever it likes.
-            Ok(uid) if uid == own_uid => match if own_uid == 0 { None } else { other_below(pid, own_uid) } {
-                Some((child, uid)) => Err(Refusal::Below(pid, child, uid)),
-                None => Ok(found),
-            },
-            Ok(_) if own_uid == 0 && nix::unistd::geteuid().is_root() && self.is_for_many => Ok(found),
+            Ok(uid) if uid == own_uid => {
+                match if own_uid == 0 { None } else { other_below(pid, own_uid) } {
+                    Some((child, uid)) => Err(Refusal::Below(pid, child, uid)),
+                    None => Ok(found),
+                }
+            }
+            Ok(_) if own_uid == 0 && nix::unistd::geteuid().is_root() && self.is_for_many => {
+                Ok(found)
+            }
             Ok(uid) => Err(Refusal::Owner(pid, uid)),
             Err(_) => Err(Refusal::NotThere(pid)),
         }
@@ -239,8 +270,7 @@ impl Spared {
 
     /// The process, whoever it belongs to, if freezing it does not freeze the manager or `asker`.
     ///
-    /// # Errors
-    /// Why not.
+    /// Errors: why not.
     pub fn look(&self, pid: i32, asker: i32) -> Result<Process, Refusal> {
         if pid == 1 {
             return Err(Refusal::Init);
@@ -262,7 +292,7 @@ impl Spared {
 /// What a process was started by, and the head of its session.
 fn above(pid: i32) -> Vec<i32> {
     let mut found = process::ancestors(pid);
-    found.extend(Process::find(pid).map(|it| it.session).filter(|it| *it > 0));
+    found.extend(Process::find(pid).map(|it| it.session).filter(|session| *session > 0));
     found
 }
 
@@ -271,13 +301,15 @@ pub fn socket() -> PathBuf {
     private::runtime().join("cosched.sock")
 }
 
-/// Where a daemon is asked unless said otherwise: this user's own if it has a socket, else the one for all users.
+/// Where a daemon is asked unless said otherwise: this user's own if it has a socket, else the
+/// one for all users.
 pub fn socket_to_ask() -> PathBuf {
     let (own, all) = (socket(), PathBuf::from(users::SOCKET));
     if !own.exists() && all.exists() { all } else { own }
 }
 
-/// Makes the socket. A daemon that answers there already is an error; one that was killed is not in the way.
+/// Makes the socket. A daemon that answers there already is an error; one that was killed is
+/// not in the way.
 ///
 /// `users` are those whom it is open to, beside its owner.
 pub fn listen(path: &Path, users: Option<&Users>) -> io::Result<UnixListener> {
@@ -291,27 +323,37 @@ pub fn listen(path: &Path, users: Option<&Users>) -> io::Result<UnixListener> {
         std::fs::remove_file(path)?;
     }
     let listener = UnixListener::bind(path)?;
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(users.map_or(0o600, |it| it.mode)))?;
+    std::fs::set_permissions(
+        path,
+        std::fs::Permissions::from_mode(users.map_or(0o600, |user| user.mode)),
+    )?;
     Ok(listener)
 }
 
 /// The folder of a socket.
 pub fn folder_of(path: &Path) -> &Path {
-    path.parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."))
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Sends a request and waits for its answer.
 pub fn ask(path: &Path, request: &Request) -> io::Result<Value> {
-    hold(path, request, &[]).map(|it| it.0)
+    hold(path, request, &[]).map(|hold| hold.0)
 }
 
 /// The same, and the connection, to which a program may be tied; `streams` are handed to it.
-pub fn hold(path: &Path, request: &Request, streams: &[BorrowedFd<'_>]) -> io::Result<(Value, UnixStream)> {
+pub fn hold(
+    path: &Path,
+    request: &Request,
+    streams: &[BorrowedFd<'_>],
+) -> io::Result<(Value, UnixStream)> {
     let stream = UnixStream::connect(path)?;
     let uid = User::of(&stream)?.0.uid;
     if uid != 0 && uid != nix::unistd::geteuid().as_raw() {
         // What is handed over is for us and root only.
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("user {uid} listens there")));
+        return Err(io::Error::new(
+            io::ErrorKind::PermissionDenied,
+            format!("user {uid} listens there"),
+        ));
     }
     stream.set_read_timeout(Some(2 * PATIENCE))?;
     stream.set_write_timeout(Some(PATIENCE))?;
@@ -323,7 +365,10 @@ pub fn hold(path: &Path, request: &Request, streams: &[BorrowedFd<'_>]) -> io::R
     BufReader::new(&stream).read_line(&mut answer)?;
     if answer.is_empty() {
         written?;
-        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it closed the connection without an answer"));
+        return Err(io::Error::new(
+            io::ErrorKind::UnexpectedEof,
+            "it closed the connection without an answer",
+        ));
     }
     Ok((serde_json::from_str(&answer).map_err(io::Error::other)?, stream))
 }
@@ -353,9 +398,14 @@ pub struct Service {
     pub is_attach_only: bool,
 }
 
-/// Serves requests until one or a signal says stop; then all programs run on without us. Where somebody removes the socket
-/// it is made again.
-pub fn serve(turns: &mut Turns<'_>, path: &Path, listener: UnixListener, service: &Service) -> io::Result<()> {
+/// Serves requests until one or a signal says stop; then all programs run on without us. Where
+/// somebody removes the socket it is made again.
+pub fn serve(
+    turns: &mut Turns<'_>,
+    path: &Path,
+    listener: UnixListener,
+    service: &Service,
+) -> io::Result<()> {
     let stop = Arc::new(AtomicBool::new(false));
     let users = service.users.as_ref();
     let door = Arc::new(Door {
@@ -376,7 +426,8 @@ pub fn serve(turns: &mut Turns<'_>, path: &Path, listener: UnixListener, service
             looked = Instant::now();
             // Another daemon's socket in its place is left alone; what fails is tried again.
             if !path.exists()
-                && let Ok((new, own)) = listen(path, users).and_then(|it| Ok((it.try_clone()?, it)))
+                && let Ok((new, own)) =
+                    listen(path, users).and_then(|listen| Ok((listen.try_clone()?, listen)))
                 && accept(&door, own).is_ok()
             {
                 // Clients that wait there hear that there are no more connections.
@@ -410,7 +461,7 @@ fn accept(door: &Arc<Door>, listener: UnixListener) -> io::Result<()> {
                 }
             };
             // Root, and with it Slurm, is heard however many others ask.
-            let is_root = || asker(&stream).is_ok_and(|it| it.user.uid == 0);
+            let is_root = || asker(&stream).is_ok_and(|asker| asker.user.uid == 0);
             if door.n_open.fetch_add(1, Ordering::AcqRel) >= CONNECTIONS && !is_root() {
                 door.n_open.fetch_sub(1, Ordering::AcqRel);
                 continue;
@@ -429,8 +480,12 @@ fn accept(door: &Arc<Door>, listener: UnixListener) -> io::Result<()> {
             if let Err(error) = std::thread::Builder::new().spawn(answer) {
                 door.n_open.fetch_sub(1, Ordering::AcqRel);
                 if let Ok(mut stream) = copy {
-                    let said = Refusal::Failed(format!("start a thread for this connection: {error}")).to_string();
-                    let _ = stream.write_all(format!("{}\n", json!({"ok": false, "message": said})).as_bytes());
+                    let said =
+                        Refusal::Failed(format!("start a thread for this connection: {error}"))
+                            .to_string();
+                    let _ = stream.write_all(
+                        format!("{}\n", json!({"ok": false, "message": said})).as_bytes(),
+                    );
                 }
             }
         }
@@ -461,8 +516,10 @@ impl Door {
         };
         let is_counted = self.service.users.is_some() && may.is_ok();
         let answer = may.and_then(|()| self.hear(stream, &asker));
-        let answer = answer.unwrap_or_else(|refusal| json!({"ok": false, "message": refusal.to_string()}));
-        let tied = answer["tied"].as_bool().unwrap_or(false).then(|| answer["id"].as_u64()).flatten();
+        let answer =
+            answer.unwrap_or_else(|refusal| json!({"ok": false, "message": refusal.to_string()}));
+        let tied =
+            answer["tied"].as_bool().unwrap_or(false).then(|| answer["id"].as_u64()).flatten();
         let written = write_within(
             &mut &*stream,
             |it, left| it.set_write_timeout(Some(left)),
@@ -471,7 +528,11 @@ impl Door {
         );
         // A client that reads slowly still counts as asking.
         if is_counted {
-            self.of_user.lock().expect("nobody panics with it").entry(asker.user.uid).and_modify(|it| *it -= 1);
+            self.of_user
+                .lock()
+                .expect("nobody panics with it")
+                .entry(asker.user.uid)
+                .and_modify(|entry| *entry -= 1);
         }
         // A client that went before the answer has left its program as well.
         if tied.is_some() { Ok(tied) } else { written.map(|()| None) }
@@ -481,13 +542,18 @@ impl Door {
     fn end_with(&self, mut stream: UnixStream, id: u64) {
         let _ = stream.set_read_timeout(Some(Duration::from_secs(1)));
         let is_active = move |turns: &mut Turns<'_>| Ok(json!(turns.is_active(id)));
-        let goes_on = |answer: Result<Value, Refusal>| answer.is_ok_and(|it| it == true);
+        let goes_on = |answer: Result<Value, Refusal>| answer.is_ok_and(|answer| answer == true);
         let mut nothing = [0; 64];
         // A connection that outlives its program keeps no thread.
         loop {
             let is_open = match stream.read(&mut nothing) {
                 Ok(n) => n > 0,
-                Err(error) => matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted),
+                Err(error) => matches!(
+                    error.kind(),
+                    io::ErrorKind::WouldBlock
+                        | io::ErrorKind::TimedOut
+                        | io::ErrorKind::Interrupted
+                ),
             };
             if !goes_on(self.inside(is_active)) {
                 return;
@@ -497,11 +563,13 @@ impl Door {
             }
         }
         let failed = |error: io::Error| Refusal::Failed(error.to_string());
-        let _ = self.inside(move |turns| turns.tell_to_end(id).map(|()| json!(true)).map_err(failed));
+        let _ =
+            self.inside(move |turns| turns.tell_to_end(id).map(|()| json!(true)).map_err(failed));
         let told = Instant::now();
         while goes_on(self.inside(is_active)) {
             if told.elapsed() > GRACE {
-                let _ = self.inside(move |turns| turns.kill(id).map(|()| json!(true)).map_err(failed));
+                let _ =
+                    self.inside(move |turns| turns.kill(id).map(|()| json!(true)).map_err(failed));
             }
             std::thread::sleep(Duration::from_millis(20));
         }
@@ -512,19 +580,22 @@ impl Door {
         let mut all = self.of_user.lock().expect("nobody panics with it");
         let n = all.entry(uid).or_default();
         if uid != 0 && *n >= users::CONNECTIONS {
-            return Err(Refusal::Failed(format!("{n} requests of yours are being answered already")));
+            return Err(Refusal::Failed(format!(
+                "{n} requests of yours are being answered already"
+            )));
         }
         *n += 1;
         Ok(())
     }
 
     fn hear(&self, stream: &UnixStream, asker: &Asker) -> Result<Value, Refusal> {
-        let (line, streams) =
-            users::receive(stream, REQUEST_BYTES, Instant::now() + PATIENCE).map_err(|error| Refusal::NoRequest(error.to_string()))?;
-        let request: Request = serde_json::from_slice(&line).map_err(|error| Refusal::NoRequest(error.to_string()))?;
+        let (line, streams) = users::receive(stream, REQUEST_BYTES, Instant::now() + PATIENCE)
+            .map_err(|error| Refusal::NoRequest(error.to_string()))?;
+        let request: Request =
+            serde_json::from_slice(&line).map_err(|error| Refusal::NoRequest(error.to_string()))?;
         let (uid, asker_pid) = (asker.user.uid, asker.pid);
         // Where there are many users, one who is not root sees and stops only their own programs.
-        let only = self.service.users.as_ref().map(|_| uid).filter(|it| *it != 0);
+        let only = self.service.users.as_ref().map(|_| uid).filter(|uid| *uid != 0);
         let about = self.service.about.clone();
         match request {
             Request::Status {} => self.inside(move |turns| {
@@ -555,32 +626,46 @@ impl Door {
             Request::Submit { .. } if self.service.is_attach_only => Err(Refusal::AttachOnly),
             Request::Submit { command, threads, folder, environment, output, tied } => {
                 check_threads(threads)?;
-                let program = command.first().filter(|it| !it.is_empty()).ok_or(Refusal::Empty)?;
-                let name = Path::new(program).file_name().map_or(program.clone(), |it| it.to_string_lossy().into_owned());
+                let program =
+                    command.first().filter(|command| !command.is_empty()).ok_or(Refusal::Empty)?;
+                let name = Path::new(program)
+                    .file_name()
+                    .map_or(program.clone(), |it| it.to_string_lossy().into_owned());
                 // It is kept, and told to whoever asks.
                 let name: String = name.chars().take(NAME).collect();
-                let given = command.iter().chain(environment.iter().flat_map(|(name, value)| [name, value]));
+                let given = command
+                    .iter()
+                    .chain(environment.iter().flat_map(|(name, value)| [name, value]));
                 let size: usize = given.map(String::len).sum();
                 if only.is_some() && size > users::START_BYTES {
-                    return Err(Refusal::Failed(format!("a command and environment of {size} bytes; {} at most", users::START_BYTES)));
+                    return Err(Refusal::Failed(format!(
+                        "a command and environment of {size} bytes; {} at most",
+                        users::START_BYTES
+                    )));
                 }
                 let (user, users) = (asker.user.clone(), self.service.users.clone());
                 let threads = users.as_ref().map_or(threads, |it| it.threads(&user, threads));
                 let entry = match &users {
                     Some(_) => {
-                        let streams = <[OwnedFd; 3]>::try_from(streams).map_err(|_| Refusal::NoStreams)?;
+                        let streams =
+                            <[OwnedFd; 3]>::try_from(streams).map_err(|_| Refusal::NoStreams)?;
                         Some(Entry { user: user.clone(), streams: Arc::new(streams) })
                     }
                     None => None,
                 };
                 let place = Place { folder, environment, entry, home: None };
-                let mut task = Task { name, command, n_threads: threads, place: Some(place), output };
+                let mut task =
+                    Task { name, command, n_threads: threads, place: Some(place), output };
                 self.inside(move |turns| {
-                    users.map_or(Ok(()), |it| it.check_quota(&user, threads, turns.of(user.uid)))?;
+                    users.map_or(Ok(()), |users| {
+                        users.check_quota(&user, threads, turns.of(user.uid))
+                    })?;
                     check_room(turns)?;
                     let home = turns.host().hierarchy.home(asker_pid);
                     task.place.iter_mut().for_each(|it| it.home.clone_from(&home));
-                    let id = turns.start(&task).map_err(|error| Refusal::Failed(format!("start `{}`: {error}", task.name)))?;
+                    let id = turns.start(&task).map_err(|error| {
+                        Refusal::Failed(format!("start `{}`: {error}", task.name))
+                    })?;
                     Ok(json!({"ok": true, "id": id, "tied": tied}))
                 })
             }
@@ -590,29 +675,37 @@ impl Door {
                 self.inside(move |turns| {
                     check_room(turns)?;
                     let tasks = step.check(&spared, asker_pid, uid)?;
-                    if let Some(pid) = step.pids.iter().find(|it| turns.has(**it)) {
+                    if let Some(pid) = step.pids.iter().find(|pid| turns.has(**pid)) {
                         return Err(Refusal::Managed(*pid));
                     }
                     let name = step.text();
-                    let id = turns.attach_step(tasks, step).map_err(|error| Refusal::Failed(format!("take step {name}: {error}")))?;
+                    let id = turns
+                        .attach_step(tasks, step)
+                        .map_err(|error| Refusal::Failed(format!("take step {name}: {error}")))?;
                     Ok(json!({"ok": true, "id": id}))
                 })
             }
             Request::StepEnd { .. } if uid != 0 => Err(Refusal::NoSlurm(uid)),
-            Request::StepEnd { job, step } => self.inside(move |turns| Ok(json!({"ok": true, "was_known": turns.end_step(job, step)}))),
+            Request::StepEnd { job, step } => self.inside(move |turns| {
+                Ok(json!({"ok": true, "was_known": turns.end_step(job, step)}))
+            }),
             Request::Attach { pid, threads } => {
                 check_threads(threads)?;
                 let spared = self.service.spared.clone();
                 let (user, users) = (asker.user.clone(), self.service.users.clone());
                 let threads = users.as_ref().map_or(threads, |it| it.threads(&user, threads));
                 self.inside(move |turns| {
-                    users.map_or(Ok(()), |it| it.check_quota(&user, threads, turns.of(user.uid)))?;
+                    users.map_or(Ok(()), |users| {
+                        users.check_quota(&user, threads, turns.of(user.uid))
+                    })?;
                     check_room(turns)?;
                     let found = spared.check(pid, asker_pid, uid)?;
                     if turns.has(pid) {
                         return Err(Refusal::Managed(pid));
                     }
-                    let id = turns.attach(found, threads).map_err(|error| Refusal::Failed(format!("attach process {pid}: {error}")))?;
+                    let id = turns.attach(found, threads).map_err(|error| {
+                        Refusal::Failed(format!("attach process {pid}: {error}"))
+                    })?;
                     Ok(json!({"ok": true, "id": id}))
                 })
             }
@@ -620,7 +713,10 @@ impl Door {
     }
 
     /// Does it where the programs are, between two steps, and waits for what came of it.
-    fn inside(&self, work: impl FnOnce(&mut Turns<'_>) -> Result<Value, Refusal> + Send + 'static) -> Result<Value, Refusal> {
+    fn inside(
+        &self,
+        work: impl FnOnce(&mut Turns<'_>) -> Result<Value, Refusal> + Send + 'static,
+    ) -> Result<Value, Refusal> {
         inside(&self.sender, work)
     }
 }
@@ -643,9 +739,10 @@ pub(super) fn inside(
     sender.send(event).map_err(|_| gone())?;
     match answer.recv_timeout(PATIENCE) {
         Ok(it) => it,
-        Err(mpsc::RecvTimeoutError::Timeout) if wish.give_up() => {
-            Err(Refusal::Failed(format!("the manager has not come to it for {} s: nothing was done", PATIENCE.as_secs())))
-        }
+        Err(mpsc::RecvTimeoutError::Timeout) if wish.give_up() => Err(Refusal::Failed(format!(
+            "the manager has not come to it for {} s: nothing was done",
+            PATIENCE.as_secs()
+        ))),
         // It is being done: what becomes of it is worth waiting for.
         Err(mpsc::RecvTimeoutError::Timeout) => answer.recv().map_err(|_| gone())?,
         Err(mpsc::RecvTimeoutError::Disconnected) => Err(gone()),
@@ -681,7 +778,9 @@ fn check_room(turns: &Turns<'_>) -> Result<(), Refusal> {
     }
     // Asked by doing. They are free again at once; what is left is for those that run.
     let own = std::fs::File::open("/dev/null");
-    let some = own.and_then(|it| (0..DESCRIPTORS_LEFT).map(|_| it.try_clone()).collect::<io::Result<Vec<_>>>());
+    let some = own.and_then(|own| {
+        (0..DESCRIPTORS_LEFT).map(|_| own.try_clone()).collect::<io::Result<Vec<_>>>()
+    });
     some.map(drop).map_err(|error| Refusal::Descriptors(error.to_string()))
 }
 
@@ -708,7 +807,9 @@ pub fn status(turns: &Turns<'_>, about: &Value) -> Value {
     });
     let object = value.as_object_mut().expect("it is an object");
     for part in [about, &own] {
-        object.extend(part.as_object().into_iter().flatten().map(|(key, it)| (key.clone(), it.clone())));
+        object.extend(
+            part.as_object().into_iter().flatten().map(|(key, it)| (key.clone(), it.clone())),
+        );
     }
     value
 }
@@ -728,14 +829,22 @@ mod tests {
         assert_eq!(spared.check(1, own, uid), Err(Refusal::Init));
         assert_eq!(spared.check(own, own, uid), Err(Refusal::Itself(own)));
         assert_eq!(spared.check(pid, own, uid), Err(Refusal::Itself(pid)), "the supervisor");
-        assert!(matches!(spared.check(parent, own, uid), Err(Refusal::Above(it, _)) if it == parent) || parent == 1);
+        assert!(
+            matches!(spared.check(parent, own, uid), Err(Refusal::Above(it, _)) if it == parent)
+                || parent == 1
+        );
         assert_eq!(spared.check(i32::MAX, own, uid), Err(Refusal::NotThere(i32::MAX)));
-        let spared = Spared { itself: own, supervisors: supervisor::Pids::default(), above: vec![], is_for_many: false };
+        let spared = Spared {
+            itself: own,
+            supervisors: supervisor::Pids::default(),
+            above: vec![],
+            is_for_many: false,
+        };
         assert_eq!(spared.check(pid, pid, uid), Err(Refusal::Itself(pid)), "who asks");
         assert_eq!(spared.check(pid, own, uid + 1), Err(Refusal::Owner(pid, uid)));
         let found = spared.check(pid, own, uid);
         child.kill().and_then(|()| child.wait()).expect("it is ours");
-        assert_eq!(found.map(|it| it.pid), Ok(pid));
+        assert_eq!(found.map(|found| found.pid), Ok(pid));
         assert_eq!(spared.check(pid, own, uid), Err(Refusal::NotThere(pid)));
     }
 
@@ -759,13 +868,25 @@ mod tests {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let path = folder.path().join("own").join("sock");
         let first = listen(&path, None).expect("nobody is there");
-        assert_eq!(std::fs::metadata(&path).expect("it was made").permissions().mode() & 0o777, 0o600);
-        assert_eq!(listen(&path, None).expect_err("the first listens").to_string(), "a daemon runs already");
+        assert_eq!(
+            std::fs::metadata(&path).expect("it was made").permissions().mode() & 0o777,
+            0o600
+        );
+        assert_eq!(
+            listen(&path, None).expect_err("the first listens").to_string(),
+            "a daemon runs already"
+        );
         // A program that another test is starting holds a copy of the socket until it runs `exec`.
         shutdown(first.as_raw_fd(), Shutdown::Both).expect("it is a socket");
         drop(first);
         listen(&path, None).expect("what a killed daemon left is not in the way");
-        std::fs::set_permissions(folder.path().join("own"), std::fs::Permissions::from_mode(0o755)).expect("it is ours");
-        assert!(listen(&path, None).expect_err("others may enter").to_string().contains("others may enter it"));
+        std::fs::set_permissions(folder.path().join("own"), std::fs::Permissions::from_mode(0o755))
+            .expect("it is ours");
+        assert!(
+            listen(&path, None)
+                .expect_err("others may enter")
+                .to_string()
+                .contains("others may enter it")
+        );
     }
 }

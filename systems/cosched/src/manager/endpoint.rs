@@ -1,4 +1,5 @@
-//! Door: metrics over HTTP, on this machine only: a Unix socket of the daemon's owner, or a port of localhost.
+//! Door: metrics over HTTP, on this machine only: a Unix socket of the daemon's owner, or a port of
+//! localhost.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
@@ -14,14 +15,12 @@ use super::daemon::{inside, status};
 use super::metrics;
 use super::turns::Event;
 
-/// Longest request.
 const REQUEST_BYTES: usize = 8 << 10;
 /// How long it may take, and how long its answer.
 const PATIENCE: Duration = Duration::from_secs(2);
 /// After a connection that failed.
 const PAUSE: Duration = Duration::from_millis(50);
 
-/// Where.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Address {
     /// A socket in a file.
@@ -37,8 +36,10 @@ impl std::str::FromStr for Address {
         if text.contains('/') {
             return Ok(Address::Unix(text.into()));
         }
-        let port = text.strip_prefix("localhost:").and_then(|it| it.parse().ok());
-        let address = port.map(|it| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), it)).or_else(|| text.parse().ok());
+        let port = text.strip_prefix("localhost:").and_then(|rest| rest.parse().ok());
+        let address = port
+            .map(|port| SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), port))
+            .or_else(|| text.parse().ok());
         match address {
             Some(it) if it.ip().is_loopback() => Ok(Address::Port(it)),
             Some(_) => Err("that is not this machine: localhost:PORT, or a path".to_owned()),
@@ -47,29 +48,32 @@ impl std::str::FromStr for Address {
     }
 }
 
-/// It listens.
 pub enum Endpoint {
     /// In a file, which goes with it.
     Unix(UnixListener, PathBuf),
-    /// On a port.
     Port(TcpListener),
 }
 
 impl Endpoint {
     /// Begins to listen.
     ///
-    /// # Errors
-    /// Another process listens there, or the file is no socket.
+    /// Errors: another process listens there, or the file is no socket.
     pub fn listen(address: &Address) -> io::Result<Endpoint> {
         match address {
             Address::Port(it) => TcpListener::bind(it).map(Endpoint::Port),
             Address::Unix(path) => {
                 if let Ok(it) = std::fs::symlink_metadata(path) {
                     if !it.file_type().is_socket() {
-                        return Err(io::Error::new(io::ErrorKind::AlreadyExists, "there is a file of this name that is no socket"));
+                        return Err(io::Error::new(
+                            io::ErrorKind::AlreadyExists,
+                            "there is a file of this name that is no socket",
+                        ));
                     }
                     if UnixStream::connect(path).is_ok() {
-                        return Err(io::Error::new(io::ErrorKind::AddrInUse, "another process listens there already"));
+                        return Err(io::Error::new(
+                            io::ErrorKind::AddrInUse,
+                            "another process listens there already",
+                        ));
                     }
                     std::fs::remove_file(path)?;
                 }
@@ -109,8 +113,10 @@ impl Endpoint {
                 };
                 let about = about.clone();
                 let now = || {
-                    let said = inside(&sender, move |turns| Ok(metrics::text(&status(turns, &about)).into()));
-                    said.ok().and_then(|it| it.as_str().map(str::to_owned))
+                    let said = inside(&sender, move |turns| {
+                        Ok(metrics::text(&status(turns, &about)).into())
+                    });
+                    said.ok().and_then(|said| said.as_str().map(str::to_owned))
                 };
                 // A client that goes before the answer needs none.
                 let _ = stream.patience(PATIENCE).and_then(|()| answer(&mut *stream, now));
@@ -149,7 +155,7 @@ impl Talk for std::net::TcpStream {
 fn answer(stream: &mut dyn Talk, now: impl FnOnce() -> Option<String>) -> io::Result<()> {
     let (mut request, start) = (Vec::new(), Instant::now());
     let mut bytes = [0; 1024];
-    while !request.windows(4).any(|it| it == b"\r\n\r\n") {
+    while !request.windows(4).any(|window| window == b"\r\n\r\n") {
         let n = stream.read(&mut bytes)?;
         request.extend_from_slice(&bytes[..n]);
         if n == 0 || request.len() > REQUEST_BYTES || start.elapsed() > PATIENCE {
@@ -158,7 +164,7 @@ fn answer(stream: &mut dyn Talk, now: impl FnOnce() -> Option<String>) -> io::Re
     }
     let text = String::from_utf8_lossy(&request);
     let mut words = text.split_ascii_whitespace();
-    match (words.next(), words.next().map(|it| it.split('?').next().unwrap_or_default())) {
+    match (words.next(), words.next().map(|word| word.split('?').next().unwrap_or_default())) {
         (Some("GET"), Some("/metrics")) => match now() {
             Some(text) => reply(stream, "200 OK", &text),
             None => reply(stream, "503 Service Unavailable", "the manager has ended\n"),
@@ -169,16 +175,21 @@ fn answer(stream: &mut dyn Talk, now: impl FnOnce() -> Option<String>) -> io::Re
 }
 
 fn reply(stream: &mut dyn Talk, status: &str, body: &str) -> io::Result<()> {
-    let head =
-        format!("HTTP/1.1 {status}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n", metrics::TYPE, body.len());
+    let head = format!(
+        "HTTP/1.1 {status}\r\nContent-Type: {}\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
+        metrics::TYPE,
+        body.len()
+    );
     let end = Instant::now() + PATIENCE;
     write_within(stream, |it, left| it.patience(left), (head + body).as_bytes(), end)
 }
 
-/// Bytes of one write: on a Unix socket the time of a write counts anew for each piece that the other end takes of it.
+/// Bytes of one write: on a Unix socket the time of a write counts anew for each piece that the
+/// other end takes of it.
 const PIECE: usize = 4 << 10;
 
-/// Writes all of it, or fails when the time has come, however slowly the other end reads. `patience` says how long one write may take.
+/// Writes all of it, or fails when the time has come, however slowly the other end reads.
+/// `patience` says how long one write may take.
 pub(super) fn write_within<S: Write + ?Sized>(
     stream: &mut S,
     patience: impl Fn(&S, Duration) -> io::Result<()>,
@@ -186,7 +197,10 @@ pub(super) fn write_within<S: Write + ?Sized>(
     end: Instant,
 ) -> io::Result<()> {
     while !bytes.is_empty() {
-        let left = end.checked_duration_since(Instant::now()).filter(|it| !it.is_zero()).ok_or(io::ErrorKind::TimedOut)?;
+        let left = end
+            .checked_duration_since(Instant::now())
+            .filter(|checked_duration_since| !checked_duration_since.is_zero())
+            .ok_or(io::ErrorKind::TimedOut)?;
         patience(stream, left)?;
         match stream.write(&bytes[..bytes.len().min(PIECE)]) {
             Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
@@ -204,8 +218,14 @@ mod tests {
 
     #[test]
     fn only_this_machine_is_listened_on() {
-        assert_eq!("localhost:9100".parse(), Ok(Address::Port("127.0.0.1:9100".parse().expect("an address"))));
-        assert_eq!("[::1]:9100".parse(), Ok(Address::Port("[::1]:9100".parse().expect("an address"))));
+        assert_eq!(
+            "localhost:9100".parse(),
+            Ok(Address::Port("127.0.0.1:9100".parse().expect("an address")))
+        );
+        assert_eq!(
+            "[::1]:9100".parse(),
+            Ok(Address::Port("[::1]:9100".parse().expect("an address")))
+        );
         assert_eq!("./metrics.sock".parse(), Ok(Address::Unix("./metrics.sock".into())));
         for text in ["0.0.0.0:9100", "192.0.2.1:80", "9100", "metrics", "localhost:x"] {
             assert!(text.parse::<Address>().is_err(), "{text}");
@@ -224,7 +244,9 @@ mod tests {
         };
         let said = say("GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n");
         assert!(
-            said.starts_with("HTTP/1.1 200 OK\r\n") && said.ends_with("\r\n\r\nx 1\n") && said.contains("Content-Length: 4\r\n"),
+            said.starts_with("HTTP/1.1 200 OK\r\n")
+                && said.ends_with("\r\n\r\nx 1\n")
+                && said.contains("Content-Length: 4\r\n"),
             "{said}"
         );
         assert!(say("GET / HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 404 "));
@@ -249,7 +271,11 @@ mod tests {
         let said = answer(&mut theirs, || Some("x".repeat(16 << 20)));
         done.send(()).expect("the reader listens");
         reader.join().expect("no panic");
-        assert!(said.is_err() && start.elapsed() < 4 * PATIENCE, "{said:?} after {:?}", start.elapsed());
+        assert!(
+            said.is_err() && start.elapsed() < 4 * PATIENCE,
+            "{said:?} after {:?}",
+            start.elapsed()
+        );
     }
 
     #[test]

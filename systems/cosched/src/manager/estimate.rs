@@ -1,8 +1,9 @@
 //! Door: traffic where nothing counts it: what a canary misses is what the programs beside it take.
 //!
-//! One look takes 0.7 ms on one of the processors, first in every second quantum, and half as often each time that
-//! nothing has changed. What others take is shared out by processors, and, where it is known, by how far a program is
-//! slowed down by those beside it: of two programs the one that does not mind is not the one that asks for much.
+//! One look takes 0.7 ms on one of the processors, first in every second quantum, and half as often
+//! each time that nothing has changed. What others take is shared out by processors, and, where it
+//! is known, by how far a program is slowed down by those beside it: of two programs the one that
+//! does not mind is not the one that asks for much.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -23,9 +24,7 @@ const WEIGHT_MIN: f64 = 0.05;
 pub struct Estimate {
     /// What the canary finds here; none where it sees nothing, and never looks.
     pub calibration: Option<Calibration>,
-    /// Looks so far.
     pub n_looks: u32,
-    /// Their time.
     pub spent: Duration,
     look_in: u32,
     look_every: u32,
@@ -34,7 +33,6 @@ pub struct Estimate {
 /// A program in this quantum.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Beside {
-    /// Its processors.
     pub cpus: Vec<usize>,
     /// How far those beside it slow it down, if that is known.
     pub slowdown: Option<f64>,
@@ -65,9 +63,14 @@ impl Found {
 }
 
 impl Estimate {
-    /// Looks at once.
     pub fn new(calibration: Option<Calibration>) -> Estimate {
-        Estimate { calibration, n_looks: 0, spent: Duration::ZERO, look_in: 0, look_every: LOOK_EVERY }
+        Estimate {
+            calibration,
+            n_looks: 0,
+            spent: Duration::ZERO,
+            look_in: 0,
+            look_every: LOOK_EVERY,
+        }
     }
 
     /// A quantum begins: true if this is one to look in.
@@ -83,7 +86,12 @@ impl Estimate {
     }
 
     /// One look: what each program takes.
-    pub fn look(&mut self, programs: &[Beside], cpus: &[usize], canary: &mut Canary) -> io::Result<Vec<Found>> {
+    pub fn look(
+        &mut self,
+        programs: &[Beside],
+        cpus: &[usize],
+        canary: &mut Canary,
+    ) -> io::Result<Vec<Found>> {
         let unseen = vec![Found::Unseen; programs.len()];
         let Some(calibration) = self.calibration else { return Ok(unseen) };
         let start = Instant::now();
@@ -102,25 +110,41 @@ impl Estimate {
 
     /// Looks again soon if something changed by more than `level_mbps`.
     fn plan(&mut self, programs: &[Beside], found: &[Found], level_mbps: f64) {
-        let moved = |before: f64, now: f64| (now - before).abs() > (STEADY * before).max(level_mbps);
-        let is_news = |program: &Beside, now: f64| program.before_mbps.is_none_or(|before| moved(before, now));
-        let changed = programs.iter().zip(found).any(|(program, now)| now.mbps().is_some_and(|now| is_news(program, now)));
-        self.look_every = if changed { LOOK_EVERY } else { (2 * self.look_every).min(LOOK_EVERY_MAX) };
+        let moved =
+            |before: f64, now: f64| (now - before).abs() > (STEADY * before).max(level_mbps);
+        let is_news = |program: &Beside, now: f64| {
+            program.before_mbps.is_none_or(|before| moved(before, now))
+        };
+        let changed = programs
+            .iter()
+            .zip(found)
+            .any(|(program, now)| now.mbps().is_some_and(|now| is_news(program, now)));
+        self.look_every =
+            if changed { LOOK_EVERY } else { (2 * self.look_every).min(LOOK_EVERY_MAX) };
         self.look_in = self.look_every;
     }
 }
 
-/// What the programs on other processors than `here` take together, as MB/s of each of their processors.
+/// What the programs on other processors than `here` take together, as MB/s of
+/// each of their processors.
 fn share_out(programs: &[Beside], here: usize, others_mbps: Option<f64>) -> Vec<Found> {
-    let n_of = |it: &Beside| it.cpus.iter().filter(|cpu| **cpu != here).count() as f64;
-    let known: Vec<f64> = programs.iter().filter(|it| n_of(it) > 0.0).filter_map(|it| it.slowdown).collect();
-    let mean = if known.is_empty() { 1.0 } else { known.iter().map(|it| weight(*it)).sum::<f64>() / known.len() as f64 };
-    let weight_of = |it: &Beside| it.slowdown.map_or(mean, weight);
-    let all: f64 = programs.iter().map(|it| n_of(it) * weight_of(it)).sum();
-    let one = |it: &Beside| match others_mbps {
-        _ if n_of(it) == 0.0 => Found::Unseen,
+    let n_of = |beside: &Beside| beside.cpus.iter().filter(|cpu| **cpu != here).count() as f64;
+    let known: Vec<f64> = programs
+        .iter()
+        .filter(|program| n_of(program) > 0.0)
+        .filter_map(|program| program.slowdown)
+        .collect();
+    let mean = if known.is_empty() {
+        1.0
+    } else {
+        known.iter().map(|it| weight(*it)).sum::<f64>() / known.len() as f64
+    };
+    let weight_of = |beside: &Beside| beside.slowdown.map_or(mean, weight);
+    let all: f64 = programs.iter().map(|program| n_of(program) * weight_of(program)).sum();
+    let one = |beside: &Beside| match others_mbps {
+        _ if n_of(beside) == 0.0 => Found::Unseen,
         None => Found::Little,
-        Some(others_mbps) => Found::Mbps(others_mbps * weight_of(it) / all),
+        Some(others_mbps) => Found::Mbps(others_mbps * weight_of(beside) / all),
     };
     programs.iter().map(one).collect()
 }
@@ -133,13 +157,20 @@ fn weight(slowdown: f64) -> f64 {
 mod tests {
     use super::*;
 
-    const FULL: Calibration = Calibration { alone_mbps: 20_000.0, beside_mbps: 12_000.0, reader_mbps: 12_000.0, is_clear: true };
+    const FULL: Calibration = Calibration {
+        alone_mbps: 20_000.0,
+        beside_mbps: 12_000.0,
+        reader_mbps: 12_000.0,
+        is_clear: true,
+    };
 
     #[test]
     fn a_canary_that_sees_nothing_never_looks() {
         let mut it = Estimate::new(None);
         assert!((0..100).all(|_| !it.is_due()));
-        let found = it.look(&[on(&[0, 1], None, None)], &[0, 1], &mut Canary::new()).expect("nothing is done");
+        let found = it
+            .look(&[on(&[0, 1], None, None)], &[0, 1], &mut Canary::new())
+            .expect("nothing is done");
         assert_eq!((found, it.n_looks), (vec![Found::Unseen], 0));
     }
 
@@ -149,29 +180,48 @@ mod tests {
 
     #[test]
     fn traffic_is_shared_out_by_processors() {
-        let programs = [on(&[0], None, None), on(&[1, 2], None, None), on(&[3], None, None), on(&[], None, None)];
+        let programs = [
+            on(&[0], None, None),
+            on(&[1, 2], None, None),
+            on(&[3], None, None),
+            on(&[], None, None),
+        ];
         let each = Found::Mbps(3000.0);
-        assert_eq!(share_out(&programs, 0, Some(9000.0)), [Found::Unseen, each, each, Found::Unseen]);
+        assert_eq!(
+            share_out(&programs, 0, Some(9000.0)),
+            [Found::Unseen, each, each, Found::Unseen]
+        );
         assert_eq!(share_out(&programs, 1, Some(9000.0)), [each, each, each, Found::Unseen]);
-        assert_eq!(share_out(&programs, 1, None), [Found::Little, Found::Little, Found::Little, Found::Unseen]);
+        assert_eq!(
+            share_out(&programs, 1, None),
+            [Found::Little, Found::Little, Found::Little, Found::Unseen]
+        );
     }
 
     #[test]
     fn who_is_slowed_down_is_who_asks() {
         let programs = [on(&[1], Some(2.0), None), on(&[2], Some(1.0), None)];
-        let found: Vec<f64> = share_out(&programs, 0, Some(10_500.0)).into_iter().filter_map(Found::mbps).collect();
-        assert!((found[0] - 10_000.0).abs() < 1e-6 && (found[1] - 500.0).abs() < 1e-6, "{found:?}: nothing is lost");
+        let found: Vec<f64> =
+            share_out(&programs, 0, Some(10_500.0)).into_iter().filter_map(Found::mbps).collect();
+        assert!(
+            (found[0] - 10_000.0).abs() < 1e-6 && (found[1] - 500.0).abs() < 1e-6,
+            "{found:?}: nothing is lost"
+        );
     }
 
     #[test]
     fn looks_become_rare_while_demand_is_steady() {
         let mut it = Estimate::new(Some(FULL));
-        let looks = |it: &mut Estimate, n: u32, now: f64| {
+        let looks = |estimate: &mut Estimate, n: u32, now: f64| {
             let mut n_looks = 0;
             for _ in 0..n {
-                if it.is_due() {
+                if estimate.is_due() {
                     n_looks += 1;
-                    it.plan(&[on(&[1], None, Some(10_000.0))], &[Found::Mbps(now)], LEVEL * FULL.reader_mbps);
+                    estimate.plan(
+                        &[on(&[1], None, Some(10_000.0))],
+                        &[Found::Mbps(now)],
+                        LEVEL * FULL.reader_mbps,
+                    );
                 }
             }
             n_looks

@@ -1,4 +1,5 @@
-//! Door: a program and all that it starts, as a group that can be frozen, and the folder of all groups of one manager.
+//! Door: a program and all that it starts, as a group that can be frozen, and the folder of all
+//! groups of one manager.
 
 use std::fs::{self, File};
 use std::io;
@@ -24,19 +25,30 @@ impl Hierarchy {
     /// The one with this folder.
     pub fn at(freezer: Kind, path: PathBuf) -> Hierarchy {
         let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
-        let root = freezer.places(&mounts).into_iter().find(|it| path.starts_with(it)).unwrap_or_default();
+        let root = freezer
+            .places(&mounts)
+            .into_iter()
+            .find(|place| path.starts_with(place))
+            .unwrap_or_default();
         Hierarchy { freezer, root, path }
     }
 
-    /// Makes the folder `name` in the first hierarchy that lets us, `wanted` if one is, and says what the better ones
-    /// said; an error if the wanted one does not let us.
+    /// Makes the folder `name` in the first hierarchy that lets us, `wanted` if one is, and says
+    /// what the better ones said; an error if the wanted one does not let us.
     pub fn create(name: &str, wanted: Option<Kind>) -> Result<(Hierarchy, String), String> {
-        let mounts = fs::read_to_string("/proc/mounts").map_err(|error| format!("/proc/mounts: {error}"))?;
+        let mounts =
+            fs::read_to_string("/proc/mounts").map_err(|error| format!("/proc/mounts: {error}"))?;
         let mut said = Vec::new();
-        for &freezer in freezer::ALL.iter().filter(|it| wanted.is_none_or(|wanted| wanted.text() == it.text())) {
+        for &freezer in
+            freezer::ALL.iter().filter(|it| wanted.is_none_or(|wanted| wanted.text() == it.text()))
+        {
             let mut places = freezer.places(&mounts);
-            // First inside our own group: its limits and its owner reach what we start, and it may be all that is ours.
-            let own: Vec<PathBuf> = places.iter().filter_map(|it| freezer.home(std::process::id() as i32, it)).collect();
+            // First inside our own group: its limits and its owner reach what we start, and it may
+            // be all that is ours.
+            let own: Vec<PathBuf> = places
+                .iter()
+                .filter_map(|place| freezer.home(std::process::id() as i32, place))
+                .collect();
             places.splice(0..0, own);
             places.dedup();
             if places.is_empty() {
@@ -53,18 +65,26 @@ impl Hierarchy {
         Err(said.join("; "))
     }
 
-    /// Where the group of a process will be that runs already: inside its own control group, whose limits and whose owner
-    /// reach it there; in our folder where there are no control groups.
+    /// Where the group of a process will be that runs already: inside its own control group, whose
+    /// limits and whose owner reach it there; in our folder where there are no control groups.
     ///
-    /// # Errors
-    /// We may make none there: nothing leaves its group for us.
+    /// Errors: we may make none there: nothing leaves its group for us.
     pub fn place_beside(&self, home: Option<&Path>, name: &str) -> io::Result<PathBuf> {
         let Some(home) = home else { return Ok(self.path.join(name)) };
-        let manager = self.path.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+        let manager = self
+            .path
+            .file_name()
+            .map(|name| name.to_string_lossy().into_owned())
+            .unwrap_or_default();
         let inside = home.join(format!("{manager}-{name}"));
         // Asked by doing: rights are not the only thing that may be in the way.
         let made = fs::create_dir(&inside).and_then(|()| fs::remove_dir(&inside));
-        let said = |error: io::Error| format!("make a group inside its own, {}, which it is not to leave: {error}", home.display());
+        let said = |error: io::Error| {
+            format!(
+                "make a group inside its own, {}, which it is not to leave: {error}",
+                home.display()
+            )
+        };
         made.map(|()| inside).map_err(|error| io::Error::new(error.kind(), said(error)))
     }
 
@@ -94,7 +114,6 @@ impl Hierarchy {
     }
 }
 
-/// A program's processes.
 #[derive(Debug)]
 pub struct Group {
     freezer: Kind,
@@ -109,13 +128,18 @@ impl Group {
     pub fn open(freezer: Kind, path: PathBuf) -> io::Result<Group> {
         let state = freezer.open(&path)?;
         let others = if slurm::is_task(&path) { slurm::tasks(&path) } else { Vec::new() };
-        let other = |it: PathBuf| freezer.open(&it).map(|state| Group { freezer, path: it, state, others: Vec::new() });
+        let other = |path: PathBuf| {
+            freezer.open(&path).map(|state| Group { freezer, path, state, others: Vec::new() })
+        };
         // One that is gone has ended.
-        let others = others.into_iter().filter(|it| *it != path).filter_map(|it| other(it).ok()).collect();
+        let others = others
+            .into_iter()
+            .filter(|other| *other != path)
+            .filter_map(|one_other| other(one_other).ok())
+            .collect();
         Ok(Group { freezer, path, state, others })
     }
 
-    /// Its folder.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -127,7 +151,7 @@ impl Group {
 
     /// True if processes of this group are in the folder `home`.
     pub fn is_at(&self, home: &Path) -> bool {
-        self.path == home || self.others.iter().any(|it| it.path == home)
+        self.path == home || self.others.iter().any(|other| other.path == home)
     }
 
     /// The folder that counts what all its processes use.
@@ -139,7 +163,7 @@ impl Group {
     fn each<T>(&self, does: impl Fn(&Group) -> io::Result<T>) -> io::Result<Vec<T>> {
         let first = does(self);
         // A task that has ended is no reason to leave the others as they are.
-        let others = self.others.iter().filter_map(|it| does(it).ok()).collect::<Vec<_>>();
+        let others = self.others.iter().filter_map(|other| does(other).ok()).collect::<Vec<_>>();
         match first {
             Err(error) if others.is_empty() => Err(error),
             first => Ok(first.into_iter().chain(others).collect()),
@@ -166,14 +190,12 @@ impl Group {
         self.each(|it| self.freezer.let_run(it)).map(drop)
     }
 
-    /// All its processes.
     pub fn members(&self) -> io::Result<Vec<Process>> {
-        self.each(|it| self.freezer.members(it)).map(|it| it.concat())
+        self.each(|it| self.freezer.members(it)).map(|each| each.concat())
     }
 
-    /// All its threads.
     pub fn threads(&self) -> io::Result<Vec<i32>> {
-        self.each(|it| self.freezer.threads(it)).map(|it| it.concat())
+        self.each(|it| self.freezer.threads(it)).map(|each| each.concat())
     }
 
     /// The arguments before a program's own that start it in this group.
@@ -191,12 +213,18 @@ impl Group {
         if self.is_in_place() { Ok(()) } else { self.freezer.take(self, pid) }
     }
 
-    /// Keeps all its threads to these processors. Threads that end meanwhile are no error; how many may not be kept.
+    /// Keeps all its threads to these processors. Threads that end meanwhile are no error; how many
+    /// may not be kept.
     pub fn keep_to(&self, cpus: &[usize]) -> io::Result<usize> {
-        Ok(self.threads()?.into_iter().filter(|it| process::keep_thread(*it, cpus).is_err()).count())
+        Ok(self
+            .threads()?
+            .into_iter()
+            .filter(|thread| process::keep_thread(*thread, cpus).is_err())
+            .count())
     }
 
-    /// Thaws it, moves each process in it to the control group that `home` names, and takes it away.
+    /// Thaws it, moves each process in it to the control group that `home` names,
+    /// and takes it away.
     pub fn release(&self, home: impl Fn(&Process) -> Option<PathBuf>) -> io::Result<()> {
         self.thaw()?;
         if self.is_in_place() {

@@ -1,5 +1,5 @@
-//! Door: how a manager shows its supervisors that it works: a byte on a socket to each, again and again while programs may be
-//! frozen.
+//! Door: how a manager shows its supervisors that it works: a byte on a socket to each, again and
+//! again while programs may be frozen.
 //!
 //! The end of the socket is the manager's end; silence is a manager that was stopped, or hangs.
 
@@ -9,11 +9,11 @@ use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-/// Between two bytes.
 pub const EVERY: Duration = Duration::from_millis(50);
 /// Silence for so long while programs may be frozen: the supervisors thaw them.
 pub const LIMIT: Duration = Duration::from_millis(400);
-/// A manager that has been silent for so long takes nothing for frozen any more: its supervisors may be about to thaw.
+/// A manager that has been silent for so long takes nothing for frozen any more: its supervisors
+/// may be about to thaw.
 const LATE: Duration = Duration::from_millis(200);
 
 /// Programs may be frozen from now on: expect the next byte.
@@ -37,7 +37,6 @@ pub enum Beat {
     Unwatched,
 }
 
-/// The manager's side.
 #[derive(Debug)]
 pub struct Heartbeat {
     lines: Lines,
@@ -46,7 +45,6 @@ pub struct Heartbeat {
 }
 
 impl Heartbeat {
-    /// Nothing is frozen.
     pub fn new(lines: Lines) -> Heartbeat {
         let it = Heartbeat { lines, last: None };
         say(&it.lines, FREE);
@@ -55,7 +53,7 @@ impl Heartbeat {
 
     /// Programs may be frozen from now on. To be called every [`EVERY`]; more often costs nothing.
     pub fn frozen(&mut self) -> Beat {
-        let silent = self.last.map_or(Duration::ZERO, |it| it.elapsed());
+        let silent = self.last.map_or(Duration::ZERO, |ran| ran.elapsed());
         if self.last.is_some() && silent < EVERY {
             return Beat::Watched;
         }
@@ -115,7 +113,11 @@ mod tests {
         heartbeat.free();
         heartbeat.free();
         let mut heard = [0; 8];
-        assert_eq!((theirs.read(&mut heard).expect("it was said"), &heard[..2]), (2, &[FROZEN, FREE][..]), "once each");
+        assert_eq!(
+            (theirs.read(&mut heard).expect("it was said"), &heard[..2]),
+            (2, &[FROZEN, FREE][..]),
+            "once each"
+        );
         drop(theirs);
         assert_eq!(heartbeat.frozen(), Beat::Unwatched);
     }
@@ -133,7 +135,7 @@ mod tests {
         let (ours, _theirs) = UnixStream::pair().expect("a socket");
         let mut heartbeat = Heartbeat::new(Arc::new(Mutex::new([(0, ours)].into())));
         assert_eq!(heartbeat.frozen(), Beat::Watched);
-        heartbeat.last = heartbeat.last.map(|it| it - 2 * LATE);
+        heartbeat.last = heartbeat.last.map(|heartbeat| heartbeat - 2 * LATE);
         assert_eq!(heartbeat.frozen(), Beat::Late);
         assert_eq!(heartbeat.frozen(), Beat::Watched);
     }

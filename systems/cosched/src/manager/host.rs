@@ -18,7 +18,6 @@ pub struct Host {
     pub hierarchy: Hierarchy,
     /// Processors that programs may have.
     pub cpus: Vec<usize>,
-    /// Their links.
     pub topology: Topology,
     /// Where the traffic is known from.
     pub source: Source,
@@ -28,9 +27,7 @@ pub struct Host {
     pub pages: PathBuf,
     /// Reads memory for a moment to see what the others leave of the link.
     pub canary: Canary,
-    /// Programs so far.
     pub n_programs: u64,
-    /// Of the policies.
     pub settings: Settings,
     /// How many files a program may open, if this process may open more.
     pub files_before: Option<u64>,
@@ -49,9 +46,15 @@ impl Host {
 
     /// The processors and links as policies see them.
     pub(super) fn machine(&self) -> Machine {
-        let readers = self.topology.shared().or(self.topology.pairs.first()).map(|pair| pair.readers);
-        let mbps = readers.map_or(f64::MAX, |found| found.alone_mbps.max(found.beside_mbps + found.reader_mbps));
+        let readers =
+            self.topology.shared().or(self.topology.pairs.first()).map(|pair| pair.readers);
+        let mbps = readers
+            .map_or(f64::MAX, |found| found.alone_mbps.max(found.beside_mbps + found.reader_mbps));
         let n_links = self.topology.links.len().max(1);
-        Machine { link_of: self.topology.link_of(&self.cpus), links: vec![Capacity::bus(mbps); n_links], cache_mb: 0.0 }
+        Machine {
+            link_of: self.topology.link_of(&self.cpus),
+            links: vec![Capacity::bus(mbps); n_links],
+            cache_mb: 0.0,
+        }
     }
 }

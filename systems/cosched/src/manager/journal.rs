@@ -1,8 +1,9 @@
-//! Door: what programs had before they were managed, on disk, so that whoever outlives the manager gives it back.
+//! Door: what programs had before they were managed, on disk, so that whoever outlives the manager
+//! gives it back.
 //!
-//! One file a program beside its page: its group, the control group that it came from, then a line a thread: its number,
-//! when it started, its processors, its control group if that is another one. A thread that is not named was born under us
-//! and gets what its process had.
+//! One file a program beside its page: its group, the control group that it came from, then a line
+//! a thread: its number, when it started, its processors, its control group if that is another one.
+//! A thread that is not named was born under us and gets what its process had.
 
 use std::fs;
 use std::io;
@@ -28,7 +29,6 @@ pub struct Before {
 /// The processors that a thread had.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Thread {
-    /// Its number.
     pub tid: i32,
     /// When it started, as in [`Process::started`]: the number may be another's.
     pub started: u64,
@@ -39,15 +39,25 @@ pub struct Thread {
 }
 
 impl Before {
-    /// What the processes and all below them have now; `home_of` says in which control group each is.
-    pub fn of(roots: &[i32], group: PathBuf, home_of: impl Fn(i32) -> Option<PathBuf>) -> io::Result<Before> {
-        let home = roots.first().and_then(|it| home_of(*it));
+    /// What the processes and all below them have now; `home_of` says in which
+    /// control group each is.
+    pub fn of(
+        roots: &[i32],
+        group: PathBuf,
+        home_of: impl Fn(i32) -> Option<PathBuf>,
+    ) -> io::Result<Before> {
+        let home = roots.first().and_then(|root| home_of(*root));
         let mut threads = Vec::new();
         let all = process::all()?;
-        for process in roots.iter().flat_map(|it| process::tree(&all, *it)) {
+        for process in roots.iter().flat_map(|root| process::tree(&all, *root)) {
             let other = home_of(process.pid).filter(|it| Some(it) != home.as_ref());
             for it in process.threads().into_iter().filter_map(Process::find) {
-                threads.push(Thread { tid: it.pid, started: it.started, cpus: process::cpus_of(it.pid), home: other.clone() });
+                threads.push(Thread {
+                    tid: it.pid,
+                    started: it.started,
+                    cpus: process::cpus_of(it.pid),
+                    home: other.clone(),
+                });
             }
         }
         Ok(Before { group, home, threads })
@@ -55,27 +65,31 @@ impl Before {
 
     /// The control group that a process came from.
     fn home(&self, of: &Process) -> Option<PathBuf> {
-        let own = self.threads.iter().find(|it| it.tid == of.pid && it.started == of.started);
-        own.and_then(|it| it.home.clone()).or_else(|| self.home.clone())
+        let own =
+            self.threads.iter().find(|thread| thread.tid == of.pid && thread.started == of.started);
+        own.and_then(|own| own.home.clone()).or_else(|| self.home.clone())
     }
 
     /// The processors of this thread; `all` if nothing is known of it nor of its process.
     fn cpus<'a>(&'a self, tid: i32, all: &'a [usize]) -> &'a [usize] {
         let saved = |tid: i32| {
             let started = Process::find(tid)?.started;
-            self.threads.iter().find(|it| it.tid == tid && it.started == started).map(|it| it.cpus.as_slice())
+            self.threads
+                .iter()
+                .find(|thread| thread.tid == tid && thread.started == started)
+                .map(|thread| thread.cpus.as_slice())
         };
         // A process that was forked under us has what its root had.
-        let root = || self.threads.first().map(|it| it.cpus.as_slice());
+        let root = || self.threads.first().map(|thread| thread.cpus.as_slice());
         saved(tid).or_else(|| saved(process::process_of(tid)?)).or_else(root).unwrap_or(all)
     }
 
-    /// Thaws the group, gives every thread its processors back, moves all where they came from, and takes the group away.
-    /// What fails here fails because something has ended.
+    /// Thaws the group, gives every thread its processors back, moves all where they came from, and
+    /// takes the group away. What fails here fails because something has ended.
     pub fn give_back(&self, group: &Group, all: &[usize]) {
         let _ = group.thaw();
         self.unbind(group, all);
-        let _ = group.release(|it| self.home(it));
+        let _ = group.release(|group| self.home(group));
     }
 
     /// Gives every thread its processors back.
@@ -87,10 +101,11 @@ impl Before {
 
     /// Writes it to `path`.
     ///
-    /// # Errors
-    /// There is no room, or the folder is gone.
+    /// Errors: there is no room, or the folder is gone.
     pub fn store(&self, path: &Path) -> io::Result<()> {
-        let shown = |it: &Option<PathBuf>| it.as_ref().map_or(String::new(), |it| it.display().to_string());
+        let shown = |option: &Option<PathBuf>| {
+            option.as_ref().map_or(String::new(), |path| path.display().to_string())
+        };
         let mut text = format!("{}\n{}\n", self.group.display(), shown(&self.home));
         for it in &self.threads {
             let cpus: Vec<String> = it.cpus.iter().map(usize::to_string).collect();
@@ -103,13 +118,15 @@ impl Before {
     pub fn load(path: &Path) -> Before {
         let text = fs::read_to_string(path).unwrap_or_default();
         let mut lines = text.lines();
-        let path = |text: &str| Some(text).filter(|it| !it.is_empty()).map(PathBuf::from);
+        let path =
+            |text: &str| Some(text).filter(|recorded| !recorded.is_empty()).map(PathBuf::from);
         let group = lines.next().and_then(path).unwrap_or_default();
         let home = lines.next().and_then(path);
         let thread = |line: &str| {
             let mut fields = line.splitn(4, ' ');
             let (tid, started) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
-            let cpus: Option<Vec<usize>> = fields.next()?.split(',').map(|it| it.parse().ok()).collect();
+            let cpus: Option<Vec<usize>> =
+                fields.next()?.split(',').map(|part| part.parse().ok()).collect();
             Some(Thread { tid, started, cpus: cpus?, home: path(fields.next()?) })
         };
         Before { group, home, threads: lines.filter_map(thread).collect() }
@@ -130,16 +147,19 @@ pub(super) fn start_path(pages: &Path, id: u64) -> PathBuf {
 
 /// The programs that a manager has written down, with their groups.
 fn programs(hierarchy: &Hierarchy, pages: &Path) -> Vec<(Before, Group)> {
-    let files = fs::read_dir(pages).into_iter().flatten().filter_map(|it| Some(it.ok()?.path()));
+    let files =
+        fs::read_dir(pages).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()));
     files
-        .filter(|it| it.to_string_lossy().ends_with(ENDING))
-        .map(|it| Before::load(&it))
-        .filter_map(|it| Group::open(hierarchy.freezer, it.group.clone()).ok().map(|group| (it, group)))
+        .filter(|file| file.to_string_lossy().ends_with(ENDING))
+        .map(|file| Before::load(&file))
+        .filter_map(|load| {
+            Group::open(hierarchy.freezer, load.group.clone()).ok().map(|group| (load, group))
+        })
         .collect()
 }
 
-/// Lets all programs of a manager run that does not go on: thawed, on their own processors, with the threads they want. Their
-/// groups stay, as the manager may go on after all.
+/// Lets all programs of a manager run that does not go on: thawed, on their own processors, with
+/// the threads they want. Their groups stay, as the manager may go on after all.
 pub fn thaw(hierarchy: &Hierarchy, pages: &Path, all: &[usize]) {
     let programs = programs(hierarchy, pages);
     // First of all they run. What fails here fails because something has ended.
@@ -152,15 +172,16 @@ pub fn thaw(hierarchy: &Hierarchy, pages: &Path, all: &[usize]) {
     }
 }
 
-/// Frees all programs of a manager that is dead: thawed, on their own processors, in their own groups. `pages` is the
-/// folder of its pages and files. True if nothing of it is left.
+/// Frees all programs of a manager that is dead: thawed, on their own processors, in their own
+/// groups. `pages` is the folder of its pages and files. True if nothing of it is left.
 pub fn free(hierarchy: &Hierarchy, pages: &Path, all: &[usize]) -> bool {
     thaw(hierarchy, pages, all);
     let programs = programs(hierarchy, pages);
     for (before, group) in &programs {
         before.give_back(group, all);
     }
-    let is_left = programs.iter().any(|(before, _)| before.group.exists() && !slurm::is_task(&before.group));
+    let is_left =
+        programs.iter().any(|(before, _)| before.group.exists() && !slurm::is_task(&before.group));
     let is_gone = !is_left && (hierarchy.remove().is_ok() || !hierarchy.path.exists());
     if is_gone {
         let _ = fs::remove_dir_all(pages);
@@ -168,9 +189,9 @@ pub fn free(hierarchy: &Hierarchy, pages: &Path, all: &[usize]) -> bool {
     is_gone
 }
 
-/// How the names of a manager's folder of groups and of its folder of pages begin; its number follows.
+/// How the names of a manager's folder of groups and of its folder of pages
+/// begin; its number follows.
 pub const GROUPS: &str = "meanwhile-";
-/// See [`GROUPS`].
 pub const PAGES: &str = "pages-";
 
 /// How long programs of a dead manager are moved out of their groups again and again.
@@ -181,22 +202,32 @@ const PATIENCE: Duration = Duration::from_secs(2);
 pub enum Left {
     /// It is dead, and all its programs are free.
     Free,
-    /// It is dead, and something of it could not be taken away: a group that is not empty, or not ours any more.
+    /// It is dead, and something of it could not be taken away: a group that is not empty, or
+    /// not ours any more.
     Remains,
-    /// It is there.
     Alive,
 }
 
-/// Frees what managers of this user have left that died with their supervisors; their numbers. `runtime` is where the
-/// folders of pages are. Programs of those that are there are touched only if `all_run`: then they run until their manager freezes
-/// them again, which one that is stopped or frozen itself does not.
+/// Frees what managers of this user have left that died with their supervisors; their numbers.
+/// `runtime` is where the folders of pages are. Programs of those that are there are touched only
+/// if `all_run`: then they run until their manager freezes them again, which one that is stopped or
+/// frozen itself does not.
 pub fn free_leftovers(runtime: &Path, all: &[usize], all_run: bool) -> Vec<(i32, Left)> {
     let own = nix::unistd::geteuid().as_raw();
     let mut found = Vec::new();
-    for pages in fs::read_dir(runtime).into_iter().flatten().filter_map(|it| Some(it.ok()?.path())) {
-        let name = pages.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-        let Some(pid) = name.strip_prefix(PAGES).and_then(|it| it.parse::<i32>().ok()) else { continue };
-        let is_ours = |path: &Path| fs::symlink_metadata(path).is_ok_and(|it| it.is_dir() && it.uid() == own);
+    for pages in
+        fs::read_dir(runtime).into_iter().flatten().filter_map(|entry| Some(entry.ok()?.path()))
+    {
+        let name =
+            pages.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let Some(pid) = name.strip_prefix(PAGES).and_then(|rest| rest.parse::<i32>().ok()) else {
+            continue;
+        };
+        let is_ours = |path: &Path| {
+            fs::symlink_metadata(path).is_ok_and(|symlink_metadata| {
+                symlink_metadata.is_dir() && symlink_metadata.uid() == own
+            })
+        };
         if !is_ours(&pages) {
             continue;
         }
@@ -209,7 +240,8 @@ pub fn free_leftovers(runtime: &Path, all: &[usize], all_run: bool) -> Vec<(i32,
             found.push((pid, Left::Alive));
             continue;
         }
-        // One that is gone, as a service manager takes away what is empty, may have had groups elsewhere.
+        // One that is gone, as a service manager takes away what is empty, may have had groups
+        // elsewhere.
         if claim.hierarchy.path.symlink_metadata().is_ok() && !is_ours(&claim.hierarchy.path) {
             continue;
         }
@@ -237,13 +269,14 @@ const CLAIM: &str = "manager";
 /// Which of two supervisors starts a manager again: the one that renames this file.
 pub const RESTART: &str = "restart";
 
-/// Says in the folder of a manager's pages when this process, the manager, started, and where its groups are.
+/// Says in the folder of a manager's pages when this process, the manager, started, and
+/// where its groups are.
 ///
-/// # Errors
-/// There is no room, or the folder is gone.
+/// Errors: there is no room, or the folder is gone.
 pub fn claim(pages: &Path, hierarchy: &Hierarchy) -> io::Result<()> {
     let own = Process::find(std::process::id() as i32).ok_or(io::ErrorKind::NotFound)?;
-    let text = format!("{}\n{}\n{}\n", own.started, hierarchy.freezer.text(), hierarchy.path.display());
+    let text =
+        format!("{}\n{}\n{}\n", own.started, hierarchy.freezer.text(), hierarchy.path.display());
     measure::file::write(&pages.join(RESTART), b"")?;
     measure::file::write(&pages.join(CLAIM), text.as_bytes())
 }
@@ -252,17 +285,19 @@ impl Claim {
     fn load(pages: &Path) -> Option<Claim> {
         let text = fs::read_to_string(pages.join(CLAIM)).ok()?;
         let mut lines = text.lines();
-        let (started, freezer, path) = (lines.next()?.parse().ok()?, freezer::from_text(lines.next()?)?, lines.next()?);
+        let (started, freezer, path) =
+            (lines.next()?.parse().ok()?, freezer::from_text(lines.next()?)?, lines.next()?);
         Some(Claim { started, hierarchy: Hierarchy::at(freezer, path.into()) })
     }
 
     fn is_alive(&self, pid: i32) -> bool {
-        Process::find(pid).is_some_and(|it| it.is_there() && it.started == self.started)
+        Process::find(pid)
+            .is_some_and(|process| process.is_there() && process.started == self.started)
     }
 }
 
-/// Forgets what a program had that has ended, and its page, unless something of it is left in its group: that is still to
-/// be given back.
+/// Forgets what a program had that has ended, and its page, unless something of it is left in its
+/// group: that is still to be given back.
 pub fn forget(pages: &Path, id: u64, group: &Path) {
     // A group of Slurm's is not ours to take away.
     if group.exists() && !slurm::is_task(group) {
@@ -284,10 +319,16 @@ mod tests {
         let path = path(folder.path(), 3);
         let threads = vec![
             Thread { tid: 7, started: 99, cpus: vec![0, 3], home: None },
-            Thread { tid: 8, started: 100, cpus: vec![1], home: Some("/sys/fs/cgroup/a b/c".into()) },
+            Thread {
+                tid: 8,
+                started: 100,
+                cpus: vec![1],
+                home: Some("/sys/fs/cgroup/a b/c".into()),
+            },
         ];
         for home in [None, Some(PathBuf::from("/sys/fs/cgroup/a b"))] {
-            let before = Before { group: "/sys/fs/cgroup/our own".into(), home, threads: threads.clone() };
+            let before =
+                Before { group: "/sys/fs/cgroup/our own".into(), home, threads: threads.clone() };
             before.store(&path).expect("written");
             assert_eq!(Before::load(&path), before);
         }
@@ -297,7 +338,8 @@ mod tests {
     #[test]
     fn threads_get_what_they_had_and_new_ones_what_their_process_had() {
         let own = Process::find(std::process::id() as i32).expect("it runs");
-        let threads = vec![Thread { tid: own.pid, started: own.started, cpus: vec![5], home: None }];
+        let threads =
+            vec![Thread { tid: own.pid, started: own.started, cpus: vec![5], home: None }];
         let before = Before { threads, ..Before::default() };
         assert_eq!(before.cpus(own.pid, &[9]), [5]);
         let (tid, done) = (std::sync::mpsc::channel(), std::sync::mpsc::channel::<()>());
@@ -322,7 +364,10 @@ mod tests {
         // Whatever its program is called.
         claim(folder.path(), &hierarchy).expect("written");
         let claim = Claim::load(folder.path()).expect("it was written");
-        assert_eq!((claim.hierarchy.freezer.text(), &claim.hierarchy.path), ("signals", &hierarchy.path));
+        assert_eq!(
+            (claim.hierarchy.freezer.text(), &claim.hierarchy.path),
+            ("signals", &hierarchy.path)
+        );
         assert!(claim.is_alive(own));
         // The number was that of a manager that started at another time.
         assert!(!Claim { started: 1, ..claim }.is_alive(own));

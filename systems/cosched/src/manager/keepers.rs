@@ -21,12 +21,13 @@ use super::supervisor;
 pub struct Supervise {
     /// The arguments of this program that call [`supervisor::watch`]; what it watches follows.
     pub command: Vec<String>,
-    /// The arguments of this program that start the manager again if it dies; none if nobody should.
+    /// The arguments of this program that start the manager again if it dies;
+    /// none if nobody should.
     pub again: Vec<OsString>,
 }
 
-/// Two processes that free the programs when this one dies; one that ends before is started again. Dropped, they do so and
-/// end, also where the manager failed to start.
+/// Two processes that free the programs when this one dies; one that ends before is started again.
+/// Dropped, they do so and end, also where the manager failed to start.
 pub(super) struct Keepers {
     pub(super) pids: supervisor::Pids,
     /// Where they hear us.
@@ -35,7 +36,6 @@ pub(super) struct Keepers {
     threads: Vec<JoinHandle<()>>,
 }
 
-/// One supervisor's place.
 struct Place {
     idx: usize,
     program: PathBuf,
@@ -52,7 +52,11 @@ impl Place {
         ours.set_nonblocking(true)?;
         let mut command = Command::new(&self.program);
         // It must outlive a Ctrl-C that ends us: a process group of its own.
-        command.args(&self.arguments).process_group(0).stdin(OwnedFd::from(theirs)).stdout(Stdio::null());
+        command
+            .args(&self.arguments)
+            .process_group(0)
+            .stdin(OwnedFd::from(theirs))
+            .stdout(Stdio::null());
         if !self.is_heard {
             command.stderr(Stdio::null());
         }
@@ -87,12 +91,23 @@ impl Place {
 }
 
 impl Keepers {
-    /// Starts them.
-    pub(super) fn start(hierarchy: &Hierarchy, pages: &Path, supervise: &Supervise) -> io::Result<Keepers> {
-        let mut started =
-            Keepers { pids: supervisor::Pids::default(), lines: Lines::default(), is_ending: Arc::default(), threads: Vec::new() };
+    pub(super) fn start(
+        hierarchy: &Hierarchy,
+        pages: &Path,
+        supervise: &Supervise,
+    ) -> io::Result<Keepers> {
+        let mut started = Keepers {
+            pids: supervisor::Pids::default(),
+            lines: Lines::default(),
+            is_ending: Arc::default(),
+            threads: Vec::new(),
+        };
         let mut arguments: Vec<OsString> = supervise.command.iter().map(OsString::from).collect();
-        arguments.extend([hierarchy.freezer.text().into(), hierarchy.path.clone().into(), pages.into()]);
+        arguments.extend([
+            hierarchy.freezer.text().into(),
+            hierarchy.path.clone().into(),
+            pages.into(),
+        ]);
         arguments.push(std::process::id().to_string().into());
         if !supervise.again.is_empty() {
             arguments.push("--".into());
@@ -109,7 +124,11 @@ impl Keepers {
             };
             let child = place.spawn()?;
             let is_ending = Arc::clone(&started.is_ending);
-            started.threads.push(std::thread::Builder::new().name("keeper".to_owned()).spawn(move || place.keep(child, &is_ending))?);
+            started.threads.push(
+                std::thread::Builder::new()
+                    .name("keeper".to_owned())
+                    .spawn(move || place.keep(child, &is_ending))?,
+            );
         }
         Ok(started)
     }

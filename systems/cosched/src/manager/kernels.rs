@@ -1,4 +1,5 @@
-//! Door: the programs of our own, with the access patterns of the paper's, compiled for this machine.
+//! Door: the programs of our own, with the access patterns of the paper's, compiled for this
+//! machine.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,7 +10,6 @@ use measure::tool::{self, ToolError};
 
 const HEADER: &str = include_str!("../../kernels/kernel.h");
 
-/// Name, source.
 const SOURCES: [(&str, &str); 8] = [
     ("BT", include_str!("../../kernels/bt.c")),
     ("SP", include_str!("../../kernels/sp.c")),
@@ -23,20 +23,26 @@ const SOURCES: [(&str, &str); 8] = [
 
 /// Compiles one of [`crate::workload::KERNELS`] into `folder`, with OpenMP or without; its program.
 ///
-/// # Errors
-/// What was run, and what it said.
+/// Errors: what was run, and what it said.
 ///
-/// # Panics
-/// If there is no such kernel.
+/// Panics: if there is no such kernel.
 pub fn compile(name: &str, folder: &Path, is_parallel: bool) -> Result<PathBuf, ToolError> {
-    let (_, text) = SOURCES.iter().find(|it| it.0 == name).expect("names are checked where workloads are read");
-    let io_error = |error: io::Error| ToolError { ran: format!("write {name} in {}", folder.display()), said: error.to_string() };
+    let (_, text) = SOURCES
+        .iter()
+        .find(|source| source.0 == name)
+        .expect("names are checked where workloads are read");
+    let io_error = |error: io::Error| ToolError {
+        ran: format!("write {name} in {}", folder.display()),
+        said: error.to_string(),
+    };
     let made = folder.join(if is_parallel { name.to_owned() } else { format!("{name}-serial") });
     if made.is_file() {
         return Ok(made);
     }
     let source = folder.join(format!("{name}.c"));
-    std::fs::write(folder.join("kernel.h"), HEADER).and_then(|()| std::fs::write(&source, text)).map_err(io_error)?;
+    std::fs::write(folder.join("kernel.h"), HEADER)
+        .and_then(|()| std::fs::write(&source, text))
+        .map_err(io_error)?;
     let mut command = Command::new("cc");
     command.args(["-std=gnu11", "-O2"]);
     if is_parallel {
@@ -53,6 +59,6 @@ mod tests {
 
     #[test]
     fn every_kernel_of_workloads_has_its_source() {
-        assert_eq!(SOURCES.map(|it| it.0), crate::workload::KERNELS);
+        assert_eq!(SOURCES.map(|source| source.0), crate::workload::KERNELS);
     }
 }

@@ -18,20 +18,54 @@ type Sample = (String, Option<f64>);
 /// The metrics of a status.
 pub fn text(status: &Value) -> String {
     let mut out = String::new();
-    let mut one = |name: &str, kind: &str, help: &str, samples: Vec<Sample>| family(&mut out, name, kind, help, &samples);
+    let mut one = |name: &str, kind: &str, help: &str, samples: Vec<Sample>| {
+        family(&mut out, name, kind, help, &samples)
+    };
     let alone = |key: &str| vec![(String::new(), status[key].as_f64())];
-    let scaled = |key: &str, by: f64| vec![(String::new(), status[key].as_f64().map(|it| it * by))];
-    let about = ["policy", "freezer", "source"].map(|key| (key, status[key].as_str().unwrap_or_default().to_owned()));
-    one("info", "gauge", "The policy, the freezer and the source of bandwidths of this daemon.", vec![(labels(&about), Some(1.0))]);
+    let scaled =
+        |key: &str, by: f64| vec![(String::new(), status[key].as_f64().map(|number| number * by))];
+    let about = ["policy", "freezer", "source"]
+        .map(|key| (key, status[key].as_str().unwrap_or_default().to_owned()));
+    one(
+        "info",
+        "gauge",
+        "The policy, the freezer and the source of bandwidths of this daemon.",
+        vec![(labels(&about), Some(1.0))],
+    );
     one("quantum_seconds", "gauge", "Seconds of a quantum.", scaled("quantum_ms", 1e-3));
     one("decisions_total", "counter", "Decisions of the policy.", alone("n_decisions"));
-    one("link_changes_total", "counter", "Times that the links of the processors were found changed.", alone("link_changes"));
-    one("freezes_total", "counter", "Times that a program was frozen at the end of its turn.", alone("n_freezes"));
+    one(
+        "link_changes_total",
+        "counter",
+        "Times that the links of the processors were found changed.",
+        alone("link_changes"),
+    );
+    one(
+        "freezes_total",
+        "counter",
+        "Times that a program was frozen at the end of its turn.",
+        alone("n_freezes"),
+    );
     one("programs_started_total", "counter", "Programs submitted or attached.", alone("n_started"));
     one("programs_ended_total", "counter", "Programs that ended or were let go.", alone("n_ended"));
-    one("switches_total", "counter", "Changes of programs, freezing to thawing.", alone("n_switches"));
-    one("switch_seconds_total", "counter", "Seconds that all changes of programs took.", scaled("switch_us_total", 1e-6));
-    one("switch_p95_seconds", "gauge", "Seconds of a change of programs, 95th percentile of the last.", scaled("switch_us_p95", 1e-6));
+    one(
+        "switches_total",
+        "counter",
+        "Changes of programs, freezing to thawing.",
+        alone("n_switches"),
+    );
+    one(
+        "switch_seconds_total",
+        "counter",
+        "Seconds that all changes of programs took.",
+        scaled("switch_us_total", 1e-6),
+    );
+    one(
+        "switch_p95_seconds",
+        "gauge",
+        "Seconds of a change of programs, 95th percentile of the last.",
+        scaled("switch_us_p95", 1e-6),
+    );
     links(status, &mut one);
     programs(status, &mut one);
     neighbours(status, &mut one);
@@ -41,19 +75,41 @@ pub fn text(status: &Value) -> String {
 fn links(status: &Value, one: &mut impl FnMut(&str, &str, &str, Vec<Sample>)) {
     let all = || status["links"].as_array().into_iter().flatten().enumerate();
     let label = |idx: usize| labels(&[("link", idx.to_string())]);
-    let n_cpus = |it: &Value| it.as_array().map(|it| it.len() as f64);
-    one("link_processors", "gauge", "Processors on this link to the memory.", all().map(|(idx, it)| (label(idx), n_cpus(it))).collect());
-    let capacity = status["capacity_mbps"].as_f64().map(|it| it * 1e6);
+    let n_cpus = |value: &Value| value.as_array().map(|var| var.len() as f64);
+    one(
+        "link_processors",
+        "gauge",
+        "Processors on this link to the memory.",
+        all().map(|(idx, it)| (label(idx), n_cpus(it))).collect(),
+    );
+    let capacity = status["capacity_mbps"].as_f64().map(|number| number * 1e6);
     let help = "Bytes a second that a link carries for two readers, measured at the start.";
-    one("link_capacity_bytes_per_second", "gauge", help, all().map(|(idx, _)| (label(idx), capacity)).collect());
+    one(
+        "link_capacity_bytes_per_second",
+        "gauge",
+        help,
+        all().map(|(idx, _)| (label(idx), capacity)).collect(),
+    );
     let moved = |link: &Value| {
-        let on = |it: &Value| list(it, "cpus").filter(|cpu| link.as_array().is_some_and(|link| link.contains(cpu))).count() as f64;
+        let on = |value: &Value| {
+            list(value, "cpus")
+                .filter(|cpu| link.as_array().is_some_and(|link| link.contains(cpu)))
+                .count() as f64
+        };
         let here = list(status, "programs").filter(|program| on(program) > 0.0);
-        // One that is not known makes the sum unknown. The sum of no programs is a negative nothing.
-        here.map(|program| Some(on(program) * program["mbps"].as_f64()? * 1e6)).sum::<Option<f64>>().map(|sum| 0.0 + sum)
+        // One that is not known makes the sum unknown. The sum of no programs is a negative
+        // nothing.
+        here.map(|program| Some(on(program) * program["mbps"].as_f64()? * 1e6))
+            .sum::<Option<f64>>()
+            .map(|sum| 0.0 + sum)
     };
     let help = "Bytes a second of the programs that have their turn on this link, as last seen, if all of them were.";
-    one("link_bandwidth_bytes_per_second", "gauge", help, all().map(|(idx, link)| (label(idx), moved(link))).collect());
+    one(
+        "link_bandwidth_bytes_per_second",
+        "gauge",
+        help,
+        all().map(|(idx, link)| (label(idx), moved(link))).collect(),
+    );
 }
 
 /// One series of a program: the end of its name, its type and help, its value.
@@ -61,17 +117,27 @@ type Row<'a> = (&'a str, &'a str, &'a str, &'a dyn Fn(&Value) -> Option<f64>);
 
 fn programs(status: &Value, one: &mut impl FnMut(&str, &str, &str, Vec<Sample>)) {
     let quantum_s = status["quantum_ms"].as_f64().map(|ms| ms / 1000.0);
-    let number = |key: &'static str| move |it: &Value| it[key].as_f64();
-    let n_cpus = |it: &Value| it["cpus"].as_array().map(|it| it.len() as f64);
-    let is = |it: bool| Some(f64::from(u8::from(it)));
+    let number = |key: &'static str| move |value: &Value| value[key].as_f64();
+    let n_cpus = |value: &Value| value["cpus"].as_array().map(|var| var.len() as f64);
+    let is = |flag: bool| Some(f64::from(u8::from(flag)));
     let rows: &[Row<'_>] = &[
         ("threads", "gauge", "Threads that the policy counts.", &number("n_threads")),
-        ("processors", "gauge", "Processors in this quantum; none while it rests or is frozen.", &n_cpus),
-        ("frozen", "gauge", "1 while it is frozen.", &|it| is(it["is_running"] == false)),
-        ("resting", "gauge", "1 while it sleeps or waits for I/O and takes no turns.", &|it| is(it["is_resting"] == true)),
-        ("bandwidth_bytes_per_second", "gauge", "Bytes a second that it moves on all its processors, as last seen.", &|it| {
-            Some(it["mbps"].as_f64()? * 1e6 * n_cpus(it)?)
+        (
+            "processors",
+            "gauge",
+            "Processors in this quantum; none while it rests or is frozen.",
+            &n_cpus,
+        ),
+        ("frozen", "gauge", "1 while it is frozen.", &|value| is(value["is_running"] == false)),
+        ("resting", "gauge", "1 while it sleeps or waits for I/O and takes no turns.", &|value| {
+            is(value["is_resting"] == true)
         }),
+        (
+            "bandwidth_bytes_per_second",
+            "gauge",
+            "Bytes a second that it moves on all its processors, as last seen.",
+            &|value| Some(value["mbps"].as_f64()? * 1e6 * n_cpus(value)?),
+        ),
         (
             "slowdown_ratio",
             "gauge",
@@ -79,20 +145,51 @@ fn programs(status: &Value, one: &mut impl FnMut(&str, &str, &str, Vec<Sample>))
             &number("slowdown"),
         ),
         ("turns_total", "counter", "Quanta that it had.", &number("n_turns")),
-        ("waits_total", "counter", "Quanta that it did not have though it was ready.", &number("n_waits")),
-        ("wait_seconds_total", "counter", "Seconds of quanta that it did not have though it was ready.", &|it| {
-            Some(it["n_waits"].as_f64()? * quantum_s?)
-        }),
-        ("longest_wait_seconds", "gauge", "Seconds of the most quanta in a row that it did not have.", &|it| {
-            Some(it["longest_wait_quanta"].as_f64()? * quantum_s?)
-        }),
-        ("freezes_total", "counter", "Times that it was frozen at the end of its turn.", &number("n_freezes")),
-        ("progress_total", "counter", "Parallel regions of OpenMP that it began, or what it counts itself.", &number("progress")),
-        ("refusing_threads", "gauge", "Threads that could not be kept to its processors.", &number("n_refusing")),
+        (
+            "waits_total",
+            "counter",
+            "Quanta that it did not have though it was ready.",
+            &number("n_waits"),
+        ),
+        (
+            "wait_seconds_total",
+            "counter",
+            "Seconds of quanta that it did not have though it was ready.",
+            &|value| Some(value["n_waits"].as_f64()? * quantum_s?),
+        ),
+        (
+            "longest_wait_seconds",
+            "gauge",
+            "Seconds of the most quanta in a row that it did not have.",
+            &|value| Some(value["longest_wait_quanta"].as_f64()? * quantum_s?),
+        ),
+        (
+            "freezes_total",
+            "counter",
+            "Times that it was frozen at the end of its turn.",
+            &number("n_freezes"),
+        ),
+        (
+            "progress_total",
+            "counter",
+            "Parallel regions of OpenMP that it began, or what it counts itself.",
+            &number("progress"),
+        ),
+        (
+            "refusing_threads",
+            "gauge",
+            "Threads that could not be kept to its processors.",
+            &number("n_refusing"),
+        ),
         ("age_seconds", "gauge", "Seconds since it came to the daemon.", &number("age_s")),
     ];
     for (name, kind, help, value) in rows {
-        one(&format!("program_{name}"), kind, help, list(status, "programs").map(|it| (whose(it), value(it))).collect());
+        one(
+            &format!("program_{name}"),
+            kind,
+            help,
+            list(status, "programs").map(|list| (whose(list), value(list))).collect(),
+        );
     }
 }
 
@@ -103,7 +200,8 @@ fn neighbours(status: &Value, one: &mut impl FnMut(&str, &str, &str, Vec<Sample>
         for beside in list(it, "neighbours") {
             let own = whose(it);
             let name = beside["name"].as_str().unwrap_or_default().to_owned();
-            let other = labels(&[("neighbour", beside["id"].to_string()), ("neighbour_name", name)]);
+            let other =
+                labels(&[("neighbour", beside["id"].to_string()), ("neighbour_name", name)]);
             let both = format!("{},{}", own.trim_end_matches('}'), other.trim_start_matches('{'));
             means.push((both.clone(), beside["slowdown"].as_f64()));
             counts.push((both, beside["n"].as_f64()));
@@ -111,7 +209,12 @@ fn neighbours(status: &Value, one: &mut impl FnMut(&str, &str, &str, Vec<Sample>
     }
     let help = "How far a program is slowed down while this one runs beside it, with or without others: the mean of all measurements.";
     one("neighbour_slowdown_ratio", "gauge", help, means);
-    one("neighbour_measurements_total", "counter", "Measurements of a program beside this one.", counts);
+    one(
+        "neighbour_measurements_total",
+        "counter",
+        "Measurements of a program beside this one.",
+        counts,
+    );
 }
 
 fn list<'a>(it: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> + use<'a> {
@@ -125,14 +228,17 @@ fn whose(it: &Value) -> String {
 }
 
 fn labels(all: &[(&str, String)]) -> String {
-    let escaped = |it: &str| it.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
-    let one: Vec<String> = all.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
+    let escaped = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"").replace('\n', "\\n");
+    let one: Vec<String> =
+        all.iter().map(|(name, value)| format!("{name}=\"{}\"", escaped(value))).collect();
     format!("{{{}}}", one.join(","))
 }
 
 fn family(out: &mut String, name: &str, kind: &str, help: &str, samples: &[Sample]) {
-    let known: Vec<(&str, f64)> =
-        samples.iter().filter_map(|(it, value)| Some((it.as_str(), value.filter(|it| it.is_finite())?))).collect();
+    let known: Vec<(&str, f64)> = samples
+        .iter()
+        .filter_map(|(it, value)| Some((it.as_str(), value.filter(|value| value.is_finite())?)))
+        .collect();
     if known.is_empty() {
         return;
     }
@@ -149,17 +255,28 @@ mod tests {
 
     #[test]
     fn names_of_programs_are_escaped() {
-        let status = json!({"programs": [{"id": 3, "user": 7, "name": "a\"b\\c\nd", "n_threads": 2}]});
+        let status =
+            json!({"programs": [{"id": 3, "user": 7, "name": "a\"b\\c\nd", "n_threads": 2}]});
         let text = text(&status);
         assert!(text.contains("meanwhile_cosched_program_threads{program=\"3\",name=\"a\\\"b\\\\c\\nd\",user=\"7\"} 2\n"), "{text}");
-        assert!(text.lines().all(|it| it.starts_with(PREFIX) || it.starts_with("# HELP ") || it.starts_with("# TYPE ")), "{text}");
+        assert!(
+            text.lines().all(|line| line.starts_with(PREFIX)
+                || line.starts_with("# HELP ")
+                || line.starts_with("# TYPE ")),
+            "{text}"
+        );
     }
 
     #[test]
     fn what_is_not_known_is_left_out() {
         let status = json!({"programs": [{"id": 1, "user": 0, "name": "a", "slowdown": null, "n_turns": 4}], "switch_us_p95": null});
         let text = text(&status);
-        assert!(!text.contains("slowdown") && !text.contains("p95") && text.contains("turns_total{program=\"1\""), "{text}");
+        assert!(
+            !text.contains("slowdown")
+                && !text.contains("p95")
+                && text.contains("turns_total{program=\"1\""),
+            "{text}"
+        );
     }
 
     #[test]
@@ -172,8 +289,14 @@ mod tests {
         status["programs"].as_array_mut().expect("a list").push(other);
         status["capacity_mbps"] = Value::Null;
         let text = text(&status);
-        assert!(!text.contains("link_bandwidth_bytes_per_second{link=\"0\"}"), "one of its two is not known: {text}");
-        assert!(text.contains("link_bandwidth_bytes_per_second{link=\"1\"} 5000000000\n"), "{text}");
+        assert!(
+            !text.contains("link_bandwidth_bytes_per_second{link=\"0\"}"),
+            "one of its two is not known: {text}"
+        );
+        assert!(
+            text.contains("link_bandwidth_bytes_per_second{link=\"1\"} 5000000000\n"),
+            "{text}"
+        );
         assert!(!text.contains("program_bandwidth_bytes_per_second{program=\"2\""), "{text}");
         assert!(!text.contains("link_capacity"), "{text}");
     }
@@ -188,10 +311,17 @@ mod tests {
     #[test]
     fn who_slows_whom_has_both_in_its_labels() {
         let beside = json!([{"id": 2, "name": "b", "slowdown": 1.5, "n": 3}]);
-        let text = text(&json!({"programs": [{"id": 1, "user": 0, "name": "a}", "neighbours": beside}]}));
+        let text =
+            text(&json!({"programs": [{"id": 1, "user": 0, "name": "a}", "neighbours": beside}]}));
         let labels = "{program=\"1\",name=\"a}\",user=\"0\",neighbour=\"2\",neighbour_name=\"b\"}";
-        assert!(text.contains(&format!("{PREFIX}neighbour_slowdown_ratio{labels} 1.5\n")), "{text}");
-        assert!(text.contains(&format!("{PREFIX}neighbour_measurements_total{labels} 3\n")), "{text}");
+        assert!(
+            text.contains(&format!("{PREFIX}neighbour_slowdown_ratio{labels} 1.5\n")),
+            "{text}"
+        );
+        assert!(
+            text.contains(&format!("{PREFIX}neighbour_measurements_total{labels} 3\n")),
+            "{text}"
+        );
     }
 
     /// One program beside another, with all that a status can say.
@@ -209,11 +339,12 @@ mod tests {
         })
     }
 
-    /// `status --prometheus` reads what the daemon wrote as JSON; the daemon's own page does not. Both say one number, or a counter falls.
+    /// `status --prometheus` reads what the daemon wrote as JSON; the daemon's own page does not.
+    /// Both say one number, or a counter falls.
     #[test]
     fn counters_are_the_same_through_json() {
         let mut total = 0.0;
-        for ns in (1..20_000u64).map(|it| it * 7919 % 100_003) {
+        for ns in (1..20_000u64).map(|idx| idx * 7919 % 100_003) {
             total += ns as f64 / 1000.0;
             let mut status = full();
             status["switch_us_total"] = total.into();
@@ -241,28 +372,48 @@ mod tests {
         let dashboard = include_str!("../../../../packaging/grafana/cosched.json");
         let dashboard: Value = serde_json::from_str(dashboard).expect("it is JSON");
         let text = text(&full());
-        let there: Vec<&str> = text.lines().filter_map(|it| it.strip_prefix("# TYPE ")?.split(' ').next()).collect();
-        assert!(dashboard["schemaVersion"].is_u64() && dashboard["title"].is_string() && dashboard["uid"].is_string());
-        assert_eq!((&dashboard["id"], &dashboard["__inputs"][0]["name"]), (&Value::Null, &"DS_PROMETHEUS".into()));
+        let there: Vec<&str> = text
+            .lines()
+            .filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next())
+            .collect();
+        assert!(
+            dashboard["schemaVersion"].is_u64()
+                && dashboard["title"].is_string()
+                && dashboard["uid"].is_string()
+        );
+        assert_eq!(
+            (&dashboard["id"], &dashboard["__inputs"][0]["name"]),
+            (&Value::Null, &"DS_PROMETHEUS".into())
+        );
         let mut ids = Vec::new();
         for panel in list(&dashboard, "panels") {
             ids.push(panel["id"].as_u64().expect("a number"));
-            assert!(panel["gridPos"]["w"].is_u64() && panel["type"].is_string() && panel["datasource"]["uid"] == "${DS_PROMETHEUS}");
+            assert!(
+                panel["gridPos"]["w"].is_u64()
+                    && panel["type"].is_string()
+                    && panel["datasource"]["uid"] == "${DS_PROMETHEUS}"
+            );
             for target in list(panel, "targets") {
                 let expr = target["expr"].as_str().expect("a query");
-                let names: Vec<&str> =
-                    expr.split(|it: char| !it.is_ascii_alphanumeric() && it != '_').filter(|it| it.starts_with(PREFIX)).collect();
+                let names: Vec<&str> = expr
+                    .split(|letter: char| !letter.is_ascii_alphanumeric() && letter != '_')
+                    .filter(|part| part.starts_with(PREFIX))
+                    .collect();
                 assert!(!names.is_empty() && target["refId"].is_string(), "{expr}");
                 for it in names {
                     assert!(there.contains(&it), "no metric `{it}`");
                     assert_eq!(
                         it.ends_with("_total"),
-                        expr.contains(&format!("rate({it}[")) || expr.contains(&format!("increase({it}[")),
+                        expr.contains(&format!("rate({it}["))
+                            || expr.contains(&format!("increase({it}[")),
                         "{expr}"
                     );
                 }
             }
         }
-        assert!(ids.len() > 5 && (1..ids.len()).all(|it| !ids[..it].contains(&ids[it])), "each has a number of its own");
+        assert!(
+            ids.len() > 5 && (1..ids.len()).all(|idx| !ids[..idx].contains(&ids[idx])),
+            "each has a number of its own"
+        );
     }
 }

@@ -1,5 +1,5 @@
-//! Real programs under a policy: started or attached, frozen and thawed every quantum, kept to the processors they are
-//! given.
+//! Real programs under a policy: started or attached, frozen and thawed every quantum, kept to the
+//! processors they are given.
 
 pub mod canary;
 pub mod capacity;

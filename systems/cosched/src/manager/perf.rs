@@ -1,8 +1,9 @@
-//! Door: misses of the last-level cache as the kernel counts them for threads, times the bytes of a line.
+//! Door: misses of the last-level cache as the kernel counts them for threads, times the bytes of a
+//! line.
 //!
-//! Source: perf_event_open(2). The structure's first version, 64 bytes, has all that is needed. `inherit` counts the
-//! threads and children that are started later; with both times in the answer a counter that had to share the hardware
-//! is scaled up.
+//! Source: perf_event_open(2). The structure's first version, 64 bytes, has all that is needed.
+//! `inherit` counts the threads and children that are started later; with both times in the answer
+//! a counter that had to share the hardware is scaled up.
 #![allow(unsafe_code)]
 
 use std::fs::{self, File};
@@ -28,10 +29,16 @@ pub struct Counter {
 
 /// Whether it works here, or why not.
 pub fn probe() -> Result<(), String> {
-    open(0, TYPE_HARDWARE, HARDWARE_CACHE_MISSES).map(|_| ()).map_err(|error| match error.raw_os_error() {
-        Some(ENOENT) => "the kernel has no hardware events here, as in most virtual machines".to_owned(),
-        Some(EACCES | EPERM) => format!("{error}; /proc/sys/kernel/perf_event_paranoid allows more"),
-        _ => format!("perf_event_open: {error}"),
+    open(0, TYPE_HARDWARE, HARDWARE_CACHE_MISSES).map(|_| ()).map_err(|error| {
+        match error.raw_os_error() {
+            Some(ENOENT) => {
+                "the kernel has no hardware events here, as in most virtual machines".to_owned()
+            }
+            Some(EACCES | EPERM) => {
+                format!("{error}; /proc/sys/kernel/perf_event_paranoid allows more")
+            }
+            _ => format!("perf_event_open: {error}"),
+        }
     })
 }
 
@@ -42,9 +49,13 @@ const EPERM: i32 = nix::errno::Errno::EPERM as i32;
 impl Counter {
     /// Counters for a program with these threads, and all that they start.
     pub fn open(threads: &[i32]) -> io::Result<Counter> {
-        let line = fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index0/coherency_line_size");
-        let line_bytes = line.ok().and_then(|it| it.trim().parse().ok()).unwrap_or(64);
-        let files = threads.iter().map(|it| open(*it, TYPE_HARDWARE, HARDWARE_CACHE_MISSES)).collect::<io::Result<_>>()?;
+        let line =
+            fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index0/coherency_line_size");
+        let line_bytes = line.ok().and_then(|line| line.trim().parse().ok()).unwrap_or(64);
+        let files = threads
+            .iter()
+            .map(|thread| open(*thread, TYPE_HARDWARE, HARDWARE_CACHE_MISSES))
+            .collect::<io::Result<_>>()?;
         Ok(Counter { files, line_bytes })
     }
 
@@ -56,13 +67,16 @@ impl Counter {
             file.read_exact(&mut answer)?;
             sum = sum.zip(scaled(&answer)).map(|(sum, it): (u64, u64)| sum + it);
         }
-        Ok(sum.map(|it| it * self.line_bytes))
+        Ok(sum.map(|number| number * self.line_bytes))
     }
 }
 
-/// The count as if the counter had been on the hardware all the time: value, time enabled, time running.
+/// The count as if the counter had been on the hardware all the time: value,
+/// time enabled, time running.
 fn scaled(answer: &[u8; 24]) -> Option<u64> {
-    let word = |idx: usize| u64::from_ne_bytes(answer[8 * idx..8 * idx + 8].try_into().expect("a word has eight bytes"));
+    let word = |idx: usize| {
+        u64::from_ne_bytes(answer[8 * idx..8 * idx + 8].try_into().expect("a word has eight bytes"))
+    };
     let (value, enabled, running) = (word(0), word(1), word(2));
     match (enabled, running) {
         (0, _) => Some(0),
@@ -74,13 +88,28 @@ fn scaled(answer: &[u8; 24]) -> Option<u64> {
 fn open(thread: i32, kind: u64, event: u64) -> io::Result<File> {
     let flags = FLAG_INHERIT | FLAG_EXCLUDE_KERNEL | FLAG_EXCLUDE_HYPERVISOR;
     let format = FORMAT_TOTAL_TIME_ENABLED | FORMAT_TOTAL_TIME_RUNNING;
-    // type and size, config, period, what samples hold, read_format, flags, wake-ups and breakpoints.
-    let first = if cfg!(target_endian = "little") { kind | SIZE_VERSION_0 << 32 } else { kind << 32 | SIZE_VERSION_0 };
+    // type and size, config, period, what samples hold, read_format, flags, wake-ups and
+    // breakpoints.
+    let first = if cfg!(target_endian = "little") {
+        kind | SIZE_VERSION_0 << 32
+    } else {
+        kind << 32 | SIZE_VERSION_0
+    };
     let attributes: [u64; 8] = [first, event, 0, 0, format, bits(flags), 0, 0];
     let any_cpu = -1;
     let no_group = -1;
-    // SAFETY: the structure has the size that it states and outlives the call, which writes nothing to it.
-    let file = unsafe { libc::syscall(libc::SYS_perf_event_open, attributes.as_ptr(), thread, any_cpu, no_group, FD_CLOEXEC) };
+    // SAFETY: the structure has the size that it states and outlives the call, which writes nothing
+    // to it.
+    let file = unsafe {
+        libc::syscall(
+            libc::SYS_perf_event_open,
+            attributes.as_ptr(),
+            thread,
+            any_cpu,
+            no_group,
+            FD_CLOEXEC,
+        )
+    };
     if file < 0 {
         return Err(io::Error::last_os_error());
     }
@@ -89,7 +118,8 @@ fn open(thread: i32, kind: u64, event: u64) -> io::Result<File> {
     Ok(File::from(file))
 }
 
-/// A bit field fills its word from the low end, and from the high end where the high byte comes first.
+/// A bit field fills its word from the low end, and from the high end where the
+/// high byte comes first.
 fn bits(flags: u64) -> u64 {
     if cfg!(target_endian = "little") { flags } else { flags.reverse_bits() }
 }
@@ -122,11 +152,12 @@ mod tests {
     #[test]
     fn the_kernel_takes_the_structure() {
         // A clock, since a virtual machine counts no misses: the same call, the same answer.
-        let mut file = open(0, TYPE_SOFTWARE, SOFTWARE_TASK_CLOCK).expect("the kernel counts the time of tasks");
+        let mut file = open(0, TYPE_SOFTWARE, SOFTWARE_TASK_CLOCK)
+            .expect("the kernel counts the time of tasks");
         let mut answer = [0; 24];
         file.read_exact(&mut answer).expect("three words");
         let before = scaled(&answer).expect("a clock runs always");
-        let n: u64 = (0..2_000_000u64).fold(1, |it, k| std::hint::black_box(it ^ k));
+        let n: u64 = (0..2_000_000u64).fold(1, |idx, k| std::hint::black_box(idx ^ k));
         std::hint::black_box(n);
         file.read_exact(&mut answer).expect("three words");
         assert!(scaled(&answer).expect("a clock runs always") > before);

@@ -1,4 +1,5 @@
-//! Door: folders that only their owner may enter, and where they are: nobody else can take their place.
+//! Door: folders that only their owner may enter, and where they are: nobody else can take their
+//! place.
 
 use std::fs;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -8,8 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// Makes the folder if it is not there, for its owner only.
 ///
-/// # Errors
-/// It belongs to somebody else, others may enter it, or it is no folder.
+/// Errors: it belongs to somebody else, others may enter it, or it is no folder.
 pub fn folder(path: &Path) -> io::Result<()> {
     match fs::DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
@@ -34,12 +34,15 @@ fn fault(path: &Path) -> io::Result<Option<String>> {
     })
 }
 
-/// Where this user's sockets, libraries and pages are, and a sentence for each place that was passed over.
+/// Where this user's sockets, libraries and pages are, and a sentence for each place
+/// that was passed over.
 ///
-/// In `XDG_RUNTIME_DIR` if that is this user's, else in the folder for scratch files, where another user may have made
-/// `meanwhile-UID` first: then in a folder beside it whose name nobody can know before, found again by its owner and mode.
+/// In `XDG_RUNTIME_DIR` if that is this user's, else in the folder for scratch files, where another
+/// user may have made `meanwhile-UID` first: then in a folder beside it whose name nobody can know
+/// before, found again by its owner and mode.
 pub fn choose() -> (PathBuf, Vec<String>) {
-    let given = std::env::var_os("XDG_RUNTIME_DIR").filter(|value| !value.is_empty()).map(PathBuf::from);
+    let given =
+        std::env::var_os("XDG_RUNTIME_DIR").filter(|value| !value.is_empty()).map(PathBuf::from);
     choose_in(given.as_deref(), &std::env::temp_dir())
 }
 
@@ -54,21 +57,35 @@ fn choose_in(given: Option<&Path>, scratch: &Path) -> (PathBuf, Vec<String>) {
     if let Some(given) = given {
         match fs::metadata(given).map(|found| found.uid()) {
             Ok(uid) if uid == own => return (given.join("meanwhile"), passed_over),
-            Ok(uid) => passed_over.push(format!("XDG_RUNTIME_DIR, {}: it belongs to user {uid}, not to user {own}", given.display())),
-            Err(error) => passed_over.push(format!("XDG_RUNTIME_DIR, {}: {error}", given.display())),
+            Ok(uid) => passed_over.push(format!(
+                "XDG_RUNTIME_DIR, {}: it belongs to user {uid}, not to user {own}",
+                given.display()
+            )),
+            Err(error) => {
+                passed_over.push(format!("XDG_RUNTIME_DIR, {}: {error}", given.display()))
+            }
         }
     }
     let name = format!("meanwhile-{own}");
     let usual = scratch.join(&name);
-    let is_others = |path: &Path| fs::symlink_metadata(path).is_ok_and(|found| !found.is_dir() || found.uid() != own);
+    let is_others = |path: &Path| {
+        fs::symlink_metadata(path).is_ok_and(|found| !found.is_dir() || found.uid() != own)
+    };
     if !is_others(&usual) {
         return (usual, passed_over);
     }
-    passed_over.push(format!("{}: {}", usual.display(), fault(&usual).ok().flatten().unwrap_or_default()));
-    let beside = |name_of_it: &str| name_of_it.strip_prefix(&name).is_some_and(|rest| rest.starts_with('.'));
+    passed_over.push(format!(
+        "{}: {}",
+        usual.display(),
+        fault(&usual).ok().flatten().unwrap_or_default()
+    ));
+    let beside =
+        |name_of_it: &str| name_of_it.strip_prefix(&name).is_some_and(|rest| rest.starts_with('.'));
     let found = || {
         let entries = fs::read_dir(scratch).into_iter().flatten().flatten();
-        let ours = entries.filter(|entry| entry.file_name().to_str().is_some_and(beside)).map(|entry| entry.path());
+        let ours = entries
+            .filter(|entry| entry.file_name().to_str().is_some_and(beside))
+            .map(|entry| entry.path());
         ours.filter(|path| matches!(fault(path), Ok(None))).min()
     };
     let fresh = || {
@@ -106,14 +123,29 @@ mod tests {
         // A link is nobody's folder, whoever made it.
         std::os::unix::fs::symlink("/", &usual).expect("a link");
         let (first, passed_over) = choose_in(None, scratch.path());
-        assert!(first != usual && passed_over[0].ends_with("it is no folder"), "{first:?} {passed_over:?}");
+        assert!(
+            first != usual && passed_over[0].ends_with("it is no folder"),
+            "{first:?} {passed_over:?}"
+        );
         folder(&first).expect("it is ours alone");
         // Whoever asks later finds the same one, whatever others put beside it.
-        std::os::unix::fs::symlink("/", scratch.path().join(format!("meanwhile-{}.0", nix::unistd::geteuid()))).expect("a link");
+        std::os::unix::fs::symlink(
+            "/",
+            scratch.path().join(format!("meanwhile-{}.0", nix::unistd::geteuid())),
+        )
+        .expect("a link");
         assert_eq!(choose_in(None, scratch.path()).0, first);
         // A run-time folder that is not there is passed over as well.
         let (found, passed_over) = choose_in(Some(&scratch.path().join("none")), scratch.path());
-        assert!(found == first && passed_over.len() == 2 && passed_over[0].starts_with("XDG_RUNTIME_DIR"), "{passed_over:?}");
-        assert_eq!(choose_in(Some(scratch.path()), scratch.path()).0, scratch.path().join("meanwhile"));
+        assert!(
+            found == first
+                && passed_over.len() == 2
+                && passed_over[0].starts_with("XDG_RUNTIME_DIR"),
+            "{passed_over:?}"
+        );
+        assert_eq!(
+            choose_in(Some(scratch.path()), scratch.path()).0,
+            scratch.path().join("meanwhile")
+        );
     }
 }

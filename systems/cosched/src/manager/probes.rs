@@ -1,4 +1,5 @@
-//! Door: what is measured of programs while they run: links, which programs slow each other down, traffic, threads, which programs rest.
+//! Door: what is measured of programs while they run: links, which programs slow each other down,
+//! traffic, threads, which programs rest.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -14,7 +15,8 @@ use super::source::Source;
 /// Quanta between two looks at the links; twice as many while they stay.
 const LINKS_EVERY: u32 = 50;
 const LINKS_EVERY_MAX: u32 = 600;
-/// Quanta before the first freeze of the others, and between two: a quarter of a quantum in 128 is 0.2 %.
+/// Quanta before the first freeze of the others, and between two: a quarter of a quantum in
+/// 128 is 0.2 %.
 const FREEZE_FIRST: u32 = 8;
 const FREEZE_EVERY: u32 = 128;
 /// Of a quantum: how long a program is compared with itself, beside the others and alone.
@@ -51,65 +53,102 @@ impl Comparison {
 impl Probes {
     /// Nothing has been measured yet.
     pub(super) fn new() -> Probes {
-        Probes { links_in: LINKS_EVERY, links_every: LINKS_EVERY, freeze_in: FREEZE_FIRST, n_moves: 0 }
+        Probes {
+            links_in: LINKS_EVERY,
+            links_every: LINKS_EVERY,
+            freeze_in: FREEZE_FIRST,
+            n_moves: 0,
+        }
     }
 
-    /// A virtual machine's processors move: now and then the round trips are measured, while nothing else runs.
+    /// A virtual machine's processors move: now and then the round trips are measured,
+    /// while nothing else runs.
     pub(super) fn links(&mut self, roster: &Roster, host: &mut Host) -> io::Result<()> {
         self.links_in -= 1;
         if self.links_in > 0 || host.cpus.len() < 2 {
             self.links_in = self.links_in.max(1);
             return Ok(());
         }
-        let changed = while_frozen(&|| Box::new(roster.running()), || host.topology.look_again(&host.cpus))?;
+        let changed =
+            while_frozen(&|| Box::new(roster.running()), || host.topology.look_again(&host.cpus))?;
         self.n_moves += u32::from(changed);
-        self.links_every = if changed { LINKS_EVERY } else { (2 * self.links_every).min(LINKS_EVERY_MAX) };
+        self.links_every =
+            if changed { LINKS_EVERY } else { (2 * self.links_every).min(LINKS_EVERY_MAX) };
         self.links_in = self.links_every;
         Ok(())
     }
 
-    /// Slowdown under freeze begins, if it is time: a program that counts its progress is looked at beside the others.
-    pub(super) fn begin_comparison(&mut self, roster: &Roster, chosen: &[Vec<usize>], quantum: Duration) -> Option<Comparison> {
+    /// Slowdown under freeze begins, if it is time: a program that counts its progress is looked
+    /// at beside the others.
+    pub(super) fn begin_comparison(
+        &mut self,
+        roster: &Roster,
+        chosen: &[Vec<usize>],
+        quantum: Duration,
+    ) -> Option<Comparison> {
         self.freeze_in = self.freeze_in.saturating_sub(1);
-        let n_running = chosen.iter().filter(|it| !it.is_empty()).count();
+        let n_running = chosen.iter().filter(|recorded| !recorded.is_empty()).count();
         if self.freeze_in > 0 || n_running < 2 {
             return None;
         }
-        let counts = |it: &&Program| it.progress().is_some_and(|it| it > 0);
+        let counts = |program: &&Program| program.progress().is_some_and(|progress| progress > 0);
         // The one that was looked at longest ago, as the newest goes to the end.
-        let Some(it) = roster.running().filter(counts).min_by_key(|it| it.slowdown.map_or(0, |_| it.n_turns)) else {
+        let Some(it) = roster
+            .running()
+            .filter(counts)
+            .min_by_key(|running| running.slowdown.map_or(0, |_| running.n_turns))
+        else {
             self.freeze_in = FREEZE_FIRST;
             return None;
         };
-        Some(Comparison { id: it.id, start: Instant::now(), before: it.progress(), slot: quantum.mul_f64(SLOT) })
+        Some(Comparison {
+            id: it.id,
+            start: Instant::now(),
+            before: it.progress(),
+            slot: quantum.mul_f64(SLOT),
+        })
     }
 
     /// And ends: how much faster it is while the others are frozen.
     pub(super) fn end_comparison(&mut self, of: &Comparison, roster: &mut Roster) {
-        let Some(idx) = roster.programs.iter().position(|it| it.id == of.id) else { return };
+        let Some(idx) = roster.programs.iter().position(|program| program.id == of.id) else {
+            return;
+        };
         let rate = |before: Option<u64>, after: Option<u64>, start: Instant| {
-            after.zip(before).map(|(after, before)| after.saturating_sub(before) as f64 / start.elapsed().as_secs_f64())
+            after.zip(before).map(|(after, before)| {
+                after.saturating_sub(before) as f64 / start.elapsed().as_secs_f64()
+            })
         };
         let beside = rate(of.before, roster.programs[idx].progress(), of.start);
-        let alone = while_frozen(&|| Box::new(roster.running().filter(|it| it.id != of.id)), || {
-            let start = Instant::now();
-            let before = roster.programs[idx].progress();
-            std::thread::sleep(of.slot);
-            rate(before, roster.programs[idx].progress(), start)
-        });
+        let alone = while_frozen(
+            &|| Box::new(roster.running().filter(|running| running.id != of.id)),
+            || {
+                let start = Instant::now();
+                let before = roster.programs[idx].progress();
+                std::thread::sleep(of.slot);
+                rate(before, roster.programs[idx].progress(), start)
+            },
+        );
         self.freeze_in = FREEZE_EVERY;
         if let (Some(beside), Some(alone)) = (beside, alone)
             && beside * of.slot.as_secs_f64() >= COUNTS_MIN
         {
             let slowdown = alone / beside;
-            let others: Vec<(u64, String)> = roster.running().filter(|it| it.id != of.id).map(|it| (it.id, it.name.clone())).collect();
+            let others: Vec<(u64, String)> = roster
+                .running()
+                .filter(|running| running.id != of.id)
+                .map(|running| (running.id, running.name.clone()))
+                .collect();
             let it = &mut roster.programs[idx];
             it.slowdown = Some(slowdown);
             for (id, name) in others {
-                if it.neighbours.iter().all(|it| it.id != id) {
+                if it.neighbours.iter().all(|neighbour| neighbour.id != id) {
                     it.neighbours.push(Neighbour { id, name, slowdown: 0.0, n: 0 });
                 }
-                it.neighbours.iter_mut().filter(|it| it.id == id).for_each(|it| it.add(slowdown));
+                it.neighbours
+                    .iter_mut()
+                    .filter(|neighbour| neighbour.id == id)
+                    .for_each(|neighbour| neighbour.add(slowdown));
             }
         }
     }
@@ -120,14 +159,20 @@ impl Probes {
     }
 
     /// A look of the canary: what the programs on the other processors move.
-    pub(super) fn look(roster: &mut Roster, host: &mut Host, chosen: &[Vec<usize>]) -> io::Result<()> {
+    pub(super) fn look(
+        roster: &mut Roster,
+        host: &mut Host,
+        chosen: &[Vec<usize>],
+    ) -> io::Result<()> {
         let Source::Estimate(estimate) = &mut host.source else { return Ok(()) };
-        let beside = |it: &Program, cpus: &Vec<usize>| Beside {
-            cpus: if it.has_ended { Vec::new() } else { cpus.clone() },
-            slowdown: it.slowdown,
-            before_mbps: (!it.window_mbps.is_empty()).then(|| stats::median(&it.window())),
+        let beside = |program: &Program, cpus: &Vec<usize>| Beside {
+            cpus: if program.has_ended { Vec::new() } else { cpus.clone() },
+            slowdown: program.slowdown,
+            before_mbps: (!program.window_mbps.is_empty())
+                .then(|| stats::median(&program.window())),
         };
-        let programs: Vec<Beside> = roster.programs.iter().zip(chosen).map(|(it, cpus)| beside(it, cpus)).collect();
+        let programs: Vec<Beside> =
+            roster.programs.iter().zip(chosen).map(|(it, cpus)| beside(it, cpus)).collect();
         let found = estimate.look(&programs, &host.cpus, &mut host.canary)?;
         for (program, found) in roster.programs.iter_mut().zip(found) {
             match found {
@@ -144,25 +189,33 @@ impl Probes {
         for it in roster.active_mut() {
             // A counter that fails has nothing to say this time.
             let bytes = it.counter.bytes().unwrap_or(None);
-            if let (Some(before), Some(now), true) = (it.bytes_before, bytes, it.is_thawed && !it.is_resting) {
+            if let (Some(before), Some(now), true) =
+                (it.bytes_before, bytes, it.is_thawed && !it.is_resting)
+            {
                 let n_cpus = it.keeps_to.len().max(1) as f64;
-                it.remember(Some(now.saturating_sub(before) as f64 / 1e6 / time.as_secs_f64() / n_cpus));
+                it.remember(Some(
+                    now.saturating_sub(before) as f64 / 1e6 / time.as_secs_f64() / n_cpus,
+                ));
             }
             it.bytes_before = bytes;
         }
     }
 
-    /// At the end of a turn: programs that said no number of threads are counted with those that run. True if one has
-    /// others than before.
+    /// At the end of a turn: programs that said no number of threads are counted with those that
+    /// run. True if one has others than before.
     pub(super) fn count_threads(roster: &mut Roster, n_cpus: usize) -> bool {
         let mut has_changed = false;
-        for it in roster.active_mut().filter(|it| it.is_counted && it.is_thawed && !it.is_resting) {
+        for it in roster
+            .active_mut()
+            .filter(|active| active.is_counted && active.is_thawed && !active.is_resting)
+        {
             let wanted = match &it.page {
                 // Its team is as large as we let it be, so it shows no more threads than that.
                 Some(page) if page.is_followed() => Some(n_cpus),
                 _ => it.usage.threads_wanted(&it.group, it.keeps_to.len(), n_cpus),
             };
-            has_changed |= wanted.is_some_and(|wanted| wanted != std::mem::replace(&mut it.n_threads, wanted));
+            has_changed |=
+                wanted.is_some_and(|wanted| wanted != std::mem::replace(&mut it.n_threads, wanted));
         }
         has_changed
     }
@@ -170,7 +223,7 @@ impl Probes {
     /// Programs whose threads sleep give up their turns, and stay thawed on all processors.
     pub(super) fn let_rest(roster: &mut Roster, cpus: &[usize]) {
         let mut has_changed = false;
-        for it in roster.active_mut().filter(|it| it.is_thawed && !it.is_resting) {
+        for it in roster.active_mut().filter(|active| active.is_thawed && !active.is_resting) {
             if it.usage.rests(&it.group) && it.keep_to(cpus).is_ok() {
                 it.usage.begin(&it.group);
                 it.is_resting = true;
@@ -183,7 +236,9 @@ impl Probes {
 
     /// Programs that rested and compute much take turns again: some of them are looked at, in turn.
     pub(super) fn wake(roster: &mut Roster) {
-        let resting: Vec<usize> = (0..roster.programs.len()).filter(|it| roster.programs[*it].rests_by_itself()).collect();
+        let resting: Vec<usize> = (0..roster.programs.len())
+            .filter(|idx| roster.programs[*idx].rests_by_itself())
+            .collect();
         for at in roster.resting.next(resting.len()) {
             let it = &mut roster.programs[resting[at]];
             it.is_resting = !it.usage.is_awake(&it.group);
@@ -191,10 +246,14 @@ impl Probes {
     }
 }
 
-/// Freezes programs for the time of `work`. One that cannot be frozen disturbs it; all are thawed after it.
-fn while_frozen<'a, T>(programs: &dyn Fn() -> Box<dyn Iterator<Item = &'a Program> + 'a>, work: impl FnOnce() -> T) -> T {
-    programs().for_each(|it| drop(it.group.freeze()));
+/// Freezes programs for the time of `work`. One that cannot be frozen disturbs it; all
+/// are thawed after it.
+fn while_frozen<'a, T>(
+    programs: &dyn Fn() -> Box<dyn Iterator<Item = &'a Program> + 'a>,
+    work: impl FnOnce() -> T,
+) -> T {
+    programs().for_each(|program| drop(program.group.freeze()));
     let done = work();
-    programs().for_each(|it| drop(it.group.thaw()));
+    programs().for_each(|program| drop(program.group.thaw()));
     done
 }

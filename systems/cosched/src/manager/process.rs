@@ -1,5 +1,5 @@
-//! Door: what `/proc` says about processes: owner, parent, session, when they started, their children; their processors
-//! and priority.
+//! Door: what `/proc` says about processes: owner, parent, session, when they started, their
+//! children; their processors and priority.
 
 use std::fs;
 use std::io::{self, Read};
@@ -19,13 +19,13 @@ pub struct Process {
     pub name: String,
     /// `R`, `S`, `T` and so on.
     pub state: char,
-    /// Its parent.
     pub parent: i32,
-    /// Its session.
     pub session: i32,
-    /// Clock ticks from the start of the machine to its own: with the number it names one process for ever.
+    /// Clock ticks from the start of the machine to its own: with the number it names
+    /// one process for ever.
     pub started: u64,
-    /// Clock ticks of processor time that it took, with those of its children that it has waited for.
+    /// Clock ticks of processor time that it took, with those of its children that
+    /// it has waited for.
     pub used: u64,
 }
 
@@ -37,46 +37,62 @@ impl Process {
 
     /// True as long as this very process has not ended, or cannot be looked at.
     pub fn is_there(&self) -> bool {
-        look(self.pid).map_or(true, |it| it.is_some_and(|it| it.started == self.started && it.state != 'Z' && it.state != 'X'))
+        look(self.pid).map_or(true, |it| {
+            it.is_some_and(|it| it.started == self.started && it.state != 'Z' && it.state != 'X')
+        })
     }
 
     /// The user it runs as.
     pub fn owner(&self) -> io::Result<u32> {
-        fs::metadata(format!("/proc/{}", self.pid)).map(|it| it.uid())
+        fs::metadata(format!("/proc/{}", self.pid)).map(|metadata| metadata.uid())
     }
 
     /// True if it is a thread of the kernel: it has no memory of its own.
     pub fn is_kernel(&self) -> bool {
-        fs::read(format!("/proc/{}/cmdline", self.pid)).is_ok_and(|it| it.is_empty())
+        fs::read(format!("/proc/{}/cmdline", self.pid)).is_ok_and(|bytes| bytes.is_empty())
             && fs::read_link(format!("/proc/{}/exe", self.pid)).is_err()
     }
 
-    /// True if it is stopped, and a signal waits that stops it: it was stopped while it was stopped already.
+    /// True if it is stopped, and a signal waits that stops it: it was stopped while
+    /// it was stopped already.
     pub fn is_stopped_twice(&self) -> bool {
         let text = fs::read_to_string(format!("/proc/{}/status", self.pid)).unwrap_or_default();
-        let stops: u64 = [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU].iter().map(|signal| 1 << (signal - 1)).sum();
-        let waits = |line: &str| u64::from_str_radix(line.split_ascii_whitespace().nth(1)?, 16).ok();
-        let mut waiting = text.lines().filter(|line| line.starts_with("SigPnd:") || line.starts_with("ShdPnd:")).filter_map(waits);
+        let stops: u64 = [libc::SIGSTOP, libc::SIGTSTP, libc::SIGTTIN, libc::SIGTTOU]
+            .iter()
+            .map(|signal| 1 << (signal - 1))
+            .sum();
+        let waits =
+            |line: &str| u64::from_str_radix(line.split_ascii_whitespace().nth(1)?, 16).ok();
+        let mut waiting = text
+            .lines()
+            .filter(|line| line.starts_with("SigPnd:") || line.starts_with("ShdPnd:"))
+            .filter_map(waits);
         self.state == 'T' && waiting.any(|waiting| waiting & stops != 0)
     }
 
-    /// Its threads.
     pub fn threads(&self) -> Vec<i32> {
-        let Ok(entries) = fs::read_dir(format!("/proc/{}/task", self.pid)) else { return Vec::new() };
-        entries.filter_map(|it| it.ok()?.file_name().to_str()?.parse().ok()).collect()
+        let Ok(entries) = fs::read_dir(format!("/proc/{}/task", self.pid)) else {
+            return Vec::new();
+        };
+        entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).collect()
     }
 }
 
 /// The process of this number, none if there is none.
 ///
-/// # Errors
-/// It cannot be looked at, as when this process has no descriptor left.
+/// Errors: it cannot be looked at, as when this process has no descriptor left.
 pub fn look(pid: i32) -> io::Result<Option<Process>> {
-    // More than the fields that are asked for take, in one call: a manager looks at many processes, often.
+    // More than the fields that are asked for take, in one call: a manager looks at many processes,
+    // often.
     let mut bytes = [0; 1024];
     match fs::File::open(format!("/proc/{pid}/stat")).and_then(|mut file| file.read(&mut bytes)) {
         Ok(n) => Ok(parse(&String::from_utf8_lossy(&bytes[..n]))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound || error.raw_os_error() == Some(libc::ESRCH) => Ok(None),
+        Err(error)
+            if error.kind() == io::ErrorKind::NotFound
+                || error.raw_os_error() == Some(libc::ESRCH) =>
+        {
+            Ok(None)
+        }
         Err(error) => Err(error),
     }
 }
@@ -101,7 +117,8 @@ fn parse(line: &str) -> Option<Process> {
 
 /// All processes there are.
 pub fn all() -> io::Result<Vec<Process>> {
-    let names = fs::read_dir("/proc")?.filter_map(|it| it.ok()?.file_name().to_str()?.parse().ok());
+    let names =
+        fs::read_dir("/proc")?.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     Ok(names.filter_map(Process::find).collect())
 }
 
@@ -111,8 +128,12 @@ pub fn tree(all: &[Process], root: i32) -> Vec<Process> {
     let mut at = 0;
     while at < found.len() {
         let parent = found[at].pid;
-        let children = all.iter().filter(|it| it.parent == parent && it.pid != parent);
-        let new: Vec<Process> = children.filter(|it| !found.iter().any(|old| old.pid == it.pid)).cloned().collect();
+        let children =
+            all.iter().filter(|process| process.parent == parent && process.pid != parent);
+        let new: Vec<Process> = children
+            .filter(|children| !found.iter().any(|old| old.pid == children.pid))
+            .cloned()
+            .collect();
         found.extend(new);
         at += 1;
     }
@@ -122,7 +143,9 @@ pub fn tree(all: &[Process], root: i32) -> Vec<Process> {
 /// The processes above this one, and itself.
 pub fn ancestors(pid: i32) -> Vec<i32> {
     let mut found = vec![pid];
-    while let Some(it) = found.last().and_then(|it| Process::find(*it)).map(|it| it.parent) {
+    while let Some(it) =
+        found.last().and_then(|found| Process::find(*found)).map(|process| process.parent)
+    {
         if it == 0 || found.contains(&it) {
             break;
         }
@@ -134,7 +157,9 @@ pub fn ancestors(pid: i32) -> Vec<i32> {
 /// The process that a thread belongs to.
 pub fn process_of(thread: i32) -> Option<i32> {
     let text = fs::read_to_string(format!("/proc/{thread}/status")).ok()?;
-    text.lines().find_map(|it| it.strip_prefix("Tgid:")).and_then(|it| it.trim().parse().ok())
+    text.lines()
+        .find_map(|line| line.strip_prefix("Tgid:"))
+        .and_then(|line| line.trim().parse().ok())
 }
 
 /// Keeps one thread to these processors. A thread that has ended is no error.
@@ -154,15 +179,23 @@ pub fn cpus_of(thread: i32) -> Vec<usize> {
     (0..CpuSet::count()).filter(is_set).collect()
 }
 
-/// Makes the calling thread SCHED_FIFO; threads and processes that it starts are ordinary. False if it may not be.
+/// Makes the calling thread SCHED_FIFO; threads and processes that it starts are ordinary. False if
+/// it may not be.
 #[allow(unsafe_code)]
 pub fn be_real_time() -> bool {
     let priority = libc::sched_param { sched_priority: 10 };
     // SAFETY: the structure outlives the call, which only reads it; 0 is the calling thread.
-    unsafe { libc::sched_setscheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, &raw const priority) == 0 }
+    unsafe {
+        libc::sched_setscheduler(
+            0,
+            libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK,
+            &raw const priority,
+        ) == 0
+    }
 }
 
-/// Raises the number of files that this process may open to the most it may ask for; how many it was before, if it was fewer.
+/// Raises the number of files that this process may open to the most it may ask for; how many it
+/// was before, if it was fewer.
 pub fn open_many_files() -> Option<u64> {
     let (now, most) = getrlimit(Resource::RLIMIT_NOFILE).ok()?;
     (now < most && setrlimit(Resource::RLIMIT_NOFILE, most, most).is_ok()).then_some(now)
@@ -177,17 +210,21 @@ pub fn outlive_signals() -> io::Result<()> {
     Ok(())
 }
 
-/// The control group of a process in the hierarchy that is mounted at `root`; `line` tells its line in
-/// `/proc/PID/cgroup`, `0` for version 2, else the controller.
+/// The control group of a process in the hierarchy that is mounted at `root`; `line` tells its line
+/// in `/proc/PID/cgroup`, `0` for version 2, else the controller.
 pub fn control_group(pid: i32, root: &Path, line: &str) -> Option<PathBuf> {
     let text = fs::read_to_string(format!("/proc/{pid}/cgroup")).ok()?;
     let path = text.lines().find_map(|it| {
         let mut fields = it.splitn(3, ':');
         let (number, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
-        let fits = if line == "0" { number == "0" } else { controllers.split(',').any(|it| it == line) };
+        let fits = if line == "0" {
+            number == "0"
+        } else {
+            controllers.split(',').any(|part| part == line)
+        };
         fits.then_some(path)
     })?;
-    Some(root.join(path.trim_start_matches('/'))).filter(|it| it.is_dir())
+    Some(root.join(path.trim_start_matches('/'))).filter(|path| path.is_dir())
 }
 
 #[cfg(test)]
@@ -198,7 +235,15 @@ mod tests {
     fn names_may_contain_brackets() {
         let line = "42 (a) (b c) S 7 42 40 0 -1 4194304 1 0 0 0 5 6 7 8 20 0 1 0 12345 1 1\n";
         let it = parse(line).expect("it is a line of the manual");
-        let expected = Process { pid: 42, name: "a) (b c".into(), state: 'S', parent: 7, session: 40, started: 12345, used: 26 };
+        let expected = Process {
+            pid: 42,
+            name: "a) (b c".into(),
+            state: 'S',
+            parent: 7,
+            session: 40,
+            started: 12345,
+            used: 26,
+        };
         assert_eq!(it, expected);
         assert_eq!(parse("42 (a"), None);
     }
@@ -214,6 +259,9 @@ mod tests {
         assert!(tree.iter().any(|it| it.pid == own));
         let own = Process::find(own).expect("it runs");
         assert!(own.is_there() && !own.is_kernel() && own.threads().contains(&own.pid));
-        assert!(!Process { started: own.started + 1, ..own }.is_there(), "a number used again is another process");
+        assert!(
+            !Process { started: own.started + 1, ..own }.is_there(),
+            "a number used again is another process"
+        );
     }
 }

@@ -22,14 +22,13 @@ const WINDOW: usize = 8;
 /// Every so many turns a program is kept to its processors again, whatever it asked for itself.
 const KEEP_EVERY: u64 = 10;
 
-/// What is run.
 #[derive(Debug, Clone)]
 pub struct Task {
-    /// For tables.
     pub name: String,
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// Threads that it is told to use, and that the policy counts; if none are said, those that are seen to run.
+    /// Threads that it is told to use, and that the policy counts; if none are said, those that
+    /// are seen to run.
     pub n_threads: Option<usize>,
     /// Where it runs and with which environment; as this process if there is none.
     pub place: Option<Place>,
@@ -40,9 +39,7 @@ pub struct Task {
 /// The surroundings of a program.
 #[derive(Debug, Clone)]
 pub struct Place {
-    /// Its working folder.
     pub folder: PathBuf,
-    /// Its environment.
     pub environment: Vec<(String, String)>,
     /// Whose it becomes, where a daemon has many users.
     pub entry: Option<Entry>,
@@ -53,11 +50,8 @@ pub struct Place {
 /// How a program ended.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Ended {
-    /// Its number.
     pub id: u64,
-    /// Whose it was.
     pub user: u32,
-    /// For tables.
     pub name: String,
     /// Seconds from its start to its end.
     pub turnaround_s: f64,
@@ -65,7 +59,6 @@ pub struct Ended {
     pub status: Option<i32>,
     /// The signal that ended it, if one did.
     pub signal: Option<i32>,
-    /// Quanta it had.
     pub n_turns: u64,
     /// Most quanta in a row that it did not have.
     pub longest_wait_quanta: u64,
@@ -76,13 +69,9 @@ pub struct Ended {
 /// A program as it is now.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Status {
-    /// Its number.
     pub id: u64,
-    /// Whose it is.
     pub user: u32,
-    /// For tables.
     pub name: String,
-    /// Its process.
     pub pid: i32,
     /// It ran before it was given to us.
     pub is_attached: bool,
@@ -96,7 +85,8 @@ pub struct Status {
     pub is_suspended: bool,
     /// Its processors in this quantum; none while it rests or is frozen.
     pub cpus: Vec<usize>,
-    /// Its traffic on each processor in MB/s, if it was seen, and is more than can be told from nothing.
+    /// Its traffic on each processor in MB/s, if it was seen, and is more than can
+    /// be told from nothing.
     pub mbps: Option<f64>,
     /// How far those beside it slow it down, if that is known.
     pub slowdown: Option<f64>,
@@ -106,7 +96,6 @@ pub struct Status {
     pub progress: Option<u64>,
     /// Threads that could not be kept to its processors.
     pub n_refusing: usize,
-    /// Quanta it had.
     pub n_turns: u64,
     /// Most quanta in a row that it did not have.
     pub longest_wait_quanta: u64,
@@ -123,9 +112,7 @@ pub struct Status {
 /// What was measured of a program while this one ran beside it, with or without others.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Neighbour {
-    /// Its number.
     pub id: u64,
-    /// For tables.
     pub name: String,
     /// How far the program was slowed down, the mean.
     pub slowdown: f64,
@@ -134,7 +121,6 @@ pub struct Neighbour {
 }
 
 impl Neighbour {
-    /// One more measurement.
     pub(super) fn add(&mut self, slowdown: f64) {
         self.n += 1;
         self.slowdown += (slowdown - self.slowdown) / self.n as f64;
@@ -165,7 +151,8 @@ pub(super) struct Program {
     pub(super) is_thawed: bool,
     pub(super) keeps_to: Vec<usize>,
     pub(super) n_refusing: usize,
-    /// What was seen last, MB/s of each of its processors; none: less than can be told from nothing.
+    /// What was seen last, MB/s of each of its processors; none: less than can
+    /// be told from nothing.
     pub(super) window_mbps: Vec<Option<f64>>,
     /// What its owner expects, until something is seen.
     pub(super) asked_mbps: Option<f64>,
@@ -219,9 +206,10 @@ impl Counter {
 }
 
 impl Program {
-    /// A process of its group that its user could signal: one that it made another's, as `passwd` is root's, is left alone.
+    /// A process of its group that its user could signal: one that it made another's, as `passwd`
+    /// is root's, is left alone.
     pub(super) fn may_signal(&self, process: &Process) -> bool {
-        self.user == 0 || process.owner().is_ok_and(|it| it == self.user)
+        self.user == 0 || process.owner().is_ok_and(|owner| owner == self.user)
     }
 
     /// As it is now.
@@ -235,8 +223,12 @@ impl Program {
             n_threads: self.n_threads,
             is_running: self.is_thawed,
             is_resting: self.is_resting,
-            is_suspended: self.step.as_ref().is_some_and(|it| it.is_suspended),
-            cpus: if self.is_thawed && !self.is_resting { self.keeps_to.clone() } else { Vec::new() },
+            is_suspended: self.step.as_ref().is_some_and(|step| step.is_suspended),
+            cpus: if self.is_thawed && !self.is_resting {
+                self.keeps_to.clone()
+            } else {
+                Vec::new()
+            },
             mbps: self.window_mbps.last().copied().flatten().filter(|_| !self.is_resting),
             slowdown: self.slowdown,
             is_followed: self.page.as_ref().is_some_and(Page::is_followed),
@@ -252,20 +244,24 @@ impl Program {
     }
 
     pub(super) fn progress(&self) -> Option<u64> {
-        self.page.as_ref().and_then(|it| it.progress().ok())
+        self.page.as_ref().and_then(|page| page.progress().ok())
     }
 
     /// True if it rests by itself.
     pub(super) fn rests_by_itself(&self) -> bool {
-        self.is_resting && !self.has_ended && self.step.as_ref().is_none_or(|it| !it.is_suspended)
+        self.is_resting
+            && !self.has_ended
+            && self.step.as_ref().is_none_or(|step| !step.is_suspended)
     }
 
     /// True if none of its first processes is there any more.
     pub(super) fn is_gone(&self) -> bool {
-        !self.root.is_there() && self.step.iter().flat_map(|it| &it.others).all(|it| !it.is_there())
+        !self.root.is_there()
+            && self.step.iter().flat_map(|it| &it.others).all(|other| !other.is_there())
     }
 
-    /// What was seen just now, MB/s of each of its processors; none: less than can be told from nothing.
+    /// What was seen just now, MB/s of each of its processors; none: less than can
+    /// be told from nothing.
     pub(super) fn remember(&mut self, mbps: Option<f64>) {
         let n_cpus = self.keeps_to.len().max(1) as f64;
         self.seen.add(mbps.map(|mbps| mbps * n_cpus));
@@ -320,32 +316,58 @@ impl Program {
     }
 }
 
-/// Starts a program in its group, where it may open so many files if we may open more. One that becomes another user's is
-/// told how in the file `start`.
-pub(super) fn spawn(task: &Task, group: &Group, team: Option<(&PathBuf, &Page)>, files: Option<u64>, start: &Path) -> io::Result<Child> {
-    let limit = files.map(|it| ["sh", "-c", "ulimit -S -n \"$0\"; exec \"$@\"", &it.to_string()].map(str::to_owned));
+/// Starts a program in its group, where it may open so many files if we may open more. One that
+/// becomes another user's is told how in the file `start`.
+pub(super) fn spawn(
+    task: &Task,
+    group: &Group,
+    team: Option<(&PathBuf, &Page)>,
+    files: Option<u64>,
+    start: &Path,
+) -> io::Result<Child> {
+    let limit = files.map(|file| {
+        ["sh", "-c", "ulimit -S -n \"$0\"; exec \"$@\"", &file.to_string()].map(str::to_owned)
+    });
     let before = match &task.place {
-        Some(it) => it.environment.iter().find(|it| it.0 == "LD_PRELOAD").map(|it| it.1.clone()).unwrap_or_default(),
+        Some(it) => it
+            .environment
+            .iter()
+            .find(|pair| pair.0 == "LD_PRELOAD")
+            .map(|pair| pair.1.clone())
+            .unwrap_or_default(),
         None => std::env::var("LD_PRELOAD").unwrap_or_default(),
     };
     let mut ours = vec![("OMP_WAIT_POLICY", "passive".to_owned())];
-    ours.extend(task.n_threads.map(|it| ("OMP_NUM_THREADS", it.to_string())));
+    ours.extend(task.n_threads.map(|thread| ("OMP_NUM_THREADS", thread.to_string())));
     if let Some((library, page)) = team {
         let preload = library.to_string_lossy().into_owned();
-        ours.push(("LD_PRELOAD", if before.is_empty() { preload } else { format!("{preload}:{before}") }));
+        ours.push((
+            "LD_PRELOAD",
+            if before.is_empty() { preload } else { format!("{preload}:{before}") },
+        ));
         ours.push(("MEANWHILE_TEAM", page.path().to_string_lossy().into_owned()));
     }
-    let entered = task.place.as_ref().and_then(|it| Some((it, it.entry.as_ref()?)));
+    let entered = task.place.as_ref().and_then(|place| Some((place, place.entry.as_ref()?)));
     let own = match entered {
         None => task.command.clone(),
         Some((place, entry)) => {
             let mut environment = place.environment.clone();
-            environment.retain(|it| ours.iter().all(|own| own.0 != it.0));
-            environment.extend(ours.iter().map(|it| (it.0.to_owned(), it.1.clone())));
-            let it = Start { user: entry.user.clone(), folder: place.folder.clone(), environment, command: task.command.clone() };
+            environment.retain(|environment| ours.iter().all(|own| own.0 != environment.0));
+            environment.extend(ours.iter().map(|our| (our.0.to_owned(), our.1.clone())));
+            let it = Start {
+                user: entry.user.clone(),
+                folder: place.folder.clone(),
+                environment,
+                command: task.command.clone(),
+            };
             it.store(start)?;
             let program = std::env::current_exe()?.to_string_lossy().into_owned();
-            vec![program, "cosched".to_owned(), "enter".to_owned(), start.to_string_lossy().into_owned()]
+            vec![
+                program,
+                "cosched".to_owned(),
+                "enter".to_owned(),
+                start.to_string_lossy().into_owned(),
+            ]
         }
     };
     let words: Vec<String> = limit.into_iter().flatten().chain(group.prefix()).chain(own).collect();
@@ -355,10 +377,17 @@ pub(super) fn spawn(task: &Task, group: &Group, team: Option<(&PathBuf, &Page)>,
         // Until it is the user's, nothing of the user's is in its environment.
         command.env_clear().env("PATH", "/usr/sbin:/usr/bin:/sbin:/bin").current_dir("/");
         let [stdin, stdout, stderr] = &*entry.streams;
-        return command.stdin(stdin.try_clone()?).stdout(stdout.try_clone()?).stderr(stderr.try_clone()?).spawn();
+        return command
+            .stdin(stdin.try_clone()?)
+            .stdout(stdout.try_clone()?)
+            .stderr(stderr.try_clone()?)
+            .spawn();
     }
     if let Some(place) = &task.place {
-        command.current_dir(&place.folder).env_clear().envs(place.environment.iter().map(|(name, value)| (name, value)));
+        command
+            .current_dir(&place.folder)
+            .env_clear()
+            .envs(place.environment.iter().map(|(name, value)| (name, value)));
     }
     command.envs(ours).stdin(Stdio::null());
     match &task.output {

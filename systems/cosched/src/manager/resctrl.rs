@@ -1,8 +1,9 @@
 //! Door: the traffic of groups of threads as resctrl counts it (Intel RDT, AMD PQoS).
 //!
-//! Source: the kernel's Documentation/filesystems/resctrl.rst. A folder made under `mon_groups` is a group; a thread
-//! written to its `tasks` belongs to it, and so do the threads that it starts; `mon_data/mon_L3_NN/mbm_total_bytes`
-//! counts the bytes of each cache, `Unavailable` while it has nothing to say, `Error` if it failed.
+//! Source: the kernel's Documentation/filesystems/resctrl.rst. A folder made under `mon_groups` is
+//! a group; a thread written to its `tasks` belongs to it, and so do the threads that it starts;
+//! `mon_data/mon_L3_NN/mbm_total_bytes` counts the bytes of each cache, `Unavailable` while it has
+//! nothing to say, `Error` if it failed.
 
 use std::fs;
 use std::io;
@@ -18,7 +19,6 @@ pub struct Monitor {
     prefix: String,
 }
 
-/// One program's counters.
 #[derive(Debug)]
 pub struct Counter {
     path: PathBuf,
@@ -41,7 +41,9 @@ impl Monitor {
         fs::create_dir(&path)?;
         let counter = Counter { path };
         // One number a write, as the kernel wants it.
-        threads.iter().try_for_each(|it| fs::write(counter.path.join("tasks"), format!("{it}\n")))?;
+        threads
+            .iter()
+            .try_for_each(|thread| fs::write(counter.path.join("tasks"), format!("{thread}\n")))?;
         Ok(counter)
     }
 }
@@ -73,17 +75,24 @@ fn number(text: &str) -> io::Result<Option<u64>> {
     match text.trim() {
         "Unavailable" => Ok(None),
         "Error" => Err(io::Error::other("resctrl: the counter failed")),
-        it => it.parse().map(Some).map_err(|_| io::Error::other(format!("resctrl: `{it}` is no number"))),
+        it => it
+            .parse()
+            .map(Some)
+            .map_err(|_| io::Error::other(format!("resctrl: `{it}` is no number"))),
     }
 }
 
 fn probe(root: &Path) -> Result<(), String> {
     if !root.join("mon_groups").is_dir() {
-        return Err(format!("{} is not mounted, or this processor does not monitor", root.display()));
+        return Err(format!(
+            "{} is not mounted, or this processor does not monitor",
+            root.display()
+        ));
     }
     let features = root.join("info/L3_MON/mon_features");
-    let text = fs::read_to_string(&features).map_err(|error| format!("{}: {error}", features.display()))?;
-    if !text.lines().any(|it| it.trim() == "mbm_total_bytes") {
+    let text = fs::read_to_string(&features)
+        .map_err(|error| format!("{}: {error}", features.display()))?;
+    if !text.lines().any(|line| line.trim() == "mbm_total_bytes") {
         return Err("it does not count traffic (no mbm_total_bytes)".to_owned());
     }
     let own = root.join("mon_groups").join(format!("meanwhile-probe-{}", std::process::id()));
@@ -102,7 +111,8 @@ mod tests {
         fs::create_dir_all(folder.path().join("mon_groups")).expect("a scratch folder");
         fs::create_dir_all(folder.path().join("info/L3_MON")).expect("a scratch folder");
         let features = "llc_occupancy\nmbm_total_bytes\nmbm_local_bytes\n";
-        fs::write(folder.path().join("info/L3_MON/mon_features"), features).expect("a scratch file");
+        fs::write(folder.path().join("info/L3_MON/mon_features"), features)
+            .expect("a scratch file");
         folder
     }
 
@@ -120,23 +130,37 @@ mod tests {
         assert_eq!(probe(folder.path()), Ok(()));
         let monitor = Monitor { root: folder.path().into(), prefix: "own".into() };
         let counter = monitor.counter(3, &[41, 42]).expect("a scratch folder");
-        assert_eq!(fs::read_to_string(counter.path.join("tasks")).expect("it was written"), "42\n", "one number a write");
+        assert_eq!(
+            fs::read_to_string(counter.path.join("tasks")).expect("it was written"),
+            "42\n",
+            "one number a write"
+        );
         caches(&counter, &["1000000\n", "234\n"]);
         assert_eq!(counter.bytes().expect("numbers"), Some(1_000_234));
         caches(&counter, &["Unavailable\n", "234\n"]);
         assert_eq!(counter.bytes().expect("a word of the documentation"), None);
         caches(&counter, &["Error\n", "234\n"]);
-        assert_eq!(counter.bytes().expect_err("it failed").to_string(), "resctrl: the counter failed");
+        assert_eq!(
+            counter.bytes().expect_err("it failed").to_string(),
+            "resctrl: the counter failed"
+        );
         caches(&counter, &["many\n", "234\n"]);
-        assert_eq!(counter.bytes().expect_err("no number").to_string(), "resctrl: `many` is no number");
+        assert_eq!(
+            counter.bytes().expect_err("no number").to_string(),
+            "resctrl: `many` is no number"
+        );
     }
 
     #[test]
     fn why_it_does_not_work_is_said() {
         let folder = synthetic();
-        fs::write(folder.path().join("info/L3_MON/mon_features"), "llc_occupancy\n").expect("a scratch file");
-        assert_eq!(probe(folder.path()), Err("it does not count traffic (no mbm_total_bytes)".into()));
+        fs::write(folder.path().join("info/L3_MON/mon_features"), "llc_occupancy\n")
+            .expect("a scratch file");
+        assert_eq!(
+            probe(folder.path()),
+            Err("it does not count traffic (no mbm_total_bytes)".into())
+        );
         fs::remove_dir(folder.path().join("mon_groups")).expect("a scratch folder");
-        assert!(probe(folder.path()).is_err_and(|it| it.contains("is not mounted")));
+        assert!(probe(folder.path()).is_err_and(|probe| probe.contains("is not mounted")));
     }
 }

@@ -1,7 +1,8 @@
-//! Door: what a program uses of the processors: whether it rests, and how many of its threads could run.
+//! Door: what a program uses of the processors: whether it rests, and how many of its threads could
+//! run.
 //!
-//! A program rests when its threads sleep or wait for I/O. It then gives its turn up and stays thawed, so that it answers
-//! when it wakes; if it computes much it takes its turns again.
+//! A program rests when its threads sleep or wait for I/O. It then gives its turn up and stays
+//! thawed, so that it answers when it wakes; if it computes much it takes its turns again.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +12,8 @@ use std::time::{Duration, Instant};
 use super::group::Group;
 use super::process::Process;
 
-/// Of one processor: a program that takes less for [`QUIET_TIME`], and of which no thread could run, rests.
+/// Of one processor: a program that takes less for [`QUIET_TIME`], and of which no
+/// thread could run, rests.
 const QUIET: f64 = 0.1;
 /// Ticks of the clock are 10 ms, and each of two counts of them may lack one.
 const QUIET_TIME: [Duration; 2] = [Duration::from_millis(15), Duration::from_millis(35)];
@@ -20,9 +22,11 @@ const AWAKE: f64 = 0.5;
 const WINDOW: Duration = Duration::from_millis(80);
 /// Shorter times say nothing.
 const SHORT: Duration = Duration::from_millis(3);
-/// Looks in a row that find a thread that could run: it computes, however little of a processor it gets.
+/// Looks in a row that find a thread that could run: it computes, however little of
+/// a processor it gets.
 const AWAKE_LOOKS: u32 = 3;
-/// Turns in a row in which more threads could run than it has processors: a shell and what it starts may both for a moment.
+/// Turns in a row in which more threads could run than it has processors: a shell and what it
+/// starts may both for a moment.
 const MORE_TURNS: u32 = 3;
 /// Turns in a row in which one processor fewer, and this share of another, would have been enough.
 const FEWER_TURNS: u32 = 5;
@@ -43,11 +47,19 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Nothing yet.
     pub fn of(group: &Group) -> Usage {
         let stat = File::open(group.counts().join("cpu.stat")).ok();
         let now = (Instant::now(), 0);
-        Usage { stat, ticks_before: 0, total_us: 0, looked: now, began: now, quiet: Duration::ZERO, n_more: 0, n_fewer: 0 }
+        Usage {
+            stat,
+            ticks_before: 0,
+            total_us: 0,
+            looked: now,
+            began: now,
+            quiet: Duration::ZERO,
+            n_more: 0,
+            n_fewer: 0,
+        }
     }
 
     /// A quantum begins in which the program may run.
@@ -84,16 +96,25 @@ impl Usage {
         is_awake
     }
 
-    /// At the end of a turn on so many processors: how many threads the program should be counted with, if it has shown
-    /// that; at most `n_cpus`.
-    pub fn threads_wanted(&mut self, group: &Group, n_given: usize, n_cpus: usize) -> Option<usize> {
+    /// At the end of a turn on so many processors: how many threads the program should be counted
+    /// with, if it has shown that; at most `n_cpus`.
+    pub fn threads_wanted(
+        &mut self,
+        group: &Group,
+        n_given: usize,
+        n_cpus: usize,
+    ) -> Option<usize> {
         if self.began.0.elapsed() < 4 * SHORT || self.read(group).is_err() {
             return None;
         }
         let share = share(self.began, self.total_us);
         let runnable = n_runnable(group).min(n_cpus);
         self.n_more = if runnable > n_given { self.n_more + 1 } else { 0 };
-        self.n_fewer = if runnable < n_given && share < n_given as f64 - 1.0 + SLACK { self.n_fewer + 1 } else { 0 };
+        self.n_fewer = if runnable < n_given && share < n_given as f64 - 1.0 + SLACK {
+            self.n_fewer + 1
+        } else {
+            0
+        };
         if self.n_more >= MORE_TURNS {
             self.n_more = 0;
             return Some(runnable);
@@ -109,15 +130,20 @@ impl Usage {
         if let Some(stat) = &self.stat {
             let mut text = [0; 64];
             let n = stat.read_at(&mut text, 0)?;
-            // Source: the kernel's Documentation/admin-guide/cgroup-v2.rst; the first line is `usage_usec N`.
-            let first = String::from_utf8_lossy(&text[..n]).lines().next().and_then(|it| it.strip_prefix("usage_usec ")?.parse().ok());
+            // Source: the kernel's Documentation/admin-guide/cgroup-v2.rst; the first line is
+            // `usage_usec N`.
+            let first = String::from_utf8_lossy(&text[..n])
+                .lines()
+                .next()
+                .and_then(|line| line.strip_prefix("usage_usec ")?.parse().ok());
             self.total_us = first.ok_or(io::ErrorKind::InvalidData)?;
             return Ok(());
         }
-        // What a child has used is its parent's when that has waited for it; what nobody inside waits for is lost, so the
-        // sum may fall.
-        let ticks = group.members()?.iter().map(|it| it.used).sum();
-        self.total_us += u64::saturating_sub(ticks, self.ticks_before) * 1_000_000 / ticks_a_second();
+        // What a child has used is its parent's when that has waited for it; what nobody inside
+        // waits for is lost, so the sum may fall.
+        let ticks = group.members()?.iter().map(|member| member.used).sum();
+        self.total_us +=
+            u64::saturating_sub(ticks, self.ticks_before) * 1_000_000 / ticks_a_second();
         self.ticks_before = ticks;
         Ok(())
     }
@@ -125,7 +151,7 @@ impl Usage {
 
 fn ticks_a_second() -> u64 {
     let said = nix::unistd::sysconf(nix::unistd::SysconfVar::CLK_TCK).ok().flatten();
-    said.and_then(|it| it.try_into().ok()).filter(|it| *it > 0).unwrap_or(100)
+    said.and_then(|said| said.try_into().ok()).filter(|it| *it > 0).unwrap_or(100)
 }
 
 /// Processors used since then, on average.
@@ -135,7 +161,12 @@ fn share((at, before_us): (Instant, u64), now_us: u64) -> f64 {
 
 /// Threads that run or could.
 fn n_runnable(group: &Group) -> usize {
-    group.threads().unwrap_or_default().into_iter().filter(|it| Process::find(*it).is_some_and(|it| it.state == 'R')).count()
+    group
+        .threads()
+        .unwrap_or_default()
+        .into_iter()
+        .filter(|it| Process::find(*it).is_some_and(|it| it.state == 'R'))
+        .count()
 }
 
 #[cfg(test)]
@@ -179,7 +210,10 @@ mod tests {
     impl Drop for Runs {
         fn drop(&mut self) {
             for it in self.group.members().unwrap_or_default() {
-                let _ = nix::sys::signal::kill(nix::unistd::Pid::from_raw(it.pid), nix::sys::signal::Signal::SIGKILL);
+                let _ = nix::sys::signal::kill(
+                    nix::unistd::Pid::from_raw(it.pid),
+                    nix::sys::signal::Signal::SIGKILL,
+                );
             }
             let _ = self.child.wait();
         }
@@ -209,7 +243,7 @@ mod tests {
         let wanted = (0..20).find_map(|_| {
             usage.begin(&two.group);
             std::thread::sleep(Duration::from_millis(50));
-            usage.threads_wanted(&two.group, 1, 8).filter(|it| *it > 1)
+            usage.threads_wanted(&two.group, 1, 8).filter(|threads_wanted| *threads_wanted > 1)
         });
         assert_eq!(wanted, Some(2));
         // Of eight that it was given it uses two.
@@ -218,6 +252,6 @@ mod tests {
             std::thread::sleep(Duration::from_millis(20));
             usage.threads_wanted(&two.group, 8, 8)
         });
-        assert!(wanted.is_some_and(|it| it <= 3), "{wanted:?}");
+        assert!(wanted.is_some_and(|wanted| wanted <= 3), "{wanted:?}");
     }
 }

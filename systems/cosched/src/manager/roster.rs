@@ -52,7 +52,6 @@ pub(super) struct Round {
     next: usize,
 }
 
-/// So many.
 const LOOKS: usize = 128;
 
 impl Round {
@@ -63,7 +62,7 @@ impl Round {
         if n > 0 {
             self.next %= n;
         }
-        (from..from + LOOKS.min(n)).map(move |it| it % n)
+        (from..from + LOOKS.min(n)).map(move |idx| idx % n)
     }
 }
 
@@ -84,22 +83,21 @@ impl Roster {
 
     /// Programs that have not ended.
     pub(super) fn active(&self) -> impl Iterator<Item = &Program> {
-        self.programs.iter().filter(|it| !it.has_ended)
+        self.programs.iter().filter(|program| !program.has_ended)
     }
 
-    /// The same.
     pub(super) fn active_mut(&mut self) -> impl Iterator<Item = &mut Program> {
-        self.programs.iter_mut().filter(|it| !it.has_ended)
+        self.programs.iter_mut().filter(|program| !program.has_ended)
     }
 
     /// Programs that have their turn.
     pub(super) fn running(&self) -> impl Iterator<Item = &Program> {
-        self.active().filter(|it| it.is_thawed && !it.is_resting)
+        self.active().filter(|active| active.is_thawed && !active.is_resting)
     }
 
     /// True if a program waits for its turn.
     pub(super) fn someone_waits(&self) -> bool {
-        self.active().any(|it| !it.is_thawed)
+        self.active().any(|active| !active.is_thawed)
     }
 
     /// Programs that have not ended.
@@ -109,18 +107,21 @@ impl Roster {
 
     /// True if a program of this number runs.
     pub(super) fn is_active(&self, id: u64) -> bool {
-        self.active().any(|it| it.id == id)
+        self.active().any(|active| active.id == id)
     }
 
     /// True if this process belongs to one of the programs.
     pub(super) fn has(&self, host: &Host, pid: i32) -> bool {
         // What the kernel says of the one process, not what each program says of all of its.
         if let Some(home) = host.hierarchy.home(pid) {
-            return self.active().any(|it| it.group.is_at(&home));
+            return self.active().any(|active| active.group.is_at(&home));
         }
         let above = process::ancestors(pid);
         let session = Process::find(pid).map(|it| it.session);
-        self.active().any(|it| above.contains(&it.root.pid) || (!it.is_attached && session == Some(it.root.pid)))
+        self.active().any(|active| {
+            above.contains(&active.root.pid)
+                || (!active.is_attached && session == Some(active.root.pid))
+        })
     }
 
     /// The programs as they are.
@@ -135,14 +136,28 @@ impl Roster {
         let id = host.number();
         let hierarchy = &host.hierarchy;
         let group = hierarchy.path.join(format!("program-{id}"));
-        let home = task.place.as_ref().and_then(|it| it.home.clone()).or_else(|| hierarchy.home(std::process::id() as i32));
+        let home = task
+            .place
+            .as_ref()
+            .and_then(|place| place.home.clone())
+            .or_else(|| hierarchy.home(std::process::id() as i32));
         let before = Before { group, home, threads: Vec::new() };
         let group = new_group(host, id, &before)?;
-        let entry = task.place.as_ref().and_then(|it| it.entry.as_ref());
+        let entry = task.place.as_ref().and_then(|place| place.entry.as_ref());
         let page = new_page(host, id, entry);
         let start = journal::start_path(&host.pages, id);
-        let spawned =
-            page.and_then(|page| Ok((spawn(task, &group, host.preload.as_ref().zip(page.as_ref()), host.files_before, &start)?, page)));
+        let spawned = page.and_then(|page| {
+            Ok((
+                spawn(
+                    task,
+                    &group,
+                    host.preload.as_ref().zip(page.as_ref()),
+                    host.files_before,
+                    &start,
+                )?,
+                page,
+            ))
+        });
         let (mut child, page) = match spawned {
             Ok(it) => it,
             Err(error) => {
@@ -152,8 +167,15 @@ impl Roster {
             }
         };
         let pid = child.id() as i32;
-        let root =
-            Process::find(pid).unwrap_or(Process { pid, name: String::new(), state: '?', parent: 0, session: 0, started: 0, used: 0 });
+        let root = Process::find(pid).unwrap_or(Process {
+            pid,
+            name: String::new(),
+            state: '?',
+            parent: 0,
+            session: 0,
+            started: 0,
+            used: 0,
+        });
         // What keeps us to a processor is nothing to the program.
         let taken = group.started(pid).and_then(|()| process::keep_thread(pid, &host.cpus));
         let added = taken.and_then(|()| counter(host, id, &group, pid));
@@ -177,7 +199,8 @@ impl Roster {
         Ok(id)
     }
 
-    /// A thread that waits for the child that it is given, if it is given one, and says when it has ended.
+    /// A thread that waits for the child that it is given, if it is given one, and says
+    /// when it has ended.
     fn waiter(&self) -> io::Result<Sender<(u64, Child)>> {
         let (sender, child) = mpsc::channel::<(u64, Child)>();
         let ended = self.sender.clone();
@@ -193,16 +216,27 @@ impl Roster {
     }
 
     /// Takes in a process that runs already, and all below it.
-    pub(super) fn attach(&mut self, host: &mut Host, root: Process, n_threads: Option<usize>) -> io::Result<u64> {
+    pub(super) fn attach(
+        &mut self,
+        host: &mut Host,
+        root: Process,
+        n_threads: Option<usize>,
+    ) -> io::Result<u64> {
         let id = host.number();
         let hierarchy = &host.hierarchy;
-        let place = hierarchy.place_beside(hierarchy.home(root.pid).as_deref(), &format!("program-{id}"))?;
+        let place = hierarchy
+            .place_beside(hierarchy.home(root.pid).as_deref(), &format!("program-{id}"))?;
         let (name, user) = (root.name.clone(), root.owner()?);
         self.take_in(host, id, place, vec![root], user, (name, n_threads))
     }
 
     /// Takes in all tasks of a step of Slurm.
-    pub(super) fn attach_step(&mut self, host: &mut Host, tasks: Vec<Process>, step: Step) -> io::Result<u64> {
+    pub(super) fn attach_step(
+        &mut self,
+        host: &mut Host,
+        tasks: Vec<Process>,
+        step: Step,
+    ) -> io::Result<u64> {
         // Whose end was not heard has ended.
         self.end_step(host, step.job, step.step);
         let id = host.number();
@@ -217,7 +251,10 @@ impl Roster {
 
     /// A step has ended; false if it was not known.
     pub(super) fn end_step(&mut self, host: &mut Host, job: u32, step: u32) -> bool {
-        let is_it = |it: &Program| !it.has_ended && it.step.as_ref().is_some_and(|it| (it.step.job, it.step.step) == (job, step));
+        let is_it = |it: &Program| {
+            !it.has_ended
+                && it.step.as_ref().is_some_and(|it| (it.step.job, it.step.step) == (job, step))
+        };
         let Some(idx) = self.programs.iter().position(is_it) else { return false };
         self.end(host, idx, (None, None), Instant::now());
         true
@@ -232,13 +269,20 @@ impl Roster {
         user: u32,
         (name, n_threads): (String, Option<usize>),
     ) -> io::Result<u64> {
-        let pids: Vec<i32> = roots.iter().map(|it| it.pid).collect();
+        let pids: Vec<i32> = roots.iter().map(|root| root.pid).collect();
         let before = Before::of(&pids, place, |pid| host.hierarchy.home(pid))?;
         let group = new_group(host, id, &before)?;
-        let taken = pids.iter().try_for_each(|it| group.take(*it));
-        // Frozen, it can end no more: a process that ended before may have given its number to another.
-        let is_same = || roots.iter().find(|it| !it.is_there()).map_or(Ok(()), |it| Err(ended_meanwhile(it.pid)));
-        let taken = taken.and_then(|()| is_same()).and_then(|()| counter(host, id, &group, pids[0]));
+        let taken = pids.iter().try_for_each(|pid| group.take(*pid));
+        // Frozen, it can end no more: a process that ended before may have given its number to
+        // another.
+        let is_same = || {
+            roots
+                .iter()
+                .find(|root| !root.is_there())
+                .map_or(Ok(()), |it| Err(ended_meanwhile(it.pid)))
+        };
+        let taken =
+            taken.and_then(|()| is_same()).and_then(|()| counter(host, id, &group, pids[0]));
         let counter = match taken {
             Ok(it) => it,
             Err(error) => {
@@ -303,7 +347,13 @@ impl Roster {
     }
 
     /// A program has ended; what it left behind in its group runs on, alone.
-    fn end(&mut self, host: &mut Host, idx: usize, (status, signal): (Option<i32>, Option<i32>), at: Instant) {
+    fn end(
+        &mut self,
+        host: &mut Host,
+        idx: usize,
+        (status, signal): (Option<i32>, Option<i32>),
+        at: Instant,
+    ) {
         let it = &mut self.programs[idx];
         it.has_ended = true;
         // A counter that fails now has nothing to say.
@@ -312,12 +362,16 @@ impl Roster {
         let it = &self.programs[idx];
         forget(host, it.id, &it.before);
         let it = &mut self.programs[idx];
-        if let (Some(managed), Some(history), Some(mbps)) = (&it.step, &host.history, it.seen.mbps()) {
+        if let (Some(managed), Some(history), Some(mbps)) =
+            (&it.step, &host.history, it.seen.mbps())
+        {
             history.add(managed.step.user, &managed.step.name, mbps);
         }
         self.n_ended += 1;
         let gone = it.id;
-        self.programs.iter_mut().for_each(|it| it.neighbours.retain(|it| it.id != gone));
+        self.programs
+            .iter_mut()
+            .for_each(|program| program.neighbours.retain(|neighbour| neighbour.id != gone));
         let it = &self.programs[idx];
         if self.done.len() == DONE {
             self.done.pop_front();
@@ -341,8 +395,9 @@ impl Roster {
 
     /// Attached programs are nobody's children here: some of them are looked at, in turn.
     pub(super) fn notice_the_dead(&mut self, host: &mut Host) {
-        let attached: Vec<usize> =
-            (0..self.programs.len()).filter(|it| self.programs[*it].is_attached && !self.programs[*it].has_ended).collect();
+        let attached: Vec<usize> = (0..self.programs.len())
+            .filter(|idx| self.programs[*idx].is_attached && !self.programs[*idx].has_ended)
+            .collect();
         for at in self.dead.next(attached.len()) {
             let idx = attached[at];
             if self.programs[idx].is_gone() {
@@ -351,30 +406,41 @@ impl Roster {
         }
     }
 
-    /// Ended programs are struck off now and then. True if they were: those that are left have other numbers now.
+    /// Ended programs are struck off now and then. True if they were: those that are left
+    /// have other numbers now.
     pub(super) fn strike_off_the_ended(&mut self) -> bool {
-        let is_time = self.programs.iter().filter(|it| it.has_ended).count() >= ENDED_MAX;
+        let is_time = self.programs.iter().filter(|program| program.has_ended).count() >= ENDED_MAX;
         if is_time {
-            self.programs.retain(|it| !it.has_ended);
+            self.programs.retain(|program| !program.has_ended);
         }
         is_time
     }
 
     /// The child of this program has ended.
-    pub(super) fn child_ended(&mut self, host: &mut Host, id: u64, status: (Option<i32>, Option<i32>), at: Instant) {
-        if let Some(idx) = self.programs.iter().position(|it| it.id == id && !it.has_ended) {
+    pub(super) fn child_ended(
+        &mut self,
+        host: &mut Host,
+        id: u64,
+        status: (Option<i32>, Option<i32>),
+        at: Instant,
+    ) {
+        if let Some(idx) =
+            self.programs.iter().position(|program| program.id == id && !program.has_ended)
+        {
             self.end(host, idx, status, at);
         }
     }
 
-    /// Ends a program of ours that only ran beside the others; to be asked again until it has ended, as it may not have
-    /// joined its group yet.
+    /// Ends a program of ours that only ran beside the others; to be asked again until it has
+    /// ended, as it may not have joined its group yet.
     pub(super) fn kill(&mut self, id: u64) -> io::Result<()> {
-        for it in self.active().filter(|it| it.id == id && !it.is_attached) {
+        for it in self.active().filter(|active| active.id == id && !active.is_attached) {
             // The number of a child that has ended may be another's.
-            let child = Process::find(it.root.pid).filter(|it| it.parent == std::process::id() as i32);
-            let own = it.group.members()?.into_iter().chain(child).filter(|member| it.may_signal(member));
-            for pid in own.map(|it| it.pid) {
+            let child = Process::find(it.root.pid)
+                .filter(|process| process.parent == std::process::id() as i32);
+            let own =
+                it.group.members()?.into_iter().chain(child).filter(|member| it.may_signal(member));
+            for pid in own.map(|own| own.pid) {
                 let _ = kill(Pid::from_raw(pid), Signal::SIGKILL);
             }
             it.group.thaw()?;
@@ -384,7 +450,7 @@ impl Roster {
 
     /// Asks a program to end, and thaws it so that it hears that.
     pub(super) fn tell_to_end(&mut self, id: u64) -> io::Result<()> {
-        for it in self.active().filter(|it| it.id == id) {
+        for it in self.active().filter(|active| active.id == id) {
             for member in it.group.members()?.iter().filter(|member| it.may_signal(member)) {
                 let _ = kill(Pid::from_raw(member.pid), Signal::SIGTERM);
             }
@@ -395,7 +461,9 @@ impl Roster {
 
     /// Thaws one program and lets it go: it runs on without us.
     pub(super) fn release(&mut self, host: &mut Host, id: u64) {
-        if let Some(idx) = self.programs.iter().position(|it| it.id == id && !it.has_ended) {
+        if let Some(idx) =
+            self.programs.iter().position(|program| program.id == id && !program.has_ended)
+        {
             self.end(host, idx, (None, None), Instant::now());
         }
     }
@@ -414,8 +482,11 @@ impl Roster {
 fn new_group(host: &Host, id: u64, before: &Before) -> io::Result<Group> {
     before.store(&journal::path(&host.pages, id))?;
     let hierarchy = &host.hierarchy;
-    let made =
-        if slurm::is_task(&before.group) { hierarchy.group_in_place(before.group.clone()) } else { hierarchy.group(before.group.clone()) };
+    let made = if slurm::is_task(&before.group) {
+        hierarchy.group_in_place(before.group.clone())
+    } else {
+        hierarchy.group(before.group.clone())
+    };
     made.inspect_err(|_| forget(host, id, before))
 }
 
@@ -439,7 +510,8 @@ fn forget(host: &Host, id: u64, before: &Before) {
 
 /// What counts the traffic of a program that has not joined its group yet, or has.
 fn counter(host: &mut Host, id: u64, group: &Group, pid: i32) -> io::Result<Counter> {
-    let threads = || group.threads().map(|it| if it.is_empty() { vec![pid] } else { it });
+    let threads =
+        || group.threads().map(|thread| if thread.is_empty() { vec![pid] } else { thread });
     Ok(match &mut host.source {
         Source::Resctrl(it) => Counter::Resctrl(it.counter(id, &threads()?)?),
         Source::Perf => Counter::Perf(perf::Counter::open(&threads()?)?),
@@ -461,7 +533,10 @@ mod tests {
     /// In these folders, with signals.
     fn host(folder: &std::path::Path) -> Host {
         Host {
-            hierarchy: Hierarchy::at(freezer::from_text("signals").expect("it is one of them"), folder.to_owned()),
+            hierarchy: Hierarchy::at(
+                freezer::from_text("signals").expect("it is one of them"),
+                folder.to_owned(),
+            ),
             cpus: vec![0],
             topology: super::super::topology::Topology::default(),
             source: Source::Estimate(Estimate::new(None)),
@@ -511,7 +586,7 @@ mod tests {
             for _ in 0..n.div_ceil(LOOKS) {
                 let looks: Vec<usize> = round.next(n).collect();
                 assert_eq!(looks.len(), n.min(LOOKS));
-                looks.into_iter().for_each(|it| seen[it] += 1);
+                looks.into_iter().for_each(|look| seen[look] += 1);
             }
             assert!(seen.iter().all(|it| *it > 0), "{n}: nobody is left out");
         }

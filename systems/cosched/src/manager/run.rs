@@ -1,4 +1,5 @@
-//! Door: a foreground run: programs that start at their times and take their turns until the last one has ended.
+//! Door: a foreground run: programs that start at their times and take their turns until the last
+//! one has ended.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -16,7 +17,6 @@ use crate::policies::Name;
 /// A program and when it starts.
 #[derive(Debug, Clone)]
 pub struct Planned {
-    /// The program.
     pub task: Task,
     /// Seconds from the start of all.
     pub arrival_s: f64,
@@ -39,7 +39,6 @@ pub struct Report {
     pub own_cpu_s: f64,
     /// Seconds from the start to the end of all.
     pub wall_s: f64,
-    /// Decisions made.
     pub n_decisions: u64,
     /// Times that the links changed.
     pub n_moves: u32,
@@ -75,7 +74,7 @@ pub fn run(plan: &[Planned], host: &mut Host, policy: Name) -> io::Result<Report
             if at <= Instant::now() {
                 ids[idx] = Some(turns.start(&it.task)?);
             } else {
-                next = Some(next.map_or(at, |it| it.min(at)));
+                next = Some(next.map_or(at, |number| number.min(at)));
             }
         }
         turns.turn(next)?;
@@ -84,7 +83,8 @@ pub fn run(plan: &[Planned], host: &mut Host, policy: Name) -> io::Result<Report
             return Err(io::ErrorKind::Interrupted.into());
         }
         while let Some(it) = turns.take_ended() {
-            let idx = ids.iter().position(|id| *id == Some(it.id)).expect("only planned programs run");
+            let idx =
+                ids.iter().position(|id| *id == Some(it.id)).expect("only planned programs run");
             ended[idx] = Some(it);
         }
     }
@@ -98,8 +98,20 @@ pub fn run(plan: &[Planned], host: &mut Host, policy: Name) -> io::Result<Report
         }
     }
     let background = plan.iter().map(|it| it.is_background);
-    let ended = ended.into_iter().zip(background).map(|(it, is_background)| it.filter(|_| !is_background)).collect();
+    let ended = ended
+        .into_iter()
+        .zip(background)
+        .map(|(it, is_background)| it.filter(|_| !is_background))
+        .collect();
     let (switch_us, n_decisions, n_moves) = (turns.switch_us(), turns.n_decisions, turns.n_moves());
     drop(turns);
-    Ok(Report { ended, switch_us, canary_s: canary_s(host) - canary_before, own_cpu_s: cpu_s() - cpu_before, wall_s, n_decisions, n_moves })
+    Ok(Report {
+        ended,
+        switch_us,
+        canary_s: canary_s(host) - canary_before,
+        own_cpu_s: cpu_s() - cpu_before,
+        wall_s,
+        n_decisions,
+        n_moves,
+    })
 }

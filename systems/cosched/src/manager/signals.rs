@@ -1,4 +1,5 @@
-//! Door: the signals that ask a manager to end: SIGTERM, SIGINT and SIGHUP, but for those that were ignored when it began.
+//! Door: the signals that ask a manager to end: SIGTERM, SIGINT and SIGHUP, but for those that were
+//! ignored when it began.
 
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,8 +9,7 @@ static ARRIVED: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
 
 /// From now on these signals are only noted.
 ///
-/// # Errors
-/// A signal could not be caught.
+/// Errors: a signal could not be caught.
 pub fn note() -> io::Result<()> {
     let mut is_new = false;
     let arrived = ARRIVED.get_or_init(|| {
@@ -26,5 +26,5 @@ pub fn note() -> io::Result<()> {
 
 /// The last one that has arrived.
 pub fn arrived() -> Option<i32> {
-    ARRIVED.get().map(|it| it.load(Ordering::Acquire) as i32).filter(|it| *it != 0)
+    ARRIVED.get().map(|arrived| arrived.load(Ordering::Acquire) as i32).filter(|it| *it != 0)
 }

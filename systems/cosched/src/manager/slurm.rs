@@ -1,8 +1,10 @@
-//! Door: steps of Slurm: which process may tell of them, where they are frozen, whether Slurm has suspended them, what they moved.
+//! Door: steps of Slurm: which process may tell of them, where they are frozen, whether Slurm has
+//! suspended them, what they moved.
 //!
-//! Where Slurm's own control groups are of version 2, tasks are frozen in them, in place: Slurm signals what is in its groups,
-//! and a process that left them would outlive its job. Elsewhere (version 1, hybrid machines, no groups) a step gets a group of
-//! ours in the hierarchy of version 2, of which Slurm knows nothing.
+//! Where Slurm's own control groups are of version 2, tasks are frozen in them, in place: Slurm
+//! signals what is in its groups, and a process that left them would outlive its job. Elsewhere
+//! (version 1, hybrid machines, no groups) a step gets a group of ours in the hierarchy of version
+//! 2, of which Slurm knows nothing.
 
 use std::fs;
 use std::io;
@@ -36,9 +38,7 @@ const HISTORY: usize = 10_000;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
-    /// The job.
     pub job: u32,
-    /// Its step.
     pub step: u32,
     /// Whose tasks they are.
     pub user: u32,
@@ -50,7 +50,6 @@ pub struct Step {
     /// MB/s that its owner expects.
     #[serde(default)]
     pub membw: Option<u32>,
-    /// The tasks.
     pub pids: Vec<i32>,
 }
 
@@ -63,23 +62,29 @@ impl Step {
 
     /// The tasks that `asker`, a process of `uid`, may give to us.
     ///
-    /// # Errors
-    /// Why not.
+    /// Errors: why not.
     pub fn check(&self, spared: &Spared, asker: i32, uid: u32) -> Result<Vec<Process>, Refusal> {
         if uid != 0 {
             return Err(Refusal::NoSlurm(uid));
         }
-        if self.pids.is_empty() || self.name.contains(|it: char| it.is_whitespace() || it.is_control()) {
+        if self.pids.is_empty()
+            || self.name.contains(|letter: char| letter.is_whitespace() || letter.is_control())
+        {
             return Err(Refusal::NoRequest("a step has tasks, and a name of one word".to_owned()));
         }
         let mut found = Vec::new();
         for &pid in &self.pids {
             if !process::ancestors(pid).contains(&asker) {
-                return Err(if Process::find(pid).is_some() { Refusal::NoTask(pid) } else { Refusal::NotThere(pid) });
+                return Err(if Process::find(pid).is_some() {
+                    Refusal::NoTask(pid)
+                } else {
+                    Refusal::NotThere(pid)
+                });
             }
             let task = spared.look(pid, asker)?;
             match task.owner() {
-                // slurmstepd's child becomes the user's while the plugin tells of it, and is root's until then.
+                // slurmstepd's child becomes the user's while the plugin tells of it, and is root's
+                // until then.
                 Ok(uid) if uid == self.user || uid == 0 => found.push(task),
                 Ok(uid) => return Err(Refusal::Owner(pid, uid)),
                 Err(_) => return Err(Refusal::NotThere(pid)),
@@ -97,7 +102,6 @@ pub(super) struct Managed {
     pub(super) others: Vec<Process>,
     /// Slurm has suspended its job.
     pub(super) is_suspended: bool,
-    /// What says so.
     says: Option<PathBuf>,
 }
 
@@ -105,32 +109,37 @@ impl Managed {
     /// Its tasks are in `group`.
     pub(super) fn new(step: Step, tasks: &[Process], group: &Path) -> Managed {
         let says = if is_task(group) {
-            group.parent().map(|it| it.join("cgroup.freeze"))
+            group.parent().map(|folder| folder.join("cgroup.freeze"))
         } else {
             let v1 = freezer::from_text("v1").expect("it is one of them");
             let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
             let home = v1.places(&mounts).first().and_then(|root| v1.home(tasks[0].pid, root));
-            home.filter(|it| it.to_string_lossy().contains("/job_")).map(|it| it.join("freezer.state"))
+            home.filter(|home| home.to_string_lossy().contains("/job_"))
+                .map(|home| home.join("freezer.state"))
         };
         Managed { step, others: tasks[1..].to_vec(), is_suspended: false, says }
     }
 
     fn looks_suspended(&self, program: &Program) -> bool {
-        let said = self.says.as_ref().and_then(|it| fs::read_to_string(it).ok());
-        if said.is_some_and(|it| it.starts_with("FR") || it.trim() == "1") {
+        let said = self.says.as_ref().and_then(|say| fs::read_to_string(say).ok());
+        if said.is_some_and(|said| said.starts_with("FR") || said.trim() == "1") {
             return true;
         }
-        // Without groups, and in batch scripts with those of version 2, Slurm stops every process. The first ones are few.
-        let runs = |it: &Process| Process::find(it.pid).is_some_and(|it| it.state != 'T' && it.state != 'Z');
+        // Without groups, and in batch scripts with those of version 2, Slurm stops every process.
+        // The first ones are few.
+        let runs = |it: &Process| {
+            Process::find(it.pid).is_some_and(|it| it.state != 'T' && it.state != 'Z')
+        };
         if std::iter::once(&program.root).chain(&self.others).any(runs) {
             return false;
         }
         let members = program.group.members().unwrap_or_default();
-        !members.is_empty() && members.iter().all(|it| it.state == 'T')
+        !members.is_empty() && members.iter().all(|member| member.state == 'T')
     }
 }
 
-/// Steps whose jobs Slurm has suspended take no turns; we freeze nothing of them, so that they go on when Slurm says so.
+/// Steps whose jobs Slurm has suspended take no turns; we freeze nothing of them, so that they go
+/// on when Slurm says so.
 pub(super) fn note_suspended(roster: &mut Roster, cpus: &[usize]) {
     for it in roster.active_mut() {
         let Some(managed) = &it.step else { continue };
@@ -148,31 +157,41 @@ pub(super) fn note_suspended(roster: &mut Roster, cpus: &[usize]) {
 /// True for the folder of a task in Slurm's groups of version 2: `step_S/user/task_N`.
 pub fn is_task(path: &Path) -> bool {
     let names: Vec<&str> = path.iter().rev().take(3).filter_map(|it| it.to_str()).collect();
-    names.len() == 3 && names[0].starts_with("task_") && names[1] == "user" && names[2].starts_with("step_")
+    names.len() == 3
+        && names[0].starts_with("task_")
+        && names[1] == "user"
+        && names[2].starts_with("step_")
 }
 
 /// The folders of all tasks of the step of this one.
 pub(super) fn tasks(path: &Path) -> Vec<PathBuf> {
-    let entries = path.parent().and_then(|it| fs::read_dir(it).ok()).into_iter().flatten();
-    let mut found: Vec<PathBuf> = entries.filter_map(|it| Some(it.ok()?.path())).filter(|it| is_task(it) && it.is_dir()).collect();
+    let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten();
+    let mut found: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| is_task(path) && path.is_dir())
+        .collect();
     found.sort();
     found
 }
 
 /// Where the group of these tasks is.
 ///
-/// # Errors
-/// There is none that Slurm would not miss them in.
+/// Errors: there is none that Slurm would not miss them in.
 pub(super) fn place(hierarchy: &Hierarchy, tasks: &[Process], name: &str) -> io::Result<PathBuf> {
     let refused = |said: String| Err(io::Error::new(io::ErrorKind::Unsupported, said));
     if hierarchy.freezer.text() != "v2" {
-        return refused(format!("steps are frozen by control groups of version 2, not by {}", hierarchy.freezer.name()));
+        return refused(format!(
+            "steps are frozen by control groups of version 2, not by {}",
+            hierarchy.freezer.name()
+        ));
     }
-    let homes: Vec<Option<PathBuf>> = tasks.iter().map(|it| hierarchy.home(it.pid)).collect();
+    let homes: Vec<Option<PathBuf>> = tasks.iter().map(|task| hierarchy.home(task.pid)).collect();
     let home = homes[0].clone();
     match &home {
         Some(it) if is_task(it) => {
-            if homes.iter().all(|other| other.as_ref().is_some_and(|other| is_task(other) && other.parent() == it.parent())) {
+            if homes.iter().all(|other| {
+                other.as_ref().is_some_and(|other| is_task(other) && other.parent() == it.parent())
+            }) {
                 return Ok(it.clone());
             }
             refused(format!("not all tasks are in {}", it.display()))
@@ -184,7 +203,8 @@ pub(super) fn place(hierarchy: &Hierarchy, tasks: &[Process], name: &str) -> io:
     }
 }
 
-/// Where it is noted what steps moved. A thread writes: a folder on a network that does not answer costs notes, and no program its turn.
+/// Where it is noted what steps moved. A thread writes: a folder on a network that does not answer
+/// costs notes, and no program its turn.
 #[derive(Debug)]
 pub struct History {
     notes: Option<SyncSender<Note>>,
@@ -202,8 +222,7 @@ const LAST_NOTES: Duration = Duration::from_secs(1);
 impl History {
     /// One in this file.
     ///
-    /// # Errors
-    /// No thread can be had.
+    /// Errors: no thread can be had.
     pub fn new(path: PathBuf) -> io::Result<History> {
         let (notes, given) = mpsc::sync_channel::<Note>(NOTES_MAX);
         let (done, is_written) = mpsc::channel();
@@ -221,7 +240,7 @@ impl History {
     /// Notes what a step moved, MB/s on all its processors together.
     pub fn add(&self, user: u32, name: &str, mbps: f64) {
         // Full, it is lost.
-        let _ = self.notes.as_ref().map(|it| it.try_send((user, name.to_owned(), mbps)));
+        let _ = self.notes.as_ref().map(|note| note.try_send((user, name.to_owned(), mbps)));
     }
 }
 
@@ -232,20 +251,21 @@ impl Drop for History {
     }
 }
 
-/// Notes in a history what a step moved, MB/s on all its processors together: half of what counts is the latest.
+/// Notes in a history what a step moved, MB/s on all its processors together: half of what
+/// counts is the latest.
 ///
-/// # Errors
-/// There is no room, or the folder is missing.
+/// Errors: there is no room, or the folder is missing.
 fn note(history: &Path, user: u32, name: &str, mbps: f64) -> io::Result<()> {
     let before = match fs::read_to_string(history) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         it => it.unwrap_or_default(),
     };
     let key = format!("{user} {name} ");
-    let old = before.lines().find_map(|it| it.strip_prefix(&key)?.parse::<f64>().ok());
+    let old = before.lines().find_map(|line| line.strip_prefix(&key)?.parse::<f64>().ok());
     // Nothing may be all that an earlier daemon could see.
     let new = old.filter(|old| *old > 0.0).map_or(mbps, |old| (old + mbps) / 2.0).max(0.0);
-    let mut lines: Vec<String> = before.lines().filter(|it| !it.starts_with(&key)).map(str::to_owned).collect();
+    let mut lines: Vec<String> =
+        before.lines().filter(|line| !line.starts_with(&key)).map(str::to_owned).collect();
     lines.push(format!("{key}{new:.0}"));
     let first = lines.len().saturating_sub(HISTORY);
     measure::file::write(history, (lines[first..].join("\n") + "\n").as_bytes())
@@ -259,8 +279,16 @@ mod tests {
 
     #[test]
     fn tasks_are_known_by_their_folders() {
-        assert!(is_task(Path::new("/sys/fs/cgroup/n1_slurmstepd.scope/job_7/step_0/user/task_special")));
-        for path in ["/job_7/step_0/user", "/job_7/step_0/slurm/task_0", "/job_7/user/task_0", "/", "/sys/fs/cgroup/meanwhile-1"] {
+        assert!(is_task(Path::new(
+            "/sys/fs/cgroup/n1_slurmstepd.scope/job_7/step_0/user/task_special"
+        )));
+        for path in [
+            "/job_7/step_0/user",
+            "/job_7/step_0/slurm/task_0",
+            "/job_7/user/task_0",
+            "/",
+            "/sys/fs/cgroup/meanwhile-1",
+        ] {
             assert!(!is_task(Path::new(path)), "{path}");
         }
     }
@@ -269,10 +297,19 @@ mod tests {
     fn a_history_has_a_line_for_each_name_of_a_user() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let path = folder.path().join("n1");
-        for (user, name, mbps) in [(1, "stream", 9000.0), (2, "stream", 100.0), (1, "stream", 5000.0), (1, "str", 0.0), (1, "str", 800.0)] {
+        for (user, name, mbps) in [
+            (1, "stream", 9000.0),
+            (2, "stream", 100.0),
+            (1, "stream", 5000.0),
+            (1, "str", 0.0),
+            (1, "str", 800.0),
+        ] {
             note(&path, user, name, mbps).expect("written");
         }
-        assert_eq!(fs::read_to_string(&path).expect("it was written"), "2 stream 100\n1 stream 7000\n1 str 800\n");
+        assert_eq!(
+            fs::read_to_string(&path).expect("it was written"),
+            "2 stream 100\n1 stream 7000\n1 str 800\n"
+        );
     }
 
     #[test]
@@ -280,10 +317,16 @@ mod tests {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let path = folder.path().join("n1");
         // A pipe that nobody writes to: whoever reads it waits.
-        assert!(std::process::Command::new("mkfifo").arg(&path).status().expect("mkfifo runs").success());
+        assert!(
+            std::process::Command::new("mkfifo")
+                .arg(&path)
+                .status()
+                .expect("mkfifo runs")
+                .success()
+        );
         let history = History::new(path).expect("a thread");
         let start = Instant::now();
-        (0..4 * NOTES_MAX).for_each(|it| history.add(1, "a", it as f64));
+        (0..4 * NOTES_MAX).for_each(|idx| history.add(1, "a", idx as f64));
         assert!(start.elapsed() < LAST_NOTES);
         drop(history);
         assert!(start.elapsed() < 5 * LAST_NOTES);
@@ -316,15 +359,24 @@ mod tests {
         let others = step(vec![pid]).check(&spared, pid + 1, 0);
         let of_4711 = Step { user: 4711, ..step(vec![pid]) }.check(&spared, own, 0);
         child.kill().and_then(|()| child.wait()).expect("it is ours");
-        assert_eq!(found.map(|it| it[0].pid), Ok(pid));
+        assert_eq!(found.map(|found| found[0].pid), Ok(pid));
         assert_eq!(others, Err(Refusal::NoTask(pid)));
-        // A task that is root's may not have become its user's yet; one that is a third user's never will.
+        // A task that is root's may not have become its user's yet; one that is a third user's
+        // never will.
         let is_root = nix::unistd::geteuid().is_root();
-        let expected = if is_root { Ok(pid) } else { Err(Refusal::Owner(pid, nix::unistd::geteuid().as_raw())) };
+        let expected = if is_root {
+            Ok(pid)
+        } else {
+            Err(Refusal::Owner(pid, nix::unistd::geteuid().as_raw()))
+        };
         assert_eq!(of_4711.map(|it| it[0].pid), expected);
         if is_root {
-            let mut child =
-                std::os::unix::process::CommandExt::uid(std::process::Command::new("sleep").arg("100"), 4712).spawn().expect("sleep runs");
+            let mut child = std::os::unix::process::CommandExt::uid(
+                std::process::Command::new("sleep").arg("100"),
+                4712,
+            )
+            .spawn()
+            .expect("sleep runs");
             let pid = child.id() as i32;
             let third = Step { user: 4711, ..step(vec![pid]) }.check(&spared, own, 0);
             child.kill().and_then(|()| child.wait()).expect("it is ours");

@@ -12,7 +12,6 @@ pub enum Kind {
     Resctrl,
     /// Misses of the last-level cache, counted for each thread.
     Perf,
-    /// The canary.
     Estimate,
 }
 
@@ -35,16 +34,13 @@ impl Kind {
 pub enum Source {
     /// Counts for control groups of resctrl.
     Resctrl(Monitor),
-    /// Counts for threads.
     Perf,
-    /// The canary.
     Estimate(Estimate),
 }
 
 /// What was chosen, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Choice {
-    /// The source.
     pub kind: Kind,
     /// Why this one: what the better ones said.
     pub reason: String,
@@ -61,14 +57,13 @@ impl Choice {
 
 /// The best source that works here, or the wanted one if it does.
 ///
-/// # Errors
-/// Why the wanted one does not work here.
+/// Errors: why the wanted one does not work here.
 pub fn choose(wanted: Option<Kind>) -> Result<Choice, String> {
     let tries = [(Kind::Resctrl, Monitor::probe()), (Kind::Perf, perf::probe())];
     let mut said = Vec::new();
     for (kind, works) in tries {
         match works {
-            Ok(()) if wanted.is_none_or(|it| it == kind) => {
+            Ok(()) if wanted.is_none_or(|wanted| wanted == kind) => {
                 said.push(format!("{} works", kind.text()));
                 return Ok(Choice { kind, reason: said.join("; ") });
             }
@@ -85,8 +80,7 @@ pub fn choose(wanted: Option<Kind>) -> Result<Choice, String> {
 
 /// The source itself; `calibration` is what the canary finds, if it sees anything.
 ///
-/// # Errors
-/// What it said.
+/// Errors: what it said.
 pub fn open(kind: Kind, calibration: Option<Calibration>) -> Result<Source, String> {
     match kind {
         Kind::Resctrl => Monitor::open().map(Source::Resctrl).map_err(|error| error.to_string()),

@@ -1,4 +1,5 @@
-//! Door: a manager made ready: what earlier ones left is freed, groups and supervisors are there, the links are measured.
+//! Door: a manager made ready: what earlier ones left is freed, groups and supervisors are there,
+//! the links are measured.
 
 use std::cell::{RefCell, RefMut};
 use std::io;
@@ -15,10 +16,11 @@ use super::host::Host;
 use super::journal::Left;
 use super::keepers::{Keepers, Supervise};
 use super::run::{self, Planned, Report};
-use super::{journal, memory, private, process, source, supervisor, team, topology, up_again, users};
+use super::{
+    journal, memory, private, process, source, supervisor, team, topology, up_again, users,
+};
 use crate::policies::{Name, Settings};
 
-/// What users choose.
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
     /// How programs are stopped; the first that works if none is said.
@@ -27,7 +29,8 @@ pub struct Wanted {
     pub source: Option<source::Kind>,
     /// How supervisors are started.
     pub supervise: Supervise,
-    /// A folder that other users may enter, for what their programs share with us; this user's own if none is said.
+    /// A folder that other users may enter, for what their programs share with us; this user's own
+    /// if none is said.
     pub shared: Option<PathBuf>,
     /// It starts no programs.
     pub is_attach_only: bool,
@@ -52,39 +55,45 @@ fn refused(what: &str) -> impl Fn(String) -> ToolError + use<> {
 }
 
 impl Manager {
-    /// Makes the groups, starts the supervisors, and measures what the processors share. What users should know but need
-    /// not act on goes to `warn`.
+    /// Makes the groups, starts the supervisors, and measures what the processors share. What users
+    /// should know but need not act on goes to `warn`.
     ///
-    /// # Errors
-    /// What was tried, and what it said.
+    /// Errors: what was tried, and what it said.
     pub fn start(wanted: &Wanted, warn: &mut dyn FnMut(&str)) -> Result<Manager, ToolError> {
         let cpus = process::cpus_of(0);
         if let Some(said) = memory::is_short() {
             warn(&said);
         }
-        let mut choice =
-            source::choose(wanted.source).map_err(refused(&format!("read {}", wanted.source.map_or("", source::Kind::text))))?;
+        let mut choice = source::choose(wanted.source)
+            .map_err(refused(&format!("read {}", wanted.source.map_or("", source::Kind::text))))?;
         let pages = folders(&cpus, wanted.shared.as_deref(), warn)?;
         let own = format!("{}{}", journal::GROUPS, std::process::id());
-        let (hierarchy, said) = Hierarchy::create(&own, wanted.freezer).map_err(refused("make a folder for groups of programs"))?;
+        let (hierarchy, said) = Hierarchy::create(&own, wanted.freezer)
+            .map_err(refused("make a folder for groups of programs"))?;
         journal::claim(&pages, &hierarchy).map_err(failed(&format!("use {}", pages.display())))?;
         if let Some(drawback) = hierarchy.freezer.drawback() {
             let why = if said.is_empty() { String::new() } else { format!(" ({said})") };
             warn(&format!("programs are stopped by {}{why}: {drawback}", hierarchy.freezer.name()));
         }
-        let keepers = Keepers::start(&hierarchy, &pages, &wanted.supervise).map_err(failed("start the supervisor"))?;
+        let keepers = Keepers::start(&hierarchy, &pages, &wanted.supervise)
+            .map_err(failed("start the supervisor"))?;
         if let Err(error) = up_again::by_a_thread() {
-            warn(&format!("if this process is stopped and its supervisors are killed, programs stay frozen: no timer wakes it ({error})"));
+            warn(&format!(
+                "if this process is stopped and its supervisors are killed, programs stay frozen: no timer wakes it ({error})"
+            ));
         }
         if !process::be_real_time() {
             warn("this process may not be SCHED_FIFO: quanta can end late on a loaded machine");
         }
-        let preload = if wanted.is_attach_only { None } else { library(wanted.shared.as_deref(), warn) };
+        let preload =
+            if wanted.is_attach_only { None } else { library(wanted.shared.as_deref(), warn) };
         let mut canary = Canary::new();
-        let found = topology::look(&cpus, &mut canary, None).map_err(failed("measure the links"))?;
+        let found =
+            topology::look(&cpus, &mut canary, None).map_err(failed("measure the links"))?;
         let calibration = found.seeing();
         choice.note_blindness(calibration);
-        let source = source::open(choice.kind, calibration).map_err(refused(&format!("read {}", choice.kind.text())))?;
+        let source = source::open(choice.kind, calibration)
+            .map_err(refused(&format!("read {}", choice.kind.text())))?;
         let settings = Settings::default();
         let host = Host {
             hierarchy,
@@ -110,12 +119,12 @@ impl Manager {
 
     /// The processors of each link, measured now.
     ///
-    /// # Errors
-    /// What it said.
+    /// Errors: what it said.
     pub fn links(&self) -> Result<Vec<Vec<usize>>, ToolError> {
         let mut host = self.host.borrow_mut();
         let Host { cpus, topology, canary, .. } = &mut *host;
-        *topology = topology::look(cpus, canary, Some(topology)).map_err(failed("measure the links"))?;
+        *topology =
+            topology::look(cpus, canary, Some(topology)).map_err(failed("measure the links"))?;
         Ok(topology.links.clone())
     }
 
@@ -131,22 +140,24 @@ impl Manager {
 
     /// Runs programs to their ends.
     ///
-    /// # Errors
-    /// What it said.
+    /// Errors: what it said.
     pub fn run(&self, plan: &[Planned], policy: Name) -> Result<Report, ToolError> {
         run::run(plan, &mut self.host.borrow_mut(), policy).map_err(failed("run the programs"))
     }
 
     /// The same under a policy with these settings.
     ///
-    /// # Errors
-    /// What it said.
-    pub fn run_with(&self, plan: &[Planned], policy: Name, settings: Settings) -> Result<Report, ToolError> {
+    /// Errors: what it said.
+    pub fn run_with(
+        &self,
+        plan: &[Planned],
+        policy: Name,
+        settings: Settings,
+    ) -> Result<Report, ToolError> {
         self.host.borrow_mut().settings = settings;
         self.run(plan, policy)
     }
 
-    /// What is here.
     pub fn host(&self) -> RefMut<'_, Host> {
         self.host.borrow_mut()
     }
@@ -157,37 +168,58 @@ impl Manager {
     }
 }
 
-/// The library that lets OpenMP programs follow; without it they keep the threads that they start with.
+/// The library that lets OpenMP programs follow; without it they keep the threads
+/// that they start with.
 fn library(shared: Option<&Path>, warn: &mut dyn FnMut(&str)) -> Option<PathBuf> {
     let folder = shared.map_or_else(team::library_folder, Path::to_owned);
     let refused = match team::library(&folder) {
         Ok(made) => return Some(made),
-        Err(error) => format!("write the library of OpenMP programs to {}: {error}", folder.display()),
+        Err(error) => {
+            format!("write the library of OpenMP programs to {}: {error}", folder.display())
+        }
     };
     match team::library(&private::runtime()) {
         Ok(made) => {
-            warn(&format!("{refused}; children of programs that become other users say that they cannot read {}", made.display()));
+            warn(&format!(
+                "{refused}; children of programs that become other users say that they cannot read {}",
+                made.display()
+            ));
             Some(made)
         }
         Err(error) => {
-            warn(&format!("OpenMP programs do not follow their processors: {refused}; {}: {error}", private::runtime().display()));
+            warn(&format!(
+                "OpenMP programs do not follow their processors: {refused}; {}: {error}",
+                private::runtime().display()
+            ));
             None
         }
     }
 }
 
 /// The folder of this manager's pages.
-fn folders(cpus: &[usize], shared: Option<&Path>, warn: &mut dyn FnMut(&str)) -> Result<PathBuf, ToolError> {
-    let (runtime, passed_over) = shared.map_or_else(private::choose, |shared| (shared.to_owned(), Vec::new()));
+fn folders(
+    cpus: &[usize],
+    shared: Option<&Path>,
+    warn: &mut dyn FnMut(&str),
+) -> Result<PathBuf, ToolError> {
+    let (runtime, passed_over) =
+        shared.map_or_else(private::choose, |shared| (shared.to_owned(), Vec::new()));
     let made = if shared.is_some() { users::folder(&runtime) } else { private::folder(&runtime) };
     made.map_err(failed(&format!("use {}", runtime.display())))?;
     for why in passed_over {
-        warn(&format!("files are in {}, as another place is not for this user: {why}", runtime.display()));
+        warn(&format!(
+            "files are in {}, as another place is not for this user: {why}",
+            runtime.display()
+        ));
     }
     for (pid, left) in journal::free_leftovers(&runtime, cpus, false) {
         match left {
-            Left::Free => warn(&format!("manager {pid} had died with its supervisors: what it left is free again")),
-            Left::Remains => warn(&format!("manager {pid} had died with its supervisors: its programs run, and a group of it remains")),
+            Left::Free => warn(&format!(
+                "manager {pid} had died with its supervisors: what it left is free again"
+            )),
+            Left::Remains => warn(&format!(
+                "manager {pid} had died with its supervisors: its programs run, and a group of it remains"
+            )),
             Left::Alive => {}
         }
     }

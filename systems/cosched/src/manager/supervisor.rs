@@ -1,10 +1,12 @@
 //! Door: what frees the programs when their manager dies or stops, however it does.
 //!
-//! A process of its own has the other end of a socket on which the manager shows that it works, and a descriptor of the
-//! manager's process. When the manager ends, every program is thawed and gets back its processors and its control group; when
-//! it is silent too long, they are thawed and get back their processors, until it goes on. There are two of them, in case one
-//! is killed with the manager, and the manager starts one again that has ended. They outlive the signals by which a manager is
-//! asked to end: service managers send these to all. SIGSTOP does not hold them: [`up_again`].
+//! A process of its own has the other end of a socket on which the manager shows that it works, and
+//! a descriptor of the manager's process. When the manager ends, every program is thawed and gets
+//! back its processors and its control group; when it is silent too long, they are thawed and get
+//! back their processors, until it goes on. There are two of them, in case one is killed with the
+//! manager, and the manager starts one again that has ended. They outlive the signals by which a
+//! manager is asked to end: service managers send these to all. SIGSTOP does not hold them:
+//! [`up_again`].
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -41,15 +43,14 @@ pub struct Watched<'a> {
     pub hierarchy: Hierarchy,
     /// The folder of the programs' pages and of what they had before; it goes with the groups.
     pub pages: &'a Path,
-    /// The manager.
     pub pid: i32,
 }
 
-/// Waits for the end of the manager at the other end of `line`, then frees all programs; returns when their groups are gone.
-/// True if this supervisor is the one to start the manager again: it has managed and died, and no other supervisor does.
+/// Waits for the end of the manager at the other end of `line`, then frees all programs; returns
+/// when their groups are gone. True if this supervisor is the one to start the manager again: it
+/// has managed and died, and no other supervisor does.
 ///
-/// # Errors
-/// A signal could not be caught.
+/// Errors: a signal could not be caught.
 pub fn watch(watched: &Watched<'_>, line: OwnedFd) -> io::Result<bool> {
     let cpus = process::cpus_of(0);
     process::outlive_signals()?;
@@ -59,7 +60,9 @@ pub fn watch(watched: &Watched<'_>, line: OwnedFd) -> io::Result<bool> {
     let _timer = up_again::this_process().ok();
     let has_died = listen(watched, &UnixStream::from(line), &cpus);
     // Renaming needs no room on a full disk, and only one of two finds the file.
-    let is_to_start = has_died && fs::rename(watched.pages.join(journal::RESTART), watched.pages.join("restarting")).is_ok();
+    let is_to_start = has_died
+        && fs::rename(watched.pages.join(journal::RESTART), watched.pages.join("restarting"))
+            .is_ok();
     let end = Instant::now() + AFTERWARDS;
     while !journal::free(&watched.hierarchy, watched.pages, &cpus) && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(20));
@@ -70,26 +73,36 @@ pub fn watch(watched: &Watched<'_>, line: OwnedFd) -> io::Result<bool> {
 /// Listens until the manager ends; true if it has managed, and did not say that it would end.
 fn listen(watched: &Watched<'_>, line: &UnixStream, cpus: &[usize]) -> bool {
     // Old kernels have no such descriptors; the socket ends with the manager as well.
-    let process = rustix::process::Pid::from_raw(watched.pid)
-        .and_then(|it| rustix::process::pidfd_open(it, rustix::process::PidfdFlags::empty()).ok());
-    let (mut is_expected, mut has_managed, mut has_said_so, mut last) = (false, false, false, Instant::now());
+    let process = rustix::process::Pid::from_raw(watched.pid).and_then(|from_raw| {
+        rustix::process::pidfd_open(from_raw, rustix::process::PidfdFlags::empty()).ok()
+    });
+    let (mut is_expected, mut has_managed, mut has_said_so, mut last) =
+        (false, false, false, Instant::now());
     loop {
         let patience = LIMIT.saturating_sub(last.elapsed());
-        let patience = is_expected.then(|| Timespec { tv_sec: patience.as_secs() as _, tv_nsec: patience.subsec_nanos().into() });
+        let patience = is_expected.then(|| Timespec {
+            tv_sec: patience.as_secs() as _,
+            tv_nsec: patience.subsec_nanos().into(),
+        });
         let mut sources = vec![PollFd::from_borrowed_fd(line.as_fd(), PollFlags::IN)];
-        sources.extend(process.as_ref().map(|it| PollFd::from_borrowed_fd(it.as_fd(), PollFlags::IN)));
+        sources.extend(
+            process
+                .as_ref()
+                .map(|process| PollFd::from_borrowed_fd(process.as_fd(), PollFlags::IN)),
+        );
         match poll(&mut sources, patience.as_ref()) {
             // A signal, such as that of the timer below.
             Err(_) => continue,
             Ok(0) => {
-                // It is stopped, or hangs. Once for each silence: what others do to the programs meanwhile stays.
+                // It is stopped, or hangs. Once for each silence: what others do to the programs
+                // meanwhile stays.
                 journal::thaw(&watched.hierarchy, watched.pages, cpus);
                 is_expected = false;
                 continue;
             }
             Ok(_) => {}
         }
-        let has_ended = sources.get(1).is_some_and(|it| !it.revents().is_empty());
+        let has_ended = sources.get(1).is_some_and(|source| !source.revents().is_empty());
         if !sources[0].revents().is_empty() {
             let mut bytes = [0; 4096];
             match (&mut &*line).read(&mut bytes) {
@@ -98,7 +111,7 @@ fn listen(watched: &Watched<'_>, line: &UnixStream, cpus: &[usize]) -> bool {
                     last = Instant::now();
                     is_expected = bytes[n - 1] == FROZEN;
                     has_said_so |= bytes[..n].contains(&ENDS);
-                    has_managed |= bytes[..n].iter().any(|it| *it != ENDS);
+                    has_managed |= bytes[..n].iter().any(|byte| *byte != ENDS);
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(_) => return has_managed && !has_said_so,

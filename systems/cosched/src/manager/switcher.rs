@@ -1,4 +1,5 @@
-//! Door: carries out a decision: programs that lose their processors are frozen, then those that get some are thawed.
+//! Door: carries out a decision: programs that lose their processors are frozen, then those that
+//! get some are thawed.
 
 use std::collections::VecDeque;
 use std::time::Instant;
@@ -21,16 +22,22 @@ pub(super) struct Switcher {
 }
 
 impl Switcher {
-    /// Gives each program the processors that were chosen for it. Only freezing and thawing is a change of programs: the
-    /// newcomers are told their processors before, the others after.
+    /// Gives each program the processors that were chosen for it. Only freezing and thawing is a
+    /// change of programs: the newcomers are told their processors before, the others after.
     pub(super) fn apply(&mut self, roster: &mut Roster, chosen: &[Vec<usize>]) {
-        let newcomers = roster.programs.iter_mut().zip(chosen).filter(|(it, cpus)| !it.has_ended && !it.is_thawed && !cpus.is_empty());
+        let newcomers = roster
+            .programs
+            .iter_mut()
+            .zip(chosen)
+            .filter(|(it, cpus)| !it.has_ended && !it.is_thawed && !cpus.is_empty());
         for (it, cpus) in newcomers {
             // What fails is tried again at the next turn.
             let _ = it.keep_to(cpus);
         }
         self.change(roster, chosen);
-        for (it, cpus) in roster.programs.iter_mut().zip(chosen).filter(|(it, _)| !it.has_ended && !it.is_resting) {
+        for (it, cpus) in
+            roster.programs.iter_mut().zip(chosen).filter(|(it, _)| !it.has_ended && !it.is_resting)
+        {
             if cpus.is_empty() {
                 it.waits += 1;
                 it.n_waits += 1;
@@ -51,8 +58,14 @@ impl Switcher {
         let start = Instant::now();
         let mut n_changes = 0;
         for (it, cpus) in roster.programs.iter_mut().zip(chosen) {
-            // One that cannot be frozen, as on a full disk with signals, runs on beside its turns: that hurts nobody for good.
-            if it.is_thawed && cpus.is_empty() && !it.has_ended && !it.is_resting && it.group.freeze().is_ok() {
+            // One that cannot be frozen, as on a full disk with signals, runs on beside its turns:
+            // that hurts nobody for good.
+            if it.is_thawed
+                && cpus.is_empty()
+                && !it.has_ended
+                && !it.is_resting
+                && it.group.freeze().is_ok()
+            {
                 it.is_thawed = false;
                 it.n_freezes += 1;
                 self.n_freezes += 1;
@@ -78,12 +91,13 @@ impl Switcher {
 
     /// All programs run: no policy chooses.
     pub(super) fn thaw_all(&mut self, roster: &mut Roster, cpus: &[usize]) {
-        for it in roster.active_mut().filter(|it| !it.is_thawed) {
+        for it in roster.active_mut().filter(|active| !active.is_thawed) {
             it.run_on(cpus);
         }
     }
 
-    /// All programs run, whatever we believe of them: they may have been thawed, and others may be frozen.
+    /// All programs run, whatever we believe of them: they may have been thawed, and
+    /// others may be frozen.
     pub(super) fn let_all_run(&mut self, roster: &mut Roster, cpus: &[usize]) {
         for it in roster.active_mut() {
             it.keeps_to.clear();

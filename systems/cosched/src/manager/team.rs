@@ -13,17 +13,20 @@ const LIBRARY: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/team.so"));
 /// Bytes of the page that are used: team (4), attached (4), progress (8), turns (8).
 const BYTES: u64 = 24;
 
-/// Where the library is, for children too that become other users, and programs that outlive their manager: in a folder that all
-/// may enter and only this user writes to.
+/// Where the library is, for children too that become other users, and programs that outlive their
+/// manager: in a folder that all may enter and only this user writes to.
 pub fn library_folder() -> PathBuf {
     let own = nix::unistd::geteuid();
-    if own.is_root() { "/run/meanwhile-team".into() } else { format!("/tmp/meanwhile-team-{own}").into() }
+    if own.is_root() {
+        "/run/meanwhile-team".into()
+    } else {
+        format!("/tmp/meanwhile-team-{own}").into()
+    }
 }
 
 /// The library in `folder`, written if it is not there yet; its path.
 ///
-/// # Errors
-/// The folder is somebody else's, or there is no room.
+/// Errors: the folder is somebody else's, or there is no room.
 pub fn library(folder: &Path) -> io::Result<PathBuf> {
     users::folder(folder)?;
     let mut hasher = std::hash::DefaultHasher::new();
@@ -50,7 +53,7 @@ pub fn library(folder: &Path) -> io::Result<PathBuf> {
 /// Lets all programs with a page in `folder` have the threads they want.
 pub fn free(folder: &Path) {
     let entries = std::fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
-    for entry in entries.filter(|it| it.file_name().to_string_lossy().starts_with(PAGE)) {
+    for entry in entries.filter(|entry| entry.file_name().to_string_lossy().starts_with(PAGE)) {
         // The manager is dead: what fails here is in no one's way.
         if let Ok(file) = OpenOptions::new().write(true).open(entry.path()) {
             let _ = file.write_all_at(&0u32.to_ne_bytes(), 0);
@@ -66,7 +69,6 @@ pub fn page_path(folder: &Path, id: u64) -> PathBuf {
     folder.join(format!("{PAGE}{id}"))
 }
 
-/// A page.
 #[derive(Debug)]
 pub struct Page {
     file: File,

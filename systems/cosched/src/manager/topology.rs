@@ -1,8 +1,9 @@
 //! Door: which processors share a link to the memory.
 //!
-//! Two things are measured for a pair: the round trip of a line between their caches, short where they are close, and
-//! how far two readers slow each other down. A virtual machine's processors move, so it is measured again while
-//! programs run; then only the round trip, which takes a fraction of a millisecond.
+//! Two things are measured for a pair: the round trip of a line between their caches, short where
+//! they are close, and how far two readers slow each other down. A virtual machine's processors
+//! move, so it is measured again while programs run; then only the round trip, which takes a
+//! fraction of a millisecond.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -11,17 +12,19 @@ use std::time::{Duration, Instant};
 use super::canary::{Calibration, Canary, calibrate, keep_here};
 use super::process;
 
-/// Round trips, in nanoseconds, between which the other signal decides. Measured on two Zen virtual machines: 67 to 137
-/// on one link, 278 to 409 on two.
+/// Round trips, in nanoseconds, between which the other signal decides. Measured on two Zen virtual
+/// machines: 67 to 137 on one link, 278 to 409 on two.
 const NEAR_NS: f64 = 180.0;
 const FAR_NS: f64 = 240.0;
-/// Slowdowns of two readers between which nothing is said: 1.6 was measured on one link, 1.03 at most on two.
+/// Slowdowns of two readers between which nothing is said: 1.6 was measured on one link, 1.03
+/// at most on two.
 const APART: f64 = 1.15;
 const TOGETHER: f64 = 1.35;
 /// Looks of the readers, and how long each takes.
 const LOOKS: usize = 21;
 const LOOK: Duration = Duration::from_millis(2);
-/// Round trips of one sample, samples, and how long all may take: at leisure, and while programs wait.
+/// Round trips of one sample, samples, and how long all may take: at leisure,
+/// and while programs wait.
 const BATCH: u32 = 64;
 const SAMPLES: usize = 31;
 const LIMIT: Duration = Duration::from_millis(100);
@@ -33,13 +36,10 @@ const SEEN: usize = 3;
 /// What was measured for two processors.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pair {
-    /// One processor.
     pub a: usize,
-    /// The other processor.
     pub b: usize,
     /// Round trip of a line; none if the other processor did not answer.
     pub round_trip_ns: Option<f64>,
-    /// Two readers.
     pub readers: Calibration,
     /// They share a link.
     pub is_shared: bool,
@@ -57,12 +57,14 @@ pub struct Topology {
 impl Topology {
     /// The link of each of these processors.
     pub fn link_of(&self, cpus: &[usize]) -> Vec<usize> {
-        cpus.iter().map(|cpu| self.links.iter().position(|it| it.contains(cpu)).unwrap_or(0)).collect()
+        cpus.iter()
+            .map(|cpu| self.links.iter().position(|link| link.contains(cpu)).unwrap_or(0))
+            .collect()
     }
 
     /// Two that share a link.
     pub fn shared(&self) -> Option<&Pair> {
-        self.pairs.iter().find(|it| it.is_shared)
+        self.pairs.iter().find(|pair| pair.is_shared)
     }
 
     /// What a canary finds where it sees something: on a link that two readers fill.
@@ -70,13 +72,15 @@ impl Topology {
         self.shared().map(|pair| pair.readers).filter(|readers| readers.is_clear)
     }
 
-    /// Measures the round trips of the pairs again, in a fraction of a millisecond each: true if the links changed.
+    /// Measures the round trips of the pairs again, in a fraction of a millisecond each: true
+    /// if the links changed.
     pub fn look_again(&mut self, cpus: &[usize]) -> io::Result<bool> {
         let before = self.links.clone();
         self.links = group(cpus, |a, b| {
-            let known = self.pairs.iter_mut().find(|it| (it.a, it.b) == (a, b));
+            let known = self.pairs.iter_mut().find(|pair| (pair.a, pair.b) == (a, b));
             let Some(pair) = known else {
-                return Ok(round_trip(a, b, SAMPLES_BRIEF, LIMIT_BRIEF)?.is_some_and(|it| it < NEAR_NS));
+                return Ok(round_trip(a, b, SAMPLES_BRIEF, LIMIT_BRIEF)?
+                    .is_some_and(|round_trip| round_trip < NEAR_NS));
             };
             for _ in 0..SEEN {
                 let round_trip_ns = round_trip(a, b, SAMPLES_BRIEF, LIMIT_BRIEF)?;
@@ -93,12 +97,18 @@ impl Topology {
 }
 
 /// Measures it; `before` is what was found earlier, and holds where the signals do not agree.
-pub fn look(cpus: &[usize], canary: &mut Canary, before: Option<&Topology>) -> io::Result<Topology> {
+pub fn look(
+    cpus: &[usize],
+    canary: &mut Canary,
+    before: Option<&Topology>,
+) -> io::Result<Topology> {
     let mut pairs = Vec::new();
     let links = group(cpus, |a, b| {
         let round_trip_ns = round_trip(a, b, SAMPLES, LIMIT)?;
         let readers = calibrate(canary, b, a, LOOKS, LOOK)?;
-        let was = before.and_then(|it| it.pairs.iter().find(|it| (it.a, it.b) == (a, b))).map(|it| it.is_shared);
+        let was = before
+            .and_then(|before| before.pairs.iter().find(|pair| (pair.a, pair.b) == (a, b)))
+            .map(|pair| pair.is_shared);
         let is_shared = is_shared(round_trip_ns, Some(readers.slowdown()), was);
         pairs.push(Pair { a, b, round_trip_ns, readers, is_shared });
         Ok(is_shared)
@@ -107,7 +117,10 @@ pub fn look(cpus: &[usize], canary: &mut Canary, before: Option<&Topology>) -> i
 }
 
 /// Each processor beside the first of each link so far.
-fn group(cpus: &[usize], mut is_shared: impl FnMut(usize, usize) -> io::Result<bool>) -> io::Result<Vec<Vec<usize>>> {
+fn group(
+    cpus: &[usize],
+    mut is_shared: impl FnMut(usize, usize) -> io::Result<bool>,
+) -> io::Result<Vec<Vec<usize>>> {
     let mut links: Vec<Vec<usize>> = Vec::new();
     for &cpu in cpus {
         let mut found = None;
@@ -125,31 +138,42 @@ fn group(cpus: &[usize], mut is_shared: impl FnMut(usize, usize) -> io::Result<b
     Ok(links)
 }
 
-/// The round trip decides where it is clear, then the readers; where neither is, what was found before holds.
+/// The round trip decides where it is clear, then the readers; where neither is, what
+/// was found before holds.
 fn is_shared(round_trip_ns: Option<f64>, slowdown: Option<f64>, before: Option<bool>) -> bool {
-    let near = round_trip_ns.and_then(|it| (!(NEAR_NS..=FAR_NS).contains(&it)).then_some(it < NEAR_NS));
-    let slow = slowdown.and_then(|it| (!(APART..=TOGETHER).contains(&it)).then_some(it > TOGETHER));
-    near.or(slow).or(before).unwrap_or_else(|| slowdown.is_some_and(|it| it > (APART + TOGETHER) / 2.0))
+    let near = round_trip_ns.and_then(|round_trip_n| {
+        (!(NEAR_NS..=FAR_NS).contains(&round_trip_n)).then_some(round_trip_n < NEAR_NS)
+    });
+    let slow = slowdown.and_then(|slowdown| {
+        (!(APART..=TOGETHER).contains(&slowdown)).then_some(slowdown > TOGETHER)
+    });
+    near.or(slow)
+        .or(before)
+        .unwrap_or_else(|| slowdown.is_some_and(|slowdown| slowdown > (APART + TOGETHER) / 2.0))
 }
 
 /// A line that two processors send each other.
 #[repr(align(128))]
 struct Line(AtomicU32);
 
-/// The shortest round trip between two processors in nanoseconds, as everything that disturbs makes it longer; none if
-/// the other one does not answer in time, as when it is busy. The calling thread stays on `a`.
+/// The shortest round trip between two processors in nanoseconds, as everything that disturbs
+/// makes it longer; none if the other one does not answer in time, as when it is busy. The
+/// calling thread stays on `a`.
 fn round_trip(a: usize, b: usize, n_samples: usize, limit: Duration) -> io::Result<Option<f64>> {
     let line = Line(AtomicU32::new(0));
     let stop = AtomicBool::new(false);
-    // The other thread begins where we are now: beside a real-time thread that spins it would never leave.
+    // The other thread begins where we are now: beside a real-time thread that spins it would never
+    // leave.
     keep_here(b)?;
     std::thread::scope(|scope| {
         let (line, stop) = (&line.0, &stop);
         let other = scope.spawn(move || {
-            // On a busy machine it would not get to answer otherwise; it goes on where that is not allowed.
+            // On a busy machine it would not get to answer otherwise; it goes on where that is not
+            // allowed.
             process::be_real_time();
-            // The ball is here when the number is odd. Another manager may measure at the same time, and real-time threads
-            // of equal priority wait for each other without end unless they yield.
+            // The ball is here when the number is odd. Another manager may measure at the same
+            // time, and real-time threads of equal priority wait for each other without end unless
+            // they yield.
             let end = Instant::now() + 2 * limit;
             let mut n_spins = 0u32;
             while !stop.load(Ordering::Relaxed) {
@@ -204,7 +228,8 @@ mod tests {
 
     #[test]
     fn a_clear_round_trip_decides() {
-        // Neighbours on one core read nearly as fast beside each other as alone, and share everything.
+        // Neighbours on one core read nearly as fast beside each other as alone, and share
+        // everything.
         assert!(is_shared(Some(40.0), Some(1.1), None));
         assert!(!is_shared(Some(360.0), Some(1.3), Some(true)));
         assert!(is_shared(Some(220.0), Some(1.6), Some(false)));
@@ -222,7 +247,8 @@ mod tests {
 
     #[test]
     fn links_are_groups_of_pairs() {
-        let links = group(&[0, 1, 2, 3, 7], |a, b| Ok(a % 2 == b % 2)).expect("nothing is measured");
+        let links =
+            group(&[0, 1, 2, 3, 7], |a, b| Ok(a % 2 == b % 2)).expect("nothing is measured");
         assert_eq!(links, [vec![0, 2], vec![1, 3, 7]]);
     }
 }

@@ -1,6 +1,7 @@
 //! Door: programs that get their turns: observe, decide, apply, once a quantum.
 //!
-//! Nothing but what was started here or given to us is touched, and a supervisor thaws everything if this process dies.
+//! Nothing but what was started here or given to us is touched, and a supervisor thaws everything
+//! if this process dies.
 
 use std::collections::VecDeque;
 use std::io;
@@ -49,7 +50,6 @@ pub struct Turns<'a> {
     heartbeat: Heartbeat,
     sender: Sender<Event>,
     events: Receiver<Event>,
-    /// Decisions made.
     pub n_decisions: u64,
     /// What the last one took, with all that the policy is told.
     pub decision: Duration,
@@ -62,7 +62,8 @@ impl<'a> Turns<'a> {
         if let Source::Estimate(it) = &mut host.source {
             it.start_again();
         }
-        let (roster, switcher, probes) = (Roster::new(sender.clone()), Switcher::default(), Probes::new());
+        let (roster, switcher, probes) =
+            (Roster::new(sender.clone()), Switcher::default(), Probes::new());
         let heartbeat = Heartbeat::new(Arc::clone(&host.lines));
         let mut turns = Turns {
             host,
@@ -82,7 +83,8 @@ impl<'a> Turns<'a> {
     }
 
     fn begin_policy(&mut self) {
-        self.policy = (self.policy_name != Name::Linux).then(|| self.policy_name.policy(self.host.settings));
+        self.policy =
+            (self.policy_name != Name::Linux).then(|| self.policy_name.policy(self.host.settings));
     }
 
     /// One quantum, or the wait until something happens where there is none; at most until `until`.
@@ -90,7 +92,7 @@ impl<'a> Turns<'a> {
         self.observe();
         self.roster.is_stale = false;
         let start = Instant::now();
-        let by = |deadline: Instant| until.map_or(deadline, |it| it.min(deadline));
+        let by = |deadline: Instant| until.map_or(deadline, |until| until.min(deadline));
         if self.roster.n_active() == 0 || self.policy.is_none() {
             self.switcher.thaw_all(&mut self.roster, &self.host.cpus);
             self.heartbeat.free();
@@ -118,7 +120,8 @@ impl<'a> Turns<'a> {
         Ok(())
     }
 
-    /// Shows the supervisors that this works; false if none sees it. Then all programs run: a manager without a supervisor may not freeze.
+    /// Shows the supervisors that this works; false if none sees it. Then all programs run: a
+    /// manager without a supervisor may not freeze.
     fn beat(&mut self) -> bool {
         let mut beat = self.heartbeat.frozen();
         if beat != Beat::Watched {
@@ -149,7 +152,12 @@ impl<'a> Turns<'a> {
         for (program, it) in self.roster.programs.iter().enumerate() {
             let is_active = !it.has_ended && !it.is_resting;
             let is_malleable = it.n_threads == 1 || it.page.as_ref().is_some_and(Page::is_followed);
-            programs.push(ProgramView { n_threads: it.n_threads, first: threads.len(), is_active, is_malleable });
+            programs.push(ProgramView {
+                n_threads: it.n_threads,
+                first: threads.len(),
+                is_active,
+                is_malleable,
+            });
             let window_mbps = it.window();
             for _ in 0..it.n_threads {
                 threads.push(ThreadView {
@@ -165,7 +173,8 @@ impl<'a> Turns<'a> {
             }
         }
         let machine = self.host.machine();
-        let placement = policy.decide(&View { machine: &machine, programs: &programs, threads: &threads });
+        let placement =
+            policy.decide(&View { machine: &machine, programs: &programs, threads: &threads });
         let mut chosen = vec![Vec::new(); programs.len()];
         for (place, thread) in placement.into_iter().enumerate() {
             if let Some(thread) = thread {
@@ -243,7 +252,6 @@ impl<'a> Turns<'a> {
         self.host
     }
 
-    /// The policy.
     pub fn policy(&self) -> Name {
         self.policy_name
     }
@@ -268,13 +276,13 @@ impl<'a> Turns<'a> {
         self.switcher.took_us.iter().copied().collect()
     }
 
-    /// Their 95th percentile.
     pub fn switch_us_p95(&self) -> Option<f64> {
         let all = self.switch_us();
         (!all.is_empty()).then(|| stats::quantile(&all, 0.95))
     }
 
-    /// Changes of programs so far, the microseconds of all of them, and how many programs were frozen for them.
+    /// Changes of programs so far, the microseconds of all of them, and how many programs
+    /// were frozen for them.
     pub fn changes(&self) -> (u64, f64, u64) {
         (self.switcher.n_changes, self.switcher.total_us, self.switcher.n_freezes)
     }
@@ -286,13 +294,17 @@ impl<'a> Turns<'a> {
 
     /// The programs of this user, and their threads.
     pub fn of(&self, user: u32) -> (usize, usize) {
-        let own = || self.roster.active().filter(|it| it.user == user);
-        (own().count(), own().map(|it| it.n_threads).sum())
+        let own = || self.roster.active().filter(|active| active.user == user);
+        (own().count(), own().map(|own| own.n_threads).sum())
     }
 
     /// The numbers of the programs of this user, or of all.
     pub fn ids(&self, user: Option<u32>) -> Vec<u64> {
-        self.roster.active().filter(|it| user.is_none_or(|user| it.user == user)).map(|it| it.id).collect()
+        self.roster
+            .active()
+            .filter(|active| user.is_none_or(|user| active.user == user))
+            .map(|active| active.id)
+            .collect()
     }
 
     /// Thaws one program and lets it go: it runs on without us.
@@ -348,8 +360,8 @@ impl<'a> Turns<'a> {
         self.roster.end_step(self.host, job, step)
     }
 
-    /// Ends a program of ours that only ran beside the others; to be asked again until it has ended, as it may not have
-    /// joined its group yet.
+    /// Ends a program of ours that only ran beside the others; to be asked again until it has
+    /// ended, as it may not have joined its group yet.
     pub fn kill(&mut self, id: u64) -> io::Result<()> {
         self.roster.kill(id)
     }
@@ -359,21 +371,27 @@ impl<'a> Turns<'a> {
         self.roster.tell_to_end(id)
     }
 
-    /// Ends all programs of ours: they are told to, and killed if they have not ended after a while.
+    /// Ends all programs of ours: they are told to, and killed if they have not
+    /// ended after a while.
     pub fn end_all(&mut self) -> io::Result<()> {
         self.policy = None;
         self.switcher.thaw_all(&mut self.roster, &self.host.cpus);
         let start = Instant::now();
         let mut is_told = false;
         loop {
-            let ours: Vec<u64> = self.roster.active().filter(|it| !it.is_attached).map(|it| it.id).collect();
+            let ours: Vec<u64> = self
+                .roster
+                .active()
+                .filter(|active| !active.is_attached)
+                .map(|active| active.id)
+                .collect();
             if ours.is_empty() {
                 return Ok(());
             }
             if start.elapsed() > GRACE {
-                ours.into_iter().try_for_each(|it| self.kill(it))?;
+                ours.into_iter().try_for_each(|our| self.kill(our))?;
             } else if !std::mem::replace(&mut is_told, true) {
-                ours.into_iter().try_for_each(|it| self.tell_to_end(it))?;
+                ours.into_iter().try_for_each(|our| self.tell_to_end(our))?;
             }
             self.turn(Some(Instant::now() + Duration::from_millis(20)))?;
         }

@@ -1,7 +1,9 @@
-//! Door: many users of one daemon: which of them may submit programs and how many, what each sees, and how a program becomes its user's.
+//! Door: many users of one daemon: which of them may submit programs and how many, what each sees,
+//! and how a program becomes its user's.
 //!
-//! The kernel says which user is at the other end of the connection, and in which groups. A program is started in a
-//! clean environment, joins its group as root, and becomes its user's before anything of the user's is looked at: [`enter`].
+//! The kernel says which user is at the other end of the connection, and in which groups. A program
+//! is started in a clean environment, joins its group as root, and becomes its user's before
+//! anything of the user's is looked at: [`enter`].
 
 use std::collections::BTreeSet;
 use std::io::{self, IoSlice, IoSliceMut, Write};
@@ -17,7 +19,8 @@ use std::time::Instant;
 use nix::sys::socket::{getsockopt, sockopt};
 use nix::unistd::{Gid, Uid};
 use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
+    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -31,22 +34,21 @@ pub const SOCKET: &str = "/run/meanwhile/cosched.sock";
 const PROGRAMS: usize = 100;
 /// Connections of one user at a time.
 pub(super) const CONNECTIONS: usize = 8;
-/// Most bytes of a user's command and environment, which lie in root's memory until the program begins.
+/// Most bytes of a user's command and environment, which lie in root's memory
+/// until the program begins.
 pub(super) const START_BYTES: usize = 256 << 10;
 
 /// A user as the kernel knows one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct User {
-    /// Its number.
     pub uid: u32,
-    /// Its first group.
     pub gid: u32,
-    /// The others.
     pub groups: Vec<u32>,
 }
 
 impl User {
-    /// The one at the other end, with the groups it had when it connected, and the number of its process.
+    /// The one at the other end, with the groups it had when it connected, and the
+    /// number of its process.
     pub fn of(stream: &UnixStream) -> io::Result<(User, i32)> {
         let it = getsockopt(stream, sockopt::PeerCredentials)?;
         Ok((User { uid: it.uid(), gid: it.gid(), groups: groups(stream)? }, it.pid()))
@@ -66,8 +68,15 @@ fn groups(stream: &UnixStream) -> io::Result<Vec<u32>> {
     let mut all = vec![0u32; GROUPS_MAX];
     let mut bytes = (GROUPS_MAX * size_of::<u32>()) as libc::socklen_t;
     // SAFETY: the buffer has room for as many bytes as are said, and lives longer than the call.
-    let done =
-        unsafe { libc::getsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PEERGROUPS, all.as_mut_ptr().cast(), &raw mut bytes) };
+    let done = unsafe {
+        libc::getsockopt(
+            stream.as_raw_fd(),
+            libc::SOL_SOCKET,
+            libc::SO_PEERGROUPS,
+            all.as_mut_ptr().cast(),
+            &raw mut bytes,
+        )
+    };
     if done != 0 {
         return Err(io::Error::last_os_error());
     }
@@ -77,7 +86,10 @@ fn groups(stream: &UnixStream) -> io::Result<Vec<u32>> {
 
 /// What a user is called; its number if it has no name.
 fn name(uid: u32) -> String {
-    nix::unistd::User::from_uid(Uid::from_raw(uid)).ok().flatten().map_or_else(|| uid.to_string(), |it| it.name)
+    nix::unistd::User::from_uid(Uid::from_raw(uid))
+        .ok()
+        .flatten()
+        .map_or_else(|| uid.to_string(), |it| it.name)
 }
 
 /// The settings of a daemon for many users, as in its file.
@@ -96,7 +108,6 @@ struct File {
 /// The users that may submit programs to a daemon, and how many.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Users {
-    /// Where it listens.
     pub socket: PathBuf,
     /// The mode of that socket.
     pub mode: u32,
@@ -112,35 +123,56 @@ pub struct Users {
 impl Users {
     /// Reads the file.
     ///
-    /// # Errors
-    /// What is wrong with it, with the line.
+    /// Errors: what is wrong with it, with the line.
     pub fn load(path: &Path) -> Result<Users, String> {
-        let text = std::fs::read_to_string(path).map_err(|error| format!("read {}: {error}", path.display()))?;
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| format!("read {}: {error}", path.display()))?;
         Users::parse(&text).map_err(|(at, said)| {
-            let line = 1 + text.get(..at).map_or(0, |it| it.matches('\n').count());
+            let line = 1 + text.get(..at).map_or(0, |text| text.matches('\n').count());
             format!("{}:{line}: {said}", path.display())
         })
     }
 
     /// What the text of such a file says; else where it is wrong, and why.
     fn parse(text: &str) -> Result<Users, (usize, String)> {
-        let file: File = toml::from_str(text).map_err(|error| (error.span().map_or(0, |it| it.start), error.message().to_owned()))?;
+        let file: File = toml::from_str(text).map_err(|error| {
+            (error.span().map_or(0, |span| span.start), error.message().to_owned())
+        })?;
         let mode = match &file.mode {
             None => 0o666,
             Some(it) => u32::from_str_radix(it.get_ref(), 8)
                 .ok()
                 .filter(|mode| *mode <= 0o777)
-                .ok_or_else(|| (it.span().start, format!("`{}` is no mode: write \"0666\" or \"0660\"", it.get_ref())))?,
+                .ok_or_else(|| {
+                    (
+                        it.span().start,
+                        format!("`{}` is no mode: write \"0666\" or \"0660\"", it.get_ref()),
+                    )
+                })?,
         };
-        let user = |it: &Spanned<String>| {
-            let named = || nix::unistd::User::from_name(it.get_ref()).ok().flatten().map(|it| it.uid.as_raw());
-            let found = it.get_ref().parse().ok().or_else(named);
-            found.ok_or_else(|| (it.span().start, format!("there is no user `{}`", it.get_ref())))
+        let user = |spanned: &Spanned<String>| {
+            let named = || {
+                nix::unistd::User::from_name(spanned.get_ref())
+                    .ok()
+                    .flatten()
+                    .map(|from_name| from_name.uid.as_raw())
+            };
+            let found = spanned.get_ref().parse().ok().or_else(named);
+            found.ok_or_else(|| {
+                (spanned.span().start, format!("there is no user `{}`", spanned.get_ref()))
+            })
         };
-        let group = |it: &Spanned<String>| {
-            let named = || nix::unistd::Group::from_name(it.get_ref()).ok().flatten().map(|it| it.gid.as_raw());
-            let found = it.get_ref().parse().ok().or_else(named);
-            found.ok_or_else(|| (it.span().start, format!("there is no group `{}`", it.get_ref())))
+        let group = |spanned: &Spanned<String>| {
+            let named = || {
+                nix::unistd::Group::from_name(spanned.get_ref())
+                    .ok()
+                    .flatten()
+                    .map(|from_name| from_name.gid.as_raw())
+            };
+            let found = spanned.get_ref().parse().ok().or_else(named);
+            found.ok_or_else(|| {
+                (spanned.span().start, format!("there is no group `{}`", spanned.get_ref()))
+            })
         };
         Ok(Users {
             socket: file.socket.unwrap_or_else(|| SOCKET.into()),
@@ -148,7 +180,10 @@ impl Users {
             programs: file.programs.unwrap_or(PROGRAMS),
             processors: file.processors,
             deny: file.deny.iter().map(user).collect::<Result<_, _>>()?,
-            groups: file.groups.map(|it| it.iter().map(group).collect::<Result<_, _>>()).transpose()?,
+            groups: file
+                .groups
+                .map(|it| it.iter().map(group).collect::<Result<_, _>>())
+                .transpose()?,
         })
     }
 
@@ -160,17 +195,29 @@ impl Users {
         if self.deny.contains(&user.uid) {
             return Err(Refusal::Denied(user.text()));
         }
-        let is_in = |groups: &BTreeSet<u32>| groups.contains(&user.gid) || user.groups.iter().any(|it| groups.contains(it));
-        if self.groups.as_ref().is_some_and(|it| !is_in(it)) { Err(Refusal::NoGroup(user.text())) } else { Ok(()) }
+        let is_in = |groups: &BTreeSet<u32>| {
+            groups.contains(&user.gid) || user.groups.iter().any(|group| groups.contains(group))
+        };
+        if self.groups.as_ref().is_some_and(|group| !is_in(group)) {
+            Err(Refusal::NoGroup(user.text()))
+        } else {
+            Ok(())
+        }
     }
 
-    /// The threads of a program of this user: where processors are limited, one that does not say has one.
+    /// The threads of a program of this user: where processors are limited, one that does
+    /// not say has one.
     pub(super) fn threads(&self, user: &User, said: Option<usize>) -> Option<usize> {
         if user.uid == 0 || self.processors.is_none() { said } else { said.or(Some(1)) }
     }
 
     /// May this one have one more program of so many threads, having so many of both?
-    pub(super) fn check_quota(&self, user: &User, threads: Option<usize>, (n_programs, n_threads): (usize, usize)) -> Result<(), Refusal> {
+    pub(super) fn check_quota(
+        &self,
+        user: &User,
+        threads: Option<usize>,
+        (n_programs, n_threads): (usize, usize),
+    ) -> Result<(), Refusal> {
         if user.uid == 0 {
             return Ok(());
         }
@@ -179,22 +226,35 @@ impl Users {
         }
         let wanted = threads.unwrap_or(1);
         match self.processors {
-            Some(most) if n_threads + wanted > most => Err(Refusal::Processors(wanted, n_threads, most)),
+            Some(most) if n_threads + wanted > most => {
+                Err(Refusal::Processors(wanted, n_threads, most))
+            }
             Some(_) | None => Ok(()),
         }
     }
 }
 
-/// Leaves in a status what `uid` may see: its own programs. Of those beside them it sees that there are some.
+/// Leaves in a status what `uid` may see: its own programs. Of those beside them it sees
+/// that there are some.
 pub(super) fn leave_own(status: &mut Value, uid: u32) {
     for key in ["programs", "ended"] {
         if let Some(all) = status[key].as_array_mut() {
-            all.retain(|it| it["user"] == uid);
+            all.retain(|value| value["user"] == uid);
         }
     }
-    let own: Vec<Value> = status["programs"].as_array().into_iter().flatten().map(|it| it["id"].clone()).collect();
+    let own: Vec<Value> = status["programs"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|status| status["id"].clone())
+        .collect();
     for it in status["programs"].as_array_mut().into_iter().flatten() {
-        for neighbour in it["neighbours"].as_array_mut().into_iter().flatten().filter(|it| !own.contains(&it["id"])) {
+        for neighbour in it["neighbours"]
+            .as_array_mut()
+            .into_iter()
+            .flatten()
+            .filter(|value| !own.contains(&value["id"]))
+        {
             neighbour["name"] = json!("another user's");
         }
     }
@@ -203,7 +263,6 @@ pub(super) fn leave_own(status: &mut Value, uid: u32) {
 /// What a program becomes its user's with.
 #[derive(Debug, Clone)]
 pub struct Entry {
-    /// Whose it is.
     pub user: User,
     /// Its standard input, output and error.
     pub streams: Arc<[OwnedFd; 3]>,
@@ -219,16 +278,18 @@ pub(super) struct Start {
 }
 
 impl Start {
-    /// Writes it.
     pub(super) fn store(&self, path: &Path) -> io::Result<()> {
-        let mut file = std::fs::OpenOptions::new().create_new(true).write(true).mode(0o600).open(path)?;
+        let mut file =
+            std::fs::OpenOptions::new().create_new(true).write(true).mode(0o600).open(path)?;
         file.write_all(&serde_json::to_vec(self).map_err(io::Error::other)?)
     }
 }
 
-/// Becomes the user's program that the file says, which is removed; returns only if that fails, with what was tried.
+/// Becomes the user's program that the file says, which is removed; returns only if that fails,
+/// with what was tried.
 pub fn enter(path: &Path) -> (String, io::Error) {
-    let read = std::fs::read(path).and_then(|it| serde_json::from_slice::<Start>(&it).map_err(io::Error::other));
+    let read = std::fs::read(path)
+        .and_then(|bytes| serde_json::from_slice::<Start>(&bytes).map_err(io::Error::other));
     // It has the user's environment: nobody needs it again.
     let _ = std::fs::remove_file(path);
     let start = match read {
@@ -253,7 +314,9 @@ pub fn enter(path: &Path) -> (String, io::Error) {
 #[allow(unsafe_code)]
 fn close_the_rest() -> io::Result<()> {
     // SAFETY: it only marks descriptors to be closed by `exec`; those of ours stay open until then.
-    let done = unsafe { libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) };
+    let done = unsafe {
+        libc::syscall(libc::SYS_close_range, 3, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC)
+    };
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
@@ -264,19 +327,23 @@ pub fn may_be_others() -> bool {
 
 /// For good: there is no way back.
 fn become_user(user: &User) -> io::Result<()> {
-    // A terminal of the daemon's is none of the program's. The head of a session has no other already.
+    // A terminal of the daemon's is none of the program's. The head of a session has no other
+    // already.
     let _ = nix::unistd::setsid();
-    let groups: Vec<Gid> = user.groups.iter().map(|it| Gid::from_raw(*it)).collect();
+    let groups: Vec<Gid> = user.groups.iter().map(|group| Gid::from_raw(*group)).collect();
     let (uid, gid) = (Uid::from_raw(user.uid), Gid::from_raw(user.gid));
     nix::unistd::setgroups(&groups)?;
     nix::unistd::setresgid(gid, gid, gid)?;
     nix::unistd::setresuid(uid, uid, uid)?;
-    assert!(user.uid == 0 || nix::unistd::setuid(Uid::from_raw(0)).is_err(), "who is no root any more cannot be it again");
+    assert!(
+        user.uid == 0 || nix::unistd::setuid(Uid::from_raw(0)).is_err(),
+        "who is no root any more cannot be it again"
+    );
     Ok(())
 }
 
-/// Makes a folder that all users may enter if it is not there: this user's, and nobody else writes there. One that is there
-/// keeps its mode.
+/// Makes a folder that all users may enter if it is not there: this user's, and nobody else writes
+/// there. One that is there keeps its mode.
 pub(super) fn folder(path: &Path) -> io::Result<()> {
     use std::os::unix::fs::MetadataExt;
     match std::fs::create_dir(path) {
@@ -291,7 +358,11 @@ pub(super) fn folder(path: &Path) -> io::Result<()> {
         return refused("it is no folder".to_owned());
     }
     if it.uid() != nix::unistd::geteuid().as_raw() || it.mode() & 0o022 != 0 {
-        return refused(format!("it belongs to user {} and has mode {:o}: others may write there", it.uid(), it.mode() & 0o777));
+        return refused(format!(
+            "it belongs to user {} and has mode {:o}: others may write there",
+            it.uid(),
+            it.mode() & 0o777
+        ));
     }
     Ok(())
 }
@@ -301,22 +372,38 @@ pub(super) fn send(stream: &UnixStream, line: &[u8], streams: &[BorrowedFd<'_>])
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
     let mut control = SendAncillaryBuffer::new(&mut space);
     if !streams.is_empty() {
-        assert!(streams.len() <= 3 && control.push(SendAncillaryMessage::ScmRights(streams)), "there is room for three");
+        assert!(
+            streams.len() <= 3 && control.push(SendAncillaryMessage::ScmRights(streams)),
+            "there is room for three"
+        );
     }
     let sent = sendmsg(stream, &[IoSlice::new(line)], &mut control, SendFlags::NOSIGNAL)?;
     (&*stream).write_all(&line[sent..])
 }
 
 /// Reads a line of at most `limit` bytes, and the descriptors that come with it.
-pub(super) fn receive(stream: &UnixStream, limit: usize, end: Instant) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
+pub(super) fn receive(
+    stream: &UnixStream,
+    limit: usize,
+    end: Instant,
+) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     let (mut line, mut streams) = (Vec::new(), Vec::new());
     let mut bytes = vec![0; 64 << 10];
     while line.last() != Some(&b'\n') && line.len() < limit {
-        let left = end.checked_duration_since(Instant::now()).filter(|it| !it.is_zero()).ok_or(io::ErrorKind::TimedOut)?;
+        let left = end
+            .checked_duration_since(Instant::now())
+            .filter(|checked_duration_since| !checked_duration_since.is_zero())
+            .ok_or(io::ErrorKind::TimedOut)?;
         stream.set_read_timeout(Some(left))?;
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
         let mut control = RecvAncillaryBuffer::new(&mut space);
-        let n = recvmsg(stream.as_fd(), &mut [IoSliceMut::new(&mut bytes)], &mut control, RecvFlags::CMSG_CLOEXEC)?.bytes;
+        let n = recvmsg(
+            stream.as_fd(),
+            &mut [IoSliceMut::new(&mut bytes)],
+            &mut control,
+            RecvFlags::CMSG_CLOEXEC,
+        )?
+        .bytes;
         for it in control.drain() {
             if let RecvAncillaryMessage::ScmRights(new) = it {
                 streams.extend(new);
@@ -345,9 +432,15 @@ mod tests {
         assert_eq!((it.socket.as_path(), it.mode), (Path::new("/run/x/s"), 0o660));
         assert_eq!(it.check(&user(7, &[100])), Err(Refusal::Denied(name(7))));
         assert_eq!(it.check(&user(4711, &[])), Err(Refusal::NoGroup("4711".to_owned())));
-        assert_eq!((it.check(&user(4711, &[5, 100])), it.check(&user(100, &[])), it.check(&user(0, &[]))), (Ok(()), Ok(()), Ok(())));
+        assert_eq!(
+            (it.check(&user(4711, &[5, 100])), it.check(&user(100, &[])), it.check(&user(0, &[]))),
+            (Ok(()), Ok(()), Ok(()))
+        );
         assert_eq!(it.check_quota(&user(8, &[]), None, (2, 2)), Err(Refusal::Programs(2, 2)));
-        assert_eq!(it.check_quota(&user(8, &[]), Some(2), (1, 2)), Err(Refusal::Processors(2, 2, 3)));
+        assert_eq!(
+            it.check_quota(&user(8, &[]), Some(2), (1, 2)),
+            Err(Refusal::Processors(2, 2, 3))
+        );
         assert_eq!(it.check_quota(&user(8, &[]), it.threads(&user(8, &[]), None), (1, 2)), Ok(()));
         assert_eq!(it.check_quota(&user(0, &[]), Some(9), (9, 9)), Ok(()), "root");
     }
@@ -372,15 +465,20 @@ mod tests {
     #[test]
     fn a_folder_that_is_there_keeps_its_mode() {
         let scratch = tempfile::tempdir().expect("a scratch folder");
-        let mode = |path: &Path| std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777;
-        std::fs::set_permissions(scratch.path(), std::fs::Permissions::from_mode(0o700)).expect("it is ours");
+        let mode = |path: &Path| {
+            std::fs::metadata(path).expect("it is there").permissions().mode() & 0o777
+        };
+        std::fs::set_permissions(scratch.path(), std::fs::Permissions::from_mode(0o700))
+            .expect("it is ours");
         folder(scratch.path()).expect("it is ours");
         assert_eq!(mode(scratch.path()), 0o700);
         let new = scratch.path().join("new");
         folder(&new).expect("it is new");
         assert_eq!(mode(&new), 0o755);
         std::fs::set_permissions(&new, std::fs::Permissions::from_mode(0o777)).expect("it is ours");
-        assert!(folder(&new).expect_err("all may write").to_string().contains("others may write there"));
+        assert!(
+            folder(&new).expect_err("all may write").to_string().contains("others may write there")
+        );
     }
 
     #[test]
@@ -390,7 +488,9 @@ mod tests {
         let line = [vec![b'x'; 300_000], b"\n".to_vec()].concat();
         let sent = line.clone();
         let sender = std::thread::spawn(move || send(&ours, &sent, &[writer.as_fd()]));
-        let (got, streams) = receive(&theirs, 1 << 20, Instant::now() + std::time::Duration::from_secs(60)).expect("it was sent");
+        let (got, streams) =
+            receive(&theirs, 1 << 20, Instant::now() + std::time::Duration::from_secs(60))
+                .expect("it was sent");
         sender.join().expect("no panic").expect("sent");
         assert_eq!((got == line, streams.len()), (true, 1));
         let mut file = std::fs::File::from(streams.into_iter().next().expect("one"));

@@ -1,9 +1,10 @@
 //! Bus bandwidth-aware dynamic space sharing.
 //!
-//! At the start of an epoch of some quanta, space sharing gives each program a number of thread-quanta. These are cut
-//! into one chunk a quantum; each place of a chunk goes to the thread nearest to what is left of the chunk's target,
-//! divided by its places left. The target is the number of processors times the mean rate of the active threads, which
-//! is our reading of the paper's SBTR_avg. A thread runs once in a quantum.
+//! At the start of an epoch of some quanta, space sharing gives each program a number of
+//! thread-quanta. These are cut into one chunk a quantum; each place of a chunk goes to the thread
+//! nearest to what is left of the chunk's target, divided by its places left. The target is the
+//! number of processors times the mean rate of the active threads, which is our reading of the
+//! paper's SBTR_avg. A thread runs once in a quantum.
 //!
 //! Source: section 4 of the paper.
 
@@ -22,17 +23,26 @@ pub(super) struct B2adss {
 
 impl B2adss {
     pub fn new(epoch: usize) -> B2adss {
-        B2adss { epoch: epoch.max(1), programs: Queue::default(), chunks: Vec::new(), first_turn: Vec::new(), age: 0 }
+        B2adss {
+            epoch: epoch.max(1),
+            programs: Queue::default(),
+            chunks: Vec::new(),
+            first_turn: Vec::new(),
+            age: 0,
+        }
     }
 
     fn plan(&mut self, view: &View<'_>) {
-        let (n_cpus, rate) = (view.machine.n_cpus(), |it: usize| view.threads[it].latest_mbps);
-        self.programs.admit(view.programs.len(), |it| view.programs[it].is_active);
+        let (n_cpus, rate) =
+            (view.machine.n_cpus(), |number: usize| view.threads[number].latest_mbps);
+        self.programs.admit(view.programs.len(), |idx| view.programs[idx].is_active);
         self.first_turn.resize(view.programs.len(), 0);
         let order: Vec<usize> = self.programs.iter().collect();
-        let asked: Vec<usize> = order.iter().map(|&it| view.programs[it].n_threads * self.epoch).collect();
+        let asked: Vec<usize> =
+            order.iter().map(|&idx| view.programs[idx].n_threads * self.epoch).collect();
         let got = shares(&asked, n_cpus * self.epoch);
-        let served: Vec<usize> = order.iter().zip(&got).filter(|it| *it.1 > 0).map(|it| *it.0).collect();
+        let served: Vec<usize> =
+            order.iter().zip(&got).filter(|pair| *pair.1 > 0).map(|pair| *pair.0).collect();
         if served.len() < order.len() {
             self.programs.send_back(&served);
         }
@@ -64,7 +74,9 @@ impl B2adss {
             }
             let mut candidates = Candidates::new(open.into_iter());
             while chunk.len() < n_cpus {
-                let Some(thread) = candidates.take(left / (n_cpus - chunk.len()) as f64) else { break };
+                let Some(thread) = candidates.take(left / (n_cpus - chunk.len()) as f64) else {
+                    break;
+                };
                 left -= rate(thread);
                 times[thread] -= 1;
                 chunk.push(thread);
@@ -84,7 +96,8 @@ impl Policy for B2adss {
             self.age = 0;
         }
         let chunk = self.chunks.pop().expect("an epoch has a quantum");
-        let ready: Vec<usize> = chunk.into_iter().filter(|&it| view.threads[it].is_ready).collect();
+        let ready: Vec<usize> =
+            chunk.into_iter().filter(|&idx| view.threads[idx].is_ready).collect();
         place(view, &ready)
     }
 

@@ -1,9 +1,9 @@
-//! Linux 2.4: the ready thread with the most of its time slice left runs, a little sooner where it ran last or beside
-//! its own program; when none has any left, all get new ones.
+//! Linux 2.4: the ready thread with the most of its time slice left runs, a little sooner where it
+//! ran last or beside its own program; when none has any left, all get new ones.
 //!
-//! Source: `schedule()` and `goodness()` of Linux 2.4.25, read for its rules: a slice counts in ticks of 10 ms, a thread
-//! that sleeps keeps half, +1 for the memory it shares with the one before, +15 for the processor it ran on. The paper
-//! says that a slice is 100 ms.
+//! Source: `schedule()` and `goodness()` of Linux 2.4.25, read for its rules: a slice counts in
+//! ticks of 10 ms, a thread that sleeps keeps half, +1 for the memory it shares with the one
+//! before, +15 for the processor it ran on. The paper says that a slice is 100 ms.
 
 use super::{Placement, Policy, View};
 
@@ -51,20 +51,30 @@ impl Policy for Linux {
             if self.running[cpu].is_some() {
                 continue;
             }
-            let waits = |it: &usize| !is_on[*it];
-            if view.ready().filter(waits).all(|it| self.left[it] <= 0) && view.ready().any(|it| waits(&it)) {
+            let waits = |number: &usize| !is_on[*number];
+            if view.ready().filter(waits).all(|ready| self.left[ready] <= 0)
+                && view.ready().any(|ready| waits(&ready))
+            {
                 self.left.iter_mut().for_each(|it| *it = (*it).max(0) / 2 + SLICE);
             }
-            let before = (0..view.threads.len()).find(|it| self.last_cpu[*it] == Some(cpu) && view.threads[*it].was_running);
-            let goodness = |it: usize| {
-                let same_memory = before.is_some_and(|before| view.threads[before].program == view.threads[it].program);
-                let bonus =
-                    SAME_CPU * i64::from(!self.no_affinity && self.last_cpu[it] == Some(cpu)) + SAME_MEMORY * i64::from(same_memory);
-                self.left[it] + bonus
+            let before = (0..view.threads.len())
+                .find(|idx| self.last_cpu[*idx] == Some(cpu) && view.threads[*idx].was_running);
+            let goodness = |number: usize| {
+                let same_memory = before.is_some_and(|before| {
+                    view.threads[before].program == view.threads[number].program
+                });
+                let bonus = SAME_CPU
+                    * i64::from(!self.no_affinity && self.last_cpu[number] == Some(cpu))
+                    + SAME_MEMORY * i64::from(same_memory);
+                self.left[number] + bonus
             };
-            let ready = view.ready().filter(|it| waits(it) && self.left[*it] > 0);
+            let ready = view.ready().filter(|ready| waits(ready) && self.left[*ready] > 0);
             // The first of equals, as the run queue has them.
-            let Some(thread) = ready.max_by_key(|it| (goodness(*it), std::cmp::Reverse(*it))) else { continue };
+            let Some(thread) =
+                ready.max_by_key(|ready| (goodness(*ready), std::cmp::Reverse(*ready)))
+            else {
+                continue;
+            };
             self.running[cpu] = Some(thread);
             self.last_cpu[thread] = Some(cpu);
             is_on[thread] = true;

@@ -1,7 +1,8 @@
 //! Linux as it is now, in short: the threads that have run least are next, and stay where they are.
 //!
-//! One queue for all processors stands for the balancing between them; a tick is 4 ms, and a thread is relieved when
-//! one that waits is a slice of 3 ms behind it. Source: the documentation of CFS and EEVDF in the kernel.
+//! One queue for all processors stands for the balancing between them; a tick is 4 ms, and a thread
+//! is relieved when one that waits is a slice of 3 ms behind it. Source: the documentation of CFS
+//! and EEVDF in the kernel.
 
 use super::{Placement, Policy, View};
 
@@ -22,7 +23,10 @@ impl Policy for LinuxNow {
     fn decide(&mut self, view: &View<'_>) -> Placement {
         let n_cpus = view.machine.n_cpus();
         self.running.resize(n_cpus, None);
-        let least = view.ready().filter_map(|it| self.ran_ms.get(it).copied()).fold(f64::INFINITY, f64::min);
+        let least = view
+            .ready()
+            .filter_map(|ready| self.ran_ms.get(ready).copied())
+            .fold(f64::INFINITY, f64::min);
         let n_known = self.ran_ms.len();
         self.ran_ms.resize(view.threads.len(), 0.0);
         for (it, ran) in self.ran_ms.iter_mut().enumerate() {
@@ -41,10 +45,12 @@ impl Policy for LinuxNow {
                 *it = None;
             }
         }
-        let mut waiting: Vec<usize> = view.ready().filter(|it| !is_on[*it]).collect();
+        let mut waiting: Vec<usize> = view.ready().filter(|ready| !is_on[*ready]).collect();
         waiting.sort_by(|a, b| self.ran_ms[*b].total_cmp(&self.ran_ms[*a]).then(b.cmp(a)));
         for it in &mut self.running {
-            let is_behind = |next: &usize| it.is_none_or(|now: usize| self.ran_ms[*next] + SLICE_MS <= self.ran_ms[now]);
+            let is_behind = |next: &usize| {
+                it.is_none_or(|now: usize| self.ran_ms[*next] + SLICE_MS <= self.ran_ms[now])
+            };
             if waiting.last().is_some_and(is_behind) {
                 *it = waiting.pop();
             }

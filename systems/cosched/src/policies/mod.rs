@@ -1,4 +1,5 @@
-//! Which programs run in the next quantum. One policy a file; a policy sees what was measured and decides, and does nothing else.
+//! Which programs run in the next quantum. One policy a file; a policy sees what was measured and
+//! decides, and does nothing else.
 
 mod b2adss;
 mod b2arr;
@@ -20,7 +21,6 @@ use crate::machine::Machine;
 pub struct ProgramView {
     /// Threads it asks for; its own are `first..first + n_threads` of all threads.
     pub n_threads: usize,
-    /// Its first thread.
     pub first: usize,
     /// It has begun and not ended.
     pub is_active: bool,
@@ -31,7 +31,6 @@ pub struct ProgramView {
 /// A thread as a policy sees it.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ThreadView {
-    /// Its program.
     pub program: usize,
     /// Its traffic in MB/s while it last ran, in one quantum; 0 if it never did.
     pub latest_mbps: f64,
@@ -39,7 +38,8 @@ pub struct ThreadView {
     pub window_mbps: Vec<f64>,
     /// How much of its traffic are writes, 0 to 1; 0 where that is not known, as in real runs.
     pub write_share: f64,
-    /// How far those beside it slow it down, where that was measured: by freezing them, in real runs.
+    /// How far those beside it slow it down, where that was measured: by freezing
+    /// them, in real runs.
     pub slowdown: Option<f64>,
     /// It could run now: its program is active, and under Linux it does not sleep.
     pub is_ready: bool,
@@ -69,19 +69,18 @@ pub struct View<'a> {
     pub machine: &'a Machine,
     /// The programs in the order in which they were given.
     pub programs: &'a [ProgramView],
-    /// Their threads.
     pub threads: &'a [ThreadView],
 }
 
 impl View<'_> {
     /// The programs that have begun and not ended.
     pub fn active(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.programs.len()).filter(|it| self.programs[*it].is_active)
+        (0..self.programs.len()).filter(|idx| self.programs[*idx].is_active)
     }
 
     /// The threads that could run.
     pub fn ready(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.threads.len()).filter(|it| self.threads[*it].is_ready)
+        (0..self.threads.len()).filter(|idx| self.threads[*idx].is_ready)
     }
 }
 
@@ -103,8 +102,8 @@ pub trait Policy {
         0
     }
 
-    /// It is a manager: programs know their processors, and a thread that was taken off one in mid-region is resumed
-    /// in place of a sibling.
+    /// It is a manager: programs know their processors, and a thread that was taken off one in
+    /// mid-region is resumed in place of a sibling.
     fn is_manager(&self) -> bool {
         true
     }
@@ -118,7 +117,8 @@ pub const QUANTUM_MS: f64 = 100.0;
 pub enum ShareOf {
     /// This share of the processors goes by the conventional policy, rounded up, at least one.
     Processors(f64),
-    /// Threads go by the conventional policy until they take this share of the bandwidth, at least one.
+    /// Threads go by the conventional policy until they take this share of the
+    /// bandwidth, at least one.
     Bandwidth(f64),
 }
 
@@ -141,21 +141,27 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { share: ShareOf::Processors(0.5), epoch: 2, window: 5, round_robin: 0.0, finishes_first: false, no_affinity: false }
+        Settings {
+            share: ShareOf::Processors(0.5),
+            epoch: 2,
+            window: 5,
+            round_robin: 0.0,
+            finishes_first: false,
+            no_affinity: false,
+        }
     }
 }
 
-/// One row a policy: its name in our source and on the command line, and how a fresh one is made. The order is that of tables.
+/// One row a policy: its name in our source and on the command line, and how a fresh one is made.
+/// The order is that of tables.
 macro_rules! policies {
     ($($(#[$about:meta])* $name:ident $text:literal: $make:expr;)*) => {
-        /// The policies.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
         pub enum Name {
             $($(#[$about])* #[serde(rename = $text)] $name,)*
         }
 
         impl Name {
-            /// All of them.
             pub const ALL: &[Name] = &[$(Name::$name),*];
 
             /// As on the command line.
@@ -165,7 +171,6 @@ macro_rules! policies {
                 }
             }
 
-            /// A fresh one.
             pub fn policy(self, settings: Settings) -> Box<dyn Policy> {
                 match self {
                     $(Name::$name => { let make: fn(Settings) -> Box<dyn Policy> = $make; make(settings) })*
@@ -176,23 +181,17 @@ macro_rules! policies {
 }
 
 policies! {
-    /// Linux 2.4.
     Linux "linux": |it| Box::new(linux::Linux::new(it.no_affinity));
     /// A fair scheduler, as Linux has now.
     LinuxNow "linux-now": |_| Box::new(linux_now::LinuxNow::default());
-    /// Round robin.
     Rr "rr": |_| Box::new(rr::Rr::default());
-    /// Dynamic space sharing.
     Dss "dss": |_| Box::new(dss::Dss::default());
-    /// Latest quantum gang.
     Lqg "lqg": |_| Box::new(lqg::new());
-    /// Quanta window gang.
     Qwg "qwg": |it| Box::new(qwg::new(it.window));
     /// Bus bandwidth-aware round robin.
     B2arr "b2arr": |it| Box::new(b2arr::B2arr::new(it.share));
     /// Bus bandwidth-aware dynamic space sharing.
     B2adss "b2adss": |it| Box::new(b2adss::B2adss::new(it.epoch));
-    /// Ours.
     Pairing "pairing": |it| Box::new(pairing::Pairing::new(it.round_robin, it.finishes_first));
 }
 

@@ -1,24 +1,35 @@
-//! Ours: a crew that asks for the average bandwidth of the workload and stays until its work is done.
+//! Ours: a crew that asks for the average bandwidth of the workload and stays until its work is
+//! done.
 //!
-//! 1. A thread's demand is the most it moved in one of its last quanta: beside others it moves less than it would, so
-//!    the quantum in which it was least disturbed says most. A program known to be slowed down by others counts at least as
-//!    much as that: a pointer chase asks for little, and suffers beside one that asks for much.
-//! 2. The crew has a thread for each processor. Places that fall free go, up to half of them, to the program that came
-//!    first; the others to the run of threads, in the order of their demand, whose sum brings the crew nearest to the
-//!    target: all demand over the quanta in which every thread runs once, so that neither a quantum that asks for more
-//!    than the average nor one that asks for less is left for later; at most what the links carry and a tenth. Of threads
-//!    alike in demand a writer is taken beside readers, and a reader beside writers, where links limit them apart.
-//! 3. A program in the crew stays: programs then end one after the other instead of all at the end, at the same use of the
+//! 1. A thread's demand is the most it moved in one of its last quanta: beside others it moves less
+//!    than it would, so
+//!    the quantum in which it was least disturbed says most. A program known to be slowed down by
+//others counts at least as !    much as that: a pointer chase asks for little, and suffers beside
+//one that asks for much.
+//! 2. The crew has a thread for each processor. Places that fall free go, up to half of them, to
+//!    the program that came
+//!    first; the others to the run of threads, in the order of their demand, whose sum brings the
+//crew nearest to the !    target: all demand over the quanta in which every thread runs once, so
+//that neither a quantum that asks for more !    than the average nor one that asks for less is left
+//for later; at most what the links carry and a tenth. Of threads !    alike in demand a writer is
+//taken beside readers, and a reader beside writers, where links limit them apart.
+//! 3. A program in the crew stays: programs then end one after the other instead of all at the end,
+//!    at the same use of the
 //!    bus, and none ends later for it.
-//! 4. Every fourth quantum belongs to the others, the ones that have waited longest first, filled up in the same way: so
+//! 4. Every fourth quantum belongs to the others, the ones that have waited longest first, filled
+//!    up in the same way: so
 //!    no program waits longer than four times the quanta that the others need for a round.
-//! 5. Where no choice of threads can fill a link nothing is rearranged: it is round robin. If asked to finish first, the crew
-//!    stays there too: on the mean programs end sooner, those that came last start slower than they would by turns.
-//! 6. A share of the quanta, none unless set, goes by round robin whatever the demand: programs that lose beside those
+//! 5. Where no choice of threads can fill a link nothing is rearranged: it is round robin. If asked
+//!    to finish first, the crew
+//!    stays there too: on the mean programs end sooner, those that came last start slower than they
+//would by turns.
+//! 6. A share of the quanta, none unless set, goes by round robin whatever the demand: programs
+//!    that lose beside those
 //!    that ask for much lose less, and those gain less.
 //!
-//! A program that cannot adapt to its processors runs whole or not at all. One decision is O(N log N). With several
-//! links the threads of a quantum are dealt out over them, the largest first, each to the link with the most left.
+//! A program that cannot adapt to its processors runs whole or not at all. One decision is O(N log
+//! N). With several links the threads of a quantum are dealt out over them, the largest first, each
+//! to the link with the most left.
 
 use std::cmp::Reverse;
 
@@ -40,7 +51,8 @@ pub(super) struct Pairing {
     queue: Queue,
     crew: Vec<usize>,
     n_decisions: u64,
-    /// The programs of the quanta that go by round robin, their share, and what of such a quantum has come together.
+    /// The programs of the quanta that go by round robin, their share, and what of such a
+    /// quantum has come together.
     conventional: Queue,
     round_robin: f64,
     due: f64,
@@ -63,7 +75,6 @@ struct Choice<'a> {
     target: f64,
     chosen: Vec<usize>,
     sum: f64,
-    /// Writes of it.
     written: f64,
     /// What all links carry: of reads, of writes, of both.
     limits: [f64; 3],
@@ -78,8 +89,8 @@ impl Policy for Pairing {
             return round_robin(&mut self.conventional, view);
         }
         let n_cpus = view.machine.n_cpus();
-        let moved: Vec<f64> = view.threads.iter().map(|it| most(&it.window_mbps)).collect();
-        self.queue.admit(view.threads.len(), |it| view.threads[it].is_ready);
+        let moved: Vec<f64> = view.threads.iter().map(|thread| most(&thread.window_mbps)).collect();
+        self.queue.admit(view.threads.len(), |idx| view.threads[idx].is_ready);
         self.n_decisions += 1;
         let ready: Vec<usize> = self.queue.iter().collect();
         if !self.finishes_first && !can_fill_a_link(view, &moved) {
@@ -88,13 +99,19 @@ impl Policy for Pairing {
             self.queue.send_back(&threads);
             return place(view, &threads);
         }
-        // Siblings of one core slow each other down without any traffic: that matters for programs that traffic can slow down.
-        let demand: Vec<f64> = view.threads.iter().zip(moved).map(|(it, moved)| moved.max(suffers(it, view))).collect();
+        // Siblings of one core slow each other down without any traffic: that matters for programs
+        // that traffic can slow down.
+        let demand: Vec<f64> = view
+            .threads
+            .iter()
+            .zip(moved)
+            .map(|(it, moved)| moved.max(suffers(it, view)))
+            .collect();
         let n_quanta = ready.len().div_ceil(n_cpus).max(1);
-        let each = ready.iter().map(|it| demand[*it]).sum::<f64>() / n_quanta as f64;
+        let each = ready.iter().map(|idx| demand[*idx]).sum::<f64>() / n_quanta as f64;
         let target = each.min(ALIKE * view.machine.mixed_mbps());
         let mut choice = Choice::new(view, &demand, target);
-        self.crew.retain(|it| view.threads[*it].is_ready);
+        self.crew.retain(|crew| view.threads[*crew].is_ready);
         self.crew.iter().for_each(|it| choice.take(*it));
         // In the order of their arrival.
         let by_arrival: Vec<usize> = view.ready().collect();
@@ -103,7 +120,8 @@ impl Policy for Pairing {
         self.crew.clone_from(&crew);
         let mut threads = crew;
         if self.n_decisions.is_multiple_of(OTHERS_EVERY) && ready.len() > threads.len() {
-            let others: Vec<usize> = ready.iter().copied().filter(|it| !choice.is_chosen[*it]).collect();
+            let others: Vec<usize> =
+                ready.iter().copied().filter(|idx| !choice.is_chosen[*idx]).collect();
             let mut turn = Choice::new(view, &demand, target);
             turn.fill(&others);
             // Fewer others than places: the crew has the rest.
@@ -128,20 +146,23 @@ fn most(window: &[f64]) -> f64 {
     window.iter().rev().take(MEMORY).copied().fold(0.0, f64::max)
 }
 
-/// What a thread that is slowed down so far would ask for, if demand were the reason: twice as slow beside one other is a
-/// whole link.
+/// What a thread that is slowed down so far would ask for, if demand were the reason: twice as slow
+/// beside one other is a whole link.
 fn suffers(thread: &ThreadView, view: &View<'_>) -> f64 {
     let (n_cpus, n_links) = (view.machine.n_cpus() as f64, view.machine.links.len() as f64);
     let others = (n_cpus / n_links - 1.0).max(1.0);
-    thread.slowdown.map_or(0.0, |it| (it - 1.0) / others * view.machine.mixed_mbps() / n_links)
+    thread
+        .slowdown
+        .map_or(0.0, |slowdown| (slowdown - 1.0) / others * view.machine.mixed_mbps() / n_links)
 }
 
-/// A link that is used to this share may be what holds its threads up: they move no more than it carries.
+/// A link that is used to this share may be what holds its threads up: they move no
+/// more than it carries.
 const FULL: f64 = 0.95;
 
 /// Some choice of threads asks for all that a link carries.
 fn can_fill_a_link(view: &View<'_>, demand: &[f64]) -> bool {
-    let mut ready: Vec<f64> = view.ready().map(|it| demand[it]).collect();
+    let mut ready: Vec<f64> = view.ready().map(|ready| demand[ready]).collect();
     let mut n_of = vec![0usize; view.machine.links.len()];
     view.machine.link_of.iter().for_each(|link| n_of[*link] += 1);
     let mut worst = |n: usize| {
@@ -151,15 +172,26 @@ fn can_fill_a_link(view: &View<'_>, demand: &[f64]) -> bool {
         ready.iter().take(n).sum::<f64>()
     };
     // A link of one processor is not shared, however full it is.
-    let mut shared = n_of.iter().zip(&view.machine.links).filter(|it| *it.0 > 1);
-    shared.any(|(&n, link)| worst(n) > FULL * link.mixed_mbps.min(link.read_mbps).min(link.write_mbps))
+    let mut shared = n_of.iter().zip(&view.machine.links).filter(|pair| *pair.0 > 1);
+    shared.any(|(&n, link)| {
+        worst(n) > FULL * link.mixed_mbps.min(link.read_mbps).min(link.write_mbps)
+    })
 }
 
 impl<'a> Choice<'a> {
     fn new(view: &'a View<'a>, demand: &'a [f64], target: f64) -> Choice<'a> {
         let all = |of: fn(&Capacity) -> f64| view.machine.links.iter().map(of).sum::<f64>();
         let limits = [all(|it| it.read_mbps), all(|it| it.write_mbps), all(|it| it.mixed_mbps)];
-        Choice { view, limits, demand, target, chosen: Vec::new(), sum: 0.0, written: 0.0, is_chosen: vec![false; demand.len()] }
+        Choice {
+            view,
+            limits,
+            demand,
+            target,
+            chosen: Vec::new(),
+            sum: 0.0,
+            written: 0.0,
+            is_chosen: vec![false; demand.len()],
+        }
     }
 
     fn n_free(&self) -> usize {
@@ -184,12 +216,13 @@ impl<'a> Choice<'a> {
         ((all - written) / self.limits[0]).max(written / self.limits[1]).max(all / self.limits[2])
     }
 
-    /// So many of threads that are alike in demand: in their order, but rather from the other half of readers and writers
-    /// if that leaves the links clearly less full.
+    /// So many of threads that are alike in demand: in their order, but rather from the other half
+    /// of readers and writers if that leaves the links clearly less full.
     fn take_alike(&mut self, alike: &[Candidate], n: usize) {
-        let writes = |it: &&Candidate| self.view.threads[it.2].write_share > 0.5;
+        let writes = |candidate: &&Candidate| self.view.threads[candidate.2].write_share > 0.5;
         let (writers, readers): (Vec<&Candidate>, Vec<&Candidate>) = alike.iter().partition(writes);
-        let (mut writers, mut readers) = (writers.into_iter().peekable(), readers.into_iter().peekable());
+        let (mut writers, mut readers) =
+            (writers.into_iter().peekable(), readers.into_iter().peekable());
         for _ in 0..n {
             let is_writer = match (writers.peek(), readers.peek()) {
                 (None, _) => false,
@@ -201,7 +234,7 @@ impl<'a> Choice<'a> {
                 }
             };
             let next = if is_writer { writers.next() } else { readers.next() };
-            next.into_iter().for_each(|it| self.take(it.2));
+            next.into_iter().for_each(|pair| self.take(pair.2));
         }
     }
 
@@ -222,29 +255,38 @@ impl<'a> Choice<'a> {
         waiting.iter().for_each(|it| self.take(*it));
     }
 
-    /// Up to half of the free places to the program of the first that waits; all that it has if it runs whole.
+    /// Up to half of the free places to the program of the first that waits; all that it has
+    /// if it runs whole.
     fn first_program(&mut self, waiting: &[usize]) {
         let Some(&first) = waiting.iter().find(|it| !self.is_chosen[**it]) else { return };
         let program = self.view.threads[first].program;
-        let own = waiting.iter().copied().filter(|it| self.view.threads[*it].program == program && !self.is_chosen[*it]);
+        let own = waiting
+            .iter()
+            .copied()
+            .filter(|idx| self.view.threads[*idx].program == program && !self.is_chosen[*idx]);
         let n = if self.is_whole(first) { self.n_free() } else { self.n_free().div_ceil(2) };
         let own: Vec<usize> = own.take(n).collect();
         own.into_iter().for_each(|it| self.take(it));
     }
 
-    /// The run of as many threads as places are free, in the order of demand, that comes nearest to the target; of
-    /// threads alike those with the most right to run.
+    /// The run of as many threads as places are free, in the order of demand, that comes nearest to
+    /// the target; of threads alike those with the most right to run.
     fn nearest_run(&mut self, waiting: &[usize]) {
-        let class = |it: usize| (self.demand[it].max(1.0).ln() / ALIKE.ln()) as u64;
-        let open = waiting.iter().copied().enumerate().filter(|it| !self.is_chosen[it.1] && !self.is_whole(it.1));
-        let mut sorted: Vec<Candidate> = open.map(|(right, it)| (Reverse(class(it)), right, it)).collect();
+        let class = |number: usize| (self.demand[number].max(1.0).ln() / ALIKE.ln()) as u64;
+        let open = waiting
+            .iter()
+            .copied()
+            .enumerate()
+            .filter(|pair| !self.is_chosen[pair.1] && !self.is_whole(pair.1));
+        let mut sorted: Vec<Candidate> =
+            open.map(|(right, it)| (Reverse(class(it)), right, it)).collect();
         sorted.sort_unstable();
         let n = self.n_free().min(sorted.len());
         if n == 0 {
             return;
         }
         let wanted = self.target - self.sum;
-        let mut sum: f64 = sorted[..n].iter().map(|it| self.demand[it.2]).sum();
+        let mut sum: f64 = sorted[..n].iter().map(|pair| self.demand[pair.2]).sum();
         let mut best = (f64::INFINITY, 0);
         for from in 0..=sorted.len() - n {
             if from > 0 {
@@ -259,18 +301,22 @@ impl<'a> Choice<'a> {
         let mut from = 0;
         let run = best.1..best.1 + n;
         while from < sorted.len() {
-            let n_class = sorted[from..].iter().take_while(|it| it.0 == sorted[from].0).count();
+            let n_class = sorted[from..].iter().take_while(|pair| pair.0 == sorted[from].0).count();
             let n_of = (from + n_class).min(run.end).saturating_sub(from.max(run.start));
             self.take_alike(&sorted[from..from + n_class], n_of);
             from += n_class;
         }
-        self.exchange(n_before, sorted.iter().map(|it| it.2));
+        self.exchange(n_before, sorted.iter().map(|pair| pair.2));
     }
 
-    /// Changes one of the chosen from place `from` on for another candidate, as long as that brings the sum nearer.
+    /// Changes one of the chosen from place `from` on for another candidate, as long as that
+    /// brings the sum nearer.
     fn exchange(&mut self, from: usize, candidates: impl Iterator<Item = usize>) {
         let key = |demand: &[f64], it: usize| (demand[it].to_bits(), it);
-        let mut others: Vec<(u64, usize)> = candidates.filter(|it| !self.is_chosen[*it]).map(|it| key(self.demand, it)).collect();
+        let mut others: Vec<(u64, usize)> = candidates
+            .filter(|candidate| !self.is_chosen[*candidate])
+            .map(|candidate| key(self.demand, candidate))
+            .collect();
         others.sort_unstable();
         for _ in 0..EXCHANGES_MAX {
             let off = (self.target - self.sum).abs();
@@ -278,8 +324,8 @@ impl<'a> Choice<'a> {
             for place in from..self.chosen.len() {
                 let out = self.chosen[place];
                 let wanted = self.demand[out] + self.target - self.sum;
-                let above = others.partition_point(|it| *it < (wanted.max(0.0).to_bits(), 0));
-                let near = [others.get(above), above.checked_sub(1).map(|it| &others[it])];
+                let above = others.partition_point(|other| *other < (wanted.max(0.0).to_bits(), 0));
+                let near = [others.get(above), above.checked_sub(1).map(|number| &others[number])];
                 for &(_, into) in near.into_iter().flatten() {
                     let then = (self.demand[into] - wanted).abs();
                     if then < best.0 {
@@ -290,7 +336,9 @@ impl<'a> Choice<'a> {
             let Some((place, into)) = best.1 else { return };
             let out = std::mem::replace(&mut self.chosen[place], into);
             (self.is_chosen[out], self.is_chosen[into]) = (false, true);
-            let place = |others: &[(u64, usize)], it: usize| others.partition_point(|other| *other < key(self.demand, it));
+            let place = |others: &[(u64, usize)], it: usize| {
+                others.partition_point(|other| *other < key(self.demand, it))
+            };
             others.remove(place(&others, into));
             others.insert(place(&others, out), key(self.demand, out));
             self.sum += self.demand[into] - self.demand[out];
@@ -302,12 +350,15 @@ impl<'a> Choice<'a> {
     fn whole_programs(&mut self, waiting: &[usize]) {
         while self.n_free() > 0 {
             let wanted = (self.target - self.sum) / self.n_free() as f64;
-            let open = waiting.iter().copied().filter(|it| !self.is_chosen[*it] && self.is_whole(*it));
-            let fits = open.filter(|it| self.view.programs[self.view.threads[*it].program].n_threads <= self.n_free());
-            let far = |it: usize| (self.demand[it] - wanted).abs();
+            let open =
+                waiting.iter().copied().filter(|idx| !self.is_chosen[*idx] && self.is_whole(*idx));
+            let fits = open.filter(|open| {
+                self.view.programs[self.view.threads[*open].program].n_threads <= self.n_free()
+            });
+            let far = |number: usize| (self.demand[number] - wanted).abs();
             let Some(next) = fits.min_by(|a, b| far(*a).total_cmp(&far(*b))) else { return };
             let program = &self.view.programs[self.view.threads[next].program];
-            (program.first..program.first + program.n_threads).for_each(|it| self.take(it));
+            (program.first..program.first + program.n_threads).for_each(|idx| self.take(idx));
         }
     }
 }

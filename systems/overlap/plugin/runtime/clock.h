@@ -1,13 +1,15 @@
 /* The clock that polls go by, when the next one comes, and how they give way.
  *
- * A question that takes no time has moved nothing. If nothing has moved for a while, because what is pending has arrived or its sender is
- * late, the next question comes when that while is longer by one part in LATE_PARTS: so a message waits at most so much
- * longer than it let us wait, and questions that find nothing become rare.
+ * A question that takes no time has moved nothing. If nothing has moved for a while, because what
+ * is pending has arrived or its sender is late, the next question comes when that while is longer
+ * by one part in LATE_PARTS: so a message waits at most so much longer than it let us wait, and
+ * questions that find nothing become rare.
  *
- * A library whose ranks share processors gives the processor away whenever it is asked and has nothing to do. Then this thread
- * computes nothing until the others have looked for their messages, so the more a question cost, the later comes the next:
- * a thread gives away at most about one part in GIVEN_PARTS of its time. What the question itself did, such as moving a message,
- * is no cost. */
+ * A library whose ranks share processors gives the processor away whenever it is asked and has
+ * nothing to do. Then this thread computes nothing until the others have looked for their messages,
+ * so the more a question cost, the later comes the next: a thread gives away at most about one part
+ * in GIVEN_PARTS of its time. What the question itself did, such as moving a message, is no cost.
+ * */
 #include <stdint.h>
 #include <time.h>
 

@@ -1,9 +1,11 @@
 /* Loops that compute what is sent, and more: passes that fill a message run first, the others while it is under way.
  *
- * Which passes those are is not computed but remembered: `sent` says where the messages lay when the loop ran last. A message that
- * lies elsewhere now is found in time, and the passes that are left run before it starts.
+ * Which passes those are is not computed but remembered: `sent` says where the messages lay when
+ * the loop ran last. A message that lies elsewhere now is found in time, and the passes that are
+ * left run before it starts.
  *
- * Compiled to bitcode when the plugin is built, and linked into every module that uses it, like `pending.c`. */
+ * Compiled to bitcode when the plugin is built, and linked into every module that uses it, like
+ * `pending.c`. */
 #include <stdint.h>
 #include <stddef.h>
 
@@ -178,7 +180,8 @@ SHARED void __overlap_first_receives(struct first *first, int32_t is_named)
 }
 
 /* In front of the start of a message: `count` elements of a datatype, each with `bytes` bytes from `at` bytes behind where it begins.
- * Runs what is left if it would write there. True if a message of `min_bytes` starts while something is left. */
+ * Runs what is left if it would write there. True if a message of `min_bytes` starts while
+ * something is left. */
 SHARED int32_t __overlap_first_sends(struct first *first, const void *buffer, int64_t count, int64_t at, int64_t bytes, int64_t extent,
 				     int64_t min_bytes)
 {

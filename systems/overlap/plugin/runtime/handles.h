@@ -1,5 +1,6 @@
 /* The handles and numbers of both libraries that the plugin and its run-time part name. OpenMPI's handles in C are addresses of
- * variables. MPICH's are the same in C and in Fortran. Source: mpi.h and mpif.h of OpenMPI 4.1 and MPICH 4.0; tests/mpi4.rs compares. */
+ * variables. MPICH's are the same in C and in Fortran. Source: mpi.h and mpif.h of OpenMPI 4.1 and
+ * MPICH 4.0; tests/mpi4.rs compares. */
 #ifndef OVERLAP_HANDLES_H
 #define OVERLAP_HANDLES_H
 

@@ -1,11 +1,12 @@
 /* Messages whose end is put off, and loops whose passes wait for them one by one.
  *
- * A function that exchanges messages keeps a list of them. Where it waited, `__overlap_later_take` takes the request over, and
- * the function goes on; where it would use what may still be pending, `__overlap_later_guard` looks at addresses and ends
- * what is met; a loop runs the passes that meet nothing and keeps the others until the messages are there.
+ * A function that exchanges messages keeps a list of them. Where it waited, `__overlap_later_take`
+ * takes the request over, and the function goes on; where it would use what may still be pending,
+ * `__overlap_later_guard` looks at addresses and ends what is met; a loop runs the passes that meet
+ * nothing and keeps the others until the messages are there.
  *
- * Compiled to bitcode when the plugin is built, and linked into every module that uses it, like `pending.c`. A handle is a
- * pointer with OpenMPI and a number with MPICH. */
+ * Compiled to bitcode when the plugin is built, and linked into every module that uses it, like
+ * `pending.c`. A handle is a pointer with OpenMPI and a number with MPICH. */
 #include <stdint.h>
 #include <stdlib.h>
 

@@ -1,7 +1,8 @@
 /* A message that was blocking: its start, its wait, and polls between. The call itself, whose arguments differ, is the plugin's.
  *
- * Compiled to bitcode when the plugin is built, once for each library and language (FORTRAN and MPICH are 0 or 1), and linked into
- * every module that uses it, which has it for itself. The names have a dot, which no program's have, and in Fortran end with `.f`. */
+ * Compiled to bitcode when the plugin is built, once for each library and language (FORTRAN and
+ * MPICH are 0 or 1), and linked into every module that uses it, which has it for itself. The names
+ * have a dot, which no program's have, and in Fortran end with `.f`. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,13 +1,15 @@
 /* What a program carries that keeps its own messages moving: how many requests are pending in this thread, and a poll.
  *
- * Compiled to bitcode when the plugin is built, and linked into every module that uses it. Of the copies of a variable one
- * remains in a process; of those of a function one in a program and one in each library. It is the same for OpenMPI and
- * MPICH, and looks which one there is when it runs: handles are pointers in the one and numbers in the other, which differ
- * in nothing that is used here.
+ * Compiled to bitcode when the plugin is built, and linked into every module that uses it. Of the
+ * copies of a variable one remains in a process; of those of a function one in a program and one in
+ * each library. It is the same for OpenMPI and MPICH, and looks which one there is when it runs:
+ * handles are pointers in the one and numbers in the other, which differ in nothing that is used
+ * here.
  *
- * A wrong count costs time: too low, and messages stand still as without us; too high, and a loop asks now and then for nothing. So
- * requests that are freed, cancelled or ended by another thread need no care. One that stays too high is worse: MPI_Finalize of MPICH 4.0
- * over UCX waits for ever if a rank calls MPI once more, by a poll or by hand, behind the MPI_Finalize of another. */
+ * A wrong count costs time: too low, and messages stand still as without us; too high, and a loop
+ * asks now and then for nothing. So requests that are freed, cancelled or ended by another thread
+ * need no care. One that stays too high is worse: MPI_Finalize of MPICH 4.0 over UCX waits for ever
+ * if a rank calls MPI once more, by a poll or by hand, behind the MPI_Finalize of another. */
 #include <stdint.h>
 #include <unistd.h>
 
@@ -60,7 +62,8 @@ SHARED int __overlap_open(int n, const void *requests, int fortran)
 }
 
 /* Behind a call that ends requests: all that were open before, unless the call says otherwise. `flag` is what a test
- * answers, `index` the one that ended, `n_done` how many; null where the call has no such answer. */
+ * answers, `index` the one that ended, `n_done` how many; null where the call has no such answer.
+ * */
 SHARED void __overlap_ended(int open, const int *flag, const int *index, const int *n_done)
 {
 	int n = open;
@@ -84,7 +87,8 @@ struct place {
 };
 
 /* Passes until the next poll, so that about `every_ns` go by between two; whole vectors, if there are many. The first time behind a
- * while without messages says nothing about passes, so neither more nor less changes at once by more than 8 times. */
+ * while without messages says nothing about passes, so neither more nor less changes at once by
+ * more than 8 times. */
 static int32_t next_stride(int32_t stride, int64_t elapsed_ns, int64_t every_ns)
 {
 	static const int64_t most = 1 << 20;

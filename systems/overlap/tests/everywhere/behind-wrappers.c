@@ -1,5 +1,6 @@
-// Persistent requests, started and ended by functions of another file, which also holds them and whose names look like MPI's;
-// the work between is in this file, which does not know MPI. The message is large, so it moves only while its sender is inside MPI.
+// Persistent requests, started and ended by functions of another file, which also holds them and
+// whose names look like MPI's; the work between is in this file, which does not know MPI. The
+// message is large, so it moves only while its sender is inside MPI.
 #ifdef SECOND_FILE
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-// A function in another file ends the messages; it declares MPI_Waitall without arguments, as old C does. Behind it nothing is pending, so
-// no question comes from the work there. The program is its own MPI_Iprobe, and counts.
+// A function in another file ends the messages; it declares MPI_Waitall without arguments, as old C
+// does. Behind it nothing is pending, so no question comes from the work there. The program is its
+// own MPI_Iprobe, and counts.
 #ifdef SECOND_FILE
 int MPI_Waitall();
 void finish(void *requests, void *ignore) { MPI_Waitall(2, requests, ignore); }

@@ -1,6 +1,7 @@
-// A library that has nothing to do may give the processor to other ranks, and comes back when they are done. The program is
-// its own MPI_Iprobe and MPI_Test, which sleep, and says whether the polls gave away more than a sixteenth of the time. Its
-// messages are its own, or, with CONVERTED, those of a call that the plugin converts.
+// A library that has nothing to do may give the processor to other ranks, and comes back when they
+// are done. The program is its own MPI_Iprobe and MPI_Test, which sleep, and says whether the polls
+// gave away more than a sixteenth of the time. Its messages are its own, or, with CONVERTED, those
+// of a call that the plugin converts.
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>

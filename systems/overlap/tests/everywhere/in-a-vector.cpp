@@ -1,5 +1,5 @@
-// Requests in a container of an object, ended one by one by MPI_Waitany while others are pending; the work between is a
-// template in a loop whose length nobody knows before it runs.
+// Requests in a container of an object, ended one by one by MPI_Waitany while others are pending;
+// the work between is a template in a loop whose length nobody knows before it runs.
 #include <mpi.h>
 #include <cstdio>
 #include <unistd.h>

@@ -1,7 +1,9 @@
-// Where nothing moves, questions become rare, and with the next message they come as before. The program is its own MPI_Iprobe and MPI_Test,
-// which move nothing and take no time, and counts them in two windows of messages. These are its own, or, with CONVERTED, those of a
-// call that the plugin converts. One question in 100 us would be 4,000 a window; one whenever an eighth more time has passed, some 60,
-// or 6 in the second window if it went on where the first one ended. Where ranks share processors it is fewer in both.
+// Where nothing moves, questions become rare, and with the next message they come as before. The
+// program is its own MPI_Iprobe and MPI_Test, which move nothing and take no time, and counts them
+// in two windows of messages. These are its own, or, with CONVERTED, those of a call that the
+// plugin converts. One question in 100 us would be 4,000 a window; one whenever an eighth more time
+// has passed, some 60, or 6 in the second window if it went on where the first one ended. Where
+// ranks share processors it is fewer in both.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

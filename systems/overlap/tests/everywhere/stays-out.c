@@ -1,6 +1,7 @@
-// Where nobody may ask for messages although some are pending: in functions that MPI calls, in handlers of signals, in
-// child processes, in threads that started nothing, behind MPI_Finalize. The program is its own MPI_Iprobe, and says from
-// where it was called; the work in the middle shows that it is called at all.
+// Where nobody may ask for messages although some are pending: in functions that MPI calls, in
+// handlers of signals, in child processes, in threads that started nothing, behind MPI_Finalize.
+// The program is its own MPI_Iprobe, and says from where it was called; the work in the middle
+// shows that it is called at all.
 #include <mpi.h>
 #include <pthread.h>
 #include <signal.h>

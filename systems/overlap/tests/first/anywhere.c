@@ -1,5 +1,5 @@
-// Loops that fill messages, which lie anywhere in what they write, or beside it; and what may stand between. Arguments: first seed, how
-// many. Prints a line a seed.
+// Loops that fill messages, which lie anywhere in what they write, or beside it; and what may stand
+// between. Arguments: first seed, how many. Prints a line a seed.
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -15,8 +15,8 @@ static unsigned number(unsigned below) {
   return (state >> 8) % below;
 }
 
-// Starts the receive first, so that nobody waits for ever, whatever the length. Writes what was sent and reads the status, so that
-// nothing but the loop can hide the message.
+// Starts the receive first, so that nobody waits for ever, whatever the length. Writes what was
+// sent and reads the status, so that nothing but the loop can hide the message.
 #define EXCHANGE(From, Count, Type)                                                \
   MPI_Irecv(q, 3 * N, MPI_DOUBLE, partner, 1, MPI_COMM_WORLD, &pending);           \
   MPI_Send(From, Count, Type, partner, 1, MPI_COMM_WORLD);                         \

@@ -1,5 +1,5 @@
-// A message that is filled by the first rows of a product: process 1 has it while process 0 still computes the others, as it sees in
-// a file that both have in memory.
+// A message that is filled by the first rows of a product: process 1 has it while process 0 still
+// computes the others, as it sees in a file that both have in memory.
 #include <fcntl.h>
 #include <math.h>
 #include <mpi.h>

@@ -1,5 +1,6 @@
-// What has been received is freed unread, and the result of the loop behind lies in the same memory; the other process is late. The
-// second time the request and the buffer are parts of one object, and the buffer's address is read from it.
+// What has been received is freed unread, and the result of the loop behind lies in the same
+// memory; the other process is late. The second time the request and the buffer are parts of one
+// object, and the buffer's address is read from it.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-// An error handler may throw through functions that catch nothing: no function that calls MPI is taken for one that does not throw.
+// An error handler may throw through functions that catch nothing: no function that calls MPI is
+// taken for one that does not throw.
 #include <mpi.h>
 #include <stdio.h>
 #ifdef SECOND_FILE

@@ -1,4 +1,5 @@
-// An error handler may throw: what is caught around a call is caught, what is destroyed on the way is destroyed.
+// An error handler may throw: what is caught around a call is caught, what is destroyed on the way
+// is destroyed.
 #include <mpi.h>
 #include <stdio.h>
 #ifdef SECOND_FILE

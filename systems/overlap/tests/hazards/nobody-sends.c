@@ -1,4 +1,5 @@
-// MPI_PROC_NULL: the status of a receive from it names it, MPI_ANY_TAG and a count of 0, which MPICH's MPI_Irecv gets wrong.
+// MPI_PROC_NULL: the status of a receive from it names it, MPI_ANY_TAG and a count of 0, which
+// MPICH's MPI_Irecv gets wrong.
 #include <mpi.h>
 #include <stdio.h>
 static double x[50000], y[50000], work[50000];

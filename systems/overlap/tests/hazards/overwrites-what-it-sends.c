@@ -1,4 +1,5 @@
-// The loop behind an exchange writes over what is being sent, and over what is being received; the other process is late.
+// The loop behind an exchange writes over what is being sent, and over what is being received; the
+// other process is late.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// Two exchanges in front of one loop receive into the same memory, the second one a part of it: what it brings is what the loop reads.
-// A third one receives into what the second has sent.
+// Two exchanges in front of one loop receive into the same memory, the second one a part of it:
+// what it brings is what the loop reads. A third one receives into what the second has sent.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

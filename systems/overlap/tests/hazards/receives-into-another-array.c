@@ -1,5 +1,5 @@
-// A datatype in a variable reaches out of the buffer that it is received into, to an array that a loop reads: no pass of that loop may be
-// left for later.
+// A datatype in a variable reaches out of the buffer that it is received into, to an array that a
+// loop reads: no pass of that loop may be left for later.
 #include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>

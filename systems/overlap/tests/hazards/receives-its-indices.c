@@ -1,5 +1,5 @@
-// Where the first passes of a loop read is received; it is what later passes write, so no later pass may run before. What the indices
-// were before says nothing.
+// Where the first passes of a loop read is received; it is what later passes write, so no later
+// pass may run before. What the indices were before says nothing.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
-// The members of a struct around its requests are read and written while they are pending, the handle is copied with the
-// struct or by itself, and two structs take turns: what of it is a request, and who else ends it, decides what may move.
+// The members of a struct around its requests are read and written while they are pending, the
+// handle is copied with the struct or by itself, and two structs take turns: what of it is a
+// request, and who else ends it, decides what may move.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-// Who has received something tells it to a third process, which receives from anybody and sees the first message first. So a
-// receive whose end is put off does not stay pending over a send.
+// Who has received something tells it to a third process, which receives from anybody and sees the
+// first message first. So a receive whose end is put off does not stay pending over a send.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

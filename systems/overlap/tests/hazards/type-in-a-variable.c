@@ -1,5 +1,5 @@
-// One call sends by a type of MPI and then by one of the program's, which names two other arrays by their distance; the program
-// changes them next.
+// One call sends by a type of MPI and then by one of the program's, which names two other arrays by
+// their distance; the program changes them next.
 #include <mpi.h>
 #include <stdio.h>
 #include <unistd.h>

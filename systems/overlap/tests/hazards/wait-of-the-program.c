@@ -1,4 +1,5 @@
-// A profiling layer among the program's own files: of arguments that its calls share, link-time optimisation takes one away.
+// A profiling layer among the program's own files: of arguments that its calls share, link-time
+// optimisation takes one away.
 #include <mpi.h>
 #include <stdio.h>
 static int waits;

@@ -1,11 +1,13 @@
-// A sparse matrix times a vector behind an exchange of its halo: the rows go on while messages are pending, and end them by MPI_Test, which
-// the program does not declare. Behind the last round nothing is pending, so no question comes from the product there. The program
-// is its own MPI_Iprobe, and counts.
+// A sparse matrix times a vector behind an exchange of its halo: the rows go on while messages are
+// pending, and end them by MPI_Test, which the program does not declare. Behind the last round
+// nothing is pending, so no question comes from the product there. The program is its own
+// MPI_Iprobe, and counts.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 enum { ROWS = 40000, WIDTH = 16, HALO = 4000, ROUNDS = 6, QUIET = 200 };
-// Read where it says: the compiler knows that no loop of the program changes it, but polls are to come.
+// Read where it says: the compiler knows that no loop of the program changes it, but polls are to
+// come.
 static volatile int asked;
 int MPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status) {
   (void)source, (void)tag, (void)comm, (void)status;

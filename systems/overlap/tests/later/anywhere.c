@@ -1,5 +1,6 @@
-// Halo exchanges with loops behind them, over arrays that lie anywhere in one block of memory, over each other too. Messages come
-// late, so that loops run while they are pending. Arguments: first seed, how many. Prints a line a seed.
+// Halo exchanges with loops behind them, over arrays that lie anywhere in one block of memory, over
+// each other too. Messages come late, so that loops run while they are pending. Arguments: first
+// seed, how many. Prints a line a seed.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

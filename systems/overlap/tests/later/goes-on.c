@@ -1,5 +1,5 @@
-// A product whose halo is sent only when its other rows are there: process 1 sees the result of process 0, which lies in a file that
-// both have in memory, and waits for it for a while.
+// A product whose halo is sent only when its other rows are there: process 1 sees the result of
+// process 0, which lies in a file that both have in memory, and waits for it for a while.
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-// A matrix in rows of different lengths, in classes with vectors, whose requests lie in one, too. What is received are the
-// last elements of the vector and, in every second round, the bounds of the last rows.
+// A matrix in rows of different lengths, in classes with vectors, whose requests lie in one, too.
+// What is received are the last elements of the vector and, in every second round, the bounds of
+// the last rows.
 #include <cstdio>
 #include <cstdlib>
 #include <mpi.h>

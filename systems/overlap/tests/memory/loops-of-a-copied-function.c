@@ -1,5 +1,5 @@
-// A function with several long loops that is copied, so that they poll, and such loops behind its call; each sum starts where
-// the loop before has ended.
+// A function with several long loops that is copied, so that they poll, and such loops behind its
+// call; each sum starts where the loop before has ended.
 #include <mpi.h>
 #include <stdio.h>
 #define N 3000

@@ -1,5 +1,6 @@
-// Loops inside of deferred passes whose strides are the program's: what is computed from them in front of all passes is
-// computed once more for the copies, and must not go with what only the copies need.
+// Loops inside of deferred passes whose strides are the program's: what is computed from them in
+// front of all passes is computed once more for the copies, and must not go with what only the
+// copies need.
 #include <mpi.h>
 static void exchange(double *x, const double *out, int halo) {
   MPI_Request pending;

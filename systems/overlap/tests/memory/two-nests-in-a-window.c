@@ -1,4 +1,5 @@
-// Several nests of loops in one window: each that is cut into strips changes what was known of the others.
+// Several nests of loops in one window: each that is cut into strips changes what was known of the
+// others.
 #include <mpi.h>
 #include <stdlib.h>
 #define R 300

@@ -1,4 +1,5 @@
-// Each collective by its name with large counts on the odd ranks, by its plain one on the even ones, with work behind.
+// Each collective by its name with large counts on the odd ranks, by its plain one on the even
+// ones, with work behind.
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-// One procedure by two names: rank 0 comes to the plain one first, rank 1 to the one with large counts, and they match.
+// One procedure by two names: rank 0 comes to the plain one first, rank 1 to the one with large
+// counts, and they match.
 #include <mpi.h>
 #include <stdio.h>
 enum { N = 300000 };

@@ -1,4 +1,5 @@
-// The communicator of a session has the error handler that it was made with: the program counts receives that are too short.
+// The communicator of a session has the error handler that it was made with: the program counts
+// receives that are too short.
 #include <mpi.h>
 #include <stdio.h>
 enum { N = 200000 };

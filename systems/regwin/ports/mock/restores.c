@@ -1,6 +1,6 @@
 /* Restores that add, each in a frame whose caller's window has gone to memory: RESTORES names a function and what it has to give. Before
- * each, register number r holds 1000 + 17 * r of the frame and 5000 + 13 * r of its caller; the function puts what is in the target
- * into `got`. */
+ * each, register number r holds 1000 + 17 * r of the frame and 5000 + 13 * r of its caller; the
+ * function puts what is in the target into `got`. */
 #include "mock.h"
 
 struct check {

@@ -1,4 +1,5 @@
-//! What the blocks of handlers and switches cost: read from the image, by the labels that name them.
+//! What the blocks of handlers and switches cost: read from the image, by the labels that name
+//! them.
 
 use machine::in_order::Core;
 
@@ -8,7 +9,6 @@ use crate::sparc;
 /// Cycles on the two machines.
 pub type Cost = [u64; 2];
 
-/// Both costs.
 pub fn plus(a: Cost, b: Cost) -> Cost {
     [a[0] + b[0], a[1] + b[1]]
 }
@@ -20,7 +20,7 @@ pub fn larger(a: Cost, b: Cost) -> Cost {
 
 /// So many times this cost.
 pub fn times(n: u64, cost: Cost) -> Cost {
-    cost.map(|it| n * it)
+    cost.map(|cost| n * cost)
 }
 
 /// The labelled blocks of an image and what they cost; without an image they cost nothing.
@@ -47,14 +47,17 @@ impl<'a> Blocks<'a> {
 
     /// The blocks of these labels, one after the other.
     ///
-    /// # Panics
-    /// If the image lacks one: the schemes ask only for blocks that it has.
+    /// Panics: if the image lacks one: the schemes ask only for blocks that it has.
     pub fn sum(&self, labels: &[&str]) -> Cost {
         self.on_both(|code, core| {
             let block = |label: &&str| {
                 // Turning floating point off is a block inside another.
                 let kept = format!("{label}_kept");
-                let goes_on = if code.try_address(&kept).is_some() { code.block_cycles(&kept, core) } else { 0 };
+                let goes_on = if code.try_address(&kept).is_some() {
+                    code.block_cycles(&kept, core)
+                } else {
+                    0
+                };
                 code.block_cycles(label, core) + goes_on
             };
             labels.iter().map(block).sum()
@@ -64,10 +67,14 @@ impl<'a> Blocks<'a> {
     /// Turning floating point off when a thread is loaded: nothing in images without it.
     pub fn drop(&self) -> Cost {
         let labels = ["take_next_drop", "load_drop", "lone_load_drop"];
-        labels.iter().find(|it| self.has(it)).map_or([0; 2], |label| self.on_both(|code, core| code.block_cycles(label, core)))
+        labels
+            .iter()
+            .find(|label| self.has(label))
+            .map_or([0; 2], |label| self.on_both(|code, core| code.block_cycles(label, core)))
     }
 
-    /// The first block of a switch, `leave` or `flush`. Where it is wrapped, what C calls is a function around it.
+    /// The first block of a switch, `leave` or `flush`. Where it is wrapped, what C calls is
+    /// a function around it.
     pub fn switch(&self, which: &str) -> Cost {
         let wrapped = format!("switch_{which}");
         let called = format!("thr_block_{which}");
@@ -78,7 +85,8 @@ impl<'a> Blocks<'a> {
     pub fn trap(&self, vector: &str) -> Cost {
         self.on_both(|code, core| {
             let at = code.address(vector);
-            code.cycles(at..at + code::VECTOR_BYTES, core) + u64::from(core.trap_cycles.unwrap_or(0))
+            code.cycles(at..at + code::VECTOR_BYTES, core)
+                + u64::from(core.trap_cycles.unwrap_or(0))
         })
     }
 
@@ -97,7 +105,6 @@ impl<'a> Blocks<'a> {
 pub struct Adds(u8);
 
 impl Adds {
-    /// Forms there are.
     pub const N_FORMS: usize = 9;
     /// Its target is `%g0`.
     pub const NOTHING: Adds = Adds(0);
@@ -105,7 +112,11 @@ impl Adds {
     /// What this restore adds.
     pub fn of(word: u32) -> Adds {
         let (to, first, constant) = (word >> 25 & 31, word >> 14 & 31, word >> 13 & 1);
-        if to == 0 { Adds::NOTHING } else { Adds(1 + u8::from(constant == 0) + 2 * u8::from(first != 0) + 4 * u8::from(to != 8)) }
+        if to == 0 {
+            Adds::NOTHING
+        } else {
+            Adds(1 + u8::from(constant == 0) + 2 * u8::from(first != 0) + 4 * u8::from(to != 8))
+        }
     }
 
     /// Its number, below [`Adds::N_FORMS`].

@@ -87,8 +87,9 @@ enum Op {
     Unknown,
 }
 
-/// One word, decoded: what it does, its registers, its constant (the second operand is register plus constant: one of
-/// them is 0), what it costs on each machine in 32 bits each, and whether the simulator steps in here.
+/// One word, decoded: what it does, its registers, its constant (the second operand is register
+/// plus constant: one of them is 0), what it costs on each machine in 32 bits each, and whether the
+/// simulator steps in here.
 #[derive(Debug, Clone, Copy)]
 struct Word {
     op: Op,
@@ -163,7 +164,11 @@ impl Word {
             _ if has_constant => ((bits << 19) as i32 >> 19) as u32,
             _ => 0,
         };
-        let rs2 = if has_constant || matches!(op, Op::Sethi | Op::Branch | Op::Call) { 0 } else { (bits & 31) as u8 };
+        let rs2 = if has_constant || matches!(op, Op::Sethi | Op::Branch | Op::Call) {
+            0
+        } else {
+            (bits & 31) as u8
+        };
         Word {
             op,
             rd: (bits >> 25 & 31) as u8,
@@ -239,7 +244,13 @@ const C: usize = 3;
 
 impl Cpu {
     /// The image in memory, just before `main`.
-    pub fn new(code: &Code, elf: &[u8], blobs: &[Blob], machines: [&Core; 2], rules: Box<dyn Rules>) -> Cpu {
+    pub fn new(
+        code: &Code,
+        elf: &[u8],
+        blobs: &[Blob],
+        machines: [&Core; 2],
+        rules: Box<dyn Rules>,
+    ) -> Cpu {
         let mut memory = vec![0; RAM_BYTES];
         let mut put = |address: u64, bytes: &[u8]| {
             let at = address as usize - RAM as usize;
@@ -254,7 +265,8 @@ impl Cpu {
         }
         let charged = |at: u32| code.application.contains(&at);
         let word = |(idx, bits): (usize, &u32)| {
-            let cost = if charged(code.address_of(idx)) { cost::of_word(*bits, machines) } else { [0; 2] };
+            let cost =
+                if charged(code.address_of(idx)) { cost::of_word(*bits, machines) } else { [0; 2] };
             Word::decode(*bits, cost)
         };
         let threads = code.symbols["threads"];
@@ -282,7 +294,9 @@ impl Cpu {
         let mut windows = Windows::new();
         windows.floats.costs = FloatCosts::new(Blocks::new(code, machines));
         let mut words: Vec<Word> = code.words.iter().enumerate().map(word).collect();
-        for at in [places.block, places.block_flush, places.leave, places.wake, places.idle, places.stop] {
+        for at in
+            [places.block, places.block_flush, places.leave, places.wake, places.idle, places.stop]
+        {
             words[((at - code.base) / 4) as usize].is_special = true;
         }
         Cpu {
@@ -335,12 +349,18 @@ impl Cpu {
             self.add_recent();
             n_steps += STEPS_A_SUM;
         }
-        Err(vec![format!("the program was still running after {STEPS_MAX} instructions and was ended")])
+        Err(vec![format!(
+            "the program was still running after {STEPS_MAX} instructions and was ended"
+        )])
     }
 
     /// Where the simulator steps in; the console at the end.
     #[inline(never)]
-    fn special(&mut self, word: &Word, counted: &mut Option<(cost::Cost, u64, u64)>) -> Option<String> {
+    fn special(
+        &mut self,
+        word: &Word,
+        counted: &mut Option<(cost::Cost, u64, u64)>,
+    ) -> Option<String> {
         let pc = self.pc;
         if pc == self.places.block || pc == self.places.block_flush {
             let next = self.take_ready();
@@ -362,7 +382,8 @@ impl Cpu {
             self.rules.leave(&mut self.windows, next);
             self.enter(next);
         } else if pc == self.places.stop {
-            (self.cycles, self.saves, self.restores) = counted.expect("the idle thread ends the machine");
+            (self.cycles, self.saves, self.restores) =
+                counted.expect("the idle thread ends the machine");
             return Some(String::from_utf8_lossy(&self.console).into_owned());
         } else {
             if pc == self.places.wake && self.running.is_some() {
@@ -386,7 +407,6 @@ impl Cpu {
         self.recent = 0;
     }
 
-    /// What was counted.
     pub fn counts(&self) -> Counts {
         let mut counts = self.windows.counts();
         counts.saves = self.saves;
@@ -410,16 +430,27 @@ impl Cpu {
 
     /// Number of the thread with this record: 0 is the idle thread.
     fn thread(&self, record: u32) -> Thread {
-        if record == self.places.idle_thread { 0 } else { ((record - self.places.threads.0) / self.places.thread_bytes) as usize + 1 }
+        if record == self.places.idle_thread {
+            0
+        } else {
+            ((record - self.places.threads.0) / self.places.thread_bytes) as usize + 1
+        }
     }
 
     fn record_of(&self, thread: Thread) -> u32 {
-        if thread == 0 { self.places.idle_thread } else { self.places.threads.0 + (thread as u32 - 1) * self.places.thread_bytes }
+        if thread == 0 {
+            self.places.idle_thread
+        } else {
+            self.places.threads.0 + (thread as u32 - 1) * self.places.thread_bytes
+        }
     }
 
     fn take_ready(&mut self) -> Thread {
         let record = self.r[5];
-        debug_assert!(record == self.places.idle_thread || (self.places.threads.0..self.places.threads.1).contains(&record));
+        debug_assert!(
+            record == self.places.idle_thread
+                || (self.places.threads.0..self.places.threads.1).contains(&record)
+        );
         self.r[5] = self.load32(record + self.places.next);
         if self.events.is_some() {
             let mut n_ready = 0;
@@ -436,7 +467,8 @@ impl Cpu {
     fn suspend(&mut self) {
         let running = self.running.expect("a thread blocks");
         let pc = self.r[15] + 8;
-        self.contexts[running] = Some(Context { registers: self.r, frames: std::mem::take(&mut self.frames), pc });
+        self.contexts[running] =
+            Some(Context { registers: self.r, frames: std::mem::take(&mut self.frames), pc });
     }
 
     fn enter(&mut self, next: Thread) {
@@ -680,7 +712,10 @@ impl Cpu {
                 self.store32(address + 4, self.r[rd | 1]);
             }
             _ => match word.bits >> 19 & 63 {
-                0x02 => self.r[rd] = u32::from(u16::from_be_bytes([self.memory[at], self.memory[at + 1]])),
+                0x02 => {
+                    self.r[rd] =
+                        u32::from(u16::from_be_bytes([self.memory[at], self.memory[at + 1]]))
+                }
                 0x06 => self.memory[at..at + 2].copy_from_slice(&(self.r[rd] as u16).to_be_bytes()),
                 0x09 => self.r[rd] = self.memory[at] as i8 as u32,
                 _ => self.r[rd] = i16::from_be_bytes([self.memory[at], self.memory[at + 1]]) as u32,
@@ -688,16 +723,22 @@ impl Cpu {
         }
     }
 
-    /// A load or a store of a register of floating point; the first one traps, and gives the thread its registers.
+    /// A load or a store of a register of floating point; the first one traps, and gives
+    /// the thread its registers.
     #[inline(never)]
     fn float(&mut self, op: Op, rd: usize, address: u32) {
-        let (Some(running), Some(owner_at)) = (self.running, self.places.fpu_owner) else { self.unknown(0) };
+        let (Some(running), Some(owner_at)) = (self.running, self.places.fpu_owner) else {
+            self.unknown(0)
+        };
         if !self.windows.floats.is_on {
             let record = self.load32(owner_at);
             let owner = (record != 0).then(|| self.thread(record));
             let cost = self.windows.floats.trap(running, owner);
             self.windows.trap(cost);
-            self.floats.resize(self.floats.len().max(running + 1).max(owner.map_or(0, |it| it + 1)), [0; 32]);
+            self.floats.resize(
+                self.floats.len().max(running + 1).max(owner.map_or(0, |owner| owner + 1)),
+                [0; 32],
+            );
             if owner != Some(running) {
                 if let Some(owner) = owner {
                     self.floats[owner] = self.f;
@@ -714,6 +755,10 @@ impl Cpu {
     }
 
     fn unknown(&self, bits: u32) -> ! {
-        panic!("the programs use only instructions of the integer unit, but at {:#x} is {bits:#010x}, {:?}", self.pc, sparc::class(bits));
+        panic!(
+            "the programs use only instructions of the integer unit, but at {:#x} is {bits:#010x}, {:?}",
+            self.pc,
+            sparc::class(bits)
+        );
     }
 }

@@ -1,7 +1,9 @@
-//! Floating point, switched lazily: for whom the unit is on, and what the trap of its first use costs.
+//! Floating point, switched lazily: for whom the unit is on, and what the trap of its first use
+//! costs.
 //!
-//! The steps are those of `fpu.S` and of `DROP_FPU` in `window.h`. A thread with windows has its own state register, and in it
-//! whether the unit is on; a thread that is loaded from memory finds the unit off.
+//! The steps are those of `fpu.S` and of `DROP_FPU` in `window.h`. A thread with windows has its
+//! own state register, and in it whether the unit is on; a thread that is loaded from memory finds
+//! the unit off.
 
 use super::cost::{Blocks, Cost, plus};
 use super::windows::{Sum, Thread};
@@ -16,18 +18,19 @@ pub struct FloatCosts {
 }
 
 impl FloatCosts {
-    /// Of an image.
     pub fn new(blocks: Blocks) -> FloatCosts {
         if !blocks.has("fpu_disabled") {
             return FloatCosts::default();
         }
         let begins = plus(blocks.trap("vector_fpu"), blocks.sum(&["fpu_disabled", "fpu_kept"]));
         let loads = plus(begins, blocks.sum(&["fpu_other", "fpu_load"]));
-        FloatCosts { drop: blocks.drop(), traps: [begins, loads, plus(loads, blocks.sum(&["fpu_store"]))] }
+        FloatCosts {
+            drop: blocks.drop(),
+            traps: [begins, loads, plus(loads, blocks.sum(&["fpu_store"]))],
+        }
     }
 }
 
-/// The unit.
 #[derive(Debug, Default)]
 pub struct Floats {
     pub costs: FloatCosts,

@@ -1,8 +1,9 @@
 //! The simulator: the program's own instructions, on windows that are only positions.
 //!
 //! `cpu` executes the threads, streams and ready queue of an image instruction by instruction, with
-//! as many windows as a thread wants. Trap handlers and switches are not executed: `schemes` says what those of
-//! each scheme do to the windows, `cost` what the blocks that they run through cost, and `windows` counts.
+//! as many windows as a thread wants. Trap handlers and switches are not executed: `schemes` says
+//! what those of each scheme do to the windows, `cost` what the blocks that they run through cost,
+//! and `windows` counts.
 
 pub mod cost;
 mod cpu;
@@ -29,10 +30,17 @@ pub fn costs(recipe: &Recipe, code: &Code, machines: [&Core; 2]) -> Box<dyn Cost
 }
 
 /// Runs a recipe on the simulator; the same result as [`work::run`].
-pub fn run(recipe: &Recipe, n_windows: u32, blobs: &[Blob], threads: &[String]) -> Result<Done, Fault> {
+pub fn run(
+    recipe: &Recipe,
+    n_windows: u32,
+    blobs: &[Blob],
+    threads: &[String],
+) -> Result<Done, Fault> {
     let (path, code) = work::image(recipe)?;
-    let elf = std::fs::read(&path)
-        .map_err(|error| measure::tool::ToolError { ran: format!("read {}", path.display()), said: error.to_string() })?;
+    let elf = std::fs::read(&path).map_err(|error| measure::tool::ToolError {
+        ran: format!("read {}", path.display()),
+        said: error.to_string(),
+    })?;
     let cores = work::cores();
     simulate(recipe, &code, &elf, n_windows, blobs, threads, [&cores[0], &cores[1]])
 }
@@ -47,10 +55,15 @@ pub fn simulate(
     threads: &[String],
     machines: [&Core; 2],
 ) -> Result<Done, Fault> {
-    let mut cpu = cpu::Cpu::new(code, elf, blobs, machines, costs(recipe, code, machines).rules(n_windows));
+    let mut cpu =
+        cpu::Cpu::new(code, elf, blobs, machines, costs(recipe, code, machines).rules(n_windows));
     let console = cpu.run().map_err(Fault::Program)?;
     let output = work::finished(&console)?;
     let mut counts: Counts = cpu.counts();
-    counts.switches = threads.iter().zip(&cpu.switches_to(threads.len())).map(|(name, n)| (name.clone(), *n)).collect();
+    counts.switches = threads
+        .iter()
+        .zip(&cpu.switches_to(threads.len()))
+        .map(|(name, n)| (name.clone(), *n))
+        .collect();
     Ok(Done { counts, output })
 }

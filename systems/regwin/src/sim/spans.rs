@@ -1,4 +1,5 @@
-//! How often a switch did what: a third of all events are switches, so a tally of them must be cheap.
+//! How often a switch did what: a third of all events are switches, so a tally of them must be
+//! cheap.
 
 use rustc_hash::FxHashMap;
 
@@ -22,7 +23,10 @@ struct Key(u64);
 
 impl Key {
     fn new(spilled: u32, restored: u32, cost: Cost) -> Key {
-        debug_assert!(spilled | restored < 1 << 8 && cost[0] | cost[1] < 1 << 24, "a switch fits its word");
+        debug_assert!(
+            spilled | restored < 1 << 8 && cost[0] | cost[1] < 1 << 24,
+            "a switch fits its word"
+        );
         Key(u64::from(spilled) | u64::from(restored) << 8 | cost[0] << 16 | cost[1] << 40)
     }
 
@@ -32,17 +36,20 @@ impl Key {
 
     fn span(self, times: u64) -> Span {
         let field = |at: u32, n_bits: u32| (self.0 >> at & ((1 << n_bits) - 1)) as u32;
-        Span { spilled: field(0, 8), restored: field(8, 8), cycles: [field(16, 24), field(40, 24)], times }
+        Span {
+            spilled: field(0, 8),
+            restored: field(8, 8),
+            cycles: [field(16, 24), field(40, 24)],
+            times,
+        }
     }
 }
 
 impl Spans {
-    /// None.
     pub fn new() -> Spans {
         Spans { recent: [(Key::default(), 0); N_RECENT], others: FxHashMap::default() }
     }
 
-    /// One more.
     #[inline]
     pub fn count(&mut self, spilled: u32, restored: u32, cost: Cost) {
         let key = Key::new(spilled, restored, cost);
@@ -62,13 +69,13 @@ impl Spans {
         *self.others.entry(old).or_default() += times;
     }
 
-    /// In order.
     pub fn sorted(&self) -> Vec<Span> {
         let mut all = self.others.clone();
         for (key, times) in self.recent {
             *all.entry(key).or_default() += times;
         }
-        let mut spans: Vec<Span> = all.into_iter().filter(|it| it.1 > 0).map(|(key, times)| key.span(times)).collect();
+        let mut spans: Vec<Span> =
+            all.into_iter().filter(|pair| pair.1 > 0).map(|(key, times)| key.span(times)).collect();
         spans.sort_unstable();
         spans
     }
@@ -84,11 +91,16 @@ mod tests {
         let mut spans = Spans::new();
         let mut expected = std::collections::BTreeMap::new();
         for _ in 0..20_000 {
-            let (spilled, restored, cost) = (rng.u32(..32), rng.u32(..2), [rng.u64(..40) * 97, rng.u64(..3)]);
+            let (spilled, restored, cost) =
+                (rng.u32(..32), rng.u32(..2), [rng.u64(..40) * 97, rng.u64(..3)]);
             spans.count(spilled, restored, cost);
-            *expected.entry((spilled, restored, cost.map(|it| it as u32))).or_insert(0u64) += 1;
+            *expected.entry((spilled, restored, cost.map(|cost| cost as u32))).or_insert(0u64) += 1;
         }
-        let counted: Vec<_> = spans.sorted().iter().map(|it| ((it.spilled, it.restored, it.cycles), it.times)).collect();
+        let counted: Vec<_> = spans
+            .sorted()
+            .iter()
+            .map(|span| ((span.spilled, span.restored, span.cycles), span.times))
+            .collect();
         assert!(expected.len() > N_RECENT);
         assert_eq!(counted, expected.into_iter().collect::<Vec<_>>());
     }

@@ -18,9 +18,7 @@ use crate::work::Fault;
 /// One event; a byte of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// A `save`.
     Save,
-    /// A `restore`.
     Restore(Adds),
     /// All windows of the running thread but the current one go to memory.
     Flush,
@@ -40,7 +38,6 @@ const LEAVE: u8 = 0x80;
 const BLOCK_FLUSH: u8 = BLOCK | LEAVE;
 
 impl Event {
-    /// From a byte.
     pub fn of(byte: u8) -> Event {
         match byte & BLOCK_FLUSH {
             BLOCK => Event::Block(Thread::from(byte & 0x3f)),
@@ -52,7 +49,6 @@ impl Event {
         }
     }
 
-    /// As a byte.
     pub fn byte(self) -> u8 {
         match self {
             Event::Save => 0,
@@ -68,7 +64,6 @@ impl Event {
 /// The events of a run and what its application costs.
 #[derive(Debug, Clone, Default)]
 pub struct Trace {
-    /// The events.
     pub events: Vec<u8>,
     /// For each switch, how many threads were ready besides the one that runs next.
     pub ready: Vec<u8>,
@@ -79,13 +74,23 @@ pub struct Trace {
 }
 
 /// Runs an image without any window trap and records the events.
-pub fn record(code: &Code, elf: &[u8], blobs: &[Blob], threads: &[String], machines: [&Core; 2]) -> Result<Trace, Fault> {
+pub fn record(
+    code: &Code,
+    elf: &[u8],
+    blobs: &[Blob],
+    threads: &[String],
+    machines: [&Core; 2],
+) -> Result<Trace, Fault> {
     let flat = schemes::costs(Scheme::Flat, Allocate::Simple, Blocks::free());
     let mut cpu = Cpu::new(code, elf, blobs, machines, flat.rules(32));
     cpu.events = Some(Vec::new());
     cpu.run().map_err(Fault::Program)?;
     let mut counts = cpu.counts();
-    counts.switches = threads.iter().zip(&cpu.switches_to(threads.len())).map(|(name, n)| (name.clone(), *n)).collect();
+    counts.switches = threads
+        .iter()
+        .zip(&cpu.switches_to(threads.len()))
+        .map(|(name, n)| (name.clone(), *n))
+        .collect();
     let events = cpu.finished.take().expect("a run that ends has its events");
     let ready = std::mem::take(&mut cpu.ready);
     Ok(Trace { events, ready, counts, save_cost: cost::of_save(machines) })
@@ -112,7 +117,9 @@ impl Trace {
     pub fn fragments(&self, scheme: Scheme, allocate: Allocate, n_windows: u32) -> Fragments {
         let mut windows = Windows::new();
         windows.fragments = Some(Fragments::default());
-        schemes::costs(scheme, allocate, Blocks::free()).rules(n_windows).replay(&mut windows, &self.events);
+        schemes::costs(scheme, allocate, Blocks::free())
+            .rules(n_windows)
+            .replay(&mut windows, &self.events);
         windows.fragments.expect("it was wanted")
     }
 }
@@ -124,26 +131,44 @@ impl Trace {
     /// The trace as a file: a line that says what it is, one with the application's cycles on each
     /// machine, one with the names of the threads, then a byte an event.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let [a, b] = self.counts.cycles.map(|it| it.application);
-        let names: Vec<&str> = self.counts.switches.iter().map(|it| it.0.as_str()).collect();
-        let mut bytes = format!("{HEAD}\n{a} {b} {} {}\n{}\n", self.save_cost[0], self.save_cost[1], names.join(" ")).into_bytes();
+        let [a, b] = self.counts.cycles.map(|cycle| cycle.application);
+        let names: Vec<&str> =
+            self.counts.switches.iter().map(|switch| switch.0.as_str()).collect();
+        let mut bytes = format!(
+            "{HEAD}\n{a} {b} {} {}\n{}\n",
+            self.save_cost[0],
+            self.save_cost[1],
+            names.join(" ")
+        )
+        .into_bytes();
         bytes.extend(&self.events);
         bytes
     }
 
     /// Reads a trace file; says what is wrong with it.
     pub fn from_bytes(bytes: &[u8]) -> Result<Trace, String> {
-        let mut parts = bytes.splitn(4, |it| *it == b'\n');
-        let mut line = || std::str::from_utf8(parts.next().unwrap_or_default()).map_err(|_| "it has no readable head".to_owned());
+        let mut parts = bytes.splitn(4, |byte| *byte == b'\n');
+        let mut line = || {
+            std::str::from_utf8(parts.next().unwrap_or_default())
+                .map_err(|_| "it has no readable head".to_owned())
+        };
         if line()? != HEAD {
             return Err(format!("its first line is not `{HEAD}`"));
         }
-        let numbers: Vec<u64> =
-            line()?.split(' ').map(str::parse).collect::<Result<_, _>>().map_err(|_| "its second line is not four numbers")?;
-        let [a, b, save_a, save_b] = numbers.as_slice() else { return Err("its second line is not four numbers".to_owned()) };
+        let numbers: Vec<u64> = line()?
+            .split(' ')
+            .map(str::parse)
+            .collect::<Result<_, _>>()
+            .map_err(|_| "its second line is not four numbers")?;
+        let [a, b, save_a, save_b] = numbers.as_slice() else {
+            return Err("its second line is not four numbers".to_owned());
+        };
         let names: Vec<String> = line()?.split(' ').map(str::to_owned).collect();
         let events = parts.next().unwrap_or_default().to_vec();
-        let mut counts = Counts { switches: names.into_iter().map(|it| (it, 0)).collect(), ..Counts::default() };
+        let mut counts = Counts {
+            switches: names.into_iter().map(|name| (name, 0)).collect(),
+            ..Counts::default()
+        };
         for (idx, byte) in events.iter().enumerate() {
             let switches_to = match (byte, Event::of(*byte)) {
                 (0, _) => {
@@ -155,7 +180,9 @@ impl Trace {
                     None
                 }
                 (_, Event::Flush) => None,
-                (_, Event::Block(next) | Event::BlockFlush(next) | Event::Leave(next)) => Some(next),
+                (_, Event::Block(next) | Event::BlockFlush(next) | Event::Leave(next)) => {
+                    Some(next)
+                }
                 _ => return Err(format!("event {} is no event: {byte:#04x}", idx + 1)),
             };
             if idx == 0 && byte & BLOCK_FLUSH != LEAVE {
@@ -165,14 +192,21 @@ impl Trace {
                 None | Some(0) => {}
                 Some(next) => match counts.switches.get_mut(next - 1) {
                     Some(it) => it.1 += 1,
-                    None => return Err(format!("event {} switches to a thread without name", idx + 1)),
+                    None => {
+                        return Err(format!("event {} switches to a thread without name", idx + 1));
+                    }
                 },
             }
         }
         let n_underflows_max = counts.restores;
-        for (cycles, (application, save)) in counts.cycles.iter_mut().zip([(*a, *save_a), (*b, *save_b)]) {
+        for (cycles, (application, save)) in
+            counts.cycles.iter_mut().zip([(*a, *save_a), (*b, *save_b)])
+        {
             cycles.application = application;
-            if save.checked_mul(n_underflows_max).is_none_or(|it| it > application) {
+            if save
+                .checked_mul(n_underflows_max)
+                .is_none_or(|checked_mul| checked_mul > application)
+            {
                 return Err("its application takes fewer cycles than its restores".to_owned());
             }
         }
@@ -185,15 +219,25 @@ mod tests {
     use super::*;
 
     fn trace(events: &[Event]) -> Trace {
-        let mut trace = Trace { events: events.iter().map(|it| it.byte()).collect(), save_cost: [1, 1], ..Trace::default() };
+        let mut trace = Trace {
+            events: events.iter().map(|event| event.byte()).collect(),
+            save_cost: [1, 1],
+            ..Trace::default()
+        };
         trace.counts.switches = vec![("one".to_owned(), 0), ("two".to_owned(), 0)];
-        trace.counts.cycles.iter_mut().for_each(|it| it.application = 100);
+        trace.counts.cycles.iter_mut().for_each(|cycle| cycle.application = 100);
         trace
     }
 
     #[test]
     fn a_file_is_read_as_it_was_written() {
-        let events = [Event::Leave(1), Event::Save, Event::Block(2), Event::Restore(Adds::of(0x91e8_401a)), Event::Leave(0)];
+        let events = [
+            Event::Leave(1),
+            Event::Save,
+            Event::Block(2),
+            Event::Restore(Adds::of(0x91e8_401a)),
+            Event::Leave(0),
+        ];
         let read = Trace::from_bytes(&trace(&events).to_bytes()).expect("it is right");
         assert_eq!(read.events, events.map(Event::byte));
         assert_eq!((read.counts.saves, read.counts.restores, read.counts.n_switches()), (1, 1, 2));
@@ -235,8 +279,12 @@ mod tests {
             let read = Trace::from_bytes(&trace(&events).to_bytes()).expect("it is right");
             for scheme in Scheme::ALL {
                 for n in [4, 5, 8] {
-                    let counts = read.replay(&*schemes::costs(scheme, Allocate::Simple, Blocks::free()), n);
-                    assert!(counts.restored <= counts.restores + counts.n_switches(), "seed {seed}");
+                    let counts =
+                        read.replay(&*schemes::costs(scheme, Allocate::Simple, Blocks::free()), n);
+                    assert!(
+                        counts.restored <= counts.restores + counts.n_switches(),
+                        "seed {seed}"
+                    );
                 }
             }
         }

@@ -24,11 +24,11 @@ pub struct Windows {
     frozen: Option<Box<Counts>>,
     /// The thread that has the floating point unit.
     pub(super) floats: Floats,
-    /// Counted if wanted.
     pub(super) fragments: Option<Fragments>,
 }
 
-/// External fragmentation: windows of suspended threads that are stored although enough are free elsewhere.
+/// External fragmentation: windows of suspended threads that are stored although
+/// enough are free elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Fragments {
     /// Windows of suspended threads stored to make room.
@@ -55,14 +55,12 @@ impl Sum {
         self.cost = [self.cost[0] + cost[0], self.cost[1] + cost[1]];
     }
 
-    /// So many times.
     pub fn add_times(&mut self, cost: Cost, times: u32) {
-        self.add(cost.map(|it| it * u64::from(times)));
+        self.add(cost.map(|cost| cost * u64::from(times)));
     }
 }
 
 impl Windows {
-    /// No thread runs.
     pub fn new() -> Windows {
         Windows {
             running: None,
@@ -108,7 +106,7 @@ impl Windows {
     pub(super) fn flush(&mut self, n_spilled: u32, cost: Cost, each: Cost) {
         self.spilled += u64::from(n_spilled);
         self.trap(cost);
-        self.trap(each.map(|it| it * u64::from(n_spilled)));
+        self.trap(each.map(|each| each * u64::from(n_spilled)));
     }
 
     /// A switch is done: this thread runs.
@@ -136,8 +134,14 @@ impl Windows {
             return (**frozen).clone();
         }
         let spans = self.spans.sorted();
-        let switches = |machine: usize| spans.iter().map(|it| u64::from(it.cycles[machine]) * it.times).sum();
-        let cycles = |machine: usize| Cycles { application: 0, traps: self.traps[machine], switches: switches(machine) };
+        let switches = |machine: usize| {
+            spans.iter().map(|span| u64::from(span.cycles[machine]) * span.times).sum()
+        };
+        let cycles = |machine: usize| Cycles {
+            application: 0,
+            traps: self.traps[machine],
+            switches: switches(machine),
+        };
         Counts {
             overflows: self.overflows,
             underflows: self.underflows,

@@ -1,13 +1,14 @@
-//! Bounds of how long interrupts are masked: from each call of `irq_lock` on all ways to the return of the `irq_unlock` that belongs to
-//! it, through calls and back into callers.
+//! Bounds of how long interrupts are masked: from each call of `irq_lock` on all ways to the return
+//! of the `irq_unlock` that belongs to it, through calls and back into callers.
 //!
 //! ```text
 //! irq_lock ---> irq_unlock                                 a section that ends itself
 //! irq_lock ---> switch | ---> irq_unlock                   another thread ends it: two parts, whose longest add up
 //! ```
 //!
-//! Calls count the depth: the section is over when there have been as many calls of `irq_unlock` as of `irq_lock`. What it takes is a
-//! linear program as for the other routines, but a loop is bounded each time it is entered (`THR_LOOP`), not once in all.
+//! Calls count the depth: the section is over when there have been as many calls of `irq_unlock` as
+//! of `irq_lock`. What it takes is a linear program as for the other routines, but a loop is
+//! bounded each time it is entered (`THR_LOOP`), not once in all.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -25,7 +26,8 @@ use crate::sparc::{self, Control};
 pub struct Section {
     /// The function in which it begins.
     pub function: String,
-    /// The call of `irq_lock`, or the instruction behind the switch to the thread that is masked meanwhile.
+    /// The call of `irq_lock`, or the instruction behind the switch to the thread
+    /// that is masked meanwhile.
     pub address: u32,
     /// It begins when a thread runs again, or for the first time.
     pub after_switch: bool,
@@ -38,7 +40,6 @@ pub struct Section {
 /// The two ways in which a section ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ways {
-    /// Interrupts are unmasked.
     pub to_unlock: Option<Bound>,
     /// Another thread runs; the switch is in it.
     pub to_switch: Option<Bound>,
@@ -48,27 +49,33 @@ impl Ways {
     /// Whichever way it ends; `None` if every way ends the machine.
     pub fn any(&self) -> Option<Bound> {
         let both = self.to_unlock.into_iter().chain(self.to_switch);
-        both.reduce(|one, other| Bound { least: one.least.min(other.least), most: one.most.max(other.most) })
+        both.reduce(|one, other| Bound {
+            least: one.least.min(other.least),
+            most: one.most.max(other.most),
+        })
     }
 }
 
 /// How often a loop repeats at most each time it is entered, given by the user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Given {
-    /// Its first instruction.
     pub address: u32,
-    /// Times.
     pub most: u32,
 }
 
 /// More ways than this are not followed.
 const MOST_PLACES: usize = 200_000;
 
-/// All sections of an image; none without interrupts. `routines` are the bounds of its switches and traps for the same windows.
+/// All sections of an image; none without interrupts. `routines` are the bounds of its switches and
+/// traps for the same windows.
 ///
-/// # Errors
-/// A given loop is none of any section: its place.
-pub fn sections(code: &Code, core: &Core, routines: &[(Routine, Vec<Bound>)], given: &[Given]) -> Result<Vec<Section>, Given> {
+/// Errors: a given loop is none of any section: its place.
+pub fn sections(
+    code: &Code,
+    core: &Core,
+    routines: &[(Routine, Vec<Bound>)],
+    given: &[Given],
+) -> Result<Vec<Section>, Given> {
     let Some(image) = Image::of(code, core, routines, given) else { return Ok(Vec::new()) };
     let (found, headers) = image.all();
     match given.iter().find(|it| !headers.contains(&it.address)) {
@@ -77,16 +84,21 @@ pub fn sections(code: &Code, core: &Core, routines: &[(Routine, Vec<Bound>)], gi
     }
 }
 
-/// How a run is watched for the longest time that a section takes in it: until it is unmasked, until a thread is switched to, or
-/// until the interrupt comes that waited.
+/// How a run is watched for the longest time that a section takes in it: until it is unmasked,
+/// until a thread is switched to, or until the interrupt comes that waited.
 pub fn watch(code: &Code, core: &Core, section: &Section) -> Watch {
     let image = Image::of(code, core, &[], &[]).expect("it has sections");
-    let starts =
-        if section.after_switch { image.resumed().remove(&section.address).unwrap_or_default() } else { image.locked(section.address) };
+    let starts = if section.after_switch {
+        image.resumed().remove(&section.address).unwrap_or_default()
+    } else {
+        image.locked(section.address)
+    };
     let explored = image.explore(starts.into_iter().collect());
-    let tables = ["trap_table", "trap_table_lone"].iter().filter_map(|it| code.try_address(it));
-    let vectors = tables.flat_map(|table| (0x11..0x20).map(move |kind| table + kind * VECTOR_BYTES));
-    let ends = explored.unlocked_at.iter().copied().chain(image.switches.iter().copied()).chain(vectors);
+    let tables = ["trap_table", "trap_table_lone"].iter().filter_map(|word| code.try_address(word));
+    let vectors =
+        tables.flat_map(|table| (0x11..0x20).map(move |kind| table + kind * VECTOR_BYTES));
+    let ends =
+        explored.unlocked_at.iter().copied().chain(image.switches.iter().copied()).chain(vectors);
     Watch { begins: vec![section.address], ends: ends.collect(), words: None }
 }
 
@@ -113,7 +125,8 @@ struct Image<'a> {
     switches: Vec<u32>,
     /// By the function called: the calls.
     calls: BTreeMap<u32, Vec<u32>>,
-    /// The longest of each of `TRAPS`, by windows; then a first use of floating point, and a switch.
+    /// The longest of each of `TRAPS`, by windows; then a first use of floating
+    /// point, and a switch.
     traps: Vec<[u64; 3]>,
     float: Vec<u64>,
     switch: Vec<Bound>,
@@ -143,7 +156,12 @@ struct Explored {
 }
 
 impl<'a> Image<'a> {
-    fn of(code: &'a Code, core: &'a Core, routines: &[(Routine, Vec<Bound>)], given: &'a [Given]) -> Option<Image<'a>> {
+    fn of(
+        code: &'a Code,
+        core: &'a Core,
+        routines: &[(Routine, Vec<Bound>)],
+        given: &'a [Given],
+    ) -> Option<Image<'a>> {
         let (lock, unlock) = (code.try_address("irq_lock")?, code.try_address("irq_unlock")?);
         let switches = vec![code.switch("leave"), code.switch("flush"), code.address("thr_leave")];
         let mut calls: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
@@ -153,14 +171,24 @@ impl<'a> Image<'a> {
                 calls.entry(target).or_default().push(pc);
             }
         }
-        let n_windows = routines.first().map_or(0, |it| it.1.len());
+        let n_windows = routines.first().map_or(0, |routine| routine.1.len());
         let longest = |is: &dyn Fn(&str) -> bool, idx: usize| {
-            let all = routines.iter().filter(|it| is(it.0.name)).map(|it| it.1[idx]);
-            all.reduce(|one, other| Bound { least: one.least.min(other.least), most: one.most.max(other.most) }).unwrap_or_default()
+            let all =
+                routines.iter().filter(|routine| is(routine.0.name)).map(|routine| routine.1[idx]);
+            all.reduce(|one, other| Bound {
+                least: one.least.min(other.least),
+                most: one.most.max(other.most),
+            })
+            .unwrap_or_default()
         };
-        let traps = (0..n_windows).map(|idx| TRAPS.map(|name| longest(&|it| it == name, idx).most)).collect();
-        let float = (0..n_windows).map(|idx| longest(&|it| it == "floating point, first use", idx).most).collect();
-        let switch = (0..n_windows).map(|idx| longest(&|it| it.starts_with("switch"), idx)).collect();
+        let traps = (0..n_windows)
+            .map(|idx| TRAPS.map(|name| longest(&|it| it == name, idx).most))
+            .collect();
+        let float = (0..n_windows)
+            .map(|idx| longest(&|it| it == "floating point, first use", idx).most)
+            .collect();
+        let switch =
+            (0..n_windows).map(|idx| longest(&|text| text.starts_with("switch"), idx)).collect();
         Some(Image { code, core, given, lock, unlock, switches, calls, traps, float, switch })
     }
 
@@ -173,7 +201,8 @@ impl<'a> Image<'a> {
         let resumed = self.resumed().into_iter().map(|(address, starts)| (address, true, starts));
         for (address, after_switch, starts) in locked.chain(resumed) {
             let explored = self.explore(starts.into_iter().collect());
-            headers.extend(nest(&explored.blocks).iter().map(|it| explored.blocks[it.header].address));
+            headers
+                .extend(nest(&explored.blocks).iter().map(|it| explored.blocks[it.header].address));
             let mut unbounded: Vec<String> = explored.unbounded.iter().cloned().collect();
             let mut ways = Vec::new();
             for idx in 0..self.switch.len() {
@@ -187,12 +216,29 @@ impl<'a> Image<'a> {
                 }
             }
             let function = self.code.function(address).1;
-            found.push(Section { function, address, after_switch, ways: if unbounded.is_empty() { ways } else { Vec::new() }, unbounded });
+            found.push(Section {
+                function,
+                address,
+                after_switch,
+                ways: if unbounded.is_empty() { ways } else { Vec::new() },
+                unbounded,
+            });
         }
-        for at in self.taken(self.lock).into_iter().filter(|it| self.code.function(*it).1 != "interrupt") {
+        for at in
+            self.taken(self.lock).into_iter().filter(|it| self.code.function(*it).1 != "interrupt")
+        {
             let function = self.code.function(at).1;
-            let why = format!("the address of irq_lock is taken at {}: what calls it is not known", self.shown(at));
-            found.push(Section { function, address: at, after_switch: false, ways: Vec::new(), unbounded: vec![why] });
+            let why = format!(
+                "the address of irq_lock is taken at {}: what calls it is not known",
+                self.shown(at)
+            );
+            found.push(Section {
+                function,
+                address: at,
+                after_switch: false,
+                ways: Vec::new(),
+                unbounded: vec![why],
+            });
         }
         (found, headers)
     }
@@ -208,7 +254,9 @@ impl<'a> Image<'a> {
             all.entry(entry).or_default().insert(((entry, entry + 4, true, Vec::new()), 1));
         }
         let sites = self.calls.get(&self.lock).into_iter().flatten();
-        let mut new: Vec<Place> = sites.flat_map(|site| self.explore(self.locked(*site).into_iter().collect()).resumes).collect();
+        let mut new: Vec<Place> = sites
+            .flat_map(|site| self.explore(self.locked(*site).into_iter().collect()).resumes)
+            .collect();
         while let Some(place) = new.pop() {
             if all.entry(place.0.0).or_default().insert(place.clone()) {
                 new.extend(self.explore(vec![place]).resumes);
@@ -217,7 +265,6 @@ impl<'a> Image<'a> {
         all
     }
 
-    /// Follows all ways.
     fn explore(&self, starts: Vec<Place>) -> Explored {
         let mut found = Explored { blocks: vec![Block::default()], ..Explored::default() };
         let mut numbers: FxHashMap<Place, usize> = FxHashMap::default();
@@ -249,7 +296,10 @@ impl<'a> Image<'a> {
                             found.resumes.insert(((*back, back + 4, true, rest.to_vec()), *depth));
                         }
                         None => {
-                            found.unbounded.insert(format!("which thread goes on behind the switch at {} is not known", self.shown(*pc)));
+                            found.unbounded.insert(format!(
+                                "which thread goes on behind the switch at {} is not known",
+                                self.shown(*pc)
+                            ));
                         }
                     }
                 }
@@ -259,7 +309,10 @@ impl<'a> Image<'a> {
                 found.unbounded.insert(format!("there are more than {MOST_PLACES} ways"));
                 break;
             }
-            if *depth == 0 && *pc != self.lock && sparc::control(word_at(self.code, *pc).unwrap_or(0), *pc) == Control::Return {
+            if *depth == 0
+                && *pc != self.lock
+                && sparc::control(word_at(self.code, *pc).unwrap_or(0), *pc) == Control::Return
+            {
                 found.unlocked_at.extend(returns.last());
             }
             let word = match word_at(self.code, *pc) {
@@ -280,14 +333,19 @@ impl<'a> Image<'a> {
                 found.unlocked_at.insert(*pc);
             }
             found.has_floats |= sparc::is_float(word);
-            let may_trap = |it: bool| u32::from(it && *traps);
-            let traps = [may_trap(sparc::is_save(word)), may_trap(sparc::is_restore(word)), may_trap(is_flush(word))];
-            for mark in self.code.marks.iter().filter(|it| it.address == *pc) {
+            let may_trap = |flag: bool| u32::from(flag && *traps);
+            let traps = [
+                may_trap(sparc::is_save(word)),
+                may_trap(sparc::is_restore(word)),
+                may_trap(is_flush(word)),
+            ];
+            for mark in self.code.marks.iter().filter(|mark| mark.address == *pc) {
                 let n_sums = sums.len();
                 let sum = *sums.entry((returns.clone(), mark.id)).or_insert(n_sums);
                 found.blocks[idx].marks.push((sum, mark.most.map_or(1.0, |most| -f64::from(most))));
             }
-            let next = next.into_iter().map(|it| number(it, &mut found.blocks, &mut left)).collect();
+            let next =
+                next.into_iter().map(|it| number(it, &mut found.blocks, &mut left)).collect();
             let block = &mut found.blocks[idx];
             (block.cycles, block.traps, block.next) = (cycles, traps, next);
         }
@@ -309,21 +367,32 @@ impl<'a> Image<'a> {
             Control::Call { target } => {
                 let delay = word_at(self.code, *npc).map_err(|error| error.0)?;
                 if sparc::is_restore(delay) || writes_o7(delay) {
-                    return Err(format!("the call at {} does not come back: the flags of regwin.mk forbid that", self.shown(*pc)));
+                    return Err(format!(
+                        "the call at {} does not come back: the flags of regwin.mk forbid that",
+                        self.shown(*pc)
+                    ));
                 }
                 if returns.contains(&(pc + 8)) {
-                    return Err(format!("{} calls itself again, by the call at {}", self.code.function(*pc).1, self.shown(*pc)));
+                    return Err(format!(
+                        "{} calls itself again, by the call at {}",
+                        self.code.function(*pc).1,
+                        self.shown(*pc)
+                    ));
                 }
-                let depth = depth + u32::from(target == self.lock) - u32::from(target == self.unlock);
+                let depth =
+                    depth + u32::from(target == self.lock) - u32::from(target == self.unlock);
                 let (cycles, next) = plain(state)?;
-                Ok((cycles, next.into_iter().map(|it| (it.0, depth)).collect()))
+                Ok((cycles, next.into_iter().map(|pair| (pair.0, depth)).collect()))
             }
             control if control == Control::Return || past > 0 => {
                 if *depth == 0 {
                     return Ok((cycles, vec![((*npc, OUTSIDE, *traps, Vec::new()), 0)]));
                 }
                 if let Some((back, rest)) = returns.split_last() {
-                    return Ok((cycles, vec![((*npc, back + past, *traps, rest.to_vec()), *depth)]));
+                    return Ok((
+                        cycles,
+                        vec![((*npc, back + past, *traps, rest.to_vec()), *depth)],
+                    ));
                 }
                 let (start, name) = self.code.function(*pc);
                 if let Some(at) = self.taken(start).first() {
@@ -334,35 +403,54 @@ impl<'a> Image<'a> {
                 }
                 let calls = self.calls.get(&start).map(Vec::as_slice).unwrap_or_default();
                 if calls.is_empty() {
-                    return Err(format!("{name} returns with interrupts masked, and nothing calls it: its callers are not known"));
+                    return Err(format!(
+                        "{name} returns with interrupts masked, and nothing calls it: its callers are not known"
+                    ));
                 }
-                Ok((cycles, calls.iter().map(|call| ((*npc, call + 8 + past, *traps, Vec::new()), *depth)).collect()))
+                Ok((
+                    cycles,
+                    calls
+                        .iter()
+                        .map(|call| ((*npc, call + 8 + past, *traps, Vec::new()), *depth))
+                        .collect(),
+                ))
             }
-            Control::Jump if word_at(self.code, *npc).is_ok_and(sparc::is_trap_return) => plain(state),
+            Control::Jump if word_at(self.code, *npc).is_ok_and(sparc::is_trap_return) => {
+                plain(state)
+            }
             Control::Jump | Control::Table => {
                 let what = if word >> 25 & 31 == 15 { "call" } else { "jump" };
                 Err(format!("where the computed {what} at {} goes is not known", self.shown(*pc)))
             }
-            Control::Trap if is_flush(word) => Ok((cycles, vec![((*npc, npc.wrapping_add(4), *traps, returns.clone()), *depth)])),
+            Control::Trap if is_flush(word) => {
+                Ok((cycles, vec![((*npc, npc.wrapping_add(4), *traps, returns.clone()), *depth)]))
+            }
             Control::Trap => Err(format!("what the trap at {} does is not known", self.shown(*pc))),
             _ => plain(state),
         }
     }
 
-    /// Where the address of a function is made or kept: in code, or in the data (the function itself then).
+    /// Where the address of a function is made or kept: in code, or in the data
+    /// (the function itself then).
     fn taken(&self, function: u32) -> Vec<u32> {
-        let mut at: Vec<u32> = self.code.data.contains(&function).then_some(function).into_iter().collect();
+        let mut at: Vec<u32> =
+            self.code.data.contains(&function).then_some(function).into_iter().collect();
         let words = &self.code.words;
-        for (idx, word) in words.iter().enumerate().filter(|it| *it.1 >> 30 == 0 && *it.1 >> 22 & 7 == 4 && *it.1 << 10 == function & !1023)
-        {
+        for (idx, word) in words.iter().enumerate().filter(|pair| {
+            *pair.1 >> 30 == 0 && *pair.1 >> 22 & 7 == 4 && *pair.1 << 10 == function & !1023
+        }) {
             let register = word >> 25 & 31;
             // `add`, `or` or `jmpl` of the register and the low bits.
-            let adds = |it: &u32| {
-                let makes = *it >> 30 == 2 && matches!(*it >> 19 & 63, 0x00 | 0x02 | 0x38);
-                makes && *it >> 14 & 31 == register && *it >> 13 & 1 == 1 && *it & 0x1fff == function & 1023
+            let adds = |number: &u32| {
+                let makes = *number >> 30 == 2 && matches!(*number >> 19 & 63, 0x00 | 0x02 | 0x38);
+                makes
+                    && *number >> 14 & 31 == register
+                    && *number >> 13 & 1 == 1
+                    && *number & 0x1fff == function & 1023
             };
-            // Also where the low bits are none: what makes the address does not know that before it is linked. The high bits alone are
-            // those of all that lies in the same kilobyte, such as a table.
+            // Also where the low bits are none: what makes the address does not know that before it
+            // is linked. The high bits alone are those of all that lies in the same kilobyte, such
+            // as a table.
             if words[idx..words.len().min(idx + 64)].iter().any(adds) {
                 at.push(self.code.address_of(idx));
             }
@@ -392,7 +480,7 @@ impl Explored {
     fn joined(mut self) -> Explored {
         let mut n_before = vec![0; self.blocks.len()];
         n_before[0] = 2;
-        for next in self.blocks.iter().flat_map(|it| &it.next) {
+        for next in self.blocks.iter().flat_map(|block| &block.next) {
             n_before[*next] += 1;
         }
         for idx in 1..self.blocks.len() {
@@ -404,7 +492,7 @@ impl Explored {
                 n_before[next] = 0;
                 let block = &mut self.blocks[idx];
                 block.cycles += behind.cycles;
-                block.traps = [0, 1, 2].map(|it| block.traps[it] + behind.traps[it]);
+                block.traps = [0, 1, 2].map(|number| block.traps[number] + behind.traps[number]);
                 block.marks.extend(behind.marks);
                 block.next = behind.next;
                 block.end = behind.end;
@@ -415,10 +503,15 @@ impl Explored {
 
     /// Bounds with the windows of this position; the loops that have no bound, if there are any.
     fn ways(&self, image: &Image<'_>, idx: usize) -> Result<Ways, Vec<String>> {
-        let longest = |block: &Block| block.cycles + (0..3).map(|it| u64::from(block.traps[it]) * image.traps[idx][it]).sum::<u64>();
+        let longest = |block: &Block| {
+            block.cycles
+                + (0..3)
+                    .map(|number| u64::from(block.traps[number]) * image.traps[idx][number])
+                    .sum::<u64>()
+        };
         let mut ways = Ways::default();
         for end in [End::Unlock, End::Switch] {
-            if self.blocks.iter().all(|it| it.end != Some(end)) {
+            if self.blocks.iter().all(|block| block.end != Some(end)) {
                 continue;
             }
             let solve = |to, cycles: &dyn Fn(&Block) -> u64| {
@@ -433,13 +526,15 @@ impl Explored {
                     Err(error) => Err(vec![format!("the longest way was not found: {error}")]),
                 }
             };
-            let (Some(most), Some(least)) =
-                (solve(OptimizationDirection::Maximize, &longest)?, solve(OptimizationDirection::Minimize, &|it| it.cycles)?)
-            else {
+            let (Some(most), Some(least)) = (
+                solve(OptimizationDirection::Maximize, &longest)?,
+                solve(OptimizationDirection::Minimize, &|it| it.cycles)?,
+            ) else {
                 continue;
             };
             // Sums of whole cycles: what is lost in floating point is far below the tolerance.
-            let (mut least, mut most) = ((least - 1e-4).ceil() as u64, (most + 1e-4).floor() as u64);
+            let (mut least, mut most) =
+                ((least - 1e-4).ceil() as u64, (most + 1e-4).floor() as u64);
             most += if self.has_floats { image.float[idx] } else { 0 };
             if end == End::Switch {
                 (least, most) = (least + image.switch[idx].least, most + image.switch[idx].most);
@@ -460,7 +555,9 @@ impl Explored {
                 && solution.objective() > 1e-6
             {
                 let at = image.shown(self.blocks[a_loop.header].address);
-                all.insert(format!("the loop at {at} has no bound: THR_LOOP of regwin.h gives it one, or --loop"));
+                all.insert(format!(
+                    "the loop at {at} has no bound: THR_LOOP of regwin.h gives it one, or --loop"
+                ));
             }
         }
         assert!(!all.is_empty(), "what has no longest way has a loop without a bound");
@@ -480,14 +577,16 @@ struct Flow {
 impl Flow {
     /// Of all ways from the entry.
     fn new(explored: &Explored, to: OptimizationDirection, cycles: &dyn Fn(&Block) -> u64) -> Flow {
-        let mut flow = Flow { problem: Problem::new(to), edges: Vec::new(), ends: Vec::new(), inside: None };
+        let mut flow =
+            Flow { problem: Problem::new(to), edges: Vec::new(), ends: Vec::new(), inside: None };
         for (idx, block) in explored.blocks.iter().enumerate() {
             for next in &block.next {
                 let edge = flow.problem.add_var(cycles(block) as f64, (0.0, f64::INFINITY));
                 flow.edges.push((idx, *next, edge));
             }
             if block.end.is_some() {
-                flow.ends.push((idx, flow.problem.add_var(cycles(block) as f64, (0.0, f64::INFINITY))));
+                flow.ends
+                    .push((idx, flow.problem.add_var(cycles(block) as f64, (0.0, f64::INFINITY))));
             }
         }
         flow
@@ -501,7 +600,9 @@ impl Flow {
         let mut blocks: Vec<usize> = a_loop.blocks.iter().copied().collect();
         blocks.sort_unstable();
         for idx in blocks {
-            for next in explored.blocks[idx].next.iter().filter(|it| a_loop.blocks.contains(it)) {
+            for next in
+                explored.blocks[idx].next.iter().filter(|block| a_loop.blocks.contains(block))
+            {
                 let gain = if *next == a_loop.header { 1.0 } else { 0.0 };
                 flow.edges.push((idx, *next, flow.problem.add_var(gain, (0.0, 1.0))));
             }
@@ -517,7 +618,7 @@ impl Flow {
     /// What flows in flows out, bodies run as often as their entries allow.
     fn balance(&mut self, explored: &Explored, end: Option<End>) {
         let mut sums: BTreeMap<usize, Vec<(Variable, f64)>> = BTreeMap::new();
-        for (from, to, edge) in self.edges.iter().filter(|it| it.0 != it.1) {
+        for (from, to, edge) in self.edges.iter().filter(|edge| edge.0 != edge.1) {
             sums.entry(*from).or_default().push((*edge, 1.0));
             sums.entry(*to).or_default().push((*edge, -1.0));
         }
@@ -531,8 +632,9 @@ impl Flow {
             let from_outside = if *idx == 0 && self.inside.is_none() { 1.0 } else { 0.0 };
             self.problem.add_constraint(sum.as_slice(), ComparisonOp::Eq, from_outside);
         }
-        let ends = self.ends.iter().map(|it| (it.0, it.1));
-        let all: Vec<(usize, Variable)> = self.edges.iter().map(|it| (it.0, it.2)).chain(ends).collect();
+        let ends = self.ends.iter().map(|end| (end.0, end.1));
+        let all: Vec<(usize, Variable)> =
+            self.edges.iter().map(|edge| (edge.0, edge.2)).chain(ends).collect();
         let mut bodies: BTreeMap<usize, Vec<(Variable, f64)>> = BTreeMap::new();
         for (from, edge) in all {
             let mut factors: BTreeMap<usize, f64> = BTreeMap::new();
@@ -548,17 +650,26 @@ impl Flow {
         }
     }
 
-    /// Bounds that were given: the first block of a loop once more than it repeats, each time that the loop is entered.
+    /// Bounds that were given: the first block of a loop once more than it repeats, each time that
+    /// the loop is entered.
     fn give(&mut self, explored: &Explored, given: &[Given]) {
         if given.is_empty() {
             return;
         }
         for a_loop in nest(&explored.blocks) {
-            let Some(it) = given.iter().find(|it| it.address == explored.blocks[a_loop.header].address) else { continue };
+            let Some(it) =
+                given.iter().find(|it| it.address == explored.blocks[a_loop.header].address)
+            else {
+                continue;
+            };
             let mut sum: Vec<(Variable, f64)> = Vec::new();
             for (from, to, edge) in &self.edges {
-                let (enters, runs) = (a_loop.blocks.contains(to) && !a_loop.blocks.contains(from), *to == a_loop.header);
-                let factor = f64::from(u8::from(runs)) - if enters { f64::from(it.most) + 1.0 } else { 0.0 };
+                let (enters, runs) = (
+                    a_loop.blocks.contains(to) && !a_loop.blocks.contains(from),
+                    *to == a_loop.header,
+                );
+                let factor =
+                    f64::from(u8::from(runs)) - if enters { f64::from(it.most) + 1.0 } else { 0.0 };
                 if factor != 0.0 {
                     sum.push((*edge, factor));
                 }
@@ -574,20 +685,23 @@ struct Loop {
     blocks: HashSet<usize>,
 }
 
-/// All loops, outer ones before those inside: what can reach itself, and then once more without going through its first block.
+/// All loops, outer ones before those inside: what can reach itself, and then once more without
+/// going through its first block.
 fn nest(blocks: &[Block]) -> Vec<Loop> {
     let mut all = Vec::new();
     let mut left: Vec<(Vec<usize>, Option<usize>)> = vec![((0..blocks.len()).collect(), None)];
     while let Some((among, without)) = left.pop() {
-        let inside: HashSet<usize> = among.iter().copied().filter(|it| Some(*it) != without).collect();
+        let inside: HashSet<usize> =
+            among.iter().copied().filter(|it| Some(*it) != without).collect();
         for component in components(blocks, &among, &inside) {
             let members: HashSet<usize> = component.iter().copied().collect();
             let is_loop = component.len() > 1 || blocks[component[0]].next.contains(&component[0]);
             if !is_loop {
                 continue;
             }
-            let outside = blocks.iter().enumerate().filter(|it| !members.contains(&it.0));
-            let entered = outside.flat_map(|it| &it.1.next).filter(|it| members.contains(it));
+            let outside = blocks.iter().enumerate().filter(|pair| !members.contains(&pair.0));
+            let entered =
+                outside.flat_map(|outside| &outside.1.next).filter(|word| members.contains(word));
             let header = *entered.min().expect("a loop is entered somewhere");
             left.push((component, Some(header)));
             all.push(Loop { header, blocks: members });
@@ -601,7 +715,7 @@ fn components(blocks: &[Block], among: &[usize], inside: &HashSet<usize>) -> Vec
     let mut order: FxHashMap<usize, (usize, usize)> = FxHashMap::default();
     let mut on_stack: HashSet<usize> = HashSet::new();
     let (mut stack, mut found) = (Vec::new(), Vec::new());
-    for root in among.iter().filter(|it| inside.contains(it)) {
+    for root in among.iter().filter(|word| inside.contains(word)) {
         if order.contains_key(root) {
             continue;
         }
@@ -631,7 +745,7 @@ fn components(blocks: &[Block], among: &[usize], inside: &HashSet<usize>) -> Vec
             if low == number {
                 let from = stack.iter().rposition(|it| *it == idx).expect("it is on the stack");
                 let component: Vec<usize> = stack.split_off(from);
-                on_stack.retain(|it| !component.contains(it));
+                on_stack.retain(|on_stack| !component.contains(on_stack));
                 found.push(component);
             }
         }

@@ -1,9 +1,10 @@
-//! Bounds of what the runtime does with windows: the longest and the shortest way from the entry of a switch, trap or interrupt to its
-//! end, over all paths of a linked image.
+//! Bounds of what the runtime does with windows: the longest and the shortest way from the entry of
+//! a switch, trap or interrupt to its end, over all paths of a linked image.
 //!
-//! Implicit path enumeration (Li and Malik, 1995): how often each edge of the control flow graph is taken is a variable, what flows
-//! in flows out, a loop's body is executed at most as often as its source says (`RUNS_AT_MOST`), and the most and the least of the
-//! cycles is a linear program. Its real-valued solution is never below the longest path.
+//! Implicit path enumeration (Li and Malik, 1995): how often each edge of the control flow graph is
+//! taken is a variable, what flows in flows out, a loop's body is executed at most as often as its
+//! source says (`RUNS_AT_MOST`), and the most and the least of the cycles is a linear program. Its
+//! real-valued solution is never below the longest path.
 
 pub mod masked;
 
@@ -35,7 +36,6 @@ pub struct Routine {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum End {
     Return,
-    /// At this address.
     At(u32),
     /// As soon as traps are on.
     TrapsOn,
@@ -44,21 +44,23 @@ enum End {
 /// Cycles of a routine: never below, never above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Bound {
-    /// The shortest way.
     pub least: u64,
-    /// The longest way.
     pub most: u64,
 }
 
 /// Symbols without which an image is none of the runtime.
 const NEEDED: [&str; 4] = ["trap_table", "thr_leave", "bad_trap", "window_last"];
-const TRAPS: [(&str, u32); 4] = [("window overflow", 5), ("window underflow", 6), ("flush (ta 3)", 0x83), ("floating point, first use", 4)];
+const TRAPS: [(&str, u32); 4] = [
+    ("window overflow", 5),
+    ("window underflow", 6),
+    ("flush (ta 3)", 0x83),
+    ("floating point, first use", 4),
+];
 const LEVEL_1: u32 = 0x11;
 
 /// The routines of an image.
 ///
-/// # Errors
-/// A symbol of the runtime is missing.
+/// Errors: a symbol of the runtime is missing.
 pub fn routines(code: &Code) -> Result<Vec<Routine>, BadImage> {
     if let Some(name) = NEEDED.iter().find(|it| code.try_address(it).is_none()) {
         return Err(BadImage(format!("no symbol {name}")));
@@ -68,7 +70,14 @@ pub fn routines(code: &Code) -> Result<Vec<Routine>, BadImage> {
         all.push(Routine { name, alone, has_traps_off, start, end, is_vector });
     };
     let (leave, flush) = (code.switch("leave"), code.switch("flush"));
-    add(if leave == flush { "switch" } else { "switch, windows stay" }, false, false, leave, End::Return, false);
+    add(
+        if leave == flush { "switch" } else { "switch, windows stay" },
+        false,
+        false,
+        leave,
+        End::Return,
+        false,
+    );
     if leave != flush {
         add("switch, windows stored", false, false, flush, End::Return, false);
     }
@@ -94,9 +103,12 @@ pub fn routines(code: &Code) -> Result<Vec<Routine>, BadImage> {
 
 /// Bounds of all routines of an image, for each of these numbers of windows.
 ///
-/// # Errors
-/// The image is none of the runtime, or its control flow cannot be followed: where.
-pub fn bounds(code: &Code, core: &Core, windows: &[u32]) -> Result<Vec<(Routine, Vec<Bound>)>, BadImage> {
+/// Errors: the image is none of the runtime, or its control flow cannot be followed: where.
+pub fn bounds(
+    code: &Code,
+    core: &Core,
+    windows: &[u32],
+) -> Result<Vec<(Routine, Vec<Bound>)>, BadImage> {
     let all = routines(code)?;
     let mut done: Vec<(Routine, Vec<Bound>)> = Vec::new();
     for routine in all {
@@ -106,7 +118,9 @@ pub fn bounds(code: &Code, core: &Core, windows: &[u32]) -> Result<Vec<(Routine,
             let it = done.iter().find(|(it, _)| it.name == name && it.alone == routine.alone);
             it.map_or(0, |(_, bounds)| bounds[idx].most)
         };
-        let of = |(idx, windows): (usize, &u32)| graph.bound(*windows, [trap("window overflow", idx), trap("window underflow", idx)]);
+        let of = |(idx, windows): (usize, &u32)| {
+            graph.bound(*windows, [trap("window overflow", idx), trap("window underflow", idx)])
+        };
         let bounds = windows.iter().enumerate().map(of).collect::<Result<_, _>>()?;
         done.push((routine, bounds));
     }
@@ -115,27 +129,41 @@ pub fn bounds(code: &Code, core: &Core, windows: &[u32]) -> Result<Vec<(Routine,
 
 /// How a run is watched for the longest time that a routine takes in it.
 ///
-/// # Errors
-/// As for [`bounds`].
+/// Errors: as for [`bounds`].
 pub fn watch(code: &Code, core: &Core, routine: &Routine) -> Result<Watch, BadImage> {
     let is_interrupt = routine.is_vector && routine.end != End::Return;
-    let levels = (1..14).map(|it| routine.start + it * VECTOR_BYTES).take(if is_interrupt { 13 } else { 0 });
+    let levels = (1..14).map(|idx| routine.start + idx * VECTOR_BYTES).take(if is_interrupt {
+        13
+    } else {
+        0
+    });
     let begins: Vec<u32> = std::iter::once(routine.start).chain(levels).collect();
     if let End::At(end) = routine.end {
         return Ok(Watch { begins, ends: vec![end], words: None });
     }
     let mut words: HashSet<u32> = Graph::of(code, core, routine)?.addresses.into_iter().collect();
-    for table in ["registers_read", "registers_written"].iter().filter_map(|it| code.try_address(it)) {
+    for table in
+        ["registers_read", "registers_written"].iter().filter_map(|word| code.try_address(word))
+    {
         words.extend((table..table + 256).step_by(4));
     }
     if is_interrupt {
-        words.extend(begins.iter().flat_map(|it| (0..VECTOR_BYTES).step_by(4).map(move |word| it + word)));
+        words.extend(
+            begins
+                .iter()
+                .flat_map(|begin| (0..VECTOR_BYTES).step_by(4).map(move |word| begin + word)),
+        );
     }
-    let ends = routines(code)?.into_iter().map(|it| it.start).filter(|it| !begins.contains(it)).collect();
+    let ends = routines(code)?
+        .into_iter()
+        .map(|routine| routine.start)
+        .filter(|start| !begins.contains(start))
+        .collect();
     Ok(Watch { begins, ends, words: Some(words) })
 }
 
-/// Before an instruction: its address, the next one's, whether traps are on, and where open calls return.
+/// Before an instruction: its address, the next one's, whether traps are on, and
+/// where open calls return.
 type State = (u32, u32, bool, Vec<u32>);
 
 const OUTSIDE: u32 = u32::MAX;
@@ -195,8 +223,10 @@ impl<'a> Graph<'a> {
                 block.cycles += u64::from(core.trap_cycles.unwrap_or(0));
             }
             let may_trap = state.2 && matches!(routine.end, End::At(_));
-            block.traps = [sparc::is_save(word), sparc::is_restore(word)].map(|it| u32::from(it && may_trap));
-            block.loops = (0..code.loops.len()).filter(|it| code.loops[*it].address == state.0).collect();
+            block.traps =
+                [sparc::is_save(word), sparc::is_restore(word)].map(|it| u32::from(it && may_trap));
+            block.loops =
+                (0..code.loops.len()).filter(|idx| code.loops[*idx].address == state.0).collect();
             for next in step.next {
                 let number = numbers.len();
                 let number = *numbers.entry(next.clone()).or_insert_with(|| {
@@ -209,9 +239,11 @@ impl<'a> Graph<'a> {
             addresses.resize(numbers.len(), 0);
         }
         let graph = Graph { blocks, addresses, code };
-        if let Some(at) = graph.endless().map(|it| graph.addresses[it]) {
+        if let Some(at) = graph.endless().map(|endless| graph.addresses[endless]) {
             let place = code.place(at);
-            return Err(BadImage(format!("the loop at {place} ({at:#x}) has no bound: RUNS_AT_MOST of window.h gives it one")));
+            return Err(BadImage(format!(
+                "the loop at {place} ({at:#x}) has no bound: RUNS_AT_MOST of window.h gives it one"
+            )));
         }
         Ok(graph)
     }
@@ -238,9 +270,14 @@ impl<'a> Graph<'a> {
             }
             // What lies behind a bounded block begins a search of its own.
             if way.is_empty() {
-                let is_new = |it: &&usize| seen[**it] == 0;
-                let behind = self.blocks.iter().filter(|it| !it.loops.is_empty()).flat_map(|it| &it.next).find(is_new);
-                way.extend(behind.map(|it| (*it, 0)));
+                let is_new = |number: &&usize| seen[**number] == 0;
+                let behind = self
+                    .blocks
+                    .iter()
+                    .filter(|block| !block.loops.is_empty())
+                    .flat_map(|block| &block.next)
+                    .find(is_new);
+                way.extend(behind.map(|behind| (*behind, 0)));
             }
         }
         None
@@ -250,18 +287,20 @@ impl<'a> Graph<'a> {
     fn joined(mut self) -> Graph<'a> {
         let mut n_before = vec![0; self.blocks.len()];
         n_before[0] = 1;
-        for next in self.blocks.iter().flat_map(|it| &it.next) {
+        for next in self.blocks.iter().flat_map(|block| &block.next) {
             n_before[*next] += 1;
         }
-        let is_joined = |blocks: &[Block], idx: usize| blocks[idx].next.len() == 1 && n_before[blocks[idx].next[0]] == 1;
-        let reached: Vec<usize> = (0..self.blocks.len()).filter(|it| n_before[*it] > 0).collect();
+        let is_joined = |blocks: &[Block], idx: usize| {
+            blocks[idx].next.len() == 1 && n_before[blocks[idx].next[0]] == 1
+        };
+        let reached: Vec<usize> = (0..self.blocks.len()).filter(|idx| n_before[*idx] > 0).collect();
         for idx in reached {
             while is_joined(&self.blocks, idx) && self.blocks[idx].next[0] != idx {
                 let behind = self.blocks[idx].next[0];
                 let next = std::mem::take(&mut self.blocks[behind]);
                 let block = &mut self.blocks[idx];
                 block.cycles += next.cycles;
-                block.traps = [0, 1].map(|it| block.traps[it] + next.traps[it]);
+                block.traps = [0, 1].map(|number| block.traps[number] + next.traps[number]);
                 block.loops.extend(next.loops);
                 block.next = next.next;
                 block.ends = next.ends;
@@ -270,16 +309,24 @@ impl<'a> Graph<'a> {
         self
     }
 
-    /// The most and the least cycles from the entry to an end, with so many windows, a trapping save and restore at most so long.
+    /// The most and the least cycles from the entry to an end, with so many windows, a trapping
+    /// save and restore at most so long.
     fn bound(&self, windows: u32, trap: [u64; 2]) -> Result<Bound, BadImage> {
-        let longest = |block: &Block| block.cycles + u64::from(block.traps[0]) * trap[0] + u64::from(block.traps[1]) * trap[1];
+        let longest = |block: &Block| {
+            block.cycles + u64::from(block.traps[0]) * trap[0] + u64::from(block.traps[1]) * trap[1]
+        };
         let most = self.solve(windows, OptimizationDirection::Maximize, &longest)?;
         let least = self.solve(windows, OptimizationDirection::Minimize, &|it| it.cycles)?;
         // Sums of whole cycles: what is lost in floating point is far below the tolerance.
         Ok(Bound { least: (least - 1e-4).ceil() as u64, most: (most + 1e-4).floor() as u64 })
     }
 
-    fn solve(&self, windows: u32, to: OptimizationDirection, cycles: &dyn Fn(&Block) -> u64) -> Result<f64, BadImage> {
+    fn solve(
+        &self,
+        windows: u32,
+        to: OptimizationDirection,
+        cycles: &dyn Fn(&Block) -> u64,
+    ) -> Result<f64, BadImage> {
         let mut problem = Problem::new(to);
         let mut flow: Vec<Sum> = vec![Vec::new(); self.blocks.len()];
         // By group, or alone; with the bound.
@@ -295,14 +342,19 @@ impl<'a> Graph<'a> {
                     }
                 }
                 for it in &block.loops {
-                    let (group, most) = (self.code.loops[*it].group, self.code.loops[*it].most(windows));
+                    let (group, most) =
+                        (self.code.loops[*it].group, self.code.loops[*it].most(windows));
                     let key = (group, if group == 0 { *it } else { 0 });
                     loops.entry(key).or_insert((most, Vec::new())).1.push((edge, 1.0));
                 }
             }
         }
-        for (idx, sum) in flow.iter().enumerate().filter(|it| !it.1.is_empty()) {
-            problem.add_constraint(sum.as_slice(), ComparisonOp::Eq, if idx == 0 { 1.0 } else { 0.0 });
+        for (idx, sum) in flow.iter().enumerate().filter(|pair| !pair.1.is_empty()) {
+            problem.add_constraint(
+                sum.as_slice(),
+                ComparisonOp::Eq,
+                if idx == 0 { 1.0 } else { 0.0 },
+            );
         }
         for (most, sum) in loops.values() {
             problem.add_constraint(sum.as_slice(), ComparisonOp::Le, f64::from(*most));
@@ -310,7 +362,9 @@ impl<'a> Graph<'a> {
         match problem.solve() {
             Ok(SolveOutcome::Solution(solution)) => Ok(solution.objective()),
             Ok(SolveOutcome::Interrupted(_)) => panic!("no limit of time is set"),
-            Err(error) => Err(BadImage(format!("{windows} windows: no way from an entry to an end: {error}"))),
+            Err(error) => {
+                Err(BadImage(format!("{windows} windows: no way from an entry to an end: {error}")))
+            }
         }
     }
 }
@@ -328,11 +382,18 @@ impl Step {
         let mut cycles = code::cycles(word, core);
         let next = match sparc::control(word, *pc) {
             sparc::Control::Branch { target, is_always, annuls } => {
-                let past = if annuls { to(npc.wrapping_add(4), npc.wrapping_add(8)) } else { to(*npc, npc.wrapping_add(4)) };
-                let taken = if is_always && annuls { to(target, target + 4) } else { to(*npc, target) };
+                let past = if annuls {
+                    to(npc.wrapping_add(4), npc.wrapping_add(8))
+                } else {
+                    to(*npc, npc.wrapping_add(4))
+                };
+                let taken =
+                    if is_always && annuls { to(target, target + 4) } else { to(*npc, target) };
                 if is_always { vec![taken] } else { vec![taken, past] }
             }
-            sparc::Control::Never { annuls } if annuls => vec![to(npc.wrapping_add(4), npc.wrapping_add(8))],
+            sparc::Control::Never { annuls } if annuls => {
+                vec![to(npc.wrapping_add(4), npc.wrapping_add(8))]
+            }
             sparc::Control::Call { target } => {
                 let mut returns = returns.clone();
                 returns.push(pc + 8);
@@ -343,36 +404,50 @@ impl Step {
                 let back = returns.pop().unwrap_or(OUTSIDE);
                 vec![(*npc, back, *traps, returns)]
             }
-            sparc::Control::Jump if sparc::is_trap_return(word_at(code, *npc)?) => vec![to(*npc, OUTSIDE)],
+            sparc::Control::Jump if sparc::is_trap_return(word_at(code, *npc)?) => {
+                vec![to(*npc, OUTSIDE)]
+            }
             // Into a table of two words for each register, which come back behind the delay slot.
             sparc::Control::Table => {
-                cycles += table_cycles(code, core).ok_or_else(|| BadImage(format!("a jump through a register at {}", code.place(*pc))))?;
+                cycles += table_cycles(code, core).ok_or_else(|| {
+                    BadImage(format!("a jump through a register at {}", code.place(*pc)))
+                })?;
                 vec![to(*npc, npc.wrapping_add(4))]
             }
             sparc::Control::Jump | sparc::Control::Trap => {
-                return Err(BadImage(format!("where the instruction at {} ({pc:#x}) goes is not known", code.place(*pc))));
+                return Err(BadImage(format!(
+                    "where the instruction at {} ({pc:#x}) goes is not known",
+                    code.place(*pc)
+                )));
             }
             sparc::Control::TrapReturn => vec![to(OUTSIDE, OUTSIDE)],
-            sparc::Control::SwitchTraps => vec![(*npc, npc.wrapping_add(4), !traps, returns.clone())],
-            sparc::Control::Never { .. } | sparc::Control::Next => vec![to(*npc, npc.wrapping_add(4))],
+            sparc::Control::SwitchTraps => {
+                vec![(*npc, npc.wrapping_add(4), !traps, returns.clone())]
+            }
+            sparc::Control::Never { .. } | sparc::Control::Next => {
+                vec![to(*npc, npc.wrapping_add(4))]
+            }
         };
         // What ends the machine has no bound and needs none.
-        let faults = ["stack_overflow", "bad_trap", "machine_stop"].map(|it| code.try_address(it));
+        let faults =
+            ["stack_overflow", "bad_trap", "machine_stop"].map(|word| code.try_address(word));
         let is_fault = |at: u32| faults.contains(&Some(at));
-        let next = next.into_iter().filter(|it| !is_fault(it.0) && !is_fault(it.1)).collect();
+        let next = next.into_iter().filter(|pair| !is_fault(pair.0) && !is_fault(pair.1)).collect();
         Ok(Step { cycles, next })
     }
 }
 
 fn word_at(code: &Code, at: u32) -> Result<u32, BadImage> {
-    let idx = at.checked_sub(code.base).map(|it| it as usize / 4);
-    let word = idx.and_then(|it| code.words.get(it));
-    word.copied().ok_or_else(|| BadImage(format!("a way leads to {at:#x}, which is outside the code")))
+    let idx = at.checked_sub(code.base).map(|number| number as usize / 4);
+    let word = idx.and_then(|idx| code.words.get(idx));
+    word.copied()
+        .ok_or_else(|| BadImage(format!("a way leads to {at:#x}, which is outside the code")))
 }
 
 /// The dearest entry of the tables of registers; `None` if the image has none.
 fn table_cycles(code: &Code, core: &Core) -> Option<u64> {
-    let tables = ["registers_read", "registers_written"].iter().filter_map(|it| code.try_address(it));
-    let entries = tables.flat_map(|it| (0..32).map(move |entry| it + 8 * entry));
-    entries.map(|it| code.cycles(it..it + 8, core)).max()
+    let tables =
+        ["registers_read", "registers_written"].iter().filter_map(|word| code.try_address(word));
+    let entries = tables.flat_map(|table| (0..32).map(move |entry| table + 8 * entry));
+    entries.map(|entry| code.cycles(entry..entry + 8, core)).max()
 }

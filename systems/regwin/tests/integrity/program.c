@@ -1,5 +1,6 @@
 /* Every register of every window holds a pattern, whatever comes between: calls, switches, interrupts, traps, flushes, long
- * jumps and other threads' floating point. At the end: how many registers were wrong, and how much has happened. */
+ * jumps and other threads' floating point. At the end: how many registers were wrong, and how much
+ * has happened. */
 #include <regwin.h>
 
 #define N_THREADS 5

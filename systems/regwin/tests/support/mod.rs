@@ -1,4 +1,5 @@
-//! A program of a user's own, linked with the library that `meanwhile regwin build` writes, and run under QEMU.
+//! A program of a user's own, linked with the library that `meanwhile regwin build` writes, and run
+//! under QEMU.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,7 +17,6 @@ pub const SCHEMES: [Scheme; 4] = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::A
 pub struct Build<'a> {
     /// How threads use the windows.
     pub scheme: Scheme,
-    /// The runtime's options.
     pub options: &'a [&'a str],
     /// More flags for the program's C.
     pub flags: &'a [&'a str],
@@ -24,7 +24,6 @@ pub struct Build<'a> {
     pub clang: bool,
     /// Calls of `machine_stop` go to the program's `__wrap_machine_stop`.
     pub wraps_stop: bool,
-    /// Register windows.
     pub windows: u32,
 }
 
@@ -38,7 +37,8 @@ impl Build<'_> {
 /// What a command says, if it ends well.
 pub fn run(command: &mut Command) -> String {
     let out = command.stdin(Stdio::null()).output().expect("the tool starts");
-    let text = format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
+    let text =
+        format!("{}{}", String::from_utf8_lossy(&out.stdout), String::from_utf8_lossy(&out.stderr));
     assert!(out.status.success(), "{command:?}: {text}");
     text
 }
@@ -58,7 +58,8 @@ pub fn library(build: &Build) -> PathBuf {
     }
     // Kept as long as the tests run; the target folder is cleaned by cargo.
     let name = [&[build.scheme.name()], build.options].concat().join("-");
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("regwin-{}-{name}", std::process::id()));
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"))
+        .join(format!("regwin-{}-{name}", std::process::id()));
     for (path, text) in library::folder(&options, Cc::Gcc) {
         let path = folder.join(path);
         std::fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
@@ -73,7 +74,10 @@ pub fn library(build: &Build) -> PathBuf {
 pub fn compiler(build: &Build) -> Command {
     let cc = if build.clang { Cc::Clang } else { Cc::Gcc };
     let mut command = Command::new(if build.clang { library::CLANG } else { library::GCC });
-    command.args(library::c_flags(cc)).args(["-std=gnu11", "-O2", "-c"]).arg(format!("-I{}", library(build).join("include").display()));
+    command
+        .args(library::c_flags(cc))
+        .args(["-std=gnu11", "-O2", "-c"])
+        .arg(format!("-I{}", library(build).join("include").display()));
     command
 }
 
@@ -84,7 +88,10 @@ pub fn linked(build: &Build, program: &str) -> measure::scratch::Folder {
     run(compiler(build).current_dir(folder.path()).args(build.flags).arg("program.c"));
     let library = library(build);
     let mut link = Command::new("sparc64-linux-gnu-ld");
-    link.current_dir(folder.path()).args(library::LINK).arg("-T").arg(library.join("lib/regwin.ld"));
+    link.current_dir(folder.path())
+        .args(library::LINK)
+        .arg("-T")
+        .arg(library.join("lib/regwin.ld"));
     link.args(build.wraps_stop.then_some("--wrap=machine_stop")).args(["-o", "x.elf", "program.o"]);
     run(link.arg(library.join(format!("lib/librw-{}.a", build.scheme.name()))));
     folder
@@ -95,7 +102,24 @@ pub fn printed(build: Build, program: &str) -> String {
     let folder = linked(&build, program);
     let mut qemu = Command::new("timeout");
     let limit_s = if std::env::var_os("MEANWHILE_LONG").is_some() { "300" } else { "20" };
-    qemu.current_dir(folder.path()).args([limit_s, "qemu-system-sparc", "-M", "leon3_generic", "-nographic", "-monitor", "none"]);
-    qemu.args(["-serial", "stdio", "-icount", "shift=0", "-kernel", "x.elf", "-cpu", &format!("LEON3,nwindows={}", build.windows)]);
+    qemu.current_dir(folder.path()).args([
+        limit_s,
+        "qemu-system-sparc",
+        "-M",
+        "leon3_generic",
+        "-nographic",
+        "-monitor",
+        "none",
+    ]);
+    qemu.args([
+        "-serial",
+        "stdio",
+        "-icount",
+        "shift=0",
+        "-kernel",
+        "x.elf",
+        "-cpu",
+        &format!("LEON3,nwindows={}", build.windows),
+    ]);
     run(&mut qemu)
 }

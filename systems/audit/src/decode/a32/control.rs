@@ -5,7 +5,6 @@ use super::word::{ALL, FIXED, NO_PC, UNDEFINED, Word, name};
 use super::{C, COPROCESSOR, CPSR, GE, LR, N, Q, SPSR, V, Z};
 use crate::decode::code::{Access, Class, Flow, IndexForm, Out, Reg, Role};
 
-/// `b` and `bl`.
 pub fn branch(word: &mut Word) -> Result<(), &'static str> {
     let is_call = word.bit(24);
     let target = branch_target(word, 0);
@@ -28,7 +27,8 @@ fn branch_target(word: &Word, half: u64) -> u64 {
     word.pc().wrapping_add_signed(words * 4).wrapping_add(half) & ALL
 }
 
-/// The words between comparisons without S: status, `bx`, `clz`, saturating addition, half-word products.
+/// The words between comparisons without S: status, `bx`, `clz`,
+/// saturating addition, half-word products.
 pub fn miscellaneous(word: &mut Word) -> Result<(), &'static str> {
     if word.bit(25) {
         return match word.field(21, 2) {
@@ -67,7 +67,13 @@ pub fn miscellaneous(word: &mut Word) -> Result<(), &'static str> {
 fn status_read(word: &mut Word) -> Result<(), &'static str> {
     if word.bit(9) && word.field(0, 8) == 0 && word.field(10, 2) == 0 {
         let rd = word.reg(12)?;
-        return banked(word, rd, u32::from(word.bit(22)), word.field(8, 1) << 4 | word.field(16, 4), true);
+        return banked(
+            word,
+            rd,
+            u32::from(word.bit(22)),
+            word.field(8, 1) << 4 | word.field(16, 4),
+            true,
+        );
     }
     if word.field(0, 12) != 0 || word.field(16, 4) != 15 {
         return Err(FIXED);
@@ -90,7 +96,12 @@ fn status_read(word: &mut Word) -> Result<(), &'static str> {
 
 fn status_write(word: &mut Word) -> Result<(), &'static str> {
     let mask = word.field(16, 4);
-    if !word.bit(25) && word.bit(9) && word.field(12, 4) == 15 && word.field(4, 4) == 0 && word.field(10, 2) == 0 {
+    if !word.bit(25)
+        && word.bit(9)
+        && word.field(12, 4) == 15
+        && word.field(4, 4) == 0
+        && word.field(10, 2) == 0
+    {
         let rn = word.reg(0)?;
         return banked(word, rn, u32::from(word.bit(22)), word.field(8, 1) << 4 | mask, false);
     }
@@ -98,11 +109,15 @@ fn status_write(word: &mut Word) -> Result<(), &'static str> {
         return Err(FIXED);
     }
     let is_saved = word.bit(22);
-    let letters: String = [(8, 'f'), (4, 's'), (2, 'x'), (1, 'c')].iter().filter(|(bit, _)| mask & bit != 0).map(|(_, it)| it).collect();
+    let letters: String = [(8, 'f'), (4, 's'), (2, 'x'), (1, 'c')]
+        .iter()
+        .filter(|(bit, _)| mask & bit != 0)
+        .map(|(_, it)| it)
+        .collect();
     word.set_class(Class::System);
     let operand = if word.bit(25) {
         let value = word.field(0, 8).rotate_right(word.field(8, 4) * 2);
-        let smallest = (0..16).map(|it| it * 2).find(|&it| value.rotate_left(it) <= 0xff);
+        let smallest = (0..16).map(|idx| idx * 2).find(|&it| value.rotate_left(it) <= 0xff);
         if smallest == Some(word.field(8, 4) * 2) {
             format!("#{value}")
         } else {
@@ -114,7 +129,7 @@ fn status_write(word: &mut Word) -> Result<(), &'static str> {
         }
         let rm = word.reg(0)?;
         let bytes = [0xff, 0xff00, 0xff_0000, 0xff00_0000];
-        let bits = (0..4).filter(|it| mask >> it & 1 == 1).map(|it| bytes[it]).sum();
+        let bits = (0..4).filter(|idx| mask >> idx & 1 == 1).map(|idx| bytes[idx]).sum();
         word.read_bits(rm, Role::Source, bits);
         name(rm.0.into()).to_owned()
     };
@@ -148,22 +163,33 @@ fn status_write(word: &mut Word) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// A register of another mode (the Virtualization Extensions): what the other mode has is in none of the names.
-pub fn banked(word: &mut Word, reg: Reg, is_saved: u32, number: u32, is_read: bool) -> Result<(), &'static str> {
+/// A register of another mode (the Virtualization Extensions): what the other mode has is in
+/// none of the names.
+pub fn banked(
+    word: &mut Word,
+    reg: Reg,
+    is_saved: u32,
+    number: u32,
+    is_read: bool,
+) -> Result<(), &'static str> {
     const MODES: [&str; 16] = [
-        "lr_irq", "sp_irq", "lr_svc", "sp_svc", "lr_abt", "sp_abt", "lr_und", "sp_und", "", "", "", "", "lr_mon", "sp_mon", "elr_hyp",
-        "sp_hyp",
+        "lr_irq", "sp_irq", "lr_svc", "sp_svc", "lr_abt", "sp_abt", "lr_und", "sp_und", "", "", "",
+        "", "lr_mon", "sp_mon", "elr_hyp", "sp_hyp",
     ];
     const GENERAL: [&str; 7] = ["r8", "r9", "r10", "r11", "r12", "sp", "lr"];
-    let general = |nth: u32, mode: &str| GENERAL.get(nth as usize).map(|it| format!("{it}_{mode}"));
+    let general =
+        |nth: u32, mode: &str| GENERAL.get(nth as usize).map(|general| format!("{general}_{mode}"));
     let other = match (is_saved, number) {
         (0, 0..8) => general(number, "usr"),
         (0, 8..16) => general(number - 8, "fiq"),
-        (0, _) => Some(MODES[number as usize - 16].to_owned()).filter(|it| !it.is_empty()),
-        (_, 14) => Some("SPSR_fiq".to_owned()),
-        (_, 16 | 18 | 20 | 22 | 28 | 30) => {
-            Some(format!("SPSR_{}", ["irq", "svc", "abt", "und", "", "", "mon", "hyp"][(number as usize - 16) / 2]))
+        (0, _) => {
+            Some(MODES[number as usize - 16].to_owned()).filter(|recorded| !recorded.is_empty())
         }
+        (_, 14) => Some("SPSR_fiq".to_owned()),
+        (_, 16 | 18 | 20 | 22 | 28 | 30) => Some(format!(
+            "SPSR_{}",
+            ["irq", "svc", "abt", "und", "", "", "mon", "hyp"][(number as usize - 16) / 2]
+        )),
         _ => None,
     };
     let other = other.ok_or("unpredictable: there is no register of this number")?;
@@ -221,8 +247,9 @@ fn checksum(word: &mut Word) -> Result<(), &'static str> {
     word.read(rn, Role::Source);
     word.read_bits(rm, Role::Source, if size == 2 { ALL } else { (1 << (8 << size)) - 1 });
     word.write(rd, Out::Result);
-    let mnemonic = format!("crc32{}{}", if word.bit(9) { "c" } else { "" }, ["b", "h", "w"][size as usize]);
-    word.text(&mnemonic, &[rd, rn, rm].map(|it| name(it.0.into())).join(", "));
+    let mnemonic =
+        format!("crc32{}{}", if word.bit(9) { "c" } else { "" }, ["b", "h", "w"][size as usize]);
+    word.text(&mnemonic, &[rd, rn, rm].map(|pair| name(pair.0.into())).join(", "));
     Ok(())
 }
 
@@ -304,7 +331,7 @@ pub fn saturating(word: &mut Word) -> Result<(), &'static str> {
     word.write(rd, Out::Result);
     saturation(word);
     let mnemonic = ["qadd", "qsub", "qdadd", "qdsub"][word.field(21, 2) as usize];
-    word.text(mnemonic, &[rd, rm, rn].map(|it| name(it.0.into())).join(", "));
+    word.text(mnemonic, &[rd, rm, rn].map(|pair| name(pair.0.into())).join(", "));
     Ok(())
 }
 
@@ -344,7 +371,10 @@ pub fn coprocessor_work(word: &mut Word, two: &str) -> Result<(), &'static str> 
         let op2 = word.field(5, 3);
         if !word.bit(4) {
             let op1 = word.field(20, 4);
-            word.text(&format!("cdp{two}"), &format!("p{number}, #{op1}, c{crd}, c{crn}, c{crm}, #{op2}"));
+            word.text(
+                &format!("cdp{two}"),
+                &format!("p{number}, #{op1}, c{crd}, c{crn}, c{crm}, #{op2}"),
+            );
             return Ok(());
         }
         let op1 = word.field(21, 3);
@@ -357,19 +387,31 @@ pub fn coprocessor_work(word: &mut Word, two: &str) -> Result<(), &'static str> 
         }
         let rt = if crd == 15 { "apsr_nzcv" } else { name(crd) };
         let mnemonic = if is_load { "mrc" } else { "mcr" };
-        word.text(&format!("{mnemonic}{two}"), &format!("p{number}, #{op1}, {rt}, c{crn}, c{crm}, #{op2}"));
+        word.text(
+            &format!("{mnemonic}{two}"),
+            &format!("p{number}, #{op1}, {rt}, c{crn}, c{crm}, #{op2}"),
+        );
         return Ok(());
     }
     if word.field(21, 4) == 2 {
         let (first, second) = (word.reg(12)?, word.reg(16)?);
         for (nth, reg) in [first, second].into_iter().enumerate() {
-            if is_load { word.write(reg, if nth == 0 { Out::Result } else { Out::High }) } else { word.read(reg, Role::Data) }
+            if is_load {
+                word.write(reg, if nth == 0 { Out::Result } else { Out::High })
+            } else {
+                word.read(reg, Role::Data)
+            }
         }
         if is_load && first == second {
             return Err(super::word::TWICE);
         }
         let mnemonic = if is_load { "mrrc" } else { "mcrr" };
-        let operands = format!("p{number}, #{}, {}, {}, c{crm}", word.field(4, 4), name(first.0.into()), name(second.0.into()));
+        let operands = format!(
+            "p{number}, #{}, {}, {}, c{crm}",
+            word.field(4, 4),
+            name(first.0.into()),
+            name(second.0.into())
+        );
         word.text(&format!("{mnemonic}{two}"), &operands);
         return Ok(());
     }
@@ -397,7 +439,14 @@ fn coprocessor_transfer(word: &mut Word, two: &str, number: u32) -> Result<(), &
     let disp = if is_pre { by } else { 0 };
     let disp = if base.is_none() { word.pc() as i64 + disp } else { disp };
     // How much is moved, the coprocessor decides: the most there is.
-    word.access(Access { is_store: !is_load, base, index: None, index_form: IndexForm::Whole, disp, width: 128 });
+    word.access(Access {
+        is_store: !is_load,
+        base,
+        index: None,
+        index_form: IndexForm::Whole,
+        disp,
+        width: 128,
+    });
     let minus_zero = if by == 0 && !is_up { "#-0".to_owned() } else { format!("#{by}") };
     let base_name = name(word.field(16, 4));
     let address = match (is_pre, writes_back) {
@@ -409,7 +458,10 @@ fn coprocessor_transfer(word: &mut Word, two: &str, number: u32) -> Result<(), &
     };
     let long = if word.bit(22) { "l" } else { "" };
     let mnemonic = if is_load { "ldc" } else { "stc" };
-    word.text(&format!("{mnemonic}{two}{long}"), &format!("p{number}, c{}, {address}", word.field(12, 4)));
+    word.text(
+        &format!("{mnemonic}{two}{long}"),
+        &format!("p{number}, c{}, {address}", word.field(12, 4)),
+    );
     Ok(())
 }
 
@@ -424,7 +476,9 @@ pub fn unconditional(word: &mut Word) -> Result<(), &'static str> {
             Ok(())
         }
         0x1 if all & 0xffff_fdff == 0xf101_0000 => endianness(word),
-        0x4..=0x7 if all & 0x0d30_f000 == 0x0510_f000 || all & 0x0d70_f000 == 0x0450_f000 => preload(word),
+        0x4..=0x7 if all & 0x0d30_f000 == 0x0510_f000 || all & 0x0d70_f000 == 0x0450_f000 => {
+            preload(word)
+        }
         0x2 | 0x3 => super::vector::vector(word),
         0x4 if !word.bit(20) => super::vector_memory::structures(word),
         0x5 if all == 0xf57f_f01f => {
@@ -460,7 +514,11 @@ fn endianness(word: &mut Word) -> Result<(), &'static str> {
 
 fn processor_state(word: &mut Word) -> Result<(), &'static str> {
     let (kind, sets_mode) = (word.field(18, 2), word.bit(17));
-    let flags: String = [(8, 'a'), (7, 'i'), (6, 'f')].iter().filter(|(bit, _)| word.bit(*bit)).map(|(_, it)| it).collect();
+    let flags: String = [(8, 'a'), (7, 'i'), (6, 'f')]
+        .iter()
+        .filter(|(bit, _)| word.bit(*bit))
+        .map(|(_, it)| it)
+        .collect();
     let mode = word.field(0, 5);
     let is_empty = flags.is_empty();
     if word.field(9, 7) != 0
@@ -480,13 +538,14 @@ fn processor_state(word: &mut Word) -> Result<(), &'static str> {
     }
     match (kind, sets_mode) {
         (0, _) => word.text("cps", &format!("#{mode}")),
-        (kind, true) => word.text(if kind == 2 { "cpsie" } else { "cpsid" }, &format!("{flags}, #{mode}")),
+        (kind, true) => {
+            word.text(if kind == 2 { "cpsie" } else { "cpsid" }, &format!("{flags}, #{mode}"))
+        }
         (kind, false) => word.text(if kind == 2 { "cpsie" } else { "cpsid" }, &flags),
     }
     Ok(())
 }
 
-/// `setpan`, of ARMv8.1.
 pub fn privileged_access(word: &mut Word, value: u32) {
     word.set_class(Class::System);
     word.read(CPSR, Role::Source);
@@ -494,7 +553,6 @@ pub fn privileged_access(word: &mut Word, value: u32) {
     word.text("setpan", &format!("#{value}"));
 }
 
-/// `clrex`.
 pub fn clear_monitor(word: &mut Word) {
     word.set_class(Class::System);
     word.read(CPSR, Role::Source);
@@ -505,7 +563,10 @@ pub fn clear_monitor(word: &mut Word) {
 /// `dsb`, `dmb`, `isb`; the fields are those of Thumb, too.
 pub fn barrier(word: &mut Word) -> Result<(), &'static str> {
     let option = word.field(0, 4);
-    let names = ["", "", "oshst", "osh", "", "", "nshst", "nsh", "", "ishld", "ishst", "ish", "", "ld", "st", "sy"];
+    let names = [
+        "", "", "oshst", "osh", "", "", "nshst", "nsh", "", "ishld", "ishst", "ish", "", "ld",
+        "st", "sy",
+    ];
     let name = match names[option as usize] {
         "" => format!("#{option}"),
         name => name.to_owned(),
@@ -561,7 +622,6 @@ fn preload(word: &mut Word) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// `srs` and `rfe`.
 pub fn exception_state(word: &mut Word) -> Result<(), &'static str> {
     let mode = ["da", "ia", "db", "ib"][(word.field(23, 2)) as usize];
     let bang = if word.bit(21) { "!" } else { "" };
@@ -581,7 +641,14 @@ pub fn exception_state(word: &mut Word) -> Result<(), &'static str> {
             word.read(CPSR, Role::Source);
             word.read(SPSR, Role::Data);
             word.read(LR, Role::Data);
-            word.access(Access { is_store: true, base: None, index: None, index_form: IndexForm::Whole, disp: 0, width: 8 });
+            word.access(Access {
+                is_store: true,
+                base: None,
+                index: None,
+                index_form: IndexForm::Whole,
+                disp: 0,
+                width: 8,
+            });
             word.text(&format!("srs{mode}"), &format!("sp{bang}, #{}", word.field(0, 5)));
         }
         (false, true) => {
@@ -595,7 +662,14 @@ pub fn exception_state(word: &mut Word) -> Result<(), &'static str> {
             }
             word.write(CPSR, Out::Result);
             word.write_flags(&[N, Z, C, V, Q, GE[0], GE[1], GE[2], GE[3]]);
-            word.access(Access { is_store: false, base: Some(base), index: None, index_form: IndexForm::Whole, disp: start, width: 8 });
+            word.access(Access {
+                is_store: false,
+                base: Some(base),
+                index: None,
+                index_form: IndexForm::Whole,
+                disp: start,
+                width: 8,
+            });
             word.set_flow(Flow::Resume);
             word.text(&format!("rfe{mode}"), &format!("{}{bang}", name(base.0.into())));
         }
@@ -612,7 +686,10 @@ mod tests {
     #[test]
     fn branches_count_from_two_words_on() {
         let it = Isa::A32.decode(0x1000, &0x1aff_fffeu32.to_le_bytes()).expect("it is a branch");
-        assert_eq!((it.text.as_str(), it.flow), ("bne 0x1000", Flow::Branch { target: 0x1000, is_conditional: true }));
+        assert_eq!(
+            (it.text.as_str(), it.flow),
+            ("bne 0x1000", Flow::Branch { target: 0x1000, is_conditional: true })
+        );
         assert!(it.is_guarded());
     }
 
@@ -621,6 +698,9 @@ mod tests {
         let it = Isa::A32.decode(0x1000, &0xe28f_0010u32.to_le_bytes()).expect("it is an addition");
         assert!(it.reads.is_empty());
         let operation = it.operation.expect("an addition is followed");
-        assert_eq!((operation.op, operation.a, operation.b), (Op::Add, Value::Const(0x1008), Value::Const(0x10)));
+        assert_eq!(
+            (operation.op, operation.a, operation.b),
+            (Op::Add, Value::Const(0x1008), Value::Const(0x10))
+        );
     }
 }

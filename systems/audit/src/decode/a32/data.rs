@@ -5,12 +5,13 @@ use super::{C, CPSR, GE, LR, N, Q, SPSR, V, Z};
 use crate::decode::code::{Class, Flow, Op, Out, Reg, Role, Shift, Value};
 
 /// By opcode; the last one is Thumb's alone.
-const NAMES: [&str; 17] =
-    ["and", "eor", "sub", "rsb", "add", "adc", "sbc", "rsc", "tst", "teq", "cmp", "cmn", "orr", "mov", "bic", "mvn", "orn"];
+const NAMES: [&str; 17] = [
+    "and", "eor", "sub", "rsb", "add", "adc", "sbc", "rsc", "tst", "teq", "cmp", "cmn", "orr",
+    "mov", "bic", "mvn", "orn",
+];
 /// The opcode of Thumb's `orn`.
 pub const ORN: u32 = 16;
 
-/// The second operand.
 pub enum Second {
     /// A constant; the bit that moves into C, unless the rotation is by nothing.
     Immediate { value: u32, text: String, carries: bool },
@@ -41,7 +42,9 @@ pub fn data_processing(word: &mut Word) -> Result<(), &'static str> {
         return Err(FIXED);
     }
     let second = second_operand(word)?;
-    if matches!(second, Second::ByRegister(..)) && [0, 12, 16].iter().any(|&low| word.field(low, 4) == 15) {
+    if matches!(second, Second::ByRegister(..))
+        && [0, 12, 16].iter().any(|&low| word.field(low, 4) == 15)
+    {
         return Err(NO_PC);
     }
     compute(word, opcode, &second, word.bit(20));
@@ -51,7 +54,8 @@ pub fn data_processing(word: &mut Word) -> Result<(), &'static str> {
 /// The operation of this number on the registers in the fields of A32 and `second`.
 pub fn compute(word: &mut Word, opcode: u32, second: &Second, sets_flags: bool) {
     let is_comparison = (8..12).contains(&opcode);
-    let kind = if matches!(opcode, 0 | 1 | 8 | 9 | 12..=ORN) { Kind::Logical } else { Kind::Arithmetic };
+    let kind =
+        if matches!(opcode, 0 | 1 | 8 | 9 | 12..=ORN) { Kind::Logical } else { Kind::Arithmetic };
     word.set_class(match second {
         Second::Immediate { .. } | Second::Plain => Class::Alu,
         Second::Shifted(..) | Second::WithCarry => Class::AluShiftImm,
@@ -101,12 +105,13 @@ fn second_operand(word: &Word) -> Result<Second, &'static str> {
         let (rotation, byte) = (word.field(8, 4) * 2, word.field(0, 8));
         let value = byte.rotate_right(rotation);
         // One value may have several encodings; the assembler takes the smallest rotation.
-        let smallest = (0..16).map(|it| it * 2).find(|&it| value.rotate_left(it) <= 0xff);
+        let smallest = (0..16).map(|idx| idx * 2).find(|&it| value.rotate_left(it) <= 0xff);
         let is_usual = smallest == Some(rotation);
         let text = if is_usual { format!("#{value}") } else { format!("#{byte}, #{rotation}") };
         return Ok(Second::Immediate { value, text, carries: rotation != 0 });
     }
-    let shift = [Shift::Left, Shift::Right, Shift::RightSigned, Shift::Rotate][word.field(5, 2) as usize];
+    let shift =
+        [Shift::Left, Shift::Right, Shift::RightSigned, Shift::Rotate][word.field(5, 2) as usize];
     if word.bit(4) {
         return Ok(Second::ByRegister(shift, word.reg(8)?));
     }
@@ -168,7 +173,9 @@ fn reads(word: &mut Word, opcode: u32, second: &Second, with_carry: bool) {
     let rm = word.reg_or_pc(0);
     match (second, rm) {
         (Second::Plain, Some(reg)) => word.read(reg, Role::Source),
-        (Second::Shifted(shift, by), Some(reg)) => word.read_bits(reg, Role::Shifted, shifted_bits(*shift, *by, with_carry)),
+        (Second::Shifted(shift, by), Some(reg)) => {
+            word.read_bits(reg, Role::Shifted, shifted_bits(*shift, *by, with_carry))
+        }
         (Second::WithCarry, Some(reg)) => {
             word.read_bits(reg, Role::Shifted, if with_carry { ALL } else { ALL & !1 });
             word.read_flag(C);
@@ -193,7 +200,9 @@ fn reads(word: &mut Word, opcode: u32, second: &Second, with_carry: bool) {
 fn jump(word: &mut Word, opcode: u32, second: &Second, sets_flags: bool) {
     let is_plain_move = opcode == 13 && matches!(second, Second::Plain);
     word.set_class(Class::Jump);
-    if is_plain_move && word.reg_or_pc(0) == Some(LR) || opcode == 2 && sets_flags && word.reg_or_pc(16) == Some(LR) {
+    if is_plain_move && word.reg_or_pc(0) == Some(LR)
+        || opcode == 2 && sets_flags && word.reg_or_pc(16) == Some(LR)
+    {
         word.set_class(Class::Return);
         word.set_flow(Flow::Return);
     } else {
@@ -231,7 +240,9 @@ fn operation(word: &mut Word, opcode: u32, second: &Second) {
         11 => (Op::CompareNegative, None, a, b),
         12 => (Op::Or, result, a, b),
         13 => match b {
-            Value::Shifted(reg, shift, by) => (Op::Shift(shift), result, Value::Reg(reg), Value::Const(by.into())),
+            Value::Shifted(reg, shift, by) => {
+                (Op::Shift(shift), result, Value::Reg(reg), Value::Const(by.into()))
+            }
             Value::Reg(_) | Value::Const(_) => (Op::Move, result, b, Value::Const(0)),
         },
         14 => (Op::AndNot, result, a, b),
@@ -249,10 +260,16 @@ fn text(word: &mut Word, opcode: u32, second: &Second, shows_s: bool) {
     // A move with a shift is written as the shift.
     if opcode == 13 {
         match second {
-            Second::Shifted(shift, by) => return word.text(&format!("{}{s}", shift_name(*shift)), &format!("{rd}, {rm}, #{by}")),
+            Second::Shifted(shift, by) => {
+                return word
+                    .text(&format!("{}{s}", shift_name(*shift)), &format!("{rd}, {rm}, #{by}"));
+            }
             Second::WithCarry => return word.text(&format!("rrx{s}"), &format!("{rd}, {rm}")),
             Second::ByRegister(shift, by) => {
-                return word.text(&format!("{}{s}", shift_name(*shift)), &format!("{rd}, {rm}, {}", name(by.0.into())));
+                return word.text(
+                    &format!("{}{s}", shift_name(*shift)),
+                    &format!("{rd}, {rm}, {}", name(by.0.into())),
+                );
             }
             Second::Immediate { .. } | Second::Plain => {}
         }
@@ -262,7 +279,9 @@ fn text(word: &mut Word, opcode: u32, second: &Second, shows_s: bool) {
         Second::Plain => rm.to_owned(),
         Second::Shifted(shift, by) => format!("{rm}, {} #{by}", shift_name(*shift)),
         Second::WithCarry => format!("{rm}, rrx"),
-        Second::ByRegister(shift, by) => format!("{rm}, {} {}", shift_name(*shift), name(by.0.into())),
+        Second::ByRegister(shift, by) => {
+            format!("{rm}, {} {}", shift_name(*shift), name(by.0.into()))
+        }
     };
     let operands = match opcode {
         8..=11 => format!("{rn}, {operand}"),

@@ -1,8 +1,9 @@
 //! VFPv2, coprocessors 10 and 11: registers exactly, values not at all.
 //!
-//! Source: Arm Architecture Reference Manual, DDI 0406C, chapter A7.5. A double register is the two single ones that it
-//! is made of. Short vectors are not followed: the procedure call standard keeps FPSCR's LEN at 0.
-//! Exceptions add up in FPSCR in any order, so nothing waits for them; an instruction that reads FPSCR is a barrier.
+//! Source: Arm Architecture Reference Manual, DDI 0406C, chapter A7.5. A double register is the two
+//! single ones that it is made of. Short vectors are not followed: the procedure call standard
+//! keeps FPSCR's LEN at 0. Exceptions add up in FPSCR in any order, so nothing waits for them; an
+//! instruction that reads FPSCR is a barrier.
 
 use super::word::{FIXED, NO_PC, TWICE, UNDEFINED, Word, name};
 use super::{C, D16, FPFLAGS, FPSCR, N, S0, V, Z};
@@ -25,7 +26,6 @@ impl Float {
         Float { number: if is_double { one << 4 | four } else { four << 1 | one }, is_double }
     }
 
-    /// Double register `number`.
     pub fn double(number: u32) -> Float {
         Float { number, is_double: true }
     }
@@ -42,9 +42,12 @@ impl Float {
     /// The registers that it is made of: single ones, or from d16 on itself.
     fn words(self) -> impl Iterator<Item = Reg> {
         let n = 1 + u32::from(self.is_double);
-        let places =
-            if self.is_whole() { D16 + self.number - 16..D16 + self.number - 15 } else { S0 + self.number * n..S0 + (self.number + 1) * n };
-        places.map(|it| Reg(it as u8))
+        let places = if self.is_whole() {
+            D16 + self.number - 16..D16 + self.number - 15
+        } else {
+            S0 + self.number * n..S0 + (self.number + 1) * n
+        };
+        places.map(|place| Reg(place as u8))
     }
 
     /// A double register without single ones.
@@ -85,7 +88,9 @@ fn arithmetic(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
     let n = Float::at(word, 16, 7, is_double);
     let names = ["vmla", "vmls", "vnmls", "vnmla", "vmul", "vnmul", "vadd", "vsub", "vdiv"];
     let Some(mnemonic) = names.get(op as usize) else {
-        return Err("from a later architecture: fused products and constants came with VFPv3 and VFPv4");
+        return Err(
+            "from a later architecture: fused products and constants came with VFPv3 and VFPv4",
+        );
     };
     read(word, n, Role::Source);
     read(word, m, Role::Source);
@@ -114,13 +119,25 @@ fn extension(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
             let to = if is_double { ".f32" } else { ".f64" };
             (d(word, !is_double), m(word, is_double), "vcvt", format!("{to}{own}"))
         }
-        (8, _) => (d(word, is_double), m(word, false), "vcvt", format!("{own}.{}", if is_top { "s32" } else { "u32" })),
+        (8, _) => (
+            d(word, is_double),
+            m(word, false),
+            "vcvt",
+            format!("{own}.{}", if is_top { "s32" } else { "u32" }),
+        ),
         (12 | 13, _) => {
             let to = if op == 13 { ".s32" } else { ".u32" };
-            (d(word, false), m(word, is_double), if is_top { "vcvt" } else { "vcvtr" }, format!("{to}{own}"))
+            (
+                d(word, false),
+                m(word, is_double),
+                if is_top { "vcvt" } else { "vcvtr" },
+                format!("{to}{own}"),
+            )
         }
         (2 | 3 | 6 | 10 | 11 | 14 | 15, _) => {
-            return Err("from a later architecture: halves, fixed point and ways of rounding came with VFPv3 and later");
+            return Err(
+                "from a later architecture: halves, fixed point and ways of rounding came with VFPv3 and later",
+            );
         }
         _ => return Err(RESERVED),
     };
@@ -151,7 +168,11 @@ fn compare(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
     word.read(FPSCR, Role::Source);
     word.write(FPFLAGS, Out::Flag);
     let kind = if is_double { ".f64" } else { ".f32" };
-    word.typed_text(if word.bit(7) { "vcmpe" } else { "vcmp" }, kind, &format!("{}, {other}", d.text()));
+    word.typed_text(
+        if word.bit(7) { "vcmpe" } else { "vcmp" },
+        kind,
+        &format!("{}, {other}", d.text()),
+    );
     Ok(())
 }
 
@@ -184,7 +205,11 @@ fn one_register(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
             if it.is_whole() && !is_read {
                 read(word, it, Role::Addend);
             }
-            (it.words().nth(op as usize).or(it.words().next()), format!("{}[{op}]", it.text()), ".32")
+            (
+                it.words().nth(op as usize).or(it.words().next()),
+                format!("{}[{op}]", it.text()),
+                ".32",
+            )
         }
         _ => return Err(RESERVED),
     };
@@ -267,11 +292,13 @@ fn two_registers(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
             word.write(to, Out::Result);
         }
     }
-    word.text("vmov", &if is_read { format!("{core}, {place}") } else { format!("{place}, {core}") });
+    word.text(
+        "vmov",
+        &if is_read { format!("{core}, {place}") } else { format!("{place}, {core}") },
+    );
     Ok(())
 }
 
-/// `vldr` and `vstr`.
 fn one_transfer(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
     let d = Float::at(word, 12, 22, is_double);
     let (is_load, is_up) = (word.bit(20), word.bit(23));
@@ -282,7 +309,14 @@ fn one_transfer(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
     }
     let disp = if base.is_none() { word.pc() as i64 + by } else { by };
     let width = if is_double { 8 } else { 4 };
-    word.access(Access { is_store: !is_load, base, index: None, index_form: IndexForm::Whole, disp, width });
+    word.access(Access {
+        is_store: !is_load,
+        base,
+        index: None,
+        index_form: IndexForm::Whole,
+        disp,
+        width,
+    });
     if is_load {
         write(word, d, Out::Result);
     } else {
@@ -335,7 +369,14 @@ fn transfers(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
             read(word, it, Role::Data);
         }
         let disp = start + i64::from(nth) * i64::from(width);
-        word.access(Access { is_store: !is_load, base: Some(base), index: None, index_form: IndexForm::Whole, disp, width });
+        word.access(Access {
+            is_store: !is_load,
+            base: Some(base),
+            index: None,
+            index_form: IndexForm::Whole,
+            disp,
+            width,
+        });
     }
     let list = format!("{{{}}}", names.join(", "));
     let mnemonic = match (is_odd, is_load, is_down) {
@@ -369,20 +410,29 @@ mod tests {
 
     #[test]
     fn a_double_register_is_two_single_ones() {
-        let decode = |bits: u32| Isa::A32.decode(0, &bits.to_le_bytes()).expect("it is of version 2");
+        let decode =
+            |bits: u32| Isa::A32.decode(0, &bits.to_le_bytes()).expect("it is of version 2");
         let (load, copy) = (decode(0xed90_1b00), decode(0xeeb0_0a61)); // vldr d1, [r0]; vmov.f32 s0, s3
-        let written: Vec<Reg> = load.writes.iter().map(|it| it.reg).collect();
-        assert_eq!(written.iter().map(|it| Isa::A32.register_name(*it)).collect::<Vec<_>>(), ["s2", "s3"]);
-        assert_eq!(copy.reads.iter().filter(|it| written.contains(&it.reg)).count(), 1);
-        assert!(copy.reads.iter().all(|it| it.bits == ALL && it.role == Role::Source));
+        let written: Vec<Reg> = load.writes.iter().map(|write| write.reg).collect();
+        assert_eq!(
+            written.iter().map(|it| Isa::A32.register_name(*it)).collect::<Vec<_>>(),
+            ["s2", "s3"]
+        );
+        assert_eq!(copy.reads.iter().filter(|read| written.contains(&read.reg)).count(), 1);
+        assert!(copy.reads.iter().all(|read| read.bits == ALL && read.role == Role::Source));
     }
 
     #[test]
     fn later_double_registers_have_no_single_ones() {
         let regs = |bits: u32| {
             let it = Isa::A32.decode(0, &bits.to_le_bytes()).expect("it is of version 3");
-            let names = |them: Vec<Reg>| them.iter().map(|it| Isa::A32.register_name(*it)).collect::<Vec<_>>();
-            (names(it.reads.iter().map(|it| it.reg).collect()), names(it.writes.iter().map(|it| it.reg).collect()))
+            let names = |them: Vec<Reg>| {
+                them.iter().map(|it| Isa::A32.register_name(*it)).collect::<Vec<_>>()
+            };
+            (
+                names(it.reads.iter().map(|read| read.reg).collect()),
+                names(it.writes.iter().map(|write| write.reg).collect()),
+            )
         };
         assert_eq!(regs(0xee71_0ba2), (vec!["d17", "d18", "fpscr"], vec!["d16"])); // vadd.f64 d16, d17, d18
         assert_eq!(regs(0xee20_0b90), (vec!["d16", "r0"], vec!["d16"])); // vmov.32 d16[1], r0

@@ -1,4 +1,5 @@
-//! What VFPv3 to VFPv5 have besides version 2: fused products, constants, fixed point, halves, rounding, choices.
+//! What VFPv3 to VFPv5 have besides version 2: fused products, constants, fixed point, halves,
+//! rounding, choices.
 //!
 //! Source: Arm Architecture Reference Manuals, DDI 0406C, A7.5, and DDI 0553, C2.4.
 
@@ -26,7 +27,11 @@ fn kind(is_double: bool) -> &'static str {
 }
 
 fn three(word: &Word, is_double: bool) -> [Float; 3] {
-    [Float::at(word, 12, 22, is_double), Float::at(word, 16, 7, is_double), Float::at(word, 0, 5, is_double)]
+    [
+        Float::at(word, 12, 22, is_double),
+        Float::at(word, 16, 7, is_double),
+        Float::at(word, 0, 5, is_double),
+    ]
 }
 
 fn fused(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
@@ -43,7 +48,11 @@ fn fused(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
     read(word, d, Role::Addend);
     word.read(FPSCR, Role::Source);
     write(word, d, Out::Result);
-    word.typed_text(mnemonic, kind(is_double), &format!("{}, {}, {}", d.text(), n.text(), m.text()));
+    word.typed_text(
+        mnemonic,
+        kind(is_double),
+        &format!("{}, {}, {}", d.text(), n.text(), m.text()),
+    );
     Ok(())
 }
 
@@ -59,9 +68,11 @@ fn constant(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The number that eight bits stand for: a sign, three bits of exponent around 0 and four of fraction.
+/// The number that eight bits stand for: a sign, three bits of exponent around 0
+/// and four of fraction.
 pub fn constant_text(byte: u32) -> String {
-    let (sign, exponent) = (if byte & 0x80 != 0 { -1.0 } else { 1.0 }, (byte >> 4 & 7 ^ 4) as i32 - 3);
+    let (sign, exponent) =
+        (if byte & 0x80 != 0 { -1.0 } else { 1.0 }, (byte >> 4 & 7 ^ 4) as i32 - 3);
     let value = sign * f64::from(16 + (byte & 15)) / 16.0 * 2f64.powi(exponent);
     let text = format!("{value:.6e}");
     let (fraction, exponent) = text.split_once('e').expect("the form has an exponent");
@@ -132,8 +143,12 @@ pub fn unconditional(word: &mut Word) -> Result<(), &'static str> {
             return Err(UNDEFINED);
         }
         let [d, n, m] = three(word, is_double);
-        let (mnemonic, flags): (_, &[_]) =
-            [("vseleq", &[Z][..]), ("vselvs", &[V][..]), ("vselge", &[N, V][..]), ("vselgt", &[Z, N, V][..])][word.field(20, 2) as usize];
+        let (mnemonic, flags): (_, &[_]) = [
+            ("vseleq", &[Z][..]),
+            ("vselvs", &[V][..]),
+            ("vselge", &[N, V][..]),
+            ("vselgt", &[Z, N, V][..]),
+        ][word.field(20, 2) as usize];
         read(word, n, Role::Source);
         read(word, m, Role::Source);
         for &flag in flags {
@@ -166,8 +181,11 @@ pub fn unconditional(word: &mut Word) -> Result<(), &'static str> {
             write(word, d, Out::Result);
             let way = ["a", "n", "p", "m"][(op & 3) as usize];
             let to = if word.bit(7) { ".s32" } else { ".u32" };
-            let (mnemonic, types) =
-                if is_conversion { (format!("vcvt{way}"), format!("{to}{types}")) } else { (format!("vrint{way}"), types.to_owned()) };
+            let (mnemonic, types) = if is_conversion {
+                (format!("vcvt{way}"), format!("{to}{types}"))
+            } else {
+                (format!("vrint{way}"), types.to_owned())
+            };
             word.typed_text(&mnemonic, &types, &format!("{}, {}", d.text(), m.text()));
         }
         _ => return Err(UNDEFINED),

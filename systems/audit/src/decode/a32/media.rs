@@ -35,13 +35,14 @@ pub fn media(word: &mut Word) -> Result<(), &'static str> {
 
 fn three(word: &Word) -> Result<([Reg; 3], String), &'static str> {
     let regs = [word.reg(12)?, word.reg(16)?, word.reg(0)?];
-    let text = regs.map(|it| name(it.0.into())).join(", ");
+    let text = regs.map(|reg| name(reg.0.into())).join(", ");
     Ok((regs, text))
 }
 
 fn parallel(word: &mut Word) -> Result<(), &'static str> {
     let prefix = ["", "s", "q", "sh", "", "u", "uq", "uh"][word.field(20, 3) as usize];
-    let suffix = ["add16", "asx", "sax", "sub16", "add8", "", "", "sub8"][word.field(5, 3) as usize];
+    let suffix =
+        ["add16", "asx", "sax", "sub16", "add8", "", "", "sub8"][word.field(5, 3) as usize];
     if prefix.is_empty() || suffix.is_empty() {
         return Err(UNDEFINED);
     }
@@ -177,33 +178,59 @@ fn extend(word: &mut Word) -> Result<(), &'static str> {
             let op = if is_signed { Op::SignExtend { bits } } else { Op::ZeroExtend { bits } };
             word.computes(op, Some(rd), Value::Reg(rm), Value::Const(0));
         } else if bits != 0 && by + u32::from(bits) <= 32 {
-            word.computes(Op::Field { low: by as u8, bits, is_signed }, Some(rd), Value::Reg(rm), Value::Const(0));
+            word.computes(
+                Op::Field { low: by as u8, bits, is_signed },
+                Some(rd),
+                Value::Reg(rm),
+                Value::Const(0),
+            );
         }
         word.text(&format!("{letter}xt{suffix}"), &format!("{rd_name}, {rm_name}{rotation}"));
     } else {
         let rn = word.reg(16)?;
         word.read(rn, Role::Source);
-        word.text(&format!("{letter}xta{suffix}"), &format!("{rd_name}, {}, {rm_name}{rotation}", name(rn.0.into())));
+        word.text(
+            &format!("{letter}xta{suffix}"),
+            &format!("{rd_name}, {}, {rm_name}{rotation}", name(rn.0.into())),
+        );
     }
     Ok(())
 }
 
 /// `sbfx` and `ubfx`: `n` bits from bit `low` on.
-pub fn extract(word: &mut Word, rd: Reg, rn: Reg, low: u32, n: u32, is_signed: bool) -> Result<(), &'static str> {
+pub fn extract(
+    word: &mut Word,
+    rd: Reg,
+    rn: Reg,
+    low: u32,
+    n: u32,
+    is_signed: bool,
+) -> Result<(), &'static str> {
     if low + n > 32 {
         return Err("unpredictable: the field ends beyond the register");
     }
     word.set_class(Class::Extend);
     word.read_bits(rn, Role::Source, (ALL >> (32 - n)) << low);
     word.write(rd, Out::Result);
-    word.computes(Op::Field { low: low as u8, bits: n as u8, is_signed }, Some(rd), Value::Reg(rn), Value::Const(0));
+    word.computes(
+        Op::Field { low: low as u8, bits: n as u8, is_signed },
+        Some(rd),
+        Value::Reg(rn),
+        Value::Const(0),
+    );
     let operands = format!("{}, {}, #{low}, #{n}", name(rd.0.into()), name(rn.0.into()));
     word.text(if is_signed { "sbfx" } else { "ubfx" }, &operands);
     Ok(())
 }
 
 /// `bfi`, and `bfc` without a source: bits `low` to `high` become the lowest of the source, or 0.
-pub fn insert(word: &mut Word, rd: Reg, rn: Option<Reg>, low: u32, high: u32) -> Result<(), &'static str> {
+pub fn insert(
+    word: &mut Word,
+    rd: Reg,
+    rn: Option<Reg>,
+    low: u32,
+    high: u32,
+) -> Result<(), &'static str> {
     if high < low {
         return Err("unpredictable: the field ends before it begins");
     }
@@ -233,14 +260,13 @@ fn reverse(word: &mut Word, mnemonic: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// `usad8` and `usada8`.
 fn sum_of_differences(word: &mut Word) -> Result<(), &'static str> {
     let (rd, rm, rs) = (word.reg(16)?, word.reg(0)?, word.reg(8)?);
     word.set_class(Class::MulHalf);
     word.read(rm, Role::Factor);
     word.read(rs, Role::Factor);
     word.write(rd, Out::Result);
-    let operands = [rd, rm, rs].map(|it| name(it.0.into())).join(", ");
+    let operands = [rd, rm, rs].map(|pair| name(pair.0.into())).join(", ");
     match word.reg_or_pc(12) {
         Some(addend) => {
             word.read(addend, Role::Addend);

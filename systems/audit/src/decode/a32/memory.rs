@@ -21,7 +21,12 @@ pub enum Offset {
 }
 
 /// Bits 24, 23 and 21 say where the offset goes; reads base and index.
-pub fn address(word: &mut Word, offset: &Offset, width: u8, is_store: bool) -> Result<Address, &'static str> {
+pub fn address(
+    word: &mut Word,
+    offset: &Offset,
+    width: u8,
+    is_store: bool,
+) -> Result<Address, &'static str> {
     let is_pre = word.bit(24);
     let writes_back = !is_pre || word.bit(21);
     let base = word.reg_or_pc(16);
@@ -69,11 +74,15 @@ pub fn address(word: &mut Word, offset: &Offset, width: u8, is_store: bool) -> R
         (false, false) => format!("[{base_name}], {offset_text}"),
         (true, true) if word.bit(21) => format!("[{base_name}, #0]!"),
         (true, true) => format!("[{base_name}]"),
-        (true, false) => format!("[{base_name}, {offset_text}]{}", if word.bit(21) { "!" } else { "" }),
+        (true, false) => {
+            format!("[{base_name}, {offset_text}]{}", if word.bit(21) { "!" } else { "" })
+        }
     };
     // After the access the base changes: the access itself is at the base.
-    let (disp, index, index_form) = if is_pre { (disp, index, index_form) } else { (0, None, IndexForm::Whole) };
-    let disp = if base.is_none() { (word.pc() as i64).wrapping_add(disp) & ALL as i64 } else { disp };
+    let (disp, index, index_form) =
+        if is_pre { (disp, index, index_form) } else { (0, None, IndexForm::Whole) };
+    let disp =
+        if base.is_none() { (word.pc() as i64).wrapping_add(disp) & ALL as i64 } else { disp };
     let access = Access { is_store, base, index, index_form, disp, width };
     Ok(Address { text, access, written_back: if writes_back { base } else { None }, is_slow })
 }
@@ -105,7 +114,12 @@ pub fn single(word: &mut Word) -> Result<(), &'static str> {
     if same_as_base {
         return Err(TWICE);
     }
-    let mnemonic = format!("{}{}{}", if is_load { "ldr" } else { "str" }, if is_byte { "b" } else { "" }, if is_user { "t" } else { "" });
+    let mnemonic = format!(
+        "{}{}{}",
+        if is_load { "ldr" } else { "str" },
+        if is_byte { "b" } else { "" },
+        if is_user { "t" } else { "" }
+    );
     transfer(word, address, is_load, false);
     if register == PC {
         let is_pop = word.field(16, 4) == u32::from(SP.0) && !word.bit(24);
@@ -153,7 +167,11 @@ pub fn extra(word: &mut Word) -> Result<(), &'static str> {
         if word.field(8, 4) != 0 {
             return Err(FIXED);
         }
-        Offset::Register { reg: word.reg(0)?, shift: Some((Shift::Left, 0)), is_subtracted: !word.bit(23) }
+        Offset::Register {
+            reg: word.reg(0)?,
+            shift: Some((Shift::Left, 0)),
+            is_subtracted: !word.bit(23),
+        }
     };
     let is_user = !word.bit(24) && word.bit(21);
     let kind = word.field(5, 2);
@@ -185,7 +203,12 @@ pub fn extra(word: &mut Word) -> Result<(), &'static str> {
     Ok(())
 }
 
-fn double(word: &mut Word, address: Address, first: Reg, mnemonic: &str) -> Result<(), &'static str> {
+fn double(
+    word: &mut Word,
+    address: Address,
+    first: Reg,
+    mnemonic: &str,
+) -> Result<(), &'static str> {
     let second = Reg(first.0 + 1);
     if first.0 & 1 == 1 {
         return Err(UNDEFINED);
@@ -194,7 +217,8 @@ fn double(word: &mut Word, address: Address, first: Reg, mnemonic: &str) -> Resu
         return Err(NO_PC);
     }
     let is_load = mnemonic == "ldrd";
-    let index_is_loaded = is_load && matches!(address.access.index, Some((reg, _)) if reg == first || reg == second);
+    let index_is_loaded =
+        is_load && matches!(address.access.index, Some((reg, _)) if reg == first || reg == second);
     if address.written_back == Some(second) || index_is_loaded {
         return Err(TWICE);
     }
@@ -206,7 +230,10 @@ fn double(word: &mut Word, address: Address, first: Reg, mnemonic: &str) -> Resu
         word.write(base, Out::BaseUpdate);
     }
     word.access(address.access);
-    word.text(mnemonic, &format!("{}, {}, {}", name(first.0.into()), name(second.0.into()), address.text));
+    word.text(
+        mnemonic,
+        &format!("{}, {}, {}", name(first.0.into()), name(second.0.into()), address.text),
+    );
     Ok(())
 }
 
@@ -239,11 +266,19 @@ pub fn multiple(word: &mut Word) -> Result<(), &'static str> {
     };
     word.set_class(if is_load { Class::LoadMultiple } else { Class::StoreMultiple });
     word.read(base, Role::Base);
-    let regs: Vec<Reg> = (0..16u8).filter(|it| list >> it & 1 == 1).map(Reg).collect();
+    let regs: Vec<Reg> = (0..16u8).filter(|idx| list >> idx & 1 == 1).map(Reg).collect();
     for (nth, &reg) in regs.iter().enumerate() {
         let disp = start + 4 * nth as i64;
-        word.access(Access { is_store: !is_load, base: Some(base), index: None, index_form: IndexForm::Whole, disp, width: 4 });
-        // Without the program counter `^` means the user's registers: the stack pointer and the link of this mode stay.
+        word.access(Access {
+            is_store: !is_load,
+            base: Some(base),
+            index: None,
+            index_form: IndexForm::Whole,
+            disp,
+            width: 4,
+        });
+        // Without the program counter `^` means the user's registers: the stack pointer and the
+        // link of this mode stay.
         let is_banked = is_user && !has_pc && (reg == SP || reg == LR);
         if u32::from(reg.0) == PC || is_banked {
             continue;
@@ -270,7 +305,7 @@ pub fn multiple(word: &mut Word) -> Result<(), &'static str> {
             word.write_flags(&[N, Z, C, V, Q, GE[0], GE[1], GE[2], GE[3]]);
         }
     }
-    let names: Vec<&str> = regs.iter().map(|it| name(it.0.into())).collect();
+    let names: Vec<&str> = regs.iter().map(|reg| name(reg.0.into())).collect();
     let list = format!("{{{}}}{}", names.join(", "), if is_user { " ^" } else { "" });
     let is_stack = base == SP && writes_back && !is_user && regs.len() > 1;
     match (is_load, is_up, is_before) {
@@ -285,7 +320,10 @@ pub fn multiple(word: &mut Word) -> Result<(), &'static str> {
             };
             let bang = if writes_back { "!" } else { "" };
             let mnemonic = if is_load { "ldm" } else { "stm" };
-            word.text(&format!("{mnemonic}{mode}"), &format!("{}{bang}, {list}", name(base.0.into())));
+            word.text(
+                &format!("{mnemonic}{mode}"),
+                &format!("{}{bang}, {list}", name(base.0.into())),
+            );
         }
     }
     Ok(())
@@ -297,7 +335,14 @@ pub fn exclusive(word: &mut Word) -> Result<(), &'static str> {
     let base_name = name(base.0.into());
     word.set_class(Class::Atomic);
     word.read(base, Role::Base);
-    let access = |is_store, width| Access { is_store, base: Some(base), index: None, index_form: IndexForm::Whole, disp: 0, width };
+    let access = |is_store, width| Access {
+        is_store,
+        base: Some(base),
+        index: None,
+        index_form: IndexForm::Whole,
+        disp: 0,
+        width,
+    };
     if !word.bit(23) {
         if word.field(20, 2) != 0 || word.field(8, 4) != 0 {
             return Err(UNDEFINED);
@@ -326,7 +371,9 @@ pub fn exclusive(word: &mut Word) -> Result<(), &'static str> {
     let (suffix, width) = [("", 4), ("d", 8), ("b", 1), ("h", 2)][word.field(21, 2) as usize];
     let is_load = word.bit(20);
     let low = if is_load { 12 } else { 0 };
-    if is_load && word.field(0, 4) != 15 || !is_exclusive && (suffix == "d" || !is_load && word.field(12, 4) != 15) {
+    if is_load && word.field(0, 4) != 15
+        || !is_exclusive && (suffix == "d" || !is_load && word.field(12, 4) != 15)
+    {
         return Err(FIXED);
     }
     let first = word.reg(low)?;
@@ -335,7 +382,11 @@ pub fn exclusive(word: &mut Word) -> Result<(), &'static str> {
     if is_double && (first.0 & 1 == 1 || u32::from(second.0) == PC) {
         return Err("unpredictable: a pair of registers begins at an even one below lr");
     }
-    let data = if is_double { format!("{}, {}", name(first.0.into()), name(second.0.into())) } else { name(first.0.into()).to_owned() };
+    let data = if is_double {
+        format!("{}, {}", name(first.0.into()), name(second.0.into()))
+    } else {
+        name(first.0.into()).to_owned()
+    };
     word.access(access(!is_load, width));
     // The monitor that an exclusive access asks is part of the status that nobody looks into.
     if is_load {
@@ -344,7 +395,10 @@ pub fn exclusive(word: &mut Word) -> Result<(), &'static str> {
             word.write(second, Out::Nth(1));
         }
         let mnemonic = if is_ordered { "lda" } else { "ldr" };
-        word.text(&format!("{mnemonic}{}{suffix}", if is_exclusive { "ex" } else { "" }), &format!("{data}, [{base_name}]"));
+        word.text(
+            &format!("{mnemonic}{}{suffix}", if is_exclusive { "ex" } else { "" }),
+            &format!("{data}, [{base_name}]"),
+        );
         return Ok(());
     }
     if !is_exclusive {
@@ -362,6 +416,9 @@ pub fn exclusive(word: &mut Word) -> Result<(), &'static str> {
     }
     word.write(status, Out::Result);
     let mnemonic = if is_ordered { "stl" } else { "str" };
-    word.text(&format!("{mnemonic}ex{suffix}"), &format!("{}, {data}, [{base_name}]", name(status.0.into())));
+    word.text(
+        &format!("{mnemonic}ex{suffix}"),
+        &format!("{}, {data}, [{base_name}]", name(status.0.into())),
+    );
     Ok(())
 }

@@ -5,7 +5,8 @@
 //! unpredictable is refused like an undefined one: what it would read or write cannot be said.
 //!
 //! The program counter is no register here. Where it is read, it is a constant, the address and
-//! eight; where it is written, control goes elsewhere, which [`Flow`](crate::decode::code::Flow) says.
+//! eight; where it is written, control goes elsewhere, which [`Flow`](crate::decode::code::Flow)
+//! says.
 
 pub mod control;
 pub mod data;
@@ -35,7 +36,8 @@ pub const GE: [Reg; 4] = [Reg(21), Reg(22), Reg(23), Reg(24)];
 /// What of the program status no flag above stands for: mode, masks, byte order.
 pub const CPSR: Reg = Reg(25);
 pub const SPSR: Reg = Reg(26);
-/// All that coprocessors other than those of floating point keep: never looked into, never reordered.
+/// All that coprocessors other than those of floating point keep: never
+/// looked into, never reordered.
 pub const COPROCESSOR: Reg = Reg(27);
 /// The first of the 32 single registers.
 pub const S0: u32 = 28;
@@ -149,7 +151,8 @@ pub fn decode(address: u64, bytes: &[u8]) -> Result<Instruction, Undecodable> {
     };
     let bits = u32::from_le_bytes(bytes);
     let mut word = Word::new(address, bits);
-    let done = if bits >> 28 == 15 { control::unconditional(&mut word) } else { conditional(&mut word) };
+    let done =
+        if bits >> 28 == 15 { control::unconditional(&mut word) } else { conditional(&mut word) };
     match done {
         Ok(()) => Ok(word.finish()),
         Err(why) => Err(Undecodable { address, word: bits.into(), why: why.to_owned() }),
@@ -172,7 +175,9 @@ fn conditional(word: &mut Word) -> Result<(), &'static str> {
         0b011 => media::media(word),
         0b100 => memory::multiple(word),
         0b101 => control::branch(word),
-        0b110 | 0b111 if word.field(24, 4) != 15 && matches!(word.field(8, 4), 10 | 11) => later_float::float(word),
+        0b110 | 0b111 if word.field(24, 4) != 15 && matches!(word.field(8, 4), 10 | 11) => {
+            later_float::float(word)
+        }
         _ => control::coprocessor(word),
     }
 }

@@ -20,7 +20,7 @@ pub fn multiply(word: &mut Word) -> Result<(), &'static str> {
     let (high, low) = (word.reg(16)?, word.reg_or_pc(12));
     word.read(rm, Role::Factor);
     word.read(rs, Role::Factor);
-    let texts = [high, Reg(word.field(12, 4) as u8), rm, rs].map(|it| name(it.0.into()));
+    let texts = [high, Reg(word.field(12, 4) as u8), rm, rs].map(|pair| name(pair.0.into()));
     match op {
         3 => {
             word.set_class(Class::Mul);
@@ -38,7 +38,10 @@ pub fn multiply(word: &mut Word) -> Result<(), &'static str> {
                 word.text(&format!("mul{s}"), &format!("{}, {}, {}", texts[0], texts[2], texts[3]));
             } else {
                 word.read(word.reg(12)?, Role::Addend);
-                word.text(&format!("mla{s}"), &format!("{}, {}, {}, {}", texts[0], texts[2], texts[3], texts[1]));
+                word.text(
+                    &format!("mla{s}"),
+                    &format!("{}, {}, {}, {}", texts[0], texts[2], texts[3], texts[1]),
+                );
             }
         }
         _ => {
@@ -54,7 +57,10 @@ pub fn multiply(word: &mut Word) -> Result<(), &'static str> {
             }
             word.write(low, Out::Result);
             word.write(high, Out::High);
-            word.text(&format!("{mnemonic}{s}"), &format!("{}, {}, {}, {}", texts[1], texts[0], texts[2], texts[3]));
+            word.text(
+                &format!("{mnemonic}{s}"),
+                &format!("{}, {}, {}, {}", texts[1], texts[0], texts[2], texts[3]),
+            );
         }
     }
     if sets_flags {
@@ -69,7 +75,7 @@ pub fn half_words(word: &mut Word) -> Result<(), &'static str> {
     let (x, x_bits) = half(word.bit(5));
     let (y, y_bits) = half(word.bit(6));
     let (rd, rm, rs) = (word.reg(16)?, word.reg(0)?, word.reg(8)?);
-    let names = [rd, Reg(word.field(12, 4) as u8), rm, rs].map(|it| name(it.0.into()));
+    let names = [rd, Reg(word.field(12, 4) as u8), rm, rs].map(|pair| name(pair.0.into()));
     let op = word.field(21, 2);
     word.set_class(Class::MulHalf);
     // The space 01 is smlaw without bit 5, smulw with it: Rm is read whole.
@@ -114,11 +120,12 @@ pub fn saturation(word: &mut Word) {
     word.write_flags(&[Q]);
 }
 
-/// Signed multiplications of ARMv6: `smlad`, `smlsd`, `smlald`, `smlsld`, `smmla`, `smmls` and the forms without addend.
+/// Signed multiplications of ARMv6: `smlad`, `smlsd`, `smlald`, `smlsld`, `smmla`, `smmls` and
+/// the forms without addend.
 pub fn dual(word: &mut Word) -> Result<(), &'static str> {
     let (rd, rm, rs) = (word.reg(16)?, word.reg(0)?, word.reg(8)?);
     let addend = word.reg_or_pc(12);
-    let names = [rd, Reg(word.field(12, 4) as u8), rm, rs].map(|it| name(it.0.into()));
+    let names = [rd, Reg(word.field(12, 4) as u8), rm, rs].map(|pair| name(pair.0.into()));
     let without_addend = format!("{}, {}, {}", names[0], names[2], names[3]);
     let with_addend = format!("{without_addend}, {}", names[1]);
     let x = if word.bit(5) { "x" } else { "" };
@@ -163,7 +170,10 @@ pub fn dual(word: &mut Word) -> Result<(), &'static str> {
             word.write(low, Out::Result);
             word.write(rd, Out::High);
             let sign = if kind == 0 { "ad" } else { "sd" };
-            word.text(&format!("sml{}l{}{x}", &sign[..1], &sign[1..]), &format!("{}, {without_addend}", names[1]));
+            word.text(
+                &format!("sml{}l{}{x}", &sign[..1], &sign[1..]),
+                &format!("{}, {without_addend}", names[1]),
+            );
         }
         (0b101, 0 | 3) => {
             word.set_class(Class::Mul);
@@ -191,8 +201,9 @@ mod tests {
 
     #[test]
     fn a_multiplication_keeps_carry_and_overflow() {
-        let muls = Isa::A32.decode(0, &0xe010_0291u32.to_le_bytes()).expect("it is muls r0, r1, r2");
+        let muls =
+            Isa::A32.decode(0, &0xe010_0291u32.to_le_bytes()).expect("it is muls r0, r1, r2");
         assert_eq!(muls.text, "muls r0, r1, r2");
-        assert!(muls.writes.iter().all(|it| it.reg != C && it.reg != V));
+        assert!(muls.writes.iter().all(|write| write.reg != C && write.reg != V));
     }
 }

@@ -1,12 +1,15 @@
-//! Advanced SIMD (NEON): operations on registers, of ARMv7 and, of ARMv8, rounding, AES and SHA; registers exactly, values not at all.
+//! Advanced SIMD (NEON): operations on registers, of ARMv7 and, of ARMv8, rounding, AES and SHA;
+//! registers exactly, values not at all.
 //!
-//! Source: Arm Architecture Reference Manual, DDI 0406C, A7.4, and DDI 0487, F4.1. Their tables are in
-//! `vector_rows.rs`. Thumb's words have the same fields.
+//! Source: Arm Architecture Reference Manual, DDI 0406C, A7.4, and DDI 0487, F4.1. Their tables are
+//! in `vector_rows.rs`. Thumb's words have the same fields.
 
 use super::float::{Float, read, write};
 use super::vector_rows::Form::{Adds, Narrow, Turned};
 use super::vector_rows::Kind::{self, Float as F, Integer, Plain, Polynomial, Sign, Signed};
-use super::vector_rows::{BY_ELEMENT, DIFFERENT, MISC, NARROWING, Row, SAME, SAME_FLOAT, SET, SHIFTS, Shape, find};
+use super::vector_rows::{
+    BY_ELEMENT, DIFFERENT, MISC, NARROWING, Row, SAME, SAME_FLOAT, SET, SHIFTS, Shape, find,
+};
 use super::word::{INSIDE, UNDEFINED, Word, name};
 use super::{D16, FPSCR, S0};
 use crate::decode::code::{Class, Out, Reg, Role};
@@ -26,7 +29,11 @@ impl Vector {
     /// The register whose four bits stand from bit `low` on, and the fifth at `other`.
     fn at(word: &Word, low: u32, other: u32, is_quad: bool) -> Result<Vector, &'static str> {
         let number = word.field(other, 1) << 4 | word.field(low, 4);
-        if is_quad && number & 1 == 1 { Err("undefined: a pair begins at an odd register") } else { Ok(Vector { number, is_quad }) }
+        if is_quad && number & 1 == 1 {
+            Err("undefined: a pair begins at an odd register")
+        } else {
+            Ok(Vector { number, is_quad })
+        }
     }
 
     fn text(self) -> String {
@@ -39,14 +46,15 @@ impl Vector {
 }
 
 fn read_vector(word: &mut Word, it: Vector, role: Role) {
-    it.doubles().for_each(|it| read(word, it, role));
+    it.doubles().for_each(|double| read(word, double, role));
 }
 
 fn write_vector(word: &mut Word, it: Vector) {
-    it.doubles().for_each(|it| write(word, it, Out::Result));
+    it.doubles().for_each(|double| write(word, double, Out::Result));
 }
 
-/// Reads only some of its bytes, the lowest first. Of a register without single ones no part is told from another.
+/// Reads only some of its bytes, the lowest first. Of a register without single ones no part
+/// is told from another.
 fn read_bytes(word: &mut Word, it: Vector, role: Role, is_read: impl Fn(u32) -> bool) {
     for (nth, double) in it.doubles().enumerate() {
         for half in 0..2 {
@@ -61,7 +69,8 @@ fn read_bytes(word: &mut Word, it: Vector, role: Role, is_read: impl Fn(u32) -> 
     }
 }
 
-/// The register that has bits `from` to `from + n` of double register `d`, and which of its bits they are.
+/// The register that has bits `from` to `from + n` of double register `d`, and which of
+/// its bits they are.
 pub(super) fn part(d: u32, from: u32, n: u32) -> (Reg, u64) {
     let bits = (1_u64 << n) - 1;
     match d {
@@ -92,15 +101,21 @@ fn kind(kind: Kind, is_unsigned: bool, bits: u32) -> String {
 
 /// What kind of work an operation is, by its name.
 fn class(name: &str, is_float: bool) -> Class {
-    let starts = |them: &[&str]| them.iter().any(|it| name.starts_with(it));
+    let starts = |them: &[&str]| them.iter().any(|word| name.starts_with(word));
     match name {
         _ if is_float && starts(&["vmul", "vml", "vfm", "vrecps", "vrsqrts"]) => Class::FloatMul,
         _ if is_float || starts(&["vrecpe", "vrsqrte", "vcvt", "vrint"]) => Class::Float,
-        "vand" | "vbic" | "vorr" | "vorn" | "veor" | "vbsl" | "vbit" | "vbif" | "vmvn" => Class::VectorLogic,
+        "vand" | "vbic" | "vorr" | "vorn" | "veor" | "vbsl" | "vbit" | "vbif" | "vmvn" => {
+            Class::VectorLogic
+        }
         "vadd" | "vsub" | "vneg" | "vpadd" => Class::Vector,
-        _ if starts(&["vzip", "vuzp", "vtrn", "vext", "vtb", "vrev", "vdup", "vswp"]) => Class::VectorPermute,
+        _ if starts(&["vzip", "vuzp", "vtrn", "vext", "vtb", "vrev", "vdup", "vswp"]) => {
+            Class::VectorPermute
+        }
         _ if starts(&["vmul", "vml", "vqdmul", "vqdml", "vqrdm"]) => Class::VectorMul,
-        _ if starts(&["vaba", "vpadal", "vsra", "vrsra", "vrsh", "vq", "vraddhn", "vrsubhn"]) => Class::VectorLong,
+        _ if starts(&["vaba", "vpadal", "vsra", "vrsra", "vrsh", "vq", "vraddhn", "vrsubhn"]) => {
+            Class::VectorLong
+        }
         _ => Class::VectorShift,
     }
 }
@@ -138,7 +153,11 @@ pub fn vector(word: &mut Word) -> Result<(), &'static str> {
 }
 
 fn three(word: &Word, quads: [bool; 3]) -> Result<[Vector; 3], &'static str> {
-    Ok([Vector::at(word, 12, 22, quads[0])?, Vector::at(word, 16, 7, quads[1])?, Vector::at(word, 0, 5, quads[2])?])
+    Ok([
+        Vector::at(word, 12, 22, quads[0])?,
+        Vector::at(word, 16, 7, quads[1])?,
+        Vector::at(word, 0, 5, quads[2])?,
+    ])
 }
 
 fn same(word: &mut Word) -> Result<(), &'static str> {
@@ -202,7 +221,10 @@ fn different(word: &mut Word) -> Result<(), &'static str> {
     if row.sizes >> size & 1 == 0 {
         return Err(UNDEFINED);
     }
-    let [d, n, m] = three(word, [*shape != Shape::High, matches!(shape, Shape::Wide | Shape::High), *shape == Shape::High])?;
+    let [d, n, m] = three(
+        word,
+        [*shape != Shape::High, matches!(shape, Shape::Wide | Shape::High), *shape == Shape::High],
+    )?;
     let bits = match (shape, row.kind, size) {
         (Shape::High, ..) => 16 << size,
         // Whole polynomials came with ARMv8.
@@ -219,7 +241,11 @@ fn different(word: &mut Word) -> Result<(), &'static str> {
         read_vector(word, d, Role::Addend);
     }
     write_vector(word, d);
-    word.typed_text(row.name, &kind(row.kind, is_unsigned, bits), &format!("{}, {}, {}", d.text(), n.text(), m.text()));
+    word.typed_text(
+        row.name,
+        &kind(row.kind, is_unsigned, bits),
+        &format!("{}, {}, {}", d.text(), n.text(), m.text()),
+    );
     Ok(())
 }
 
@@ -234,7 +260,8 @@ fn by_element(word: &mut Word) -> Result<(), &'static str> {
         return Err(UNDEFINED);
     }
     // Within one shape `U` says how long the registers are.
-    let (is_wide, is_quad) = if *shape == Shape::Same { (is_unsigned, is_unsigned) } else { (true, false) };
+    let (is_wide, is_quad) =
+        if *shape == Shape::Same { (is_unsigned, is_unsigned) } else { (true, false) };
     let d = Vector::at(word, 12, 22, is_wide)?;
     let n = Vector::at(word, 16, 7, is_quad)?;
     let (m, index) = match size {
@@ -250,13 +277,19 @@ fn by_element(word: &mut Word) -> Result<(), &'static str> {
         read_vector(word, d, Role::Addend);
     }
     write_vector(word, d);
-    word.typed_text(row.name, &kind(row.kind, is_unsigned, bits), &format!("{}, {}, d{m}[{index}]", d.text(), n.text()));
+    word.typed_text(
+        row.name,
+        &kind(row.kind, is_unsigned, bits),
+        &format!("{}, {}, d{m}[{index}]", d.text(), n.text()),
+    );
     Ok(())
 }
 
 fn shift(word: &mut Word) -> Result<(), &'static str> {
-    let (is_unsigned, is_quad, code, amount) = (word.bit(24), word.bit(6), word.field(8, 4), word.field(16, 6));
-    let size = if word.bit(7) { 3 } else { amount.checked_ilog2().ok_or(UNDEFINED)?.wrapping_sub(3) };
+    let (is_unsigned, is_quad, code, amount) =
+        (word.bit(24), word.bit(6), word.field(8, 4), word.field(16, 6));
+    let size =
+        if word.bit(7) { 3 } else { amount.checked_ilog2().ok_or(UNDEFINED)?.wrapping_sub(3) };
     let bits = 8 << size;
     // To the right by what is left to twice the width, of double words to their width.
     let right = if size == 3 { 64 - amount } else { 2 * bits - amount };
@@ -271,7 +304,11 @@ fn shift(word: &mut Word) -> Result<(), &'static str> {
         }
         write_vector(word, d);
         let by = if code < 5 { right } else { left };
-        word.typed_text(row.name, &kind(row.kind, is_unsigned, bits), &format!("{}, {}, #{by}", d.text(), m.text()));
+        word.typed_text(
+            row.name,
+            &kind(row.kind, is_unsigned, bits),
+            &format!("{}, {}, #{by}", d.text(), m.text()),
+        );
         return Ok(());
     }
     if size == 3 {
@@ -284,7 +321,11 @@ fn shift(word: &mut Word) -> Result<(), &'static str> {
             begin(word, row.name, row.kind);
             read_vector(word, m, Role::Source);
             write_vector(word, d);
-            word.typed_text(row.name, &kind(row.kind, is_unsigned, 2 * bits), &format!("{}, {}, #{right}", d.text(), m.text()));
+            word.typed_text(
+                row.name,
+                &kind(row.kind, is_unsigned, 2 * bits),
+                &format!("{}, {}, #{right}", d.text(), m.text()),
+            );
         }
         10 if !is_quad => {
             let (d, m) = (Vector::at(word, 12, 22, true)?, Vector::at(word, 0, 5, false)?);
@@ -294,7 +335,11 @@ fn shift(word: &mut Word) -> Result<(), &'static str> {
             let types = kind(Sign, is_unsigned, bits);
             match left {
                 0 => word.typed_text("vmovl", &types, &format!("{}, {}", d.text(), m.text())),
-                _ => word.typed_text("vshll", &types, &format!("{}, {}, #{left}", d.text(), m.text())),
+                _ => word.typed_text(
+                    "vshll",
+                    &types,
+                    &format!("{}, {}, #{left}", d.text(), m.text()),
+                ),
             }
         }
         // Between numbers with a fixed point and floating ones.
@@ -320,10 +365,16 @@ fn constant(word: &mut Word) -> Result<(), &'static str> {
     let pick = |a: &'static str, b: &'static str| if is_inverted { b } else { a };
     let changes = mode < 12 && mode & 1 == 1;
     let (mnemonic, types, value) = match mode {
-        0..8 => (pick(["vmov", "vorr"][(mode & 1) as usize], ["vmvn", "vbic"][(mode & 1) as usize]), ".i32", byte << (8 * (mode >> 1))),
-        8..12 => {
-            (pick(["vmov", "vorr"][(mode & 1) as usize], ["vmvn", "vbic"][(mode & 1) as usize]), ".i16", byte << (8 * (mode >> 1 & 1)))
-        }
+        0..8 => (
+            pick(["vmov", "vorr"][(mode & 1) as usize], ["vmvn", "vbic"][(mode & 1) as usize]),
+            ".i32",
+            byte << (8 * (mode >> 1)),
+        ),
+        8..12 => (
+            pick(["vmov", "vorr"][(mode & 1) as usize], ["vmvn", "vbic"][(mode & 1) as usize]),
+            ".i16",
+            byte << (8 * (mode >> 1 & 1)),
+        ),
         12 => (pick("vmov", "vmvn"), ".i32", byte << 8 | 0xff),
         13 => (pick("vmov", "vmvn"), ".i32", byte << 16 | 0xffff),
         14 if !is_inverted => ("vmov", ".i8", byte),
@@ -338,7 +389,9 @@ fn constant(word: &mut Word) -> Result<(), &'static str> {
     write_vector(word, d);
     let value = match types {
         ".i64" => {
-            let bytes = (0..8).filter(|it| byte >> it & 1 == 1).fold(0_u64, |all, it| all | 0xff << (8 * it));
+            let bytes = (0..8)
+                .filter(|idx| byte >> idx & 1 == 1)
+                .fold(0_u64, |all, it| all | 0xff << (8 * it));
             format!("{bytes:#x}")
         }
         ".f32" => super::later_float::constant_text(byte),
@@ -378,7 +431,11 @@ fn table(word: &mut Word) -> Result<(), &'static str> {
     }
     write_vector(word, d);
     let list: Vec<String> = list.iter().map(|it| it.text()).collect();
-    word.typed_text(if word.bit(6) { "vtbx" } else { "vtbl" }, ".8", &format!("{}, {{{}}}, {}", d.text(), list.join(", "), m.text()));
+    word.typed_text(
+        if word.bit(6) { "vtbx" } else { "vtbl" },
+        ".8",
+        &format!("{}, {{{}}}, {}", d.text(), list.join(", "), m.text()),
+    );
     Ok(())
 }
 
@@ -400,7 +457,8 @@ fn duplicate(word: &mut Word) -> Result<(), &'static str> {
 }
 
 fn one_source(word: &mut Word) -> Result<(), &'static str> {
-    let (code, size, is_quad) = (word.field(16, 2) << 4 | word.field(7, 4), word.field(18, 2), word.bit(6));
+    let (code, size, is_quad) =
+        (word.field(16, 2) << 4 | word.field(7, 4), word.field(18, 2), word.bit(6));
     let bits = 8 << size;
     match code {
         0x06 | 0x07 | 0x15 | 0x27 => return crypto_two(word, code, size),
@@ -422,7 +480,10 @@ fn one_source(word: &mut Word) -> Result<(), &'static str> {
     if row.name.starts_with("vrint") {
         alone(word)?;
     }
-    let (name, zero) = row.name.split_once(' ').map_or((row.name, String::new()), |(name, zero)| (name, format!(", {zero}")));
+    let (name, zero) = row
+        .name
+        .split_once(' ')
+        .map_or((row.name, String::new()), |(name, zero)| (name, format!(", {zero}")));
     let (d, m) = (Vector::at(word, 12, 22, is_quad)?, Vector::at(word, 0, 5, is_quad)?);
     begin(word, name, row.kind);
     read_vector(word, m, Role::Source);
@@ -439,7 +500,6 @@ fn one_source(word: &mut Word) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Both registers change.
 fn exchange(word: &mut Word, code: u32, size: u32) -> Result<(), &'static str> {
     let is_quad = word.bit(6);
     let mnemonic = ["vswp", "vtrn", "vuzp", "vzip"][(code & 3) as usize];
@@ -501,7 +561,11 @@ fn halves(word: &mut Word, is_to_words: bool, size: u32) -> Result<(), &'static 
     begin(word, "vcvt", F);
     read_vector(word, m, Role::Source);
     write_vector(word, d);
-    word.typed_text("vcvt", if is_to_words { ".f32.f16" } else { ".f16.f32" }, &format!("{}, {}", d.text(), m.text()));
+    word.typed_text(
+        "vcvt",
+        if is_to_words { ".f32.f16" } else { ".f16.f32" },
+        &format!("{}, {}", d.text(), m.text()),
+    );
     Ok(())
 }
 
@@ -523,7 +587,11 @@ fn convert(word: &mut Word, code: u32, size: u32) -> Result<(), &'static str> {
     read_vector(word, m, Role::Source);
     write_vector(word, d);
     let integer = kind(Sign, code & 1 == 1, 32);
-    let types = if (0x3c..0x3e).contains(&code) { format!(".f32{integer}") } else { format!("{integer}.f32") };
+    let types = if (0x3c..0x3e).contains(&code) {
+        format!(".f32{integer}")
+    } else {
+        format!("{integer}.f32")
+    };
     word.typed_text(&format!("vcvt{way}"), &types, &format!("{}, {}", d.text(), m.text()));
     Ok(())
 }
@@ -549,7 +617,7 @@ fn crypto_two(word: &mut Word, code: u32, size: u32) -> Result<(), &'static str>
     let (d, m) = (Vector::at(word, 12, 22, true)?, Vector::at(word, 0, 5, true)?);
     word.set_class(Class::VectorShift);
     // Of `sha1h` one word counts.
-    read_bytes(word, m, Role::Source, |it| mnemonic != "sha1h" || it < 4);
+    read_bytes(word, m, Role::Source, |count| mnemonic != "sha1h" || count < 4);
     if adds {
         read_vector(word, d, Role::Addend);
     }

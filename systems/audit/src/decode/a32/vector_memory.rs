@@ -1,4 +1,5 @@
-//! Advanced SIMD (NEON): elements and structures in memory, `vld1` to `vld4` and `vst1` to `vst4` in all their forms.
+//! Advanced SIMD (NEON): elements and structures in memory, `vld1` to `vld4` and `vst1` to `vst4`
+//! in all their forms.
 //!
 //! Source: Arm Architecture Reference Manual, DDI 0406C, A7.7. Thumb's words have the same fields.
 
@@ -50,7 +51,7 @@ pub fn structures(word: &mut Word) -> Result<(), &'static str> {
         return Err(BEYOND);
     }
     let base = word.reg(16).map_err(|_| NO_PC)?;
-    let registers: Vec<u32> = (0..moved.n_registers).map(|it| first + it * moved.step).collect();
+    let registers: Vec<u32> = (0..moved.n_registers).map(|idx| first + idx * moved.step).collect();
     word.set_class(if is_load { Class::FloatLoad } else { Class::FloatStore });
     word.read(base, Role::Base);
     let update = match word.field(0, 4) {
@@ -79,20 +80,31 @@ pub fn structures(word: &mut Word) -> Result<(), &'static str> {
         }
     }
     let whole = IndexForm::Whole;
-    word.access(Access { is_store: !is_load, base: Some(base), index: None, index_form: whole, disp: 0, width: moved.n_bytes as u8 });
+    word.access(Access {
+        is_store: !is_load,
+        base: Some(base),
+        index: None,
+        index_form: whole,
+        disp: 0,
+        width: moved.n_bytes as u8,
+    });
     let lane = match moved.lanes {
         Lanes::Each => String::new(),
         Lanes::Same => "[]".to_owned(),
         Lanes::One(lane) => format!("[{lane}]"),
     };
-    let list: Vec<String> = registers.iter().map(|it| format!("d{it}{lane}")).collect();
-    let aligned = if moved.aligned_bits == 0 { String::new() } else { format!(":{}", moved.aligned_bits) };
+    let list: Vec<String> = registers.iter().map(|register| format!("d{register}{lane}")).collect();
+    let aligned =
+        if moved.aligned_bits == 0 { String::new() } else { format!(":{}", moved.aligned_bits) };
     let operands = format!("{{{}}}, [{}{aligned}]{update}", list.join(", "), name(base.0.into()));
-    word.typed_text(&format!("{}{}", if is_load { "vld" } else { "vst" }, moved.n), &format!(".{bits}"), &operands);
+    word.typed_text(
+        &format!("{}{}", if is_load { "vld" } else { "vst" }, moved.n),
+        &format!(".{bits}"),
+        &operands,
+    );
     Ok(())
 }
 
-/// Whole registers.
 fn whole(word: &Word) -> Result<Moved, &'static str> {
     let (size, align) = (word.field(6, 2), word.field(4, 2));
     let (n, n_registers, step) = match word.field(8, 4) {
@@ -119,14 +131,23 @@ fn whole(word: &Word) -> Result<Moved, &'static str> {
         return Err(UNDEFINED);
     }
     let aligned_bits = if align == 0 { 0 } else { 32 << align };
-    Ok(Moved { n, n_registers, step, size, lanes: Lanes::Each, aligned_bits, n_bytes: 8 * n_registers })
+    Ok(Moved {
+        n,
+        n_registers,
+        step,
+        size,
+        lanes: Lanes::Each,
+        aligned_bits,
+        n_bytes: 8 * n_registers,
+    })
 }
 
 fn one_lane(word: &Word, size: u32) -> Result<Moved, &'static str> {
     let n = 1 + word.field(8, 2);
     let align = word.field(4, 4) & ((1 << size.max(1)) - 1);
     let lane = word.field(5 + size, 3 - size);
-    // Between the lane and the alignment stands, but for bytes, whether every other register is meant.
+    // Between the lane and the alignment stands, but for bytes, whether every other register is
+    // meant.
     let is_spaced = size > 0 && word.bit(4 + size);
     let align = if size == 2 { align & 3 } else { align & 1 };
     if n == 1 && is_spaced {
@@ -143,13 +164,25 @@ fn one_lane(word: &Word, size: u32) -> Result<Moved, &'static str> {
         _ => return Err(UNDEFINED),
     };
     let step = 1 + u32::from(is_spaced);
-    Ok(Moved { n, n_registers: n, step, size, lanes: Lanes::One(lane), aligned_bits, n_bytes: n << size })
+    Ok(Moved {
+        n,
+        n_registers: n,
+        step,
+        size,
+        lanes: Lanes::One(lane),
+        aligned_bits,
+        n_bytes: n << size,
+    })
 }
 
 fn to_all_lanes(word: &Word) -> Result<Moved, &'static str> {
-    let (n, size, is_second, is_aligned) = (1 + word.field(8, 2), word.field(6, 2), word.bit(5), word.bit(4));
+    let (n, size, is_second, is_aligned) =
+        (1 + word.field(8, 2), word.field(6, 2), word.bit(5), word.bit(4));
     // Four words aligned to 16 bytes have a size of their own.
-    if size == 3 && !(n == 4 && is_aligned) || n == 3 && is_aligned || n == 1 && size == 0 && is_aligned {
+    if size == 3 && !(n == 4 && is_aligned)
+        || n == 3 && is_aligned
+        || n == 1 && size == 0 && is_aligned
+    {
         return Err(UNDEFINED);
     }
     let aligned_bits = match (is_aligned, n, size) {
@@ -159,6 +192,7 @@ fn to_all_lanes(word: &Word) -> Result<Moved, &'static str> {
         (true, ..) => n * (8 << size),
     };
     let size = size.min(2);
-    let (n_registers, step) = if n == 1 { (1 + u32::from(is_second), 1) } else { (n, 1 + u32::from(is_second)) };
+    let (n_registers, step) =
+        if n == 1 { (1 + u32::from(is_second), 1) } else { (n, 1 + u32::from(is_second)) };
     Ok(Moved { n, n_registers, step, size, lanes: Lanes::Same, aligned_bits, n_bytes: n << size })
 }

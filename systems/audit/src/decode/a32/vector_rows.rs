@@ -1,4 +1,5 @@
-//! The operations of NEON on registers, as tables: a group each, by the field that tells them apart.
+//! The operations of NEON on registers, as tables: a group each, by the field that tells them
+//! apart.
 //!
 //! Source: Arm Architecture Reference Manual, DDI 0406C, A7.4.
 
@@ -13,20 +14,15 @@ pub enum Kind {
     Sign,
     /// `.s16`, whatever `U` is.
     Signed,
-    /// `.i16`
     Integer,
-    /// `.16`
     Plain,
-    /// `.p8`
     Polynomial,
-    /// `.f32`
     Float,
 }
 
 /// What a row does besides the usual.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// Nothing.
     Usual,
     /// It reads its destination.
     Adds,
@@ -48,7 +44,14 @@ pub struct Row {
     pub form: Form,
 }
 
-pub const fn row(code: u32, is_unsigned: Option<bool>, name: &'static str, kind: Kind, sizes: u32, form: Form) -> Row {
+pub const fn row(
+    code: u32,
+    is_unsigned: Option<bool>,
+    name: &'static str,
+    kind: Kind,
+    sizes: u32,
+    form: Form,
+) -> Row {
     Row { code, is_unsigned, name, kind, sizes, form }
 }
 
@@ -144,11 +147,9 @@ pub const DIFFERENT: &[(Shape, Row)] = &[
 /// Which registers are pairs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// The result.
     Long,
     /// The result and the first source.
     Wide,
-    /// The sources.
     High,
     /// As bit 6, or beside a scalar `U`, says.
     Same,
@@ -195,7 +196,8 @@ pub const NARROWING: &[Row] = &[
     row(19, BOTH, "vqrshrn", Sign, TO_S, Usual),
 ];
 
-/// One source, by bits 17, 16 and 10 to 7; a name may end in what stands behind the operands. `SET` says unsigned.
+/// One source, by bits 17, 16 and 10 to 7; a name may end in what stands behind the
+/// operands. `SET` says unsigned.
 pub const MISC: &[Row] = &[
     row(0x00, BOTH, "vrev64", Plain, TO_S, Usual),
     row(0x01, BOTH, "vrev32", Plain, B_H, Usual),
@@ -238,5 +240,7 @@ pub const MISC: &[Row] = &[
 
 /// The row of this code and `U`.
 pub fn find(rows: &[Row], code: u32, is_unsigned: bool) -> Result<&Row, &'static str> {
-    rows.iter().find(|it| it.code == code && it.is_unsigned.is_none_or(|it| it == is_unsigned)).ok_or(UNDEFINED)
+    rows.iter()
+        .find(|it| it.code == code && it.is_unsigned.is_none_or(|it| it == is_unsigned))
+        .ok_or(UNDEFINED)
 }

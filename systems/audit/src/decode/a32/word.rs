@@ -1,7 +1,9 @@
 //! One word while it is decoded: its fields, and the instruction that grows from them.
 
 use super::{C, N, PC, V, Z};
-use crate::decode::code::{Access, Class, Extends, Flow, Guard, Instruction, Op, Operation, Out, Reg, Role, Value};
+use crate::decode::code::{
+    Access, Class, Extends, Flow, Guard, Instruction, Op, Operation, Out, Reg, Role, Value,
+};
 
 /// What every register holds at most.
 pub const ALL: u64 = 0xffff_ffff;
@@ -17,7 +19,8 @@ pub const TWICE: &str = "unpredictable: registers that must differ are the same"
 /// Why words of Thumb are refused that may only end a block, or must not be in one.
 pub const INSIDE: &str = "unpredictable: it stands in a block of `it` where it must not";
 
-const CONDITIONS: [&str; 15] = ["eq", "ne", "hs", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", ""];
+const CONDITIONS: [&str; 15] =
+    ["eq", "ne", "hs", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", ""];
 
 /// A word of A32 or Thumb: its fields, and the instruction so far.
 pub struct Word {
@@ -35,13 +38,20 @@ pub struct Word {
 impl Word {
     /// A word of A32 whose guard is decoded and nothing else.
     pub fn new(address: u64, bits: u32) -> Word {
-        Word::guarded(Instruction::new(address, 4, bits.into(), Class::Nop, String::new()), bits, bits >> 28, 8)
+        Word::guarded(
+            Instruction::new(address, 4, bits.into(), Class::Nop, String::new()),
+            bits,
+            bits >> 28,
+            8,
+        )
     }
 
-    /// An instruction of which only the condition is known; what it reads as the program counter is so far ahead of it.
+    /// An instruction of which only the condition is known; what it reads as the program counter is
+    /// so far ahead of it.
     pub fn guarded(instruction: Instruction, bits: u32, condition: u32, ahead: u64) -> Word {
         let pc = instruction.address.wrapping_add(ahead) & ALL;
-        let mut word = Word { bits, condition, pc, suffix: "", address_text: String::new(), instruction };
+        let mut word =
+            Word { bits, condition, pc, suffix: "", address_text: String::new(), instruction };
         word.instruction.guard = guard(condition);
         let flags: &[Reg] = match condition {
             0 | 1 => &[Z],
@@ -74,7 +84,6 @@ impl Word {
         self.bits >> low & ((1 << n_bits) - 1)
     }
 
-    /// One bit.
     pub fn bit(&self, at: u32) -> bool {
         self.bits >> at & 1 == 1
     }
@@ -140,7 +149,6 @@ impl Word {
         self.read_bits(reg, role, ALL);
     }
 
-    /// Reads a flag.
     pub fn read_flag(&mut self, flag: Reg) {
         self.read_bits(flag, Role::Condition, 1);
     }
@@ -155,14 +163,14 @@ impl Word {
         self.instruction.write(reg, bits, out);
     }
 
-    /// Writes flags.
     pub fn write_flags(&mut self, flags: &[Reg]) {
         for &flag in flags {
             self.instruction.write(flag, 1, Out::Flag);
         }
     }
 
-    /// Changes the mode: the stack pointer and the link are others then, and the former ones are kept for their mode.
+    /// Changes the mode: the stack pointer and the link are others then, and the former ones are
+    /// kept for their mode.
     pub fn change_mode(&mut self) {
         for reg in [super::SP, super::LR] {
             self.read(reg, Role::Source);
@@ -175,14 +183,14 @@ impl Word {
         self.instruction.touch_all(&super::CONVENTIONS, Some(super::SP));
     }
 
-    /// Accesses memory.
     pub fn access(&mut self, access: Access) {
         self.instruction.accesses.push(access);
     }
 
     /// Says what is computed.
     pub fn computes(&mut self, op: Op, result: Option<Reg>, a: Value, b: Value) {
-        self.instruction.operation = Some(Operation { op, width: 32, extends: Extends::Zero, result, a, b });
+        self.instruction.operation =
+            Some(Operation { op, width: 32, extends: Extends::Zero, result, a, b });
     }
 
     /// Writes the text: the name with the condition behind it, then the operands.
@@ -207,9 +215,12 @@ impl Word {
         std::mem::take(&mut self.address_text)
     }
 
-    /// The instruction.
     pub fn finish(self) -> Instruction {
-        debug_assert!(!self.instruction.text.is_empty(), "a decoded word has a text: {:08x}", self.bits);
+        debug_assert!(
+            !self.instruction.text.is_empty(),
+            "a decoded word has a text: {:08x}",
+            self.bits
+        );
         self.instruction
     }
 }
@@ -219,7 +230,8 @@ pub fn name(number: u32) -> &'static str {
     super::CONVENTIONS.names[(number & 15) as usize]
 }
 
-/// The states of N, Z, C and V, from the highest bit on, in which a condition holds; none if it always does.
+/// The states of N, Z, C and V, from the highest bit on, in which a condition holds; none
+/// if it always does.
 fn guard(condition: u32) -> Option<Guard> {
     let holds = |state: u8| {
         let [v, c, z, n] = [0, 1, 2, 3].map(|flag| state >> flag & 1 == 1);
@@ -244,7 +256,15 @@ mod tests {
     /// Which conditions never hold together, by the manual's table of their flags.
     #[test]
     fn conditions_exclude_each_other() {
-        let at = |name: &str| guard(CONDITIONS.iter().position(|it| *it == name).expect("it is a condition") as u32).expect("it is one");
+        let at = |name: &str| {
+            guard(
+                CONDITIONS
+                    .iter()
+                    .position(|condition| *condition == name)
+                    .expect("it is a condition") as u32,
+            )
+            .expect("it is one")
+        };
         let excluding = |name: &str| {
             let others = CONDITIONS[..14].iter().filter(|other| at(name).excludes(at(other)));
             others.copied().collect::<Vec<_>>().join(" ")

@@ -1,6 +1,7 @@
 //! Pointers with a signature in their upper bits: made, checked, taken off, and followed.
 //!
-//! Source: DDI 0487, C6.2 (FEAT_PAuth of version 8.3). The keys are system registers. That a check fails no word shows.
+//! Source: DDI 0487, C6.2 (FEAT_PAuth of version 8.3). The keys are system registers. That a check
+//! fails no word shows.
 
 use super::memory::{Mode, address_text, updates_base};
 use super::{ALL, SYSTEM, Word, name, name_sp, reg, reg_sp, writes_flags};
@@ -30,14 +31,20 @@ impl Word {
         Ok(it.writes(reg(rd), ALL, Out::Result))
     }
 
-    /// The signature alone.
     pub(super) fn generic_signature(&self) -> Result<Instruction, Undecodable> {
         let (rd, rn, rm) = (self.rd(), self.rn(), self.rm());
         if !self.is_64() {
             return self.refuse("the operation is reserved or of a later version");
         }
-        let it = self.plain(Class::Alu, format!("pacga {}, {}, {}", name(rd, true), name(rn, true), name_sp(rm, true)));
-        let it = it.reads(reg(rn), ALL, Role::Source).reads(reg_sp(rm), ALL, Role::Source).reads(SYSTEM, ALL, Role::Source);
+        let it = self.plain(
+            Class::Alu,
+            format!("pacga {}, {}, {}", name(rd, true), name(rn, true), name_sp(rm, true)),
+        );
+        let it = it.reads(reg(rn), ALL, Role::Source).reads(reg_sp(rm), ALL, Role::Source).reads(
+            SYSTEM,
+            ALL,
+            Role::Source,
+        );
         Ok(it.writes(reg(rd), 0xffff_ffff << 32, Out::Result))
     }
 
@@ -48,10 +55,19 @@ impl Word {
         if self.rm() != 31 || self.field(15, 11) != 1 || is_with_zero && rm != 31 {
             return self.refuse("the branch is of a later version");
         }
-        let operands = if is_with_zero { format!("z {}", name(rn, true)) } else { format!(" {}, {}", name(rn, true), name_sp(rm, true)) };
-        let checked = |it: Instruction| {
-            let it = it.reads(reg(rn), ALL, Role::Target).reads(SYSTEM, ALL, Role::Source);
-            if is_with_zero { it } else { it.reads(reg_sp(rm), ALL, Role::Source) }
+        let operands = if is_with_zero {
+            format!("z {}", name(rn, true))
+        } else {
+            format!(" {}, {}", name(rn, true), name_sp(rm, true))
+        };
+        let checked = |instruction: Instruction| {
+            let instruction =
+                instruction.reads(reg(rn), ALL, Role::Target).reads(SYSTEM, ALL, Role::Source);
+            if is_with_zero {
+                instruction
+            } else {
+                instruction.reads(reg_sp(rm), ALL, Role::Source)
+            }
         };
         let stack = Some(super::CONVENTIONS.stack_pointer);
         Ok(match self.field(23, 21) {
@@ -61,12 +77,20 @@ impl Word {
                 it.writes(LINK, ALL, Out::Link).flows(Flow::Call { target: None })
             }
             2 if is_with_zero && rn == 31 => {
-                let it = self.plain(Class::Return, format!("reta{key}")).reads(LINK, ALL, Role::Target);
-                it.reads(stack, ALL, Role::Source).reads(SYSTEM, ALL, Role::Source).flows(Flow::Return)
+                let it =
+                    self.plain(Class::Return, format!("reta{key}")).reads(LINK, ALL, Role::Target);
+                it.reads(stack, ALL, Role::Source)
+                    .reads(SYSTEM, ALL, Role::Source)
+                    .flows(Flow::Return)
             }
             4 if is_with_zero && rn == 31 => {
-                let it = self.plain(Class::Return, format!("ereta{key}")).reads(SYSTEM, ALL, Role::Target);
-                writes_flags(it.reads(stack, ALL, Role::Source).writes(SYSTEM, ALL, Out::Result)).flows(Flow::Resume)
+                let it = self.plain(Class::Return, format!("ereta{key}")).reads(
+                    SYSTEM,
+                    ALL,
+                    Role::Target,
+                );
+                writes_flags(it.reads(stack, ALL, Role::Source).writes(SYSTEM, ALL, Out::Result))
+                    .flows(Flow::Resume)
             }
             _ => return self.refuse("the branch is reserved"),
         })
@@ -83,9 +107,21 @@ impl Word {
         }
         let disp = (i64::from(self.bit(22)) * -512 + i64::from(self.field(20, 12))) * 8;
         let mode = if is_before { Mode::Before } else { Mode::Offset };
-        let text = format!("ldra{} {}, {}", if self.bit(23) { "b" } else { "a" }, name(rt, true), address_text(rn, disp, mode));
-        let it = self.plain(Class::Load, text).reads(reg_sp(rn), ALL, Role::Base).reads(SYSTEM, ALL, Role::Source);
-        let it = it.writes(reg(rt), ALL, Out::Result).loads(reg_sp(rn), disp, 8).computes(self.loaded(rt, true, false));
+        let text = format!(
+            "ldra{} {}, {}",
+            if self.bit(23) { "b" } else { "a" },
+            name(rt, true),
+            address_text(rn, disp, mode)
+        );
+        let it = self.plain(Class::Load, text).reads(reg_sp(rn), ALL, Role::Base).reads(
+            SYSTEM,
+            ALL,
+            Role::Source,
+        );
+        let it = it
+            .writes(reg(rt), ALL, Out::Result)
+            .loads(reg_sp(rn), disp, 8)
+            .computes(self.loaded(rt, true, false));
         // The base that is written back is the address alone, without its signature.
         Ok(if mode == Mode::Before { updates_base(it, rn, mode, disp) } else { it })
     }

@@ -10,11 +10,14 @@ impl Word {
         match self.field(31, 25) {
             0b000_1010 | 0b000_1011 => {
                 let target = self.target(self.signed(25, 0));
-                Ok(self.plain(Class::Branch, format!("b {target:#x}")).flows(Flow::Branch { target, is_conditional: false }))
+                Ok(self
+                    .plain(Class::Branch, format!("b {target:#x}"))
+                    .flows(Flow::Branch { target, is_conditional: false }))
             }
             0b100_1010 | 0b100_1011 => {
                 let target = self.target(self.signed(25, 0));
-                let it = self.plain(Class::Call, format!("bl {target:#x}")).writes(LINK, ALL, Out::Link);
+                let it =
+                    self.plain(Class::Call, format!("bl {target:#x}")).writes(LINK, ALL, Out::Link);
                 Ok(it.flows(Flow::Call { target: Some(target) }))
             }
             0b010_1010 => self.conditional_branch(),
@@ -40,16 +43,22 @@ impl Word {
     fn compare_and_branch(&self) -> Instruction {
         let (rt, target) = (self.rd(), self.target(self.signed(23, 5)));
         let mnemonic = if self.bit(24) { "cbnz" } else { "cbz" };
-        let it = self.plain(Class::Branch, format!("{mnemonic} {}, {target:#x}", name(rt, self.is_64())));
-        it.reads(reg(rt), self.all(), Role::Condition).flows(Flow::Branch { target, is_conditional: true })
+        let it = self
+            .plain(Class::Branch, format!("{mnemonic} {}, {target:#x}", name(rt, self.is_64())));
+        it.reads(reg(rt), self.all(), Role::Condition)
+            .flows(Flow::Branch { target, is_conditional: true })
     }
 
     fn test_and_branch(&self) -> Instruction {
         let (rt, target) = (self.rd(), self.target(self.signed(18, 5)));
         let bit = self.field(31, 31) << 5 | self.field(23, 19);
         let mnemonic = if self.bit(24) { "tbnz" } else { "tbz" };
-        let it = self.plain(Class::Branch, format!("{mnemonic} {}, #{bit}, {target:#x}", name(rt, bit > 31)));
-        it.reads(reg(rt), 1 << bit, Role::Condition).flows(Flow::Branch { target, is_conditional: true })
+        let it = self.plain(
+            Class::Branch,
+            format!("{mnemonic} {}, #{bit}, {target:#x}", name(rt, bit > 31)),
+        );
+        it.reads(reg(rt), 1 << bit, Role::Condition)
+            .flows(Flow::Branch { target, is_conditional: true })
     }
 
     fn register_branch(&self) -> Result<Instruction, Undecodable> {
@@ -60,21 +69,32 @@ impl Word {
         if self.field(20, 16) != 31 || self.field(15, 10) != 0 || self.field(4, 0) != 0 {
             return self.refuse("the branch is of a later version");
         }
-        let target = |it: Instruction| it.reads(reg(rn), ALL, Role::Target);
+        let target = |instruction: Instruction| instruction.reads(reg(rn), ALL, Role::Target);
         let trap = |text: &str, class| {
-            let it = self.plain(class, text.to_owned()).reads(SYSTEM, ALL, Role::Target).writes(SYSTEM, ALL, Out::Result);
+            let it = self.plain(class, text.to_owned()).reads(SYSTEM, ALL, Role::Target).writes(
+                SYSTEM,
+                ALL,
+                Out::Result,
+            );
             super::writes_flags(it).flows(Flow::Resume)
         };
         Ok(match self.field(24, 21) {
-            0 => target(self.plain(Class::Jump, format!("br {}", name(rn, true)))).flows(Flow::Jump),
+            0 => {
+                target(self.plain(Class::Jump, format!("br {}", name(rn, true)))).flows(Flow::Jump)
+            }
             1 => {
                 let it = target(self.plain(Class::Jump, format!("blr {}", name(rn, true))));
                 it.writes(LINK, ALL, Out::Link).flows(Flow::Call { target: None })
             }
             2 => {
-                let text = if rn == 30 { "ret".to_owned() } else { format!("ret {}", name(rn, true)) };
+                let text =
+                    if rn == 30 { "ret".to_owned() } else { format!("ret {}", name(rn, true)) };
                 // To another register than the link goes what is no function of the standard's.
-                target(self.plain(Class::Return, text)).flows(if rn == 30 { Flow::Return } else { Flow::Jump })
+                target(self.plain(Class::Return, text)).flows(if rn == 30 {
+                    Flow::Return
+                } else {
+                    Flow::Jump
+                })
             }
             4 if rn == 31 => trap("eret", Class::Return),
             5 if rn == 31 => trap("drps", Class::Return),
@@ -95,7 +115,11 @@ impl Word {
             (1, 0) => ("brk", Flow::Stop),
             (2, 0) => ("hlt", Flow::Stop),
             (5, level @ 1..) => {
-                let text = if number == 0 { format!("dcps{level}") } else { format!("dcps{level} #{number:#x}") };
+                let text = if number == 0 {
+                    format!("dcps{level}")
+                } else {
+                    format!("dcps{level} #{number:#x}")
+                };
                 return Ok(self.plain(Class::System, text).calls_system(&super::CONVENTIONS));
             }
             _ => return self.refuse("the exception is reserved"),

@@ -1,9 +1,12 @@
 //! Scalar floating point, halves of version 8.2 too: registers exactly, values not at all.
 
-use super::{ALL, CONDITIONS, FPSR, Word, low_bits, name, reads_condition, reg, vector, writes_flags};
+use super::{
+    ALL, CONDITIONS, FPSR, Word, low_bits, name, reads_condition, reg, vector, writes_flags,
+};
 use crate::decode::code::{Class, Instruction, Out, Role, Undecodable};
 
-/// The number that eight bits stand for: sign, three bits of exponent around 0, four bits of fraction.
+/// The number that eight bits stand for: sign, three bits of exponent around 0,
+/// four bits of fraction.
 pub(super) fn constant(imm: u32) -> f64 {
     let exponent = (imm >> 4 & 7) as i32;
     let exponent = if exponent & 4 != 0 { exponent - 7 } else { exponent + 1 };
@@ -43,23 +46,27 @@ impl Word {
         }
     }
 
-    /// An operation that rounds, and may set exceptions' flags: these add up in any order, so nothing waits for them, and
-    /// an instruction that reads them is a barrier.
+    /// An operation that rounds, and may set exceptions' flags: these add up in any order, so
+    /// nothing waits for them, and an instruction that reads them is a barrier.
     fn float(&self, text: String, sources: &[u32]) -> Instruction {
         let class = match text.split(' ').next() {
             Some("fmul" | "fnmul" | "fmadd" | "fmsub" | "fnmadd" | "fnmsub") => Class::FloatMul,
             Some("fdiv" | "fsqrt") => Class::FloatDiv,
             _ => Class::Float,
         };
-        let it = sources.iter().fold(self.plain(class, text), |it, &n| it.reads(vector(n), ALL, Role::Source));
+        let it = sources
+            .iter()
+            .fold(self.plain(class, text), |it, &n| it.reads(vector(n), ALL, Role::Source));
         it.reads(FPSR, ALL, Role::Source)
     }
 
     fn fused(&self) -> Result<Instruction, Undecodable> {
         let t = self.float_type()?;
         let (rd, rn, rm, ra) = (self.rd(), self.rn(), self.rm(), self.field(14, 10));
-        let mnemonic = ["fmadd", "fmsub", "fnmadd", "fnmsub"][(self.field(21, 21) << 1 | self.field(15, 15)) as usize];
-        let it = self.float(format!("{mnemonic} {t}{rd}, {t}{rn}, {t}{rm}, {t}{ra}"), &[rn, rm, ra]);
+        let mnemonic = ["fmadd", "fmsub", "fnmadd", "fnmsub"]
+            [(self.field(21, 21) << 1 | self.field(15, 15)) as usize];
+        let it =
+            self.float(format!("{mnemonic} {t}{rd}, {t}{rn}, {t}{rm}, {t}{ra}"), &[rn, rm, ra]);
         Ok(it.writes(vector(rd), ALL, Out::Result))
     }
 
@@ -70,7 +77,11 @@ impl Word {
         let Some(mnemonic) = names.get(self.field(15, 12) as usize) else {
             return self.refuse("the operation is reserved");
         };
-        Ok(self.float(format!("{mnemonic} {t}{rd}, {t}{rn}, {t}{rm}"), &[rn, rm]).writes(vector(rd), ALL, Out::Result))
+        Ok(self.float(format!("{mnemonic} {t}{rd}, {t}{rn}, {t}{rm}"), &[rn, rm]).writes(
+            vector(rd),
+            ALL,
+            Out::Result,
+        ))
     }
 
     fn one_float_source(&self) -> Result<Instruction, Undecodable> {
@@ -99,7 +110,11 @@ impl Word {
             15 => ("frinti", from),
             _ => return self.refuse("the operation is reserved or of a later version"),
         };
-        Ok(self.float(format!("{mnemonic} {to}{rd}, {from}{rn}"), &[rn]).writes(vector(rd), ALL, Out::Result))
+        Ok(self.float(format!("{mnemonic} {to}{rd}, {from}{rn}"), &[rn]).writes(
+            vector(rd),
+            ALL,
+            Out::Result,
+        ))
     }
 
     fn compare_floats(&self) -> Result<Instruction, Undecodable> {
@@ -123,7 +138,10 @@ impl Word {
         let name = CONDITIONS[cond as usize];
         if is_compare {
             let mnemonic = if self.bit(4) { "fccmpe" } else { "fccmp" };
-            let it = self.float(format!("{mnemonic} {t}{rn}, {t}{rm}, #{}, {name}", self.field(3, 0)), &[rn, rm]);
+            let it = self.float(
+                format!("{mnemonic} {t}{rn}, {t}{rm}, #{}, {name}", self.field(3, 0)),
+                &[rn, rm],
+            );
             return Ok(writes_flags(reads_condition(it, cond)));
         }
         let it = self.plain(Class::Float, format!("fcsel {t}{rd}, {t}{rn}, {t}{rm}, {name}"));
@@ -137,7 +155,11 @@ impl Word {
             return self.refuse("the constant is reserved");
         }
         let value = constant(self.field(20, 13));
-        Ok(self.plain(Class::Float, format!("fmov {t}{}, #{value:.8}", self.rd())).writes(vector(self.rd()), ALL, Out::Result))
+        Ok(self.plain(Class::Float, format!("fmov {t}{}, #{value:.8}", self.rd())).writes(
+            vector(self.rd()),
+            ALL,
+            Out::Result,
+        ))
     }
 
     fn convert_integer(&self) -> Result<Instruction, Undecodable> {
@@ -155,11 +177,13 @@ impl Word {
             }
             0 | 1 => {
                 let letter = ["n", "p", "m", "z"][rmode as usize];
-                Ok(self.float(format!("fcvt{letter}{sign} {}, {t}{rn}", name(rd, is_64)), &[rn]).writes(reg(rd), ALL, Out::Result))
+                Ok(self
+                    .float(format!("fcvt{letter}{sign} {}, {t}{rn}", name(rd, is_64)), &[rn])
+                    .writes(reg(rd), ALL, Out::Result))
             }
-            4 | 5 if rmode == 0 => {
-                Ok(self.float(format!("fcvta{sign} {}, {t}{rn}", name(rd, is_64)), &[rn]).writes(reg(rd), ALL, Out::Result))
-            }
+            4 | 5 if rmode == 0 => Ok(self
+                .float(format!("fcvta{sign} {}, {t}{rn}", name(rd, is_64)), &[rn])
+                .writes(reg(rd), ALL, Out::Result)),
             _ => self.refuse("the conversion is reserved"),
         }
     }
@@ -177,12 +201,17 @@ impl Word {
         };
         let lane = if is_high { ".d[1]" } else { "" };
         if is_to_vector {
-            let it = self.plain(Class::FloatMove, format!("fmov {vector_text}{rd}{lane}, {}", name(rn, is_64)));
-            let it = it.reads(reg(rn), self.all(), Role::Source).writes(vector(rd), ALL, Out::Result);
+            let it = self.plain(
+                Class::FloatMove,
+                format!("fmov {vector_text}{rd}{lane}, {}", name(rn, is_64)),
+            );
+            let it =
+                it.reads(reg(rn), self.all(), Role::Source).writes(vector(rd), ALL, Out::Result);
             // The other half of the register stays.
             return Ok(if is_high { it.reads(vector(rd), ALL, Role::Source) } else { it });
         }
-        let it = self.plain(Class::FloatMove, format!("fmov {}, {vector_text}{rn}{lane}", name(rd, is_64)));
+        let it = self
+            .plain(Class::FloatMove, format!("fmov {}, {vector_text}{rn}{lane}", name(rd, is_64)));
         Ok(it.reads(vector(rn), ALL, Role::Source).writes(reg(rd), ALL, Out::Result))
     }
 
@@ -198,12 +227,14 @@ impl Word {
         let sign = if opcode & 1 != 0 { "u" } else { "s" };
         match (rmode, opcode) {
             (0, 2 | 3) => {
-                let it = self.float(format!("{sign}cvtf {t}{rd}, {}, #{n_bits}", name(rn, is_64)), &[]);
+                let it =
+                    self.float(format!("{sign}cvtf {t}{rd}, {}, #{n_bits}", name(rn, is_64)), &[]);
                 let bits = low_bits(self.width());
                 Ok(it.reads(reg(rn), bits, Role::Source).writes(vector(rd), ALL, Out::Result))
             }
             (3, 0 | 1) => {
-                let it = self.float(format!("fcvtz{sign} {}, {t}{rn}, #{n_bits}", name(rd, is_64)), &[rn]);
+                let it = self
+                    .float(format!("fcvtz{sign} {}, {t}{rn}, #{n_bits}", name(rd, is_64)), &[rn]);
                 Ok(it.writes(reg(rd), ALL, Out::Result))
             }
             _ => self.refuse("the conversion is reserved"),

@@ -1,7 +1,10 @@
-//! Arithmetic with constants: sums, masks, moves, bit fields, addresses relative to the instruction.
+//! Arithmetic with constants: sums, masks, moves, bit fields, addresses relative to the
+//! instruction.
 
 use super::{ALL, Word, low_bits, name, name_sp, reg, reg_sp, sign_extend, value, writes_flags};
-use crate::decode::code::{Class, Extends, Instruction, Op, Operation, Out, Reg, Role, Shift, Undecodable, Value};
+use crate::decode::code::{
+    Class, Extends, Instruction, Op, Operation, Out, Reg, Role, Shift, Undecodable, Value,
+};
 
 impl Word {
     pub(super) fn immediate_group(&self) -> Result<Instruction, Undecodable> {
@@ -25,8 +28,17 @@ impl Word {
         };
         let rd = self.rd();
         let zero = Value::Const(0);
-        let it = self.plain(Class::Constant, format!("{mnemonic} {}, {result:#x}", name(rd, true))).writes(reg(rd), ALL, Out::Result);
-        it.computes(Operation { op: Op::Move, width: 64, extends: Extends::Zero, result: reg(rd), a: Value::Const(result), b: zero })
+        let it = self
+            .plain(Class::Constant, format!("{mnemonic} {}, {result:#x}", name(rd, true)))
+            .writes(reg(rd), ALL, Out::Result);
+        it.computes(Operation {
+            op: Op::Move,
+            width: 64,
+            extends: Extends::Zero,
+            result: reg(rd),
+            a: Value::Const(result),
+            b: zero,
+        })
     }
 
     fn sum_with_constant(&self) -> Instruction {
@@ -57,19 +69,26 @@ impl Word {
             (false, _) if is_move => Op::Move,
             (false, _) => Op::Add,
         };
-        let it = self.plain(Class::Alu, text).reads(reg_sp(rn), self.all(), Role::Source).writes(result, ALL, Out::Result);
+        let it = self.plain(Class::Alu, text).reads(reg_sp(rn), self.all(), Role::Source).writes(
+            result,
+            ALL,
+            Out::Result,
+        );
         let it = if is_flags { writes_flags(it) } else { it };
         it.computes(self.operation(op, result, Value::Reg(Reg(rn as u8)), constant))
     }
 
     fn mask(&self) -> Result<Instruction, Undecodable> {
         let (rd, rn, is_64) = (self.rd(), self.rn(), self.is_64());
-        let Some(mask) = bit_mask(self.field(22, 22), self.field(15, 10), self.field(21, 16), self.width()) else {
+        let Some(mask) =
+            bit_mask(self.field(22, 22), self.field(15, 10), self.field(21, 16), self.width())
+        else {
             return self.refuse("the mask is reserved");
         };
         let opc = self.field(30, 29);
         let is_flags = opc == 3;
-        let (mnemonic, op) = [("and", Op::And), ("orr", Op::Or), ("eor", Op::Xor), ("ands", Op::And)][opc as usize];
+        let (mnemonic, op) =
+            [("and", Op::And), ("orr", Op::Or), ("eor", Op::Xor), ("ands", Op::And)][opc as usize];
         let is_move = opc == 1 && rn == 31 && !is_move_wide(mask, self.width());
         let target = if is_flags { name(rd, is_64) } else { name_sp(rd, is_64) };
         let text = match rd {
@@ -84,7 +103,11 @@ impl Word {
         };
         let result = if is_flags { reg(rd) } else { reg_sp(rd) };
         let class = if is_move { Class::Constant } else { Class::Alu };
-        let it = self.plain(class, text).reads(reg(rn), bits, Role::Source).writes(result, ALL, Out::Result);
+        let it = self.plain(class, text).reads(reg(rn), bits, Role::Source).writes(
+            result,
+            ALL,
+            Out::Result,
+        );
         let it = if is_flags { writes_flags(it) } else { it };
         let op = if is_flags && rd == 31 { Op::Test } else { op };
         Ok(it.computes(self.operation(op, result, value(rn), Value::Const(mask))))
@@ -107,19 +130,29 @@ impl Word {
             0 => {
                 let result = !placed & self.all();
                 let is_plain = is_odd_zero || !is_64 && imm == 0xffff;
-                let text =
-                    if is_plain { plain("movn") } else { format!("mov {}, #{}", name(rd, is_64), shown_constant(result, self.width())) };
+                let text = if is_plain {
+                    plain("movn")
+                } else {
+                    format!("mov {}, #{}", name(rd, is_64), shown_constant(result, self.width()))
+                };
                 (text, result)
             }
             2 => {
-                let text =
-                    if is_odd_zero { plain("movz") } else { format!("mov {}, #{}", name(rd, is_64), shown_constant(placed, self.width())) };
+                let text = if is_odd_zero {
+                    plain("movz")
+                } else {
+                    format!("mov {}, #{}", name(rd, is_64), shown_constant(placed, self.width()))
+                };
                 (text, placed)
             }
             3 => {
                 // Only these 16 bits change, and in the short form the upper half of the register.
                 let bits = 0xffff << at | if is_64 { 0 } else { !low_bits(32) };
-                return Ok(self.plain(Class::Constant, plain("movk")).writes(reg(rd), bits, Out::Result));
+                return Ok(self.plain(Class::Constant, plain("movk")).writes(
+                    reg(rd),
+                    bits,
+                    Out::Result,
+                ));
             }
             _ => return self.refuse("the move is reserved"),
         };
@@ -136,56 +169,101 @@ impl Word {
         let (is_signed, is_insert) = (self.field(30, 29) == 0, self.field(30, 29) == 1);
         // Either bits immr to imms go down to 0, or bits 0 to imms go up.
         let goes_down = imms >= immr;
-        let (low, n_bits, at) = if goes_down { (immr, imms - immr + 1, 0) } else { (0, imms + 1, width - immr) };
+        let (low, n_bits, at) =
+            if goes_down { (immr, imms - immr + 1, 0) } else { (0, imms + 1, width - immr) };
         let bits = low_bits(n_bits) << low;
         let (d, n) = (name(rd, is_64), name(rn, is_64));
         if is_insert {
-            let text = if goes_down { format!("bfxil {d}, {n}, #{low}, #{n_bits}") } else { format!("bfi {d}, {n}, #{at}, #{n_bits}") };
+            let text = if goes_down {
+                format!("bfxil {d}, {n}, #{low}, #{n_bits}")
+            } else {
+                format!("bfi {d}, {n}, #{at}, #{n_bits}")
+            };
             let written = low_bits(n_bits) << at | if is_64 { 0 } else { !low_bits(32) };
-            return Ok(self.plain(Class::Extend, text).reads(reg(rn), bits, Role::Source).writes(reg(rd), written, Out::Result));
+            return Ok(self.plain(Class::Extend, text).reads(reg(rn), bits, Role::Source).writes(
+                reg(rd),
+                written,
+                Out::Result,
+            ));
         }
         let is_top = goes_down && imms == width - 1;
         let short = name(rn, false);
         let (class, text, op) = match (is_signed, immr, imms) {
-            (true, ..) if is_top => (Class::Extend, format!("asr {d}, {n}, #{immr}"), Some(Op::Shift(Shift::RightSigned))),
-            (false, ..) if is_top => (Class::Extend, format!("lsr {d}, {n}, #{immr}"), Some(Op::Shift(Shift::Right))),
-            (false, ..) if imms + 1 == immr => (Class::Extend, format!("lsl {d}, {n}, #{at}"), Some(Op::Shift(Shift::Left))),
+            (true, ..) if is_top => (
+                Class::Extend,
+                format!("asr {d}, {n}, #{immr}"),
+                Some(Op::Shift(Shift::RightSigned)),
+            ),
+            (false, ..) if is_top => {
+                (Class::Extend, format!("lsr {d}, {n}, #{immr}"), Some(Op::Shift(Shift::Right)))
+            }
+            (false, ..) if imms + 1 == immr => {
+                (Class::Extend, format!("lsl {d}, {n}, #{at}"), Some(Op::Shift(Shift::Left)))
+            }
             (true, 0, 7 | 15 | 31) => {
                 let letter = ["b", "h", "", "w"][(imms / 8) as usize];
-                (Class::Extend, format!("sxt{letter} {d}, {short}"), Some(Op::SignExtend { bits: imms as u8 + 1 }))
+                (
+                    Class::Extend,
+                    format!("sxt{letter} {d}, {short}"),
+                    Some(Op::SignExtend { bits: imms as u8 + 1 }),
+                )
             }
             (false, 0, 7 | 15) if !is_64 => {
                 let letter = if imms == 7 { "b" } else { "h" };
-                (Class::Extend, format!("uxt{letter} {d}, {short}"), Some(Op::ZeroExtend { bits: imms as u8 + 1 }))
+                (
+                    Class::Extend,
+                    format!("uxt{letter} {d}, {short}"),
+                    Some(Op::ZeroExtend { bits: imms as u8 + 1 }),
+                )
             }
             _ if goes_down => {
                 let letter = if is_signed { "s" } else { "u" };
                 let op = Op::Field { low: low as u8, bits: n_bits as u8, is_signed };
                 (Class::Extend, format!("{letter}bfx {d}, {n}, #{low}, #{n_bits}"), Some(op))
             }
-            _ => (Class::Extend, format!("{}bfiz {d}, {n}, #{at}, #{n_bits}", if is_signed { "s" } else { "u" }), None),
+            _ => (
+                Class::Extend,
+                format!("{}bfiz {d}, {n}, #{at}, #{n_bits}", if is_signed { "s" } else { "u" }),
+                None,
+            ),
         };
         let amount = match op {
             Some(Op::Shift(Shift::Left)) => at,
             Some(Op::Shift(_)) => immr,
             _ => 0,
         };
-        let it = self.plain(class, text).reads(reg(rn), bits, Role::Source).writes(reg(rd), ALL, Out::Result);
+        let it = self.plain(class, text).reads(reg(rn), bits, Role::Source).writes(
+            reg(rd),
+            ALL,
+            Out::Result,
+        );
         Ok(match op {
-            Some(op) => it.computes(self.operation(op, reg(rd), value(rn), Value::Const(amount.into()))),
+            Some(op) => {
+                it.computes(self.operation(op, reg(rd), value(rn), Value::Const(amount.into())))
+            }
             None => it,
         })
     }
 
     fn extract(&self) -> Result<Instruction, Undecodable> {
-        let (rd, rn, rm, is_64, lsb) = (self.rd(), self.rn(), self.rm(), self.is_64(), self.field(15, 10));
+        let (rd, rn, rm, is_64, lsb) =
+            (self.rd(), self.rn(), self.rm(), self.is_64(), self.field(15, 10));
         if self.bit(22) != is_64 || self.field(30, 29) != 0 || self.bit(21) || lsb >= self.width() {
             return self.refuse("the extraction is reserved");
         }
         let (d, n, m) = (name(rd, is_64), name(rn, is_64), name(rm, is_64));
         if rn == rm {
-            let it = self.plain(Class::Extend, format!("ror {d}, {n}, #{lsb}")).reads(reg(rn), self.all(), Role::Source);
-            let operation = self.operation(Op::Shift(Shift::Rotate), reg(rd), value(rn), Value::Const(lsb.into()));
+            let it = self.plain(Class::Extend, format!("ror {d}, {n}, #{lsb}")).reads(
+                reg(rn),
+                self.all(),
+                Role::Source,
+            );
+            let operation = self.operation(
+                Op::Shift(Shift::Rotate),
+                reg(rd),
+                value(rn),
+                Value::Const(lsb.into()),
+            );
             return Ok(it.writes(reg(rd), ALL, Out::Result).computes(operation));
         }
         Ok(self
@@ -201,20 +279,25 @@ fn shown_constant(value: u64, width: u32) -> String {
     super::super::build::number(sign_extend(value, width))
 }
 
-/// The mask that N, imms and immr stand for: a run of ones, rotated, repeated. DDI 0487, `DecodeBitMasks`.
+/// The mask that N, imms and immr stand for: a run of ones, rotated, repeated. DDI 0487,
+/// `DecodeBitMasks`.
 fn bit_mask(n: u32, imms: u32, immr: u32, width: u32) -> Option<u64> {
     if width == 32 && n == 1 {
         return None;
     }
     let pattern = n << 6 | !imms & 0x3f;
-    let size_log2 = 31_u32.checked_sub(pattern.leading_zeros()).filter(|&it| it >= 1)?;
+    let size_log2 = 31_u32.checked_sub(pattern.leading_zeros()).filter(|&number| number >= 1)?;
     let size = 1 << size_log2;
     let (n_ones, rotation) = ((imms & (size - 1)) + 1, immr & (size - 1));
     if n_ones == size {
         return None;
     }
     let run = low_bits(n_ones);
-    let rotated = if rotation == 0 { run } else { (run >> rotation | run << (size - rotation)) & low_bits(size) };
+    let rotated = if rotation == 0 {
+        run
+    } else {
+        (run >> rotation | run << (size - rotation)) & low_bits(size)
+    };
     let mut mask = 0;
     for at in (0..width).step_by(size as usize) {
         mask |= rotated << at;

@@ -1,11 +1,12 @@
-//! AArch64: base instructions of version 8.0, with the checksums and the large-system atomics of 8.1, and of later versions what
-//! changes the system's state, orders memory or signs pointers; not transactions, 128-bit registers and 64-byte accesses.
+//! AArch64: base instructions of version 8.0, with the checksums and the large-system atomics of
+//! 8.1, and of later versions what changes the system's state, orders memory or signs pointers; not
+//! transactions, 128-bit registers and 64-byte accesses.
 //!
 //! Source: Arm Architecture Reference Manual for A-profile, DDI 0487, chapters C4 (encodings) and
 //! C6 (instructions). What the manual calls constrained unpredictable is refused.
 //!
-//! Floating point and vectors are [`Class::Float`]: their registers are exact, their values are not followed. Halves are those of
-//! 8.2; what later versions have besides is refused.
+//! Floating point and vectors are [`Class::Float`]: their registers are exact, their values are not
+//! followed. Halves are those of 8.2; what later versions have besides is refused.
 
 mod authenticated;
 mod control;
@@ -21,17 +22,22 @@ mod vector;
 
 use super::build::{ALL, low_bits, refused, sign_extend};
 use super::{Conventions, first};
-use crate::decode::code::{Class, Extends, Instruction, Op, Operation, Out, Reg, Role, Shift, Undecodable, Value};
+use crate::decode::code::{
+    Class, Extends, Instruction, Op, Operation, Out, Reg, Role, Shift, Undecodable, Value,
+};
 
-/// General registers by number, with the stack pointer as 31; flags; the zero register, which is never read
-/// or written; the monitor of exclusive accesses; all system registers as one; the status of floating point;
-/// the vector registers, of which [`ALL`] bits stand for all 128 or, of scalable ones, all they have; and predicates.
+/// General registers by number, with the stack pointer as 31; flags; the zero register, which is
+/// never read or written; the monitor of exclusive accesses; all system registers as one; the
+/// status of floating point; the vector registers, of which [`ALL`] bits stand for all 128 or, of
+/// scalable ones, all they have; and predicates.
 const NAMES: [&str; 88] = [
-    "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16", "x17", "x18", "x19",
-    "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x29", "x30", "sp", "n", "z", "c", "v", "xzr", "monitor", "system",
-    "fpsr", "v0", "v1", "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15", "v16", "v17", "v18",
-    "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28", "v29", "v30", "v31", "p0", "p1", "p2", "p3", "p4", "p5", "p6",
-    "p7", "p8", "p9", "p10", "p11", "p12", "p13", "p14", "p15",
+    "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14",
+    "x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27",
+    "x28", "x29", "x30", "sp", "n", "z", "c", "v", "xzr", "monitor", "system", "fpsr", "v0", "v1",
+    "v2", "v3", "v4", "v5", "v6", "v7", "v8", "v9", "v10", "v11", "v12", "v13", "v14", "v15",
+    "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24", "v25", "v26", "v27", "v28",
+    "v29", "v30", "v31", "p0", "p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10", "p11",
+    "p12", "p13", "p14", "p15",
 ];
 
 const N: Option<Reg> = Some(Reg(32));
@@ -44,7 +50,8 @@ const FPSR: Option<Reg> = Some(Reg(39));
 const V0: u32 = 40;
 const P0: u32 = 72;
 
-/// What the registers are for. Source: Procedure Call Standard for the Arm 64-bit Architecture, 2023Q3, section 6.1.
+/// What the registers are for. Source: Procedure Call Standard for the Arm 64-bit
+/// Architecture, 2023Q3, section 6.1.
 pub(super) const CONVENTIONS: Conventions = Conventions {
     names: &NAMES,
     bits: 64,
@@ -55,7 +62,20 @@ pub(super) const CONVENTIONS: Conventions = Conventions {
     // The eighth says where a structure is returned.
     arguments: &[Reg(0), Reg(1), Reg(2), Reg(3), Reg(4), Reg(5), Reg(6), Reg(7), Reg(8)],
     results: &[Reg(0), Reg(1)],
-    saved: &[Reg(19), Reg(20), Reg(21), Reg(22), Reg(23), Reg(24), Reg(25), Reg(26), Reg(27), Reg(28), Reg(29), Reg(31)],
+    saved: &[
+        Reg(19),
+        Reg(20),
+        Reg(21),
+        Reg(22),
+        Reg(23),
+        Reg(24),
+        Reg(25),
+        Reg(26),
+        Reg(27),
+        Reg(28),
+        Reg(29),
+        Reg(31),
+    ],
     scratch: &[
         Reg(0),
         Reg(1),
@@ -85,8 +105,15 @@ pub(super) const CONVENTIONS: Conventions = Conventions {
     flags: &[Reg(32), Reg(33), Reg(34), Reg(35)],
 };
 
-const CONDITIONS: [&str; 16] = ["eq", "ne", "hs", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "al", "nv"];
-const SHIFTS: [(&str, Shift); 4] = [("lsl", Shift::Left), ("lsr", Shift::Right), ("asr", Shift::RightSigned), ("ror", Shift::Rotate)];
+const CONDITIONS: [&str; 16] = [
+    "eq", "ne", "hs", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "al", "nv",
+];
+const SHIFTS: [(&str, Shift); 4] = [
+    ("lsl", Shift::Left),
+    ("lsr", Shift::Right),
+    ("asr", Shift::RightSigned),
+    ("ror", Shift::Rotate),
+];
 const EXTENSIONS: [&str; 8] = ["uxtb", "uxth", "uxtw", "uxtx", "sxtb", "sxth", "sxtw", "sxtx"];
 
 /// The instruction at the beginning of `bytes`.
@@ -101,13 +128,14 @@ pub(super) fn decode(address: u64, bytes: &[u8]) -> Result<Instruction, Undecoda
         4 | 6 | 12 | 14 => it.memory_group(),
         5 | 13 => it.register_group(),
         7 | 15 => it.float_group(),
-        0 if word >> 16 == 0 => Ok(it.plain(Class::System, format!("udf #{word}")).flows(crate::decode::code::Flow::Stop)),
+        0 if word >> 16 == 0 => Ok(it
+            .plain(Class::System, format!("udf #{word}"))
+            .flows(crate::decode::code::Flow::Stop)),
         2 => it.scalable_group(),
         _ => it.refuse("the group is reserved"),
     }
 }
 
-/// One word.
 struct Word {
     address: u64,
     word: u32,

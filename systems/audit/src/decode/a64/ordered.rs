@@ -1,4 +1,5 @@
-//! Loads and stores that others see in order, besides those of version 8.0: `ldapr` and its relatives, and those of limited regions.
+//! Loads and stores that others see in order, besides those of version 8.0: `ldapr` and its
+//! relatives, and those of limited regions.
 //!
 //! Source: DDI 0487, C6.2 (FEAT_LRCPC, FEAT_LRCPC2, FEAT_LRCPC3, FEAT_LOR).
 
@@ -23,7 +24,13 @@ impl Word {
             return self.refuse("fields that must be ones are not");
         }
         let mnemonic = format!("ldapr{}", ["b", "h", "", ""][size as usize]);
-        let moved = Moved { mnemonic, is_store: false, is_signed: false, is_64: size == 3, width: 1 << size };
+        let moved = Moved {
+            mnemonic,
+            is_store: false,
+            is_signed: false,
+            is_64: size == 3,
+            width: 1 << size,
+        };
         Ok(self.ordered(&moved, 0, Mode::Offset))
     }
 
@@ -46,7 +53,8 @@ impl Word {
 
     /// Of version 8.9: one register with its base moved, or two.
     pub(super) fn ordered_and_moved(&self) -> Result<Instruction, Undecodable> {
-        let (size, is_load, rt, rt2, rn) = (self.field(31, 30), self.bit(22), self.rd(), self.rm(), self.rn());
+        let (size, is_load, rt, rt2, rn) =
+            (self.field(31, 30), self.bit(22), self.rd(), self.rm(), self.rn());
         let is_64 = size == 3;
         let width = 4 << (size & 1);
         if size < 2 {
@@ -57,9 +65,16 @@ impl Word {
                 if rn == rt && rn != 31 {
                     return self.refuse("an updated base that is also moved is unpredictable");
                 }
-                let (mnemonic, mode) = if is_load { ("ldapr", Mode::After) } else { ("stlr", Mode::Before) };
+                let (mnemonic, mode) =
+                    if is_load { ("ldapr", Mode::After) } else { ("stlr", Mode::Before) };
                 let disp = if is_load { i64::from(width) } else { -i64::from(width) };
-                let moved = Moved { mnemonic: mnemonic.to_owned(), is_store: !is_load, is_signed: false, is_64, width };
+                let moved = Moved {
+                    mnemonic: mnemonic.to_owned(),
+                    is_store: !is_load,
+                    is_signed: false,
+                    is_64,
+                    width,
+                };
                 Ok(updates_base(self.ordered(&moved, disp, mode), rn, mode, disp))
             }
             (false, form @ 0..=1) => {
@@ -77,14 +92,23 @@ impl Word {
                 let class = if is_load { Class::LoadDouble } else { Class::StoreDouble };
                 let text = format!("{mnemonic} {}, {}, {text}", name(rt, is_64), name(rt2, is_64));
                 let it = self.plain(class, text).reads(reg_sp(rn), ALL, Role::Base);
-                let (at, bits) = (if mode == Mode::Before { by } else { 0 }, low_bits(u32::from(width) * 8));
+                let (at, bits) =
+                    (if mode == Mode::Before { by } else { 0 }, low_bits(u32::from(width) * 8));
                 let it = match is_load {
                     true => it.writes(reg(rt), ALL, Out::Nth(0)).writes(reg(rt2), ALL, Out::Nth(1)),
                     false => it.reads(reg(rt), bits, Role::Data).reads(reg(rt2), bits, Role::Data),
                 };
                 let it = match is_load {
-                    true => it.loads(reg_sp(rn), at, width).loads(reg_sp(rn), at + i64::from(width), width),
-                    false => it.stores(reg_sp(rn), at, width).stores(reg_sp(rn), at + i64::from(width), width),
+                    true => it.loads(reg_sp(rn), at, width).loads(
+                        reg_sp(rn),
+                        at + i64::from(width),
+                        width,
+                    ),
+                    false => it.stores(reg_sp(rn), at, width).stores(
+                        reg_sp(rn),
+                        at + i64::from(width),
+                        width,
+                    ),
                 };
                 Ok(updates_base(it, rn, mode, by))
             }
@@ -98,20 +122,39 @@ impl Word {
         if self.rm() != 31 || self.field(14, 10) != 31 {
             return self.refuse("fields that must be ones are not");
         }
-        let mnemonic = format!("{}{}", if is_load { "ldlar" } else { "stllr" }, ["b", "h", "", ""][size as usize]);
-        let moved = Moved { mnemonic, is_store: !is_load, is_signed: false, is_64: size == 3, width: 1 << size };
+        let mnemonic = format!(
+            "{}{}",
+            if is_load { "ldlar" } else { "stllr" },
+            ["b", "h", "", ""][size as usize]
+        );
+        let moved = Moved {
+            mnemonic,
+            is_store: !is_load,
+            is_signed: false,
+            is_64: size == 3,
+            width: 1 << size,
+        };
         Ok(self.ordered(&moved, 0, Mode::Offset))
     }
 
     fn ordered(&self, moved: &Moved, disp: i64, mode: Mode) -> Instruction {
         let (rt, rn) = (self.rd(), self.rn());
-        let address = if disp == 0 { format!("[{}]", name_sp(rn, true)) } else { address_text(rn, disp, mode) };
+        let address = if disp == 0 {
+            format!("[{}]", name_sp(rn, true))
+        } else {
+            address_text(rn, disp, mode)
+        };
         let class = if moved.is_store { Class::Store } else { Class::Load };
-        let it = self.plain(class, format!("{} {}, {address}", moved.mnemonic, name(rt, moved.is_64)));
+        let it =
+            self.plain(class, format!("{} {}, {address}", moved.mnemonic, name(rt, moved.is_64)));
         let it = it.reads(reg_sp(rn), ALL, Role::Base);
         let at = if mode == Mode::After { 0 } else { disp };
         match moved.is_store {
-            true => it.reads(reg(rt), low_bits(u32::from(moved.width) * 8), Role::Data).stores(reg_sp(rn), at, moved.width),
+            true => it.reads(reg(rt), low_bits(u32::from(moved.width) * 8), Role::Data).stores(
+                reg_sp(rn),
+                at,
+                moved.width,
+            ),
             false => {
                 let it = it.writes(reg(rt), ALL, Out::Result).loads(reg_sp(rn), at, moved.width);
                 it.computes(self.loaded(rt, moved.is_64, moved.is_signed))

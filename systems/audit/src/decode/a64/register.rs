@@ -1,8 +1,9 @@
-//! Arithmetic on registers: logic, sums, conditional selection, multiplication, division, shifts, bit order.
+//! Arithmetic on registers: logic, sums, conditional selection, multiplication, division, shifts,
+//! bit order.
 
 use super::{
-    ALL, C, CONDITIONS, EXTENSIONS, N, SHIFTS, V, Word, Z, bits_of_shifted, low_bits, name, name_sp, reads_condition, reg, reg_sp, value,
-    writes_flags,
+    ALL, C, CONDITIONS, EXTENSIONS, N, SHIFTS, V, Word, Z, bits_of_shifted, low_bits, name,
+    name_sp, reads_condition, reg, reg_sp, value, writes_flags,
 };
 use crate::decode::code::{Class, Instruction, Op, Out, Reg, Role, Shift, Undecodable, Value};
 
@@ -60,7 +61,11 @@ impl Word {
             "ands" if rd == 31 => format!("tst {n}, {operand}"),
             _ => format!("{mnemonic} {d}, {n}, {operand}"),
         };
-        let it = self.plain(class, text).reads(reg(rn), self.all(), Role::Source).reads(reg(self.rm()), bits, role);
+        let it = self.plain(class, text).reads(reg(rn), self.all(), Role::Source).reads(
+            reg(self.rm()),
+            bits,
+            role,
+        );
         let it = it.writes(reg(rd), ALL, Out::Result);
         let it = if is_flags { writes_flags(it) } else { it };
         let operation = match (mnemonic, op) {
@@ -99,7 +104,11 @@ impl Word {
             (_, 31) if !negate.is_empty() => format!("{negate} {d}, {operand}"),
             _ => format!("{mnemonic} {d}, {n}, {operand}"),
         };
-        let it = self.plain(class, text).reads(reg(rn), self.all(), Role::Source).reads(reg(self.rm()), bits, role);
+        let it = self.plain(class, text).reads(reg(rn), self.all(), Role::Source).reads(
+            reg(self.rm()),
+            bits,
+            role,
+        );
         let it = it.writes(reg(rd), ALL, Out::Result);
         let it = if is_flags { writes_flags(it) } else { it };
         let op = compared(op, is_flags && rd == 31);
@@ -107,7 +116,8 @@ impl Word {
     }
 
     fn sum_extended(&self) -> Result<Instruction, Undecodable> {
-        let (rd, rn, rm, is_64, is_flags) = (self.rd(), self.rn(), self.rm(), self.is_64(), self.bit(29));
+        let (rd, rn, rm, is_64, is_flags) =
+            (self.rd(), self.rn(), self.rm(), self.is_64(), self.bit(29));
         let (option, amount) = (self.field(15, 13), self.field(12, 10));
         if self.field(23, 22) != 0 || amount > 4 {
             return self.refuse("the extension is reserved");
@@ -124,7 +134,8 @@ impl Word {
             (false, 0) => format!("{m}, {}", EXTENSIONS[option as usize]),
             (false, _) => format!("{m}, {} #{amount}", EXTENSIONS[option as usize]),
         };
-        let (target, n) = (if is_flags { name(rd, is_64) } else { name_sp(rd, is_64) }, name_sp(rn, is_64));
+        let (target, n) =
+            (if is_flags { name(rd, is_64) } else { name_sp(rd, is_64) }, name_sp(rn, is_64));
         let text = match rd {
             31 if is_flags => format!("{compare} {n}, {operand}"),
             _ => format!("{mnemonic} {target}, {n}, {operand}"),
@@ -135,7 +146,11 @@ impl Word {
         let is_alu = amount == 0 && (is_whole || !is_64 && option & 3 == 2);
         let class = if is_alu { Class::Alu } else { Class::AluShiftImm };
         let role = if is_alu { Role::Source } else { Role::Shifted };
-        let it = self.plain(class, text).reads(reg_sp(rn), self.all(), Role::Source).reads(reg(rm), bits, role);
+        let it = self.plain(class, text).reads(reg_sp(rn), self.all(), Role::Source).reads(
+            reg(rm),
+            bits,
+            role,
+        );
         let it = it.writes(result, ALL, Out::Result);
         let it = if is_flags { writes_flags(it) } else { it };
         let is_identity = is_whole || !is_64 && option & 3 == 2;
@@ -154,17 +169,24 @@ impl Word {
     /// Flags made of the bits of a register. Of version 8.4.
     fn moved_flags(&self) -> Result<Instruction, Undecodable> {
         let (rn, mask) = (self.rn(), self.field(3, 0));
-        let it = match (self.field(31, 29), self.field(20, 15), self.field(14, 10), self.field(4, 0)) {
-            (1, 0, 2, 13) => self.plain(Class::Alu, format!("setf8 {}", name(rn, false))).reads(reg(rn), 0x1ff, Role::Source),
-            (1, 0, 18, 13) => self.plain(Class::Alu, format!("setf16 {}", name(rn, false))).reads(reg(rn), 0x1_ffff, Role::Source),
-            (5, by, 1, 0..16) => {
-                let bits = 0xf_u64.rotate_left(by);
-                self.plain(Class::Alu, format!("rmif {}, #{by}, #{mask}", name(rn, true))).reads(reg(rn), bits, Role::Source)
-            }
-            _ => return self.refuse("the operation is of a later version"),
-        };
+        let it =
+            match (self.field(31, 29), self.field(20, 15), self.field(14, 10), self.field(4, 0)) {
+                (1, 0, 2, 13) => self
+                    .plain(Class::Alu, format!("setf8 {}", name(rn, false)))
+                    .reads(reg(rn), 0x1ff, Role::Source),
+                (1, 0, 18, 13) => self
+                    .plain(Class::Alu, format!("setf16 {}", name(rn, false)))
+                    .reads(reg(rn), 0x1_ffff, Role::Source),
+                (5, by, 1, 0..16) => {
+                    let bits = 0xf_u64.rotate_left(by);
+                    self.plain(Class::Alu, format!("rmif {}, #{by}, #{mask}", name(rn, true)))
+                        .reads(reg(rn), bits, Role::Source)
+                }
+                _ => return self.refuse("the operation is of a later version"),
+            };
         // Of four flags `setf8` leaves the carry, `rmif` those that its mask has not.
-        let is_written = |nth: u32| if self.field(31, 29) == 5 { mask >> (3 - nth) & 1 == 1 } else { nth != 2 };
+        let is_written =
+            |nth: u32| if self.field(31, 29) == 5 { mask >> (3 - nth) & 1 == 1 } else { nth != 2 };
         let flags = [N, Z, C, V].into_iter().zip(0..).filter(|(_, nth)| is_written(*nth));
         Ok(flags.fold(it, |it, (flag, _)| it.writes(flag, 1, Out::Flag)))
     }
@@ -181,9 +203,15 @@ impl Word {
         let text = match (mnemonic, rn) {
             ("sbc", 31) => format!("ngc {}, {}", name(rd, is_64), name(rm, is_64)),
             ("sbcs", 31) => format!("ngcs {}, {}", name(rd, is_64), name(rm, is_64)),
-            _ => format!("{mnemonic} {}, {}, {}", name(rd, is_64), name(rn, is_64), name(rm, is_64)),
+            _ => {
+                format!("{mnemonic} {}, {}, {}", name(rd, is_64), name(rn, is_64), name(rm, is_64))
+            }
         };
-        let it = self.plain(Class::Alu, text).reads(reg(rn), self.all(), Role::Source).reads(reg(rm), self.all(), Role::Source);
+        let it = self.plain(Class::Alu, text).reads(reg(rn), self.all(), Role::Source).reads(
+            reg(rm),
+            self.all(),
+            Role::Source,
+        );
         let it = it.reads(C, 1, Role::Condition).writes(reg(rd), ALL, Out::Result);
         Ok(if self.bit(29) { writes_flags(it) } else { it })
     }
@@ -196,7 +224,12 @@ impl Word {
         let (is_64, is_immediate) = (self.is_64(), self.bit(11));
         let operand = if is_immediate { format!("#{rm}") } else { name(rm, is_64) };
         let mnemonic = if self.bit(30) { "ccmp" } else { "ccmn" };
-        let text = format!("{mnemonic} {}, {operand}, #{}, {}", name(rn, is_64), self.field(3, 0), CONDITIONS[cond as usize]);
+        let text = format!(
+            "{mnemonic} {}, {operand}, #{}, {}",
+            name(rn, is_64),
+            self.field(3, 0),
+            CONDITIONS[cond as usize]
+        );
         let it = self.plain(Class::Alu, text).reads(reg(rn), self.all(), Role::Source);
         let it = if is_immediate { it } else { it.reads(reg(rm), self.all(), Role::Source) };
         Ok(writes_flags(reads_condition(it, cond)))
@@ -206,7 +239,8 @@ impl Word {
         if self.bit(29) || self.bit(11) {
             return self.refuse("the selection is reserved");
         }
-        let (rd, rn, rm, is_64, cond) = (self.rd(), self.rn(), self.rm(), self.is_64(), self.field(15, 12));
+        let (rd, rn, rm, is_64, cond) =
+            (self.rd(), self.rn(), self.rm(), self.is_64(), self.field(15, 12));
         let mnemonic = match (self.bit(30), self.bit(10)) {
             (false, false) => "csel",
             (false, true) => "csinc",
@@ -225,7 +259,11 @@ impl Word {
             "csneg" if is_short => format!("cneg {d}, {n}, {opposite}"),
             _ => format!("{mnemonic} {d}, {n}, {m}, {same}"),
         };
-        let it = self.plain(Class::Alu, text).reads(reg(rn), self.all(), Role::Source).reads(reg(rm), self.all(), Role::Source);
+        let it = self.plain(Class::Alu, text).reads(reg(rn), self.all(), Role::Source).reads(
+            reg(rm),
+            self.all(),
+            Role::Source,
+        );
         Ok(reads_condition(it, cond).writes(reg(rd), ALL, Out::Result))
     }
 
@@ -261,13 +299,25 @@ impl Word {
         match opcode {
             2 | 3 => {
                 let mnemonic = if opcode == 2 { "udiv" } else { "sdiv" };
-                let it = self.plain(Class::Div, format!("{mnemonic} {d}, {n}, {m}")).reads(reg(rn), self.all(), Role::Factor);
+                let it = self.plain(Class::Div, format!("{mnemonic} {d}, {n}, {m}")).reads(
+                    reg(rn),
+                    self.all(),
+                    Role::Factor,
+                );
                 Ok(it.reads(reg(rm), self.all(), Role::Factor).writes(reg(rd), ALL, Out::Result))
             }
             8..12 => {
                 let (mnemonic, shift) = SHIFTS[(opcode - 8) as usize];
-                let it = self.plain(Class::Shift, format!("{mnemonic} {d}, {n}, {m}")).reads(reg(rn), self.all(), Role::Source);
-                let it = it.reads(reg(rm), u64::from(self.width()) - 1, Role::Amount).writes(reg(rd), ALL, Out::Result);
+                let it = self.plain(Class::Shift, format!("{mnemonic} {d}, {n}, {m}")).reads(
+                    reg(rn),
+                    self.all(),
+                    Role::Source,
+                );
+                let it = it.reads(reg(rm), u64::from(self.width()) - 1, Role::Amount).writes(
+                    reg(rd),
+                    ALL,
+                    Out::Result,
+                );
                 Ok(it.computes(self.operation(Op::Shift(shift), reg(rd), value(rn), value(rm))))
             }
             16..24 => {
@@ -275,10 +325,18 @@ impl Word {
                 if (size == 3) != is_64 {
                     return self.refuse("the checksum is reserved");
                 }
-                let mnemonic = format!("crc32{}{}", if opcode & 4 != 0 { "c" } else { "" }, ["b", "h", "w", "x"][size as usize]);
+                let mnemonic = format!(
+                    "crc32{}{}",
+                    if opcode & 4 != 0 { "c" } else { "" },
+                    ["b", "h", "w", "x"][size as usize]
+                );
                 let text = format!("{mnemonic} {}, {}, {m}", name(rd, false), name(rn, false));
                 let it = self.plain(Class::Mul, text).reads(reg(rn), low_bits(32), Role::Source);
-                Ok(it.reads(reg(rm), low_bits(8 << size), Role::Source).writes(reg(rd), ALL, Out::Result))
+                Ok(it.reads(reg(rm), low_bits(8 << size), Role::Source).writes(
+                    reg(rd),
+                    ALL,
+                    Out::Result,
+                ))
             }
             12 => self.generic_signature(),
             _ => self.refuse("the operation is reserved or of a later version"),
@@ -286,7 +344,8 @@ impl Word {
     }
 
     fn three_sources(&self) -> Result<Instruction, Undecodable> {
-        let (rd, rn, rm, ra, is_64) = (self.rd(), self.rn(), self.rm(), self.field(14, 10), self.is_64());
+        let (rd, rn, rm, ra, is_64) =
+            (self.rd(), self.rn(), self.rm(), self.field(14, 10), self.is_64());
         let is_sub = self.bit(15);
         // Mnemonic, short form without an addend, whether the factors are half as wide.
         let (mnemonic, short, is_long) = match (self.field(30, 29), self.field(23, 21), is_sub) {
@@ -299,14 +358,26 @@ impl Word {
             (0, 2 | 6, false) if is_64 => {
                 // The field of the addend should be ones, and is ignored.
                 let mnemonic = if self.bit(23) { "umulh" } else { "smulh" };
-                let it = self.plain(Class::MulHigh, format!("{mnemonic} {}, {}, {}", name(rd, true), name(rn, true), name(rm, true)));
+                let it = self.plain(
+                    Class::MulHigh,
+                    format!(
+                        "{mnemonic} {}, {}, {}",
+                        name(rd, true),
+                        name(rn, true),
+                        name(rm, true)
+                    ),
+                );
                 let it = it.reads(reg(rn), ALL, Role::Factor).reads(reg(rm), ALL, Role::Factor);
                 return Ok(it.writes(reg(rd), ALL, Out::High));
             }
             _ => return self.refuse("the multiplication is reserved"),
         };
         let (d, n, m) = (name(rd, is_64), name(rn, is_64 && !is_long), name(rm, is_64 && !is_long));
-        let text = if ra == 31 { format!("{short} {d}, {n}, {m}") } else { format!("{mnemonic} {d}, {n}, {m}, {}", name(ra, is_64)) };
+        let text = if ra == 31 {
+            format!("{short} {d}, {n}, {m}")
+        } else {
+            format!("{mnemonic} {d}, {n}, {m}, {}", name(ra, is_64))
+        };
         let bits = if is_long { low_bits(32) } else { self.all() };
         let class = match (is_long, is_64) {
             (true, _) => Class::MulLong,

@@ -1,7 +1,8 @@
-//! Scalable vectors: what copies memory with them: whole vectors loaded and stored under a predicate, loops over them, their length.
+//! Scalable vectors: what copies memory with them: whole vectors loaded and stored under a
+//! predicate, loops over them, their length.
 //!
-//! Source: DDI 0487, C4.1.40. Other operations on scalable vectors are refused. A scalable register is the vector register of its number,
-//! of which [`ALL`] bits stand for all that it has.
+//! Source: DDI 0487, C4.1.40. Other operations on scalable vectors are refused. A scalable register
+//! is the vector register of its number, of which [`ALL`] bits stand for all that it has.
 
 use super::{ALL, P0, Word, low_bits, name, name_sp, reg, reg_sp, vector, writes_flags};
 use crate::decode::code::{Access, Class, IndexForm, Instruction, Out, Reg, Role, Undecodable};
@@ -55,7 +56,9 @@ impl Word {
             () if word & 0xfe00_e000 == 0xe400_4000 => self.scalable_access(true, false),
             () if word & 0xff20_e400 == 0x2520_0400 => Ok(self.predicate_while()),
             () if word & 0xff3e_fc10 == 0x2518_e000 => Ok(self.predicate_of_pattern()),
-            () if word & 0xff30_f800 == 0x0430_e000 || word & 0xff30_fc00 == 0x0420_e000 => Ok(self.count_elements()),
+            () if word & 0xff30_f800 == 0x0430_e000 || word & 0xff30_fc00 == 0x0420_e000 => {
+                Ok(self.count_elements())
+            }
             () if word & 0xff3f_fc00 == 0x0520_3800 => Ok(self.copies_of_register()),
             () if word & 0xffa0_f800 == 0x0420_5000 => Ok(self.sum_with_length()),
             () if word & 0xffff_f800 == 0x04bf_5000 => Ok(self.length_of_vector()),
@@ -64,7 +67,11 @@ impl Word {
     }
 
     /// `ld1` and `st1` of one register, under a predicate.
-    fn scalable_access(&self, is_store: bool, is_immediate: bool) -> Result<Instruction, Undecodable> {
+    fn scalable_access(
+        &self,
+        is_store: bool,
+        is_immediate: bool,
+    ) -> Result<Instruction, Undecodable> {
         let (rt, rn, rm, pg) = (self.rd(), self.rn(), self.rm(), self.field(12, 10));
         let (mnemonic, size) = if is_store {
             let (memory, element) = (self.field(24, 23) as usize, self.field(22, 21) as usize);
@@ -75,7 +82,10 @@ impl Word {
         } else {
             LOADS[self.field(24, 21) as usize]
         };
-        let shift = ["b", "h", "w", "d"].iter().position(|it| mnemonic.ends_with(it)).unwrap_or_default();
+        let shift = ["b", "h", "w", "d"]
+            .iter()
+            .position(|word| mnemonic.ends_with(word))
+            .unwrap_or_default();
         if !is_immediate && rm == 31 {
             return self.refuse(REFUSED);
         }
@@ -89,20 +99,37 @@ impl Word {
         let zeroing = if is_store { "" } else { "/z" };
         let text = format!("{mnemonic} {{ z{rt}.{} }}, p{pg}{zeroing}, {address}", LETTERS[size]);
         let class = if is_store { Class::FloatStore } else { Class::FloatLoad };
-        let mut it = self.plain(class, text).reads(reg_sp(rn), ALL, Role::Base).reads(predicate(pg), ALL, Role::Condition);
+        let mut it = self.plain(class, text).reads(reg_sp(rn), ALL, Role::Base).reads(
+            predicate(pg),
+            ALL,
+            Role::Condition,
+        );
         it.is_quad = true;
         if !is_immediate {
             it = it.reads(reg(rm), ALL >> shift, Role::Index);
         }
-        it = if is_store { it.reads(vector(rt), ALL, Role::Data) } else { it.writes(vector(rt), ALL, Out::Result) };
-        // How far the register reaches, the core decides: somewhere around the base, at most 256 bytes on.
+        it = if is_store {
+            it.reads(vector(rt), ALL, Role::Data)
+        } else {
+            it.writes(vector(rt), ALL, Out::Result)
+        };
+        // How far the register reaches, the core decides: somewhere around the base, at most 256
+        // bytes on.
         let index = Some((Reg(rn as u8), 0));
-        Ok(it.accesses(Access { is_store, base: None, index, index_form: IndexForm::Other, disp: 0, width: 255 }))
+        Ok(it.accesses(Access {
+            is_store,
+            base: None,
+            index,
+            index_form: IndexForm::Other,
+            disp: 0,
+            width: 255,
+        }))
     }
 
     /// As many elements as a loop has left.
     fn predicate_while(&self) -> Instruction {
-        let (rn, rm, size, is_64) = (self.rn(), self.rm(), self.field(23, 22) as usize, self.bit(12));
+        let (rn, rm, size, is_64) =
+            (self.rn(), self.rm(), self.field(23, 22) as usize, self.bit(12));
         let mnemonic = match (self.bit(11), self.bit(4)) {
             (false, false) => "whilelt",
             (false, true) => "whilele",
@@ -110,23 +137,31 @@ impl Word {
             (true, true) => "whilels",
         };
         let pd = self.field(3, 0);
-        let text = format!("{mnemonic} p{pd}.{}, {}, {}", LETTERS[size], name(rn, is_64), name(rm, is_64));
+        let text =
+            format!("{mnemonic} p{pd}.{}, {}, {}", LETTERS[size], name(rn, is_64), name(rm, is_64));
         let bits = low_bits(if is_64 { 64 } else { 32 });
-        let it = self.plain(Class::Float, text).reads(reg(rn), bits, Role::Source).reads(reg(rm), bits, Role::Source);
+        let it = self.plain(Class::Float, text).reads(reg(rn), bits, Role::Source).reads(
+            reg(rm),
+            bits,
+            Role::Source,
+        );
         writes_flags(it.writes(predicate(pd), ALL, Out::Result))
     }
 
     fn predicate_of_pattern(&self) -> Instruction {
-        let (pd, size, which, is_flags) = (self.field(3, 0), self.field(23, 22) as usize, self.field(9, 5), self.bit(16));
+        let (pd, size, which, is_flags) =
+            (self.field(3, 0), self.field(23, 22) as usize, self.field(9, 5), self.bit(16));
         let shown = if which == 31 { String::new() } else { format!(", {}", pattern(which)) };
-        let text = format!("ptrue{} p{pd}.{}{shown}", if is_flags { "s" } else { "" }, LETTERS[size]);
+        let text =
+            format!("ptrue{} p{pd}.{}{shown}", if is_flags { "s" } else { "" }, LETTERS[size]);
         let it = self.plain(Class::Float, text).writes(predicate(pd), ALL, Out::Result);
         if is_flags { writes_flags(it) } else { it }
     }
 
     /// `cntb` and its relatives, and sums with them.
     fn count_elements(&self) -> Instruction {
-        let (rd, size, which, times) = (self.rd(), self.field(23, 22) as usize, self.field(9, 5), self.field(19, 16) + 1);
+        let (rd, size, which, times) =
+            (self.rd(), self.field(23, 22) as usize, self.field(9, 5), self.field(19, 16) + 1);
         let is_sum = self.bit(20);
         let mnemonic = match (is_sum, self.bit(10)) {
             (false, _) => "cnt",
@@ -139,14 +174,17 @@ impl Word {
             _ => format!(", {}, mul #{times}", pattern(which)),
         };
         let letter = ['b', 'h', 'w', 'd'][size];
-        let it = self.plain(Class::Alu, format!("{mnemonic}{letter} {}{operands}", name(rd, true))).writes(reg(rd), ALL, Out::Result);
+        let it = self
+            .plain(Class::Alu, format!("{mnemonic}{letter} {}{operands}", name(rd, true)))
+            .writes(reg(rd), ALL, Out::Result);
         if is_sum { it.reads(reg(rd), ALL, Role::Source) } else { it }
     }
 
     fn copies_of_register(&self) -> Instruction {
         let (rd, rn, size) = (self.rd(), self.rn(), self.field(23, 22));
         let text = format!("mov z{rd}.{}, {}", LETTERS[size as usize], name_sp(rn, size == 3));
-        let it = self.plain(Class::FloatMove, text).reads(reg_sp(rn), low_bits(8 << size), Role::Source);
+        let it =
+            self.plain(Class::FloatMove, text).reads(reg_sp(rn), low_bits(8 << size), Role::Source);
         it.writes(vector(rd), ALL, Out::Result)
     }
 
@@ -154,12 +192,19 @@ impl Word {
     fn sum_with_length(&self) -> Instruction {
         let (rd, rn, by) = (self.rd(), self.rm(), self.signed(10, 5));
         let mnemonic = if self.bit(22) { "addpl" } else { "addvl" };
-        let it = self.plain(Class::Alu, format!("{mnemonic} {}, {}, #{by}", name_sp(rd, true), name_sp(rn, true)));
+        let it = self.plain(
+            Class::Alu,
+            format!("{mnemonic} {}, {}, #{by}", name_sp(rd, true), name_sp(rn, true)),
+        );
         it.reads(reg_sp(rn), ALL, Role::Source).writes(reg_sp(rd), ALL, Out::Result)
     }
 
     fn length_of_vector(&self) -> Instruction {
         let (rd, by) = (self.rd(), self.signed(10, 5));
-        self.plain(Class::Alu, format!("rdvl {}, #{by}", name(rd, true))).writes(reg(rd), ALL, Out::Result)
+        self.plain(Class::Alu, format!("rdvl {}, #{by}", name(rd, true))).writes(
+            reg(rd),
+            ALL,
+            Out::Result,
+        )
     }
 }

@@ -3,8 +3,8 @@
 use super::{ALL, C, MONITOR, N, SYSTEM, V, Word, Z, name, reg, writes_flags};
 use crate::decode::code::{Class, Instruction, Out, Role, Undecodable};
 
-/// Registers that have a name here, by op0, op1, CRn, CRm, op2; the others are written in the generic way.
-/// Source: DDI 0487, chapter D19.
+/// Registers that have a name here, by op0, op1, CRn, CRm, op2; the others are written in the
+/// generic way. Source: DDI 0487, chapter D19.
 const NAMES: &[([u32; 5], &str)] = &[
     ([3, 0, 0, 0, 0], "midr_el1"),
     ([3, 0, 0, 0, 5], "mpidr_el1"),
@@ -40,12 +40,21 @@ const NAMES: &[([u32; 5], &str)] = &[
     ([3, 4, 13, 0, 2], "tpidr_el2"),
 ];
 
-const BARRIERS: [&str; 16] = ["", "oshld", "oshst", "osh", "", "nshld", "nshst", "nsh", "", "ishld", "ishst", "ish", "", "ld", "st", "sy"];
+const BARRIERS: [&str; 16] = [
+    "", "oshld", "oshst", "osh", "", "nshld", "nshst", "nsh", "", "ishld", "ishst", "ish", "",
+    "ld", "st", "sy",
+];
 
 impl Word {
     pub(super) fn system(&self) -> Result<Instruction, Undecodable> {
-        let (op0, op1, crn, crm, op2, rt) =
-            (self.field(20, 19), self.field(18, 16), self.field(15, 12), self.field(11, 8), self.field(7, 5), self.rd());
+        let (op0, op1, crn, crm, op2, rt) = (
+            self.field(20, 19),
+            self.field(18, 16),
+            self.field(15, 12),
+            self.field(11, 8),
+            self.field(7, 5),
+            self.rd(),
+        );
         let is_read = self.bit(21);
         match op0 {
             0 if (is_read, op1, crn, crm) == (false, 3, 1, 0) && op2 < 2 => {
@@ -57,18 +66,31 @@ impl Word {
                 (3, 2) => Ok(self.hint(crm << 3 | op2)),
                 (3, 3) => self.barrier(crm, op2),
                 (0, 4) if op2 < 3 && crm == 0 => Ok(self.turned_flags(op2)),
-                (0, 4) if op2 < 3 => self.refuse("bits that must be zero are not, which is unpredictable"),
+                (0, 4) if op2 < 3 => {
+                    self.refuse("bits that must be zero are not, which is unpredictable")
+                }
                 (_, 4) => self.state_field(op1, crm, op2),
                 _ => self.refuse("the system instruction is reserved"),
             },
             1 if is_read => {
-                let it = self.plain(Class::System, format!("sysl {}, #{op1}, c{crn}, c{crm}, #{op2}", name(rt, true)));
+                let it = self.plain(
+                    Class::System,
+                    format!("sysl {}, #{op1}, c{crn}, c{crm}, #{op2}", name(rt, true)),
+                );
                 Ok(it.reads(SYSTEM, ALL, Role::Source).writes(reg(rt), ALL, Out::Result))
             }
             1 => {
                 let place = format!("#{op1}, c{crn}, c{crm}, #{op2}");
-                let text = if rt == 31 { format!("sys {place}") } else { format!("sys {place}, {}", name(rt, true)) };
-                let it = self.plain(Class::System, text).reads(reg(rt), ALL, Role::Source).reads(SYSTEM, ALL, Role::Source);
+                let text = if rt == 31 {
+                    format!("sys {place}")
+                } else {
+                    format!("sys {place}, {}", name(rt, true))
+                };
+                let it = self.plain(Class::System, text).reads(reg(rt), ALL, Role::Source).reads(
+                    SYSTEM,
+                    ALL,
+                    Role::Source,
+                );
                 Ok(it.writes(SYSTEM, ALL, Out::Result))
             }
             _ => Ok(self.move_system(is_read, [op0, op1, crn, crm, op2])),
@@ -89,7 +111,11 @@ impl Word {
             (3, 4) if crm < 2 => "tco",
             _ => return self.refuse("the field of the state is of a later version"),
         };
-        let it = self.plain(Class::System, format!("msr {field}, #{crm}")).writes(SYSTEM, ALL, Out::Result);
+        let it = self.plain(Class::System, format!("msr {field}, #{crm}")).writes(
+            SYSTEM,
+            ALL,
+            Out::Result,
+        );
         Ok(if field == "spsel" { changes_stack(it) } else { it })
     }
 
@@ -123,7 +149,9 @@ impl Word {
                 let domain = ["oshnxs", "nshnxs", "ishnxs", "synxs"][(crm >> 2) as usize];
                 return Ok(self.plain(Class::System, format!("dsb {domain}")));
             }
-            7 if crm != 0 => return self.refuse("bits that must be zero are not, which is unpredictable"),
+            7 if crm != 0 => {
+                return self.refuse("bits that must be zero are not, which is unpredictable");
+            }
             7 => return Ok(self.plain(Class::System, "sb".to_owned())),
             _ => return self.refuse("the barrier is of a later version"),
         };
@@ -141,21 +169,32 @@ impl Word {
 
     fn move_system(&self, is_read: bool, place: [u32; 5]) -> Instruction {
         let [op0, op1, crn, crm, op2] = place;
-        let known = NAMES.iter().find(|it| it.0 == place).map(|it| it.1.to_owned());
+        let known = NAMES.iter().find(|name| name.0 == place).map(|name| name.1.to_owned());
         let system = known.unwrap_or_else(|| format!("s{op0}_{op1}_c{crn}_c{crm}_{op2}"));
         let (rt, is_flags) = (self.rd(), system == "nzcv");
         if is_read {
-            let it = self.plain(Class::System, format!("mrs {}, {system}", name(rt, true))).writes(reg(rt), ALL, Out::Result);
+            let it = self.plain(Class::System, format!("mrs {}, {system}", name(rt, true))).writes(
+                reg(rt),
+                ALL,
+                Out::Result,
+            );
             // A random number says in the flags whether it is one.
-            let it = if op1 == 3 && (crn, crm) == (2, 4) && op2 < 2 { writes_flags(it) } else { it };
+            let it =
+                if op1 == 3 && (crn, crm) == (2, 4) && op2 < 2 { writes_flags(it) } else { it };
             return match is_flags {
-                true => [N, Z, C, V].into_iter().fold(it, |it, flag| it.reads(flag, 1, Role::Source)),
+                true => {
+                    [N, Z, C, V].into_iter().fold(it, |it, flag| it.reads(flag, 1, Role::Source))
+                }
                 false => it.reads(SYSTEM, ALL, Role::Source),
             };
         }
         let it = self.plain(Class::System, format!("msr {system}, {}", name(rt, true)));
         if system == "spsel" {
-            return changes_stack(it.reads(reg(rt), ALL, Role::Source).writes(SYSTEM, ALL, Out::Result));
+            return changes_stack(it.reads(reg(rt), ALL, Role::Source).writes(
+                SYSTEM,
+                ALL,
+                Out::Result,
+            ));
         }
         match is_flags {
             true => writes_flags(it.reads(reg(rt), 0xf000_0000, Role::Source)),

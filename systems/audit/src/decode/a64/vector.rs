@@ -1,8 +1,9 @@
-//! Vectors and the scalar forms of their operations: Advanced SIMD of version 8.0, with AES and SHA, the dot products
-//! and the doubling products with accumulation of 8.1 and 8.2.
+//! Vectors and the scalar forms of their operations: Advanced SIMD of version 8.0, with AES and
+//! SHA, the dot products and the doubling products with accumulation of 8.1 and 8.2.
 //!
-//! Source: DDI 0487, C4.1.95. A table a group, by the field that the manual calls `opcode`; of each row: its names for
-//! signed and unsigned (`U` clear and set), which sizes of elements there are, and whether it adds to its destination.
+//! Source: DDI 0487, C4.1.95. A table a group, by the field that the manual calls `opcode`; of each
+//! row: its names for signed and unsigned (`U` clear and set), which sizes of elements there are,
+//! and whether it adds to its destination.
 
 use super::{ALL, FPSR, Word, low_bits, name, reg, vector};
 use crate::decode::code::{Class, Instruction, Out, Role, Undecodable};
@@ -31,7 +32,14 @@ struct Row {
     adds: bool,
 }
 
-const fn row(opcode: u32, signed: &'static str, unsigned: &'static str, vector: Sizes, scalar: Sizes, adds: bool) -> Row {
+const fn row(
+    opcode: u32,
+    signed: &'static str,
+    unsigned: &'static str,
+    vector: Sizes,
+    scalar: Sizes,
+    adds: bool,
+) -> Row {
     Row { opcode, names: [signed, unsigned], vector, scalar, adds }
 }
 
@@ -123,7 +131,8 @@ const MISC_FLOAT: &[Row] = &[
     row(0x3f, "frecpx", "", &[], S_D, false),
 ];
 
-/// Three registers, one of them wider: `l` has a wide result, `w` a wide source too, `n` a narrow result.
+/// Three registers, one of them wider: `l` has a wide result, `w` a wide source too,
+/// `n` a narrow result.
 const DIFFERENT: &[(char, Row)] = &[
     ('l', row(0, "saddl", "uaddl", TO_S, &[], false)),
     ('w', row(1, "saddw", "uaddw", TO_S, &[], false)),
@@ -142,8 +151,8 @@ const DIFFERENT: &[(char, Row)] = &[
     ('l', row(14, "pmull", "", &[0, 3], &[], false)),
 ];
 
-/// Shifts by a constant: `r` to the right, `<` to the left, `n` to the right with a narrow result, `l` to the left with a
-/// wide one, `f` numbers with a fixed point.
+/// Shifts by a constant: `r` to the right, `<` to the left, `n` to the right with a narrow result,
+/// `l` to the left with a wide one, `f` numbers with a fixed point.
 const SHIFTED: &[(char, Row)] = &[
     ('r', row(0, "sshr", "ushr", ANY, D, false)),
     ('r', row(2, "ssra", "usra", ANY, D, true)),
@@ -162,8 +171,10 @@ const SHIFTED: &[(char, Row)] = &[
     ('n', row(19, "sqrshrn", "uqrshrn", TO_S, TO_S, false)),
     ('l', row(20, "sshll", "ushll", TO_S, &[], false)),
 ];
-const FIXED: &[(char, Row)] =
-    &[('f', row(28, "scvtf", "ucvtf", H_AND_UP, H_AND_UP, false)), ('f', row(31, "fcvtzs", "fcvtzu", H_AND_UP, H_AND_UP, false))];
+const FIXED: &[(char, Row)] = &[
+    ('f', row(28, "scvtf", "ucvtf", H_AND_UP, H_AND_UP, false)),
+    ('f', row(31, "fcvtzs", "fcvtzu", H_AND_UP, H_AND_UP, false)),
+];
 
 /// By one element of the last register; `l` has a wide result.
 const INDEXED: &[(char, Row)] = &[
@@ -194,19 +205,35 @@ pub(super) fn shape(size: u32, is_quad: bool) -> &'static str {
 /// What kind of work an operation is, by its name.
 fn class(name: &str) -> Class {
     let plain = name.trim_end_matches('2');
-    let has = |them: &[&str]| them.iter().any(|it| plain.starts_with(it));
+    let has = |them: &[&str]| them.iter().any(|word| plain.starts_with(word));
     match plain {
         "and" | "bic" | "orr" | "orn" | "eor" | "bsl" | "bit" | "bif" | "mvn" => Class::VectorLogic,
         "add" | "sub" | "neg" | "addp" => Class::Vector,
         "fmul" | "fmulx" | "fmla" | "fmls" | "frecps" | "frsqrts" => Class::FloatMul,
         "fdiv" | "fsqrt" => Class::FloatDiv,
         _ if has(&["f", "scvtf", "ucvtf", "urecpe", "ursqrte"]) => Class::Float,
-        _ if has(&["zip", "uzp", "trn", "ext", "tb", "rev", "dup", "mov"]) && plain != "movi" => Class::VectorPermute,
-        _ if has(&["mul", "ml", "pmul", "smul", "umul", "sml", "uml", "sqdmul", "sqdml", "sqrdm", "sdot", "udot"]) => Class::VectorMul,
-        _ if has(&["saba", "uaba", "sadalp", "uadalp", "ssra", "usra", "srsra", "ursra", "srshr", "urshr", "rshrn", "srshl", "urshl"]) => {
+        _ if has(&["zip", "uzp", "trn", "ext", "tb", "rev", "dup", "mov"]) && plain != "movi" => {
+            Class::VectorPermute
+        }
+        _ if has(&[
+            "mul", "ml", "pmul", "smul", "umul", "sml", "uml", "sqdmul", "sqdml", "sqrdm", "sdot",
+            "udot",
+        ]) =>
+        {
+            Class::VectorMul
+        }
+        _ if has(&[
+            "saba", "uaba", "sadalp", "uadalp", "ssra", "usra", "srsra", "ursra", "srshr", "urshr",
+            "rshrn", "srshl", "urshl",
+        ]) =>
+        {
             Class::VectorLong
         }
-        _ if has(&["sq", "uq", "suqadd", "usqadd", "raddhn", "rsubhn", "addv", "saddlv", "uaddlv", "smaxv", "umaxv", "sminv", "uminv"]) => {
+        _ if has(&[
+            "sq", "uq", "suqadd", "usqadd", "raddhn", "rsubhn", "addv", "saddlv", "uaddlv",
+            "smaxv", "umaxv", "sminv", "uminv",
+        ]) =>
+        {
             Class::VectorLong
         }
         _ => Class::VectorShift,
@@ -221,7 +248,9 @@ fn letter(size: u32) -> char {
 /// The row of this operation, its name, and whether it has a form of this size.
 fn find(rows: &[Row], opcode: u32, is_second: bool) -> Option<(&'static str, &Row)> {
     let name = |row: &Row| row.names[usize::from(is_second)];
-    rows.iter().find(|it| it.opcode == opcode && !name(it).is_empty()).map(|it| (name(it), it))
+    rows.iter()
+        .find(|row| row.opcode == opcode && !name(row).is_empty())
+        .map(|row| (name(row), row))
 }
 
 impl Word {
@@ -270,7 +299,11 @@ impl Word {
 
     /// A register as its operands are shown.
     fn vector_operand(&self, n: u32, size: u32, is_scalar: bool) -> String {
-        if is_scalar { format!("{}{n}", letter(size)) } else { format!("v{n}.{}", shape(size, self.is_quad())) }
+        if is_scalar {
+            format!("{}{n}", letter(size))
+        } else {
+            format!("v{n}.{}", shape(size, self.is_quad()))
+        }
     }
 
     /// An operation on whole registers: the result, then what is read.
@@ -278,7 +311,7 @@ impl Word {
         let class = class(text.split(' ').next().unwrap_or_default());
         let mut it = self.plain(class, text);
         it.is_quad = self.is_quad() && !self.bit(28);
-        let it = sources.iter().fold(it, |it, &n| it.reads(vector(n), ALL, Role::Source));
+        let it = sources.iter().fold(it, |source, &n| source.reads(vector(n), ALL, Role::Source));
         let it = if adds { it.reads(vector(self.rd()), ALL, Role::Addend) } else { it };
         it.writes(vector(self.rd()), ALL, Out::Result)
     }
@@ -292,7 +325,11 @@ impl Word {
     fn checked(&self, row: &Row, size: u32, is_scalar: bool) -> Result<u32, Undecodable> {
         let sizes = if is_scalar { row.scalar } else { row.vector };
         let is_cut = !is_scalar && size == 3 && !self.is_quad();
-        if !sizes.contains(&size) || is_cut { self.refuse("there is no form of this size") } else { Ok(size) }
+        if !sizes.contains(&size) || is_cut {
+            self.refuse("there is no form of this size")
+        } else {
+            Ok(size)
+        }
     }
 
     /// Rows of floating point follow bit 23 as well; their sizes are words and double words.
@@ -303,7 +340,8 @@ impl Word {
 
     /// Three registers of one shape.
     fn same(&self, is_scalar: bool) -> Result<Instruction, Undecodable> {
-        let (rd, rn, rm, opcode, size) = (self.rd(), self.rn(), self.rm(), self.field(15, 11), self.field(23, 22));
+        let (rd, rn, rm, opcode, size) =
+            (self.rd(), self.rn(), self.rm(), self.field(15, 11), self.field(23, 22));
         if opcode == 3 && !is_scalar {
             return Ok(self.bitwise());
         }
@@ -316,33 +354,51 @@ impl Word {
         };
         let size = self.checked(found, size, is_scalar)?;
         let operand = |n| self.vector_operand(n, size, is_scalar);
-        let it = self.on_vectors(format!("{name} {}, {}, {}", operand(rd), operand(rn), operand(rm)), found.adds, &[rn, rm]);
+        let it = self.on_vectors(
+            format!("{name} {}, {}, {}", operand(rd), operand(rn), operand(rm)),
+            found.adds,
+            &[rn, rm],
+        );
         Ok(if opcode >= 24 || name.contains('q') { Word::sets_status(it) } else { it })
     }
 
     /// The same of halves: their codes are the low bits of those of wider floating point.
     fn same_halves(&self, is_scalar: bool) -> Result<Instruction, Undecodable> {
         let (rd, rn, rm) = (self.rd(), self.rn(), self.rm());
-        let Some((name, found, _)) = self.float_row(SAME_FLOAT, 0x18 | self.field(13, 11)) else { return self.reserved() };
+        let Some((name, found, _)) = self.float_row(SAME_FLOAT, 0x18 | self.field(13, 11)) else {
+            return self.reserved();
+        };
         let sizes = if is_scalar { found.scalar } else { found.vector };
         if sizes.is_empty() {
             return self.reserved();
         }
         let operand = |n| self.vector_operand(n, 1, is_scalar);
-        let it = self.on_vectors(format!("{name} {}, {}, {}", operand(rd), operand(rn), operand(rm)), found.adds, &[rn, rm]);
+        let it = self.on_vectors(
+            format!("{name} {}, {}, {}", operand(rd), operand(rn), operand(rm)),
+            found.adds,
+            &[rn, rm],
+        );
         Ok(Word::sets_status(it))
     }
 
     /// One source of halves, and a result of its shape.
     fn one_half_source(&self, is_scalar: bool) -> Result<Instruction, Undecodable> {
         let (rd, rn, opcode) = (self.rd(), self.rn(), self.field(16, 12));
-        let Some((name, found, _)) = self.float_row(MISC_FLOAT, opcode) else { return self.reserved() };
+        let Some((name, found, _)) = self.float_row(MISC_FLOAT, opcode) else {
+            return self.reserved();
+        };
         let sizes = if is_scalar { found.scalar } else { found.vector };
         if !sizes.contains(&3) {
             return self.reserved();
         }
-        let (name, zero) = name.split_once(' ').map_or((name, String::new()), |(name, zero)| (name, format!(", {zero}")));
-        let text = format!("{name} {}, {}{zero}", self.vector_operand(rd, 1, is_scalar), self.vector_operand(rn, 1, is_scalar));
+        let (name, zero) = name
+            .split_once(' ')
+            .map_or((name, String::new()), |(name, zero)| (name, format!(", {zero}")));
+        let text = format!(
+            "{name} {}, {}{zero}",
+            self.vector_operand(rd, 1, is_scalar),
+            self.vector_operand(rn, 1, is_scalar)
+        );
         Ok(Word::sets_status(self.on_vectors(text, false, &[rn])))
     }
 
@@ -354,7 +410,8 @@ impl Word {
         if nth == 2 && rn == rm {
             return self.on_vectors(format!("mov {}, {}", operand(rd), operand(rn)), false, &[rn]);
         }
-        let text = format!("{} {}, {}, {}", names[nth as usize], operand(rd), operand(rn), operand(rm));
+        let text =
+            format!("{} {}, {}, {}", names[nth as usize], operand(rd), operand(rn), operand(rm));
         self.on_vectors(text, nth > 4, &[rn, rm])
     }
 
@@ -368,7 +425,9 @@ impl Word {
         let float = if opcode >= 12 { self.float_row(MISC_FLOAT, opcode) } else { None };
         let (name, found, size) = match (float, find(MISC, opcode, self.is_unsigned())) {
             (Some(found), _) => found,
-            (None, Some(_)) if opcode == 5 && self.is_unsigned() && size == 1 => ("rbit", &MISC[6], 1),
+            (None, Some(_)) if opcode == 5 && self.is_unsigned() && size == 1 => {
+                ("rbit", &MISC[6], 1)
+            }
             (None, Some((name, found))) => (name, found, size),
             (None, None) => return self.reserved(),
         };
@@ -376,8 +435,14 @@ impl Word {
         let size = if opcode == 28 && self.bit(23) && self.bit(22) { 3 } else { size };
         let size = self.checked(found, size, is_scalar)?;
         let shown = if name == "rbit" { 0 } else { size };
-        let (name, zero) = name.split_once(' ').map_or((name, String::new()), |(name, zero)| (name, format!(", {zero}")));
-        let text = format!("{name} {}, {}{zero}", self.vector_operand(rd, shown, is_scalar), self.vector_operand(rn, shown, is_scalar));
+        let (name, zero) = name
+            .split_once(' ')
+            .map_or((name, String::new()), |(name, zero)| (name, format!(", {zero}")));
+        let text = format!(
+            "{name} {}, {}{zero}",
+            self.vector_operand(rd, shown, is_scalar),
+            self.vector_operand(rn, shown, is_scalar)
+        );
         let it = self.on_vectors(text, found.adds, &[rn]);
         Ok(if opcode >= 12 || matches!(opcode, 3 | 7) { Word::sets_status(it) } else { it })
     }
@@ -403,10 +468,14 @@ impl Word {
         }
         if opcode >= 22 {
             let is_double = self.bit(22);
-            if self.bit(23) || opcode == 23 && is_unsigned || opcode == 22 && is_unsigned && !is_double {
+            if self.bit(23)
+                || opcode == 23 && is_unsigned
+                || opcode == 22 && is_unsigned && !is_double
+            {
                 return self.reserved();
             }
-            let (wide, narrow) = (shape(2 + u32::from(is_double), true), shape(1 + u32::from(is_double), is_quad));
+            let (wide, narrow) =
+                (shape(2 + u32::from(is_double), true), shape(1 + u32::from(is_double), is_quad));
             let text = match opcode {
                 22 => format!("{}{two} v{rd}.{narrow}, v{rn}.{wide}", pick("fcvtn", "fcvtxn")),
                 _ => format!("fcvtl{two} v{rd}.{wide}, v{rn}.{narrow}"),
@@ -419,15 +488,26 @@ impl Word {
         let (wide, narrow) = (shape(size + 1, true), shape(size, is_quad));
         Ok(match opcode {
             2 | 6 => {
-                let name = if opcode == 2 { pick("saddlp", "uaddlp") } else { pick("sadalp", "uadalp") };
-                let wide = ["4h", "8h", "2s", "4s", "1d", "2d"][(2 * size + u32::from(is_quad)) as usize];
+                let name =
+                    if opcode == 2 { pick("saddlp", "uaddlp") } else { pick("sadalp", "uadalp") };
+                let wide =
+                    ["4h", "8h", "2s", "4s", "1d", "2d"][(2 * size + u32::from(is_quad)) as usize];
                 self.on_vectors(format!("{name} v{rd}.{wide}, v{rn}.{narrow}"), opcode == 6, &[rn])
             }
             19 if !is_unsigned => return self.reserved(),
-            19 => self.on_vectors(format!("shll{two} v{rd}.{wide}, v{rn}.{narrow}, #{}", 8 << size), false, &[rn]),
+            19 => self.on_vectors(
+                format!("shll{two} v{rd}.{wide}, v{rn}.{narrow}, #{}", 8 << size),
+                false,
+                &[rn],
+            ),
             _ => {
-                let name = if opcode == 18 { pick("xtn", "sqxtun") } else { pick("sqxtn", "uqxtn") };
-                let it = self.on_vectors(format!("{name}{two} v{rd}.{narrow}, v{rn}.{wide}"), is_quad, &[rn]);
+                let name =
+                    if opcode == 18 { pick("xtn", "sqxtun") } else { pick("sqxtn", "uqxtn") };
+                let it = self.on_vectors(
+                    format!("{name}{two} v{rd}.{narrow}, v{rn}.{wide}"),
+                    is_quad,
+                    &[rn],
+                );
                 if name == "xtn" { it } else { Word::sets_status(it) }
             }
         })
@@ -448,8 +528,13 @@ impl Word {
                 (_, true) => "fminv",
             };
             // With `U` clear they are halves.
-            let (to, from) = if is_unsigned { ('s', "4s") } else { ('h', shape(1, self.is_quad())) };
-            return Ok(Word::sets_status(self.on_vectors(format!("{name} {to}{rd}, v{rn}.{from}"), false, &[rn])));
+            let (to, from) =
+                if is_unsigned { ('s', "4s") } else { ('h', shape(1, self.is_quad())) };
+            return Ok(Word::sets_status(self.on_vectors(
+                format!("{name} {to}{rd}, v{rn}.{from}"),
+                false,
+                &[rn],
+            )));
         }
         let (name, to) = match (opcode, is_unsigned) {
             (3, false) => ("saddlv", size + 1),
@@ -464,7 +549,11 @@ impl Word {
         if size == 3 || size == 2 && !self.is_quad() {
             return self.reserved();
         }
-        Ok(self.on_vectors(format!("{name} {}{rd}, v{rn}.{}", letter(to), shape(size, self.is_quad())), false, &[rn]))
+        Ok(self.on_vectors(
+            format!("{name} {}{rd}, v{rn}.{}", letter(to), shape(size, self.is_quad())),
+            false,
+            &[rn],
+        ))
     }
 
     /// The two elements of a register become one.
@@ -488,32 +577,49 @@ impl Word {
         };
         let size = if is_half { 1 } else { 2 + self.field(22, 22) };
         let from = ["2h", "2s", "2d"][(size - 1) as usize];
-        Ok(Word::sets_status(self.on_vectors(format!("{name} {}{rd}, v{rn}.{from}", letter(size)), false, &[rn])))
+        Ok(Word::sets_status(self.on_vectors(
+            format!("{name} {}{rd}, v{rn}.{from}", letter(size)),
+            false,
+            &[rn],
+        )))
     }
 
     /// Three registers, of which one is wider.
     fn different(&self, is_scalar: bool) -> Result<Instruction, Undecodable> {
         let (rd, rn, rm, size) = (self.rd(), self.rn(), self.rm(), self.field(23, 22));
         let opcode = self.field(15, 12);
-        let named =
-            DIFFERENT.iter().filter_map(|(kind, it)| Some((*kind, find(std::slice::from_ref(it), opcode, self.is_unsigned())?))).next();
+        let named = DIFFERENT
+            .iter()
+            .filter_map(|(kind, it)| {
+                Some((*kind, find(std::slice::from_ref(it), opcode, self.is_unsigned())?))
+            })
+            .next();
         let Some((kind, (name, found))) = named else { return self.reserved() };
         let sizes = if is_scalar { found.scalar } else { found.vector };
         if !sizes.contains(&size) {
             return self.refuse("there is no form of this size");
         }
         let it = if is_scalar {
-            self.on_vectors(format!("{name} {}{rd}, {1}{rn}, {1}{rm}", letter(size + 1), letter(size)), found.adds, &[rn, rm])
+            self.on_vectors(
+                format!("{name} {}{rd}, {1}{rn}, {1}{rm}", letter(size + 1), letter(size)),
+                found.adds,
+                &[rn, rm],
+            )
         } else {
             let two = if self.is_quad() { "2" } else { "" };
-            let (wide, narrow) = (if size == 3 { "1q" } else { shape(size + 1, true) }, shape(size, self.is_quad()));
+            let (wide, narrow) =
+                (if size == 3 { "1q" } else { shape(size + 1, true) }, shape(size, self.is_quad()));
             let (to, a, b) = match kind {
                 'l' => (wide, narrow, narrow),
                 'w' => (wide, wide, narrow),
                 _ => (narrow, wide, wide),
             };
             let adds = found.adds || kind == 'n' && self.is_quad();
-            self.on_vectors(format!("{name}{two} v{rd}.{to}, v{rn}.{a}, v{rm}.{b}"), adds, &[rn, rm])
+            self.on_vectors(
+                format!("{name}{two} v{rd}.{to}, v{rn}.{a}, v{rm}.{b}"),
+                adds,
+                &[rn, rm],
+            )
         };
         Ok(if name.starts_with("sq") { Word::sets_status(it) } else { it })
     }
@@ -523,7 +629,11 @@ impl Word {
         let size = 31 - self.field(22, 19).leading_zeros();
         let amount = self.field(22, 16);
         let all = SHIFTED.iter().chain(FIXED);
-        let found = all.filter_map(|(kind, it)| Some((*kind, find(std::slice::from_ref(it), opcode, self.is_unsigned())?))).next();
+        let found = all
+            .filter_map(|(kind, it)| {
+                Some((*kind, find(std::slice::from_ref(it), opcode, self.is_unsigned())?))
+            })
+            .next();
         let Some((kind, (name, found))) = found else { return self.reserved() };
         let bits = 8 << size;
         let shift = if matches!(kind, '<' | 'l') { amount - bits } else { 2 * bits - amount };
@@ -535,9 +645,14 @@ impl Word {
             let two = if self.is_quad() && !is_scalar { "2" } else { "" };
             let (wide, narrow) = match is_scalar {
                 true => (letter(size + 1).to_string(), letter(size).to_string()),
-                false => (format!(".{}", shape(size + 1, true)), format!(".{}", shape(size, self.is_quad()))),
+                false => (
+                    format!(".{}", shape(size + 1, true)),
+                    format!(".{}", shape(size, self.is_quad())),
+                ),
             };
-            let operand = |it: &str, n: u32| if is_scalar { format!("{it}{n}") } else { format!("v{n}{it}") };
+            let operand = |text: &str, n: u32| {
+                if is_scalar { format!("{text}{n}") } else { format!("v{n}{text}") }
+            };
             let (to, from) = if kind == 'n' { (&narrow, &wide) } else { (&wide, &narrow) };
             let text = format!("{name}{two} {}, {}, #{shift}", operand(to, rd), operand(from, rn));
             let it = self.on_vectors(text, kind == 'n' && !two.is_empty(), &[rn]);
@@ -545,15 +660,23 @@ impl Word {
         }
         let size = self.checked(found, size, is_scalar)?;
         let operand = |n| self.vector_operand(n, size, is_scalar);
-        let it = self.on_vectors(format!("{name} {}, {}, #{shift}", operand(rd), operand(rn)), found.adds, &[rn]);
+        let it = self.on_vectors(
+            format!("{name} {}, {}, #{shift}", operand(rd), operand(rn)),
+            found.adds,
+            &[rn],
+        );
         Ok(if kind == 'f' || name.contains("qshl") { Word::sets_status(it) } else { it })
     }
 
     /// By one element of the last register.
     fn indexed(&self, is_scalar: bool) -> Result<Instruction, Undecodable> {
         let (rd, rn, opcode) = (self.rd(), self.rn(), self.field(15, 12));
-        let found =
-            INDEXED.iter().filter_map(|(kind, it)| Some((*kind, find(std::slice::from_ref(it), opcode, self.is_unsigned())?))).next();
+        let found = INDEXED
+            .iter()
+            .filter_map(|(kind, it)| {
+                Some((*kind, find(std::slice::from_ref(it), opcode, self.is_unsigned())?))
+            })
+            .next();
         let Some((kind, (name, found))) = found else { return self.reserved() };
         let is_float = name.starts_with('f');
         // Of floating point 0 stands for halves, and 1 is reserved.
@@ -576,12 +699,26 @@ impl Word {
         };
         let quad = self.is_quad();
         let text = match (kind, is_scalar) {
-            ('l', true) => format!("{name} {}{rd}, {}{rn}, v{rm}.{}[{index}]", letter(size + 1), letter(size), letter(size)),
+            ('l', true) => format!(
+                "{name} {}{rd}, {}{rn}, v{rm}.{}[{index}]",
+                letter(size + 1),
+                letter(size),
+                letter(size)
+            ),
             ('l', false) => {
                 let two = if quad { "2" } else { "" };
-                format!("{name}{two} v{rd}.{}, v{rn}.{}, v{rm}.{}[{index}]", shape(size + 1, true), shape(size, quad), letter(size))
+                format!(
+                    "{name}{two} v{rd}.{}, v{rn}.{}, v{rm}.{}[{index}]",
+                    shape(size + 1, true),
+                    shape(size, quad),
+                    letter(size)
+                )
             }
-            ('4', _) => format!("{name} v{rd}.{}, v{rn}.{}, v{rm}.4b[{index}]", shape(2, quad), shape(0, quad)),
+            ('4', _) => format!(
+                "{name} v{rd}.{}, v{rn}.{}, v{rm}.4b[{index}]",
+                shape(2, quad),
+                shape(0, quad)
+            ),
             _ => {
                 let operand = |n| self.vector_operand(n, size, is_scalar);
                 format!("{name} {}, {}, v{rm}.{}[{index}]", operand(rd), operand(rn), letter(size))
@@ -591,9 +728,11 @@ impl Word {
         Ok(if is_float || name.starts_with("sq") { Word::sets_status(it) } else { it })
     }
 
-    /// Copies of elements, permutations, tables, and what later versions put beside three registers of one shape.
+    /// Copies of elements, permutations, tables, and what later versions put beside three
+    /// registers of one shape.
     fn without_bit_21(&self, is_scalar: bool) -> Result<Instruction, Undecodable> {
-        let (rd, rn, rm, size, is_quad) = (self.rd(), self.rn(), self.rm(), self.field(23, 22), self.is_quad());
+        let (rd, rn, rm, size, is_quad) =
+            (self.rd(), self.rn(), self.rm(), self.field(23, 22), self.is_quad());
         if self.bit(15) && self.bit(10) {
             return self.extended(is_scalar);
         }
@@ -614,11 +753,12 @@ impl Word {
             (_, true, _) if size == 0 => self.copy(false),
             (false, false, false) if size == 0 => {
                 let n = self.field(14, 13) + 1;
-                let table: Vec<u32> = (0..n).map(|it| (rn + it) & 31).collect();
+                let table: Vec<u32> = (0..n).map(|idx| (rn + idx) & 31).collect();
                 let list: Vec<String> = table.iter().map(|it| format!("v{it}.16b")).collect();
                 let name = if self.bit(12) { "tbx" } else { "tbl" };
                 let shape = shape(0, is_quad);
-                let text = format!("{name} v{rd}.{shape}, {{ {} }}, v{rm}.{shape}", list.join(", "));
+                let text =
+                    format!("{name} v{rd}.{shape}, {{ {} }}, v{rm}.{shape}", list.join(", "));
                 Ok(self.on_vectors(text, self.bit(12), &[table, vec![rm]].concat()))
             }
             (false, false, true) => {
@@ -628,7 +768,11 @@ impl Word {
                     return self.reserved();
                 }
                 let operand = |n| self.vector_operand(n, size, false);
-                Ok(self.on_vectors(format!("{name} {}, {}, {}", operand(rd), operand(rn), operand(rm)), false, &[rn, rm]))
+                Ok(self.on_vectors(
+                    format!("{name} {}, {}, {}", operand(rd), operand(rn), operand(rm)),
+                    false,
+                    &[rn, rm],
+                ))
             }
             (true, false, _) if size == 0 => {
                 let at = self.field(14, 11);
@@ -636,7 +780,11 @@ impl Word {
                     return self.reserved();
                 }
                 let operand = |n| self.vector_operand(n, 0, false);
-                Ok(self.on_vectors(format!("ext {}, {}, {}, #{at}", operand(rd), operand(rn), operand(rm)), false, &[rn, rm]))
+                Ok(self.on_vectors(
+                    format!("ext {}, {}, {}, #{at}", operand(rd), operand(rn), operand(rm)),
+                    false,
+                    &[rn, rm],
+                ))
             }
             _ => self.reserved(),
         }
@@ -657,25 +805,45 @@ impl Word {
             if !is_quad {
                 return self.reserved();
             }
-            return Ok(self.on_vectors(format!("mov v{rd}.{t}[{index}], v{rn}.{t}[{}]", imm4 >> size), true, &[rn]));
+            return Ok(self.on_vectors(
+                format!("mov v{rd}.{t}[{index}], v{rn}.{t}[{}]", imm4 >> size),
+                true,
+                &[rn],
+            ));
         }
         let general = |n| name(n, size == 3);
-        let to_general =
-            |text: String| Ok(self.plain(Class::FloatMove, text).reads(vector(rn), ALL, Role::Source).writes(reg(rd), ALL, Out::Result));
+        let to_general = |text: String| {
+            Ok(self.plain(Class::FloatMove, text).reads(vector(rn), ALL, Role::Source).writes(
+                reg(rd),
+                ALL,
+                Out::Result,
+            ))
+        };
         match imm4 {
             0 | 1 if size == 3 && !is_quad => self.reserved(),
-            0 => Ok(self.on_vectors(format!("dup v{rd}.{}, v{rn}.{t}[{index}]", shape(size, is_quad)), false, &[rn])),
+            0 => Ok(self.on_vectors(
+                format!("dup v{rd}.{}, v{rn}.{t}[{index}]", shape(size, is_quad)),
+                false,
+                &[rn],
+            )),
             1 => {
-                let mut it = self.on_vectors(format!("dup v{rd}.{}, {}", shape(size, is_quad), general(rn)), false, &[]);
+                let mut it = self.on_vectors(
+                    format!("dup v{rd}.{}, {}", shape(size, is_quad), general(rn)),
+                    false,
+                    &[],
+                );
                 it.class = Class::FloatMove;
                 Ok(it.reads(reg(rn), low_bits(8 << size), Role::Source))
             }
             3 if is_quad => {
-                let mut it = self.on_vectors(format!("mov v{rd}.{t}[{index}], {}", general(rn)), true, &[]);
+                let mut it =
+                    self.on_vectors(format!("mov v{rd}.{t}[{index}], {}", general(rn)), true, &[]);
                 it.class = Class::FloatMove;
                 Ok(it.reads(reg(rn), low_bits(8 << size), Role::Source))
             }
-            5 if size < 2 + u32::from(is_quad) => to_general(format!("smov {}, v{rn}.{t}[{index}]", name(rd, is_quad))),
+            5 if size < 2 + u32::from(is_quad) => {
+                to_general(format!("smov {}, v{rn}.{t}[{index}]", name(rd, is_quad)))
+            }
             7 if is_quad == (size == 3) => {
                 let mnemonic = if size < 2 { "umov" } else { "mov" };
                 to_general(format!("{mnemonic} {}, v{rn}.{t}[{index}]", name(rd, is_quad)))
@@ -686,7 +854,8 @@ impl Word {
 
     /// Dot products, and the doubling products with accumulation.
     fn extended(&self, is_scalar: bool) -> Result<Instruction, Undecodable> {
-        let (rd, rn, rm, size, is_unsigned) = (self.rd(), self.rn(), self.rm(), self.field(23, 22), self.is_unsigned());
+        let (rd, rn, rm, size, is_unsigned) =
+            (self.rd(), self.rn(), self.rm(), self.field(23, 22), self.is_unsigned());
         match self.field(14, 11) {
             0 | 1 if is_unsigned && matches!(size, 1 | 2) => {
                 let mnemonic = if self.bit(11) { "sqrdmlsh" } else { "sqrdmlah" };
@@ -697,7 +866,11 @@ impl Word {
             2 if !is_scalar && size == 2 => {
                 let mnemonic = if is_unsigned { "udot" } else { "sdot" };
                 let (to, from) = (shape(2, self.is_quad()), shape(0, self.is_quad()));
-                Ok(self.on_vectors(format!("{mnemonic} v{rd}.{to}, v{rn}.{from}, v{rm}.{from}"), true, &[rn, rm]))
+                Ok(self.on_vectors(
+                    format!("{mnemonic} v{rd}.{to}, v{rn}.{from}, v{rm}.{from}"),
+                    true,
+                    &[rn, rm],
+                ))
             }
             _ => self.reserved(),
         }
@@ -705,7 +878,8 @@ impl Word {
 
     /// Vectors of a constant.
     fn constant_vector(&self) -> Result<Instruction, Undecodable> {
-        let (rd, cmode, is_inverted, is_quad) = (self.rd(), self.field(15, 12), self.bit(29), self.is_quad());
+        let (rd, cmode, is_inverted, is_quad) =
+            (self.rd(), self.field(15, 12), self.bit(29), self.is_quad());
         let imm = self.field(18, 16) << 5 | self.field(9, 5);
         let is_half = self.bit(11);
         if is_half && (cmode != 15 || is_inverted) {
@@ -716,16 +890,40 @@ impl Word {
         let (text, adds) = match cmode {
             0..=7 => {
                 let name = if cmode & 1 == 1 { pick("orr", "bic") } else { pick("movi", "mvni") };
-                (format!("{name} v{rd}.{}, #{imm}{}", shape(2, is_quad), shift((cmode >> 1) * 8)), cmode & 1 == 1)
+                (
+                    format!(
+                        "{name} v{rd}.{}, #{imm}{}",
+                        shape(2, is_quad),
+                        shift((cmode >> 1) * 8)
+                    ),
+                    cmode & 1 == 1,
+                )
             }
             8..=11 => {
                 let name = if cmode & 1 == 1 { pick("orr", "bic") } else { pick("movi", "mvni") };
-                (format!("{name} v{rd}.{}, #{imm}{}", shape(1, is_quad), shift((cmode >> 1 & 1) * 8)), cmode & 1 == 1)
+                (
+                    format!(
+                        "{name} v{rd}.{}, #{imm}{}",
+                        shape(1, is_quad),
+                        shift((cmode >> 1 & 1) * 8)
+                    ),
+                    cmode & 1 == 1,
+                )
             }
-            12 | 13 => (format!("{} v{rd}.{}, #{imm}, msl #{}", pick("movi", "mvni"), shape(2, is_quad), 8 << (cmode & 1)), false),
+            12 | 13 => (
+                format!(
+                    "{} v{rd}.{}, #{imm}, msl #{}",
+                    pick("movi", "mvni"),
+                    shape(2, is_quad),
+                    8 << (cmode & 1)
+                ),
+                false,
+            ),
             14 if !is_inverted => (format!("movi v{rd}.{}, #{imm}", shape(0, is_quad)), false),
             14 => {
-                let bytes = (0..8).filter(|it| imm >> it & 1 == 1).fold(0_u64, |all, it| all | 0xff << (8 * it));
+                let bytes = (0..8)
+                    .filter(|idx| imm >> idx & 1 == 1)
+                    .fold(0_u64, |all, it| all | 0xff << (8 * it));
                 let to = if is_quad { format!("v{rd}.2d") } else { format!("d{rd}") };
                 (format!("movi {to}, #{bytes:#018x}"), false)
             }
@@ -744,8 +942,16 @@ impl Word {
             return self.reserved();
         }
         Ok(match (is_scalar, opcode) {
-            (false, 4 | 5) => self.on_vectors(format!("{} v{rd}.16b, v{rn}.16b", ["aese", "aesd"][(opcode & 1) as usize]), true, &[rn]),
-            (false, 6 | 7) => self.on_vectors(format!("{} v{rd}.16b, v{rn}.16b", ["aesmc", "aesimc"][(opcode & 1) as usize]), false, &[rn]),
+            (false, 4 | 5) => self.on_vectors(
+                format!("{} v{rd}.16b, v{rn}.16b", ["aese", "aesd"][(opcode & 1) as usize]),
+                true,
+                &[rn],
+            ),
+            (false, 6 | 7) => self.on_vectors(
+                format!("{} v{rd}.16b, v{rn}.16b", ["aesmc", "aesimc"][(opcode & 1) as usize]),
+                false,
+                &[rn],
+            ),
             (true, 0) => self.on_vectors(format!("sha1h s{rd}, s{rn}"), false, &[rn]),
             (true, 1) => self.on_vectors(format!("sha1su1 v{rd}.4s, v{rn}.4s"), true, &[rn]),
             (true, 2) => self.on_vectors(format!("sha256su0 v{rd}.4s, v{rn}.4s"), true, &[rn]),
@@ -756,9 +962,16 @@ impl Word {
     fn crypto_three(&self) -> Result<Instruction, Undecodable> {
         let (rd, rn, rm) = (self.rd(), self.rn(), self.rm());
         let text = match self.field(14, 12) {
-            it @ 0..=2 => format!("{} q{rd}, s{rn}, v{rm}.4s", ["sha1c", "sha1p", "sha1m"][it as usize]),
-            it @ (4 | 5) => format!("{} q{rd}, q{rn}, v{rm}.4s", ["sha256h", "sha256h2"][(it & 1) as usize]),
-            it @ (3 | 6) => format!("{} v{rd}.4s, v{rn}.4s, v{rm}.4s", if it == 3 { "sha1su0" } else { "sha256su1" }),
+            it @ 0..=2 => {
+                format!("{} q{rd}, s{rn}, v{rm}.4s", ["sha1c", "sha1p", "sha1m"][it as usize])
+            }
+            it @ (4 | 5) => {
+                format!("{} q{rd}, q{rn}, v{rm}.4s", ["sha256h", "sha256h2"][(it & 1) as usize])
+            }
+            it @ (3 | 6) => format!(
+                "{} v{rd}.4s, v{rn}.4s, v{rm}.4s",
+                if it == 3 { "sha1su0" } else { "sha256su1" }
+            ),
             _ => return self.reserved(),
         };
         Ok(self.on_vectors(text, true, &[rn, rm]))

@@ -5,10 +5,14 @@
 /// The word that `half` stands for; `None` if it is reserved.
 pub(super) fn expand(half: u16, is_64: bool) -> Option<u32> {
     let it = Half(half.into());
-    let (rd, rd_low, rs1_low, rs2) = (it.bits(11, 7), it.bits(4, 2) + 8, it.bits(9, 7) + 8, it.bits(6, 2));
+    let (rd, rd_low, rs1_low, rs2) =
+        (it.bits(11, 7), it.bits(4, 2) + 8, it.bits(9, 7) + 8, it.bits(6, 2));
     match (it.bits(1, 0), it.bits(15, 13)) {
         (0, 0) => {
-            let offset = it.bits(12, 11) << 4 | it.bits(10, 7) << 6 | it.bits(6, 6) << 2 | it.bits(5, 5) << 3;
+            let offset = it.bits(12, 11) << 4
+                | it.bits(10, 7) << 6
+                | it.bits(6, 6) << 2
+                | it.bits(5, 5) << 3;
             (offset != 0).then(|| immediate(0x13, 0, rd_low, 2, offset))
         }
         (0, 1) => Some(immediate(0x07, 3, rd_low, rs1_low, it.offset_8())),
@@ -24,7 +28,11 @@ pub(super) fn expand(half: u16, is_64: bool) -> Option<u32> {
         (1, 1) => Some(jump(1, it.jump_offset())),
         (1, 2) => Some(immediate(0x13, 0, rd, 0, it.immediate())),
         (1, 3) if rd == 2 => {
-            let offset = it.bits(6, 6) << 4 | it.bits(5, 5) << 6 | it.bits(4, 3) << 7 | it.bits(2, 2) << 5 | it.sign() << 9;
+            let offset = it.bits(6, 6) << 4
+                | it.bits(5, 5) << 6
+                | it.bits(4, 3) << 7
+                | it.bits(2, 2) << 5
+                | it.sign() << 9;
             (offset != 0).then(|| immediate(0x13, 0, 2, 2, offset))
         }
         (1, 3) => (it.immediate() != 0).then(|| it.immediate() << 12 | rd << 7 | 0x37),
@@ -88,7 +96,10 @@ impl Half {
     }
 
     fn jump_offset(&self) -> u32 {
-        let low = self.bits(11, 11) << 4 | self.bits(10, 9) << 8 | self.bits(8, 8) << 10 | self.bits(7, 7) << 6;
+        let low = self.bits(11, 11) << 4
+            | self.bits(10, 9) << 8
+            | self.bits(8, 8) << 10
+            | self.bits(7, 7) << 6;
         low | self.bits(6, 6) << 7 | self.bits(5, 3) << 1 | self.bits(2, 2) << 5 | self.sign() << 11
     }
 
@@ -136,7 +147,12 @@ fn store(funct3: u32, rs2: u32, rs1: u32, offset: u32) -> u32 {
 }
 
 fn jump(rd: u32, offset: u32) -> u32 {
-    (offset >> 20 & 1) << 31 | (offset >> 1 & 0x3ff) << 21 | (offset >> 11 & 1) << 20 | (offset >> 12 & 0xff) << 12 | rd << 7 | 0x6f
+    (offset >> 20 & 1) << 31
+        | (offset >> 1 & 0x3ff) << 21
+        | (offset >> 11 & 1) << 20
+        | (offset >> 12 & 0xff) << 12
+        | rd << 7
+        | 0x6f
 }
 
 fn branch(funct3: u32, rs1: u32, offset: u32) -> u32 {

@@ -3,7 +3,8 @@
 use super::{CSR, Word, name, reg};
 use crate::decode::code::{Class, Flow, Instruction, Out, Role, Undecodable};
 
-/// Registers that have a name; the others are written as numbers. Source: volume II, tables 2.2 to 2.6.
+/// Registers that have a name; the others are written as numbers. Source: volume II,
+/// tables 2.2 to 2.6.
 const NAMES: &[(u32, &str)] = &[
     (0x001, "fflags"),
     (0x002, "frm"),
@@ -52,12 +53,22 @@ const NAMES: &[(u32, &str)] = &[
 ];
 
 /// Counters of RV32 have upper halves.
-const NAMES_32: &[(u32, &str)] =
-    &[(0x310, "mstatush"), (0xb80, "mcycleh"), (0xb82, "minstreth"), (0xc80, "cycleh"), (0xc81, "timeh"), (0xc82, "instreth")];
+const NAMES_32: &[(u32, &str)] = &[
+    (0x310, "mstatush"),
+    (0xb80, "mcycleh"),
+    (0xb82, "minstreth"),
+    (0xc80, "cycleh"),
+    (0xc81, "timeh"),
+    (0xc82, "instreth"),
+];
 
 fn csr_name(number: u32, is_64: bool) -> String {
-    let named = |names: &[(u32, &str)]| names.iter().find(|it| it.0 == number).map(|it| it.1.to_owned());
-    named(NAMES).or_else(|| if is_64 { None } else { named(NAMES_32) }).unwrap_or_else(|| format!("{number:#x}"))
+    let named = |names: &[(u32, &str)]| {
+        names.iter().find(|name| name.0 == number).map(|name| name.1.to_owned())
+    };
+    named(NAMES)
+        .or_else(|| if is_64 { None } else { named(NAMES_32) })
+        .unwrap_or_else(|| format!("{number:#x}"))
 }
 
 /// Reads and writes of one control and status register.
@@ -69,7 +80,8 @@ pub(super) fn decode(word: &Word) -> Result<Instruction, Undecodable> {
         return word.refuse("the system instruction is reserved");
     }
     if word.word == 0xc000_1073 {
-        // A write to a read-only counter is illegal, and is how compilers stop where nothing should come.
+        // A write to a read-only counter is illegal, and is how compilers stop where nothing should
+        // come.
         return Ok(word.plain(Class::System, "unimp".to_owned()).flows(Flow::Stop));
     }
     let csr = csr_name(number, word.is_64);
@@ -90,7 +102,9 @@ pub(super) fn decode(word: &Word) -> Result<Instruction, Undecodable> {
         ("csrrw", _, 0, _) if !short_float.is_empty() => format!("fs{short_float}{i} {source}"),
         ("csrrw", ..) if !short_float.is_empty() => format!("fs{short_float}{i} {d}, {source}"),
         ("csrrs", false, _, 0) => match csr.as_str() {
-            "cycle" | "time" | "instret" | "cycleh" | "timeh" | "instreth" => format!("rd{csr} {d}"),
+            "cycle" | "time" | "instret" | "cycleh" | "timeh" | "instreth" => {
+                format!("rd{csr} {d}")
+            }
             _ => format!("csrr {d}, {csr}"),
         },
         (_, _, 0, _) => format!("{short}{i} {csr}, {source}"),

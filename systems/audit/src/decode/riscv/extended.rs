@@ -1,6 +1,7 @@
 //! Zba, Zbb, Zbs and Zicond: addresses, bits, single bits and conditional zeros.
 //!
-//! Source: RISC-V Bit-Manipulation ISA-extensions, version 1.0.0, and RISC-V Integer Conditional Operations, version 1.0.0.
+//! Source: RISC-V Bit-Manipulation ISA-extensions, version 1.0.0, and RISC-V Integer Conditional
+//! Operations, version 1.0.0.
 
 use super::{Word, constant, low_bits, name, reg, value};
 use crate::decode::code::{Class, Instruction, Op, Out, Role, Value};
@@ -54,7 +55,8 @@ impl Word {
         };
         let class = if f7 == 0x30 { Class::Shift } else { Class::Alu };
         let it = self.plain(class, format!("{mnemonic} {d}, {s}, {t}"));
-        let it = it.reads(reg(self.rs1()), first, Role::Source).reads(reg(self.rs2()), second, role);
+        let it =
+            it.reads(reg(self.rs1()), first, Role::Source).reads(reg(self.rs2()), second, role);
         Some(it.writes(reg(self.rd()), self.all(), Out::Result))
     }
 
@@ -67,8 +69,20 @@ impl Word {
             (1, 0x600, _) => "clz",
             (1, 0x601, _) => "ctz",
             (1, 0x602, _) => "cpop",
-            (1, 0x604, false) => return Some(self.extends(format!("sext.b {d}, {s}"), 8, Op::SignExtend { bits: 8 })),
-            (1, 0x605, false) => return Some(self.extends(format!("sext.h {d}, {s}"), 16, Op::SignExtend { bits: 16 })),
+            (1, 0x604, false) => {
+                return Some(self.extends(
+                    format!("sext.b {d}, {s}"),
+                    8,
+                    Op::SignExtend { bits: 8 },
+                ));
+            }
+            (1, 0x605, false) => {
+                return Some(self.extends(
+                    format!("sext.h {d}, {s}"),
+                    16,
+                    Op::SignExtend { bits: 16 },
+                ));
+            }
             (5, 0x287, false) => "orc.b",
             (5, 0x6b8, false) if self.is_64 => "rev8",
             (5, 0x698, false) if !self.is_64 => "rev8",
@@ -77,7 +91,11 @@ impl Word {
         if !unary.is_empty() {
             let w = if is_word { "w" } else { "" };
             let class = if unary == "rev8" { Class::Extend } else { Class::Alu };
-            let it = self.plain(class, format!("{unary}{w} {d}, {s}")).reads(reg(self.rs1()), low_bits(n_bits), Role::Source);
+            let it = self.plain(class, format!("{unary}{w} {d}, {s}")).reads(
+                reg(self.rs1()),
+                low_bits(n_bits),
+                Role::Source,
+            );
             return Some(it.writes(reg(self.rd()), self.all(), Out::Result));
         }
         // A sixth bit of the amount is for RV64 only; `slli.uw` has one, too.
@@ -93,7 +111,11 @@ impl Word {
             (1, 0x14, false) => ("bseti", Class::Alu, self.all() & !(1 << amount)),
             _ => return None,
         };
-        let it = self.plain(class, format!("{mnemonic} {d}, {s}, {amount}")).reads(reg(self.rs1()), bits, Role::Source);
+        let it = self.plain(class, format!("{mnemonic} {d}, {s}, {amount}")).reads(
+            reg(self.rs1()),
+            bits,
+            Role::Source,
+        );
         Some(it.writes(reg(self.rd()), self.all(), Out::Result))
     }
 

@@ -11,10 +11,13 @@ mod float;
 
 use super::build::{ALL, low_bits, number, refused, sign_extend};
 use super::{Conventions, first};
-use crate::decode::code::{Access, Class, Extends, Flow, IndexForm, Instruction, Op, Operation, Out, Reg, Role, Shift, Undecodable, Value};
+use crate::decode::code::{
+    Access, Class, Extends, Flow, IndexForm, Instruction, Op, Operation, Out, Reg, Role, Shift,
+    Undecodable, Value,
+};
 
-/// Registers by number; then all control and status registers as one, the reservation of `lr`, and the registers of
-/// floating point.
+/// Registers by number; then all control and status registers as one, the reservation of `lr`, and
+/// the registers of floating point.
 const NAMES: [&str; 66] = {
     let mut names = [""; 66];
     let fixed = [
@@ -70,7 +73,8 @@ const RESERVATION: Option<Reg> = Some(Reg(33));
 /// The first register of floating point.
 const F0: u32 = 34;
 
-/// What the registers are for. Source: RISC-V ABIs Specification, version 1.0, integer calling convention.
+/// What the registers are for. Source: RISC-V ABIs Specification, version
+/// 1.0, integer calling convention.
 pub(super) const CONVENTIONS_32: Conventions = conventions(32);
 
 /// The same on RV64.
@@ -86,7 +90,21 @@ const fn conventions(bits: u8) -> Conventions {
         zero: Some(Reg(0)),
         arguments: &[Reg(10), Reg(11), Reg(12), Reg(13), Reg(14), Reg(15), Reg(16), Reg(17)],
         results: &[Reg(10), Reg(11)],
-        saved: &[Reg(2), Reg(8), Reg(9), Reg(18), Reg(19), Reg(20), Reg(21), Reg(22), Reg(23), Reg(24), Reg(25), Reg(26), Reg(27)],
+        saved: &[
+            Reg(2),
+            Reg(8),
+            Reg(9),
+            Reg(18),
+            Reg(19),
+            Reg(20),
+            Reg(21),
+            Reg(22),
+            Reg(23),
+            Reg(24),
+            Reg(25),
+            Reg(26),
+            Reg(27),
+        ],
         scratch: &[
             Reg(1),
             Reg(5),
@@ -131,7 +149,9 @@ pub(super) fn decode(address: u64, bytes: &[u8], is_64: bool) -> Result<Instruct
     };
     if half == 0 {
         // Zeros are illegal by definition, and are how compilers stop where nothing should come.
-        return Ok(Instruction::new(address, 2, 0, Class::System, "unimp".to_owned()).flows(Flow::Stop));
+        return Ok(
+            Instruction::new(address, 2, 0, Class::System, "unimp".to_owned()).flows(Flow::Stop)
+        );
     }
     if half & 3 != 3 {
         let Some(word) = compressed::expand(half, is_64) else {
@@ -194,7 +214,9 @@ impl Word {
             0x27 => self.float_store(),
             0x43 | 0x47 | 0x4b | 0x4f => self.float_fused(),
             0x53 => self.float_operation(),
-            opcode if opcode & 0x1f == 0x1f => self.refuse("instructions longer than 32 bits are reserved"),
+            opcode if opcode & 0x1f == 0x1f => {
+                self.refuse("instructions longer than 32 bits are reserved")
+            }
             _ => self.refuse("the opcode is reserved"),
         }
     }
@@ -246,14 +268,25 @@ impl Word {
     /// `op` on all bits of a register, or on the low 32 with the sign above.
     fn operation(&self, op: Op, is_word: bool, a: Value, b: Value) -> Operation {
         let width = if is_word { 32 } else { self.xlen() };
-        Operation { op, width, extends: if is_word { Extends::Sign } else { Extends::Zero }, result: reg(self.rd()), a, b }
+        Operation {
+            op,
+            width,
+            extends: if is_word { Extends::Sign } else { Extends::Zero },
+            result: reg(self.rd()),
+            a,
+            b,
+        }
     }
 
     fn upper_immediate(&self) -> Instruction {
         let rd = self.rd();
         let shown = self.word >> 12;
         let offset = i64::from((self.word & 0xffff_f000) as i32);
-        let (mnemonic, result) = if self.word & 0x20 == 0 { ("auipc", self.relative(offset) as i64) } else { ("lui", offset) };
+        let (mnemonic, result) = if self.word & 0x20 == 0 {
+            ("auipc", self.relative(offset) as i64)
+        } else {
+            ("lui", offset)
+        };
         self.plain(Class::Constant, format!("{mnemonic} {}, {shown:#x}", name(rd)))
             .writes(reg(rd), self.all(), Out::Result)
             .computes(self.operation(Op::Move, false, constant(result), Value::Const(0)))
@@ -261,13 +294,24 @@ impl Word {
 
     fn jump_and_link(&self) -> Instruction {
         let word = self.word;
-        let offset = (word >> 31 & 1) << 20 | (word >> 12 & 0xff) << 12 | (word >> 20 & 1) << 11 | (word >> 21 & 0x3ff) << 1;
+        let offset = (word >> 31 & 1) << 20
+            | (word >> 12 & 0xff) << 12
+            | (word >> 20 & 1) << 11
+            | (word >> 21 & 0x3ff) << 1;
         let target = self.relative(sign_extend(offset.into(), 21));
         match self.rd() {
-            0 => self.plain(Class::Branch, format!("j {target:#x}")).flows(Flow::Branch { target, is_conditional: false }),
+            0 => self
+                .plain(Class::Branch, format!("j {target:#x}"))
+                .flows(Flow::Branch { target, is_conditional: false }),
             rd => {
-                let text = if rd == 1 { format!("jal {target:#x}") } else { format!("jal {}, {target:#x}", name(rd)) };
-                self.plain(Class::Call, text).writes(reg(rd), self.all(), Out::Link).flows(Flow::Call { target: Some(target) })
+                let text = if rd == 1 {
+                    format!("jal {target:#x}")
+                } else {
+                    format!("jal {}, {target:#x}", name(rd))
+                };
+                self.plain(Class::Call, text)
+                    .writes(reg(rd), self.all(), Out::Link)
+                    .flows(Flow::Call { target: Some(target) })
             }
         }
     }
@@ -276,12 +320,14 @@ impl Word {
         let (rd, rs1, imm) = (self.rd(), self.rs1(), self.immediate());
         let is_return = rd == 0 && imm == 0 && (rs1 == 1 || rs1 == 5);
         let (class, flow) = match rd {
-            // Behind `t0` stand routines that keep all other registers, such as those that save them for a function.
+            // Behind `t0` stand routines that keep all other registers, such as those that save
+            // them for a function.
             0 if is_return => (Class::Return, if rs1 == 1 { Flow::Return } else { Flow::Jump }),
             0 => (Class::Jump, Flow::Jump),
             _ => (Class::Jump, Flow::Call { target: None }),
         };
-        let place = if imm == 0 { name(rs1).to_owned() } else { format!("{}({})", number(imm), name(rs1)) };
+        let place =
+            if imm == 0 { name(rs1).to_owned() } else { format!("{}({})", number(imm), name(rs1)) };
         let text = match rd {
             0 if is_return && rs1 == 1 => "ret".to_owned(),
             0 => format!("jr {place}"),
@@ -290,18 +336,26 @@ impl Word {
         };
         // Bit 0 of the sum is cleared, so bit 0 of the register matters only if it can carry.
         let bits = if imm & 1 == 0 { self.all() & !1 } else { self.all() };
-        self.plain(class, text).reads(reg(rs1), bits, Role::Target).writes(reg(rd), self.all(), Out::Link).flows(flow)
+        self.plain(class, text)
+            .reads(reg(rs1), bits, Role::Target)
+            .writes(reg(rd), self.all(), Out::Link)
+            .flows(flow)
     }
 
     fn branch(&self) -> Result<Instruction, Undecodable> {
         let (word, rs1, rs2) = (self.word, self.rs1(), self.rs2());
-        let offset = (word >> 31 & 1) << 12 | (word >> 7 & 1) << 11 | (word >> 25 & 0x3f) << 5 | (word >> 8 & 0xf) << 1;
+        let offset = (word >> 31 & 1) << 12
+            | (word >> 7 & 1) << 11
+            | (word >> 25 & 0x3f) << 5
+            | (word >> 8 & 0xf) << 1;
         let target = self.relative(sign_extend(offset.into(), 13));
         let mnemonic = ["beq", "bne", "", "", "blt", "bge", "bltu", "bgeu"][self.funct3() as usize];
         let text = match (mnemonic, rs1, rs2) {
             ("", ..) => return self.refuse("the condition is reserved"),
             ("bge", 0, _) => format!("blez {}, {target:#x}", name(rs2)),
-            ("beq" | "bne" | "blt" | "bge", _, 0) => format!("{mnemonic}z {}, {target:#x}", name(rs1)),
+            ("beq" | "bne" | "blt" | "bge", _, 0) => {
+                format!("{mnemonic}z {}, {target:#x}", name(rs1))
+            }
             ("blt", 0, _) => format!("bgtz {}, {target:#x}", name(rs2)),
             _ => format!("{mnemonic} {}, {}, {target:#x}", name(rs1), name(rs2)),
         };
@@ -335,7 +389,12 @@ impl Word {
             .reads(reg(rs1), self.all(), Role::Base)
             .writes(reg(rd), self.all(), Out::Result)
             .loads(reg(rs1), imm, width)
-            .computes(self.operation(Op::Load { is_signed }, false, Value::Const(0), Value::Const(0))))
+            .computes(self.operation(
+                Op::Load { is_signed },
+                false,
+                Value::Const(0),
+                Value::Const(0),
+            )))
     }
 
     fn store(&self) -> Result<Instruction, Undecodable> {
@@ -349,7 +408,10 @@ impl Word {
             _ => return self.refuse("the width is reserved"),
         };
         Ok(self
-            .plain(Class::Store, format!("{mnemonic} {}, {}({})", name(rs2), number(imm), name(rs1)))
+            .plain(
+                Class::Store,
+                format!("{mnemonic} {}, {}({})", name(rs2), number(imm), name(rs1)),
+            )
             .reads(reg(rs1), self.all(), Role::Base)
             .reads(reg(rs2), low_bits(u32::from(width) * 8), Role::Data)
             .stores(reg(rs1), imm, width))
@@ -361,24 +423,62 @@ impl Word {
         let (d, s) = (name(rd), name(rs1));
         let all = if is_word { low_bits(32) } else { self.all() };
         if matches!(self.funct3(), 1 | 5) {
-            return self.extended_immediate(is_word).map_or_else(|| self.shift_immediate(is_word), Ok);
+            return self
+                .extended_immediate(is_word)
+                .map_or_else(|| self.shift_immediate(is_word), Ok);
         }
         let (class, bits, op, b, text) = match self.funct3() {
-            0 if is_word && imm == 0 => (Class::Extend, all, Op::SignExtend { bits: 32 }, 0, format!("sext.w {d}, {s}")),
-            0 if is_word => (Class::Alu, all, Op::Add, imm, format!("addiw {d}, {s}, {}", number(imm))),
+            0 if is_word && imm == 0 => {
+                (Class::Extend, all, Op::SignExtend { bits: 32 }, 0, format!("sext.w {d}, {s}"))
+            }
+            0 if is_word => {
+                (Class::Alu, all, Op::Add, imm, format!("addiw {d}, {s}, {}", number(imm)))
+            }
             _ if is_word => return self.refuse("the operation is reserved"),
-            0 if rd == 0 && rs1 == 0 && imm == 0 => (Class::Nop, all, Op::Move, 0, "nop".to_owned()),
-            0 if rs1 == 0 => (Class::Constant, all, Op::Add, imm, format!("li {d}, {}", number(imm))),
+            0 if rd == 0 && rs1 == 0 && imm == 0 => {
+                (Class::Nop, all, Op::Move, 0, "nop".to_owned())
+            }
+            0 if rs1 == 0 => {
+                (Class::Constant, all, Op::Add, imm, format!("li {d}, {}", number(imm)))
+            }
             0 if imm == 0 => (Class::Alu, all, Op::Move, 0, format!("mv {d}, {s}")),
             0 => (Class::Alu, all, Op::Add, imm, format!("addi {d}, {s}, {}", number(imm))),
-            2 => (Class::Alu, all, Op::SetLess { is_signed: true }, imm, format!("slti {d}, {s}, {}", number(imm))),
-            3 if imm == 1 => (Class::Alu, all, Op::SetLess { is_signed: false }, imm, format!("seqz {d}, {s}")),
-            3 => (Class::Alu, all, Op::SetLess { is_signed: false }, imm, format!("sltiu {d}, {s}, {}", number(imm))),
+            2 => (
+                Class::Alu,
+                all,
+                Op::SetLess { is_signed: true },
+                imm,
+                format!("slti {d}, {s}, {}", number(imm)),
+            ),
+            3 if imm == 1 => {
+                (Class::Alu, all, Op::SetLess { is_signed: false }, imm, format!("seqz {d}, {s}"))
+            }
+            3 => (
+                Class::Alu,
+                all,
+                Op::SetLess { is_signed: false },
+                imm,
+                format!("sltiu {d}, {s}, {}", number(imm)),
+            ),
             4 if imm == -1 => (Class::Alu, all, Op::Not, 0, format!("not {d}, {s}")),
             4 => (Class::Alu, all, Op::Xor, imm, format!("xori {d}, {s}, {}", number(imm))),
-            6 => (Class::Alu, all & !(imm as u64), Op::Or, imm, format!("ori {d}, {s}, {}", number(imm))),
-            7 if imm == 255 => (Class::Extend, 255, Op::ZeroExtend { bits: 8 }, 0, format!("zext.b {d}, {s}")),
-            _ => (Class::Alu, all & imm as u64, Op::And, imm, format!("andi {d}, {s}, {}", number(imm))),
+            6 => (
+                Class::Alu,
+                all & !(imm as u64),
+                Op::Or,
+                imm,
+                format!("ori {d}, {s}, {}", number(imm)),
+            ),
+            7 if imm == 255 => {
+                (Class::Extend, 255, Op::ZeroExtend { bits: 8 }, 0, format!("zext.b {d}, {s}"))
+            }
+            _ => (
+                Class::Alu,
+                all & imm as u64,
+                Op::And,
+                imm,
+                format!("andi {d}, {s}, {}", number(imm)),
+            ),
         };
         // Nothing is less than 0 without a sign; the sign decides what is less than 0 with one.
         let bits = match (self.funct3(), imm) {
@@ -388,7 +488,11 @@ impl Word {
         };
         // `sext.w` is followed as what it is for, an extension, over the whole register.
         let operation = self.operation(op, is_word && imm != 0, value(rs1), constant(b));
-        Ok(self.plain(class, text).reads(reg(rs1), bits, Role::Source).writes(reg(rd), self.all(), Out::Result).computes(operation))
+        Ok(self
+            .plain(class, text)
+            .reads(reg(rs1), bits, Role::Source)
+            .writes(reg(rd), self.all(), Out::Result)
+            .computes(operation))
     }
 
     fn shift_immediate(&self, is_word: bool) -> Result<Instruction, Undecodable> {
@@ -405,10 +509,18 @@ impl Word {
         };
         let suffix = if is_word { "w" } else { "" };
         Ok(self
-            .plain(Class::Shift, format!("{mnemonic}{suffix} {}, {}, {amount}", name(rd), name(rs1)))
+            .plain(
+                Class::Shift,
+                format!("{mnemonic}{suffix} {}, {}, {amount}", name(rd), name(rs1)),
+            )
             .reads(reg(rs1), bits, Role::Source)
             .writes(reg(rd), self.all(), Out::Result)
-            .computes(self.operation(Op::Shift(shift), is_word, value(rs1), Value::Const(amount.into()))))
+            .computes(self.operation(
+                Op::Shift(shift),
+                is_word,
+                value(rs1),
+                Value::Const(amount.into()),
+            )))
     }
 
     fn arithmetic(&self, is_word: bool) -> Result<Instruction, Undecodable> {
@@ -449,7 +561,8 @@ impl Word {
         let all = low_bits(n_bits.into());
         let is_shift = matches!(op, Op::Shift(_));
         // Only the low bits of an amount count.
-        let (role, bits) = if is_shift { (Role::Amount, u64::from(n_bits) - 1) } else { (Role::Source, all) };
+        let (role, bits) =
+            if is_shift { (Role::Amount, u64::from(n_bits) - 1) } else { (Role::Source, all) };
         // The sign decides what is less than 0; without a sign nothing is.
         let first_bits = match (mnemonic, rs2) {
             ("slt", 0) => 1 << (self.xlen() - 1),
@@ -466,7 +579,8 @@ impl Word {
 
     fn multiply(&self, is_word: bool) -> Result<Instruction, Undecodable> {
         let (rd, rs1, rs2) = (self.rd(), self.rs1(), self.rs2());
-        let mnemonic = ["mul", "mulh", "mulhsu", "mulhu", "div", "divu", "rem", "remu"][self.funct3() as usize];
+        let mnemonic = ["mul", "mulh", "mulhsu", "mulhu", "div", "divu", "rem", "remu"]
+            [self.funct3() as usize];
         let (class, out) = match self.funct3() {
             0 => (Class::Mul, Out::Result),
             1..=3 if is_word => return self.refuse("the operation is reserved"),
@@ -485,16 +599,29 @@ impl Word {
     /// What is done to a block of a cache (Zicbom, Zicboz).
     fn cache_block(&self) -> Result<Instruction, Undecodable> {
         let (rs1, kind) = (self.rs1(), self.word >> 20);
-        let Some(mnemonic) = ["cbo.inval", "cbo.clean", "cbo.flush", "", "cbo.zero"].get(kind as usize).filter(|it| !it.is_empty()) else {
+        let Some(mnemonic) = ["cbo.inval", "cbo.clean", "cbo.flush", "", "cbo.zero"]
+            .get(kind as usize)
+            .filter(|recorded| !recorded.is_empty())
+        else {
             return self.refuse("the fence is reserved");
         };
         if self.rd() != 0 {
             return self.refuse("the fence is reserved");
         }
-        let it = self.plain(Class::System, format!("{mnemonic} ({})", name(rs1))).reads(reg(rs1), self.all(), Role::Base);
+        let it = self.plain(Class::System, format!("{mnemonic} ({})", name(rs1))).reads(
+            reg(rs1),
+            self.all(),
+            Role::Base,
+        );
         // How long a block is no word says: anywhere.
-        let access =
-            Access { is_store: true, base: None, index: reg(rs1).map(|it| (it, 0)), index_form: IndexForm::Other, disp: 0, width: 128 };
+        let access = Access {
+            is_store: true,
+            base: None,
+            index: reg(rs1).map(|reg| (reg, 0)),
+            index_form: IndexForm::Other,
+            disp: 0,
+            width: 128,
+        };
         Ok(it.accesses(access))
     }
 
@@ -504,7 +631,12 @@ impl Word {
             return self.cache_block();
         }
         let set = |bits: u32| -> String {
-            let letters: String = "wroi".chars().enumerate().filter(|(n, _)| bits >> n & 1 != 0).map(|it| it.1).collect();
+            let letters: String = "wroi"
+                .chars()
+                .enumerate()
+                .filter(|(n, _)| bits >> n & 1 != 0)
+                .map(|pair| pair.1)
+                .collect();
             if letters.is_empty() { "0".to_owned() } else { letters.chars().rev().collect() }
         };
         let text = match (self.funct3(), word >> 28, word >> 24 & 15, word >> 20 & 15) {
@@ -540,7 +672,12 @@ impl Word {
                 .writes(reg(rd), self.all(), Out::Result)
                 .writes(RESERVATION, 1, Out::Flag)
                 .loads(reg(rs1), 0, width)
-                .computes(self.operation(Op::Load { is_signed: true }, false, Value::Const(0), Value::Const(0)))),
+                .computes(self.operation(
+                    Op::Load { is_signed: true },
+                    false,
+                    Value::Const(0),
+                    Value::Const(0),
+                ))),
             2 => self.refuse("a field that must be 0 is not"),
             3 => Ok(self
                 .plain(Class::Atomic, format!("sc.{letter}{order} {d}, {s}, ({base})"))
@@ -587,8 +724,14 @@ impl Word {
             if rd != 0 {
                 return self.refuse("the system instruction is reserved");
             }
-            let it = self.plain(Class::System, format!("hsv.{letter} {}, {address}", name(rs2))).reads(reg(rs1), self.all(), Role::Base);
-            return Ok(it.reads(reg(rs2), low_bits(8 << size), Role::Data).stores(reg(rs1), 0, 1 << size));
+            let it = self
+                .plain(Class::System, format!("hsv.{letter} {}, {address}", name(rs2)))
+                .reads(reg(rs1), self.all(), Role::Base);
+            return Ok(it.reads(reg(rs2), low_bits(8 << size), Role::Data).stores(
+                reg(rs1),
+                0,
+                1 << size,
+            ));
         }
         let mnemonic = match (rs2, size) {
             (0, _) => format!("hlv.{letter}"),
@@ -597,7 +740,11 @@ impl Word {
             (3, 1 | 2) => format!("hlvx.{letter}u"),
             _ => return self.refuse("the system instruction is reserved"),
         };
-        let it = self.plain(Class::System, format!("{mnemonic} {}, {address}", name(rd))).reads(reg(rs1), self.all(), Role::Base);
+        let it = self.plain(Class::System, format!("{mnemonic} {}, {address}", name(rd))).reads(
+            reg(rs1),
+            self.all(),
+            Role::Base,
+        );
         Ok(it.writes(reg(rd), self.all(), Out::Result).loads(reg(rs1), 0, 1 << size))
     }
 
@@ -637,9 +784,18 @@ impl Word {
             }
             _ => return self.refuse("the system instruction is reserved"),
         };
-        let it = self.plain(if flow == Flow::Resume { Class::Return } else { Class::System }, text.to_owned()).flows(flow);
+        let it = self
+            .plain(
+                if flow == Flow::Resume { Class::Return } else { Class::System },
+                text.to_owned(),
+            )
+            .flows(flow);
         // Returns from a trap go where a control register says, and change the status.
-        Ok(if flow == Flow::Resume { it.reads(CSR, self.all(), Role::Target).writes(CSR, self.all(), Out::Result) } else { it })
+        Ok(if flow == Flow::Resume {
+            it.reads(CSR, self.all(), Role::Target).writes(CSR, self.all(), Out::Result)
+        } else {
+            it
+        })
     }
 }
 

@@ -1,7 +1,11 @@
 //! Arithmetic, shifts, multiplication, division, and the special registers.
 
-use super::{ALL, ASR, C, N, PSR, PSR_BITS, TBR, V, WIM, Word, Y, Z, mask_of, name, reg, value, writes_flags};
-use crate::decode::code::{Class, Extends, Instruction, Op, Operation, Out, Reg, Role, Shift, Undecodable, Value};
+use super::{
+    ALL, ASR, C, N, PSR, PSR_BITS, TBR, V, WIM, Word, Y, Z, mask_of, name, reg, value, writes_flags,
+};
+use crate::decode::code::{
+    Class, Extends, Instruction, Op, Operation, Out, Reg, Role, Shift, Undecodable, Value,
+};
 
 impl Word {
     pub(super) fn arithmetic(&self) -> Result<Instruction, Undecodable> {
@@ -51,10 +55,12 @@ impl Word {
         let (mnemonic, op, bits, with_carry) = match self.op3() & 0xf {
             0x0 => ("add", Some(Op::Add), ALL, false),
             0x1 => ("and", Some(Op::And), mask, false),
-            0x2 => ("or", Some(Op::Or), constant.map_or(ALL, |it| ALL & !it), false),
+            0x2 => ("or", Some(Op::Or), constant.map_or(ALL, |constant| ALL & !constant), false),
             0x3 => ("xor", Some(Op::Xor), ALL, false),
             0x4 => ("sub", Some(Op::Sub), ALL, false),
-            0x5 => ("andn", Some(Op::AndNot), constant.map_or(ALL, |it| ALL & !it), false),
+            0x5 => {
+                ("andn", Some(Op::AndNot), constant.map_or(ALL, |constant| ALL & !constant), false)
+            }
             0x6 => ("orn", Some(Op::OrNot), constant.map_or(ALL, mask_of_orn), false),
             0x7 => ("xnor", None, ALL, false),
             0x8 => ("addx", None, ALL, true),
@@ -63,7 +69,9 @@ impl Word {
         };
         let is_move = mnemonic == "or" && rs1 == 0 && !is_flags;
         let text = match mnemonic {
-            "or" if is_flags && rd == 0 && b == Value::Const(0) && !self.is_immediate() => format!("tst {}", name(rs1)),
+            "or" if is_flags && rd == 0 && b == Value::Const(0) && !self.is_immediate() => {
+                format!("tst {}", name(rs1))
+            }
             _ if is_move => format!("mov {}, {}", self.operand_text(), name(rd)),
             "sub" if is_flags && rd == 0 => format!("cmp {}, {}", name(rs1), self.operand_text()),
             _ => self.three(&format!("{mnemonic}{}", if is_flags { "cc" } else { "" })),
@@ -75,11 +83,17 @@ impl Word {
         let operation = match (op, rd, constant) {
             (Some(Op::Sub), 0, _) if is_flags => Some(self.operation(Op::Compare, a, b)),
             (Some(Op::And), 0, _) if is_flags => Some(self.operation(Op::Test, a, b)),
-            (Some(Op::Or), ..) if rs1 == 0 && !is_flags => Some(self.operation(Op::Move, b, Value::Const(0))),
+            (Some(Op::Or), ..) if rs1 == 0 && !is_flags => {
+                Some(self.operation(Op::Move, b, Value::Const(0)))
+            }
             (Some(op), ..) => Some(self.operation(op, a, b)),
             // Exclusive nor with a constant is exclusive or with its complement.
-            (None, _, Some(0)) if mnemonic == "xnor" => Some(self.operation(Op::Not, a, Value::Const(0))),
-            (None, _, Some(it)) if mnemonic == "xnor" => Some(self.operation(Op::Xor, a, Value::Const(!it))),
+            (None, _, Some(0)) if mnemonic == "xnor" => {
+                Some(self.operation(Op::Not, a, Value::Const(0)))
+            }
+            (None, _, Some(it)) if mnemonic == "xnor" => {
+                Some(self.operation(Op::Xor, a, Value::Const(!it)))
+            }
             (None, ..) => None,
         };
         Ok(match operation {
@@ -96,37 +110,56 @@ impl Word {
 
     fn multiply(&self) -> Instruction {
         let (is_flags, is_signed) = (self.op3() & 0x10 != 0, self.op3() & 1 != 0);
-        let mnemonic = format!("{}mul{}", if is_signed { "s" } else { "u" }, if is_flags { "cc" } else { "" });
+        let mnemonic =
+            format!("{}mul{}", if is_signed { "s" } else { "u" }, if is_flags { "cc" } else { "" });
         let class = if is_flags { Class::MulLongFlags } else { Class::MulLong };
-        let it = self.binary(self.plain(class, self.three(&mnemonic)), ALL, Role::Factor).writes(Y, ALL, Out::High);
+        let it = self.binary(self.plain(class, self.three(&mnemonic)), ALL, Role::Factor).writes(
+            Y,
+            ALL,
+            Out::High,
+        );
         if is_flags { writes_flags(it) } else { it }
     }
 
     fn divide(&self) -> Instruction {
         let (is_flags, is_signed) = (self.op3() & 0x10 != 0, self.op3() & 1 != 0);
-        let mnemonic = format!("{}div{}", if is_signed { "s" } else { "u" }, if is_flags { "cc" } else { "" });
-        let it = self.binary(self.plain(Class::Div, self.three(&mnemonic)), ALL, Role::Factor).reads(Y, ALL, Role::Factor);
+        let mnemonic =
+            format!("{}div{}", if is_signed { "s" } else { "u" }, if is_flags { "cc" } else { "" });
+        let it = self
+            .binary(self.plain(Class::Div, self.three(&mnemonic)), ALL, Role::Factor)
+            .reads(Y, ALL, Role::Factor);
         if is_flags { writes_flags(it) } else { it }
     }
 
     /// One step of a multiplication: `%y` and the first operand move right by one.
     fn multiply_step(&self) -> Instruction {
         let it = self.binary(self.plain(Class::Alu, self.three("mulscc")), ALL, Role::Source);
-        let it = it.reads(Y, ALL, Role::Source).reads(N, 1, Role::Condition).reads(V, 1, Role::Condition);
+        let it = it.reads(Y, ALL, Role::Source).reads(N, 1, Role::Condition).reads(
+            V,
+            1,
+            Role::Condition,
+        );
         writes_flags(it.writes(Y, ALL, Out::High))
     }
 
     /// LEON3: the low half words are multiplied and added to `%asr18` and the low byte of `%y`.
     fn multiply_accumulate(&self) -> Instruction {
         let mnemonic = if self.op3() & 1 != 0 { "smac" } else { "umac" };
-        let it = self.plain(Class::MulHalf, self.three(mnemonic)).reads(reg(self.rs1()), 0xffff, Role::Factor);
-        let it = self.reads_operand(it, 0xffff, Role::Factor).writes(reg(self.rd()), ALL, Out::Result);
+        let it = self.plain(Class::MulHalf, self.three(mnemonic)).reads(
+            reg(self.rs1()),
+            0xffff,
+            Role::Factor,
+        );
+        let it =
+            self.reads_operand(it, 0xffff, Role::Factor).writes(reg(self.rd()), ALL, Out::Result);
         let it = it.reads(Y, 0xff, Role::Addend).reads(ASR, ALL, Role::Addend);
         it.writes(Y, ALL, Out::High).writes(ASR, ALL, Out::Result)
     }
 
     fn shift(&self) -> Result<Instruction, Undecodable> {
-        let (mnemonic, shift) = [("sll", Shift::Left), ("srl", Shift::Right), ("sra", Shift::RightSigned)][(self.op3() - 0x25) as usize];
+        let (mnemonic, shift) =
+            [("sll", Shift::Left), ("srl", Shift::Right), ("sra", Shift::RightSigned)]
+                [(self.op3() - 0x25) as usize];
         if self.is_immediate() && self.word >> 5 & 0xff != 0 {
             return self.refuse("bits 12 to 5 must be 0");
         }
@@ -159,7 +192,11 @@ impl Word {
             (0x2a, _) => (WIM, ALL, "%wim".to_owned()),
             _ => (TBR, ALL, "%tbr".to_owned()),
         };
-        let it = self.plain(Class::System, format!("rd {source}, {}", name(rd))).reads(from, bits, Role::Source);
+        let it = self.plain(Class::System, format!("rd {source}, {}", name(rd))).reads(
+            from,
+            bits,
+            Role::Source,
+        );
         let flags: &[Option<Reg>] = if from == PSR { &[N, Z, V, C] } else { &[] };
         let it = flags.iter().fold(it, |it, &flag| it.reads(flag, 1, Role::Source));
         Ok(it.writes(reg(rd), ALL, Out::Result))
@@ -181,7 +218,11 @@ impl Word {
         let text = format!("wr {}, {}, {target}", name(rs1), self.operand_text());
         let it = self.plain(Class::System, text).reads(reg(rs1), ALL, Role::Source);
         let it = self.reads_operand(it, ALL, Role::Source);
-        Ok(if to == PSR { writes_flags(it.writes(PSR, PSR_BITS, Out::Result)) } else { it.writes(to, ALL, Out::Result) })
+        Ok(if to == PSR {
+            writes_flags(it.writes(PSR, PSR_BITS, Out::Result))
+        } else {
+            it.writes(to, ALL, Out::Result)
+        })
     }
 }
 

@@ -40,8 +40,14 @@ const OPERATIONS: &[(u32, &str, u32, u32, u32)] = &[
 ];
 
 /// Comparisons, which have no result but the condition.
-const COMPARISONS: &[(u32, &str, u32)] =
-    &[(0x51, "fcmps", 1), (0x52, "fcmpd", 2), (0x53, "fcmpq", 4), (0x55, "fcmpes", 1), (0x56, "fcmped", 2), (0x57, "fcmpeq", 4)];
+const COMPARISONS: &[(u32, &str, u32)] = &[
+    (0x51, "fcmps", 1),
+    (0x52, "fcmpd", 2),
+    (0x53, "fcmpq", 4),
+    (0x55, "fcmpes", 1),
+    (0x56, "fcmped", 2),
+    (0x57, "fcmpeq", 4),
+];
 
 impl Word {
     pub(super) fn float(&self) -> Result<Instruction, Undecodable> {
@@ -49,7 +55,8 @@ impl Word {
         let (rd, rs1, rs2) = (self.rd(), self.rs1(), self.rs2());
         let is_aligned = |first: u32, n: u32| first.is_multiple_of(n.max(1));
         if self.op3() == 0x35 {
-            let Some(&(_, mnemonic, n)) = COMPARISONS.iter().find(|it| it.0 == opf) else {
+            let Some(&(_, mnemonic, n)) = COMPARISONS.iter().find(|comparison| comparison.0 == opf)
+            else {
                 return self.refuse("the floating-point comparison is reserved");
             };
             if !is_aligned(rs1, n) || !is_aligned(rs2, n) || rd != 0 {
@@ -59,7 +66,9 @@ impl Word {
             let it = reads(reads(it, rs1, n), rs2, n).writes(FCC, 3, Out::Flag);
             return Ok(with_status(it));
         }
-        let Some(&(_, mnemonic, n1, n2, n_result)) = OPERATIONS.iter().find(|it| it.0 == opf) else {
+        let Some(&(_, mnemonic, n1, n2, n_result)) =
+            OPERATIONS.iter().find(|operation| operation.0 == opf)
+        else {
             return self.refuse("the floating-point operation is reserved");
         };
         if !is_aligned(rs1, n1) || !is_aligned(rs2, n2) || !is_aligned(rd, n_result) {
@@ -73,7 +82,7 @@ impl Word {
             _ => format!("{mnemonic} %f{rs1}, %f{rs2}, %f{rd}"),
         };
         let it = reads(reads(self.plain(Class::Float, text), rs1, n1), rs2, n2);
-        let it = (rd..rd + n_result).fold(it, |it, n| it.writes(float(n), ALL, Out::Result));
+        let it = (rd..rd + n_result).fold(it, |idx, n| idx.writes(float(n), ALL, Out::Result));
         Ok(with_status(it))
     }
 }
@@ -83,7 +92,7 @@ fn float(n: u32) -> Option<Reg> {
 }
 
 fn reads(it: Instruction, first: u32, n: u32) -> Instruction {
-    (first..first + n).fold(it, |it, n| it.reads(float(n), ALL, Role::Source))
+    (first..first + n).fold(it, |idx, n| idx.reads(float(n), ALL, Role::Source))
 }
 
 /// `it`, rounding as the status register says and adding its exceptions there.

@@ -1,7 +1,10 @@
 //! Loads and stores.
 
 use super::{ALL, F0, FCC, FSR, Word, name, reg};
-use crate::decode::code::{Access, Class, Extends, IndexForm, Instruction, Op, Operation, Out, Reg, Role, Undecodable, Value};
+use crate::decode::code::{
+    Access, Class, Extends, IndexForm, Instruction, Op, Operation, Out, Reg, Role, Undecodable,
+    Value,
+};
 
 /// What an access does.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -17,24 +20,25 @@ impl Word {
         let op3 = self.op3();
         let load = |is_signed| Kind::Load { is_signed };
         let is_alternate = matches!(op3, 0x10..=0x1f | 0x3c);
-        let (mnemonic, kind, width) = match op3 & !(if (0x10..0x20).contains(&op3) { 0x10 } else { 0 }) {
-            0x00 => ("ld", load(false), 4),
-            0x01 => ("ldub", load(false), 1),
-            0x02 => ("lduh", load(false), 2),
-            0x03 => ("ldd", load(false), 8),
-            0x04 => ("st", Kind::Store, 4),
-            0x05 => ("stb", Kind::Store, 1),
-            0x06 => ("sth", Kind::Store, 2),
-            0x07 => ("std", Kind::Store, 8),
-            0x09 => ("ldsb", load(true), 1),
-            0x0a => ("ldsh", load(true), 2),
-            0x0d => ("ldstub", Kind::Swap, 1),
-            0x0f => ("swap", Kind::Swap, 4),
-            0x3c => ("cas", Kind::CompareAndSwap, 4),
-            0x20..=0x27 => return self.float_memory(),
-            0x30..=0x37 => return self.refuse("there is no coprocessor"),
-            _ => return self.refuse("the access is reserved"),
-        };
+        let (mnemonic, kind, width) =
+            match op3 & !(if (0x10..0x20).contains(&op3) { 0x10 } else { 0 }) {
+                0x00 => ("ld", load(false), 4),
+                0x01 => ("ldub", load(false), 1),
+                0x02 => ("lduh", load(false), 2),
+                0x03 => ("ldd", load(false), 8),
+                0x04 => ("st", Kind::Store, 4),
+                0x05 => ("stb", Kind::Store, 1),
+                0x06 => ("sth", Kind::Store, 2),
+                0x07 => ("std", Kind::Store, 8),
+                0x09 => ("ldsb", load(true), 1),
+                0x0a => ("ldsh", load(true), 2),
+                0x0d => ("ldstub", Kind::Swap, 1),
+                0x0f => ("swap", Kind::Swap, 4),
+                0x3c => ("cas", Kind::CompareAndSwap, 4),
+                0x20..=0x27 => return self.float_memory(),
+                0x30..=0x37 => return self.refuse("there is no coprocessor"),
+                _ => return self.refuse("the access is reserved"),
+            };
         if is_alternate && self.is_immediate() {
             return self.refuse("an alternate space is not combined with an immediate");
         }
@@ -44,13 +48,23 @@ impl Word {
         if width == 8 && self.rd() & 1 != 0 {
             return self.refuse("the pair begins at an odd register");
         }
-        let (suffix, space) = if is_alternate { ("a", format!(" {}", self.word >> 5 & 0xff)) } else { ("", String::new()) };
+        let (suffix, space) = if is_alternate {
+            ("a", format!(" {}", self.word >> 5 & 0xff))
+        } else {
+            ("", String::new())
+        };
         // Compare and swap has its address in one register, and the operand in the other.
-        let place = if kind == Kind::CompareAndSwap { name(self.rs1()).to_owned() } else { self.sum_text() };
+        let place = if kind == Kind::CompareAndSwap {
+            name(self.rs1()).to_owned()
+        } else {
+            self.sum_text()
+        };
         let (place, rd) = (format!("[{place}]{space}"), name(self.rd()));
         let text = match kind {
             Kind::Store => format!("{mnemonic}{suffix} {rd}, {place}"),
-            Kind::CompareAndSwap => format!("{mnemonic}{suffix} {place}, {}, {rd}", name(self.rs2())),
+            Kind::CompareAndSwap => {
+                format!("{mnemonic}{suffix} {place}, {}, {rd}", name(self.rs2()))
+            }
             Kind::Load { .. } | Kind::Swap => format!("{mnemonic}{suffix} {place}, {rd}"),
         };
         Ok(self.access(text, kind, width, is_alternate))
@@ -69,18 +83,28 @@ impl Word {
         let bits = if width >= 4 { ALL } else { (1 << (u32::from(width) * 8)) - 1 };
         let place = |is_store| self.place(is_store, width, kind == Kind::CompareAndSwap);
         match kind {
-            Kind::Load { .. } if width == 8 => {
-                it.writes(reg(rd), ALL, Out::Nth(0)).writes(reg(rd + 1), ALL, Out::Nth(1)).accesses(place(false))
-            }
+            Kind::Load { .. } if width == 8 => it
+                .writes(reg(rd), ALL, Out::Nth(0))
+                .writes(reg(rd + 1), ALL, Out::Nth(1))
+                .accesses(place(false)),
             Kind::Load { is_signed } => {
                 let it = it.writes(reg(rd), ALL, Out::Result).accesses(place(false));
                 let zero = Value::Const(0);
-                let operation =
-                    Operation { op: Op::Load { is_signed }, width: 32, extends: Extends::Zero, result: reg(rd), a: zero, b: zero };
+                let operation = Operation {
+                    op: Op::Load { is_signed },
+                    width: 32,
+                    extends: Extends::Zero,
+                    result: reg(rd),
+                    a: zero,
+                    b: zero,
+                };
                 // What another address space holds need not be memory.
                 if is_alternate { it } else { it.computes(operation) }
             }
-            Kind::Store if width == 8 => it.reads(reg(rd), ALL, Role::Data).reads(reg(rd + 1), ALL, Role::Data).accesses(place(true)),
+            Kind::Store if width == 8 => it
+                .reads(reg(rd), ALL, Role::Data)
+                .reads(reg(rd + 1), ALL, Role::Data)
+                .accesses(place(true)),
             Kind::Store => it.reads(reg(rd), bits, Role::Data).accesses(place(true)),
             Kind::Swap => {
                 // `ldstub` stores ones, whatever the register held.
@@ -88,7 +112,8 @@ impl Word {
                 it.writes(reg(rd), ALL, Out::Result).accesses(place(false)).accesses(place(true))
             }
             Kind::CompareAndSwap => {
-                let it = it.reads(reg(self.rs2()), ALL, Role::Source).reads(reg(rd), ALL, Role::Data);
+                let it =
+                    it.reads(reg(self.rs2()), ALL, Role::Source).reads(reg(rd), ALL, Role::Data);
                 let it = it.writes(reg(rd), ALL, Out::Result);
                 debug_assert_eq!(reg(rs1).is_some(), rs1 != 0, "the zero register is none");
                 it.accesses(place(false)).accesses(place(true))
@@ -103,11 +128,21 @@ impl Word {
     }
 
     fn place(&self, is_store: bool, width: u8, is_base_only: bool) -> Access {
-        let (base, rs2) = (reg(self.rs1()), if self.is_immediate() || is_base_only { None } else { reg(self.rs2()) });
+        let (base, rs2) = (
+            reg(self.rs1()),
+            if self.is_immediate() || is_base_only { None } else { reg(self.rs2()) },
+        );
         let disp = if self.is_immediate() && !is_base_only { self.immediate() } else { 0 };
         // Without a base the index is one.
         let (base, index) = if base.is_some() { (base, rs2) } else { (rs2, None) };
-        Access { is_store, base, index: index.map(|it| (it, 0)), index_form: IndexForm::Whole, disp, width }
+        Access {
+            is_store,
+            base,
+            index: index.map(|index| (index, 0)),
+            index_form: IndexForm::Whole,
+            disp,
+            width,
+        }
     }
 
     fn float_memory(&self) -> Result<Instruction, Undecodable> {
@@ -130,7 +165,9 @@ impl Word {
                     (false, true) => format!("st %f{rd}, {place}"),
                     (true, true) => format!("std %f{rd}, {place}"),
                 };
-                let mut it = self.reads_address(self.plain(Class::Float, text), false).accesses(self.place(is_store, width, false));
+                let mut it = self
+                    .reads_address(self.plain(Class::Float, text), false)
+                    .accesses(self.place(is_store, width, false));
                 for n in rd..rd + if is_double { 2 } else { 1 } {
                     it = match (is_store, is_double) {
                         (true, _) => it.reads(float(n), ALL, Role::Data),
@@ -142,8 +179,14 @@ impl Word {
             }
             1 if rd != 0 => self.refuse("the field of the register must be 0"),
             1 => {
-                let text = if is_store { format!("st %fsr, {place}") } else { format!("ld {place}, %fsr") };
-                let it = self.reads_address(self.plain(Class::Float, text), false).accesses(self.place(is_store, 4, false));
+                let text = if is_store {
+                    format!("st %fsr, {place}")
+                } else {
+                    format!("ld {place}, %fsr")
+                };
+                let it = self
+                    .reads_address(self.plain(Class::Float, text), false)
+                    .accesses(self.place(is_store, 4, false));
                 // The version and the queue's state are read-only.
                 Ok(if is_store {
                     it.reads(FSR, ALL & !0xc00, Role::Data).reads(FCC, 3, Role::Data)
@@ -152,11 +195,9 @@ impl Word {
                 })
             }
             _ if is_store && rd == 0 => {
-                let it = self.reads_address(self.plain(Class::System, format!("std %fq, {place}")), false).reads(
-                    FSR,
-                    ALL & !0xc00,
-                    Role::Source,
-                );
+                let it = self
+                    .reads_address(self.plain(Class::System, format!("std %fq, {place}")), false)
+                    .reads(FSR, ALL & !0xc00, Role::Source);
                 Ok(it.writes(FSR, ALL & !0xc00, Out::Result).accesses(self.place(true, 8, false)))
             }
             _ => self.refuse("the access is reserved"),

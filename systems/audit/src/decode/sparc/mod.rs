@@ -12,14 +12,16 @@ use super::build::{low_bits, number, refused, sign_extend};
 use super::{Conventions, first};
 use crate::decode::code::{Class, Instruction, Out, Reg, Role, Undecodable, Value};
 
-/// General registers by number; flags; then `%y`, `%psr` without its flags, `%wim`, `%tbr`, all ancillary
-/// registers as one, the condition of floating-point branches, `%fsr` without it; and the floating-point registers.
+/// General registers by number; flags; then `%y`, `%psr` without its flags, `%wim`, `%tbr`,
+/// all ancillary registers as one, the condition of floating-point branches, `%fsr` without
+/// it; and the floating-point registers.
 const NAMES: [&str; 75] = [
-    "%g0", "%g1", "%g2", "%g3", "%g4", "%g5", "%g6", "%g7", "%o0", "%o1", "%o2", "%o3", "%o4", "%o5", "%sp", "%o7", "%l0", "%l1", "%l2",
-    "%l3", "%l4", "%l5", "%l6", "%l7", "%i0", "%i1", "%i2", "%i3", "%i4", "%i5", "%fp", "%i7", "n", "z", "v", "c", "%y", "%psr", "%wim",
-    "%tbr", "%asr", "fcc", "%fsr", "%f0", "%f1", "%f2", "%f3", "%f4", "%f5", "%f6", "%f7", "%f8", "%f9", "%f10", "%f11", "%f12", "%f13",
-    "%f14", "%f15", "%f16", "%f17", "%f18", "%f19", "%f20", "%f21", "%f22", "%f23", "%f24", "%f25", "%f26", "%f27", "%f28", "%f29", "%f30",
-    "%f31",
+    "%g0", "%g1", "%g2", "%g3", "%g4", "%g5", "%g6", "%g7", "%o0", "%o1", "%o2", "%o3", "%o4",
+    "%o5", "%sp", "%o7", "%l0", "%l1", "%l2", "%l3", "%l4", "%l5", "%l6", "%l7", "%i0", "%i1",
+    "%i2", "%i3", "%i4", "%i5", "%fp", "%i7", "n", "z", "v", "c", "%y", "%psr", "%wim", "%tbr",
+    "%asr", "fcc", "%fsr", "%f0", "%f1", "%f2", "%f3", "%f4", "%f5", "%f6", "%f7", "%f8", "%f9",
+    "%f10", "%f11", "%f12", "%f13", "%f14", "%f15", "%f16", "%f17", "%f18", "%f19", "%f20", "%f21",
+    "%f22", "%f23", "%f24", "%f25", "%f26", "%f27", "%f28", "%f29", "%f30", "%f31",
 ];
 
 const N: Option<Reg> = Some(Reg(32));
@@ -116,7 +118,6 @@ pub(super) fn decode(address: u64, bytes: &[u8]) -> Result<Instruction, Undecoda
     }
 }
 
-/// One word.
 struct Word {
     address: u64,
     word: u32,
@@ -209,7 +210,11 @@ fn rotates(it: Instruction, is_save: bool, rd: u32) -> Instruction {
     for n in to.chain(fresh).filter(|&n| u32::from(n) != rd) {
         it = it.writes(Some(Reg(n)), ALL, Out::Carried);
     }
-    it.reads(PSR, CWP_BITS, Role::Carried).reads(WIM, ALL, Role::Carried).writes(PSR, CWP_BITS, Out::Carried)
+    it.reads(PSR, CWP_BITS, Role::Carried).reads(WIM, ALL, Role::Carried).writes(
+        PSR,
+        CWP_BITS,
+        Out::Carried,
+    )
 }
 
 /// Of a result that is shown as 32 bits, those that a constant of 13 bits leaves open under `and`.

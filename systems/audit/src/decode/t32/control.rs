@@ -6,7 +6,8 @@ use super::super::a32::{C, CPSR, GE, LR, N, Q, SPSR, V, Z};
 use super::{Block, data, general};
 use crate::decode::code::{Class, Flow, Instruction, Out, Reg, Role};
 
-const CONDITIONS: [&str; 15] = ["eq", "ne", "hs", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "al"];
+const CONDITIONS: [&str; 15] =
+    ["eq", "ne", "hs", "lo", "mi", "pl", "vs", "vc", "hi", "ls", "ge", "lt", "gt", "le", "al"];
 
 /// It may not come back: such an instruction must be the last of its block.
 pub fn leaves(it: &Instruction) -> bool {
@@ -105,7 +106,8 @@ pub fn branch_or_system(word: &mut Word, block: Block) -> Result<(), &'static st
 fn long_offset(word: &Word) -> i64 {
     let sign = word.field(26, 1);
     let (high, low) = (word.field(13, 1) ^ sign ^ 1, word.field(11, 1) ^ sign ^ 1);
-    let offset = sign << 24 | high << 23 | low << 22 | word.field(16, 10) << 12 | word.field(0, 11) << 1;
+    let offset =
+        sign << 24 | high << 23 | low << 22 | word.field(16, 10) << 12 | word.field(0, 11) << 1;
     i64::from((offset << 7) as i32 >> 7)
 }
 
@@ -199,9 +201,17 @@ fn processor_state(word: &mut Word, block: Block) -> Result<(), &'static str> {
         return Err(INSIDE);
     }
     let (kind, sets_mode, mode) = (word.field(9, 2), word.bit(8), word.field(0, 5));
-    let letters: String = [(7, 'a'), (6, 'i'), (5, 'f')].iter().filter(|(bit, _)| word.bit(*bit)).map(|(_, it)| it).collect();
+    let letters: String = [(7, 'a'), (6, 'i'), (5, 'f')]
+        .iter()
+        .filter(|(bit, _)| word.bit(*bit))
+        .map(|(_, it)| it)
+        .collect();
     let is_empty = letters.is_empty();
-    if kind == 1 || kind == 0 && (!sets_mode || !is_empty) || kind != 0 && is_empty || !sets_mode && mode != 0 {
+    if kind == 1
+        || kind == 0 && (!sets_mode || !is_empty)
+        || kind != 0 && is_empty
+        || !sets_mode && mode != 0
+    {
         return Err(FIXED);
     }
     word.set_class(Class::System);
@@ -277,7 +287,13 @@ fn status_read(word: &mut Word) -> Result<(), &'static str> {
     general(word, &[8])?;
     if word.field(5, 3) == 1 && word.field(0, 4) == 0 {
         let rd = Reg(word.field(8, 4) as u8);
-        return a32::banked(word, rd, word.field(20, 1), word.field(4, 1) << 4 | word.field(16, 4), true);
+        return a32::banked(
+            word,
+            rd,
+            word.field(20, 1),
+            word.field(4, 1) << 4 | word.field(16, 4),
+            true,
+        );
     }
     let (rd, number) = (Reg(word.field(8, 4) as u8), word.field(0, 8));
     if word.field(16, 4) != 15 || number != 0 && word.bit(20) {
@@ -309,7 +325,13 @@ fn status_write(word: &mut Word) -> Result<(), &'static str> {
     general(word, &[16])?;
     if word.field(5, 3) == 1 && word.field(0, 4) == 0 {
         let rn = Reg(word.field(16, 4) as u8);
-        return a32::banked(word, rn, word.field(20, 1), word.field(4, 1) << 4 | word.field(8, 4), false);
+        return a32::banked(
+            word,
+            rn,
+            word.field(20, 1),
+            word.field(4, 1) << 4 | word.field(8, 4),
+            false,
+        );
     }
     let (rn, number, mask) = (Reg(word.field(16, 4) as u8), word.field(0, 8), word.field(8, 4));
     word.set_class(Class::System);
@@ -317,7 +339,11 @@ fn status_write(word: &mut Word) -> Result<(), &'static str> {
     let from = name(rn.0.into());
     if word.bit(20) {
         if number != 0 || mask == 0 {
-            return Err(if number == 0 { FIXED } else { "unpredictable, or of the Virtualization Extensions: registers of other modes" });
+            return Err(if number == 0 {
+                FIXED
+            } else {
+                "unpredictable, or of the Virtualization Extensions: registers of other modes"
+            });
         }
         word.read(SPSR, Role::Source);
         word.write(SPSR, Out::Result);
@@ -327,7 +353,8 @@ fn status_write(word: &mut Word) -> Result<(), &'static str> {
     if mask == 0 || number != 0 && mask & 3 != 0 || number >= 4 && mask != 8 {
         return Err(FIXED);
     }
-    let name_of = special(number).ok_or("unpredictable: there is no special register of this number")?;
+    let name_of =
+        special(number).ok_or("unpredictable: there is no special register of this number")?;
     if number < 4 {
         if mask & 8 != 0 {
             word.write_flags(&[N, Z, C, V, Q]);
@@ -359,5 +386,9 @@ fn status_write(word: &mut Word) -> Result<(), &'static str> {
 }
 
 fn letters(mask: u32) -> String {
-    [(8, 'f'), (4, 's'), (2, 'x'), (1, 'c')].iter().filter(|(bit, _)| mask & bit != 0).map(|(_, it)| it).collect()
+    [(8, 'f'), (4, 's'), (2, 'x'), (1, 'c')]
+        .iter()
+        .filter(|(bit, _)| mask & bit != 0)
+        .map(|(_, it)| it)
+        .collect()
 }

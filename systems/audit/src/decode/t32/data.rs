@@ -6,8 +6,8 @@ use super::super::a32::{LR, PC, control, media, multiply as products};
 use super::{NO_SP, general};
 use crate::decode::code::{Class, Flow, Op, Out, Reg, Shift, Value};
 
-/// The operation of A32 with this number of Thumb's, and whether a result in the program counter makes it a comparison,
-/// or a first operand there a move.
+/// The operation of A32 with this number of Thumb's, and whether a result in the program counter
+/// makes it a comparison, or a first operand there a move.
 struct Operation {
     opcode: u32,
     comparison: Option<u32>,
@@ -31,8 +31,8 @@ fn operation(op: u32) -> Result<Operation, &'static str> {
     Ok(Operation { opcode, comparison, plain })
 }
 
-/// The opcode, and the fields of A32 for result and first operand. Refuses the stack pointer but where it is added to,
-/// subtracted from or compared.
+/// The opcode, and the fields of A32 for result and first operand. Refuses the stack pointer but
+/// where it is added to, subtracted from or compared.
 fn roles(word: &Word, is_register: bool) -> Result<(u32, u32), &'static str> {
     let it = operation(word.field(21, 4))?;
     let (rn, rd, sets_flags) = (word.field(16, 4), word.field(8, 4), word.bit(20));
@@ -49,7 +49,12 @@ fn roles(word: &Word, is_register: bool) -> Result<(u32, u32), &'static str> {
         }
         (_, Some(opcode)) if rn == PC => {
             // A plain move may name the stack pointer.
-            let is_move = opcode == 13 && is_register && !sets_flags && word.field(4, 4) == 0 && word.field(12, 3) == 0 && rd == 13;
+            let is_move = opcode == 13
+                && is_register
+                && !sets_flags
+                && word.field(4, 4) == 0
+                && word.field(12, 3) == 0
+                && rd == 13;
             if !is_move {
                 general(word, &[8])?;
             }
@@ -76,18 +81,27 @@ pub fn shifted(word: &mut Word) -> Result<(), &'static str> {
     if word.bit(15) {
         return Err(FIXED);
     }
-    let (rm, kind, by) = (word.field(0, 4), word.field(4, 2), word.field(12, 3) << 2 | word.field(6, 2));
+    let (rm, kind, by) =
+        (word.field(0, 4), word.field(4, 2), word.field(12, 3) << 2 | word.field(6, 2));
     if word.field(21, 4) == 6 {
         general(word, &[16, 8, 0])?;
         if word.bit(20) || kind & 1 == 1 {
             return Err(UNDEFINED);
         }
-        word.become_a32(0x0680_0010 | word.field(16, 4) << 16 | word.field(8, 4) << 12 | by << 7 | (kind >> 1) << 6 | rm);
+        word.become_a32(
+            0x0680_0010
+                | word.field(16, 4) << 16
+                | word.field(8, 4) << 12
+                | by << 7
+                | (kind >> 1) << 6
+                | rm,
+        );
         return media::media(word);
     }
     let (opcode, places) = roles(word, true)?;
     let sets_flags = word.bit(20);
-    let is_plain_move = opcode == 13 && !sets_flags && kind == 0 && by == 0 && places >> 12 & 15 != 13;
+    let is_plain_move =
+        opcode == 13 && !sets_flags && kind == 0 && by == 0 && places >> 12 & 15 != 13;
     if rm == PC || rm == 13 && !is_plain_move {
         return Err(if rm == PC { NO_PC } else { NO_SP });
     }
@@ -105,8 +119,8 @@ pub fn shifted(word: &mut Word) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// The immediate in twelve bits: a byte, or one in several places, or eight bits with a 1 above, rotated; and
-/// whether it moves a bit into C.
+/// The immediate in twelve bits: a byte, or one in several places, or eight bits with a 1 above,
+/// rotated; and whether it moves a bit into C.
 fn expand(word: &Word) -> Result<(u32, bool), &'static str> {
     let (byte, pattern) = (word.field(0, 8), word.field(26, 1) << 3 | word.field(12, 3));
     let value = match pattern {
@@ -116,7 +130,11 @@ fn expand(word: &Word) -> Result<(u32, bool), &'static str> {
         3 => byte << 24 | byte << 16 | byte << 8 | byte,
         _ => return Ok(((byte | 0x80).rotate_right(pattern << 1 | byte >> 7), true)),
     };
-    if pattern != 0 && byte == 0 { Err("unpredictable: the immediate is a zero in a strange form") } else { Ok((value, false)) }
+    if pattern != 0 && byte == 0 {
+        Err("unpredictable: the immediate is a zero in a strange form")
+    } else {
+        Ok((value, false))
+    }
 }
 
 /// A second operand that is an immediate.
@@ -128,7 +146,12 @@ pub fn modified_immediate(word: &mut Word) -> Result<(), &'static str> {
     if matches!(opcode, 2 | 3 | 4 | 8..=11 | 13) {
         word.set_suffix(".w");
     }
-    compute(word, opcode, &Second::Immediate { value, text: format!("#{value}"), carries }, sets_flags);
+    compute(
+        word,
+        opcode,
+        &Second::Immediate { value, text: format!("#{value}"), carries },
+        sets_flags,
+    );
     Ok(())
 }
 
@@ -143,7 +166,12 @@ pub fn address(word: &mut Word, rd: u32, by: i64) {
 fn constant(word: &mut Word, rd: Reg, value: u64) {
     word.set_class(Class::Constant);
     word.write(rd, Out::Result);
-    word.computes(Op::Move, Some(rd), Value::Const(i64::from(value as u32 as i32) as u64), Value::Const(0));
+    word.computes(
+        Op::Move,
+        Some(rd),
+        Value::Const(i64::from(value as u32 as i32) as u64),
+        Value::Const(0),
+    );
 }
 
 /// Immediates of twelve and sixteen bits, saturation, fields.
@@ -167,7 +195,12 @@ pub fn plain_immediate(word: &mut Word) -> Result<(), &'static str> {
             }
             let (opcode, mnemonic) = if op == 0 { (4, "addw") } else { (2, "subw") };
             word.become_a32(rn << 16 | rd << 12);
-            compute(word, opcode, &Second::Immediate { value: twelve, text: String::new(), carries: false }, false);
+            compute(
+                word,
+                opcode,
+                &Second::Immediate { value: twelve, text: String::new(), carries: false },
+                false,
+            );
             word.text(mnemonic, &format!("{}, {}, #{twelve}", name(rd), name(rn)));
             Ok(())
         }
@@ -188,7 +221,12 @@ fn saturate(word: &mut Word) -> Result<(), &'static str> {
     if word.bit(26) || word.bit(5) {
         return Err(FIXED);
     }
-    let (rd, rn, to, by) = (word.field(8, 4), word.field(16, 4), word.field(0, 5), word.field(12, 3) << 2 | word.field(6, 2));
+    let (rd, rn, to, by) = (
+        word.field(8, 4),
+        word.field(16, 4),
+        word.field(0, 5),
+        word.field(12, 3) << 2 | word.field(6, 2),
+    );
     let (is_unsigned, is_right) = (word.bit(23), word.bit(21));
     let unsigned = u32::from(is_unsigned) << 22;
     if is_right && by == 0 {
@@ -197,7 +235,9 @@ fn saturate(word: &mut Word) -> Result<(), &'static str> {
         }
         word.become_a32(0x06a0_0f30 | unsigned | to << 16 | rd << 12 | rn);
     } else {
-        word.become_a32(0x06a0_0010 | unsigned | to << 16 | rd << 12 | by << 7 | u32::from(is_right) << 6 | rn);
+        word.become_a32(
+            0x06a0_0010 | unsigned | to << 16 | rd << 12 | by << 7 | u32::from(is_right) << 6 | rn,
+        );
     }
     media::media(word)
 }
@@ -232,12 +272,16 @@ pub fn registers(word: &mut Word) -> Result<(), &'static str> {
     match (op, kind) {
         (0..=7, 0) => {
             general(word, &[16, 8, 0])?;
-            let shift = [Shift::Left, Shift::Right, Shift::RightSigned, Shift::Rotate][(op >> 1) as usize];
+            let shift =
+                [Shift::Left, Shift::Right, Shift::RightSigned, Shift::Rotate][(op >> 1) as usize];
             word.set_suffix(".w");
             word.become_a32(rd << 12 | rn);
             compute(word, 13, &Second::ByRegister(shift, Reg(rm as u8)), op & 1 == 1);
             let s = if op & 1 == 1 { "s" } else { "" };
-            word.text(&format!("{}{s}", shift_name(shift)), &format!("{}, {}, {}", name(rd), name(rn), name(rm)));
+            word.text(
+                &format!("{}{s}", shift_name(shift)),
+                &format!("{}, {}, {}", name(rd), name(rn), name(rm)),
+            );
             Ok(())
         }
         (0..=5, 8..) => {
@@ -253,7 +297,9 @@ pub fn registers(word: &mut Word) -> Result<(), &'static str> {
             if rn == PC && !matches!(op, 2 | 3) {
                 word.set_suffix(".w");
             }
-            word.become_a32(0x0680_0070 | kind << 20 | rn << 16 | rd << 12 | word.field(4, 2) << 10 | rm);
+            word.become_a32(
+                0x0680_0070 | kind << 20 | rn << 16 | rd << 12 | word.field(4, 2) << 10 | rm,
+            );
             media::media(word)
         }
         (8..=15, 0..=7) => {
@@ -310,7 +356,8 @@ fn kind_of_parallel(kind: u32) -> Option<u32> {
 
 /// Products with one result.
 pub fn multiply(word: &mut Word) -> Result<(), &'static str> {
-    let (rn, ra, rd, rm) = (word.field(16, 4), word.field(12, 4), word.field(8, 4), word.field(0, 4));
+    let (rn, ra, rd, rm) =
+        (word.field(16, 4), word.field(12, 4), word.field(8, 4), word.field(0, 4));
     let (op, kind) = (word.field(20, 3), word.field(4, 2));
     if word.field(6, 2) != 0 {
         return Err(UNDEFINED);
@@ -327,11 +374,15 @@ pub fn multiply(word: &mut Word) -> Result<(), &'static str> {
         (0, 0) => word.become_a32(0x0020_0090 | with_addend),
         (0, 1) if is_plain => return Err(NO_PC),
         (0, 1) => word.become_a32(0x0060_0090 | with_addend),
-        (1, _) => {
-            word.become_a32(if is_plain { 0x0160_0080 | regs } else { 0x0100_0080 | with_addend } | (kind >> 1) << 5 | (kind & 1) << 6)
-        }
+        (1, _) => word.become_a32(
+            if is_plain { 0x0160_0080 | regs } else { 0x0100_0080 | with_addend }
+                | (kind >> 1) << 5
+                | (kind & 1) << 6,
+        ),
         (2, 0 | 1) => word.become_a32(0x0700_0010 | with_addend | kind << 5),
-        (3, 0 | 1) => word.become_a32(if is_plain { 0x0120_00a0 | regs } else { 0x0120_0080 | with_addend } | kind << 6),
+        (3, 0 | 1) => word.become_a32(
+            if is_plain { 0x0120_00a0 | regs } else { 0x0120_0080 | with_addend } | kind << 6,
+        ),
         (4, 0 | 1) => word.become_a32(0x0700_0050 | with_addend | kind << 5),
         (5, 0 | 1) => word.become_a32(0x0750_0010 | with_addend | kind << 5),
         (6, 0 | 1) => word.become_a32(0x0750_00d0 | with_addend | kind << 5),
@@ -353,7 +404,8 @@ pub fn multiply(word: &mut Word) -> Result<(), &'static str> {
 
 /// Products with two results, and quotients.
 pub fn multiply_long(word: &mut Word) -> Result<(), &'static str> {
-    let (rn, low, high, rm) = (word.field(16, 4), word.field(12, 4), word.field(8, 4), word.field(0, 4));
+    let (rn, low, high, rm) =
+        (word.field(16, 4), word.field(12, 4), word.field(8, 4), word.field(0, 4));
     let (op, kind) = (word.field(20, 3), word.field(4, 4));
     let regs = high << 16 | low << 12 | rm << 8 | rn;
     match (op, kind) {

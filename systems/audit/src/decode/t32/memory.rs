@@ -6,8 +6,16 @@ use super::super::a32::{COPROCESSOR, PC, SP, control};
 use super::{NO_SP, general};
 use crate::decode::code::{Access, Class, Flow, IndexForm, Out, Reg, Role, Shift};
 
-/// A transfer of one register; the fields of the address are A32's already. An index makes it a slow one.
-pub fn transfer(word: &mut Word, mnemonic: &str, width: u8, is_load: bool, is_signed: bool, offset: &Offset) -> Result<(), &'static str> {
+/// A transfer of one register; the fields of the address are A32's already. An index makes
+/// it a slow one.
+pub fn transfer(
+    word: &mut Word,
+    mnemonic: &str,
+    width: u8,
+    is_load: bool,
+    is_signed: bool,
+    offset: &Offset,
+) -> Result<(), &'static str> {
     let mut address = memory::address(word, offset, width, !is_load)?;
     address.is_slow = address.access.index.is_some();
     let rt = name(word.field(12, 4));
@@ -18,7 +26,14 @@ pub fn transfer(word: &mut Word, mnemonic: &str, width: u8, is_load: bool, is_si
 }
 
 /// A load from beside the code.
-pub fn beside_code(word: &mut Word, rt: u32, by: i64, width: u8, is_signed: bool, mnemonic: &str) -> Result<(), &'static str> {
+pub fn beside_code(
+    word: &mut Word,
+    rt: u32,
+    by: i64,
+    width: u8,
+    is_signed: bool,
+    mnemonic: &str,
+) -> Result<(), &'static str> {
     word.align_pc();
     word.become_a32(1 << 24 | u32::from(by >= 0) << 23 | 15 << 16 | rt << 12);
     transfer(word, mnemonic, width, true, is_signed, &Offset::Constant(by))?;
@@ -37,7 +52,12 @@ pub fn single(word: &mut Word) -> Result<(), &'static str> {
     if is_load && rt == PC && size != 2 {
         return preload(word);
     }
-    let letters = format!("{}{}{}", if is_load { "ldr" } else { "str" }, if is_signed { "s" } else { "" }, ["b", "h", ""][size as usize]);
+    let letters = format!(
+        "{}{}{}",
+        if is_load { "ldr" } else { "str" },
+        if is_signed { "s" } else { "" },
+        ["b", "h", ""][size as usize]
+    );
     // Only whole words go to the stack pointer or the program counter.
     if size != 2 {
         general(word, &[12])?;
@@ -68,7 +88,14 @@ pub fn single(word: &mut Word) -> Result<(), &'static str> {
         general(word, &[0])?;
         word.set_suffix(".w");
         let reg = Reg(word.field(0, 4) as u8);
-        (6, Offset::Register { reg, shift: Some((Shift::Left, word.field(4, 2) as u8)), is_subtracted: false })
+        (
+            6,
+            Offset::Register {
+                reg,
+                shift: Some((Shift::Left, word.field(4, 2) as u8)),
+                is_subtracted: false,
+            },
+        )
     };
     let is_unprivileged = !word.bit(23) && word.bit(11) && puw == 6;
     if puw & 5 == 0 {
@@ -83,7 +110,9 @@ pub fn single(word: &mut Word) -> Result<(), &'static str> {
     }
     let is_pop = rn == 13 && puw == 3;
     let letters = if is_unprivileged { letters + "t" } else { letters };
-    word.become_a32((puw >> 2) << 24 | (puw >> 1 & 1) << 23 | (puw & 1) << 21 | rn << 16 | rt << 12);
+    word.become_a32(
+        (puw >> 2) << 24 | (puw >> 1 & 1) << 23 | (puw & 1) << 21 | rn << 16 | rt << 12,
+    );
     transfer(word, &letters, width, is_load, is_signed, &offset)?;
     jump(word, rt, is_pop)
 }
@@ -136,7 +165,8 @@ fn preload(word: &mut Word) -> Result<(), &'static str> {
 
 /// `ldm`, `stm`, `push`, `pop`, and `srs` and `rfe` of the A and R profiles.
 pub fn multiple(word: &mut Word) -> Result<(), &'static str> {
-    let (rn, list, is_load, writes_back) = (word.field(16, 4), word.field(0, 16), word.bit(20), word.bit(21));
+    let (rn, list, is_load, writes_back) =
+        (word.field(16, 4), word.field(0, 16), word.bit(20), word.bit(21));
     let is_down = match word.field(23, 2) {
         1 => false,
         2 => true,
@@ -158,7 +188,9 @@ pub fn multiple(word: &mut Word) -> Result<(), &'static str> {
         return Err(NO_SP);
     }
     if list.count_ones() < 2 || list >> 14 == 3 {
-        return Err("unpredictable: the list has one register, or both the link and the program counter");
+        return Err(
+            "unpredictable: the list has one register, or both the link and the program counter",
+        );
     }
     if writes_back && list >> rn & 1 == 1 {
         return Err(TWICE);
@@ -168,7 +200,14 @@ pub fn multiple(word: &mut Word) -> Result<(), &'static str> {
         word.set_suffix(".w");
     }
     let mode = if is_down { 1 << 24 } else { 1 << 23 };
-    word.become_a32(0x0800_0000 | mode | u32::from(writes_back) << 21 | u32::from(is_load) << 20 | rn << 16 | list);
+    word.become_a32(
+        0x0800_0000
+            | mode
+            | u32::from(writes_back) << 21
+            | u32::from(is_load) << 20
+            | rn << 16
+            | list,
+    );
     memory::multiple(word)
 }
 
@@ -182,7 +221,9 @@ pub fn dual_or_exclusive(word: &mut Word) -> Result<(), &'static str> {
         (false, false, _) if word.field(12, 4) == 15 && word.field(0, 6) == 0 => test_target(word),
         (false, is_load, _) => exclusive(word, is_load, "", 4, word.field(0, 8) * 4),
         (true, true, 0 | 1) => table(word, op == 1),
-        (true, is_load, 4 | 5) => exclusive(word, is_load, ["b", "h"][(op & 1) as usize], 1 << (op & 1), 0),
+        (true, is_load, 4 | 5) => {
+            exclusive(word, is_load, ["b", "h"][(op & 1) as usize], 1 << (op & 1), 0)
+        }
         (true, is_load, 7) => exclusive(word, is_load, "d", 8, 0),
         (true, is_load, 8..=10) => ordered(word, is_load, op & 3),
         (true, is_load, 12..=14) => {
@@ -222,7 +263,10 @@ fn dual(word: &mut Word) -> Result<(), &'static str> {
         word.write(base, Out::BaseUpdate);
     }
     word.access(address.access);
-    word.text(if is_load { "ldrd" } else { "strd" }, &format!("{}, {}, {}", name(first), name(second), address.text));
+    word.text(
+        if is_load { "ldrd" } else { "strd" },
+        &format!("{}, {}, {}", name(first), name(second), address.text),
+    );
     Ok(())
 }
 
@@ -231,7 +275,13 @@ fn at(base: Reg, is_store: bool, disp: i64, width: u8) -> Access {
 }
 
 /// The names of acquire and release begin with `ld` and `st` alone.
-fn exclusive(word: &mut Word, is_load: bool, kind: &str, width: u8, by: u32) -> Result<(), &'static str> {
+fn exclusive(
+    word: &mut Word,
+    is_load: bool,
+    kind: &str,
+    width: u8,
+    by: u32,
+) -> Result<(), &'static str> {
     let is_ordered = kind.starts_with("ex");
     let is_plain_word = kind.is_empty();
     let base = word.reg(16)?;
@@ -259,7 +309,11 @@ fn exclusive(word: &mut Word, is_load: bool, kind: &str, width: u8, by: u32) -> 
     word.access(at(base, !is_load, by.into(), width));
     let place = name(base.0.into());
     let address = if by == 0 { format!("[{place}]") } else { format!("[{place}, #{by}]") };
-    let data = if is_double { format!("{}, {}", name(first.0.into()), name(second.0.into())) } else { name(first.0.into()).to_owned() };
+    let data = if is_double {
+        format!("{}, {}", name(first.0.into()), name(second.0.into()))
+    } else {
+        name(first.0.into()).to_owned()
+    };
     let names = match (is_load, is_ordered) {
         (true, false) => "ldrex",
         (false, false) => "strex",
@@ -292,7 +346,6 @@ fn exclusive(word: &mut Word, is_load: bool, kind: &str, width: u8, by: u32) -> 
     Ok(())
 }
 
-/// `lda` and `stl`.
 fn ordered(word: &mut Word, is_load: bool, size: u32) -> Result<(), &'static str> {
     if word.field(8, 4) != 15 || word.field(0, 4) != 15 {
         return Err(FIXED);
@@ -308,7 +361,8 @@ fn ordered(word: &mut Word, is_load: bool, size: u32) -> Result<(), &'static str
     } else {
         word.read_bits(rt, Role::Data, if width == 4 { ALL } else { (1 << (8 * width)) - 1 });
     }
-    let mnemonic = format!("{}{}", if is_load { "lda" } else { "stl" }, ["b", "h", ""][size as usize]);
+    let mnemonic =
+        format!("{}{}", if is_load { "lda" } else { "stl" }, ["b", "h", ""][size as usize]);
     word.text(&mnemonic, &format!("{}, [{}]", name(rt.0.into()), name(base.0.into())));
     Ok(())
 }
@@ -331,12 +385,22 @@ fn table(word: &mut Word, is_half: bool) -> Result<(), &'static str> {
     let disp = if base.is_none() { word.pc() as i64 } else { 0 };
     let width = if is_half { 2 } else { 1 };
     let shift = u8::from(is_half);
-    word.access(Access { is_store: false, base, index: Some((index, shift)), index_form: IndexForm::Whole, disp, width });
+    word.access(Access {
+        is_store: false,
+        base,
+        index: Some((index, shift)),
+        index_form: IndexForm::Whole,
+        disp,
+        width,
+    });
     // A load first, then the jump.
     word.set_class(Class::LoadSlow);
     word.set_flow(Flow::Jump);
     let lsl = if is_half { ", lsl #1" } else { "" };
-    word.text(if is_half { "tbh" } else { "tbb" }, &format!("[{}, {}{lsl}]", name(rn), name(index.0.into())));
+    word.text(
+        if is_half { "tbh" } else { "tbb" },
+        &format!("[{}, {}{lsl}]", name(rn), name(index.0.into())),
+    );
     Ok(())
 }
 

@@ -1,12 +1,15 @@
-//! T32: Thumb, with all of ARMv6-M, ARMv7-M and ARMv8-M, and what the A and R profiles have besides.
+//! T32: Thumb, with all of ARMv6-M, ARMv7-M and ARMv8-M, and what the A and R profiles have
+//! besides.
 //!
-//! Decoding follows the encoding tables of the Arm Architecture Reference Manuals, DDI 0403 (ARMv7-M), DDI 0553
-//! (ARMv8-M) and DDI 0406C (ARMv7-A and -R), chapters A5 and A6. Most words are instructions of A32 with their fields
-//! elsewhere: they go on as such (`become_a32`), so that what they read and write is said once. As there, a
-//! word that the manual calls unpredictable is refused.
+//! Decoding follows the encoding tables of the Arm Architecture Reference Manuals, DDI 0403
+//! (ARMv7-M), DDI 0553 (ARMv8-M) and DDI 0406C (ARMv7-A and -R), chapters A5 and A6. Most words are
+//! instructions of A32 with their fields elsewhere: they go on as such (`become_a32`), so that what
+//! they read and write is said once. As there, a word that the manual calls unpredictable is
+//! refused.
 //!
-//! A word alone does not say whether it is guarded, nor whether its 16 bits set flags: an `it` before it does.
-//! [`Block`] is what is left of one. Vectors are NEON's; what MVE of ARMv8.1-M shares with it is shown as such, the rest is refused.
+//! A word alone does not say whether it is guarded, nor whether its 16 bits set flags: an `it`
+//! before it does. [`Block`] is what is left of one. Vectors are NEON's; what MVE of ARMv8.1-M
+//! shares with it is shown as such, the rest is refused.
 
 mod control;
 mod data;
@@ -19,14 +22,18 @@ use super::{Conventions, first};
 use crate::decode::code::{Class, Instruction, Reg, Undecodable};
 
 /// What the registers are for, by the procedure call standard of the Arm architecture.
-pub const CONVENTIONS: Conventions =
-    Conventions { frame_pointer: Some(Reg(7)), reserved: &[(a32::SP, "stack pointer"), (Reg(9), "platform register")], ..a32::CONVENTIONS };
+pub const CONVENTIONS: Conventions = Conventions {
+    frame_pointer: Some(Reg(7)),
+    reserved: &[(a32::SP, "stack pointer"), (Reg(9), "platform register")],
+    ..a32::CONVENTIONS
+};
 
 /// Why words are refused that name the stack pointer where it must not stand.
 const NO_SP: &str = "unpredictable: the stack pointer cannot stand here";
 
-/// What is left of a block that an `it` began: the condition of the next instruction above, then a bit for each that
-/// follows and a 1 at the end (ITSTATE in the manual, A7.3.3 of DDI 0403); 0 outside.
+/// What is left of a block that an `it` began: the condition of the next instruction above,
+/// then a bit for each that follows and a 1 at the end (ITSTATE in the manual, A7.3.3 of
+/// DDI 0403); 0 outside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Block(u8);
 
@@ -56,13 +63,18 @@ impl Block {
 
 /// The length of the word at the beginning of `bytes`.
 pub fn length(bytes: &[u8]) -> usize {
-    if bytes.get(1).is_some_and(|it| it >> 3 > 0b11100) { 4 } else { 2 }
+    if bytes.get(1).is_some_and(|byte| byte >> 3 > 0b11100) { 4 } else { 2 }
 }
 
 /// The instruction that `bytes` begins with, inside `block`.
 pub fn decode(address: u64, bytes: &[u8], block: Block) -> Result<Instruction, Undecodable> {
-    let half = |at: usize| bytes.get(at..).and_then(first::<2>).map(u16::from_le_bytes).map(u32::from);
-    let halves = if length(bytes) == 2 { half(0) } else { half(0).zip(half(2)).map(|(high, low)| high << 16 | low) };
+    let half =
+        |at: usize| bytes.get(at..).and_then(first::<2>).map(u16::from_le_bytes).map(u32::from);
+    let halves = if length(bytes) == 2 {
+        half(0)
+    } else {
+        half(0).zip(half(2)).map(|(high, low)| high << 16 | low)
+    };
     let Some(bits) = halves else {
         let word = bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
         return Err(Undecodable { address, word, why: "it is cut off".to_owned() });
@@ -71,11 +83,18 @@ pub fn decode(address: u64, bytes: &[u8], block: Block) -> Result<Instruction, U
     done.map_err(|why| Undecodable { address, word: bits.into(), why: why.to_owned() })
 }
 
-fn instruction(address: u64, bits: u32, length: u8, block: Block) -> Result<Instruction, &'static str> {
+fn instruction(
+    address: u64,
+    bits: u32,
+    length: u8,
+    block: Block,
+) -> Result<Instruction, &'static str> {
     // Two branches have a condition of their own.
     let own = match length {
         2 if bits >> 12 == 0xd && bits >> 8 & 15 < 14 => Some(bits >> 8 & 15),
-        4 if bits >> 27 == 0b11110 && bits & 0xd000 == 0x8000 && bits >> 22 & 15 < 14 => Some(bits >> 22 & 15),
+        4 if bits >> 27 == 0b11110 && bits & 0xd000 == 0x8000 && bits >> 22 & 15 < 14 => {
+            Some(bits >> 22 & 15)
+        }
         _ => None,
     };
     if own.is_some() && block.is_open() {
@@ -131,7 +150,9 @@ fn coprocessor(word: &mut Word) -> Result<(), &'static str> {
             word.become_a32(bits & 0x00ff_ffff | (bits >> 28 & 1) << 24);
             a32::vector::vector(word)
         }
-        _ if !matches!(word.field(8, 4), 10 | 11) => a32::control::coprocessor_work(word, if has_no_condition { "2" } else { "" }),
+        _ if !matches!(word.field(8, 4), 10 | 11) => {
+            a32::control::coprocessor_work(word, if has_no_condition { "2" } else { "" })
+        }
         _ if has_no_condition => later_float::unconditional(word),
         _ => later_float::float(word),
     }
@@ -139,7 +160,7 @@ fn coprocessor(word: &mut Word) -> Result<(), &'static str> {
 
 /// Refuses the stack pointer and the program counter in any of these fields of four bits.
 fn general(word: &Word, lows: &[u32]) -> Result<(), &'static str> {
-    match lows.iter().map(|&low| word.field(low, 4)).find(|it| matches!(it, 13 | 15)) {
+    match lows.iter().map(|&low| word.field(low, 4)).find(|field| matches!(field, 13 | 15)) {
         Some(13) => Err(NO_SP),
         Some(_) => Err(a32::word::NO_PC),
         None => Ok(()),

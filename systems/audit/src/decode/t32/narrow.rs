@@ -51,7 +51,12 @@ fn s(sets_flags: bool) -> &'static str {
 /// An operation with an immediate that no shifter makes.
 fn immediate(word: &mut Word, opcode: u32, rd: u32, rn: u32, value: u32, sets_flags: bool) {
     word.become_a32(rn << 16 | rd << 12);
-    compute(word, opcode, &Second::Immediate { value, text: format!("#{value}"), carries: false }, sets_flags);
+    compute(
+        word,
+        opcode,
+        &Second::Immediate { value, text: format!("#{value}"), carries: false },
+        sets_flags,
+    );
 }
 
 fn shift(word: &mut Word, sets_flags: bool) -> Result<(), &'static str> {
@@ -84,10 +89,18 @@ fn add_or_subtract(word: &mut Word, sets_flags: bool) -> Result<(), &'static str
 /// `mov`, `cmp`, `add` and `sub` with eight bits.
 fn with_byte(word: &mut Word, sets_flags: bool) -> Result<(), &'static str> {
     let (rd, value) = (word.field(8, 3), word.field(0, 8));
-    let (opcode, mnemonic) = [(13, "mov"), (10, "cmp"), (4, "add"), (2, "sub")][word.field(11, 2) as usize];
+    let (opcode, mnemonic) =
+        [(13, "mov"), (10, "cmp"), (4, "add"), (2, "sub")][word.field(11, 2) as usize];
     let (to, from) = if opcode == 13 { (rd, 0) } else { (rd, rd) };
     let is_comparison = opcode == 10;
-    immediate(word, opcode, if is_comparison { 0 } else { to }, from, value, sets_flags || is_comparison);
+    immediate(
+        word,
+        opcode,
+        if is_comparison { 0 } else { to },
+        from,
+        value,
+        sets_flags || is_comparison,
+    );
     let s = if is_comparison { "" } else { s(sets_flags) };
     word.text(&format!("{mnemonic}{s}"), &format!("{}, #{value}", name(rd)));
     Ok(())
@@ -125,7 +138,10 @@ fn two_registers(word: &mut Word, sets_flags: bool) -> Result<(), &'static str> 
             if sets_flags {
                 word.write_flags(&[N, Z]);
             }
-            word.text(&format!("mul{}", s(sets_flags)), &format!("{}, {}, {}", name(rd), name(rm), name(rd)));
+            word.text(
+                &format!("mul{}", s(sets_flags)),
+                &format!("{}, {}, {}", name(rd), name(rm), name(rd)),
+            );
             return Ok(());
         }
         _ => {}
@@ -143,7 +159,9 @@ fn two_registers(word: &mut Word, sets_flags: bool) -> Result<(), &'static str> 
         _ => (15, "mvn"),
     };
     let is_comparison = (8..12).contains(&opcode);
-    word.become_a32(if opcode == 15 { 0 } else { rd << 16 } | if is_comparison { 0 } else { rd << 12 } | rm);
+    word.become_a32(
+        if opcode == 15 { 0 } else { rd << 16 } | if is_comparison { 0 } else { rd << 12 } | rm,
+    );
     compute(word, opcode, &Second::Plain, sets_flags || is_comparison);
     word.text(&format!("{mnemonic}{}", if is_comparison { "" } else { s(sets_flags) }), &operands);
     Ok(())
@@ -160,7 +178,10 @@ fn high_registers(word: &mut Word) -> Result<(), &'static str> {
             }
             word.become_a32(rd << 16 | rd << 12 | rm);
             compute(word, 4, &Second::Plain, false);
-            word.text("add", &if rm == 13 { format!("{}, sp, {}", name(rd), name(rd)) } else { operands });
+            word.text(
+                "add",
+                &if rm == 13 { format!("{}, sp, {}", name(rd), name(rd)) } else { operands },
+            );
         }
         1 => {
             if rd == PC || rm == PC {
@@ -219,7 +240,11 @@ fn with_index(word: &mut Word) -> Result<(), &'static str> {
         ("ldrsh", 2, true, true),
     ][word.field(9, 3) as usize];
     word.become_a32(plain_address(rn, rt));
-    let offset = memory::Offset::Register { reg: Reg(rm as u8), shift: Some((Shift::Left, 0)), is_subtracted: false };
+    let offset = memory::Offset::Register {
+        reg: Reg(rm as u8),
+        shift: Some((Shift::Left, 0)),
+        is_subtracted: false,
+    };
     super::memory::transfer(word, mnemonic, width, is_load, is_signed, &offset)
 }
 
@@ -241,13 +266,22 @@ fn with_offset(word: &mut Word) -> Result<(), &'static str> {
         (false, _) => "strh",
     };
     word.become_a32(plain_address(rn, rt));
-    super::memory::transfer(word, mnemonic, width, is_load, false, &memory::Offset::Constant(by.into()))
+    super::memory::transfer(
+        word,
+        mnemonic,
+        width,
+        is_load,
+        false,
+        &memory::Offset::Constant(by.into()),
+    )
 }
 
 fn list(word: &mut Word) -> Result<(), &'static str> {
     let (is_load, rn, list) = (word.bit(11), word.field(8, 3), word.field(0, 8));
     let writes_back = !is_load || list >> rn & 1 == 0;
-    word.become_a32(0x0880_0000 | u32::from(writes_back) << 21 | u32::from(is_load) << 20 | rn << 16 | list);
+    word.become_a32(
+        0x0880_0000 | u32::from(writes_back) << 21 | u32::from(is_load) << 20 | rn << 16 | list,
+    );
     memory::multiple(word)
 }
 
@@ -269,11 +303,15 @@ fn miscellaneous(word: &mut Word, block: Block) -> Result<(), &'static str> {
             word.set_class(Class::Branch);
             word.set_flow(Flow::Branch { target, is_conditional: true });
             word.read(Reg(rd as u8), Role::Condition);
-            word.text(if word.bit(11) { "cbnz" } else { "cbz" }, &format!("{}, {target:#x}", name(rd)));
+            word.text(
+                if word.bit(11) { "cbnz" } else { "cbz" },
+                &format!("{}, {target:#x}", name(rd)),
+            );
             Ok(())
         }
         2 => {
-            let kind = [0x06bf_0070, 0x06af_0070, 0x06ff_0070, 0x06ef_0070][word.field(6, 2) as usize];
+            let kind =
+                [0x06bf_0070, 0x06af_0070, 0x06ff_0070, 0x06ef_0070][word.field(6, 2) as usize];
             word.become_a32(kind | rd << 12 | rm);
             media::media(word)
         }
@@ -291,7 +329,9 @@ fn miscellaneous(word: &mut Word, block: Block) -> Result<(), &'static str> {
             Ok(())
         }
         10 => {
-            let Some(kind) = [Some(0x06bf_0f30), Some(0x06bf_0fb0), None, Some(0x06ff_0fb0)][word.field(6, 2) as usize] else {
+            let Some(kind) = [Some(0x06bf_0f30), Some(0x06bf_0fb0), None, Some(0x06ff_0fb0)]
+                [word.field(6, 2) as usize]
+            else {
                 return Err(UNDEFINED);
             };
             word.become_a32(kind | rd << 12 | rm);
@@ -310,7 +350,7 @@ fn miscellaneous(word: &mut Word, block: Block) -> Result<(), &'static str> {
 fn stack_list(word: &mut Word, bits: u32, mnemonic: &str) -> Result<(), &'static str> {
     word.become_a32(bits);
     memory::multiple(word)?;
-    let names: Vec<&str> = (0..16).filter(|it| bits >> it & 1 == 1).map(name).collect();
+    let names: Vec<&str> = (0..16).filter(|idx| bits >> idx & 1 == 1).map(name).collect();
     word.text(mnemonic, &format!("{{{}}}", names.join(", ")));
     Ok(())
 }
@@ -320,7 +360,11 @@ fn status(word: &mut Word, block: Block) -> Result<(), &'static str> {
     if block.is_open() {
         return Err(INSIDE);
     }
-    let letters: String = [(2, 'a'), (1, 'i'), (0, 'f')].iter().filter(|(bit, _)| word.bit(*bit)).map(|(_, it)| it).collect();
+    let letters: String = [(2, 'a'), (1, 'i'), (0, 'f')]
+        .iter()
+        .filter(|(bit, _)| word.bit(*bit))
+        .map(|(_, it)| it)
+        .collect();
     let mnemonic = match word.field(4, 4) {
         5 if word.field(0, 3) == 0 => {
             word.text("setend", if word.bit(3) { "be" } else { "le" });

@@ -37,18 +37,23 @@ struct Entry {
     table: &'static str,
     n_inputs: u32,
     n_outputs: u32,
-    /// See [`parse::circuit`].
     circuit: &'static str,
     /// True if the original compiler replaces this list by a least-significant-first circuit.
     is_legacy_lsb_first: bool,
 }
 
 fn entries() -> impl Iterator<Item = &'static Entry> {
-    let families = [aes::ENTRIES, ascon::ENTRIES, des::ENTRIES, serpent::ENTRIES, skinny::ENTRIES, small::ENTRIES];
+    let families = [
+        aes::ENTRIES,
+        ascon::ENTRIES,
+        des::ENTRIES,
+        serpent::ENTRIES,
+        skinny::ENTRIES,
+        small::ENTRIES,
+    ];
     families.into_iter().flatten()
 }
 
-/// The whole library.
 pub fn known_sboxes() -> Vec<KnownSbox> {
     library().to_vec()
 }
@@ -73,12 +78,17 @@ fn library() -> &'static [KnownSbox] {
 /// Serpent's S0 to S7.
 pub fn legacy_lsb_first(table: &[u64]) -> Option<&'static str> {
     let is_legacy = |entry: &&Entry| entry.is_legacy_lsb_first;
-    entries().filter(is_legacy).find(|entry| parse::table(entry.table, entry.n_outputs) == table).map(|entry| entry.name)
+    entries()
+        .filter(is_legacy)
+        .find(|entry| parse::table(entry.table, entry.n_outputs) == table)
+        .map(|entry| entry.name)
 }
 
 /// The known circuit for `table`, its wires turned round if it is stored in the other order.
 pub(super) fn find(table: &[u64], n_inputs: u32, n_outputs: u32, order: BitOrder) -> Option<Found> {
-    let fits = |sbox: &&KnownSbox| sbox.circuit.n_inputs == n_inputs && sbox.circuit.outputs.len() == n_outputs as usize;
+    let fits = |sbox: &&KnownSbox| {
+        sbox.circuit.n_inputs == n_inputs && sbox.circuit.outputs.len() == n_outputs as usize
+    };
     library().iter().filter(fits).find_map(|sbox| {
         let is_same = sbox.table == table;
         if !is_same && sbox.circuit.table(sbox.order.opposite()) != table {

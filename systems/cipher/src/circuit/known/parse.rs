@@ -14,18 +14,25 @@ use super::super::{Circuit, Gate, Wire};
 
 /// Hex entries of equal width, as many digits as `n_outputs` bits need. Spaces are skipped.
 pub(super) fn table(digits: &str, n_outputs: u32) -> Vec<u64> {
-    let digits: Vec<u64> = digits.chars().filter_map(|digit| digit.to_digit(16)).map(u64::from).collect();
+    let digits: Vec<u64> =
+        digits.chars().filter_map(|digit| digit.to_digit(16)).map(u64::from).collect();
     let width = n_outputs.div_ceil(4) as usize;
-    digits.chunks(width).map(|entry| entry.iter().fold(0, |value, digit| value << 4 | digit)).collect()
+    digits
+        .chunks(width)
+        .map(|entry| entry.iter().fold(0, |value, digit| value << 4 | digit))
+        .collect()
 }
 
 /// The circuit of a text; a text that is wrong is a mistake in the library and panics.
 pub(super) fn circuit(text: &'static str, n_inputs: u32, n_outputs: u32) -> Circuit {
-    let mut wires: HashMap<String, Wire> = (0..n_inputs).map(|idx| (format!("x{idx}"), idx)).collect();
+    let mut wires: HashMap<String, Wire> =
+        (0..n_inputs).map(|idx| (format!("x{idx}"), idx)).collect();
     let mut circuit = Circuit { n_inputs, gates: Vec::new(), outputs: Vec::new() };
     for step in text.split(';').map(str::trim).filter(|step| !step.is_empty()) {
         let words: Vec<&str> = step.split_whitespace().collect();
-        let at = |name: &str| *wires.get(name).unwrap_or_else(|| panic!("`{name}` is not defined before `{step}`"));
+        let at = |name: &str| {
+            *wires.get(name).unwrap_or_else(|| panic!("`{name}` is not defined before `{step}`"))
+        };
         let gate = match words[..] {
             [_, "=", a, "^", b] => Some(Gate::Xor(at(a), at(b))),
             [_, "=", a, "|", b] => Some(Gate::Or(at(a), at(b))),
@@ -56,8 +63,10 @@ mod tests {
 
     #[test]
     fn every_form_of_step() {
-        let read = circuit("t = x0 & !x1; u = t | x1; y0 = u ^ x0; y1 = !t; y2 = x1 & u; y3 = t", 2, 4);
-        let gates = [Gate::AndNot(0, 1), Gate::Or(2, 1), Gate::Xor(3, 0), Gate::Not(2), Gate::And(1, 3)];
+        let read =
+            circuit("t = x0 & !x1; u = t | x1; y0 = u ^ x0; y1 = !t; y2 = x1 & u; y3 = t", 2, 4);
+        let gates =
+            [Gate::AndNot(0, 1), Gate::Or(2, 1), Gate::Xor(3, 0), Gate::Not(2), Gate::And(1, 3)];
         assert_eq!(read, Circuit { n_inputs: 2, gates: gates.to_vec(), outputs: vec![4, 5, 6, 2] });
     }
 

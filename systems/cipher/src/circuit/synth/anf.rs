@@ -21,7 +21,8 @@ pub(super) fn network(n_inputs: u32, columns: &[Vec<bool>]) -> Network {
     let mut sums: Vec<Vec<Lit>> = Vec::new();
     for column in columns {
         let monomials = monomials(column);
-        let mut sum: Vec<Lit> = monomials.iter().map(|&set| product(&mut net, &mut products, set)).collect();
+        let mut sum: Vec<Lit> =
+            monomials.iter().map(|&set| product(&mut net, &mut products, set)).collect();
         sum.sort_unstable();
         sums.push(sum);
     }
@@ -43,8 +44,8 @@ fn monomials(column: &[bool]) -> Vec<usize> {
     (0..form.len()).filter(|&set| form[set]).collect()
 }
 
-/// The product of a set of inputs, built from a product that exists with one input less if
-/// there is one.
+/// The product of a set of inputs, built from a product that exists with one input less
+/// if there is one.
 fn product(net: &mut Builder, products: &mut BTreeMap<usize, Lit>, set: usize) -> Lit {
     if set == 0 {
         return TRUE;
@@ -54,7 +55,10 @@ fn product(net: &mut Builder, products: &mut BTreeMap<usize, Lit>, set: usize) -
     }
     let bits = || (0..net.n_inputs()).filter(|bit| set >> bit & 1 == 1);
     let without = |bit: u32| set & !(1 << bit);
-    let bit = bits().find(|&bit| products.contains_key(&without(bit))).or_else(|| bits().next()).expect("the set is not empty");
+    let bit = bits()
+        .find(|&bit| products.contains_key(&without(bit)))
+        .or_else(|| bits().next())
+        .expect("the set is not empty");
     let rest = product(net, products, without(bit));
     let input = net.input(bit);
     let lit = net.and(input, rest);

@@ -17,7 +17,11 @@ use super::N_INPUTS_SEARCHED;
 /// The diagram of all `columns` with the best order of variables. Above
 /// [`N_INPUTS_SEARCHED`] inputs the order is the given one, input 0 on top.
 pub(super) fn network(n_inputs: u32, columns: &[Vec<bool>]) -> Network {
-    let order = if n_inputs <= N_INPUTS_SEARCHED { best_order(n_inputs, columns) } else { (0..n_inputs).rev().collect() };
+    let order = if n_inputs <= N_INPUTS_SEARCHED {
+        best_order(n_inputs, columns)
+    } else {
+        (0..n_inputs).rev().collect()
+    };
     let mut net = Builder::new(n_inputs);
     let mut level = Level::bottom(columns);
     for &var in &order {
@@ -40,7 +44,8 @@ struct Level {
 impl Level {
     fn bottom(columns: &[Vec<bool>]) -> Level {
         let constant = |&bit: &bool| if bit { TRUE } else { FALSE };
-        let functions = columns.iter().map(|it| it.iter().map(constant).collect()).collect();
+        let functions =
+            columns.iter().map(|column| column.iter().map(constant).collect()).collect();
         Level { below: 0, functions }
     }
 

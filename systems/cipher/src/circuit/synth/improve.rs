@@ -8,8 +8,8 @@
 //! ```
 //!
 //! Moves that keep the size are taken, and now and then one that adds a gate, so the walk leaves
-//! local minima; the smallest network on the way, counting its `not`s, is the result. The points are
-//! exact: the node is complemented and the outputs compared.
+//! local minima; the smallest network on the way, counting its `not`s, is the result. The points
+//! are exact: the node is complemented and the outputs compared.
 //!
 //! Source: resubstitution with observability don't-cares, as in A. Mishchenko et al.,
 //! "Scalable don't-care-based logic optimization and resynthesis", 2011.
@@ -17,7 +17,9 @@
 use fastrand::Rng;
 
 use crate::circuit::emit;
-use crate::circuit::network::{self, FALSE, Folded, Lit, Network, Node, Op, TRUE, is_flipped, node_of};
+use crate::circuit::network::{
+    self, FALSE, Folded, Lit, Network, Node, Op, TRUE, is_flipped, node_of,
+};
 use crate::circuit::truth::{self, Truth};
 
 use super::keys::KeyMap;
@@ -38,7 +40,8 @@ pub(super) fn improve<const W: usize>(net: &Network, walk: &Walk) -> Network {
     while state.n_words < walk.n_words && !state.net.gates.is_empty() {
         state.step(best_cost);
         if state.has_moved && state.net.gates.len() < best_cost {
-            let now = state.net.gates.len() + emit::n_nots(&state.net, best_cost - state.net.gates.len());
+            let now =
+                state.net.gates.len() + emit::n_nots(&state.net, best_cost - state.net.gates.len());
             if now < best_cost {
                 best_cost = now;
                 best = state.net.clone();
@@ -54,7 +57,6 @@ fn cost(net: &Network) -> usize {
 
 struct State<const W: usize> {
     net: Network,
-    /// By node.
     truths: Vec<Truth<W>>,
     rng: Rng,
     n_words: u64,
@@ -82,8 +84,14 @@ struct Spot<const W: usize> {
 
 impl<const W: usize> State<W> {
     fn new(net: &Network, seed: u64) -> State<W> {
-        let mut state =
-            State { net: net.clone(), truths: Vec::new(), rng: Rng::with_seed(seed), n_words: 0, has_moved: false, keys: Vec::new() };
+        let mut state = State {
+            net: net.clone(),
+            truths: Vec::new(),
+            rng: Rng::with_seed(seed),
+            n_words: 0,
+            has_moved: false,
+            keys: Vec::new(),
+        };
         // Replacing nothing removes the dead gates.
         state.net = rebuild(&state.net, usize::MAX, Change::Lit(FALSE));
         state.simulate();
@@ -97,9 +105,9 @@ impl<const W: usize> State<W> {
         self.n_words += (3 * W * self.truths.len()) as u64;
         let change = match self.find_lit(&spot) {
             Some(lit) => Some(Change::Lit(lit)),
-            None if self.rng.bool() => {
-                self.find_gate(&self.truths[spot.node].clone(), &spot.care, &spot).map(|(node, flip)| Change::Gate(node, flip))
-            }
+            None if self.rng.bool() => self
+                .find_gate(&self.truths[spot.node].clone(), &spot.care, &spot)
+                .map(|(node, flip)| Change::Gate(node, flip)),
             None => self.find_nested(&spot),
         };
         let Some(change) = change else { return };
@@ -136,9 +144,15 @@ impl<const W: usize> State<W> {
     }
 
     /// One gate of free nodes that equals `target` on `care`, and is not there already.
-    fn find_gate(&mut self, target: &Truth<W>, care: &Truth<W>, spot: &Spot<W>) -> Option<(Node, bool)> {
+    fn find_gate(
+        &mut self,
+        target: &Truth<W>,
+        care: &Truth<W>,
+        spot: &Spot<W>,
+    ) -> Option<(Node, bool)> {
         let start = self.rng.usize(..spot.free.len());
-        let free: Vec<usize> = spot.free[start..].iter().chain(&spot.free[..start]).copied().collect();
+        let free: Vec<usize> =
+            spot.free[start..].iter().chain(&spot.free[..start]).copied().collect();
         if self.rng.bool() {
             let found = self.find_xor(target, care, spot.node, &free);
             found.or_else(|| self.find_and(target, care, spot.node, &free))
@@ -148,7 +162,13 @@ impl<const W: usize> State<W> {
         }
     }
 
-    fn find_xor(&mut self, target: &Truth<W>, care: &Truth<W>, at: usize, free: &[usize]) -> Option<(Node, bool)> {
+    fn find_xor(
+        &mut self,
+        target: &Truth<W>,
+        care: &Truth<W>,
+        at: usize,
+        free: &[usize],
+    ) -> Option<(Node, bool)> {
         let old = self.net.gates[at - self.net.first_gate()];
         let first = care.iter().position(|&word| word != 0)?;
         let lowest = care[first] & care[first].wrapping_neg();
@@ -166,7 +186,8 @@ impl<const W: usize> State<W> {
         for (idx, &key) in self.keys.iter().enumerate() {
             if let Some(other) = met.get(key ^ wanted) {
                 let (a, b) = (free[idx], free[other as usize]);
-                let node = Node { op: Op::Xor, a: (a.min(b) << 1) as Lit, b: (a.max(b) << 1) as Lit };
+                let node =
+                    Node { op: Op::Xor, a: (a.min(b) << 1) as Lit, b: (a.max(b) << 1) as Lit };
                 let sum = truth::xor(&self.truths[a], &self.truths[b]);
                 let flip = (sum[first] ^ target[first]) & lowest != 0;
                 if node != old && truth::agree(&truth::flip_if(&sum, flip), target, care) {
@@ -178,7 +199,13 @@ impl<const W: usize> State<W> {
         None
     }
 
-    fn find_and(&mut self, target: &Truth<W>, care: &Truth<W>, at: usize, free: &[usize]) -> Option<(Node, bool)> {
+    fn find_and(
+        &mut self,
+        target: &Truth<W>,
+        care: &Truth<W>,
+        at: usize,
+        free: &[usize],
+    ) -> Option<(Node, bool)> {
         let old = self.net.gates[at - self.net.first_gate()];
         for flip in [false, true] {
             let wanted = truth::and(&truth::flip_if(target, flip), care);
@@ -192,7 +219,9 @@ impl<const W: usize> State<W> {
             for (idx, (a, a_value)) in covers.iter().enumerate() {
                 for (b, b_value) in &covers[..idx] {
                     let node = Node { op: Op::And, a: *a.min(b), b: *a.max(b) };
-                    if (0..W).all(|word| a_value[word] & b_value[word] == wanted[word]) && node != old {
+                    if (0..W).all(|word| a_value[word] & b_value[word] == wanted[word])
+                        && node != old
+                    {
                         return Some((node, flip));
                     }
                 }
@@ -203,7 +232,8 @@ impl<const W: usize> State<W> {
 
     /// Two gates that equal the node where it matters, the outer one reading a random literal.
     fn find_nested(&mut self, spot: &Spot<W>) -> Option<Change> {
-        let x = (spot.free[self.rng.usize(..spot.free.len())] << 1) as Lit ^ Lit::from(self.rng.bool());
+        let x =
+            (spot.free[self.rng.usize(..spot.free.len())] << 1) as Lit ^ Lit::from(self.rng.bool());
         let value = self.value(x);
         let target = self.truths[spot.node];
         if self.rng.bool() {
@@ -232,7 +262,11 @@ fn rebuild(net: &Network, node: usize, change: Change) -> Network {
         from: net,
         node,
         change,
-        to: Network { n_inputs: net.n_inputs, gates: Vec::with_capacity(net.gates.len() + 1), outputs: Vec::new() },
+        to: Network {
+            n_inputs: net.n_inputs,
+            gates: Vec::with_capacity(net.gates.len() + 1),
+            outputs: Vec::new(),
+        },
         lits: vec![None; net.first_gate() + net.gates.len()],
     };
     for idx in 0..net.first_gate() {

@@ -54,7 +54,6 @@ pub(super) struct Term {
 
 /// The functions to combine, restricted to the points of interest.
 pub(super) struct Leaf {
-    /// All points.
     full: u64,
     n_points: u32,
     /// Distinct up to complement, never constant, and 0 at the first point; each literal has
@@ -102,7 +101,9 @@ impl Leaf {
             }
             gate.is_some()
         });
-        gate.or(outer).or_else(|| self.solve_cover(target, flip)).or_else(|| self.solve_sum(target, flip, scratch))
+        gate.or(outer)
+            .or_else(|| self.solve_cover(target, flip))
+            .or_else(|| self.solve_sum(target, flip, scratch))
     }
 
     /// `target = x & p` or its complement, for an `x` that covers it.
@@ -199,8 +200,8 @@ fn term_of(kind: usize, a: Lit, b: Lit) -> Term {
     }
 }
 
-/// The function or its complement, whichever is 0 at the first point, and whether it is the
-/// complement.
+/// The function or its complement, whichever is 0 at the first point, and whether
+/// it is the complement.
 fn normal(values: u64, full: u64) -> (u64, bool) {
     match values & 1 {
         0 => (values & full, false),
@@ -218,7 +219,10 @@ mod tests {
         let mut number = 0;
         leaf.each_term(|_, term| {
             let (seen, again) = (term(), leaf.term(number));
-            assert_eq!((seen.op, seen.a, seen.b, seen.flip), (again.op, again.a, again.b, again.flip));
+            assert_eq!(
+                (seen.op, seen.a, seen.b, seen.flip),
+                (again.op, again.a, again.b, again.flip)
+            );
             number += 1;
             false
         });

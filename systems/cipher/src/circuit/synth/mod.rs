@@ -1,4 +1,5 @@
-//! The synthesiser: methods propose networks, a random walk shrinks them, and the smallest is taken.
+//! The synthesiser: methods propose networks, a random walk shrinks them, and the smallest is
+//! taken.
 //!
 //! Up to [`N_INPUTS_SEARCHED`] inputs every function is held as a truth table and searched.
 //! Above, the decision diagram is taken as it is: correct, and large.
@@ -28,7 +29,8 @@ pub enum Effort {
     Quick,
     /// About a second: what the compiler uses.
     Normal,
-    /// Minutes: how the circuits of our own in the library were found. The number varies the search.
+    /// Minutes: how the circuits of our own in the library were found. The
+    /// number varies the search.
     Thorough(u64),
 }
 
@@ -67,7 +69,10 @@ impl Effort {
 
 /// Panics with the broken rule unless the table fits its numbers.
 pub(super) fn check_table(table: &[u64], n_inputs: u32, n_outputs: u32) {
-    assert!(n_inputs <= N_INPUTS_MAX, "a table of {n_inputs} input bits is too large for a circuit: the limit is {N_INPUTS_MAX}");
+    assert!(
+        n_inputs <= N_INPUTS_MAX,
+        "a table of {n_inputs} input bits is too large for a circuit: the limit is {N_INPUTS_MAX}"
+    );
     assert!(n_outputs <= 64, "a table has at most 64 output bits, not {n_outputs}");
     let n_entries = table.len();
     assert_eq!(n_entries, 1 << n_inputs, "{n_inputs} input bits need 2^{n_inputs} entries");
@@ -75,8 +80,8 @@ pub(super) fn check_table(table: &[u64], n_inputs: u32, n_outputs: u32) {
     assert!(table.iter().all(fits), "an entry has more than {n_outputs} bits");
 }
 
-/// The circuit of the decision diagram with the best order of variables: the baseline that
-/// [`synthesise`] starts from.
+/// The circuit of the decision diagram with the best order of variables: the baseline
+/// that [`synthesise`] starts from.
 pub fn bdd_baseline(table: &[u64], n_inputs: u32, n_outputs: u32, order: BitOrder) -> Circuit {
     check_table(table, n_inputs, n_outputs);
     let columns = truth::columns(table, n_outputs, order);
@@ -84,7 +89,13 @@ pub fn bdd_baseline(table: &[u64], n_inputs: u32, n_outputs: u32, order: BitOrde
 }
 
 /// A circuit for `table`, without the library.
-pub fn synthesise(table: &[u64], n_inputs: u32, n_outputs: u32, order: BitOrder, effort: Effort) -> Found {
+pub fn synthesise(
+    table: &[u64],
+    n_inputs: u32,
+    n_outputs: u32,
+    order: BitOrder,
+    effort: Effort,
+) -> Found {
     check_table(table, n_inputs, n_outputs);
     let columns = truth::columns(table, n_outputs, order);
     let (method, circuit) = match n_inputs {
@@ -135,10 +146,16 @@ fn network_of(circuit: &Circuit) -> Network {
 }
 
 /// The smallest circuit of all methods; the most promising proposals are improved for longest.
-fn search<const W: usize>(n_inputs: u32, columns: &[Vec<bool>], effort: Effort) -> (&'static str, Circuit) {
+fn search<const W: usize>(
+    n_inputs: u32,
+    columns: &[Vec<bool>],
+    effort: Effort,
+) -> (&'static str, Circuit) {
     let targets: Vec<Truth<W>> = columns.iter().map(|column| truth::pack(column)).collect();
-    let mut candidates =
-        vec![("decision diagram", bdd::network(n_inputs, columns)), ("algebraic normal form", anf::network(n_inputs, columns))];
+    let mut candidates = vec![
+        ("decision diagram", bdd::network(n_inputs, columns)),
+        ("algebraic normal form", anf::network(n_inputs, columns)),
+    ];
     let budget = effort.budget(n_inputs);
     for split in 0..budget.n_splits {
         let seed = budget.seed.wrapping_mul(1000) + split;

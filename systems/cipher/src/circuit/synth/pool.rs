@@ -16,7 +16,11 @@ pub(super) struct Pool<const W: usize> {
 
 impl<const W: usize> Pool<W> {
     pub fn new(n_inputs: u32) -> Pool<W> {
-        let mut pool = Pool { net: Builder::new(n_inputs), truths: vec![[0; W]], by_truth: HashMap::from([([0; W], FALSE)]) };
+        let mut pool = Pool {
+            net: Builder::new(n_inputs),
+            truths: vec![[0; W]],
+            by_truth: HashMap::from([([0; W], FALSE)]),
+        };
         for input in 0..n_inputs {
             let truth = truth::of_input(input);
             pool.truths.push(truth);
@@ -57,8 +61,8 @@ impl<const W: usize> Pool<W> {
         lit
     }
 
-    /// Removes the gates after the first `n_nodes` nodes, which include the constant and the
-    /// inputs.
+    /// Removes the gates after the first `n_nodes` nodes, which include the
+    /// constant and the inputs.
     pub fn truncate(&mut self, n_nodes: usize) {
         for truth in self.truths.drain(n_nodes..) {
             self.by_truth.remove(&truth::flip_if(&truth, truth[0] & 1 == 1));

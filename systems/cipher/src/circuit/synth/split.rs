@@ -30,8 +30,19 @@ pub(super) struct Tries {
 }
 
 /// A network for `targets`; `seed` varies the order of outputs and the splits.
-pub(super) fn network<const W: usize>(n_inputs: u32, targets: &[Truth<W>], tries: Tries, seed: u64) -> Network {
-    let mut split = Split { pool: Pool::new(n_inputs), rng: Rng::with_seed(seed), scratch: Scratch::new(), n_inputs, tries };
+pub(super) fn network<const W: usize>(
+    n_inputs: u32,
+    targets: &[Truth<W>],
+    tries: Tries,
+    seed: u64,
+) -> Network {
+    let mut split = Split {
+        pool: Pool::new(n_inputs),
+        rng: Rng::with_seed(seed),
+        scratch: Scratch::new(),
+        n_inputs,
+        tries,
+    };
     let mut order: Vec<usize> = (0..targets.len()).collect();
     split.rng.shuffle(&mut order);
     let mut outputs: Vec<Lit> = vec![0; targets.len()];
@@ -113,7 +124,8 @@ impl<const W: usize> Split<W> {
     }
 
     fn follow(&mut self, recipe: &Recipe) -> Lit {
-        let mut gate = |term: &Term| self.pool.apply(term.op, term.a, term.b) ^ Lit::from(term.flip);
+        let mut gate =
+            |term: &Term| self.pool.apply(term.op, term.a, term.b) ^ Lit::from(term.flip);
         match recipe {
             Recipe::Lit(lit) => *lit,
             Recipe::Gate(term, flip) => gate(term) ^ Lit::from(*flip),
@@ -145,7 +157,9 @@ impl<const W: usize> Split<W> {
         };
         let costs: Vec<Option<u32>> = self.pool.truths.iter().map(n_leaves).collect();
         let fewest = costs.iter().flatten().min();
-        let best: Vec<usize> = (0..costs.len()).filter(|&node| costs[node].is_some() && costs[node].as_ref() == fewest).collect();
+        let best: Vec<usize> = (0..costs.len())
+            .filter(|&node| costs[node].is_some() && costs[node].as_ref() == fewest)
+            .collect();
         let node = best[self.rng.usize(..best.len())];
         (node << 1) as Lit | Lit::from(self.rng.bool())
     }

@@ -17,14 +17,26 @@ impl Generator {
                 0 => (format!("{name}+{c}"), Box::new(move |v| v + c), false, "affine index"),
                 1 => (format!("{c}*{name}"), Box::new(move |v| c * v), false, "affine index"),
                 2 => (format!("{high}-{name}"), Box::new(move |v| high - v), false, "affine index"),
-                3 => (format!("{c} * {name} + 1"), Box::new(move |v| c * v + 1), false, "affine index"),
+                3 => (
+                    format!("{c} * {name} + 1"),
+                    Box::new(move |v| c * v + 1),
+                    false,
+                    "affine index",
+                ),
                 4 => (
                     format!("({name} + {c}) % {}", high.max(1) + 1),
-                    Box::new(move |v| ((v + c) % (high.max(1) + 1)) + if v + c < 0 { high.max(1) + 1 } else { 0 }),
+                    Box::new(move |v| {
+                        ((v + c) % (high.max(1) + 1)) + if v + c < 0 { high.max(1) + 1 } else { 0 }
+                    }),
                     false,
                     "index that is not affine",
                 ),
-                5 => (format!("({name}/{c})"), Box::new(move |v| v / c), true, "index that is not affine"),
+                5 => (
+                    format!("({name}/{c})"),
+                    Box::new(move |v| v / c),
+                    true,
+                    "index that is not affine",
+                ),
                 _ => (name, Box::new(|v| v), true, "index"),
             };
             let values: Vec<i64> = base.values.iter().map(|v| f.1(*v)).collect();
@@ -34,12 +46,16 @@ impl Generator {
             }
         }
         let value = self.rng.i64(low..=high);
-        let text = if self.chance(8) && value > 0 { format!("{}+{}", value - 1, 1) } else { value.to_string() };
+        let text = if self.chance(8) && value > 0 {
+            format!("{}+{}", value - 1, 1)
+        } else {
+            value.to_string()
+        };
         Number { atom: !text.contains('+'), text, values: vec![value; self.node.n_points] }
     }
 
-    /// An access to `n` words of a variable that all have a value; on the left of an equation no word
-    /// occurs twice.
+    /// An access to `n` words of a variable that all have a value; on the left of an equation
+    /// no word occurs twice.
     pub(super) fn access_to(&mut self, var: usize, n: usize, is_target: bool) -> Option<String> {
         let dims = self.node.vars[var].dims.clone();
         let mut text = self.node.vars[var].name.clone();
@@ -56,7 +72,8 @@ impl Generator {
                 break;
             }
             let d = dims[depth] as i64;
-            let factors: Vec<usize> = (1..=left.min(6)).filter(|f| left.is_multiple_of(*f)).collect();
+            let factors: Vec<usize> =
+                (1..=left.min(6)).filter(|f| left.is_multiple_of(*f)).collect();
             let factor = self.pick(&factors);
             let as_range = self.rng.bool() && factor as i64 <= d;
             let picks: Vec<Number> = if factor > 1 && as_range {
@@ -68,8 +85,16 @@ impl Generator {
                     atom: false,
                     values: first.values.iter().map(|v| v + factor as i64 - 1).collect(),
                 };
-                text += &if up { format!("[{}..{}]", first.text, last.text) } else { format!("[{}..{}]", last.text, first.text) };
-                let at = |i: usize| Number { text: String::new(), atom: true, values: first.values.iter().map(|v| v + i as i64).collect() };
+                text += &if up {
+                    format!("[{}..{}]", first.text, last.text)
+                } else {
+                    format!("[{}..{}]", last.text, first.text)
+                };
+                let at = |i: usize| Number {
+                    text: String::new(),
+                    atom: true,
+                    values: first.values.iter().map(|v| v + i as i64).collect(),
+                };
                 let mut all: Vec<Number> = (0..factor).map(at).collect();
                 if !up {
                     productions.push("range downwards");
@@ -79,11 +104,19 @@ impl Generator {
             } else {
                 let all: Vec<Number> = (0..factor).map(|_| self.number(0, d - 1)).collect();
                 productions.push(if factor > 1 { "list in an access" } else { "element" });
-                text += &format!("[{}]", all.iter().map(|a| a.text.clone()).collect::<Vec<_>>().join(","));
+                text += &format!(
+                    "[{}]",
+                    all.iter().map(|a| a.text.clone()).collect::<Vec<_>>().join(",")
+                );
                 all
             };
             for (point, all) in elements.iter_mut().enumerate() {
-                *all = all.iter().flat_map(|e| picks.iter().map(move |p| e * d as usize + p.values[point] as usize)).collect();
+                *all = all
+                    .iter()
+                    .flat_map(|e| {
+                        picks.iter().map(move |p| e * d as usize + p.values[point] as usize)
+                    })
+                    .collect();
             }
             left /= factor;
         }
@@ -99,11 +132,18 @@ impl Generator {
     }
 
     pub(super) fn access(&mut self, bits: Bits, n: usize) -> Option<String> {
-        let extra: Vec<String> = self.node.extra.iter().filter(|e| e.1 == bits && e.2 == n).map(|e| e.0.clone()).collect();
+        let extra: Vec<String> = self
+            .node
+            .extra
+            .iter()
+            .filter(|e| e.1 == bits && e.2 == n)
+            .map(|e| e.0.clone())
+            .collect();
         if !extra.is_empty() && self.rng.bool() {
             return Some(extra[self.rng.usize(0..extra.len())].clone());
         }
-        let vars: Vec<usize> = (0..self.node.vars.len()).filter(|v| self.node.vars[*v].bits == bits).collect();
+        let vars: Vec<usize> =
+            (0..self.node.vars.len()).filter(|v| self.node.vars[*v].bits == bits).collect();
         if vars.is_empty() {
             return None;
         }
@@ -127,7 +167,9 @@ impl Generator {
         let value = if width < 4 {
             format!("{}", self.rng.u32(0..1 << width))
         } else {
-            let digits: String = (0..width / 4).map(|_| char::from_digit(self.rng.u32(0..16), 16).expect("a digit")).collect();
+            let digits: String = (0..width / 4)
+                .map(|_| char::from_digit(self.rng.u32(0..16), 16).expect("a digit"))
+                .collect();
             format!("0x{digits}")
         };
         let dims = if n == 1 && self.rng.bool() { vec![] } else { vec![n] };
@@ -153,7 +195,10 @@ impl Generator {
         }
         self.note("untyped constant");
         let value = self.rng.i64(0..=high);
-        Some(Text { text: if self.rng.bool() { format!("{value:#x}") } else { value.to_string() }, level: ATOM })
+        Some(Text {
+            text: if self.rng.bool() { format!("{value:#x}") } else { value.to_string() },
+            level: ATOM,
+        })
     }
 
     pub(super) fn leaf(&mut self, bits: Bits, n: usize) -> Text {
@@ -177,7 +222,8 @@ impl Generator {
         let mut parts = Vec::new();
         let mut left = n;
         while left > 0 {
-            let share = self.rng.usize(1..left + 1).min(if left == n { n - 1 } else { left }).max(1);
+            let share =
+                self.rng.usize(1..left + 1).min(if left == n { n - 1 } else { left }).max(1);
             parts.push(self.expr(bits, share, depth).text);
             left -= share;
         }
@@ -214,7 +260,10 @@ impl Generator {
                 self.note("~ !");
                 let inner = self.expr(bits, n, depth - 1);
                 let sign = self.pick(&["~", "!"]);
-                Some(Text { text: format!("{sign}{}", self.operand(&inner, NOT, true)), level: NOT })
+                Some(Text {
+                    text: format!("{sign}{}", self.operand(&inner, NOT, true)),
+                    level: NOT,
+                })
             }
             6..=8 => self.arithmetic(bits, n, depth),
             9..=11 => self.shift(bits, n, depth),
@@ -236,7 +285,10 @@ impl Generator {
     pub(super) fn binary(&mut self, op: &str, level: u8, bits: Bits, n: usize, depth: u32) -> Text {
         let left = self.expr(bits, n, depth - 1);
         // An operator after the amount of a shift takes the whole shift.
-        let takes_shift = level == 4 && left.level == SHIFT && left.text.ends_with(|c: char| c.is_ascii_digit()) && self.rng.bool();
+        let takes_shift = level == 4
+            && left.level == SHIFT
+            && left.text.ends_with(|c: char| c.is_ascii_digit())
+            && self.rng.bool();
         let right = match self.rng.u32(0..4) {
             0 => self.untyped_constant(bits, n),
             1 if n > 1 && bits != Bits::Open => {
@@ -255,11 +307,15 @@ impl Generator {
         let right = right.unwrap_or_else(|| self.expr(bits, n, depth - 1));
         if takes_shift {
             self.note("operator after a shift");
-            return Text { text: format!("{} {op} {}", left.text, self.operand(&right, level, false)), level: SHIFT };
+            return Text {
+                text: format!("{} {op} {}", left.text, self.operand(&right, level, false)),
+                level: SHIFT,
+            };
         }
         if is_constant && self.chance(3) {
             self.note("constant on the left");
-            let (left, right) = (self.operand(&right, level, true), self.operand(&left, level, false));
+            let (left, right) =
+                (self.operand(&right, level, true), self.operand(&left, level, false));
             return Text { text: format!("{left} {op} {right}"), level };
         }
         let (left, right) = (self.operand(&left, level, true), self.operand(&right, level, false));
@@ -274,8 +330,15 @@ impl Generator {
             self.note("/ %");
             let left = self.expr(bits, n, depth - 1);
             let op = self.pick(&["/", "%"]);
-            let divisor = self.rng.u64(1..8).min(if let Bits::Fixed(m @ 1..=2) = bits { (1 << m) - 1 } else { 7 });
-            return Some(Text { text: format!("{} {op} {divisor}", self.operand(&left, 3, true)), level: 3 });
+            let divisor = self.rng.u64(1..8).min(if let Bits::Fixed(m @ 1..=2) = bits {
+                (1 << m) - 1
+            } else {
+                7
+            });
+            return Some(Text {
+                text: format!("{} {op} {divisor}", self.operand(&left, 3, true)),
+                level: 3,
+            });
         }
         if self.style.products && self.chance(3) {
             self.note("*");
@@ -302,7 +365,11 @@ impl Generator {
         let op = self.pick(&ops);
         let inner = self.expr(bits, n, depth - 1);
         let amount = self.number(0, high);
-        let inner = if inner.level >= 1 && !self.chance(5) { inner.text } else { format!("({})", inner.text) };
+        let inner = if inner.level >= 1 && !self.chance(5) {
+            inner.text
+        } else {
+            format!("({})", inner.text)
+        };
         Some(Text { text: format!("{inner} {op} {}", amount.text), level: SHIFT })
     }
 
@@ -313,7 +380,8 @@ impl Generator {
             Bits::Open => return None,
         };
         let access = self.access(bits, n)?;
-        let pattern: Vec<String> = (0..length).map(|_| self.rng.usize(0..length).to_string()).collect();
+        let pattern: Vec<String> =
+            (0..length).map(|_| self.rng.usize(0..length).to_string()).collect();
         let pattern = pattern.join(", ");
         if self.chance(3) {
             self.note("x{..}");
@@ -355,7 +423,12 @@ impl Generator {
         while at < known.params.len() {
             let Param::Words(first, _) = known.params[at] else {
                 self.note("nat argument");
-                let fits = self.node.numbers.iter().find(|n| n.values.iter().all(|v| NATS.contains(v))).cloned();
+                let fits = self
+                    .node
+                    .numbers
+                    .iter()
+                    .find(|n| n.values.iter().all(|v| NATS.contains(v)))
+                    .cloned();
                 args.push(match fits {
                     Some(number) if self.rng.bool() => number.text,
                     _ => self.pick(&NATS).to_string(),

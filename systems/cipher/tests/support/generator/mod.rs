@@ -9,7 +9,6 @@ mod expression;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One program.
 #[derive(Debug, Clone)]
 pub struct Generated {
     /// Its text; one equation or brace a line, an empty line between definitions.
@@ -24,8 +23,22 @@ pub const ENTRY: &str = "main";
 /// The program of this seed.
 pub fn program(seed: u64) -> Generated {
     let mut rng = fastrand::Rng::with_seed(seed);
-    let choices: [&[u32]; 14] =
-        [&[1], &[4], &[8], &[8], &[16], &[16], &[32], &[32], &[64], &[5], &[1, 8], &[1, 4, 16], &[8, 16, 24], &[3, 32, 64]];
+    let choices: [&[u32]; 14] = [
+        &[1],
+        &[4],
+        &[8],
+        &[8],
+        &[16],
+        &[16],
+        &[32],
+        &[32],
+        &[64],
+        &[5],
+        &[1, 8],
+        &[1, 4, 16],
+        &[8, 16, 24],
+        &[3, 32, 64],
+    ];
     let sizes = choices[rng.usize(0..choices.len())].to_vec();
     let dir = ["", "", "", "", "", "", "<'D>", "<'way>", "<V>", "<H>", "<B>"][rng.usize(0..11)];
     let style = Style {
@@ -37,7 +50,14 @@ pub fn program(seed: u64) -> Generated {
         sizes,
         dir,
     };
-    let mut it = Generator { rng, style, coverage: BTreeMap::new(), known: Vec::new(), text: String::new(), node: Node::default() };
+    let mut it = Generator {
+        rng,
+        style,
+        coverage: BTreeMap::new(),
+        known: Vec::new(),
+        text: String::new(),
+        node: Node::default(),
+    };
     it.definitions();
     Generated { text: it.text, coverage: it.coverage }
 }
@@ -57,7 +77,6 @@ struct Style {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Bits {
     Fixed(u32),
-    /// The size variable.
     Open,
 }
 
@@ -128,7 +147,8 @@ struct Node {
     n_names: usize,
 }
 
-/// A number made from another: its text, its value, whether it needs no parentheses, and its production.
+/// A number made from another: its text, its value, whether it needs no
+/// parentheses, and its production.
 type Derived = (String, Box<dyn Fn(i64) -> i64>, bool, &'static str);
 
 /// Arguments for nat parameters.
@@ -202,7 +222,11 @@ impl Generator {
             }
             (Bits::Fixed(m), Some((n, outer))) => {
                 self.note("type with array sizes");
-                let product = if n % 2 == 0 && self.chance(3) { format!("[{}*2]", n / 2) } else { format!("[{n}]") };
+                let product = if n % 2 == 0 && self.chance(3) {
+                    format!("[{}*2]", n / 2)
+                } else {
+                    format!("[{n}]")
+                };
                 format!("u{dir}{m}{}{product}", brackets(outer))
             }
         }
@@ -237,7 +261,10 @@ impl Generator {
         }
         let first = self.rng.usize(1..n);
         let (a, b) = (self.ty(bits, &[first]), self.ty(bits, &[n - first]));
-        (format!("{name}a:{a}, {name}b:{b}"), vec![Param::Words(bits, first), Param::Words(bits, n - first)])
+        (
+            format!("{name}a:{a}, {name}b:{b}"),
+            vec![Param::Words(bits, first), Param::Words(bits, n - first)],
+        )
     }
 
     fn leaf_bits(&mut self) -> Bits {
@@ -255,7 +282,13 @@ impl Generator {
         let (params, ports) = self.ports("x", bits, n_in);
         let (results, _) = self.ports("y", bits, n_out);
         self.text += &format!("{attr}table{array} {name}({params}) returns ({results})\n{list}\n");
-        self.known.push(Known { name: name.into(), params: ports, bits, n_results: n_out, elements });
+        self.known.push(Known {
+            name: name.into(),
+            params: ports,
+            bits,
+            n_results: n_out,
+            elements,
+        });
     }
 
     fn perm(&mut self, name: &str) {
@@ -267,11 +300,26 @@ impl Generator {
         let (params, ports) = self.ports("x", bits, n_in);
         let (results, _) = self.ports("y", bits, n_out);
         self.text += &format!("perm{array} {name} ({params}) returns ({results})\n{list}\n");
-        self.known.push(Known { name: name.into(), params: ports, bits, n_results: n_out, elements });
+        self.known.push(Known {
+            name: name.into(),
+            params: ports,
+            bits,
+            n_results: n_out,
+            elements,
+        });
     }
 
     fn attribute(&mut self) -> &'static str {
-        let attr = self.pick(&["", "", "", "_inline ", "_no_inline ", "_no_opt ", "_interleave(2) ", "_inline _no_opt "]);
+        let attr = self.pick(&[
+            "",
+            "",
+            "",
+            "_inline ",
+            "_no_inline ",
+            "_no_opt ",
+            "_interleave(2) ",
+            "_inline _no_opt ",
+        ]);
         if !attr.is_empty() {
             self.note("attribute of a node");
         }
@@ -294,7 +342,14 @@ impl Generator {
         let n: usize = dims.iter().product();
         // Whether a variable is mutable must be known before the first equation.
         let mutable = self.chance(5);
-        self.node.vars.push(Variable { name: name.clone(), bits, dims, defined: vec![is_param; n], mutable, is_param });
+        self.node.vars.push(Variable {
+            name: name.clone(),
+            bits,
+            dims,
+            defined: vec![is_param; n],
+            mutable,
+            is_param,
+        });
         format!("{name}:{}{ty}", if is_param { self.qualifier() } else { "" })
     }
 
@@ -322,7 +377,11 @@ impl Generator {
                 header.push(format!("n{i}:nat"));
                 params.push(Param::Nat);
                 self.node.n_points = NATS.len();
-                self.node.numbers.push(Number { text: format!("n{i}"), atom: true, values: NATS.to_vec() });
+                self.node.numbers.push(Number {
+                    text: format!("n{i}"),
+                    atom: true,
+                    values: NATS.to_vec(),
+                });
             }
             let bits = self.word_bits();
             header.push(self.declare(format!("x{i}"), bits, true));
@@ -330,12 +389,18 @@ impl Generator {
         }
         let bits = self.word_bits();
         let n_results = self.rng.usize(1..3);
-        let results: Vec<String> = (0..n_results).map(|i| self.declare(format!("y{i}"), bits, false)).collect();
-        let n_words = self.node.vars[self.node.vars.len() - n_results..].iter().map(Variable::n).sum();
+        let results: Vec<String> =
+            (0..n_results).map(|i| self.declare(format!("y{i}"), bits, false)).collect();
+        let n_words =
+            self.node.vars[self.node.vars.len() - n_results..].iter().map(Variable::n).sum();
         let elements = self.chance(5).then(|| self.rng.usize(1..4));
         let attr = self.attribute();
         let array = if elements.is_some() { "[]" } else { "" };
-        let mut text = format!("{attr}node{array} {name}({}) returns ({})\n", header.join(", "), results.join(", "));
+        let mut text = format!(
+            "{attr}node{array} {name}({}) returns ({})\n",
+            header.join(", "),
+            results.join(", ")
+        );
         if elements.is_some() {
             self.note("node[]");
             text += "[\n";
@@ -372,7 +437,11 @@ impl Generator {
             results.push(self.declare(format!("out{i}"), bits, false));
         }
         let body = self.body();
-        self.text += &format!("node {ENTRY}({}) returns ({})\n{body}", header.join(", "), results.join(", "));
+        self.text += &format!(
+            "node {ENTRY}({}) returns ({})\n{body}",
+            header.join(", "),
+            results.join(", ")
+        );
     }
 
     fn body(&mut self) -> String {
@@ -382,7 +451,8 @@ impl Generator {
             let bits = self.word_bits();
             locals.push(self.declare(name, bits, false));
         }
-        let mut open: Vec<usize> = (0..self.node.vars.len()).filter(|v| !self.node.vars[*v].is_param).collect();
+        let mut open: Vec<usize> =
+            (0..self.node.vars.len()).filter(|v| !self.node.vars[*v].is_param).collect();
         self.rng.shuffle(&mut open);
         let mut items: Vec<Item> = Vec::new();
         while let Some(var) = open.pop() {
@@ -393,7 +463,11 @@ impl Generator {
         }
         self.move_about(&mut items);
         let texts: Vec<String> = items.into_iter().map(|i| i.text).collect();
-        let vars = if locals.is_empty() && self.rng.bool() { String::new() } else { format!("vars {}\n", locals.join(", ")) };
+        let vars = if locals.is_empty() && self.rng.bool() {
+            String::new()
+        } else {
+            format!("vars {}\n", locals.join(", "))
+        };
         let end = self.pick(&["", ";", ";;"]);
         format!("{vars}let\n{}{end}\ntel\n", texts.join(";\n"))
     }
@@ -406,7 +480,8 @@ impl Generator {
 
     /// Moves equations about, as their order means nothing unless they use a mutable variable.
     fn move_about(&mut self, items: &mut Vec<Item>) {
-        let mutable: BTreeSet<String> = self.node.vars.iter().filter(|v| v.mutable).map(|v| v.name.clone()).collect();
+        let mutable: BTreeSet<String> =
+            self.node.vars.iter().filter(|v| v.mutable).map(|v| v.name.clone()).collect();
         for _ in 0..items.len() {
             let at = self.rng.usize(0..items.len());
             if self.rng.bool() && items[at].touched.is_disjoint(&mutable) {
@@ -432,7 +507,8 @@ impl Generator {
 
     /// Equations that define all of a variable, and perhaps another one with it.
     fn define(&mut self, var: usize, open: &mut Vec<usize>, items: &mut Vec<Item>) {
-        let (bits, dims, n) = (self.node.vars[var].bits, self.node.vars[var].dims.clone(), self.node.vars[var].n());
+        let (bits, dims, n) =
+            (self.node.vars[var].bits, self.node.vars[var].dims.clone(), self.node.vars[var].n());
         match self.rng.u32(0..8) {
             0 | 1 if !dims.is_empty() => self.loop_over(var, open, items),
             2 if !dims.is_empty() => self.chain(var, items),
@@ -468,7 +544,9 @@ impl Generator {
             }
             5 => {
                 let other = open.iter().position(|o| self.node.vars[*o].bits == bits);
-                let Some(other) = other.map(|at| open.remove(at)) else { return self.define_whole(var, items) };
+                let Some(other) = other.map(|at| open.remove(at)) else {
+                    return self.define_whole(var, items);
+                };
                 self.note("tuple on the left");
                 let n_other = self.node.vars[other].n();
                 let value = self.expr(bits, n + n_other, 2).text;
@@ -512,14 +590,23 @@ impl Generator {
     }
 
     fn loop_head(&mut self, index: &str, values: &[i64]) -> String {
-        let attr = self.pick(&["", "", "", "_unroll ", "_no_unroll ", "_pipelined ", "_pipelined _unroll "]);
+        let attr = self.pick(&[
+            "",
+            "",
+            "",
+            "_unroll ",
+            "_no_unroll ",
+            "_pipelined ",
+            "_pipelined _unroll ",
+        ]);
         if !attr.is_empty() {
             self.note("attribute of a loop");
         }
         let (first, last) = (values[0], values[values.len() - 1]);
         self.note(if first > last { "forall downwards" } else { "forall upwards" });
         let plain = |v: i64| if v < 0 { format!("0-{}", -v) } else { v.to_string() };
-        let last = if self.chance(4) && last >= 0 { format!("{}-2", last + 2) } else { plain(last) };
+        let last =
+            if self.chance(4) && last >= 0 { format!("{}-2", last + 2) } else { plain(last) };
         format!("  {attr}forall {index} in [{}, {last}] {{", plain(first))
     }
 
@@ -530,7 +617,8 @@ impl Generator {
 
     /// A loop that defines the variable element by element, perhaps another one on the way.
     fn loop_over(&mut self, var: usize, open: &mut Vec<usize>, items: &mut Vec<Item>) {
-        let (bits, dims, n) = (self.node.vars[var].bits, self.node.vars[var].dims.clone(), self.node.vars[var].n());
+        let (bits, dims, n) =
+            (self.node.vars[var].bits, self.node.vars[var].dims.clone(), self.node.vars[var].n());
         let index = self.index_name();
         let d = dims[0] as i64;
         let offset = self.pick(&[0, 0, 0, 1, -1, 5]);
@@ -547,7 +635,10 @@ impl Generator {
             o => format!("{index} - {o}"),
         };
         let mut body = Vec::new();
-        let helper = open.iter().position(|o| self.node.vars[*o].dims == dims && !self.node.vars[*o].mutable).filter(|_| self.rng.bool());
+        let helper = open
+            .iter()
+            .position(|o| self.node.vars[*o].dims == dims && !self.node.vars[*o].mutable)
+            .filter(|_| self.rng.bool());
         let helper = helper.map(|at| open.remove(at));
         if let Some(helper) = helper {
             self.note("loop with a local equation");
@@ -574,7 +665,8 @@ impl Generator {
             let value = self.expr(bits, n / dims[0], 2).text;
             let name = self.target(var);
             body.push(format!("    {name}[{at}] = {value}"));
-            let touches_mutable = self.node.vars.iter().any(|v| v.mutable && self.node.touched.contains(&v.name));
+            let touches_mutable =
+                self.node.vars.iter().any(|v| v.mutable && self.node.touched.contains(&v.name));
             if !touches_mutable && self.rng.bool() {
                 body.reverse();
             }
@@ -590,7 +682,8 @@ impl Generator {
 
     /// `x[0] = ..; forall i in .. { x[i+1] = .. x[i] .. }`
     fn chain(&mut self, var: usize, items: &mut Vec<Item>) {
-        let (bits, dims, n) = (self.node.vars[var].bits, self.node.vars[var].dims.clone(), self.node.vars[var].n());
+        let (bits, dims, n) =
+            (self.node.vars[var].bits, self.node.vars[var].dims.clone(), self.node.vars[var].n());
         let inner = n / dims[0];
         let value = self.expr(bits, inner, 2).text;
         let name = self.target(var);
@@ -624,8 +717,9 @@ impl Generator {
 
     /// `x := e`, `x op= e` or a loop of them, for a mutable variable that has a value.
     fn reassign(&mut self, items: &mut Vec<Item>) {
-        let ready: Vec<usize> =
-            (0..self.node.vars.len()).filter(|v| self.node.vars[*v].mutable && self.node.vars[*v].defined.iter().all(|d| *d)).collect();
+        let ready: Vec<usize> = (0..self.node.vars.len())
+            .filter(|v| self.node.vars[*v].mutable && self.node.vars[*v].defined.iter().all(|d| *d))
+            .collect();
         if ready.is_empty() {
             return;
         }
@@ -633,12 +727,17 @@ impl Generator {
             let index = self.index_name();
             let first = self.rng.i64(0..3);
             let last = self.rng.i64(0..4);
-            let values: Vec<i64> = if first <= last { (first..=last).collect() } else { (last..=first).rev().collect() };
+            let values: Vec<i64> = if first <= last {
+                (first..=last).collect()
+            } else {
+                (last..=first).rev().collect()
+            };
             let head = self.loop_head(&index, &values);
             let before = self.enter(&index, &values);
             self.note("`:=` in a loop");
             let n = self.rng.usize(1..3);
-            let body: Vec<String> = (0..n).map(|_| format!("  {}", self.reassignment(&ready))).collect();
+            let body: Vec<String> =
+                (0..n).map(|_| format!("  {}", self.reassignment(&ready))).collect();
             self.leave(before);
             return self.finish_item(format!("{head}\n{}\n  }}", body.join(";\n")), items);
         }

@@ -1,5 +1,5 @@
-//! Door: ways to stop programs, one a file. What is said here holds for control groups; a freezer without them says all of it
-//! anew.
+//! Door: ways to stop programs, one a file. What is said here holds for control groups; a freezer
+//! without them says all of it anew.
 
 mod signals;
 mod v1;
@@ -17,7 +17,6 @@ use super::process::{self, Process};
 /// The freezers, the best first.
 pub const ALL: &[Kind] = &[&v2::V2, &v1::V1, &signals::Signals];
 
-/// One of them.
 pub type Kind = &'static dyn Freezer;
 
 /// The freezer of this name.
@@ -64,14 +63,13 @@ pub trait Freezer: Debug + Sync {
     /// All processes of a group.
     fn members(&self, group: &Group) -> io::Result<Vec<Process>> {
         let text = fs::read_to_string(group.path().join("cgroup.procs"))?;
-        Ok(text.lines().filter_map(|it| Process::find(it.parse().ok()?)).collect())
+        Ok(text.lines().filter_map(|line| Process::find(line.parse().ok()?)).collect())
     }
 
-    /// All its threads.
     fn threads(&self, group: &Group) -> io::Result<Vec<i32>>;
 
-    /// The arguments before a program's own that start it in this group. The shell joins the group, which is frozen, and so
-    /// stops there until the group has its first turn.
+    /// The arguments before a program's own that start it in this group. The shell joins the group,
+    /// which is frozen, and so stops there until the group has its first turn.
     fn prefix(&self, group: &Group) -> Vec<String> {
         let script = "echo $$ > \"$0\"/cgroup.procs && exec \"$@\"";
         ["sh", "-c", script, &group.path().to_string_lossy()].map(str::to_owned).into()
@@ -86,7 +84,11 @@ pub trait Freezer: Debug + Sync {
     fn take(&self, group: &Group, pid: i32) -> io::Result<()> {
         let mut taken: Vec<i32> = Vec::new();
         for _ in 0..ROUNDS {
-            let new: Vec<i32> = process::tree(&process::all()?, pid).iter().map(|it| it.pid).filter(|it| !taken.contains(it)).collect();
+            let new: Vec<i32> = process::tree(&process::all()?, pid)
+                .iter()
+                .map(|it| it.pid)
+                .filter(|pid| !taken.contains(pid))
+                .collect();
             if new.is_empty() {
                 break;
             }
@@ -101,9 +103,14 @@ pub trait Freezer: Debug + Sync {
     }
 
     /// Moves each process of a thawed group to the control group that `home` names.
-    fn send_home(&self, group: &Group, home: &dyn Fn(&Process) -> Option<PathBuf>) -> io::Result<()> {
+    fn send_home(
+        &self,
+        group: &Group,
+        home: &dyn Fn(&Process) -> Option<PathBuf>,
+    ) -> io::Result<()> {
         for it in self.members(group)? {
-            // Where its home is gone, or may not be entered, it is where the manager is. What has ended meanwhile is gone.
+            // Where its home is gone, or may not be entered, it is where the manager is. What has
+            // ended meanwhile is gone.
             let above = || group.path().parent()?.parent().map(Path::to_owned);
             let is_home = home(&it).is_some_and(|home| move_to(it.pid, &home).is_ok());
             if !is_home && let Some(above) = above() {
@@ -135,13 +142,16 @@ fn to_write(path: &Path) -> io::Result<File> {
 
 /// The threads that a file names.
 fn numbers(path: &Path) -> io::Result<Vec<i32>> {
-    Ok(fs::read_to_string(path)?.lines().filter_map(|it| it.parse().ok()).collect())
+    Ok(fs::read_to_string(path)?.lines().filter_map(|line| line.parse().ok()).collect())
 }
 
 /// Where file systems are mounted that fit, by their kind and options.
 pub fn mounted(mounts: &str, fits: impl Fn(&str, &str) -> bool) -> Vec<PathBuf> {
     let fields = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
-    fields.filter(|it| it.len() >= 4 && fits(it[2], it[3])).map(|it| PathBuf::from(it[1])).collect()
+    fields
+        .filter(|field| field.len() >= 4 && fits(field[2], field[3]))
+        .map(|field| PathBuf::from(field[1]))
+        .collect()
 }
 
 #[cfg(test)]

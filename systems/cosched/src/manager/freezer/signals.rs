@@ -1,8 +1,8 @@
-//! Door: SIGSTOP to every process of a program's session or below its first, where no control group can be made. Parents among
-//! them can see it.
+//! Door: SIGSTOP to every process of a program's session or below its first, where no control group
+//! can be made. Parents among them can see it.
 //!
-//! A group is a folder of our own with two files: `root` names the program, `stopped` the processes that were sent SIGSTOP,
-//! written before they are.
+//! A group is a folder of our own with two files: `root` names the program, `stopped` the processes
+//! that were sent SIGSTOP, written before they are.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -16,7 +16,6 @@ use nix::unistd::Pid;
 use super::super::private;
 use super::{Freezer, Group, Process, ROUNDS, process};
 
-/// See above.
 #[derive(Debug)]
 pub struct Signals;
 
@@ -49,20 +48,27 @@ impl Freezer for Signals {
     }
 
     fn open(&self, folder: &Path) -> io::Result<File> {
-        // Read as well, so that thawing opens nothing: a full table of files is no reason to leave anything stopped.
+        // Read as well, so that thawing opens nothing: a full table of files is no reason to leave
+        // anything stopped.
         OpenOptions::new().create(true).read(true).append(true).open(folder.join("stopped"))
     }
 
     fn freeze(&self, group: &Group) -> io::Result<()> {
         for _ in 0..ROUNDS {
             let stopped = stopped(group)?;
-            // A process that others stopped is left to them. To one that was sent SIGSTOP a second one would look like its owner's.
-            let is_new = |process: &Process| process.state != 'T' && !stopped.contains(&(process.pid, process.started));
+            // A process that others stopped is left to them. To one that was sent SIGSTOP a second
+            // one would look like its owner's.
+            let is_new = |process: &Process| {
+                process.state != 'T' && !stopped.contains(&(process.pid, process.started))
+            };
             let new: Vec<Process> = self.members(group)?.into_iter().filter(is_new).collect();
             if new.is_empty() {
                 break;
             }
-            let lines: String = new.iter().map(|process| format!("{} {}\n", process.pid, process.started)).collect();
+            let lines: String = new
+                .iter()
+                .map(|process| format!("{} {}\n", process.pid, process.started))
+                .collect();
             group.state().write_all(lines.as_bytes())?;
             new.iter().for_each(|process| send(process.pid, Signal::SIGSTOP));
         }
@@ -77,8 +83,11 @@ impl Freezer for Signals {
     /// The list stays: the manager may be stopping them right now.
     fn let_run(&self, group: &Group) -> io::Result<()> {
         for (pid, started) in stopped(group)? {
-            // What cannot be looked at is continued: harmless, even if its number is another process's now.
-            let is_left = |found: Option<Process>| found.is_none_or(|found| found.started != started || found.is_stopped_twice());
+            // What cannot be looked at is continued: harmless, even if its number is another
+            // process's now.
+            let is_left = |found: Option<Process>| {
+                found.is_none_or(|found| found.started != started || found.is_stopped_twice())
+            };
             if !process::look(pid).is_ok_and(is_left) {
                 send(pid, Signal::SIGCONT);
             }
@@ -89,7 +98,7 @@ impl Freezer for Signals {
     fn members(&self, group: &Group) -> io::Result<Vec<Process>> {
         let Ok(text) = fs::read_to_string(group.path().join("root")) else { return Ok(Vec::new()) };
         let mut fields = text.split_ascii_whitespace();
-        let root: Option<i32> = fields.next().and_then(|it| it.parse().ok());
+        let root: Option<i32> = fields.next().and_then(|field| field.parse().ok());
         let owns_session = fields.next() == Some("session");
         let Some(root) = root else { return Ok(Vec::new()) };
         let all = process::all()?;
@@ -97,9 +106,9 @@ impl Freezer for Signals {
         for it in all.iter().filter(|it| owns_session && it.session == root) {
             found.extend(process::tree(&all, it.pid));
         }
-        found.sort_by_key(|it| it.pid);
-        found.dedup_by_key(|it| it.pid);
-        found.retain(|it| it.state != 'Z' && it.state != 'X');
+        found.sort_by_key(|found| found.pid);
+        found.dedup_by_key(|found| found.pid);
+        found.retain(|found| found.state != 'Z' && found.state != 'X');
         Ok(found)
     }
 
@@ -121,11 +130,14 @@ impl Freezer for Signals {
         self.freeze(group)
     }
 
-    fn send_home(&self, _group: &Group, _home: &dyn Fn(&Process) -> Option<PathBuf>) -> io::Result<()> {
+    fn send_home(
+        &self,
+        _group: &Group,
+        _home: &dyn Fn(&Process) -> Option<PathBuf>,
+    ) -> io::Result<()> {
         Ok(())
     }
 
-    /// Nothing holds it.
     fn remove(&self, folder: &Path) -> io::Result<()> {
         fs::remove_dir_all(folder)
     }
@@ -135,7 +147,11 @@ fn stopped(group: &Group) -> io::Result<Vec<(i32, u64)>> {
     let mut bytes = vec![0; group.state().metadata()?.len() as usize];
     group.state().read_exact_at(&mut bytes, 0)?;
     let text = String::from_utf8_lossy(&bytes);
-    Ok(text.lines().filter_map(|it| it.split_once(' ')).filter_map(|it| Some((it.0.parse().ok()?, it.1.parse().ok()?))).collect())
+    Ok(text
+        .lines()
+        .filter_map(|line| line.split_once(' '))
+        .filter_map(|pair| Some((pair.0.parse().ok()?, pair.1.parse().ok()?)))
+        .collect())
 }
 
 /// A process that has ended needs no signal.

@@ -8,7 +8,6 @@ use std::time::Duration;
 
 use super::{Freezer, Group, mounted, numbers, process, to_write};
 
-/// See above.
 #[derive(Debug)]
 pub struct V1;
 
@@ -27,7 +26,9 @@ impl Freezer for V1 {
     }
 
     fn places(&self, mounts: &str) -> Vec<PathBuf> {
-        mounted(mounts, |kind, options| kind == "cgroup" && options.split(',').any(|it| it == "freezer"))
+        mounted(mounts, |kind, options| {
+            kind == "cgroup" && options.split(',').any(|part| part == "freezer")
+        })
     }
 
     fn home(&self, pid: i32, root: &Path) -> Option<PathBuf> {

@@ -1,4 +1,5 @@
-//! `cgroup.freeze` of version 2: a frozen program keeps its memory and does not see that it was frozen.
+//! `cgroup.freeze` of version 2: a frozen program keeps its memory and does not see that it was
+//! frozen.
 
 use std::fs::File;
 use std::io;
@@ -8,7 +9,6 @@ use std::time::Duration;
 
 use super::{Freezer, Group, mounted, numbers, process, to_write};
 
-/// See above.
 #[derive(Debug)]
 pub struct V2;
 

@@ -24,7 +24,6 @@ pub(in crate::policies) struct Candidates {
 /// The fittest for a target.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::policies) struct Fittest {
-    /// Which.
     pub which: usize,
     /// How far its rate is from the target.
     pub far_mbps: f64,
@@ -50,30 +49,35 @@ impl Candidates {
     pub fn fittest(&mut self, target_mbps: f64) -> Option<Fittest> {
         let n = self.sorted.len();
         let bits = target_mbps.max(0.0).to_bits();
-        let split = self.sorted.partition_point(|it| it.0 < bits);
+        let split = self.sorted.partition_point(|pair| pair.0 < bits);
         let above = follow(&mut self.next, split);
-        let below = follow(&mut self.previous, split).checked_sub(1).map(|it| {
+        let below = follow(&mut self.previous, split).checked_sub(1).map(|number| {
             // Of those with the same rate the first in the queue.
-            let first = self.sorted.partition_point(|other| other.0 < self.sorted[it].0);
+            let first = self.sorted.partition_point(|other| other.0 < self.sorted[number].0);
             follow(&mut self.next, first)
         });
         let of = |at: usize| {
             let (bits, place, which) = self.sorted[at];
-            Fittest { which: which as usize, far_mbps: (f64::from_bits(bits) - target_mbps).abs(), place: place as usize, at }
+            Fittest {
+                which: which as usize,
+                far_mbps: (f64::from_bits(bits) - target_mbps).abs(),
+                place: place as usize,
+                at,
+            }
         };
         match (below.map(of), (above < n).then(|| of(above))) {
-            (Some(a), Some(b)) => Some(if (a.far_mbps, a.place) < (b.far_mbps, b.place) { a } else { b }),
+            (Some(a), Some(b)) => {
+                Some(if (a.far_mbps, a.place) < (b.far_mbps, b.place) { a } else { b })
+            }
             (a, b) => a.or(b),
         }
     }
 
-    /// It is taken.
     pub fn remove(&mut self, it: Fittest) {
         self.next[it.at] = it.at as u32 + 1;
         self.previous[it.at + 1] = it.at as u32;
     }
 
-    /// Takes the fittest.
     pub fn take(&mut self, target_mbps: f64) -> Option<usize> {
         let best = self.fittest(target_mbps)?;
         self.remove(best);
@@ -102,13 +106,17 @@ mod tests {
     fn the_nearest_is_the_fittest_of_formula_1() {
         let mut random = fastrand::Rng::with_seed(5);
         for _ in 0..500 {
-            let rates: Vec<f64> = (0..random.usize(1..12)).map(|_| f64::from(random.u32(..40)) * 50.0).collect();
+            let rates: Vec<f64> =
+                (0..random.usize(1..12)).map(|_| f64::from(random.u32(..40)) * 50.0).collect();
             let target = f64::from(random.i32(-400..2400));
-            let mut candidates = Candidates::new(rates.iter().enumerate().map(|(place, rate)| (*rate, place, place)));
+            let mut candidates = Candidates::new(
+                rates.iter().enumerate().map(|(place, rate)| (*rate, place, place)),
+            );
             let transactions = |mbps: f64| mbps / TRANSACTION_BYTES;
             let mut best = 0;
             for it in 1..rates.len() {
-                if fitness(transactions(target), transactions(rates[it])) > fitness(transactions(target), transactions(rates[best])) + 1e-12
+                if fitness(transactions(target), transactions(rates[it]))
+                    > fitness(transactions(target), transactions(rates[best])) + 1e-12
                 {
                     best = it;
                 }

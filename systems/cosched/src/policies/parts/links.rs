@@ -17,15 +17,15 @@ impl Links {
         for cpu in (0..view.machine.n_cpus()).rev() {
             free[view.machine.link_of[cpu]].push(cpu);
         }
-        let left_mbps = view.machine.links.iter().map(|it| it.mixed_mbps).collect();
+        let left_mbps = view.machine.links.iter().map(|link| link.mixed_mbps).collect();
         Links { placement: vec![None; view.machine.n_cpus()], free, left_mbps, turn: 0 }
     }
 
     /// The link with the most bandwidth for each free processor, and that bandwidth.
     pub fn most_left(&self) -> Option<(usize, f64)> {
         let each = |link: usize| self.left_mbps[link] / self.free[link].len() as f64;
-        let open = (0..self.free.len()).filter(|&it| !self.free[it].is_empty());
-        open.map(|it| (it, each(it))).max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
+        let open = (0..self.free.len()).filter(|&idx| !self.free[idx].is_empty());
+        open.map(|open| (open, each(open))).max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)))
     }
 
     /// A thread on a link that has a free processor.

@@ -14,7 +14,7 @@ pub(in crate::policies) fn place(view: &View<'_>, threads: &[usize]) -> Placemen
 
 /// The threads at the head of the queue run, and go to its end.
 pub(in crate::policies) fn round_robin(queue: &mut Queue, view: &View<'_>) -> Placement {
-    queue.admit(view.threads.len(), |it| view.threads[it].is_ready);
+    queue.admit(view.threads.len(), |idx| view.threads[idx].is_ready);
     let ran: Vec<usize> = queue.iter().take(view.machine.n_cpus()).collect();
     queue.send_back(&ran);
     place(view, &ran)

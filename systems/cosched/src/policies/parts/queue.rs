@@ -14,9 +14,9 @@ impl Queue {
     pub fn admit(&mut self, n_all: usize, may_stay: impl Fn(usize) -> bool) {
         self.is_in.resize(n_all, false);
         let is_in = &mut self.is_in;
-        self.waiting.retain(|&it| {
-            let stays = may_stay(it);
-            is_in[it] &= stays;
+        self.waiting.retain(|&waiting| {
+            let stays = may_stay(waiting);
+            is_in[waiting] &= stays;
             stays
         });
         for (it, is_in) in is_in.iter_mut().enumerate() {
@@ -35,8 +35,8 @@ impl Queue {
     /// Sends these to the end, in this order.
     pub fn send_back(&mut self, ran: &[usize]) {
         let mut runs = vec![false; self.is_in.len()];
-        ran.iter().for_each(|&it| runs[it] = true);
-        self.waiting.retain(|&it| !runs[it]);
+        ran.iter().for_each(|&idx| runs[idx] = true);
+        self.waiting.retain(|&waiting| !runs[waiting]);
         self.waiting.extend(ran);
     }
 }

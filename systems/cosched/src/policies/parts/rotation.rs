@@ -15,7 +15,8 @@ impl Rotation {
         let it = &view.programs[program];
         let from = self.next[program];
         let all = (0..it.n_threads).map(|step| it.first + (from + step) % it.n_threads);
-        let chosen: Vec<usize> = all.filter(|&thread| view.threads[thread].is_ready).take(n).collect();
+        let chosen: Vec<usize> =
+            all.filter(|&thread| view.threads[thread].is_ready).take(n).collect();
         // Programs whose processors stay keep their threads; others go round.
         if n < it.n_threads {
             self.next[program] = (from + n) % it.n_threads;

@@ -1,12 +1,12 @@
 //! Processors shared out equally among the programs that ask.
 
-/// Equal shares of `n` for the programs that ask, in their order: none gets more than it asks for, nothing is left while
-/// one wants more; what does not divide goes to the first.
+/// Equal shares of `n` for the programs that ask, in their order: none gets more than it asks for,
+/// nothing is left while one wants more; what does not divide goes to the first.
 pub(in crate::policies) fn shares(asked: &[usize], n: usize) -> Vec<usize> {
     let mut got = vec![0; asked.len()];
     let mut left = n;
     loop {
-        let mut open: Vec<usize> = (0..asked.len()).filter(|&it| got[it] < asked[it]).collect();
+        let mut open: Vec<usize> = (0..asked.len()).filter(|&idx| got[idx] < asked[idx]).collect();
         open.truncate(left);
         if open.is_empty() {
             return got;

@@ -18,7 +18,6 @@ pub struct SearchCosts {
     pairs: Cost,
     /// The place near the suspended thread is free, `snp` only: it goes there itself.
     pub near: Cost,
-    /// It is not.
     elsewhere: Cost,
     /// No place is free.
     full: Cost,
@@ -26,7 +25,6 @@ pub struct SearchCosts {
     bit: Cost,
     /// It is not set.
     bit_again: Cost,
-    /// It is.
     found: Cost,
     /// `lru`: each window is looked at.
     lru_next: Cost,
@@ -40,7 +38,6 @@ pub struct SearchCosts {
     place: Cost,
     /// It lies around the end.
     around: Cost,
-    /// Going there.
     go: Cost,
 }
 
@@ -77,9 +74,14 @@ impl SearchCosts {
     /// The longest search with `n` windows.
     pub fn worst(&self, n: u64) -> Cost {
         let add = |costs: &[Cost]| costs.iter().copied().fold([0; 2], plus);
-        let look = add(&[self.begin, times(n, plus(self.next, self.owner)), self.pairs, self.elsewhere]);
+        let look =
+            add(&[self.begin, times(n, plus(self.next, self.owner)), self.pairs, self.elsewhere]);
         let free = plus(times(n, plus(self.bit, self.bit_again)), self.found);
-        let full = add(&[self.full, times(n, add(&[self.lru_next, self.lru_owner, self.lru_older])), self.lru_place]);
+        let full = add(&[
+            self.full,
+            times(n, add(&[self.lru_next, self.lru_owner, self.lru_older])),
+            self.lru_place,
+        ]);
         add(&[look, larger(free, full), self.place, self.around, self.go])
     }
 }
@@ -130,7 +132,8 @@ impl Allocation {
             is_taken[ring.above(place.top) as usize] = true;
         }
         sum.add(costs.pairs);
-        let fits = |window: u32| !is_taken[window as usize] && !is_taken[ring.above(window) as usize];
+        let fits =
+            |window: u32| !is_taken[window as usize] && !is_taken[ring.above(window) as usize];
         let near = ring.above(ring.above(ring.cwp));
         if fits(near) {
             sum.add(costs.near);
@@ -138,7 +141,7 @@ impl Allocation {
             return if self.n_above == 2 { ring.cwp } else { ring.above(ring.cwp) };
         }
         sum.add(costs.elsewhere);
-        let from = if let Some(window) = (0..ring.n).find(|it| fits(*it)) {
+        let from = if let Some(window) = (0..ring.n).find(|idx| fits(*idx)) {
             sum.add_times(plus(costs.bit, costs.bit_again), window);
             sum.add(costs.bit);
             sum.add(costs.found);
@@ -166,7 +169,7 @@ impl Allocation {
             let Some(owner) = ring.owner(ring.above(window)) else { continue };
             sum.add(costs.lru_owner);
             let stamp = self.stamps[owner];
-            if oldest.is_none_or(|it| stamp < it.0) {
+            if oldest.is_none_or(|oldest| stamp < oldest.0) {
                 sum.add(costs.lru_older);
                 oldest = Some((stamp, window));
             }

@@ -11,14 +11,16 @@ pub const FILES: &[&str] = &["overflow_ns.S", "underflow_ns.S", "flush_ns.S", "s
 pub struct FlatCosts {
     /// Registers out and in.
     block: Cost,
-    /// Registers in.
     leave: Cost,
 }
 
 impl FlatCosts {
     pub fn new(blocks: Blocks) -> FlatCosts {
         let load = blocks.sum(&["take_next", "thr_to"]);
-        FlatCosts { block: plus(blocks.switch("leave"), load), leave: plus(blocks.sum(&["thr_leave"]), load) }
+        FlatCosts {
+            block: plus(blocks.switch("leave"), load),
+            leave: plus(blocks.sum(&["thr_leave"]), load),
+        }
     }
 }
 

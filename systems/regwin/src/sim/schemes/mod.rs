@@ -1,5 +1,5 @@
-//! The schemes: one file each, with its state, what traps and switches do to it step by step as the assembly does,
-//! what that costs, and which assembly it is.
+//! The schemes: one file each, with its state, what traps and switches do to it step by step as the
+//! assembly does, what that costs, and which assembly it is.
 
 mod adaptive;
 mod allocate;
@@ -22,8 +22,9 @@ pub trait Costs: Debug + Send + Sync {
     /// The scheme's rules at these costs, with `n` windows, all of them free.
     fn rules(&self, n: u32) -> Box<dyn Rules>;
 
-    /// The most cycles that one switch can take with `n` windows, and the most that the underflows which
-    /// it causes take later (of these, those that load windows it has stored of its own thread).
+    /// The most cycles that one switch can take with `n` windows, and the most that the
+    /// underflows which it causes take later (of these, those that load windows it has stored
+    /// of its own thread).
     fn worst_switch(&self, n: u32, machine: usize) -> (u64, u64);
 }
 
@@ -38,7 +39,8 @@ pub trait Rules: Debug {
     /// The running thread stores all its windows but the current one.
     fn flush(&mut self, windows: &mut Windows);
 
-    /// The running thread is suspended, its windows stay (or are stored, where they are not shared); the next runs.
+    /// The running thread is suspended, its windows stay (or are stored, where they are not
+    /// shared); the next runs.
     fn block(&mut self, windows: &mut Windows, next: Thread);
 
     /// The running thread is suspended, and none of its windows stays; the next runs.

@@ -1,4 +1,5 @@
-//! `ns`: windows are not shared; a switch stores all of the old thread's and loads one of the next thread's.
+//! `ns`: windows are not shared; a switch stores all of the old thread's and loads one of the next
+//! thread's.
 
 use super::{Costs, Rules};
 use crate::sim::cost::{Adds, Blocks, Cost, plus};
@@ -33,7 +34,10 @@ impl NsCosts {
         NsCosts {
             overflow: plus(blocks.trap("vector_overflow"), blocks.sum(&["overflow"])),
             underflow: plus(blocks.trap("vector_underflow"), blocks.sum(&["underflow"])),
-            flush: plus(blocks.trap("vector_flush"), blocks.sum(&["flush_trap", "flush_trap_next", "flush_trap_stored"])),
+            flush: plus(
+                blocks.trap("vector_flush"),
+                blocks.sum(&["flush_trap", "flush_trap_next", "flush_trap_stored"]),
+            ),
             flush_window: blocks.sum(&["flush_trap_next", "flush_trap_window"]),
             block: blocks.switch("leave"),
             block_window: blocks.sum(&["block_next"]),

@@ -1,4 +1,5 @@
-//! Windows of several threads in one ring: where each thread's are, and which thread has its lowest in a window.
+//! Windows of several threads in one ring: where each thread's are, and which thread has its lowest
+//! in a window.
 
 use crate::sim::windows::Thread;
 
@@ -18,7 +19,6 @@ pub struct Ring {
     places: Vec<Option<Place>>,
     /// By window: the thread whose lowest resident window it is.
     owner: Vec<Option<Thread>>,
-    /// The current window.
     pub cwp: u32,
     /// The reserved window above the running thread's.
     pub reserved: u32,
@@ -27,9 +27,15 @@ pub struct Ring {
 }
 
 impl Ring {
-    /// All windows free.
     pub fn new(n: u32) -> Ring {
-        Ring { n, places: Vec::new(), owner: vec![None; n as usize], cwp: 0, reserved: n - 1, bottom: 0 }
+        Ring {
+            n,
+            places: Vec::new(),
+            owner: vec![None; n as usize],
+            cwp: 0,
+            reserved: n - 1,
+            bottom: 0,
+        }
     }
 
     pub fn above(&self, window: u32) -> u32 {
@@ -84,7 +90,8 @@ impl Ring {
         self.set_place(thread, Some(Place { top: self.cwp, bottom: self.bottom, reserved }));
     }
 
-    /// Stores the lowest window of a suspended thread; its window is `to`'s then. True if it was the last.
+    /// Stores the lowest window of a suspended thread; its window is `to`'s then. True if
+    /// it was the last.
     pub fn store_lowest(&mut self, thread: Thread, to: Option<Thread>) -> bool {
         let place = self.place(thread).expect("an owner has windows");
         self.set_owner(place.bottom, to);

@@ -39,14 +39,21 @@ pub struct SharingCosts {
     pub search: SearchCosts,
 }
 
-/// A window that is wanted: it is free; one of several of a thread, which is stored; a thread's last.
+/// A window that is wanted: it is free; one of several of a thread, which is
+/// stored; a thread's last.
 pub type Clear = [Cost; 3];
 
 /// The macro `CLEAR_ABOVE` under this name.
 pub fn clear(blocks: Blocks, name: &str) -> Clear {
     let label = |part: &str| format!("{name}_{part}");
-    let sum = |parts: &[&str]| parts.iter().fold([0; 2], |sum, part| plus(sum, blocks.sum(&[&label(part)])));
-    [sum(&["free", "clear"]), sum(&["taken", "more", "stored", "clear"]), sum(&["taken", "last", "stored", "clear"])]
+    let sum = |parts: &[&str]| {
+        parts.iter().fold([0; 2], |sum, part| plus(sum, blocks.sum(&[&label(part)])))
+    };
+    [
+        sum(&["free", "clear"]),
+        sum(&["taken", "more", "stored", "clear"]),
+        sum(&["taken", "last", "stored", "clear"]),
+    ]
 }
 
 /// The largest of several costs.
@@ -58,13 +65,19 @@ impl SharingCosts {
     pub fn new(blocks: Blocks) -> SharingCosts {
         let overflow = plus(blocks.trap("vector_overflow"), blocks.sum(&["overflow"]));
         let taken = plus(overflow, blocks.sum(&["overflow_taken"]));
-        let other = |end| plus(taken, blocks.sum(&["overflow_other", end, "overflow_other_stored"]));
+        let other =
+            |end| plus(taken, blocks.sum(&["overflow_other", end, "overflow_other_stored"]));
         let underflow = plus(blocks.trap("vector_underflow"), blocks.sum(&["underflow"]));
-        let (read, written) = (blocks.register("registers_read"), blocks.register("registers_written"));
+        let (read, written) =
+            (blocks.register("registers_read"), blocks.register("registers_written"));
         let plain = plus(underflow, blocks.sum(&["underflow_plain"]));
-        let adds = plus(underflow, blocks.sum(&["underflow_adds", "underflow_first", "underflow_sum", "underflow_added"]));
+        let adds = plus(
+            underflow,
+            blocks.sum(&["underflow_adds", "underflow_first", "underflow_sum", "underflow_added"]),
+        );
         let constant = plus(plus(adds, plus(read, written)), blocks.sum(&["underflow_immediate"]));
-        let register = plus(plus(adds, plus(read, written)), plus(read, blocks.sum(&["underflow_register"])));
+        let register =
+            plus(plus(adds, plus(read, written)), plus(read, blocks.sum(&["underflow_register"])));
         SharingCosts {
             overflow_free: plus(overflow, blocks.sum(&["overflow_free"])),
             overflow_own: plus(taken, blocks.sum(&["overflow_own"])),
@@ -74,7 +87,10 @@ impl SharingCosts {
                 _ if form.has_register() => register,
                 _ => constant,
             }),
-            flush: plus(blocks.trap("vector_flush"), blocks.sum(&["flush_trap", "flush_trap_next", "flush_trap_stored"])),
+            flush: plus(
+                blocks.trap("vector_flush"),
+                blocks.sum(&["flush_trap", "flush_trap_next", "flush_trap_stored"]),
+            ),
             flush_window: blocks.sum(&["flush_trap_next", "flush_trap_window"]),
             block: plus(blocks.switch("leave"), blocks.sum(&["thr_to"])),
             block_flush: plus(blocks.switch("flush"), blocks.sum(&["left", "thr_to_left"])),
@@ -88,11 +104,12 @@ impl SharingCosts {
         }
     }
 
-    /// The longest switch with `n` windows. A resident thread is resumed at most so long; one that is not, is at its place after
-    /// at most so long.
+    /// The longest switch with `n` windows. A resident thread is resumed at most so long; one that
+    /// is not, is at its place after at most so long.
     pub fn worst_switch(&self, n: u32, resumes: Cost, enters: Cost) -> Cost {
         let n = u64::from(n);
-        let enters = plus(plus(self.search.worst(n), enters), plus(largest(&self.reserve), self.load));
+        let enters =
+            plus(plus(self.search.worst(n), enters), plus(largest(&self.reserve), self.load));
         let ends = larger(plus(self.left_absent, self.load), plus(self.left_resident, resumes));
         let blocks = plus(self.block, larger(enters, resumes));
         let flushes = plus(plus(self.block_flush, times(n - 1, self.block_window)), ends);
@@ -159,7 +176,8 @@ impl Sharing {
         windows.flush(n_stored, self.costs.flush, self.costs.flush_window);
     }
 
-    /// The running thread is suspended, its windows stay. Where those of the next thread are, if it has any.
+    /// The running thread is suspended, its windows stay. Where those of the next thread are,
+    /// if it has any.
     #[inline]
     pub fn suspend(&mut self, windows: &mut Windows, next: Thread) -> Option<Place> {
         let old = windows.running.expect("a thread blocks");
@@ -181,7 +199,8 @@ impl Sharing {
         Sum::of(self.costs.leave)
     }
 
-    /// The windows of the running thread are given up; the next takes their place, unless it has windows: they are here.
+    /// The windows of the running thread are given up; the next takes their place, unless it has
+    /// windows: they are here.
     pub fn give_up(&mut self, windows: &mut Windows, next: Thread, sum: &mut Sum) -> Option<Place> {
         let ring = &mut self.ring;
         ring.set_owner(ring.bottom, None);
@@ -199,7 +218,8 @@ impl Sharing {
         None
     }
 
-    /// The newest frame of a thread is loaded into this window, and the one above becomes its reserved window.
+    /// The newest frame of a thread is loaded into this window, and the one above
+    /// becomes its reserved window.
     pub fn load(&mut self, windows: &mut Windows, window: u32, sum: &mut Sum) {
         self.ring.reserved = self.ring.above(window);
         let how = self.clear(windows, self.ring.reserved, None, sum);
@@ -211,9 +231,15 @@ impl Sharing {
         self.ring.bottom = window;
     }
 
-    /// Makes `window` free for `to`: 0 it was, 1 one of several windows was stored, 2 the last of a thread. A new frame
-    /// (`to`) needs a reserved window too.
-    pub fn clear(&mut self, windows: &mut Windows, window: u32, to: Option<Thread>, sum: &mut Sum) -> usize {
+    /// Makes `window` free for `to`: 0 it was, 1 one of several windows was stored, 2 the last of a
+    /// thread. A new frame (`to`) needs a reserved window too.
+    pub fn clear(
+        &mut self,
+        windows: &mut Windows,
+        window: u32,
+        to: Option<Thread>,
+        sum: &mut Sum,
+    ) -> usize {
         let Some(owner) = self.ring.owner(window) else {
             self.ring.set_owner(window, to);
             return 0;
@@ -223,12 +249,15 @@ impl Sharing {
         1 + usize::from(self.ring.store_lowest(owner, to))
     }
 
-    /// A window of a suspended thread is about to be stored; `n_needed` free ones would do, beside `n_claimed` that the
-    /// running thread has.
+    /// A window of a suspended thread is about to be stored; `n_needed` free ones would do, beside
+    /// `n_claimed` that the running thread has.
     fn count_fragment(&self, windows: &mut Windows, n_claimed: u32, n_needed: u32) {
         let Some(fragments) = &mut windows.fragments else { return };
         let ring = &self.ring;
-        let n_taken: u32 = ring.places().map(|it| ring.distance(it.bottom, it.top) + 1 + self.n_reserved).sum();
+        let n_taken: u32 = ring
+            .places()
+            .map(|place| ring.distance(place.bottom, place.top) + 1 + self.n_reserved)
+            .sum();
         fragments.stored += 1;
         fragments.while_free += u64::from(n_taken + n_claimed + n_needed <= ring.n);
     }

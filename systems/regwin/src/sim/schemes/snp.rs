@@ -8,12 +8,14 @@ use crate::names::Allocate;
 use crate::sim::cost::{Adds, Blocks, Cost, plus};
 use crate::sim::windows::{Sum, Thread, Windows};
 
-pub const FILES: &[&str] = &["overflow_sharing.S", "underflow_sharing.S", "flush_sharing.S", "switch_snp.S"];
+pub const FILES: &[&str] =
+    &["overflow_sharing.S", "underflow_sharing.S", "flush_sharing.S", "switch_snp.S"];
 
 #[derive(Debug, Clone)]
 pub struct SnpCosts {
     sharing: SharingCosts,
-    /// The next thread is resident, and the window above it is free; one of several of a thread; a thread's last.
+    /// The next thread is resident, and the window above it is free; one of several of a
+    /// thread; a thread's last.
     resident: Clear,
     /// It is not resident, and its place is the reserved window, or the free one that was found.
     absent: Cost,
@@ -24,7 +26,8 @@ pub struct SnpCosts {
 
 impl SnpCosts {
     pub fn new(allocate: Allocate, blocks: Blocks) -> SnpCosts {
-        let taken = clear(blocks, "resume").map(|it| plus(it, blocks.sum(&["resident", "above_taken"])));
+        let taken = clear(blocks, "resume")
+            .map(|clear| plus(clear, blocks.sum(&["resident", "above_taken"])));
         let (absent, newest) = if blocks.has("newest_free") {
             (blocks.sum(&["allocate_done"]), clear(blocks, "newest"))
         } else {
@@ -34,14 +37,23 @@ impl SnpCosts {
         if blocks.has("allocate") {
             sharing.search.near = blocks.sum(&["allocate_near"]);
         }
-        SnpCosts { sharing, resident: [blocks.sum(&["resident", "above_free"]), taken[1], taken[2]], absent, newest, allocate }
+        SnpCosts {
+            sharing,
+            resident: [blocks.sum(&["resident", "above_free"]), taken[1], taken[2]],
+            absent,
+            newest,
+            allocate,
+        }
     }
 }
 
 impl Costs for SnpCosts {
     fn rules(&self, n: u32) -> Box<dyn Rules> {
         let allocation = Allocation::new(self.allocate, 1);
-        Box::new(Snp { sharing: Sharing::new(n, 0, allocation, self.sharing.clone()), costs: self.clone() })
+        Box::new(Snp {
+            sharing: Sharing::new(n, 0, allocation, self.sharing.clone()),
+            costs: self.clone(),
+        })
     }
 
     fn worst_switch(&self, n: u32, machine: usize) -> (u64, u64) {
@@ -68,7 +80,8 @@ impl Snp {
         sum.add(self.costs.resident[how]);
     }
 
-    /// A thread without windows gets the reserved window of the suspended one, or one where the allocation says.
+    /// A thread without windows gets the reserved window of the suspended one, or one
+    /// where the allocation says.
     fn enter(&mut self, windows: &mut Windows, next: Thread, sum: &mut Sum) {
         let sharing = &mut self.sharing;
         let from = sharing.allocation.find_place(&sharing.ring, &sharing.costs.search, sum);

@@ -8,14 +8,14 @@ use crate::names::Allocate;
 use crate::sim::cost::{Adds, Blocks, Cost, plus};
 use crate::sim::windows::{Sum, Thread, Windows};
 
-pub const FILES: &[&str] = &["overflow_sharing.S", "underflow_sharing.S", "flush_sharing.S", "switch_sp.S"];
+pub const FILES: &[&str] =
+    &["overflow_sharing.S", "underflow_sharing.S", "flush_sharing.S", "switch_sp.S"];
 
 #[derive(Debug, Clone)]
 pub struct SpCosts {
     sharing: SharingCosts,
     /// The next thread is resident: mask and state are loaded.
     resident: Cost,
-    /// It is not.
     absent: Cost,
     /// The window at its place.
     newest: Clear,
@@ -37,7 +37,10 @@ impl SpCosts {
 impl Costs for SpCosts {
     fn rules(&self, n: u32) -> Box<dyn Rules> {
         let allocation = Allocation::new(self.allocate, 2);
-        Box::new(Sp { sharing: Sharing::new(n, 1, allocation, self.sharing.clone()), costs: self.clone() })
+        Box::new(Sp {
+            sharing: Sharing::new(n, 1, allocation, self.sharing.clone()),
+            costs: self.clone(),
+        })
     }
 
     fn worst_switch(&self, n: u32, machine: usize) -> (u64, u64) {
@@ -62,7 +65,8 @@ impl Sp {
         sum.add(self.costs.resident);
     }
 
-    /// A thread without windows gets one above the reserved window of the suspended one, or where the allocation says.
+    /// A thread without windows gets one above the reserved window of the suspended one, or
+    /// where the allocation says.
     fn enter(&mut self, windows: &mut Windows, next: Thread, sum: &mut Sum) {
         let sharing = &mut self.sharing;
         let from = sharing.allocation.find_place(&sharing.ring, &sharing.costs.search, sum);

@@ -11,7 +11,6 @@ pub enum Loss {
     Poor,
     /// It does, but this thread did not come back to its windows.
     Useless,
-    /// It did.
     Useful,
 }
 
@@ -48,7 +47,6 @@ pub struct AdaptiveCosts {
     pub absent: Cost,
     /// It is: is there a pause?
     pub lone_look: Cost,
-    /// There is.
     pub lone_pause: Cost,
     /// There is none: is there room?
     pub lone_room: Cost,
@@ -68,7 +66,6 @@ pub struct AdaptiveCosts {
     pub lone_load: Cost,
     /// Windows are shared: is the old thread refused?
     pub shared_absent: Cost,
-    /// It is.
     pub shared_refused: Cost,
     /// It is not: does sharing pay?
     pub shared_look: Cost,
@@ -76,13 +73,11 @@ pub struct AdaptiveCosts {
     pub shared_room: Cost,
     /// It does not: do others have windows?
     pub shared_poor: Cost,
-    /// They do.
     pub shared_others: Cost,
     /// A window is looked at.
     pub look_next: Cost,
     /// It lies around the end.
     pub look_around: Cost,
-    /// It is free.
     pub look_free: Cost,
     /// A thread is in the way.
     pub look_neighbour: Cost,
@@ -118,7 +113,6 @@ pub struct AdaptiveCosts {
     pub inherit_shared: Cost,
     /// The end of a thread.
     pub leave: Cost,
-    /// It shared windows.
     pub leave_shared: Cost,
 }
 
@@ -134,24 +128,37 @@ impl AdaptiveCosts {
         let taken = plus(overflow, sum(&["overflow_taken"]));
         let other = |end: &str| {
             let blocks = sum(&["overflow_other", "overflow_lost", end, "overflow_stored"]);
-            lost("overflow").map(|it| plus(it, plus(taken, blocks)))
+            lost("overflow").map(|lost| plus(lost, plus(taken, blocks)))
         };
-        let alone = |name: &str| ["paid", "unpaid"].map(|it| sum(&[&format!("{name}_{it}"), &format!("{name}_pause")]));
+        let alone = |name: &str| {
+            ["paid", "unpaid"]
+                .map(|word| sum(&[&format!("{name}_{word}"), &format!("{name}_pause")]))
+        };
         let stale = sum(&["neighbour_stale", "evict_last", "evict_lost"]);
         let leave = blocks.switch("leave");
         AdaptiveCosts {
             lone_overflow: plus(blocks.trap("vector_overflow_lone"), sum(&["lone_overflow"])),
             lone_underflow: plus(blocks.trap("vector_underflow_lone"), sum(&["lone_underflow"])),
-            lone_flush: plus(blocks.trap("vector_flush_lone"), sum(&["lone_flush_trap", "lone_flush_trap_next", "lone_flush_trap_stored"])),
+            lone_flush: plus(
+                blocks.trap("vector_flush_lone"),
+                sum(&["lone_flush_trap", "lone_flush_trap_next", "lone_flush_trap_stored"]),
+            ),
             lone_flush_window: sum(&["lone_flush_trap_next", "lone_flush_trap_window"]),
             overflow_free: plus(overflow, sum(&["overflow_free"])),
-            overflow_own: alone("own").map(|it| plus(it, plus(taken, sum(&["overflow_own"])))),
+            overflow_own: alone("own")
+                .map(|alone| plus(alone, plus(taken, sum(&["overflow_own"])))),
             overflow_other: ["overflow_more", "overflow_last"].map(other),
             underflow: Adds::each(|form| underflow(blocks, form)),
-            flush: plus(blocks.trap("vector_flush"), sum(&["flush_trap", "flush_trap_next", "flush_trap_stored"])),
+            flush: plus(
+                blocks.trap("vector_flush"),
+                sum(&["flush_trap", "flush_trap_next", "flush_trap_stored"]),
+            ),
             flush_window: sum(&["flush_trap_next", "flush_trap_window"]),
             block_flush: blocks.switch("flush"),
-            resident: plus(leave, sum(&["block_decides", "resident_stores", "resident", "thr_to_left"])),
+            resident: plus(
+                leave,
+                sum(&["block_decides", "resident_stores", "resident", "thr_to_left"]),
+            ),
             lone_refused: plus(leave, sum(&["lone_refused"])),
             absent: plus(leave, sum(&["block_decides", "absent"])),
             lone_look: sum(&["lone_look"]),
@@ -177,7 +184,7 @@ impl AdaptiveCosts {
             neighbour_other: sum(&["neighbour_other"]),
             neighbour_fresh: sum(&["neighbour_fresh"]),
             neighbour_last: sum(&["neighbour_last"]),
-            neighbour_stale: lost("evict").map(|it| plus(it, stale)),
+            neighbour_stale: lost("evict").map(|lost| plus(lost, stale)),
             evict_next: sum(&["evict_next"]),
             shared_leave: sum(&["shared_leave"]),
             enter: sum(&["enter", "thr_to_absent"]),
@@ -187,7 +194,8 @@ impl AdaptiveCosts {
             inherit: sum(&["inherit", "inherit_below"]),
             inherit_around: sum(&["inherit_around"]),
             inherit_resident: sum(&["inherit_gone", "inherit_resident", "resident", "thr_to_left"]),
-            inherit_alone: alone("alone").map(|it| plus(it, sum(&["inherit_absent", "inherit_alone"]))),
+            inherit_alone: alone("alone")
+                .map(|alone| plus(alone, sum(&["inherit_absent", "inherit_alone"]))),
             inherit_shared: sum(&["inherit_absent", "inherit_shared", "thr_to_inherit"]),
             leave: sum(&["thr_leave"]),
             leave_shared: sum(&["leave_shared"]),
@@ -195,7 +203,8 @@ impl AdaptiveCosts {
     }
 }
 
-/// The blocks of an underflow in place: short ways for what compilers write, and the tables of registers.
+/// The blocks of an underflow in place: short ways for what compilers write, and
+/// the tables of registers.
 fn underflow(blocks: Blocks, form: Adds) -> Cost {
     let begins = plus(blocks.trap("vector_underflow"), blocks.sum(&["underflow"]));
     if form == Adds::NOTHING {
@@ -204,15 +213,40 @@ fn underflow(blocks: Blocks, form: Adds) -> Cost {
     let read = blocks.register("registers_read");
     let operands = match (form.has_register(), form.has_first()) {
         (false, false) => blocks.sum(&["underflow_constant"]),
-        (true, false) => plus(read, blocks.sum(&["underflow_registers", "underflow_second", "underflow_one", "underflow_moved"])),
-        (false, true) => plus(read, blocks.sum(&["underflow_registers", "underflow_first", "underflow_both", "underflow_added"])),
+        (true, false) => plus(
+            read,
+            blocks.sum(&[
+                "underflow_registers",
+                "underflow_second",
+                "underflow_one",
+                "underflow_moved",
+            ]),
+        ),
+        (false, true) => plus(
+            read,
+            blocks.sum(&[
+                "underflow_registers",
+                "underflow_first",
+                "underflow_both",
+                "underflow_added",
+            ]),
+        ),
         (true, true) => {
-            let labels = ["underflow_registers", "underflow_second", "underflow_one", "underflow_both", "underflow_added"];
+            let labels = [
+                "underflow_registers",
+                "underflow_second",
+                "underflow_one",
+                "underflow_both",
+                "underflow_added",
+            ];
             plus(plus(read, read), blocks.sum(&labels))
         }
     };
     let ends = if form.goes_elsewhere() {
-        plus(blocks.register("registers_written"), blocks.sum(&["underflow_elsewhere", "underflow_written"]))
+        plus(
+            blocks.register("registers_written"),
+            blocks.sum(&["underflow_elsewhere", "underflow_written"]),
+        )
     } else {
         blocks.sum(&["underflow_result"])
     };
@@ -224,29 +258,47 @@ impl Costs for AdaptiveCosts {
         Box::new(Adaptive::new(n, self.clone()))
     }
 
-    /// The longest switch looks at each neighbour, stores all windows of all of them, and then its own thread's.
+    /// The longest switch looks at each neighbour, stores all windows of all of them, and
+    /// then its own thread's.
     fn worst_switch(&self, n: u32, machine: usize) -> (u64, u64) {
         let of = |cost: Cost| cost[machine];
         let n = u64::from(n);
-        let window = of(self.evict_next).max(of(self.flush_next) + of(self.flush_again)).max(of(self.block_next) + of(self.block_again));
+        let window = of(self.evict_next)
+            .max(of(self.flush_next) + of(self.flush_again))
+            .max(of(self.block_next) + of(self.block_again));
         let look = |n: u64| n * (of(self.look_next) + of(self.look_free)) + of(self.look_around);
-        let neighbour = of(self.look_neighbour) + of(self.neighbour_other) + self.neighbour_stale.map(of).into_iter().max().unwrap_or(0);
-        // A neighbour has a window and a reserved one, and goes if its lowest is one of the three above.
+        let neighbour = of(self.look_neighbour)
+            + of(self.neighbour_other)
+            + self.neighbour_stale.map(of).into_iter().max().unwrap_or(0);
+        // A neighbour has a window and a reserved one, and goes if its lowest is one of the three
+        // above.
         let n_neighbours = 3.min((n - 1) / 2);
-        let pays = n_neighbours * (of(self.shared_room) + look(3) + neighbour) + of(self.shared_room) + look(3);
+        let pays = n_neighbours * (of(self.shared_room) + look(3) + neighbour)
+            + of(self.shared_room)
+            + look(3);
         let poor = of(self.shared_poor) + of(self.shared_others) + look(n) + neighbour;
         let looks = of(self.shared_look) + pays.max(poor) + of(self.neighbour_last);
-        let flush =
-            of(self.shared_refused).max(of(self.neighbour_fresh)) + of(self.shared_flush) + of(self.inherit) + of(self.inherit_around);
+        let flush = of(self.shared_refused).max(of(self.neighbour_fresh))
+            + of(self.shared_flush)
+            + of(self.inherit)
+            + of(self.inherit_around);
         let alone = self.inherit_alone.map(of).into_iter().max().unwrap_or(0) + of(self.lone_load);
         let ends = alone.max(of(self.inherit_shared)).max(of(self.inherit_resident));
-        let enters = of(self.shared_leave).max(of(self.lone_leave) + (n - 1) * of(self.lone_down)) + of(self.enter);
+        let enters = of(self.shared_leave).max(of(self.lone_leave) + (n - 1) * of(self.lone_down))
+            + of(self.enter);
         let lone = of(self.lone_look)
             + of(self.lone_pause).max(of(self.lone_room))
             + of(self.lone_narrow)
             + of(self.lone_flush_switch)
             + of(self.lone_load);
-        let begins = of(self.block_flush) + of(self.absent) + of(self.shared_absent) + of(self.leave) + of(self.leave_shared);
-        (begins + looks + (n - 1) * window + (flush + ends).max(enters).max(lone), (n - 2) * of(self.lone_underflow))
+        let begins = of(self.block_flush)
+            + of(self.absent)
+            + of(self.shared_absent)
+            + of(self.leave)
+            + of(self.leave_shared);
+        (
+            begins + looks + (n - 1) * window + (flush + ends).max(enters).max(lone),
+            (n - 2) * of(self.lone_underflow),
+        )
     }
 }

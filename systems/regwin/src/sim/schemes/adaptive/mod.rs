@@ -1,4 +1,5 @@
-//! `adaptive`: a thread is alone in the windows or shares them; a switch leaves windows or stores them.
+//! `adaptive`: a thread is alone in the windows or shares them; a switch leaves windows or stores
+//! them.
 //!
 //! The steps are those of `switch_adaptive.S` and `overflow_adaptive.S`.
 
@@ -29,7 +30,6 @@ const REFUSALS_RICH: u32 = 3;
 const CREDIT_MAX: u32 = 30;
 /// From here on sharing pays.
 const CREDIT_RICH: u32 = 2;
-/// The longest pause.
 const PAUSE_MAX: u32 = 1023;
 
 /// What is known of a thread beside its windows.
@@ -140,7 +140,8 @@ impl Adaptive {
         loss
     }
 
-    /// The running thread is alone again. True if sharing did not pay: there is a pause, each time twice as long.
+    /// The running thread is alone again. True if sharing did not pay: there is a pause, each
+    /// time twice as long.
     fn end_sharing(&mut self) -> bool {
         let poor = self.is_poor();
         self.alone = true;
@@ -210,8 +211,8 @@ impl Adaptive {
         }
     }
 
-    /// Looks for room above the running thread; a neighbour that was looked at before goes. If sharing does not pay
-    /// there is none, and the nearest thread counts as a neighbour.
+    /// Looks for room above the running thread; a neighbour that was looked at before goes. If
+    /// sharing does not pay there is none, and the nearest thread counts as a neighbour.
     fn finds_room(&mut self, old: Thread, sum: &mut Sum) -> bool {
         sum.add(self.costs.shared_look);
         let poor = self.is_poor();
@@ -277,7 +278,8 @@ impl Adaptive {
     }
 
     fn resume(&mut self, place: Place) {
-        (self.ring.cwp, self.ring.bottom, self.ring.reserved) = (place.top, place.bottom, place.reserved);
+        (self.ring.cwp, self.ring.bottom, self.ring.reserved) =
+            (place.top, place.bottom, place.reserved);
     }
 
     /// Above the reserved window of the suspended thread, with a window for a call.

@@ -7,11 +7,11 @@ use crate::evidence::Evidence;
 use clap::builder::PossibleValuesParser;
 use measure::machine::{self, Machine};
 use measure::noise;
-use report::Table;
 use report::page::{Block, Page, Section};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::store;
+use crate::system_report::SystemReport;
 use terminal::output::{Failure, Output, write_file};
 
 /// Arguments of `meanwhile-lab report`.
@@ -34,17 +34,6 @@ const SYSTEMS: [&str; 5] = ["audit", "cipher", "regwin", "overlap", "cosched"];
 /// A system by name.
 fn system() -> PossibleValuesParser {
     PossibleValuesParser::new(SYSTEMS)
-}
-
-/// What one system has to show.
-#[derive(Debug)]
-pub struct SystemReport {
-    /// Its results in few rows; also the first thing in its section.
-    pub summary: Table,
-    /// Its section of the page, without the summary.
-    pub section: Section,
-    /// Its results for `--json`.
-    pub rows: Vec<Value>,
 }
 
 /// The page in the folder that the user names.

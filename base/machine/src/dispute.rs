@@ -12,7 +12,7 @@ use report::Diagnostic;
 use serde::{Deserialize, Serialize};
 use toml::Spanned;
 
-use crate::parse::Reader;
+use crate::reader::Reader;
 
 /// One figure on which two sources differ.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -8,6 +8,7 @@ pub mod in_order;
 mod load;
 mod operation;
 mod parse;
+mod reader;
 
 pub use dispute::Dispute;
 pub use operation::{Class, Kind, Operation, UnitSet};

@@ -6,8 +6,6 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use crate::snippet;
-
 /// One text file that diagnostics point into.
 #[derive(Debug, PartialEq, Eq)]
 pub struct SourceFile {
@@ -89,12 +87,6 @@ impl Diagnostic {
     /// Line and column of the first place, both from 1, the column in characters.
     pub fn line_column(&self) -> Option<(usize, usize)> {
         self.spans.first().map(|(span, _)| span.line_column())
-    }
-
-    /// The message with its source lines, labels and help: drawn with colours and lines, or in
-    /// plain ASCII. Ends with a line end.
-    pub fn render(&self, colour: bool) -> String {
-        snippet::render(self, colour)
     }
 
     /// The message as an object with the keys `file`, `line`, `column`, `message`, `help`;

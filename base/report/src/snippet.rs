@@ -21,22 +21,25 @@ const CUT_AFTER_CHARS: usize = 40;
 /// Labels at most this many lines apart are drawn in one piece.
 const GAP_LINES: usize = 3;
 
-/// The message with its source lines, labels and help.
-pub(crate) fn render(diagnostic: &Diagnostic, colour: bool) -> String {
-    let (word, help_word) = if colour {
-        ("\u{1b}[1;31merror\u{1b}[0m", "\u{1b}[36mhelp\u{1b}[0m")
-    } else {
-        ("error", "help")
-    };
-    let mut text = format!("{word}: {}\n", clean(&diagnostic.message, true));
-    for piece in pieces(diagnostic) {
-        text += &draw(&piece, colour);
+impl Diagnostic {
+    /// The message with its source lines, labels and help: drawn with colours and lines, or in
+    /// plain ASCII. Ends with a line end.
+    pub fn render(&self, colour: bool) -> String {
+        let (word, help_word) = if colour {
+            ("\u{1b}[1;31merror\u{1b}[0m", "\u{1b}[36mhelp\u{1b}[0m")
+        } else {
+            ("error", "help")
+        };
+        let mut text = format!("{word}: {}\n", clean(&self.message, true));
+        for piece in pieces(self) {
+            text += &draw(&piece, colour);
+        }
+        if let Some(help) = &self.help {
+            let help = clean(help, true).replace('\n', "\n          ");
+            text += &format!("  = {help_word}: {help}\n");
+        }
+        text
     }
-    if let Some(help) = &diagnostic.help {
-        let help = clean(help, true).replace('\n', "\n          ");
-        text += &format!("  = {help_word}: {help}\n");
-    }
-    text
 }
 
 /// A label on one line: columns are characters of the line.

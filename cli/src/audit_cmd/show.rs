@@ -6,7 +6,7 @@ use audit::audit::Options;
 use audit::audit::{Audit, audit};
 use audit::facts::recorded::Recorded;
 use audit::in_source::keep_edits_of_the_source;
-use audit::program::names::{Found, choices};
+use audit::program::find::{Found, choices};
 use audit::program::toolchain::{self, Skipped};
 use audit::timing::licence::Effort;
 use audit::views::html::html;

@@ -1,7 +1,7 @@
 //! `meanwhile audit FILE --spills`: stores and reloads of spilled values.
 
 use audit::facts::spills::{Spills, spills};
-use audit::program::names::Found;
+use audit::program::find::Found;
 use report::{Cell, Table};
 use serde_json::{Value, json};
 

@@ -63,7 +63,7 @@ fn slicings(subject: &Subject) -> Result<Vec<&'static str>, Vec<Diagnostic>> {
     }
     if slicings.is_empty() {
         let refused =
-            refused.or_else(|| subject.compile(&cipher::pipeline::Options::default()).err());
+            refused.or_else(|| subject.compile(&cipher::options::Options::default()).err());
         return Err(refused.expect("no slicing works, so this one does not"));
     }
     Ok(slicings)

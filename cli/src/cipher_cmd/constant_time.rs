@@ -4,7 +4,7 @@
 use cipher::constant_time::{self, OPTS, Verdict};
 use cipher::emit_c::Arch;
 use cipher::native::{self, Cc};
-use cipher::pipeline::{Interleave, Slicing, Unroll};
+use cipher::options::{Interleave, Slicing, Unroll};
 use cipher::recipe::Recipe;
 use cipher::unit::Subject;
 use report::{Cell, Table};

@@ -2,8 +2,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
+use cipher::options::Slicing;
 use cipher::package::{self, Choice, MANIFEST, Part};
-use cipher::pipeline::Slicing;
 use cipher::recipe_file::RecipeFile;
 use cipher::{library, suite, user_layout};
 use report::Diagnostic;

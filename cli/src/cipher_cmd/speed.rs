@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cipher::gain::Sampling;
 use cipher::native;
+use cipher::speed::Sampling;
 use cipher::speed::{self, Config, Measured, Processor};
 use cipher::tune::{self, Ask, Orders};
 use cipher::unit::Subject;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use cipher::asm::Effort;
 use cipher::emit_c::Arch;
 use cipher::native::Cc;
-use cipher::pipeline::{Slicing, Unroll};
+use cipher::options::{Slicing, Unroll};
 use cipher::recipe::Back;
 use cipher::suite::{self, Filter, Outcome, Row};
 use clap::builder::TypedValueParser;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cipher::emit_c::Arch;
 use cipher::native::{self, Cc};
-use cipher::pipeline::Slicing;
+use cipher::options::Slicing;
 use cipher::recipe::{Made, Recipe};
 use cipher::recipe_file::{Emit, FORMAT, Measured, RecipeFile, Way, fingerprint};
 use cipher::tune::{self, Ask, Journal, Orders, Tried, Tuned};

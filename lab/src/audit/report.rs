@@ -15,7 +15,7 @@ use audit::views::html::html;
 use audit::views::text::{Sources, View};
 use cipher::emit_c::Arch;
 use cipher::native::Cc;
-use cipher::pipeline::{Slicing, Unroll};
+use cipher::options::{Slicing, Unroll};
 use cipher::recipe::Recipe;
 use cipher::unit::Subject;
 use machine::in_order::Core;
@@ -25,7 +25,7 @@ use report::svg::{BarChart, Chart, Series};
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
-use crate::report::SystemReport;
+use crate::system_report::SystemReport;
 use terminal::output::{Failure, Output};
 
 const CPU: &str = "arm1136jf-s";

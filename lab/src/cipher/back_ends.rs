@@ -3,14 +3,16 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use super::back_ends_pairs::{
+    self as back_ends, Cell as Config, Counted, ExecutedCount, Operations,
+};
 use cipher::asm::{self, Effort};
-use cipher::back_ends::{self, Cell as Config, Counted, ExecutedCount, Operations};
 use cipher::emit_c::Arch;
-use cipher::gain::Sampling;
 use cipher::library::primitives;
 use cipher::native;
-use cipher::pipeline::{Slicing, Unroll};
+use cipher::options::{Slicing, Unroll};
 use cipher::speed::Processor;
+use cipher::speed::Sampling;
 use cipher::unit::Subject;
 use report::{Cell, Kind, Table};
 use serde::Serialize;

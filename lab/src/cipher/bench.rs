@@ -6,13 +6,14 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::byte_cost;
+use super::{gain, original};
 use crate::evidence::Evidence;
-use cipher::byte_cost;
 use cipher::emit_c::Arch;
-use cipher::gain::{self, Sampling};
 use cipher::native::{self, Cc};
-use cipher::pipeline::{Schedule, Slicing, Unroll};
-use cipher::speed::{self, Processor};
+use cipher::options::{Schedule, Slicing, Unroll};
+use cipher::speed::Processor;
+use cipher::speed::Sampling;
 use measure::stats::geometric_mean;
 use measure::tool::ToolError;
 use report::page::Block;
@@ -292,7 +293,7 @@ fn column(row: &Value) -> String {
 fn original_on(row: &Value) -> Option<f64> {
     let slicing = Slicing::from_letter(row["slicing"].as_str()?)?;
     let (cc, arch) = (Cc::from_name(row["cc"].as_str()?)?, Arch::from_name(row["arch"].as_str()?)?);
-    speed::original(row["primitive"].as_str()?, slicing, cc, row["opt"].as_str()?, arch)
+    original::cycles_per_byte(row["primitive"].as_str()?, slicing, cc, row["opt"].as_str()?, arch)
         .map(|original| original.1)
 }
 

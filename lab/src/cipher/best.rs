@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use crate::evidence::Evidence;
 use cipher::emit_c::Arch;
-use cipher::gain::Sampling;
 use cipher::recipe_file::{Emit, Way};
+use cipher::speed::Sampling;
 use cipher::speed::{Processor, configs};
 use cipher::tune::{self, Ask, Orders};
 use cipher::unit::Subject;

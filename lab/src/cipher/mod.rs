@@ -1,13 +1,18 @@
 //! Studies of cipher.
 
 pub mod back_ends;
+mod back_ends_pairs;
 pub mod bench;
 mod best;
+mod byte_cost;
 pub mod compilers;
+mod gain;
+mod original;
 pub mod peers;
 pub mod sboxes;
 mod scaling;
 pub mod speed;
+mod stream_cost;
 
 pub use speed::report;
 

@@ -3,10 +3,11 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use super::stream_cost;
 use crate::evidence::Evidence;
 use cipher::emit_c::Arch;
-use cipher::gain::Sampling;
-use cipher::{native, stream_cost};
+use cipher::native;
+use cipher::speed::Sampling;
 use clap::builder::TypedValueParser;
 use meanwhile::cipher_cmd::options;
 use report::page::Block;

@@ -3,9 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
+use super::original;
 use crate::evidence::Evidence;
-use cipher::gain::Sampling;
 use cipher::native;
+use cipher::speed::Sampling;
 use cipher::speed::{self, Config, Measured, Processor};
 use meanwhile::cipher_cmd::speed::{self as product, FULL};
 use meanwhile::cipher_cmd::{bounds, options};
@@ -16,8 +17,8 @@ use serde_json::{Value, json};
 use terminal::machine_here;
 use terminal::output::{Failure, Output};
 
-use crate::report::SystemReport;
 use crate::store::Store;
+use crate::system_report::SystemReport;
 
 /// Arguments of the study.
 #[derive(Debug, clap::Args)]
@@ -108,9 +109,13 @@ fn measure_all(
 
 fn row(config: &Config, measured: Option<&Measured>) -> Value {
     let mut row = product::row(config, measured);
-    if let Some((off, on)) =
-        speed::original(&config.primitive, config.slicing, config.cc, config.opt, config.arch)
-    {
+    if let Some((off, on)) = original::cycles_per_byte(
+        &config.primitive,
+        config.slicing,
+        config.cc,
+        config.opt,
+        config.arch,
+    ) {
         row["original_off"] = json!(off);
         row["original_on"] = json!(on);
     }

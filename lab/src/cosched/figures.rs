@@ -11,7 +11,7 @@ use report::svg::{BarChart, Chart, Series};
 use report::{Cell, Kind, Table};
 
 use super::{sensitivity, sweep};
-use crate::report::SystemReport;
+use crate::system_report::SystemReport;
 use meanwhile::cosched_cmd::sim::{Runs, runs};
 use terminal::output::{Failure, Output};
 

@@ -1,7 +1,8 @@
 //! The paper's sizes taken apart: what it gains over Linux beside ours, with assumptions about its
 //! machine that the simulator leaves out, each alone, all together, and those that come nearest.
 
-use cosched::assumptions::{self, PAPER, Row, SWITCHES};
+use cosched::assumptions::SWITCHES;
+use cosched::like_paper::{self, PAPER, Row};
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 use terminal::output::{Failure, Output};
@@ -11,8 +12,8 @@ use terminal::output::{Failure, Output};
 pub struct Args {}
 
 pub fn run(_args: &Args, out: &mut Output) -> Result<(), Failure> {
-    let bar = out.progress(assumptions::N_ROWS);
-    let (rows, nearest) = assumptions::like_paper(|| bar.inc(1));
+    let bar = out.progress(like_paper::N_ROWS);
+    let (rows, nearest) = like_paper::like_paper(|| bar.inc(1));
     bar.finish_and_clear();
     out.text(&table(&rows, &nearest).terminal(None));
     for it in SWITCHES {

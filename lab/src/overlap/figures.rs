@@ -15,7 +15,7 @@ use crate::evidence::Evidence;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::report::SystemReport;
+use crate::system_report::SystemReport;
 use terminal::output::{Failure, Output};
 
 /// The interval of the paper's table 1 for each strength that it has, in microseconds.

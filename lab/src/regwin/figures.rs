@@ -14,7 +14,7 @@ use serde_json::json;
 use meanwhile::regwin_cmd::failure;
 
 use super::{behaviour, sweep};
-use crate::report::SystemReport;
+use crate::system_report::SystemReport;
 use terminal::output::{Failure, Output};
 
 /// Switches in the paper's table 1, by thread and behaviour; the last row is the total.

@@ -15,7 +15,7 @@ use serde::Serialize;
 use crate::emit_c::Arch;
 use crate::library::{Primitive, primitives};
 use crate::native::{self, Cc};
-use crate::pipeline::{Interleave, Slicing, Unroll};
+use crate::options::{Interleave, Slicing, Unroll};
 use crate::recipe::Recipe;
 use crate::unit::Subject;
 

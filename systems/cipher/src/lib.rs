@@ -1,8 +1,6 @@
 //! Usuba in, sliced C out: the front end, the interpreter, the passes and the C back end.
 
 pub mod asm;
-pub mod back_ends;
-pub mod byte_cost;
 pub mod cases;
 pub mod circuit;
 pub mod constant_time;
@@ -10,21 +8,21 @@ pub mod counts;
 mod depgraph;
 pub mod elaborate;
 pub mod emit_c;
-pub mod gain;
 pub mod interp;
 pub mod ir;
 pub mod layout;
 pub mod library;
 pub mod native;
+pub mod options;
 pub mod package;
 pub mod passes;
 pub mod pipeline;
 pub mod port_bound;
 pub mod recipe;
 pub mod recipe_file;
+mod run;
 pub mod run_text;
 pub mod speed;
-pub mod stream_cost;
 pub mod suite;
 pub mod syntax;
 pub mod target;

@@ -11,9 +11,10 @@ use crate::asm::{self, Count, Effort};
 use crate::emit_c::{self, Arch, EmitOptions, Mode, Sponge, Stage, Unit};
 use crate::ir::NodeId;
 use crate::native::{self, Cc};
+use crate::options::{Interleave, Options, Schedule, Slicing, Unroll};
 use crate::passes::inline::Inline;
 use crate::passes::{estimate, interleave};
-use crate::pipeline::{self, Compiled, Interleave, Options, Schedule, Slicing, Unroll};
+use crate::pipeline::{self, Compiled};
 use crate::target::Target;
 use crate::unit::Subject;
 

@@ -13,9 +13,9 @@ use crate::elaborate;
 use crate::emit_c::Arch;
 use crate::ir::Dir;
 use crate::native::Cc;
+use crate::options::{Interleave, Schedule, Slicing, Unroll};
 use crate::passes::inline::Inline;
 use crate::passes::interleave::MOST;
-use crate::pipeline::{Interleave, Schedule, Slicing, Unroll};
 use crate::recipe::{Back, Recipe};
 use crate::unit::Subject;
 

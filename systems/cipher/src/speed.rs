@@ -2,20 +2,20 @@
 //! original compiler had.
 
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use machine::Machine;
 use measure::pairs::{Paired, Summary};
 use measure::stats::{self, Interval};
 use measure::tool::ToolError;
 use measure::{clock, quiet};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
 use crate::counts;
 use crate::emit_c::Arch;
-use crate::gain::Sampling;
 use crate::library::{primitive, primitives};
 use crate::native::{self, Cc};
-use crate::pipeline::{Schedule, Slicing, Unroll};
+use crate::options::{Schedule, Slicing, Unroll};
 use crate::port_bound;
 use crate::recipe::{Made, Recipe};
 use crate::unit::Subject;
@@ -179,6 +179,21 @@ pub fn configs(quick: bool, names: &[String]) -> Vec<Config> {
     all
 }
 
+/// How a program is sampled: how often, and how long a sample waits for a quiet machine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sampling {
+    pub n_pairs: usize,
+    /// How long a sample waits for other programs to stop.
+    pub patience: Duration,
+}
+
+impl Sampling {
+    /// Fifteen pairs, ten seconds.
+    pub const FULL: Sampling = Sampling { n_pairs: 15, patience: Duration::from_secs(10) };
+    /// Five pairs at once.
+    pub const QUICK: Sampling = Sampling { n_pairs: 5, patience: Duration::ZERO };
+}
+
 /// Launches of which a sample keeps the fastest: the addresses of stack and arrays are chance, and
 /// can change the time by half.
 pub const N_LAUNCHES: usize = 3;
@@ -246,43 +261,6 @@ pub fn launches_in_turn(
 pub fn calls_for(program: &Path) -> Result<u32, ToolError> {
     let once = native::bench(program, 20, 1)?;
     Ok((300_000.0 / once.max(1.0)).clamp(1.0, 10_000.0) as u32)
-}
-
-/// Figures of the original compiler.
-#[derive(Debug, Deserialize)]
-struct Original {
-    bitslice: Vec<Column>,
-    mslice: Vec<Column>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Column {
-    cc: String,
-    opt: String,
-    arch: String,
-    rows: Vec<(String, f64, f64)>,
-}
-
-/// The original's cycles a byte, scheduler off and on, for the same slicing, compiler and target.
-pub fn original(
-    primitive: &str,
-    slicing: Slicing,
-    cc: Cc,
-    opt: &str,
-    arch: Arch,
-) -> Option<(f64, f64)> {
-    let figures: Original =
-        toml::from_str(include_str!("../../../experiments/original/figures.toml"))
-            .expect("a test parses the figures");
-    let columns = if slicing == Slicing::Bit { figures.bitslice } else { figures.mslice };
-    let column =
-        columns.into_iter().find(|c| c.cc == cc.name() && c.opt == opt && c.arch == arch.name())?;
-    let family = |name: &str| name.split(['-', '_']).next().unwrap_or(name).to_lowercase();
-    // AES and Rectangle are horizontal there, the others vertical.
-    let row = column.rows.into_iter().find(|r| family(&r.0) == family(primitive))?;
-    let is_horizontal = matches!(row.0.as_str(), "AES" | "Rectangle");
-    (slicing == Slicing::Bit || is_horizontal == (slicing == Slicing::Horizontal))
-        .then_some((row.1, row.2))
 }
 
 #[cfg(test)]

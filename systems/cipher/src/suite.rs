@@ -9,7 +9,7 @@ use crate::cases::{case_bytes, compose};
 use crate::emit_c::{Arch, Sponge, shape};
 use crate::library::{self, Vector, primitive, primitives};
 use crate::native::{self, Cc};
-use crate::pipeline::{Interleave, Schedule, Slicing, Unroll};
+use crate::options::{Interleave, Schedule, Slicing, Unroll};
 use crate::recipe::{Back, Recipe};
 use crate::run_text::{from_hex, to_hex};
 use crate::unit::Subject;

@@ -9,7 +9,7 @@ use ascon_aead::aead::{Aead, KeyInit, Payload};
 use ascon_hash::{AsconHash256, AsconXof128, Digest, ExtendableOutput, Update, XofReader};
 use cipher::emit_c::{Arch, Sponge};
 use cipher::native::{self, Cc};
-use cipher::pipeline::{Interleave, Slicing, Unroll};
+use cipher::options::{Interleave, Slicing, Unroll};
 use cipher::recipe::Recipe;
 use cipher::run_text::{from_hex, to_hex};
 use cipher::unit::Subject;

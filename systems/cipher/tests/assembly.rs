@@ -7,7 +7,7 @@ use cipher::asm::{self, Effort};
 use cipher::cases::{self, Fields};
 use cipher::emit_c::Arch;
 use cipher::native::{self, Cc};
-use cipher::pipeline::{Interleave, Schedule, Slicing, Unroll};
+use cipher::options::{Interleave, Schedule, Slicing, Unroll};
 use cipher::recipe::{Back, Made, Recipe};
 use cipher::suite::{self, Filter, Outcome};
 use cipher::unit::Subject;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use cipher::emit_c::{Arch, Field, Shape, moves_check, shape};
 use cipher::library::primitives;
 use cipher::native::{self, Cc};
-use cipher::pipeline::{Interleave, Options, Slicing, Unroll};
+use cipher::options::{Interleave, Options, Slicing, Unroll};
 use cipher::recipe::Recipe;
 use cipher::run_text::{interpret, to_hex};
 use cipher::unit::{Subject, c_prefix};

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use cipher::emit_c::Arch;
 use cipher::native::Cc;
-use cipher::pipeline::{Interleave, Slicing, Unroll};
+use cipher::options::{Interleave, Slicing, Unroll};
 use cipher::recipe::Recipe;
 use cipher::unit::Subject;
 use measure::scratch;

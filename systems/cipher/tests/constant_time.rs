@@ -6,7 +6,7 @@ use cipher::constant_time::{self, OPTS, Verdict};
 use cipher::emit_c::Arch;
 use cipher::library::primitives;
 use cipher::native::{self, Cc};
-use cipher::pipeline::{Slicing, Unroll};
+use cipher::options::{Slicing, Unroll};
 use cipher::recipe::Recipe;
 use cipher::unit::Subject;
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cipher::emit_c::Arch;
 use cipher::native::{self, Cc};
-use cipher::pipeline::{Slicing, Unroll};
+use cipher::options::{Slicing, Unroll};
 use cipher::recipe::Recipe;
 use cipher::run_text::to_hex;
 use cipher::unit::Subject;

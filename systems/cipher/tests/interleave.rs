@@ -3,7 +3,7 @@
 
 use cipher::emit_c::{Arch, shape};
 use cipher::native::Cc;
-use cipher::pipeline::{Interleave, Options, Schedule, Slicing, Unroll};
+use cipher::options::{Interleave, Options, Schedule, Slicing, Unroll};
 use cipher::recipe::{Made, Recipe};
 use cipher::unit::Subject;
 use expect_test::expect;

@@ -22,8 +22,9 @@ use std::path::{Path, PathBuf};
 
 use cipher::elaborate::check;
 use cipher::interp::{Port, Words, interface};
+use cipher::options::{Options, Slicing};
 use cipher::passes::inline::Inline;
-use cipher::pipeline::{Options, Slicing, compile, slicings};
+use cipher::pipeline::{compile, slicings};
 use cipher::syntax::{ast::Program, load};
 use report::Diagnostic;
 use support::agree::{all_options, caught, compiled_agrees, interpret};

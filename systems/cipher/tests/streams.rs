@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use cipher::emit_c::{Arch, shape};
 use cipher::native::{self, Cc};
-use cipher::pipeline::{Interleave, Slicing, Unroll};
+use cipher::options::{Interleave, Slicing, Unroll};
 use cipher::recipe::{Made, Recipe};
 use cipher::run_text::{from_hex, to_hex};
 use cipher::unit::Subject;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use cipher::emit_c::Arch;
 use cipher::library::primitives;
 use cipher::native::{self, Cc};
-use cipher::pipeline::{Interleave, Schedule, Slicing, Unroll};
+use cipher::options::{Interleave, Schedule, Slicing, Unroll};
 use cipher::recipe::{Made, Recipe};
 use cipher::unit::Subject;
 use cipher::validate::{self, Place, Report, Stop, Verdict};

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use cipher::emit_c::Arch;
 use cipher::native::{self, Cc};
-use cipher::pipeline::{Schedule, Slicing, Unroll};
+use cipher::options::{Schedule, Slicing, Unroll};
 use cipher::recipe::Recipe;
 use cipher::unit::Subject;
 use measure::tool;

@@ -1,7 +1,8 @@
 //! What docs/explain/cosched.md says of policies, computed again.
 
-use cosched::assumptions::{self, Assumptions, Row};
+use cosched::assumptions::Assumptions;
 use cosched::contention::{Base, Model};
+use cosched::like_paper::{self, Row};
 use cosched::machine::Machine;
 use cosched::policies::{Name, Settings};
 use cosched::{sim, workload};
@@ -58,12 +59,12 @@ fn the_page_says_what_carries_the_papers_sizes() {
     let page = include_str!("../../../docs/explain/cosched.md");
     let has =
         |line: &str| assert!(page.contains(line), "docs/explain/cosched.md should have\n{line}");
-    let named = |name: &str| assumptions::row(name.to_owned(), Assumptions::named(&[name]));
+    let named = |name: &str| like_paper::row(name.to_owned(), Assumptions::named(&[name]));
     ["nothing more", "cold-caches", "no-affinity", "spinning", "one-by-one"]
         .iter()
         .for_each(|word| has(&line(&named(word))));
     if std::env::var_os("MEANWHILE_LONG").is_some() {
-        let (rows, nearest) = assumptions::like_paper(|| ());
+        let (rows, nearest) = like_paper::like_paper(|| ());
         has(&rows.iter().map(line).collect::<String>());
         has(&line(&Row { assumed: format!("nearest: {}", nearest.assumed), ..nearest }));
     }

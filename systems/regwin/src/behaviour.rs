@@ -1,6 +1,7 @@
 //! The quantities of the paper's section 5: how a program uses windows if there are enough of them.
 
-use crate::sim::trace::{Event, Trace};
+use crate::sim::event::Event;
+use crate::sim::trace::Trace;
 
 /// What a phase of a program does, on the average over its periods.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]

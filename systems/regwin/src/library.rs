@@ -108,7 +108,7 @@ impl Options {
     /// The files that are compiled; boot.S first, whose trap table begins its section.
     pub fn sources(&self) -> Vec<&'static str> {
         let mut files = vec!["boot.S"];
-        files.extend(crate::sim::schemes::files(self.scheme));
+        files.extend(scheme_files(self.scheme));
         files.push(if self.priorities { "ready_priorities.c" } else { "ready.S" });
         files.extend((self.priorities || self.preempt).then_some("schedule.c"));
         files.extend(["threads.c", "lists.c", "streams.c", "int64.c", "console.c", "offsets.c"]);
@@ -254,3 +254,26 @@ pub fn folder(options: &Options, cc: Cc) -> Vec<(String, String)> {
 
 /// The first line of `regwin.mk`: a folder that has it is ours.
 pub const MARK: &str = "# Written by `meanwhile regwin build`.";
+
+/// The assembly of a scheme, from the runtime's folder.
+fn scheme_files(scheme: Scheme) -> &'static [&'static str] {
+    match scheme {
+        Scheme::Ns => &["overflow_ns.S", "underflow_ns.S", "flush_ns.S", "switch_ns.S"],
+        Scheme::Snp => {
+            &["overflow_sharing.S", "underflow_sharing.S", "flush_sharing.S", "switch_snp.S"]
+        }
+        Scheme::Sp => {
+            &["overflow_sharing.S", "underflow_sharing.S", "flush_sharing.S", "switch_sp.S"]
+        }
+        Scheme::Adaptive => &[
+            "overflow_adaptive.S",
+            "underflow_adaptive.S",
+            "flush_sharing.S",
+            "overflow_ns.S",
+            "underflow_lone.S",
+            "flush_ns.S",
+            "switch_adaptive.S",
+        ],
+        Scheme::Flat => &["overflow_ns.S", "underflow_ns.S", "flush_ns.S", "switch_flat.S"],
+    }
+}

@@ -9,7 +9,7 @@ use toml::Spanned;
 use super::{Belief, Class, Compilers, Core, Pairing, Role, Work};
 use crate::UnitSet;
 use crate::dispute::{Dispute, Other};
-use crate::parse::{Reader, Units};
+use crate::reader::{Reader, Units};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -17,9 +17,9 @@ use crate::decode::code::{
     Class, Delay, Extends, Flow, Instruction, Op, Operation, Out, Reg, Shift, Value,
 };
 use crate::decode::{Conventions, Isa};
-use crate::facts::cases::entries;
+use crate::facts::cases::{entries, has_hidden_ways};
 use crate::facts::frame::successors;
-use crate::facts::landings::{has_hidden_ways, landings};
+use crate::facts::landings::landings;
 use crate::program::function::Function;
 
 /// What is known of a register.

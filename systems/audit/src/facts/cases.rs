@@ -9,8 +9,8 @@
 
 use std::collections::BTreeSet;
 
-use crate::decode::code::{Delay, Flow, Reg, Role};
-use crate::facts::landings::{landings, unreached};
+use crate::decode::code::{Flow, Reg, Role};
+use crate::facts::landings::{behind, in_tables, landings, unreached};
 use crate::program::function::Function;
 
 /// The computed jumps of a function.
@@ -52,6 +52,12 @@ impl Computed {
             _ => None,
         }
     }
+}
+
+/// Some instruction may lead to a place that no branch shows, and no computed jump.
+pub fn has_hidden_ways(function: &Function) -> bool {
+    !in_tables(function).is_empty()
+        || Computed::of(function) == Computed::None && !unreached(function).is_empty()
 }
 
 /// Where code may be entered that other ways lead to as well: at [`landings`], and by a computed
@@ -98,18 +104,4 @@ fn frame_is_made(function: &Function) -> usize {
         keeps || instruction.writes.iter().any(|write| write.reg == conventions.stack_pointer)
     };
     (0..n).take_while(is_inside).filter(makes).last().map_or(0, |idx| idx + 1)
-}
-
-/// The place behind an instruction and its delay slot, and whether control may come there from it.
-pub fn behind(function: &Function, idx: usize) -> (usize, bool) {
-    let instruction = &function.instructions[idx];
-    let has_slot = instruction.delay != Delay::None && idx + 1 < function.instructions.len();
-    let goes_on = match instruction.flow {
-        Flow::Next | Flow::Call { .. } => true,
-        Flow::Branch { is_conditional, .. } => is_conditional,
-        Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall | Flow::Stop => {
-            instruction.is_guarded()
-        }
-    };
-    (idx + 1 + usize::from(has_slot), goes_on)
 }

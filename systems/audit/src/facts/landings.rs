@@ -12,8 +12,7 @@
 //!
 //! From which instruction control comes no code says, so it is taken to come from every one.
 
-use crate::decode::code::Class;
-use crate::facts::cases::{Computed, behind};
+use crate::decode::code::{Class, Delay, Flow};
 use crate::program::function::Function;
 
 /// All of them, in order. The cases of a `switch` are among them: what leads there
@@ -26,14 +25,8 @@ pub fn landings(function: &Function) -> Vec<usize> {
     all
 }
 
-/// Some instruction may lead to a place that no branch shows, and no computed jump.
-pub fn has_hidden_ways(function: &Function) -> bool {
-    !in_tables(function).is_empty()
-        || Computed::of(function) == Computed::None && !unreached(function).is_empty()
-}
-
 /// Those that tables name.
-fn in_tables(function: &Function) -> Vec<usize> {
+pub fn in_tables(function: &Function) -> Vec<usize> {
     let tables = &function.tables;
     let n = function.instructions.len();
     let labels = tables.patches.values().flat_map(|patch| &patch.leads_to);
@@ -67,4 +60,18 @@ pub fn unreached(function: &Function) -> Vec<usize> {
         !is_led_to[*idx] && first.is_some_and(|it| it == *idx || !is_led_to[it])
     };
     (0..n).filter(begins).collect()
+}
+
+/// The place behind an instruction and its delay slot, and whether control may come there from it.
+pub fn behind(function: &Function, idx: usize) -> (usize, bool) {
+    let instruction = &function.instructions[idx];
+    let has_slot = instruction.delay != Delay::None && idx + 1 < function.instructions.len();
+    let goes_on = match instruction.flow {
+        Flow::Next | Flow::Call { .. } => true,
+        Flow::Branch { is_conditional, .. } => is_conditional,
+        Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall | Flow::Stop => {
+            instruction.is_guarded()
+        }
+    };
+    (idx + 1 + usize::from(has_slot), goes_on)
 }

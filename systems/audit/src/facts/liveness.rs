@@ -2,7 +2,6 @@
 //! function.
 
 use super::landings::landings;
-use super::pinned::{left, returned};
 use crate::decode::code::{Delay, Flow, Instruction, Reg};
 use crate::program::function::Function;
 
@@ -213,4 +212,30 @@ fn conventions_back(function: &Function, instruction: &Instruction, set: &mut Re
 
 fn low_bits(n: u8) -> u64 {
     if n >= 64 { u64::MAX } else { (1 << n) - 1 }
+}
+
+/// What is wanted where a function returns: the result, what is the caller's, the way back.
+pub(super) fn returned(function: &Function) -> RegSet {
+    let conventions = function.isa.conventions();
+    conventions
+        .results
+        .iter()
+        .take(1)
+        .chain(conventions.saved)
+        .copied()
+        .chain(conventions.link)
+        .collect()
+}
+
+/// What is wanted where a branch leaves the function: what is the caller's, and the first argument.
+pub(super) fn left(function: &Function) -> RegSet {
+    let conventions = function.isa.conventions();
+    conventions
+        .arguments
+        .iter()
+        .take(1)
+        .chain(conventions.saved)
+        .copied()
+        .chain(conventions.link)
+        .collect()
 }

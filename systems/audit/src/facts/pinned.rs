@@ -13,7 +13,7 @@
 //! first in any case. Of ways that leave the path the first counts alone.
 
 use crate::decode::code::{Flow, Out, Reg, Write};
-use crate::facts::liveness::{Liveness, RegSet};
+use crate::facts::liveness::{Liveness, RegSet, left, returned};
 use crate::facts::trace::{End, Trace};
 use crate::program::function::Function;
 
@@ -68,32 +68,6 @@ pub fn pinned(function: &Function, trace: &Trace) -> Vec<RegSet> {
         }
     }
     pinned
-}
-
-/// What is wanted where a function returns: the result, what is the caller's, the way back.
-pub(super) fn returned(function: &Function) -> RegSet {
-    let conventions = function.isa.conventions();
-    conventions
-        .results
-        .iter()
-        .take(1)
-        .chain(conventions.saved)
-        .copied()
-        .chain(conventions.link)
-        .collect()
-}
-
-/// What is wanted where a branch leaves the function: what is the caller's, and the first argument.
-pub(super) fn left(function: &Function) -> RegSet {
-    let conventions = function.isa.conventions();
-    conventions
-        .arguments
-        .iter()
-        .take(1)
-        .chain(conventions.saved)
-        .copied()
-        .chain(conventions.link)
-        .collect()
 }
 
 /// The arguments of the function called at this place of the trace, or behind its end, as far as

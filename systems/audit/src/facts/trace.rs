@@ -13,9 +13,9 @@
 //! goes from the test through the body, and on behind the loop.
 
 use crate::decode::code::{Delay, Flow};
-use crate::facts::cases::behind;
+use crate::facts::landings::behind;
 use crate::facts::liveness::{Liveness, RegSet, elsewhere};
-use crate::facts::loops::Nests;
+use crate::facts::nests::Nests;
 use crate::facts::recorded::Counts;
 use crate::program::function::Function;
 use crate::program::names::{is_called, shown};

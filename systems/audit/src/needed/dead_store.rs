@@ -6,9 +6,8 @@ use std::collections::BTreeMap;
 
 use super::Subject;
 use crate::decode::code::{Access, Class, Flow, Instruction};
-use crate::facts::cases::entries;
+use crate::facts::cases::{entries, has_hidden_ways};
 use crate::facts::frame::Slot;
-use crate::facts::landings::has_hidden_ways;
 use crate::facts::spills::{self, OwnAccess};
 use crate::finding::{Edit, Finding, Kind, Thing};
 

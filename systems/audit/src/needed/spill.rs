@@ -7,7 +7,7 @@ use super::Subject;
 use crate::decode::Isa;
 use crate::decode::code::{Class, Flow, Instruction, Out, Reg, Role};
 use crate::facts::bits::Writer;
-use crate::facts::cases::behind;
+use crate::facts::landings::behind;
 use crate::facts::spills::{self, Place};
 use crate::finding::{Edit, Finding, Kind, Thing};
 use crate::program::names::shown;

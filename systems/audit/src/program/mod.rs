@@ -3,6 +3,7 @@
 
 pub(crate) mod addresses;
 pub mod compile_commands;
+pub mod find;
 pub mod function;
 pub mod lines;
 pub mod names;
@@ -267,22 +268,6 @@ impl Program {
     pub fn only(&self, symbol: &str) -> Option<&Symbol> {
         let mut found = self.symbols.iter().filter(|it| it.name == symbol);
         found.next().filter(|_| found.next().is_none())
-    }
-
-    /// The only function that the user may call so.
-    pub fn symbol(&self, name: &str) -> Result<&Symbol, Diagnostic> {
-        let found = names::find(std::slice::from_ref(self), name)?;
-        match found[..] {
-            [(_, one)] => Ok(one),
-            _ => {
-                let refused = Diagnostic::new(format!(
-                    "`{}` has {} functions `{name}`",
-                    self.name,
-                    found.len()
-                ));
-                Err(refused.with_help(format!("choose one: {}", names::choices(&found))))
-            }
-        }
     }
 
     /// The instruction sets of its functions.
@@ -916,16 +901,6 @@ fn links(file: &File<'_>, layout: &Layout, isa: Isa) -> BTreeMap<u64, Link> {
         }
     }
     links
-}
-
-/// A few names for a message.
-fn listed<'a>(symbols: impl Iterator<Item = &'a Symbol>) -> String {
-    const N_SHOWN: usize = 8;
-    let names: Vec<String> =
-        symbols.map(|symbol| format!("`{}`", names::shown(&symbol.name))).collect();
-    let more = names.len().saturating_sub(N_SHOWN);
-    let shown = names.iter().take(N_SHOWN).cloned().collect::<Vec<_>>().join(", ");
-    if more == 0 { shown } else { format!("{shown} and {more} more") }
 }
 
 fn lower(text: &str) -> String {

@@ -21,7 +21,7 @@ use crate::decode::code::{
 };
 use crate::facts::frame::{StackFrame, is_private};
 use crate::facts::liveness::RegSet;
-use crate::facts::loops::Nests;
+use crate::facts::nests::Nests;
 use crate::facts::pinned::pinned;
 use crate::facts::spills::in_own_frame;
 use crate::facts::trace::Trace;

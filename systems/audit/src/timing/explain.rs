@@ -5,10 +5,10 @@ use machine::in_order::Core;
 
 use crate::decode::Isa;
 use crate::decode::code::{Class, Flow, Instruction, Op, Read, Reg, Role, Value};
-use crate::facts::cases::behind;
 use crate::facts::frame::StackFrame;
+use crate::facts::landings::behind;
 use crate::facts::liveness::RegSet;
-use crate::facts::loops::Nests;
+use crate::facts::nests::Nests;
 use crate::facts::trace::Exit;
 use crate::finding::{Edit, Finding, Kind, Thing};
 use crate::program::function::Function;

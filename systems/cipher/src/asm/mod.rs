@@ -12,6 +12,7 @@ mod model;
 mod ops;
 mod order;
 mod parts;
+mod search;
 mod steps;
 mod text;
 mod turns;
@@ -23,11 +24,11 @@ use crate::ir::Node;
 
 pub use allocate::Count;
 pub use lower::Refused;
-pub use order::Effort;
+pub use search::Effort;
 
 use allocate::{Header, Registers};
 use model::Model;
-use order::Planner;
+use search::Planner;
 use steps::{Block, Function, Item};
 
 /// The targets that have assembly.

@@ -5,8 +5,8 @@ use smallvec::smallvec;
 use super::steps::{Block, Kind, Origin, Step, Value};
 use crate::emit_c::Shape;
 use crate::ir::Op;
+use crate::options::Slicing;
 use crate::passes::hslice::{ZERO, shifts};
-use crate::pipeline::Slicing;
 
 /// A block under construction, with the constants of its function.
 pub struct Maker<'a> {

@@ -6,7 +6,7 @@
 //! hold after the tail is left to the next part.
 
 use super::allocate::{Allocator, Count, Edge, Header};
-use super::order::{Judge, graph, search};
+use super::search::{Judge, graph, search};
 use super::steps::{Block, Kind, Memory, NONE, Origin, Step, Value};
 
 /// Steps of a part that may move.

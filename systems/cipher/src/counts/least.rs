@@ -174,8 +174,8 @@ impl Iteration {
 mod tests {
     use super::*;
     use crate::native::Cc;
+    use crate::options::{Slicing, Unroll};
     use crate::passes::inline::Inline;
-    use crate::pipeline::{Slicing, Unroll};
     use crate::recipe::Recipe;
     use crate::unit::Subject;
 

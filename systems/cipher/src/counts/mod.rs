@@ -264,7 +264,7 @@ mod tests {
 
     use super::*;
     use crate::native::Cc;
-    use crate::pipeline::{Slicing, Unroll};
+    use crate::options::{Slicing, Unroll};
     use crate::recipe::Recipe;
     use crate::unit::Subject;
 

@@ -3,7 +3,7 @@
 use crate::ir::{Operand, Ref, Stmt, Ty, Unrolled};
 use crate::syntax::Loc;
 use crate::syntax::ast::{AExpr, AExprKind, Access, Assign, Eqn, Forall, Index};
-use crate::syntax::parser::static_op;
+use crate::syntax::operators::static_op;
 use crate::syntax::types::ATOMS_MAX;
 
 use super::node::{Binding, Builder, index};

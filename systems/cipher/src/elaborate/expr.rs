@@ -140,7 +140,7 @@ impl Builder<'_, '_> {
                 .number(&AExpr { kind: AExprKind::Name(access.name.name.clone()), loc: expr.loc }),
             ExprKind::Arith(op, a, b) => {
                 let (a, b) = (self.number_of(a)?, self.number_of(b)?);
-                match crate::syntax::parser::static_op(*op, a, b) {
+                match crate::syntax::operators::static_op(*op, a, b) {
                     Ok(value) => Some(value),
                     Err(why) => self.elab.error(expr.loc, why, "in this expression"),
                 }

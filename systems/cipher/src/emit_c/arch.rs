@@ -1,6 +1,6 @@
 //! How a register is written in C.
 
-use crate::pipeline::Slicing;
+use crate::options::Slicing;
 use crate::target::Arch;
 
 /// The elements of a vector, as this code counts them, lie in memory from the least significant.

@@ -7,11 +7,12 @@
 
 use std::fmt::Write;
 
-use crate::pipeline::Slicing;
+use crate::options::Slicing;
 
 use super::Unit;
 use super::arch::Shape;
-use super::bytes::{self, Blocks, Field};
+use super::bytes::{self, Blocks};
+use super::field::Field;
 use super::interface::{Batches, move_batches, sum};
 
 /// A piece of the block that each stream starts from, the primitive's input.

@@ -1,8 +1,8 @@
 //! One operation as a C expression.
 
 use crate::ir::Op;
+use crate::options::Slicing;
 use crate::passes::hslice::{ZERO, shifts};
-use crate::pipeline::Slicing;
 
 use super::arch::Shape;
 use crate::target::Arch;

@@ -3,7 +3,8 @@
 
 use std::fmt::Write;
 
-use crate::pipeline::{Compiled, Slicing};
+use crate::options::Slicing;
+use crate::pipeline::Compiled;
 
 use super::arch::Shape;
 use super::{Source, Stage, Unit, bytes};

@@ -5,6 +5,7 @@ mod bytes;
 mod code;
 mod ctr;
 mod expr;
+mod field;
 mod harness;
 mod interface;
 mod moves_check;
@@ -19,13 +20,14 @@ mod stream_harness;
 use std::fmt::Write;
 
 use crate::ir::NodeId;
-use crate::pipeline::{Compiled, Slicing};
+use crate::options::Slicing;
+use crate::pipeline::Compiled;
 
 pub use crate::target::Arch;
 pub use arch::Shape;
-pub use bytes::Field;
 pub use code::identifier;
 pub use ctr::{Counter, Piece};
+pub use field::Field;
 pub use moves_check::moves_check;
 pub use sponge::Sponge;
 pub use sponge_pieces::MESSAGE;

@@ -6,7 +6,8 @@ use std::fmt::Write;
 use crate::transpose::Direction;
 
 use super::arch::Shape;
-use super::bytes::{self, Field};
+use super::bytes;
+use super::field::Field;
 use super::network::{self, Helpers};
 
 /// A C program for the inputs and outputs of these primitives, all of one shape: it exits

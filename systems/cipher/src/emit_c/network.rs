@@ -12,7 +12,7 @@ use std::fmt::Write;
 use crate::transpose::{ABSENT, BLOCK, Direction, Exchange, Flips, Moves, Part, Step, Within};
 
 use super::arch::Shape;
-use super::bytes::Field;
+use super::field::Field;
 use crate::target::Arch;
 
 /// Functions that the passes call, by name.

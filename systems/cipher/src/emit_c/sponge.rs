@@ -10,11 +10,12 @@
 use std::fmt::Write;
 
 use crate::layout::Layout;
-use crate::pipeline::Slicing;
+use crate::options::Slicing;
 
 use super::Mode;
 use super::arch::Shape;
-use super::bytes::{self, Field};
+use super::bytes;
+use super::field::Field;
 use super::network::Helpers;
 use super::sponge_pieces::{self, AEAD_EACH, AEAD_PIECES, DIGEST_EACH, MESSAGE, STATE_TYPE};
 use super::sponge_single;

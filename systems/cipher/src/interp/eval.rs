@@ -8,7 +8,7 @@ use report::Diagnostic;
 
 use crate::circuit;
 use crate::syntax::ast::{ArithOp, Attr, BitOp, Def, Expr, ExprKind, IntList, ShiftOp, Size, Type};
-use crate::syntax::parser::static_op;
+use crate::syntax::operators::static_op;
 
 use super::{Frame, Interp, Meaning};
 

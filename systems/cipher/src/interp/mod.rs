@@ -16,7 +16,7 @@ use crate::syntax::Loc;
 use crate::syntax::ast::{
     AExpr, AExprKind, Access, Assign, Def, DefBody, Eqn, Index, Program, Size, Type,
 };
-use crate::syntax::parser::static_op;
+use crate::syntax::operators::static_op;
 
 use eval::{Value, Word, coerce};
 

@@ -8,13 +8,14 @@ mod c;
 mod modes;
 mod python;
 mod rust;
+mod targets;
 
 use report::Diagnostic;
 
 use crate::emit_c::{self, Arch, EmitOptions, Mode, Piece, Sponge, Unit};
 use crate::library::{self, Vector};
 use crate::native::Cc;
-use crate::pipeline::{Interleave, Schedule, Slicing, Unroll};
+use crate::options::{Interleave, Schedule, Slicing, Unroll};
 use crate::recipe::{Back, Made, Recipe};
 use crate::recipe_file::Way;
 use crate::unit::{Subject, c_prefix};

@@ -3,7 +3,8 @@
 
 use std::fmt::Write;
 
-use super::{Part, TargetFile, c, fill};
+use super::targets::{MADE_FOR, conditions, includes, is_here, of_targets};
+use super::{Part, TargetFile, fill};
 use crate::emit_c::{MESSAGE, Sponge};
 
 /// The name of the mode in its standard.
@@ -21,7 +22,7 @@ const AEAD_MANY: &str = "const char *target, const uint8_t *keys, const uint8_t 
 /// Signatures of all functions, each with its comment.
 pub fn prototypes(part: &Part, sponge: Sponge) -> Vec<(String, String)> {
     let name = &part.name;
-    let mut all = c::of_targets(part);
+    let mut all = of_targets(part);
     all[2].0 =
         "Messages that a target processes at a time; 0 if this processor does not run it.".into();
     let mut add = |comment: &str, signature: String| all.push((comment.into(), signature));
@@ -190,21 +191,18 @@ pub fn dispatcher(part: &Part, sponge: Sponge) -> String {
             include_str!("templates/digest.c"),
         ),
     };
-    let mut out = c::includes(part);
+    let mut out = includes(part);
     let _ = write!(
         out,
         "struct target {{\n    const char *name;\n    int (*is_here)(void);\n    size_t width;\n{members}}};\n"
     );
     for (processor, line) in [("__x86_64__", "#if defined(__x86_64__)"), ("__aarch64__", "#else")] {
-        let own: Vec<&TargetFile> = part
-            .targets
-            .iter()
-            .filter(|target| c::conditions(target.arch).0 == processor)
-            .collect();
+        let own: Vec<&TargetFile> =
+            part.targets.iter().filter(|target| conditions(target.arch).0 == processor).collect();
         let _ = writeln!(out, "\n{line}");
         for target in &own {
             let s = target.suffix();
-            out += &c::is_here(target);
+            out += &is_here(target);
             out += &fill(glue_text, &[("S", &s), ("FULL", &format!("{name}_{s}")), ("NAME", name)]);
         }
         out += "\n/* The best one last. */\nstatic const struct target targets[] = {\n";
@@ -222,8 +220,7 @@ pub fn dispatcher(part: &Part, sponge: Sponge) -> String {
         out += "};\n";
     }
     out += "#endif\n";
-    out +=
-        &fill(include_str!("templates/dispatch.c"), &[("NAME", name), ("MADE_FOR", c::MADE_FOR)]);
+    out += &fill(include_str!("templates/dispatch.c"), &[("NAME", name), ("MADE_FOR", MADE_FOR)]);
     out += include_str!("templates/pieces.c");
     out += text;
     out += match sponge {

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap as HashMap;
 use machine::{Class, Kind, Machine};
 
 use crate::ir::{Body, Node, Op, Operand, Program, Stmt, VarId};
-use crate::pipeline::Slicing;
+use crate::options::Slicing;
 use crate::target::Target;
 
 use super::hslice::{ZERO, shifts};

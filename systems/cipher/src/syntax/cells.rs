@@ -22,7 +22,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::ast::{AExpr, AExprKind, Access, Assign, Eqn, Expr, ExprKind, Index};
-use super::parser::static_op;
+use super::operators::static_op;
 
 /// The most steps of iterations that are followed in one node.
 const STEPS_MAX: u64 = 1 << 16;

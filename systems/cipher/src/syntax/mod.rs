@@ -3,9 +3,11 @@
 pub mod ast;
 mod cells;
 mod lexer;
-mod operators;
+mod load;
+pub mod operators;
 pub mod parser;
 mod source;
 pub mod types;
 
-pub use source::{Loc, Sources, load, load_text};
+pub use load::{load, load_text};
+pub use source::{Loc, Sources};

@@ -12,7 +12,7 @@ use super::ast::{
 };
 use super::cells::rewritten_cells;
 use super::lexer::Token;
-use super::operators::{SHIFT, binary};
+use super::operators::{SHIFT, binary, level, shift_op, static_op};
 use super::source::{Loc, Sources};
 
 /// Deepest nesting of expressions, loops and brackets.
@@ -44,6 +44,9 @@ const KEYWORDS: [&str; 22] = [
     "_interleave",
     "_no_opt",
 ];
+
+/// The most remarks in a file.
+const WARNINGS_MAX: usize = 20;
 
 /// An item at the top level of a file.
 pub enum Item {
@@ -780,19 +783,61 @@ impl Parser<'_> {
     }
 }
 
-/// One step of static arithmetic: `/` truncates, `%` of a negative number is made positive
-/// by adding the modulus.
-pub fn static_op(op: ArithOp, a: i64, b: i64) -> Result<i64, &'static str> {
-    let overflow = "a static number needs more than 63 bits";
-    match op {
-        ArithOp::Add => a.checked_add(b).ok_or(overflow),
-        ArithOp::Sub => a.checked_sub(b).ok_or(overflow),
-        ArithOp::Mul => a.checked_mul(b).ok_or(overflow),
-        ArithOp::Div | ArithOp::Mod if b == 0 => Err("division by zero"),
-        ArithOp::Div => a.checked_div(b).ok_or(overflow),
-        ArithOp::Mod => {
-            let rest = a.checked_rem(b).ok_or(overflow)?;
-            if a < 0 { rest.checked_add(b).ok_or(overflow) } else { Ok(rest) }
+/// Expressions with several operators.
+impl Parser<'_> {
+    /// Extends `left`, which begins at `start`, by operators that bind at least as tightly as
+    /// `min`.
+    fn climb(&mut self, mut left: Expr, start: Loc, min: u8) -> Parsed<Expr> {
+        let mut height = self.height;
+        let mut is_bare = false;
+        loop {
+            let level = if let Token::Punct(op) = self.peek() { level(op) } else { None };
+            let (Token::Punct(op), Some(level)) =
+                (self.peek().clone(), level.filter(|level| *level >= min))
+            else {
+                self.height = height;
+                return Ok(left);
+            };
+            if height >= 2 * DEPTH_MAX {
+                return self.fail_at(
+                    self.loc(),
+                    format!("more than {} operators in a row or inside one another", 2 * DEPTH_MAX),
+                    "split the equation with a variable",
+                );
+            }
+            let is_shift = matches!(left.kind, ExprKind::Shift(..));
+            let inner = self.since(start);
+            self.next();
+            if level == SHIFT {
+                let amount = self.aexpr()?;
+                let loc = left.loc.to(self.last_loc());
+                left = Expr { kind: ExprKind::Shift(shift_op(op), Box::new(left), amount), loc };
+                height += 1;
+            } else {
+                let after = self.loc();
+                let first = self.prefix()?;
+                let right = self.nested(|p| p.climb(first, after, level + 1))?;
+                left = binary(op, left, right);
+                height = 1 + height.max(self.height);
+            }
+            // Not in parentheses, and one of the two operators is a shift.
+            if is_bare && is_shift != (level == SHIFT) && self.warnings.len() < WARNINGS_MAX {
+                let whole = self.since(start);
+                self.precedence(inner, whole);
+            }
+            is_bare = true;
         }
+    }
+
+    /// Remarks on `a & b <<< 8`: shifts bind the loosest here, unlike in C.
+    fn precedence(&mut self, inner: Loc, whole: Loc) {
+        let text = |loc: Loc| self.sources.text(loc);
+        let rest = Loc { start: inner.end, ..whole };
+        let parse = format!("({}){}", text(inner), text(rest));
+        let parse: Vec<&str> = parse.split_whitespace().collect();
+        let message = format!("a shift beside another operator is read as `{}`", parse.join(" "));
+        let mut warning = self.sources.error(whole, message, "shifts bind loosest");
+        warning.help = Some("write the parentheses".into());
+        self.warnings.push(warning);
     }
 }

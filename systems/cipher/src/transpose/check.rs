@@ -94,9 +94,9 @@ fn slice_bit(
     }
     let m = problem.word_bits as usize;
     let n = match problem.shape.slicing {
-        crate::pipeline::Slicing::Bit => register as usize,
-        crate::pipeline::Slicing::Vertical => register as usize * m + (m - 1 - inside as usize),
-        crate::pipeline::Slicing::Horizontal => {
+        crate::options::Slicing::Bit => register as usize,
+        crate::options::Slicing::Vertical => register as usize * m + (m - 1 - inside as usize),
+        crate::options::Slicing::Horizontal => {
             register as usize * m + (inside / problem.shape.element_bits()) as usize
         }
     };

@@ -25,7 +25,7 @@ mod search;
 
 use crate::emit_c::{Arch, Shape};
 use crate::layout::Layout;
-use crate::pipeline::Slicing;
+use crate::options::Slicing;
 
 /// A bit of an address: bit k of the place in a part of a string is k, bit k of the block is
 /// `BLOCK + k`.

@@ -6,9 +6,8 @@ use measure::pairs::Summary;
 use measure::tool::ToolError;
 
 use super::{Ask, Journal, Orders, Tuned, by_model, in_turn, program, tune};
-use crate::gain::Sampling;
 use crate::recipe_file::{Emit, Way};
-use crate::speed::{Bound, Processor};
+use crate::speed::{Bound, Processor, Sampling};
 use crate::unit::Subject;
 
 #[derive(Debug, Clone)]

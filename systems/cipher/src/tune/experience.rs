@@ -4,7 +4,7 @@
 //! which counts once for a machine, however much of it was tried.
 
 use crate::emit_c::Arch;
-use crate::pipeline::Slicing;
+use crate::options::Slicing;
 use crate::recipe_file::Way;
 
 /// **Source** `experiments/cipher-tune`: `tried.json` of a Xeon (AVX2, AVX-512) and `best.json` of

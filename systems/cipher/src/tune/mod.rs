@@ -23,14 +23,13 @@ use report::Diagnostic;
 
 use crate::asm::BUFFERED_BYTES;
 use crate::emit_c::Arch;
-use crate::gain::Sampling;
 use crate::native::{self, Cc};
+use crate::options::{Schedule, Slicing, Unroll};
 use crate::passes::estimate;
 use crate::passes::inline::Inline;
 use crate::passes::interleave::MOST;
-use crate::pipeline::{Schedule, Slicing, Unroll};
 use crate::recipe_file::{Emit, Way};
-use crate::speed::{calls_for, launches_in_turn};
+use crate::speed::{Sampling, calls_for, launches_in_turn};
 use crate::unit::Subject;
 
 pub use best::{Best, best};

@@ -3,10 +3,11 @@
 use serde::Serialize;
 
 use crate::emit_c::Shape;
-use crate::pipeline::Slicing;
+use crate::options::Slicing;
 
 use super::machine::{Place, Stop};
-use super::terms::{Graph, Sample, Value};
+use super::operation::Sample;
+use super::terms::{Graph, Value};
 use super::walk::Walk;
 use super::{Array, Expected};
 

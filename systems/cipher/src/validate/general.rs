@@ -2,9 +2,9 @@
 
 use iced_x86::{ConditionCode, FlowControl, Instruction, Mnemonic, OpKind, Register};
 
-use super::element::Operation;
 use super::machine::{Flags, Machine, Place, Stop, Truth};
 use super::moves::{self, Move};
+use super::operation::Operation;
 use super::terms::{Term, Value};
 
 /// Where the walk goes on.

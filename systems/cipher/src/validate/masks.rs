@@ -2,9 +2,9 @@
 
 use iced_x86::{Instruction, Mnemonic, Register};
 
-use super::element::Operation;
 use super::machine::{Machine, Stop};
 use super::moves::{self, Move};
+use super::operation::Operation;
 use super::terms::{Graph, Term, Value};
 use super::vector::{Bitwise, immediate, width};
 

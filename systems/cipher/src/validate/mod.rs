@@ -18,6 +18,7 @@ mod masks;
 mod memory;
 mod moves;
 mod object;
+mod operation;
 mod prove;
 mod reference;
 mod scattered;

@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 
 use crate::circuit::INPUT_WORDS;
 
-use super::element::Operation;
+use super::operation::Operation;
 use super::terms::{Graph, Kind, Term, ZERO};
 
 /// Nodes that are written out to cancel.

@@ -5,12 +5,12 @@ use std::rc::Rc;
 
 use crate::emit_c::Shape;
 use crate::ir::{Body, Node, NodeId, Op, Operand, Program, Ref, Stmt};
+use crate::options::Slicing;
 use crate::passes::hslice::ZERO;
 use crate::passes::order::{Cells, set};
-use crate::pipeline::Slicing;
 
-use super::element::Operation;
 use super::moves::{self, Move};
+use super::operation::Operation;
 use super::terms::{Graph, Term, Value};
 
 /// Bits of a granule: what the operations of such a program keep together.

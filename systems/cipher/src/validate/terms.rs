@@ -17,7 +17,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::element::{self, Operation};
+use super::operation::{self, Part, Sample};
 
 /// A node, or its complement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -25,9 +25,6 @@ pub struct Term(u32);
 
 /// Granules from the least significant.
 pub type Value = SmallVec<[Term; 8]>;
-
-/// A value of all nodes: 256 bits, divided into granules, one for each of several cases.
-pub type Sample = [u64; 4];
 
 /// What a node is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,17 +49,6 @@ pub struct Piece {
     /// By how many places they are turned to the left.
     pub turn: u32,
     pub mask: u64,
-}
-
-/// A granule of an operation on elements.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Part {
-    pub operation: Operation,
-    /// Bits of an element.
-    pub bits: u32,
-    /// Which granule of the result.
-    pub part: u32,
-    pub n_args: u32,
 }
 
 /// The terms of one comparison.
@@ -535,7 +521,7 @@ impl Graph {
             Kind::Element(at, start) => {
                 let (part, args) = self.part(at, start);
                 let args: SmallVec<[Sample; 16]> = args.iter().map(|arg| of(*arg)).collect();
-                element::sample(part, &args, self.granule)
+                operation::sample(part, &args, self.granule)
             }
         }
     }

@@ -4,9 +4,9 @@
 use iced_x86::{EncodingKind, Instruction, Mnemonic, OpKind, Register};
 use smallvec::SmallVec;
 
-use super::element::Operation;
 use super::machine::{Machine, Stop};
 use super::moves::{self, Move};
+use super::operation::Operation;
 use super::shuffles::{blended, shuffle};
 use super::terms::{Graph, Term, Value};
 

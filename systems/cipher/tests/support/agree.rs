@@ -5,12 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use cipher::elaborate::{check, elaborate};
 use cipher::interp::{self, Port, Words};
 use cipher::ir::{self, Dir, Program, eval::eval};
+use cipher::options::{Interleave, Options, Schedule, Slicing, Unroll};
 use cipher::passes::inline::Inline;
 use cipher::passes::{
     arrays, bitslice, carry, copy_propagation, cse, dead_code, fold_constants, hslice, inline,
     loops, perms, tables, ternary, vslice,
 };
-use cipher::pipeline::{Interleave, Options, Schedule, Slicing, Unroll, compile, slicings};
+use cipher::pipeline::{compile, slicings};
 use cipher::syntax::{ast, load_text};
 
 /// Arguments of an entry and the results that the interpreter gives, both word by word.

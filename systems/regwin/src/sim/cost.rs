@@ -159,3 +159,26 @@ pub fn of_word(word: u32, machines: [&Core; 2]) -> [u32; 2] {
 pub fn of_save(machines: [&Core; 2]) -> Cost {
     machines.map(|core| u64::from(core.work(sparc::class(0x9de3_bfa0)).issue_cycles))
 }
+
+/// A switch in the making.
+#[derive(Debug, Default)]
+pub(super) struct Sum {
+    pub spilled: u32,
+    pub restored: u32,
+    pub cost: Cost,
+}
+
+impl Sum {
+    /// A switch that has cost so much.
+    pub fn of(cost: Cost) -> Sum {
+        Sum { cost, ..Sum::default() }
+    }
+
+    pub fn add(&mut self, cost: Cost) {
+        self.cost = [self.cost[0] + cost[0], self.cost[1] + cost[1]];
+    }
+
+    pub fn add_times(&mut self, cost: Cost, times: u32) {
+        self.add(cost.map(|cost| cost * u64::from(times)));
+    }
+}

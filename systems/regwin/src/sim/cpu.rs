@@ -6,10 +6,11 @@ use machine::in_order::Core;
 use object::{Object, ObjectSegment};
 
 use super::cost::{self, Adds, Blocks};
+use super::event::Event;
+use super::event::Thread;
 use super::floats::FloatCosts;
 use super::schemes::Rules;
-use super::trace::Event;
-use super::windows::{Thread, Windows};
+use super::windows::Windows;
 use crate::code::Code;
 use crate::counts::Counts;
 use crate::qemu::Blob;

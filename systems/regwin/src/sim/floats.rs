@@ -5,8 +5,9 @@
 //! own state register, and in it whether the unit is on; a thread that is loaded from memory finds
 //! the unit off.
 
+use super::cost::Sum;
 use super::cost::{Blocks, Cost, plus};
-use super::windows::{Sum, Thread};
+use super::event::Thread;
 
 /// What it costs; nothing, in images without.
 #[derive(Debug, Clone, Copy, Default)]

@@ -7,6 +7,7 @@
 
 pub mod cost;
 mod cpu;
+pub mod event;
 mod floats;
 pub mod schemes;
 mod spans;

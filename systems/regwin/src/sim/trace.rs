@@ -5,61 +5,16 @@
 
 use machine::in_order::Core;
 
-use super::cost::{self, Adds, Blocks, Cost};
+use super::cost::{self, Blocks, Cost};
 use super::cpu::Cpu;
+use super::event::{BLOCK_FLUSH, Event, LEAVE, RESTORE_MAX};
 use super::schemes::{self, Costs};
-use super::windows::{Fragments, Thread, Windows};
+use super::windows::{Fragments, Windows};
 use crate::code::Code;
 use crate::counts::Counts;
 use crate::names::{Allocate, Scheme};
 use crate::qemu::Blob;
 use crate::work::Fault;
-
-/// One event; a byte of a trace.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Event {
-    Save,
-    Restore(Adds),
-    /// All windows of the running thread but the current one go to memory.
-    Flush,
-    /// The running thread is suspended, this one runs.
-    Block(Thread),
-    /// The same, and no window of the suspended one stays.
-    BlockFlush(Thread),
-    /// The running thread has ended, this one runs.
-    Leave(Thread),
-}
-
-/// The last byte of a restore.
-const RESTORE_MAX: u8 = Adds::N_FORMS as u8;
-const FLUSH: u8 = 0x20;
-const BLOCK: u8 = 0x40;
-const LEAVE: u8 = 0x80;
-const BLOCK_FLUSH: u8 = BLOCK | LEAVE;
-
-impl Event {
-    pub fn of(byte: u8) -> Event {
-        match byte & BLOCK_FLUSH {
-            BLOCK => Event::Block(Thread::from(byte & 0x3f)),
-            LEAVE => Event::Leave(Thread::from(byte & 0x3f)),
-            BLOCK_FLUSH => Event::BlockFlush(Thread::from(byte & 0x3f)),
-            _ if byte == 0 => Event::Save,
-            _ if byte == FLUSH => Event::Flush,
-            _ => Event::Restore(Adds::from_form(byte - 1).unwrap_or(Adds::NOTHING)),
-        }
-    }
-
-    pub fn byte(self) -> u8 {
-        match self {
-            Event::Save => 0,
-            Event::Restore(adds) => 1 + adds.form() as u8,
-            Event::Flush => FLUSH,
-            Event::Block(thread) => BLOCK | thread as u8,
-            Event::BlockFlush(thread) => BLOCK_FLUSH | thread as u8,
-            Event::Leave(thread) => LEAVE | thread as u8,
-        }
-    }
-}
 
 /// The events of a run and what its application costs.
 #[derive(Debug, Clone, Default)]
@@ -217,6 +172,7 @@ impl Trace {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sim::cost::Adds;
 
     fn trace(events: &[Event]) -> Trace {
         let mut trace = Trace {

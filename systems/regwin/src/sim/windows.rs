@@ -2,13 +2,11 @@
 //!
 //! Where the windows of a thread are is the scheme's: see `schemes`.
 
-use super::cost::Cost;
+use super::cost::{Cost, Sum};
+use super::event::Thread;
 use super::floats::Floats;
 use super::spans::Spans;
 use crate::counts::{Counts, Cycles};
-
-/// A thread by number; the boot thread has none, it leaves before anything is counted.
-pub type Thread = usize;
 
 /// The windows of one machine, as far as they are counted.
 #[derive(Debug)]
@@ -35,29 +33,6 @@ pub struct Fragments {
     pub stored: u64,
     /// Of these, while as many free windows as were needed lay elsewhere.
     pub while_free: u64,
-}
-
-/// A switch in the making.
-#[derive(Debug, Default)]
-pub(super) struct Sum {
-    pub spilled: u32,
-    pub restored: u32,
-    pub cost: Cost,
-}
-
-impl Sum {
-    /// A switch that has cost so much.
-    pub fn of(cost: Cost) -> Sum {
-        Sum { cost, ..Sum::default() }
-    }
-
-    pub fn add(&mut self, cost: Cost) {
-        self.cost = [self.cost[0] + cost[0], self.cost[1] + cost[1]];
-    }
-
-    pub fn add_times(&mut self, cost: Cost, times: u32) {
-        self.add(cost.map(|cost| cost * u64::from(times)));
-    }
 }
 
 impl Windows {

@@ -5,64 +5,12 @@
 //! keeps FPSCR's LEN at 0. Exceptions add up in FPSCR in any order, so nothing waits for them; an
 //! instruction that reads FPSCR is a barrier.
 
+use super::float_register::{Float, read, write};
 use super::word::{FIXED, NO_PC, TWICE, UNDEFINED, Word, name};
-use super::{C, D16, FPFLAGS, FPSCR, N, S0, V, Z};
+use super::{C, FPFLAGS, FPSCR, N, V, Z};
 use crate::decode::code::{Access, Class, IndexForm, Out, Reg, Role};
 
 const RESERVED: &str = "undefined: the floating-point operation is reserved";
-
-/// A register of one or two words.
-#[derive(Clone, Copy)]
-pub struct Float {
-    /// The number in its own row: s0 to s31, or d0 to d31.
-    number: u32,
-    is_double: bool,
-}
-
-impl Float {
-    /// The register whose four bits stand from bit `low` on, and the fifth at `other`.
-    pub fn at(word: &Word, low: u32, other: u32, is_double: bool) -> Float {
-        let (four, one) = (word.field(low, 4), word.field(other, 1));
-        Float { number: if is_double { one << 4 | four } else { four << 1 | one }, is_double }
-    }
-
-    pub fn double(number: u32) -> Float {
-        Float { number, is_double: true }
-    }
-
-    /// The single register that is the lower or upper half; `None` if there are none.
-    pub fn half(self, nth: u32) -> Option<Reg> {
-        (!self.is_whole()).then_some(Reg((S0 + 2 * self.number + nth) as u8))
-    }
-
-    pub fn text(self) -> String {
-        format!("{}{}", if self.is_double { 'd' } else { 's' }, self.number)
-    }
-
-    /// The registers that it is made of: single ones, or from d16 on itself.
-    fn words(self) -> impl Iterator<Item = Reg> {
-        let n = 1 + u32::from(self.is_double);
-        let places = if self.is_whole() {
-            D16 + self.number - 16..D16 + self.number - 15
-        } else {
-            S0 + self.number * n..S0 + (self.number + 1) * n
-        };
-        places.map(|place| Reg(place as u8))
-    }
-
-    /// A double register without single ones.
-    fn is_whole(self) -> bool {
-        self.is_double && self.number > 15
-    }
-}
-
-pub fn read(word: &mut Word, it: Float, role: Role) {
-    it.words().for_each(|reg| word.read(reg, role));
-}
-
-pub fn write(word: &mut Word, it: Float, out: Out) {
-    it.words().for_each(|reg| word.write(reg, out));
-}
 
 /// A word of coprocessor 10 or 11 with a condition.
 pub fn float(word: &mut Word) -> Result<(), &'static str> {

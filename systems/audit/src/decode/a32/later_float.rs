@@ -3,7 +3,8 @@
 //!
 //! Source: Arm Architecture Reference Manuals, DDI 0406C, A7.5, and DDI 0553, C2.4.
 
-use super::float::{self as version_2, Float, read, write};
+use super::float as version_2;
+use super::float_register::{Float, constant_text, read, write};
 use super::word::{FIXED, INSIDE, UNDEFINED, Word};
 use super::{FPSCR, N, V, Z};
 use crate::decode::code::{Class, Out, Role};
@@ -66,18 +67,6 @@ fn constant(word: &mut Word, is_double: bool) -> Result<(), &'static str> {
     write(word, d, Out::Result);
     word.typed_text("vmov", kind(is_double), &format!("{}, #{}", d.text(), constant_text(byte)));
     Ok(())
-}
-
-/// The number that eight bits stand for: a sign, three bits of exponent around 0
-/// and four of fraction.
-pub fn constant_text(byte: u32) -> String {
-    let (sign, exponent) =
-        (if byte & 0x80 != 0 { -1.0 } else { 1.0 }, (byte >> 4 & 7 ^ 4) as i32 - 3);
-    let value = sign * f64::from(16 + (byte & 15)) / 16.0 * 2f64.powi(exponent);
-    let text = format!("{value:.6e}");
-    let (fraction, exponent) = text.split_once('e').expect("the form has an exponent");
-    let exponent = exponent.parse::<i32>().expect("an exponent is a number");
-    format!("{fraction}e{exponent:+03}")
 }
 
 fn extension(word: &mut Word, is_double: bool) -> Result<(), &'static str> {

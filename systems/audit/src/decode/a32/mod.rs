@@ -11,6 +11,7 @@
 pub mod control;
 pub mod data;
 pub mod float;
+pub mod float_register;
 pub mod later_float;
 pub mod media;
 pub mod memory;

@@ -4,7 +4,7 @@
 //! Source: Arm Architecture Reference Manual, DDI 0406C, A7.4, and DDI 0487, F4.1. Their tables are
 //! in `vector_rows.rs`. Thumb's words have the same fields.
 
-use super::float::{Float, read, write};
+use super::float_register::{Float, constant_text, read, write};
 use super::vector_rows::Form::{Adds, Narrow, Turned};
 use super::vector_rows::Kind::{self, Float as F, Integer, Plain, Polynomial, Sign, Signed};
 use super::vector_rows::{
@@ -394,7 +394,7 @@ fn constant(word: &mut Word) -> Result<(), &'static str> {
                 .fold(0_u64, |all, it| all | 0xff << (8 * it));
             format!("{bytes:#x}")
         }
-        ".f32" => super::later_float::constant_text(byte),
+        ".f32" => constant_text(byte),
         _ => format!("{value:#x}"),
     };
     word.typed_text(mnemonic, types, &format!("{}, #{value}", d.text()));

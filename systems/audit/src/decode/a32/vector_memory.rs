@@ -3,7 +3,7 @@
 //!
 //! Source: Arm Architecture Reference Manual, DDI 0406C, A7.7. Thumb's words have the same fields.
 
-use super::float::{Float, read, write};
+use super::float_register::{Float, read, write};
 use super::vector::{part, write_part};
 use super::word::{NO_PC, UNDEFINED, Word, name};
 use super::{PC, SP};

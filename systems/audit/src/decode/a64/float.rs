@@ -1,7 +1,7 @@
 //! Scalar floating point, halves of version 8.2 too: registers exactly, values not at all.
 
 use super::{
-    ALL, CONDITIONS, FPSR, Word, low_bits, name, reads_condition, reg, vector, writes_flags,
+    ALL, CONDITIONS, FPSR, Word, low_bits, name, reads_condition, reg, vector_reg, writes_flags,
 };
 use crate::decode::code::{Class, Instruction, Out, Role, Undecodable};
 
@@ -56,7 +56,7 @@ impl Word {
         };
         let it = sources
             .iter()
-            .fold(self.plain(class, text), |it, &n| it.reads(vector(n), ALL, Role::Source));
+            .fold(self.plain(class, text), |it, &n| it.reads(vector_reg(n), ALL, Role::Source));
         it.reads(FPSR, ALL, Role::Source)
     }
 
@@ -67,7 +67,7 @@ impl Word {
             [(self.field(21, 21) << 1 | self.field(15, 15)) as usize];
         let it =
             self.float(format!("{mnemonic} {t}{rd}, {t}{rn}, {t}{rm}, {t}{ra}"), &[rn, rm, ra]);
-        Ok(it.writes(vector(rd), ALL, Out::Result))
+        Ok(it.writes(vector_reg(rd), ALL, Out::Result))
     }
 
     fn two_float_sources(&self) -> Result<Instruction, Undecodable> {
@@ -78,7 +78,7 @@ impl Word {
             return self.refuse("the operation is reserved");
         };
         Ok(self.float(format!("{mnemonic} {t}{rd}, {t}{rn}, {t}{rm}"), &[rn, rm]).writes(
-            vector(rd),
+            vector_reg(rd),
             ALL,
             Out::Result,
         ))
@@ -111,7 +111,7 @@ impl Word {
             _ => return self.refuse("the operation is reserved or of a later version"),
         };
         Ok(self.float(format!("{mnemonic} {to}{rd}, {from}{rn}"), &[rn]).writes(
-            vector(rd),
+            vector_reg(rd),
             ALL,
             Out::Result,
         ))
@@ -145,8 +145,9 @@ impl Word {
             return Ok(writes_flags(reads_condition(it, cond)));
         }
         let it = self.plain(Class::Float, format!("fcsel {t}{rd}, {t}{rn}, {t}{rm}, {name}"));
-        let it = it.reads(vector(rn), ALL, Role::Source).reads(vector(rm), ALL, Role::Source);
-        Ok(reads_condition(it, cond).writes(vector(rd), ALL, Out::Result))
+        let it =
+            it.reads(vector_reg(rn), ALL, Role::Source).reads(vector_reg(rm), ALL, Role::Source);
+        Ok(reads_condition(it, cond).writes(vector_reg(rd), ALL, Out::Result))
     }
 
     fn float_constant(&self) -> Result<Instruction, Undecodable> {
@@ -156,7 +157,7 @@ impl Word {
         }
         let value = constant(self.field(20, 13));
         Ok(self.plain(Class::Float, format!("fmov {t}{}, #{value:.8}", self.rd())).writes(
-            vector(self.rd()),
+            vector_reg(self.rd()),
             ALL,
             Out::Result,
         ))
@@ -173,7 +174,11 @@ impl Word {
         match opcode {
             2 | 3 if rmode == 0 => {
                 let it = self.float(format!("{sign}cvtf {t}{rd}, {}", name(rn, is_64)), &[]);
-                Ok(it.reads(reg(rn), self.all(), Role::Source).writes(vector(rd), ALL, Out::Result))
+                Ok(it.reads(reg(rn), self.all(), Role::Source).writes(
+                    vector_reg(rd),
+                    ALL,
+                    Out::Result,
+                ))
             }
             0 | 1 => {
                 let letter = ["n", "p", "m", "z"][rmode as usize];
@@ -205,14 +210,17 @@ impl Word {
                 Class::FloatMove,
                 format!("fmov {vector_text}{rd}{lane}, {}", name(rn, is_64)),
             );
-            let it =
-                it.reads(reg(rn), self.all(), Role::Source).writes(vector(rd), ALL, Out::Result);
+            let it = it.reads(reg(rn), self.all(), Role::Source).writes(
+                vector_reg(rd),
+                ALL,
+                Out::Result,
+            );
             // The other half of the register stays.
-            return Ok(if is_high { it.reads(vector(rd), ALL, Role::Source) } else { it });
+            return Ok(if is_high { it.reads(vector_reg(rd), ALL, Role::Source) } else { it });
         }
         let it = self
             .plain(Class::FloatMove, format!("fmov {}, {vector_text}{rn}{lane}", name(rd, is_64)));
-        Ok(it.reads(vector(rn), ALL, Role::Source).writes(reg(rd), ALL, Out::Result))
+        Ok(it.reads(vector_reg(rn), ALL, Role::Source).writes(reg(rd), ALL, Out::Result))
     }
 
     fn fixed_point(&self) -> Result<Instruction, Undecodable> {
@@ -230,7 +238,7 @@ impl Word {
                 let it =
                     self.float(format!("{sign}cvtf {t}{rd}, {}, #{n_bits}", name(rn, is_64)), &[]);
                 let bits = low_bits(self.width());
-                Ok(it.reads(reg(rn), bits, Role::Source).writes(vector(rd), ALL, Out::Result))
+                Ok(it.reads(reg(rn), bits, Role::Source).writes(vector_reg(rd), ALL, Out::Result))
             }
             (3, 0 | 1) => {
                 let it = self

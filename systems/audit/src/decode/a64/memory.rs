@@ -1,7 +1,7 @@
 //! Loads and stores.
 
 use super::vector::shape;
-use super::{ALL, EXTENSIONS, MONITOR, Word, low_bits, name, name_sp, reg, reg_sp, vector};
+use super::{ALL, EXTENSIONS, MONITOR, Word, low_bits, name, name_sp, reg, reg_sp, vector_reg};
 use crate::decode::code::{
     Access, Class, Extends, IndexForm, Instruction, Op, Operation, Out, Reg, Role, Undecodable,
     Value,
@@ -194,7 +194,8 @@ impl Word {
                 return self.refuse("the access is reserved");
             }
             let text = format!("ldr {}{rt}, {target:#x}", ["s", "d", "q"][opc as usize]);
-            let mut it = self.plain(Class::FloatLoad, text).writes(vector(rt), ALL, Out::Result);
+            let mut it =
+                self.plain(Class::FloatLoad, text).writes(vector_reg(rt), ALL, Out::Result);
             it.is_quad = opc == 2;
             return Ok(it.loads(None, target as i64, 4 << opc));
         }
@@ -257,7 +258,7 @@ impl Word {
         };
         let mut it = self.plain(class, text).reads(reg_sp(rn), ALL, Role::Base);
         it.is_quad = is_vector && width > 4;
-        let register = |n: u32| if is_vector { vector(n) } else { reg(n) };
+        let register = |n: u32| if is_vector { vector_reg(n) } else { reg(n) };
         let bits = if is_vector { ALL } else { low_bits(u32::from(width) * 8) };
         let it = match is_load {
             true => {
@@ -478,7 +479,7 @@ impl Word {
     fn moves(&self, mut it: Instruction, transfer: &Transfer) -> Instruction {
         let rt = self.rd();
         it.is_quad = transfer.is_vector && transfer.width == 16;
-        let register = if transfer.is_vector { vector(rt) } else { reg(rt) };
+        let register = if transfer.is_vector { vector_reg(rt) } else { reg(rt) };
         let bits = if transfer.is_vector { ALL } else { low_bits(u32::from(transfer.width) * 8) };
         if transfer.is_store {
             return it.reads(register, bits, Role::Data);
@@ -597,7 +598,7 @@ impl Word {
             it = it.reads(reg(rm), ALL, Role::Index).writes(reg_sp(rn), ALL, Out::BaseUpdate);
         }
         for n in 0..n_registers {
-            let register = vector((rt + n) & 31);
+            let register = vector_reg((rt + n) & 31);
             // A lane is put into what the register held; one that goes to all lanes is not.
             it = if is_load { it.writes(register, ALL, Out::Nth(n as u8)) } else { it };
             it = if !is_load || is_single && !mnemonic.ends_with('r') {

@@ -151,7 +151,7 @@ fn reg_sp(n: u32) -> Option<Reg> {
     Some(Reg(n as u8))
 }
 
-fn vector(n: u32) -> Option<Reg> {
+fn vector_reg(n: u32) -> Option<Reg> {
     Some(Reg((V0 + n) as u8))
 }
 

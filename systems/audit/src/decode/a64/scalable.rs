@@ -4,7 +4,7 @@
 //! Source: DDI 0487, C4.1.40. Other operations on scalable vectors are refused. A scalable register
 //! is the vector register of its number, of which [`ALL`] bits stand for all that it has.
 
-use super::{ALL, P0, Word, low_bits, name, name_sp, reg, reg_sp, vector, writes_flags};
+use super::{ALL, P0, Word, low_bits, name, name_sp, reg, reg_sp, vector_reg, writes_flags};
 use crate::decode::code::{Access, Class, IndexForm, Instruction, Out, Reg, Role, Undecodable};
 
 const REFUSED: &str = "most of scalable vectors is not decoded";
@@ -109,9 +109,9 @@ impl Word {
             it = it.reads(reg(rm), ALL >> shift, Role::Index);
         }
         it = if is_store {
-            it.reads(vector(rt), ALL, Role::Data)
+            it.reads(vector_reg(rt), ALL, Role::Data)
         } else {
-            it.writes(vector(rt), ALL, Out::Result)
+            it.writes(vector_reg(rt), ALL, Out::Result)
         };
         // How far the register reaches, the core decides: somewhere around the base, at most 256
         // bytes on.
@@ -185,7 +185,7 @@ impl Word {
         let text = format!("mov z{rd}.{}, {}", LETTERS[size as usize], name_sp(rn, size == 3));
         let it =
             self.plain(Class::FloatMove, text).reads(reg_sp(rn), low_bits(8 << size), Role::Source);
-        it.writes(vector(rd), ALL, Out::Result)
+        it.writes(vector_reg(rd), ALL, Out::Result)
     }
 
     /// A sum with a multiple of the length of a vector or a predicate.

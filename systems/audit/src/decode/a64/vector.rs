@@ -5,7 +5,7 @@
 //! row: its names for signed and unsigned (`U` clear and set), which sizes of elements there are,
 //! and whether it adds to its destination.
 
-use super::{ALL, FPSR, Word, low_bits, name, reg, vector};
+use super::{ALL, FPSR, Word, low_bits, name, reg, vector_reg};
 use crate::decode::code::{Class, Instruction, Out, Role, Undecodable};
 
 /// Elements of bytes, half words, words, double words that a row has.
@@ -311,9 +311,10 @@ impl Word {
         let class = class(text.split(' ').next().unwrap_or_default());
         let mut it = self.plain(class, text);
         it.is_quad = self.is_quad() && !self.bit(28);
-        let it = sources.iter().fold(it, |source, &n| source.reads(vector(n), ALL, Role::Source));
-        let it = if adds { it.reads(vector(self.rd()), ALL, Role::Addend) } else { it };
-        it.writes(vector(self.rd()), ALL, Out::Result)
+        let it =
+            sources.iter().fold(it, |source, &n| source.reads(vector_reg(n), ALL, Role::Source));
+        let it = if adds { it.reads(vector_reg(self.rd()), ALL, Role::Addend) } else { it };
+        it.writes(vector_reg(self.rd()), ALL, Out::Result)
     }
 
     /// What rounds or saturates may set flags of exceptions, which add up in any order.
@@ -813,7 +814,7 @@ impl Word {
         }
         let general = |n| name(n, size == 3);
         let to_general = |text: String| {
-            Ok(self.plain(Class::FloatMove, text).reads(vector(rn), ALL, Role::Source).writes(
+            Ok(self.plain(Class::FloatMove, text).reads(vector_reg(rn), ALL, Role::Source).writes(
                 reg(rd),
                 ALL,
                 Out::Result,

@@ -2,8 +2,9 @@
 
 use super::ring::Ring;
 use crate::names::Allocate;
+use crate::sim::cost::Sum;
 use crate::sim::cost::{Blocks, Cost, larger, plus, times};
-use crate::sim::windows::{Sum, Thread};
+use crate::sim::event::Thread;
 
 /// The search for a place; the labels of `allocate.h`. Without one everything is 0.
 #[derive(Debug, Clone, Copy, Default)]

@@ -1,11 +1,10 @@
 //! `flat`: code without windows; a switch moves sixteen registers.
 
 use super::{Costs, Rules};
+use crate::sim::cost::Sum;
 use crate::sim::cost::{Adds, Blocks, Cost, plus};
-use crate::sim::windows::{Sum, Thread, Windows};
-
-/// No window ever overflows, but the trap table has its handlers.
-pub const FILES: &[&str] = &["overflow_ns.S", "underflow_ns.S", "flush_ns.S", "switch_flat.S"];
+use crate::sim::event::Thread;
+use crate::sim::windows::Windows;
 
 #[derive(Debug, Clone, Copy)]
 pub struct FlatCosts {

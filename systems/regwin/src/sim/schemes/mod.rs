@@ -13,8 +13,9 @@ mod sp;
 use std::fmt::Debug;
 
 use super::cost::{Adds, Blocks, Cost};
-use super::trace::Event;
-use super::windows::{Thread, Windows};
+use super::event::Event;
+use super::event::Thread;
+use super::windows::Windows;
 use crate::names::{Allocate, Scheme};
 
 /// What the traps and switches of an image cost under its scheme.
@@ -97,16 +98,5 @@ fn without_floats(scheme: Scheme, allocate: Allocate, blocks: Blocks) -> Box<dyn
         Scheme::Sp => Box::new(sp::SpCosts::new(allocate, blocks)),
         Scheme::Adaptive => Box::new(adaptive::AdaptiveCosts::new(blocks)),
         Scheme::Flat => Box::new(flat::FlatCosts::new(blocks)),
-    }
-}
-
-/// The assembly files of a scheme.
-pub fn files(scheme: Scheme) -> &'static [&'static str] {
-    match scheme {
-        Scheme::Ns => ns::FILES,
-        Scheme::Snp => snp::FILES,
-        Scheme::Sp => sp::FILES,
-        Scheme::Adaptive => adaptive::FILES,
-        Scheme::Flat => flat::FILES,
     }
 }

@@ -2,10 +2,10 @@
 //! thread's.
 
 use super::{Costs, Rules};
+use crate::sim::cost::Sum;
 use crate::sim::cost::{Adds, Blocks, Cost, plus};
-use crate::sim::windows::{Sum, Thread, Windows};
-
-pub const FILES: &[&str] = &["overflow_ns.S", "underflow_ns.S", "flush_ns.S", "switch_ns.S"];
+use crate::sim::event::Thread;
+use crate::sim::windows::Windows;
 
 #[derive(Debug, Clone, Copy)]
 pub struct NsCosts {

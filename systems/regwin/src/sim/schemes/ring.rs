@@ -1,7 +1,7 @@
 //! Windows of several threads in one ring: where each thread's are, and which thread has its lowest
 //! in a window.
 
-use crate::sim::windows::Thread;
+use crate::sim::event::Thread;
 
 /// Where the windows of a suspended thread are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

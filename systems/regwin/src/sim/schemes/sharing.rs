@@ -2,8 +2,10 @@
 
 use super::allocate::{Allocation, SearchCosts};
 use super::ring::{Place, Ring};
+use crate::sim::cost::Sum;
 use crate::sim::cost::{Adds, Blocks, Cost, larger, plus, times};
-use crate::sim::windows::{Sum, Thread, Windows};
+use crate::sim::event::Thread;
+use crate::sim::windows::Windows;
 
 #[derive(Debug, Clone)]
 pub struct SharingCosts {

@@ -5,11 +5,10 @@ use super::ring::Place;
 use super::sharing::{Clear, Sharing, SharingCosts, clear, largest};
 use super::{Costs, Rules};
 use crate::names::Allocate;
+use crate::sim::cost::Sum;
 use crate::sim::cost::{Adds, Blocks, Cost, plus};
-use crate::sim::windows::{Sum, Thread, Windows};
-
-pub const FILES: &[&str] =
-    &["overflow_sharing.S", "underflow_sharing.S", "flush_sharing.S", "switch_sp.S"];
+use crate::sim::event::Thread;
+use crate::sim::windows::Windows;
 
 #[derive(Debug, Clone)]
 pub struct SpCosts {

@@ -10,18 +10,10 @@ use costs::Loss;
 
 use super::Rules;
 use super::ring::{Place, Ring};
+use crate::sim::cost::Sum;
 use crate::sim::cost::{Adds, Cost};
-use crate::sim::windows::{Sum, Thread, Windows};
-
-pub const FILES: &[&str] = &[
-    "overflow_adaptive.S",
-    "underflow_adaptive.S",
-    "flush_sharing.S",
-    "overflow_ns.S",
-    "underflow_lone.S",
-    "flush_ns.S",
-    "switch_adaptive.S",
-];
+use crate::sim::event::Thread;
+use crate::sim::windows::Windows;
 
 /// Most switches in a row at which a thread is refused, and while sharing pays, as in `adaptive.h`.
 const REFUSALS_MAX: u32 = 63;

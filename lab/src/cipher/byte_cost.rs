@@ -5,13 +5,13 @@ use machine::Kind;
 use measure::tool::ToolError;
 use serde::Serialize;
 
-use crate::emit_c::{Arch, shape};
-use crate::gain::Sampling;
-use crate::native::{self, Cc};
-use crate::pipeline::{Slicing, Unroll};
-use crate::recipe::Recipe;
-use crate::speed::{calls_for, configs, launches_in_turn};
-use crate::unit::Subject;
+use cipher::emit_c::{Arch, shape};
+use cipher::native::{self, Cc};
+use cipher::options::{Slicing, Unroll};
+use cipher::recipe::Recipe;
+use cipher::speed::Sampling;
+use cipher::speed::{calls_for, configs, launches_in_turn};
+use cipher::unit::Subject;
 
 /// One primitive on one target, in the slicing and with the options that were fastest
 /// when `speed` was published.

@@ -2,20 +2,19 @@
 //! a scheduler, the specialisation of nodes of bitwise operations, the size of the window, and
 //! batches worked on in turn.
 
-use std::time::Duration;
-
 use measure::pairs::{Plan, run_pairs};
 use measure::tool::ToolError;
 use measure::{clock, noise, quiet};
 use serde::{Deserialize, Serialize};
 
-use crate::counts;
-use crate::emit_c::Arch;
-use crate::native::{self, Cc};
-use crate::pipeline::{Interleave, Schedule, Slicing, Unroll};
-use crate::recipe::Recipe;
-use crate::speed::{self, N_LAUNCHES, calls_for};
-use crate::unit::Subject;
+use super::original;
+use cipher::counts;
+use cipher::emit_c::Arch;
+use cipher::native::{self, Cc};
+use cipher::options::{Interleave, Schedule, Slicing, Unroll};
+use cipher::recipe::Recipe;
+use cipher::speed::{N_LAUNCHES, Sampling, calls_for};
+use cipher::unit::Subject;
 
 /// One cell of the paper's two tables.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -119,7 +118,7 @@ pub fn cells(names: &[String], ccs: &[Cc], archs: &[Arch]) -> Vec<Cell> {
         }
         // The paper has no such column, the original was measured in it.
         let (cc, arch, scheduler) = (Cc::Clang, Arch::Avx512, Schedule::Mslice);
-        if speed::original(&row.0, slicing, cc, "-O3", arch).is_some() {
+        if original::cycles_per_byte(&row.0, slicing, cc, "-O3", arch).is_some() {
             all.push(Cell {
                 primitive: row.0,
                 slicing,
@@ -141,21 +140,6 @@ pub fn cells(names: &[String], ccs: &[Cc], archs: &[Arch]) -> Vec<Cell> {
 
 /// Equations above which loops are kept instead of written out.
 const UNROLLED_MAX: usize = 16_000;
-
-/// How a program is sampled: how often, and how long a sample waits for a quiet machine.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Sampling {
-    pub n_pairs: usize,
-    /// How long a sample waits for other programs to stop.
-    pub patience: Duration,
-}
-
-impl Sampling {
-    /// Fifteen pairs, ten seconds.
-    pub const FULL: Sampling = Sampling { n_pairs: 15, patience: Duration::from_secs(10) };
-    /// Five pairs at once.
-    pub const QUICK: Sampling = Sampling { n_pairs: 5, patience: Duration::ZERO };
-}
 
 pub fn measure(cell: &Cell, unroll: Unroll, sampling: Sampling) -> Result<Gain, ToolError> {
     let recipe = |schedule: Schedule| {
@@ -386,7 +370,7 @@ mod tests {
             "AVX-512: the original's column"
         );
         for cell in &all {
-            assert!(crate::library::primitive(&cell.primitive).is_some(), "{}", cell.primitive);
+            assert!(cipher::library::primitive(&cell.primitive).is_some(), "{}", cell.primitive);
         }
     }
 }

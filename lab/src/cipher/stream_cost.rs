@@ -5,15 +5,15 @@ use machine::Kind;
 use measure::tool::ToolError;
 use serde::Serialize;
 
-use crate::asm::Effort;
-use crate::emit_c::Arch;
-use crate::gain::Sampling;
-use crate::native::{self, Cc, PeerCipher};
-use crate::pipeline::{Interleave, Slicing, Unroll};
-use crate::recipe::{Back, Recipe};
-use crate::recipe_file::Emit;
-use crate::speed::launches_in_turn;
-use crate::unit::Subject;
+use cipher::asm::Effort;
+use cipher::emit_c::Arch;
+use cipher::native::{self, Cc, PeerCipher};
+use cipher::options::{Interleave, Slicing, Unroll};
+use cipher::recipe::{Back, Recipe};
+use cipher::recipe_file::Emit;
+use cipher::speed::Sampling;
+use cipher::speed::launches_in_turn;
+use cipher::unit::Subject;
 
 /// The other libraries; the last is OpenSSL as it comes, with AES instructions.
 pub const PEERS: [&str; 3] = ["openssl", "libgcrypt", "openssl-aes-ni"];

@@ -73,7 +73,7 @@ impl Other {
             .extend(plain.into_iter().filter_map(|(key, it)| Some((key.to_owned(), it.as_ref()?))));
         figures.extend(self.late.iter().map(|(role, it)| (format!("late.{}", role.get_ref()), it)));
         figures.extend(
-            self.quad.iter().map(|it| ("quad.latency_cycles".to_owned(), &it.latency_cycles)),
+            self.quad.iter().map(|found| ("quad.latency_cycles".to_owned(), &found.latency_cycles)),
         );
         figures
     }

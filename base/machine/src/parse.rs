@@ -142,8 +142,9 @@ impl Reader {
                     .extend(self.row_disputes(&format!("{}.{}", kind.name(), class.name()), row)?);
             }
         }
-        let count =
-            |it: &Option<Spanned<u32>>| it.as_ref().map(|it| self.number(it, 1)).transpose();
+        let count = |option: &Option<Spanned<u32>>| {
+            option.as_ref().map(|found| self.number(found, 1)).transpose()
+        };
         let processors = parsed
             .processors
             .map(|processor| self.processors(processor.into_inner()))

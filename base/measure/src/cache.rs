@@ -27,7 +27,7 @@ impl Key {
     }
 
     fn name(self) -> String {
-        self.0.finalize().iter().take(16).map(|it| format!("{it:02x}")).collect()
+        self.0.finalize().iter().take(16).map(|found| format!("{found:02x}")).collect()
     }
 }
 

@@ -134,7 +134,7 @@ struct Ranks {
 
 fn ranks(a: &[f64], b: &[f64]) -> Ranks {
     let mut all: Vec<(f64, bool)> =
-        a.iter().map(|&it| (it, true)).chain(b.iter().map(|&it| (it, false))).collect();
+        a.iter().map(|&found| (found, true)).chain(b.iter().map(|&found| (found, false))).collect();
     all.sort_by(|x, y| x.0.partial_cmp(&y.0).expect("a sample is a number"));
     let mut found = Ranks { sum_a: 0.0, ties: 0.0 };
     let mut n_before = 0usize;

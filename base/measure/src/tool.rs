@@ -115,7 +115,7 @@ pub fn run(command: &mut Command, input: &[u8], limit: Duration) -> Result<Ran, 
 /// The program `name` on the search path; a name with a slash is taken as it is.
 pub fn find(name: &str) -> Option<PathBuf> {
     if name.contains('/') {
-        return Some(PathBuf::from(name)).filter(|it| is_program(it));
+        return Some(PathBuf::from(name)).filter(|found| is_program(found));
     }
     let folders = std::env::var_os("PATH")?;
     std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|join| is_program(join))

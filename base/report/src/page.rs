@@ -124,7 +124,7 @@ impl Card {
     fn html(&self, id: &str) -> String {
         let [title, waits, figure, says, verdict] =
             [&self.title, &self.waits, &self.figure, &self.says, &self.verdict]
-                .map(|it| escape(it));
+                .map(|found| escape(found));
         let picture = self.picture.as_deref().unwrap_or_default();
         format!(
             "<article class=\"card\">\n<h2><a href=\"#{id}\">{title}</a></h2>\n<p class=\"waits\">{waits}</p>\n\

@@ -8,7 +8,7 @@ pub fn one_of<T: Clone + Send + Sync + 'static>(
     all: impl IntoIterator<Item = T>,
     name: impl Fn(&T) -> &'static str,
 ) -> impl TypedValueParser<Value = T> {
-    let all: Vec<(&'static str, T)> = all.into_iter().map(|it| (name(&it), it)).collect();
+    let all: Vec<(&'static str, T)> = all.into_iter().map(|found| (name(&found), found)).collect();
     let names: Vec<&'static str> = all.iter().map(|pair| pair.0).collect();
     PossibleValuesParser::new(names).map(move |text| {
         let found = all.iter().find(|pair| pair.0 == text);

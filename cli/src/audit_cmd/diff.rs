@@ -164,7 +164,7 @@ fn table(before: &Audit, after: &Audit, rounds: &[(&Steady, &Steady)]) -> Table 
     push("findings", &|audit| u32::try_from(audit.findings.len()).ok());
     for (nth, (old, new)) in rounds.iter().enumerate() {
         // As shown: a hundredth is no change.
-        let [old, new] = [old, new].map(|it| (it.cycles * 100.0).round() / 100.0);
+        let [old, new] = [old, new].map(|found| (found.cycles * 100.0).round() / 100.0);
         let change = new - old;
         let tone = match change.total_cmp(&0.0) {
             Ordering::Less => Tone::Good,

@@ -23,7 +23,7 @@ pub fn about(bounds: &[&Value], whose: &str, core_cycles_per_tick: f64) -> Vec<S
     }
     let why: BTreeSet<&str> =
         bounds.iter().filter_map(|bound| bound["bound_missing"].as_str()).collect();
-    lines.extend(why.into_iter().map(|it| format!("no bound (-): {it}")));
+    lines.extend(why.into_iter().map(|found| format!("no bound (-): {found}")));
     lines
 }
 

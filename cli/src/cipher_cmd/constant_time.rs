@@ -1,7 +1,7 @@
 //! `meanwhile cipher check --constant-time`: the compilers and flags that keep the emitted C free
 //! of branches and addresses that depend on a secret.
 
-use cipher::constant_time::{self, OPTS, Verdict};
+use cipher::constant_time::{self, ConstantTimeVerdict, OPTS};
 use cipher::emit_c::Arch;
 use cipher::native::{self, Cc};
 use cipher::options::{Interleave, Slicing, Unroll};
@@ -51,13 +51,13 @@ impl ConstantTime {
 }
 
 /// One program that was checked.
-struct Row<'a> {
+struct ConstantTimeRow<'a> {
     mode: Option<&'a str>,
     slicing: Slicing,
     arch: Arch,
     cc: &'a str,
     opt: &'a str,
-    verdict: Verdict,
+    verdict: ConstantTimeVerdict,
 }
 
 pub fn run(args: &ConstantTime, subject: &Subject, out: &mut Output) -> Result<(), Failure> {
@@ -123,21 +123,21 @@ pub fn run(args: &ConstantTime, subject: &Subject, out: &mut Output) -> Result<(
                     let flags: Vec<String> = opt.split_whitespace().map(str::to_owned).collect();
                     let verdict =
                         constant_time::check(&source, arch, cc, &flags).map_err(Failure::tool)?;
-                    rows.push(Row { mode, slicing, arch, cc, opt, verdict });
+                    rows.push(ConstantTimeRow { mode, slicing, arch, cc, opt, verdict });
                     bar.inc(1);
                 }
             }
         }
     }
     bar.finish_and_clear();
-    let n_dirty = rows.iter().filter(|row| row.verdict != Verdict::Clean).count();
+    let n_dirty = rows.iter().filter(|row| row.verdict != ConstantTimeVerdict::Clean).count();
     out.line(&table(subject, &rows).terminal(None));
     out.object(&json!({"ok": n_dirty == 0, "subject": subject.name(), "rows": rows.iter().map(to_json).collect::<Vec<Value>>()}));
     if n_dirty == 0 {
         return Ok(());
     }
     for row in &rows {
-        if let Verdict::Depends { first, text, .. } = &row.verdict {
+        if let ConstantTimeVerdict::Depends { first, text, .. } = &row.verdict {
             let mode = row.mode.map_or_else(String::new, |mode| format!("{mode} "));
             out.line(&format!(
                 "not constant time: {mode}{} {} {} {}: {first}",
@@ -152,7 +152,7 @@ pub fn run(args: &ConstantTime, subject: &Subject, out: &mut Output) -> Result<(
     Err(Failure::Reported)
 }
 
-fn to_json(row: &Row<'_>) -> Value {
+fn to_json(row: &ConstantTimeRow<'_>) -> Value {
     let mut object = serde_json::to_value(&row.verdict).expect("verdicts are plain");
     for (key, value) in [
         ("slicing", row.slicing.letter()),
@@ -167,7 +167,7 @@ fn to_json(row: &Row<'_>) -> Value {
 }
 
 /// A row for each slicing, target and compiler, a column for each choice of flags.
-fn table(subject: &Subject, rows: &[Row<'_>]) -> Table {
+fn table(subject: &Subject, rows: &[ConstantTimeRow<'_>]) -> Table {
     let mut opts: Vec<&str> = Vec::new();
     let mut lines: Vec<(Option<&str>, Slicing, Arch, &str)> = Vec::new();
     for row in rows {
@@ -193,8 +193,8 @@ fn table(subject: &Subject, rows: &[Row<'_>]) -> Table {
             });
             cells.push(Cell::words(match found.map(|found| &found.verdict) {
                 None => "-".to_owned(),
-                Some(Verdict::Clean) => "clean".to_owned(),
-                Some(Verdict::Depends { places, .. }) => format!("{places} found"),
+                Some(ConstantTimeVerdict::Clean) => "clean".to_owned(),
+                Some(ConstantTimeVerdict::Depends { places, .. }) => format!("{places} found"),
             }));
         }
         table.push(cells);

@@ -9,7 +9,7 @@ use cipher::emit_c::Arch;
 use cipher::native::Cc;
 use cipher::options::{Slicing, Unroll};
 use cipher::recipe::Back;
-use cipher::suite::{self, Filter, Outcome, Row};
+use cipher::suite::{self, Filter, Outcome, SuiteRow};
 use clap::builder::TypedValueParser;
 use measure::tool::ToolError;
 use report::{Cell, Table};
@@ -98,7 +98,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
 
 /// Tests the rows on `n_jobs` threads. Passed rows are remembered by their compiled programs, so
 /// that a second run only runs them.
-fn test_all(rows: &[Row], n_jobs: usize, out: &Output) -> Result<Vec<Outcome>, Failure> {
+fn test_all(rows: &[SuiteRow], n_jobs: usize, out: &Output) -> Result<Vec<Outcome>, Failure> {
     let bar = out.progress(rows.len() as u64);
     let next = AtomicUsize::new(0);
     let results: Mutex<Vec<Option<Outcome>>> = Mutex::new(vec![None; rows.len()]);
@@ -147,7 +147,7 @@ fn test_all(rows: &[Row], n_jobs: usize, out: &Output) -> Result<Vec<Outcome>, F
     Ok(results.into_iter().map(|r| r.expect("every row was tested")).collect())
 }
 
-fn show(rows: &[Row], results: &[Outcome], out: &mut Output) -> Result<(), Failure> {
+fn show(rows: &[SuiteRow], results: &[Outcome], out: &mut Output) -> Result<(), Failure> {
     let mut table = Table::new(
         "Published vectors through emitted C",
         &["primitive", "slicings", "targets", "passed", "failed", "skipped"],
@@ -162,7 +162,7 @@ fn show(rows: &[Row], results: &[Outcome], out: &mut Output) -> Result<(), Failu
     let is_failed: fn(&Outcome) -> bool = |o| matches!(o, Outcome::Failed(_));
     let is_skipped: fn(&Outcome) -> bool = |o| matches!(o, Outcome::Skipped(_));
     for name in distinct_list(rows.iter().map(title).collect()) {
-        let own: Vec<&Row> = rows.iter().filter(|row| title(row) == name).collect();
+        let own: Vec<&SuiteRow> = rows.iter().filter(|row| title(row) == name).collect();
         table.push(vec![
             Cell::words(&name),
             Cell::words(distinct(own.iter().map(|r| r.slicing.letter()))),
@@ -192,12 +192,12 @@ fn show(rows: &[Row], results: &[Outcome], out: &mut Output) -> Result<(), Failu
 }
 
 /// The primitive, or its mode.
-fn title(row: &Row) -> String {
+fn title(row: &SuiteRow) -> String {
     row.mode
         .map_or_else(|| row.primitive.clone(), |mode| format!("{} --mode {mode}", row.primitive))
 }
 
-fn row_json((row, result): (&Row, &Outcome)) -> Value {
+fn row_json((row, result): (&SuiteRow, &Outcome)) -> Value {
     let mut value = serde_json::to_value(row).expect("rows are plain data");
     value["passed"] = json!(*result == Outcome::Passed);
     match result {
@@ -210,7 +210,7 @@ fn row_json((row, result): (&Row, &Outcome)) -> Value {
     value
 }
 
-fn skip_text((row, result): (&Row, &Outcome)) -> Option<String> {
+fn skip_text((row, result): (&SuiteRow, &Outcome)) -> Option<String> {
     let Outcome::Skipped(feature) = result else { return None };
     Some(format!("cipher test --arch {}: the processor has no {feature}", row.arch.name()))
 }

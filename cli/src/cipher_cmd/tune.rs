@@ -284,8 +284,9 @@ fn measured(tuned: &Tuned) -> Option<Measured> {
 
 /// Of those measured the one that the model likes best, in C.
 fn of_model(tuned: &Tuned) -> Option<&Tried> {
-    let of_c = tuned.tried.iter().filter(|it| it.way.emit == Emit::C && it.way.opt == "-O3");
-    of_c.filter(|it| it.way.cc == tune::preferred(&it.way))
+    let of_c =
+        tuned.tried.iter().filter(|found| found.way.emit == Emit::C && found.way.opt == "-O3");
+    of_c.filter(|found| found.way.cc == tune::preferred(&found.way))
         .min_by(|a, b| a.expected.total_cmp(&b.expected))
 }
 

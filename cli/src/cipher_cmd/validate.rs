@@ -29,7 +29,7 @@ pub struct Args {
 }
 
 /// A function and the result of its validation.
-struct Row {
+struct ValidateRow {
     function: String,
     report: Report,
     seconds: f64,
@@ -80,7 +80,7 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
     );
     out.text(&table(title, &rows).terminal(None));
     rows.iter().for_each(|row| said(row).iter().for_each(|line| out.line(line)));
-    let is_right = rows.iter().all(Row::is_right);
+    let is_right = rows.iter().all(ValidateRow::is_right);
     out.object(&json!({
         "ok": is_right,
         "subject": subject.name(),
@@ -93,18 +93,18 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
     if is_right { Ok(()) } else { Err(Failure::Exit(2)) }
 }
 
-impl Row {
+impl ValidateRow {
     fn is_right(&self) -> bool {
         matches!(self.report.verdict, Verdict::Proved | Verdict::Simulated)
     }
 }
 
 /// All functions of an object file; `Err` says what is wrong with it.
-fn checked(functions: Vec<validate::Expected>, object: &[u8]) -> Result<Vec<Row>, String> {
+fn checked(functions: Vec<validate::Expected>, object: &[u8]) -> Result<Vec<ValidateRow>, String> {
     let check = |expected: validate::Expected| {
         let begin = Instant::now();
         let report = expected.check(object)?;
-        Ok(Row {
+        Ok(ValidateRow {
             function: expected.function().to_string(),
             report,
             seconds: begin.elapsed().as_secs_f64(),
@@ -175,7 +175,7 @@ fn name(verdict: Verdict) -> &'static str {
     }
 }
 
-fn table(title: String, rows: &[Row]) -> Table {
+fn table(title: String, rows: &[ValidateRow]) -> Table {
     let columns = [
         "function",
         "verdict",
@@ -188,9 +188,9 @@ fn table(title: String, rows: &[Row]) -> Table {
     ];
     let mut table = Table::new(title, &columns)
         .note("proved: equal for every input; simulated: equal for random inputs; instructions that were executed");
-    for Row { function, report, seconds } in rows {
+    for ValidateRow { function, report, seconds } in rows {
         let counts = [report.words.proved, report.words.simulated, report.words.different]
-            .map(|it| it.to_string());
+            .map(|found| found.to_string());
         let rest =
             [report.instructions.to_string(), report.terms.to_string(), format!("{seconds:.2}")];
         let words = [function.clone(), name(report.verdict).to_string()];
@@ -208,8 +208,8 @@ fn place(place: Place) -> &'static str {
 }
 
 /// Lines about a function that are not in the table.
-fn said(row: &Row) -> Vec<String> {
-    let Row { function, report, .. } = row;
+fn said(row: &ValidateRow) -> Vec<String> {
+    let ValidateRow { function, report, .. } = row;
     let mut lines = Vec::new();
     match &report.stop {
         Some((at, Stop::Unknown(what))) => {
@@ -237,8 +237,8 @@ fn said(row: &Row) -> Vec<String> {
     lines
 }
 
-fn object_of(row: &Row) -> Value {
-    let Row { function, report, seconds } = row;
+fn object_of(row: &ValidateRow) -> Value {
+    let ValidateRow { function, report, seconds } = row;
     let (stop, at) = match &report.stop {
         None => (Value::Null, Value::Null),
         Some((at, Stop::Unknown(what) | Stop::Fault(what))) => (what.as_str().into(), (*at).into()),

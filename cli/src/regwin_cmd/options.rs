@@ -31,8 +31,11 @@ pub fn fits(allocate: Allocate, scheme: Scheme) -> Result<(), Failure> {
     }
     let message =
         format!("`--allocate {}` says nothing to the scheme {}", allocate.name(), scheme.name());
-    let others: Vec<&str> =
-        Scheme::ALL.into_iter().filter(|it| Allocate::Search.fits(*it)).map(Scheme::name).collect();
+    let others: Vec<&str> = Scheme::ALL
+        .into_iter()
+        .filter(|found| Allocate::Search.fits(*found))
+        .map(Scheme::name)
+        .collect();
     let help = format!("only {} look for a place", others.join(" and "));
     Err(Failure::user(message, Some(&help)))
 }

@@ -37,7 +37,7 @@ pub struct Args {
 }
 
 /// A routine with so many windows: bounds and the longest seen, each on both machines.
-struct Row {
+struct WcetRow {
     routine: Routine,
     windows: u32,
     bounds: [Bound; 2],
@@ -79,7 +79,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let mut rows = Vec::new();
     for ((routine, first), (_, second)) in first.into_iter().zip(second) {
         for (idx, windows) in args.windows.iter().enumerate() {
-            rows.push(Row {
+            rows.push(WcetRow {
                 routine,
                 windows: *windows,
                 bounds: [first[idx], second[idx]],
@@ -90,7 +90,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     if args.run {
         let bar = out.progress(args.windows.len() as u64);
         for windows in &args.windows {
-            let mut of_run: Vec<&mut Row> =
+            let mut of_run: Vec<&mut WcetRow> =
                 rows.iter_mut().filter(|row| row.windows == *windows).collect();
             let routines = of_run.iter().map(|row| {
                 wcet::watch(&code, &cores[0], &row.routine).expect("its bounds were found")
@@ -261,7 +261,7 @@ fn masked_object(part: &Part, args: &Args) -> Vec<Value> {
             let ways = section.ways.get(idx).copied().unwrap_or_default();
             json!({
                 "least": ways.any().map(|any| any.least), "most": ways.any().map(|any| any.most),
-                "most_to_unlock": ways.to_unlock.map(|it| it.most), "most_to_switch": ways.to_switch.map(|it| it.most),
+                "most_to_unlock": ways.to_unlock.map(|found| found.most), "most_to_switch": ways.to_switch.map(|found| found.most),
                 "seen": part.seen.get(idx).copied().flatten().map(|seen| seen[machine]),
             })
         };
@@ -281,7 +281,7 @@ fn named(routine: &Routine) -> String {
     }
 }
 
-fn table(rows: &[Row], machine: usize, has_run: bool) -> Table {
+fn table(rows: &[WcetRow], machine: usize, has_run: bool) -> Table {
     let mut head = vec!["routine", "windows", "at least", "at most"];
     head.extend(has_run.then_some("longest seen"));
     let mut table =
@@ -307,7 +307,7 @@ fn table(rows: &[Row], machine: usize, has_run: bool) -> Table {
     table
 }
 
-fn object(row: &Row) -> Value {
+fn object(row: &WcetRow) -> Value {
     let of = |machine: usize| {
         let bound = row.bounds[machine];
         json!({"least": bound.least, "most": bound.most, "seen": row.seen.map(|seen| seen[machine])})

@@ -7,7 +7,7 @@ use measure::tool::ToolError;
 use serde::Serialize;
 
 use cipher::asm::{Count, Effort};
-use cipher::counts::{self, Least, Operands, StackCount};
+use cipher::counts::{self, Least, OperandCount, StackCount};
 use cipher::emit_c::Arch;
 use cipher::native::{self, Cc};
 use cipher::options::{Interleave, Slicing, Unroll};
@@ -83,7 +83,7 @@ pub struct ExecutedCount {
     pub instructions: u64,
     /// Those with an operand in memory.
     #[serde(flatten)]
-    pub operands: Operands,
+    pub operands: OperandCount,
 }
 
 impl Operations {

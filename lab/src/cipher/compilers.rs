@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::evidence::Evidence;
-use cipher::constant_time::{self, Cell as Program, OPTS, Verdict};
+use cipher::constant_time::{self, Cell as Program, ConstantTimeVerdict, OPTS};
 use cipher::library::primitives;
 use cipher::native;
 use measure::machine;
@@ -132,7 +132,7 @@ fn watched(
 
 const UNPOISONED: &str = "no thread panics with the lock";
 
-fn row(cell: &Program, verdict: &Verdict, version: &str) -> Value {
+fn row(cell: &Program, verdict: &ConstantTimeVerdict, version: &str) -> Value {
     let mut row = serde_json::to_value(cell).expect("plain data");
     row["version"] = version.into();
     for (name, value) in

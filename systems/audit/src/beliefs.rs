@@ -34,7 +34,7 @@ const PROBES: [Probe; 4] = [
 
 /// What is known of one kind of work.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Row {
+pub struct BeliefRow {
     /// The kind, as the machine file has it.
     pub class: Class,
     /// Cycles by the machine file.
@@ -48,7 +48,7 @@ pub struct Row {
 #[derive(Debug, Clone)]
 pub struct Beliefs {
     /// By kind of work.
-    pub rows: Vec<Row>,
+    pub rows: Vec<BeliefRow>,
     /// Why gcc said nothing, if it did not.
     pub gcc_failed: Option<ToolError>,
     /// The same of llvm-mca.
@@ -66,7 +66,7 @@ pub fn ask(core: &Core) -> Beliefs {
     let (llvm, llvm_failed) = answered(llvm(core, isa), read_timeline);
     let rows = PROBES.iter().zip(gcc).zip(llvm).map(|((probe, gcc), llvm)| {
         let class = class(probe.name, isa);
-        Row { class, here: core.to_addition(class), gcc, llvm }
+        BeliefRow { class, here: core.to_addition(class), gcc, llvm }
     });
     // What both make something else of, the core does not have.
     let rows = rows.filter(|row| row.gcc.is_some() || row.llvm.is_some());

@@ -51,12 +51,12 @@ pub enum Limit {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Text {
-    function: Vec<Spanned<Row>>,
+    function: Vec<Spanned<BudgetRow>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct BudgetRow {
     name: String,
     file: PathBuf,
     cpu: Option<String>,
@@ -294,8 +294,11 @@ fn cause(audit: &Audit, finding: &Finding) -> Cause {
 
 /// The results in JUnit's XML, as build servers read it: a test a function.
 pub fn junit(name: &str, all: &[Verdict]) -> String {
-    let failed = all.iter().filter(|it| matches!(it, Verdict::Judged(it) if !it.is_kept())).count();
-    let errors = all.iter().filter(|it| matches!(it, Verdict::NotJudged(_))).count();
+    let failed = all
+        .iter()
+        .filter(|found| matches!(found, Verdict::Judged(found) if !found.is_kept()))
+        .count();
+    let errors = all.iter().filter(|found| matches!(found, Verdict::NotJudged(_))).count();
     let mut text = format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites>\n<testsuite name=\"{}\" tests=\"{}\" failures=\"{failed}\" errors=\"{errors}\">\n",
         escaped(name),

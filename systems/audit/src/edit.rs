@@ -126,7 +126,7 @@ fn pinned(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mu
         .iter()
         .filter(|(_, exit)| (*exit as usize) < at)
         .map(|(it, _)| *it as usize)
-        .filter(|it| *it >= at);
+        .filter(|found| *found >= at);
     let producers = timed.causes[at].iter().map(|cause| cause.producer as usize);
     let mut seen: Vec<(usize, usize)> = Vec::new();
     for mover in producers.chain(near).filter(|producer| is_load(*producer)).take(LOADS_MAX) {

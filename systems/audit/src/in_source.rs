@@ -94,7 +94,7 @@ fn has(audit: &Audit, sources: &Sources, idx: usize, thing: &Thing) -> bool {
         Thing::Member => text.contains("->") || text.contains('.'),
         Thing::Name(name) => words.contains(&name.as_str()),
         Thing::LoadOf(other) => {
-            Line::of(audit, sources, *other).is_some_and(|it| both_load(&it, &line))
+            Line::of(audit, sources, *other).is_some_and(|found| both_load(&found, &line))
         }
         Thing::LoadAbove(test) => {
             Line::of(audit, sources, *test).is_some_and(|test| may_be_read_before(&line, &test))

@@ -476,7 +476,7 @@ fn matters(
         masks(machine, case.instruction.writes.iter().map(|write| (write.reg, write.bits)));
     let kept = machine.kept();
     let words = (0..machine.n_words).any(|n| {
-        let [a, b] = [&plain.1, &flipped.1].map(|it| it.words[n] & kept[n]);
+        let [a, b] = [&plain.1, &flipped.1].map(|found| found.words[n] & kept[n]);
         let expected = (before[0].words[n] ^ before[1].words[n]) & !written[n];
         (a ^ b) & !expected != 0
     });

@@ -35,7 +35,7 @@ fn audited(isa: Isa, cpu: &str, code: &str, is_linked: bool) -> Audit {
 /// The instructions whose results nobody is said to read.
 fn dead(audit: &Audit) -> Vec<String> {
     let all = audit.findings.iter().filter(|finding| finding.kind == Kind::DeadValue);
-    all.map(|it| audit.function.instructions[it.idx].text.clone()).collect()
+    all.map(|found| audit.function.instructions[found.idx].text.clone()).collect()
 }
 
 fn said(audit: &Audit) -> String {

@@ -136,7 +136,7 @@ fn a_test_at_the_bottom_that_is_entered_first_and_one_at_the_top_are_loops() {
 fn what_is_entered_in_two_places_is_no_loop() {
     // The branch at 3 leads back to 1, but 0 leads to 2: neither 1 nor 2 is where all rounds begin.
     let (_, found) = all("cbz x0, #8\nadd x2, x2, #1\nsubs x1, x1, #1\nb.ne #-8\nret\n");
-    let heads: Vec<usize> = found.iter().map(|it| it.head).collect();
+    let heads: Vec<usize> = found.iter().map(|found| found.head).collect();
     assert!(heads.is_empty(), "{heads:?}");
 }
 
@@ -185,7 +185,7 @@ fn of_several_computed_jumps_none_makes_a_round() {
     let (function, found) = all(&format!(
         "{switch}{switch}subs x1, x1, #1\nb.ne #-44\nsubs x3, x3, #1\nb.ne #-4\nret\n"
     ));
-    let heads: Vec<usize> = found.iter().map(|it| it.head).collect();
+    let heads: Vec<usize> = found.iter().map(|found| found.head).collect();
     assert_eq!((heads, n_several(&function)), (vec![12], Some(2)));
 }
 
@@ -198,7 +198,7 @@ fn cases_beyond_the_limit_are_said_to_be_there() {
     for (n, shown, has_more) in [(31, 31, false), (32, 32, false), (33, 32, true), (200, 32, true)]
     {
         let (_, found) = all(&format!("br x4\n{}", cases(n)));
-        let more: Vec<bool> = found.iter().map(|it| it.has_more_cases).collect();
+        let more: Vec<bool> = found.iter().map(|found| found.has_more_cases).collect();
         let (last, others) = more.split_last().expect("there are rounds");
         assert_eq!(
             (more.len(), *last, others.contains(&true)),

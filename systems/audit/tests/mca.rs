@@ -50,7 +50,9 @@ fn theirs(isa: Isa, cpu: &str, text: &str) -> Theirs {
     let region = &answer["CodeRegions"][0];
     let numbers = |list: &serde_json::Value, key: &str| -> Vec<u32> {
         let list = list.as_array().expect("the view was asked for");
-        list.iter().map(|it| it[key].as_u64().expect("each instruction has one") as u32).collect()
+        list.iter()
+            .map(|found| found[key].as_u64().expect("each instruction has one") as u32)
+            .collect()
     };
     let starts = numbers(&region["TimelineView"]["TimelineInfo"], "CycleIssued");
     let latencies = numbers(&region["InstructionInfoView"]["InstructionList"], "Latency");

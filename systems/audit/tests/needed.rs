@@ -181,8 +181,8 @@ fn assembly(isa: Isa, pairs: &[(Vec<u32>, Vec<u32>)]) -> String {
                 Isa::T32 => words
                     .iter()
                     .flat_map(|word| [*word >> 16, *word & 0xffff])
-                    .filter(|it| *it != 0)
-                    .map(|it| format!("{it:#x}"))
+                    .filter(|found| *found != 0)
+                    .map(|found| format!("{found:#x}"))
                     .collect(),
                 _ => words.iter().map(|word| format!("{word:#x}")).collect(),
             };

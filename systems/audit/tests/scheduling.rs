@@ -487,8 +487,9 @@ fn more_licence_is_never_slower() {
         let audit =
             time_path(&function, &core("arm1136jf-s"), &Guide::of(&function), Effort::Search)
                 .expect("it has instructions");
-        let totals: Vec<u32> = audit.reached.iter().map(|it| it.timing.total_cycles).collect();
-        assert_eq!(audit.reached.iter().map(|it| it.step).collect::<Vec<_>>(), Step::ALL);
+        let totals: Vec<u32> =
+            audit.reached.iter().map(|found| found.timing.total_cycles).collect();
+        assert_eq!(audit.reached.iter().map(|found| found.step).collect::<Vec<_>>(), Step::ALL);
         assert!(totals.is_sorted_by(|a, b| a >= b), "seed {seed}: {totals:?}");
         let cycles = &audit.cycles;
         let bound = cycles.lower_bound;
@@ -532,7 +533,7 @@ fn stores_stay_between_their_exits() {
         }
         let is_branch = |at: &usize| function.instructions[trace.places[*at]].flow != Flow::Next;
         let branches: Vec<usize> =
-            found.order.iter().map(|it| *it as usize).filter(is_branch).collect();
+            found.order.iter().map(|found| *found as usize).filter(is_branch).collect();
         assert!(branches.is_sorted(), "seed {seed}");
     }
 }
@@ -587,11 +588,12 @@ fn any_order_with_other_registers_gives_back_the_same() {
         let is_result = |reg: usize| {
             reg != 1 || !writer(n, 1).is_some_and(|at| (at + 1..n).any(|idx| reads(idx, 1)))
         };
-        let given_back = GIVEN_BACK.into_iter().filter(|it| is_result(*it)).collect::<Vec<_>>();
+        let given_back =
+            GIVEN_BACK.into_iter().filter(|found| is_result(*found)).collect::<Vec<_>>();
         let is_given_back =
             |at: usize, reg: usize| given_back.contains(&reg) && writer(n, reg) == Some(at);
         let mut values: BTreeMap<usize, u32> = BTreeMap::new();
-        for at in order.iter().map(|it| *it as usize) {
+        for at in order.iter().map(|found| *found as usize) {
             let mut own = state.clone();
             for read in &function.instructions[at].reads {
                 let reg = usize::from(read.reg.0);

@@ -38,7 +38,7 @@ fn function(words: &[u32], callees: &[(u64, &str)]) -> Function {
 }
 
 fn path(words: &[u32], callees: &[(u64, &str)], cold: &[&str]) -> Vec<usize> {
-    let cold: Vec<String> = cold.iter().map(|it| (*it).to_owned()).collect();
+    let cold: Vec<String> = cold.iter().map(|found| (*found).to_owned()).collect();
     hot_trace(&Guide::new(&function(words, callees), &cold, None)).places
 }
 
@@ -197,7 +197,7 @@ fn a_loop_that_is_entered_behind_its_first_line_begins_there() {
     ];
     assert_eq!(step(&looped), None);
     // The same without the way back.
-    let straight: Vec<u32> = looped.iter().copied().filter(|it| *it != 0x1aff_fffb).collect();
+    let straight: Vec<u32> = looped.iter().copied().filter(|found| *found != 0x1aff_fffb).collect();
     assert_eq!(step(&straight), Some(Step::ProvedLoad));
 }
 

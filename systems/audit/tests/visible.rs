@@ -44,7 +44,7 @@ fn function(isa: Isa, code: &[&str]) -> Function {
 fn found(function: &Function) -> Vec<(usize, Kind)> {
     let is_hot = vec![true; function.instructions.len()];
     let subject = Subject { bits: Bits::of(function), function, is_hot, callees: BTreeMap::new() };
-    needed(&subject).into_iter().map(|it| (it.idx, it.kind)).collect()
+    needed(&subject).into_iter().map(|found| (found.idx, found.kind)).collect()
 }
 
 fn assert_nothing(isa: Isa, code: &[&str]) {
@@ -582,7 +582,7 @@ fn a_jump_that_a_branch_skips_because_it_does_not_reach_says_so() {
             is_hot,
             callees: Default::default(),
         };
-        let jumps = needed(&subject).into_iter().filter(|it| it.kind == Kind::Jump);
+        let jumps = needed(&subject).into_iter().filter(|found| found.kind == Kind::Jump);
         jumps.map(|jump| jump.why).collect::<Vec<String>>()
     };
     let far = |n: usize| {

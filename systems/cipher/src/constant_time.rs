@@ -26,7 +26,7 @@ const COMPILERS: [&str; 8] =
 pub const OPTS: [&str; 4] = ["-O1", "-O2", "-O3", "-Os"];
 /// The targets that valgrind can run.
 pub fn targets() -> Vec<Arch> {
-    Arch::ALL.into_iter().filter(|it| it.row().runs_under_valgrind).collect()
+    Arch::ALL.into_iter().filter(|found| found.row().runs_under_valgrind).collect()
 }
 
 /// The time limit of a C compiler for one file, and of valgrind for one run.
@@ -37,7 +37,7 @@ const FOUND: i32 = 99;
 /// The result of valgrind on one program.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
-pub enum Verdict {
+pub enum ConstantTimeVerdict {
     /// Nothing depends on a secret.
     Clean,
     /// A branch, an address or a system call does.
@@ -116,7 +116,7 @@ pub fn cells(names: &[String], compilers: &[&str], opts: &[&str]) -> Vec<Cell> {
 /// Compiles and checks one of them.
 ///
 /// Errors: as [`check`].
-pub fn watch_cell(cell: &Cell) -> Result<Verdict, ToolError> {
+pub fn watch_cell(cell: &Cell) -> Result<ConstantTimeVerdict, ToolError> {
     let subject = Subject::bundled(cell.primitive)
         .expect("cells name bundled primitives")
         .expect("bundled programs are right");
@@ -149,7 +149,12 @@ pub fn compilers_here() -> Vec<&'static str> {
 /// undefined keys and data.
 ///
 /// Errors: a compiler or valgrind that is missing, fails or takes too long.
-pub fn check(source: &str, arch: Arch, cc: &str, flags: &[String]) -> Result<Verdict, ToolError> {
+pub fn check(
+    source: &str,
+    arch: Arch,
+    cc: &str,
+    flags: &[String],
+) -> Result<ConstantTimeVerdict, ToolError> {
     // The text lies in a folder named by its hash: whoever reads a report finds the line there, and
     // ccache, where it stands before the compiler, finds the object again, since it is not linked
     // at once.
@@ -181,7 +186,7 @@ fn cannot(what: &str, error: &std::io::Error) -> ToolError {
     ToolError { ran: what.to_owned(), said: error.to_string() }
 }
 
-fn watch(program: &Path, text: PathBuf) -> Result<Verdict, ToolError> {
+fn watch(program: &Path, text: PathBuf) -> Result<ConstantTimeVerdict, ToolError> {
     let mut command = Command::new("valgrind");
     command.args([
         "--quiet",
@@ -193,10 +198,10 @@ fn watch(program: &Path, text: PathBuf) -> Result<Verdict, ToolError> {
     command.arg(program).arg("secret");
     let ran = tool::run(&mut command, &[], LIMIT)?;
     if ran.status.code() != Some(FOUND) {
-        return ran.ok().map(|_| Verdict::Clean);
+        return ran.ok().map(|_| ConstantTimeVerdict::Clean);
     }
     let (places, first) = reports(&String::from_utf8_lossy(&ran.stderr));
-    Ok(Verdict::Depends { places, first, text })
+    Ok(ConstantTimeVerdict::Depends { places, first, text })
 }
 
 /// How many reports there are, and the first one with the function it names.

@@ -27,9 +27,9 @@ pub struct Primitive {
     pub schedule: Option<String>,
     /// How fields become parameters of `schedule`, by parameter.
     #[serde(default)]
-    pub schedule_params: BTreeMap<String, Field>,
+    pub schedule_params: BTreeMap<String, FieldLayout>,
     /// How fields become parameters of `entry`, by parameter.
-    pub params: BTreeMap<String, Field>,
+    pub params: BTreeMap<String, FieldLayout>,
     /// Layout of the output string.
     pub output: String,
     /// A field that may be composed of others:
@@ -47,13 +47,13 @@ pub struct Primitive {
 /// A field of a case and the layout of its bytes.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Field {
+pub struct FieldLayout {
     /// `key`, `tweak`, `nonce`, `counter`, `sigma` or `input`.
     pub field: String,
     pub layout: String,
 }
 
-impl Field {
+impl FieldLayout {
     /// The layout; those of bundled files are valid.
     pub fn layout(&self) -> Layout {
         Layout::parse(&self.layout).expect("a test parses every bundled layout")
@@ -70,7 +70,7 @@ pub struct Vector {
 }
 
 #[derive(Deserialize)]
-struct Index {
+struct LibraryIndex {
     primitive: Vec<Primitive>,
 }
 
@@ -97,7 +97,7 @@ pub fn parse_vectors(text: &str) -> Result<Vec<Vector>, String> {
 pub fn primitives() -> &'static [Primitive] {
     static ALL: OnceLock<Vec<Primitive>> = OnceLock::new();
     ALL.get_or_init(|| {
-        let index: Index = toml::from_str(file("index.toml").expect("bundled"))
+        let index: LibraryIndex = toml::from_str(file("index.toml").expect("bundled"))
             .expect("a test parses the bundled index");
         index.primitive
     })

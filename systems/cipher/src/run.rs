@@ -434,10 +434,10 @@ impl Run<'_> {
                 let sources = program.sources.clone();
                 hslice::hslice(program).map_err(|no| {
                     let (message, loc) = match no {
-                        hslice::Refused::Sizes(a, b, loc) => {
+                        hslice::HsliceRefused::Sizes(a, b, loc) => {
                             (format!("horizontal slicing needs one word size, this program has {a} and {b} bits"), loc)
                         }
-                        hslice::Refused::Size(m, loc) => {
+                        hslice::HsliceRefused::Size(m, loc) => {
                             (format!("horizontal slicing needs words of 2, 4, 8, 16, 32 or 64 bits, not {m}"), loc)
                         }
                     };

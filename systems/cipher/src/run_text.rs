@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::interp::{self, Port, Words};
 use crate::layout::Layout;
-use crate::library::{Field, Primitive};
+use crate::library::{FieldLayout, Primitive};
 use crate::syntax::ast::Program;
 use crate::syntax::load_text;
 
@@ -74,7 +74,11 @@ fn run(program: &Program, node: &str, args: &[Words]) -> Result<Vec<Words>, Stri
     interp::run(program, node, None, args).map_err(|error| error.message)
 }
 
-fn words(field: &Field, fields: &BTreeMap<String, String>, port: &Port) -> Result<Words, String> {
+fn words(
+    field: &FieldLayout,
+    fields: &BTreeMap<String, String>,
+    port: &Port,
+) -> Result<Words, String> {
     let name = &field.field;
     let bytes = from_hex(fields.get(name).ok_or_else(|| format!("field `{name}` is missing"))?)?;
     let layout = Layout::parse(&field.layout)?;

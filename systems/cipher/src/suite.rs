@@ -20,7 +20,7 @@ use crate::user_layout;
 const OPTIMISED_MAX: usize = 12_000;
 
 #[derive(Debug, Clone, Serialize)]
-pub struct Row {
+pub struct SuiteRow {
     /// Name of the primitive.
     pub primitive: String,
     /// One of its modes instead of its blocks.
@@ -77,7 +77,7 @@ impl Default for Filter {
 }
 
 impl Filter {
-    fn takes(&self, row: &Row) -> bool {
+    fn takes(&self, row: &SuiteRow) -> bool {
         (self.names.is_empty() || self.names.contains(&row.primitive))
             && self.mode.as_deref().is_none_or(|m| row.mode == Some(m))
             && self.slicing.is_none_or(|s| s == row.slicing)
@@ -87,11 +87,11 @@ impl Filter {
     }
 
     /// The rows that it accepts, with its back end.
-    fn choose(&self, mut rows: Vec<Row>) -> Vec<Row> {
+    fn choose(&self, mut rows: Vec<SuiteRow>) -> Vec<SuiteRow> {
         rows.retain(|row| {
             self.takes(row) && (!matches!(self.back, Back::Asm(_)) || row.arch.has_assembly())
         });
-        rows.into_iter().map(|row| Row { back: self.back, ..row }).collect()
+        rows.into_iter().map(|row| SuiteRow { back: self.back, ..row }).collect()
     }
 
     fn is_narrow(&self) -> bool {
@@ -137,7 +137,7 @@ fn names(filter: &Filter) -> Vec<String> {
 
 /// Every primitive in each of its slicings and on each target at least once, with the compilers
 /// taking turns; with a filter on anything but names, all combinations that it allows.
-pub fn covering(filter: &Filter) -> Vec<Row> {
+pub fn covering(filter: &Filter) -> Vec<SuiteRow> {
     if filter.is_narrow() {
         return matrix(filter).into_iter().filter(|row| row.opt == "-O1").collect();
     }
@@ -164,12 +164,12 @@ pub fn covering(filter: &Filter) -> Vec<Row> {
         }
         // A mode adds C around the same code, and most of that does not depend on the slicing.
         for (k, sponge) in sponges(primitive).iter().enumerate() {
-            let own: Vec<Row> = rows
+            let own: Vec<SuiteRow> = rows
                 .iter()
                 .filter(|r| r.primitive == *primitive && r.mode.is_none())
                 .cloned()
                 .collect();
-            rows.extend(own.into_iter().map(|row| Row {
+            rows.extend(own.into_iter().map(|row| SuiteRow {
                 mode: Some(sponge.mode()),
                 cc: Cc::ALL[(n + k + row.arch as usize) % 2],
                 ..row
@@ -180,7 +180,7 @@ pub fn covering(filter: &Filter) -> Vec<Row> {
 }
 
 /// Every combination, and one at -O3 for each primitive.
-pub fn matrix(filter: &Filter) -> Vec<Row> {
+pub fn matrix(filter: &Filter) -> Vec<SuiteRow> {
     let mut rows = Vec::new();
     for primitive in &names(filter) {
         let slicings = slicings(primitive);
@@ -193,9 +193,10 @@ pub fn matrix(filter: &Filter) -> Vec<Row> {
                     for unroll in [Unroll::No, Unroll::Yes] {
                         let row = row(primitive, *slicing, arch, cc, unroll, "-O1");
                         rows.extend(
-                            sponges(primitive)
-                                .iter()
-                                .map(|sponge| Row { mode: Some(sponge.mode()), ..row.clone() }),
+                            sponges(primitive).iter().map(|sponge| SuiteRow {
+                                mode: Some(sponge.mode()),
+                                ..row.clone()
+                            }),
                         );
                         rows.push(row);
                     }
@@ -215,14 +216,14 @@ fn row(
     cc: Cc,
     unroll: Unroll,
     opt: &'static str,
-) -> Row {
+) -> SuiteRow {
     // Two targets get the slicing's scheduler, the others the order that users have.
     let schedule = match (arch, slicing) {
         (Arch::X86_64 | Arch::Avx512, Slicing::Bit) => Schedule::Bitslice,
         (Arch::X86_64 | Arch::Avx512, _) => Schedule::Mslice,
         (Arch::Avx2 | Arch::Sse | Arch::Neon, _) => Schedule::Auto,
     };
-    Row {
+    SuiteRow {
         primitive: primitive.to_string(),
         mode: None,
         slicing,
@@ -237,7 +238,7 @@ fn row(
 
 /// Compiles one combination and runs every vector through it, several times over so that every
 /// slice and a last partial group are used.
-pub fn test(row: &Row) -> Result<Outcome, ToolError> {
+pub fn test(row: &SuiteRow) -> Result<Outcome, ToolError> {
     if let Some(feature) = native::missing_feature(row.arch) {
         return Ok(Outcome::Skipped(feature));
     }
@@ -305,7 +306,7 @@ pub fn test(row: &Row) -> Result<Outcome, ToolError> {
 
 /// Runs the vectors of a mode; the program also tries each in pieces, in other places, forged and
 /// many at a time.
-fn test_mode(sponge: Sponge, row: &Row, program: &Path) -> Result<Outcome, ToolError> {
+fn test_mode(sponge: Sponge, row: &SuiteRow, program: &Path) -> Result<Outcome, ToolError> {
     for (i, vector) in library::vectors(sponge.name()).iter().enumerate() {
         let field = |name: &str| from_hex(&vector.fields[name]).expect("bundled vectors are hex");
         let text = field("input");

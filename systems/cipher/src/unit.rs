@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use report::Diagnostic;
 
 use crate::elaborate;
-use crate::emit_c::{Counter, Field, Piece, Source, Sponge, Stage, Unit};
+use crate::emit_c::{Counter, CounterPiece, Field, Source, Sponge, Stage, Unit};
 use crate::ir::NodeId;
 use crate::layout::Layout;
 use crate::library::{self, Primitive};
@@ -179,7 +179,7 @@ impl Subject {
 
     /// What the C file of `compiled` offers; `word` is that of the compilation.
     pub fn unit(&self, compiled: &Compiled, word: Option<u32>) -> Unit {
-        let bits = |node: &str| -> Vec<Decl> { decls(&self.ast, node, compiled.slicing, word) };
+        let bits = |node: &str| -> Vec<UnitDecl> { decls(&self.ast, node, compiled.slicing, word) };
         let entry_decls = bits(&self.entry);
         let mut fields = Vec::new();
         let (schedule, n_schedule) =
@@ -327,23 +327,26 @@ fn counter(mode: &str, parts: &[String]) -> Counter {
     for part in parts {
         let (name, size) = part.split_once(':').expect("a test parses every mode");
         made.pieces.push(match name {
-            "hex" => {
-                Piece::Fixed(crate::run_text::from_hex(size).expect("a test parses every mode"))
-            }
+            "hex" => CounterPiece::Fixed(
+                crate::run_text::from_hex(size).expect("a test parses every mode"),
+            ),
             "counter" => {
                 let (order, bits) = size.split_at(2);
                 made.is_big_endian = order == "be";
                 made.bits = bits.parse().expect("a test parses every mode");
-                Piece::Counter
+                CounterPiece::Counter
             }
-            _ => Piece::Given(name.to_string(), size.parse().expect("a test parses every mode")),
+            _ => CounterPiece::Given(
+                name.to_string(),
+                size.parse().expect("a test parses every mode"),
+            ),
         });
     }
     made
 }
 
 /// A parameter or result of a node.
-struct Decl {
+struct UnitDecl {
     name: String,
     m: u32,
     n_words: usize,
@@ -352,7 +355,7 @@ struct Decl {
     is_result: bool,
 }
 
-fn decls(ast: &Program, node: &str, slicing: Slicing, word: Option<u32>) -> Vec<Decl> {
+fn decls(ast: &Program, node: &str, slicing: Slicing, word: Option<u32>) -> Vec<UnitDecl> {
     let def = ast.defs.iter().rfind(|d| &*d.name.name == node).expect("entries were looked up");
     let all = def.params.iter().map(|d| (d, false)).chain(def.returns.iter().map(|d| (d, true)));
     all.map(|(decl, is_result)| {
@@ -370,7 +373,7 @@ fn decls(ast: &Program, node: &str, slicing: Slicing, word: Option<u32>) -> Vec<
         if slicing == Slicing::Bit && m > 1 {
             dims.push(m);
         }
-        Decl {
+        UnitDecl {
             name: decl.name.name.to_string(),
             m,
             n_words: decl.ty.n_atoms() as usize,
@@ -381,7 +384,7 @@ fn decls(ast: &Program, node: &str, slicing: Slicing, word: Option<u32>) -> Vec<
     .collect()
 }
 
-fn field_index(fields: &mut Vec<Field>, name: &str, layout: Layout, decl: &Decl) -> usize {
+fn field_index(fields: &mut Vec<Field>, name: &str, layout: Layout, decl: &UnitDecl) -> usize {
     let name = crate::emit_c::identifier(name);
     if let Some(at) = fields.iter().position(|f| f.name == name) {
         assert_eq!(fields[at].layout, layout, "field `{name}` has one layout");

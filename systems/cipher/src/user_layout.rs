@@ -10,7 +10,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::layout::Layout;
-use crate::library::{Field, Primitive};
+use crate::library::{FieldLayout, Primitive};
 use crate::syntax::ast::{Decl, Def, Program, Size, Type};
 
 /// Fields that a case may have; `input` differs from block to block.
@@ -28,8 +28,8 @@ struct Written {
     entry: Option<Spanned<String>>,
     schedule: Option<Spanned<String>>,
     #[serde(default)]
-    schedule_params: BTreeMap<String, Spanned<Field>>,
-    params: Spanned<BTreeMap<String, Spanned<Field>>>,
+    schedule_params: BTreeMap<String, Spanned<FieldLayout>>,
+    params: Spanned<BTreeMap<String, Spanned<FieldLayout>>>,
     output: Spanned<String>,
     #[serde(default)]
     compose: BTreeMap<String, Spanned<Vec<String>>>,
@@ -224,7 +224,7 @@ impl Check<'_> {
             [one] => self.covers(&output, one, "result"),
             several => {
                 let names: Vec<String> =
-                    several.iter().map(|it| format!("`{}`", it.name.name)).collect();
+                    several.iter().map(|found| format!("`{}`", found.name.name)).collect();
                 self.wrong(
                     output.1,
                     format!(
@@ -238,7 +238,7 @@ impl Check<'_> {
         for text in [&written.kind, &written.source]
             .into_iter()
             .flatten()
-            .filter(|it| !is_plain_text(it.get_ref()))
+            .filter(|found| !is_plain_text(found.get_ref()))
         {
             self.wrong(
                 text.span(),
@@ -269,7 +269,7 @@ impl Check<'_> {
                 self.wrong(parts.span(), why, "in these parts");
             }
         }
-        let own = |fields: BTreeMap<String, Spanned<Field>>| {
+        let own = |fields: BTreeMap<String, Spanned<FieldLayout>>| {
             fields.into_iter().map(|field| (field.0, field.1.into_inner())).collect()
         };
         let parts = |all: BTreeMap<String, Spanned<Vec<String>>>| {
@@ -292,7 +292,7 @@ impl Check<'_> {
     }
 
     /// Names in the file that the node does not have.
-    fn known_params(&mut self, params: &BTreeMap<String, Spanned<Field>>, def: &Def) {
+    fn known_params(&mut self, params: &BTreeMap<String, Spanned<FieldLayout>>, def: &Def) {
         for (name, field) in params {
             if !def.params.iter().any(|param| *param.name.name == **name) {
                 let span = self.span(field.span());
@@ -305,8 +305,8 @@ impl Check<'_> {
         }
     }
 
-    fn field<'f>(&mut self, field: &'f Spanned<Field>, decl: &Decl, used: &mut Used<'f>) {
-        let Field { field: name, layout } = field.get_ref();
+    fn field<'f>(&mut self, field: &'f Spanned<FieldLayout>, decl: &Decl, used: &mut Used<'f>) {
+        let FieldLayout { field: name, layout } = field.get_ref();
         if !FIELDS.contains(&name.as_str()) {
             self.wrong(
                 field.span(),
@@ -430,7 +430,7 @@ pub fn guess(stem: &str, ast: &Program, entry: &str) -> Option<Primitive> {
     for (decl, field) in keys.iter().map(|key| (*key, "key")).chain([(*input, "input")]) {
         params.insert(
             decl.name.name.to_string(),
-            Field { field: field.into(), layout: layout(decl)? },
+            FieldLayout { field: field.into(), layout: layout(decl)? },
         );
     }
     let name = usual_name(stem);

@@ -70,7 +70,7 @@ fn random_programs_agree_with_the_interpreter() {
         for slicing in subject.slicings(None) {
             let archs: Vec<Arch> = [Arch::X86_64, Arch::Avx2, Arch::Avx512]
                 .into_iter()
-                .filter(|it| native::missing_feature(*it).is_none())
+                .filter(|found| native::missing_feature(*found).is_none())
                 .collect();
             let arch = archs[seed as usize % archs.len()];
             let mut recipe = recipe(
@@ -380,7 +380,9 @@ fn all_functions_in_assembly_are_proved_and_a_changed_one_is_refused() {
                 recipe.opt,
             )
             .expect("it assembles");
-            all.iter().map(|it| it.clone().check(&object).expect("it has them").verdict).collect()
+            all.iter()
+                .map(|found| found.clone().check(&object).expect("it has them").verdict)
+                .collect()
         };
         assert!(
             verdicts(&made.assembly).iter().all(|verdict| *verdict == Verdict::Proved),

@@ -1,8 +1,8 @@
 //! Circuits compute their tables: the known ones, the synthesised ones, in both bit orders.
 
 use cipher::circuit::{
-    BitOrder, Circuit, Effort, Origin, bdd_baseline, circuit_for, known_sboxes, legacy_lsb_first,
-    shrink, synthesise,
+    BitOrder, Circuit, Origin, SynthEffort, bdd_baseline, circuit_for, known_sboxes,
+    legacy_lsb_first, shrink, synthesise,
 };
 use fastrand::Rng;
 
@@ -43,7 +43,7 @@ fn random_tables_are_synthesised_no_larger_than_their_diagrams() {
         for n_outputs in 1..=8 {
             let table: Vec<u64> = (0..1 << n_inputs).map(|_| rng.u64(..1 << n_outputs)).collect();
             let order = BOTH[(n_inputs + n_outputs) as usize % 2];
-            let found = synthesise(&table, n_inputs, n_outputs, order, Effort::Quick);
+            let found = synthesise(&table, n_inputs, n_outputs, order, SynthEffort::Quick);
             check(&found.circuit, &table, order);
             let bdd = bdd_baseline(&table, n_inputs, n_outputs, order);
             check(&bdd, &table, order);
@@ -79,7 +79,7 @@ fn degenerate_tables() {
                 (identity, 0),
                 (complement, n_inputs as usize),
             ] {
-                let found = synthesise(&table, n_inputs, n_inputs, order, Effort::Quick);
+                let found = synthesise(&table, n_inputs, n_inputs, order, SynthEffort::Quick);
                 check(&found.circuit, &table, order);
                 assert_eq!(found.circuit.n_gates(), n_gates);
             }
@@ -94,7 +94,7 @@ fn outputs_may_outnumber_inputs() {
     for (n_inputs, n_outputs) in [(3, 64), (5, 40), (8, 1)] {
         let mask = u64::MAX >> (64 - n_outputs);
         let table: Vec<u64> = (0..1 << n_inputs).map(|_| rng.u64(..) & mask).collect();
-        let found = synthesise(&table, n_inputs, n_outputs, BitOrder::LsbFirst, Effort::Quick);
+        let found = synthesise(&table, n_inputs, n_outputs, BitOrder::LsbFirst, SynthEffort::Quick);
         check(&found.circuit, &table, BitOrder::LsbFirst);
     }
 }
@@ -146,13 +146,13 @@ fn exceptions_of_the_original_compiler() {
 #[test]
 fn shrink_keeps_the_function_and_never_grows() {
     for sbox in known_sboxes() {
-        let smaller = shrink(&sbox.circuit, Effort::Quick);
+        let smaller = shrink(&sbox.circuit, SynthEffort::Quick);
         check(&smaller, &sbox.table, sbox.order);
         assert!(smaller.n_gates() <= sbox.circuit.n_gates(), "{}", sbox.name);
     }
     let table = [6, 5, 12, 10, 1, 14, 7, 9, 11, 0, 3, 13, 8, 15, 4, 2];
     let bdd = bdd_baseline(&table, 4, 4, BitOrder::MsbFirst);
-    let smaller = shrink(&bdd, Effort::Normal);
+    let smaller = shrink(&bdd, SynthEffort::Normal);
     check(&smaller, &table, BitOrder::MsbFirst);
     assert!(smaller.n_gates() < bdd.n_gates());
 }

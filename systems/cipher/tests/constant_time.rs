@@ -2,7 +2,7 @@
 //! does is found. Under MEANWHILE_LONG every primitive and slicing is checked on every target, with
 //! each installed compiler.
 
-use cipher::constant_time::{self, OPTS, Verdict};
+use cipher::constant_time::{self, ConstantTimeVerdict, OPTS};
 use cipher::emit_c::Arch;
 use cipher::library::primitives;
 use cipher::native::{self, Cc};
@@ -20,7 +20,7 @@ fn source(name: &str, slicing: Slicing, arch: Arch) -> String {
     recipe.source(&made, true, false)
 }
 
-fn verdict(source: &str, arch: Arch, cc: &str, opt: &str) -> Verdict {
+fn verdict(source: &str, arch: Arch, cc: &str, opt: &str) -> ConstantTimeVerdict {
     constant_time::check(source, arch, cc, &[opt.to_owned()])
         .unwrap_or_else(|error| panic!("{error}"))
 }
@@ -51,7 +51,7 @@ fn emitted_code_is_constant_time() {
         // Bitsliced code is large, and the same operations everywhere.
         if cell.slicing != Slicing::Bit && runs(cell.arch) {
             let verdict = constant_time::watch_cell(cell).unwrap_or_else(|error| panic!("{error}"));
-            assert_eq!(verdict, Verdict::Clean, "{cell:?}");
+            assert_eq!(verdict, ConstantTimeVerdict::Clean, "{cell:?}");
         }
     }
 }
@@ -68,7 +68,7 @@ fn every_combination(compilers: &[&str]) {
                     for opt in OPTS {
                         assert_eq!(
                             verdict(&source, arch, cc, opt),
-                            Verdict::Clean,
+                            ConstantTimeVerdict::Clean,
                             "{} {slicing:?} {arch:?} {cc} {opt}",
                             primitive.name
                         );
@@ -82,7 +82,7 @@ fn every_combination(compilers: &[&str]) {
         .filter(|cell| cell.mode.is_some() && runs(cell.arch))
     {
         let verdict = constant_time::watch_cell(&cell).unwrap_or_else(|error| panic!("{error}"));
-        assert_eq!(verdict, Verdict::Clean, "{cell:?}");
+        assert_eq!(verdict, ConstantTimeVerdict::Clean, "{cell:?}");
     }
 }
 
@@ -96,24 +96,26 @@ fn a_key_goes_into_horizontal_slices_without_a_branch() {
     };
     let source = source("aes-128", Slicing::Horizontal, Arch::Sse);
     if runs(Arch::Sse) {
-        assert_eq!(verdict(&source, Arch::Sse, clang, "-O1"), Verdict::Clean);
+        assert_eq!(verdict(&source, Arch::Sse, clang, "-O1"), ConstantTimeVerdict::Clean);
     }
 }
 
 /// The verdict with `line` added to the test program of a cipher, where keys and
 /// data are in memory.
-fn spoilt(line: &str) -> Verdict {
+fn spoilt(line: &str) -> ConstantTimeVerdict {
     let good = source("rectangle-80", Slicing::Vertical, Arch::X86_64);
     let bad = good.replacen("prepare();\n", &format!("prepare();\n        {line}\n"), 1);
     assert_ne!(good, bad, "the test program calls `prepare`");
-    assert_eq!(verdict(&good, Arch::X86_64, "gcc", "-O2"), Verdict::Clean);
+    assert_eq!(verdict(&good, Arch::X86_64, "gcc", "-O2"), ConstantTimeVerdict::Clean);
     verdict(&bad, Arch::X86_64, "gcc", "-O2")
 }
 
 /// That `line` is found by a report which begins with `what`, and is in the file that it names.
 fn found(line: &str, what: &str) {
     let verdict = spoilt(line);
-    let Verdict::Depends { places, first, text } = &verdict else { panic!("{line} is not found") };
+    let ConstantTimeVerdict::Depends { places, first, text } = &verdict else {
+        panic!("{line} is not found")
+    };
     assert!(
         *places > 0 && first.starts_with(what) && first.contains("in run_cases (cipher.c:"),
         "{verdict:?}"
@@ -121,7 +123,7 @@ fn found(line: &str, what: &str) {
     let number: usize = first
         .rsplit(':')
         .next()
-        .and_then(|it| it.trim_end_matches(')').parse().ok())
+        .and_then(|found| found.trim_end_matches(')').parse().ok())
         .expect("a line's number");
     let text = std::fs::read_to_string(text).expect("the C is there still");
     assert_eq!(text.lines().nth(number - 1).map(str::trim), Some(line), "{verdict:?}");
@@ -144,7 +146,7 @@ fn a_branch_on_a_secret_is_found() {
 fn what_was_done_to_the_c_of_a_finding_does_not_count() {
     let line = "if (cases[done] > 101) puts(\"larger\");";
     let before = spoilt(line);
-    let Verdict::Depends { text, .. } = &before else { panic!("{line} is not found") };
+    let ConstantTimeVerdict::Depends { text, .. } = &before else { panic!("{line} is not found") };
     std::fs::write(text, "int main(void)\n{\n    return 0;\n}\n").expect("it may be edited");
     assert_eq!(spoilt(line), before);
     std::fs::remove_file(text).expect("and removed");

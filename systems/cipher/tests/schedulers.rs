@@ -388,7 +388,8 @@ fn a_shuffle_costs_what_its_c_does() {
     let of_halves = chain(halves, Slicing::Horizontal, Arch::X86_64);
     assert!(of_halves > 2.5 * rotation, "{of_halves} {rotation}");
     // Vertical words have no shuffle on any target, horizontal ones in vectors have.
-    let [v, h] = [Slicing::Vertical, Slicing::Horizontal].map(|it| chain(halves, it, Arch::Avx2));
+    let [v, h] =
+        [Slicing::Vertical, Slicing::Horizontal].map(|found| chain(halves, found, Arch::Avx2));
     assert!(v > 2.5 * h && near(h, xors(1, Slicing::Horizontal, Arch::Avx2)), "{v} {h}");
 }
 
@@ -405,7 +406,7 @@ fn depth_and_auto_give_the_results_without_a_scheduler() {
                 ..cipher::suite::Filter::default()
             };
             for row in cipher::suite::covering(&filter) {
-                let row = cipher::suite::Row { schedule, opt: "-O1", ..row };
+                let row = cipher::suite::SuiteRow { schedule, opt: "-O1", ..row };
                 let outcome = cipher::suite::test(&row).expect("compiler and program run");
                 assert!(
                     matches!(

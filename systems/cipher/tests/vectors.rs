@@ -7,7 +7,7 @@ use cipher::elaborate::{check, elaborate};
 use cipher::interp::{Port, interface};
 use cipher::ir::Dir;
 use cipher::layout::Layout;
-use cipher::library::{Field, Primitive, file, primitives};
+use cipher::library::{FieldLayout, Primitive, file, primitives};
 use cipher::run_text::{from_hex, interpret, round_keys};
 use cipher::syntax::ast::Program;
 use cipher::syntax::load_text;
@@ -93,7 +93,7 @@ fn layouts_fit_the_nodes() {
             port.name
         );
     };
-    let field_fits = |name: &str, field: &Field, port: &Port| fits(name, &field.layout, port);
+    let field_fits = |name: &str, field: &FieldLayout, port: &Port| fits(name, &field.layout, port);
     for primitive in primitives() {
         let (name, program) = (&primitive.name, program(primitive));
         let (ports, outputs) =

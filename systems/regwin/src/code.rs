@@ -176,7 +176,7 @@ impl Code {
     /// Three bytes in hexadecimal that change with every word.
     pub fn fingerprint(&self) -> String {
         let bytes: Vec<u8> = self.words.iter().flat_map(|word| word.to_be_bytes()).collect();
-        Sha256::digest(bytes).iter().take(3).map(|it| format!("{it:02x}")).collect()
+        Sha256::digest(bytes).iter().take(3).map(|found| format!("{found:02x}")).collect()
     }
 
     /// The address of a symbol.

@@ -74,7 +74,7 @@ fn first_float(code: &Code, core: &Core) -> u64 {
         .enumerate()
         .filter(|(idx, _)| code.application.contains(&code.address_of(*idx)));
     let first = application.map(|application| *application.1).find(|it| sparc::is_float(*it));
-    first.map_or(0, |it| code::cycles(it, core))
+    first.map_or(0, |found| code::cycles(found, core))
 }
 
 /// The counts of a run under the plugin; `threads` are the names in the order of the image's table.

@@ -100,7 +100,7 @@ impl Scheme {
 
     /// Those whose threads use windows.
     pub fn windowed() -> impl Iterator<Item = Scheme> {
-        Scheme::ALL.into_iter().filter(|it| *it != Scheme::Flat)
+        Scheme::ALL.into_iter().filter(|found| *found != Scheme::Flat)
     }
 
     /// True if windows of several threads are resident.

@@ -58,7 +58,7 @@ pub fn misspelt(output: &str) -> Vec<&str> {
 /// SHA-256 of [`misspelt`], a word a line, in hexadecimal.
 pub fn output_sha256(output: &str) -> String {
     let text: String = misspelt(output).iter().map(|word| format!("{word}\n")).collect();
-    Sha256::digest(text).iter().map(|it| format!("{it:02x}")).collect()
+    Sha256::digest(text).iter().map(|found| format!("{found:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -87,9 +87,11 @@ pub fn replay(trace: &Trace, scheme: Scheme, windows: u32) -> Result<Counts, Fau
 
 /// The columns of a sweep: scheme and schedule.
 pub fn columns() -> Vec<(Scheme, Schedule)> {
-    let sets =
-        Scheme::ALL.into_iter().filter(|it| it.shares()).map(|it| (it, Schedule::WorkingSet));
-    Scheme::ALL.into_iter().map(|it| (it, Schedule::Fifo)).chain(sets).collect()
+    let sets = Scheme::ALL
+        .into_iter()
+        .filter(|found| found.shares())
+        .map(|found| (found, Schedule::WorkingSet));
+    Scheme::ALL.into_iter().map(|found| (found, Schedule::Fifo)).chain(sets).collect()
 }
 
 /// Configurations of a sweep.
@@ -107,12 +109,12 @@ pub fn sweep(
 ) -> Result<Vec<Cell>, Fault> {
     let cores = work::cores();
     let machines = [&cores[0], &cores[1]];
-    let fifo = Scheme::ALL.map(|it| image(it, Schedule::Fifo, machines));
+    let fifo = Scheme::ALL.map(|found| image(found, Schedule::Fifo, machines));
     let fifo: Vec<Image> = fifo.into_iter().collect::<Result<_, _>>()?;
-    let shared: Vec<Scheme> = Scheme::ALL.into_iter().filter(|it| it.shares()).collect();
+    let shared: Vec<Scheme> = Scheme::ALL.into_iter().filter(|found| found.shares()).collect();
     let sets: Vec<Image> = shared
         .iter()
-        .map(|it| image(*it, Schedule::WorkingSet, machines))
+        .map(|found| image(*found, Schedule::WorkingSet, machines))
         .collect::<Result<_, _>>()?;
     let names = spell::THREADS.map(str::to_owned);
     let traces: Vec<(Behaviour, Trace, Trace)> = behaviours

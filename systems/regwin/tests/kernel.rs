@@ -310,7 +310,9 @@ impl<'a> Model<'a> {
             let first = self.ready.first().map(|ready| self.priority[*ready]);
             if goes_behind {
                 self.push(t);
-            } else if self.script.has_priorities && first.is_some_and(|it| it < self.priority[t]) {
+            } else if self.script.has_priorities
+                && first.is_some_and(|found| found < self.priority[t])
+            {
                 // It is preempted, and stays the first of its priority.
                 let at = self
                     .ready

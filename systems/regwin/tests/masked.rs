@@ -59,7 +59,7 @@ impl Looked {
             seen = raw
                 .spans
                 .iter()
-                .map(|it| it.iter().map(|span| u64::from(span.cycles[0])).max())
+                .map(|found| found.iter().map(|span| u64::from(span.cycles[0])).max())
                 .collect();
         }
         Looked { sections, seen }
@@ -76,8 +76,13 @@ impl Looked {
     /// The longest of them.
     fn most(&self, function: &str) -> u64 {
         let of = self.locked(function).map(|locked| locked.1);
-        of.map(|it| {
-            it.ways.first().and_then(masked::Ways::any).unwrap_or_else(|| panic!("{it:?}")).most
+        of.map(|found| {
+            found
+                .ways
+                .first()
+                .and_then(masked::Ways::any)
+                .unwrap_or_else(|| panic!("{found:?}"))
+                .most
         })
         .max()
         .expect("it locks")

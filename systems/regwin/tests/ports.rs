@@ -61,7 +61,7 @@ fn number(text: &str, word: &str) -> u64 {
     words
         .find(|it| *it == word)
         .and_then(|_| words.next())
-        .and_then(|it| it.parse().ok())
+        .and_then(|found| found.parse().ok())
         .unwrap_or_else(|| panic!("no {word}: {text}"))
 }
 
@@ -253,8 +253,9 @@ fn windows_that_fit_are_not_stored() {
                         if !is_long && ![1, 3, 12].contains(&depth) {
                             continue;
                         }
-                        let [own, ported] = [false, true]
-                            .map(|it| switch_costs(rtos, it, windows, threads, depth, between));
+                        let [own, ported] = [false, true].map(|found| {
+                            switch_costs(rtos, found, windows, threads, depth, between)
+                        });
                         writeln!(
                             rows,
                             "{rtos:?} {windows} windows, {threads} threads {}{depth}: stored {:.2} {:.2}, erc32 {:.0} {:.0}, leon3 {:.0} {:.0}",

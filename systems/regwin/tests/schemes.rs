@@ -26,7 +26,7 @@ fn variants(scheme: Scheme) -> Vec<Variant> {
 fn every_image_has_the_blocks_that_its_costs_name() {
     let cores = work::cores();
     for scheme in Scheme::ALL {
-        for allocate in Allocate::ALL.into_iter().filter(|it| it.fits(scheme)) {
+        for allocate in Allocate::ALL.into_iter().filter(|found| found.fits(scheme)) {
             for variant in variants(scheme) {
                 let recipe = Recipe {
                     allocate,

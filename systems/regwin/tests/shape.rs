@@ -128,8 +128,8 @@ fn fifo_figures_have_the_papers_shape() {
                 "{name}, {scheme:?}: nothing goes to memory with 32 windows: {windows_moved}"
             );
         }
-        let saves =
-            [Scheme::Ns, Scheme::Snp, Scheme::Sp].map(|it| world.fifo(it, behaviour, 9).saves);
+        let saves = [Scheme::Ns, Scheme::Snp, Scheme::Sp]
+            .map(|found| world.fifo(found, behaviour, 9).saves);
         assert_eq!(
             saves,
             [world.fifo(Scheme::Ns, Behaviour::LowCoarse, 32).saves; 3],

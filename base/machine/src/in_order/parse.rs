@@ -13,12 +13,12 @@ use crate::reader::{Reader, Units};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct CoreFile {
     name: String,
     title: String,
     source: Spanned<String>,
     sets: Vec<String>,
-    issue: Spanned<Issue>,
+    issue: Spanned<CoreIssue>,
     units: Spanned<Units>,
     #[serde(default)]
     forwarding: Option<Forwarding>,
@@ -27,12 +27,12 @@ struct File {
     #[serde(default)]
     belief: Vec<BeliefRow>,
     compilers: CompilersRow,
-    work: Vec<Spanned<Row>>,
+    work: Vec<Spanned<WorkRow>>,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Issue {
+struct CoreIssue {
     width: Spanned<u32>,
     source: Spanned<String>,
 }
@@ -81,7 +81,7 @@ struct BeliefRow {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Row {
+struct WorkRow {
     classes: Vec<Spanned<String>>,
     #[serde(default)]
     units: Vec<Spanned<String>>,
@@ -134,7 +134,7 @@ impl Core {
     /// The core that `text` describes; `name` is the file's, for messages.
     pub fn parse(name: &str, text: &str) -> Result<Core, Diagnostic> {
         let mut reader = Reader::new(name, text);
-        let parsed: File = toml::from_str(text).map_err(|error| reader.syntax(&error))?;
+        let parsed: CoreFile = toml::from_str(text).map_err(|error| reader.syntax(&error))?;
         reader.units(parsed.units.get_ref(), parsed.units.span())?;
         reader.source(&parsed.units.get_ref().source)?;
         reader.source(&parsed.issue.get_ref().source)?;
@@ -162,7 +162,7 @@ impl Core {
         let missing: Vec<&str> = Class::ALL
             .iter()
             .filter(|class| rows[**class as usize].is_none() && !class.is_part_of_float())
-            .map(|it| it.name())
+            .map(|found| found.name())
             .collect();
         if !missing.is_empty() {
             let message = format!("no row says what these cost: {}", missing.join(", "));
@@ -172,10 +172,11 @@ impl Core {
             None => Vec::new(),
             Some(it) => {
                 reader.source(&it.source)?;
-                it.from.iter().map(|it| reader.class(it)).collect::<Result<_, _>>()?
+                it.from.iter().map(|found| reader.class(found)).collect::<Result<_, _>>()?
             }
         };
-        let beliefs = parsed.belief.iter().map(|it| reader.belief(it)).collect::<Result<_, _>>()?;
+        let beliefs =
+            parsed.belief.iter().map(|found| reader.belief(found)).collect::<Result<_, _>>()?;
         let trap_cycles = match &parsed.trap {
             None => None,
             Some(it) => {
@@ -282,7 +283,7 @@ impl Reader {
     }
 
     /// The row for whole vector registers.
-    fn quad(&self, row: &Row, work: &Work) -> Result<Work, Diagnostic> {
+    fn quad(&self, row: &WorkRow, work: &Work) -> Result<Work, Diagnostic> {
         let mut quad = work.clone();
         let Some(other) = &row.quad else { return Ok(quad) };
         if !other.units.is_empty() {
@@ -300,7 +301,7 @@ impl Reader {
         Ok(quad)
     }
 
-    fn work_disputes(&self, row: &Row, core: &Core) -> Result<Vec<Dispute>, Diagnostic> {
+    fn work_disputes(&self, row: &WorkRow, core: &Core) -> Result<Vec<Dispute>, Diagnostic> {
         let names: Vec<String> = row.classes.iter().map(|class| class.get_ref().clone()).collect();
         let Some(class) = names.first().and_then(|name| Class::named(name)) else {
             return Ok(Vec::new());
@@ -324,12 +325,13 @@ impl Reader {
         })
     }
 
-    fn work(&self, row: &Row) -> Result<Work, Diagnostic> {
+    fn work(&self, row: &WorkRow) -> Result<Work, Diagnostic> {
         let (units, holds) = (self.set(&row.units)?, self.holds(&row.holds)?);
-        let optional =
-            |it: &Option<Spanned<u32>>| it.as_ref().map(|it| self.number(it, 0)).transpose();
+        let optional = |option: &Option<Spanned<u32>>| {
+            option.as_ref().map(|found| self.number(found, 0)).transpose()
+        };
         let list = |them: &[Spanned<u32>]| {
-            them.iter().map(|it| self.number(it, 0)).collect::<Result<Vec<u32>, _>>()
+            them.iter().map(|found| self.number(found, 0)).collect::<Result<Vec<u32>, _>>()
         };
         let roles = |them: &BTreeMap<Spanned<String>, Spanned<u32>>, sign: i32| {
             let each = them.iter().map(|(name, cycles)| {

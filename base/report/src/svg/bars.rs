@@ -45,7 +45,7 @@ impl Chart for BarChart {
         let names = RowNames::new(self.groups.iter().map(String::as_str), sheet, sheet.name_max);
         let left = names.left;
         let value_width =
-            values().map(|it| text_width(&short(it), sheet.small)).fold(0.0, f64::max);
+            values().map(|found| text_width(&short(found), sheet.small)).fold(0.0, f64::max);
         let width = sheet.width - left - value_width - 8.0;
         let scale = Scale::holding(values(), self.log);
         // A logarithmic bar has no natural start, so the smallest still gets some length.

@@ -133,8 +133,9 @@ impl Instruction {
 
     /// Reads and writes all registers but `kept`, which is read only, and all memory.
     pub(crate) fn touch_all(&mut self, conventions: &Conventions, kept: Option<Reg>) {
-        let all =
-            (0..conventions.names.len() as u8).map(Reg).filter(|it| Some(*it) != conventions.zero);
+        let all = (0..conventions.names.len() as u8)
+            .map(Reg)
+            .filter(|found| Some(*found) != conventions.zero);
         for reg in all.filter(|pair| conventions.names[usize::from(pair.0)] != "pc") {
             let bits = if conventions.flags.contains(&reg) {
                 1

@@ -19,7 +19,7 @@ pub struct Slot {
 
 /// What is known of the two registers that point into the frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct State {
+struct FrameState {
     stack: Option<Slot>,
     frame: Option<Slot>,
 }
@@ -29,7 +29,7 @@ struct State {
 pub struct StackFrame {
     isa: Isa,
     /// Before each instruction; `None` where no path leads.
-    states: Vec<Option<State>>,
+    states: Vec<Option<FrameState>>,
 }
 
 impl StackFrame {
@@ -45,7 +45,7 @@ impl StackFrame {
         let mut open = Vec::new();
         if !function.instructions.is_empty() {
             frame.states[0] =
-                Some(State { stack: Some(Slot { count: 0, offset: 0 }), frame: None });
+                Some(FrameState { stack: Some(Slot { count: 0, offset: 0 }), frame: None });
             open.push(0);
         }
         while let Some(idx) = open.pop() {
@@ -53,7 +53,7 @@ impl StackFrame {
             for to in successors(function, idx).into_iter().filter(|to| is_open(idx, *to)) {
                 let merged = match frame.states[to] {
                     None => after,
-                    Some(known) => State {
+                    Some(known) => FrameState {
                         stack: same(known.stack, after.stack),
                         frame: same(known.frame, after.frame),
                     },
@@ -68,7 +68,7 @@ impl StackFrame {
     }
 
     /// What is known behind an instruction.
-    fn after(&self, function: &Function, idx: usize) -> Option<State> {
+    fn after(&self, function: &Function, idx: usize) -> Option<FrameState> {
         let conventions = self.isa.conventions();
         Some(step(
             &function.instructions[idx],
@@ -145,7 +145,7 @@ pub fn last_calls(function: &Function) -> Vec<usize> {
         return calls;
     }
     let frame = StackFrame::along(function, |idx, to| to != idx + 1 || !may_end(idx, to));
-    let stack = |state: Option<State>| state.and_then(|state| state.stack);
+    let stack = |state: Option<FrameState>| state.and_then(|state| state.stack);
     let differs =
         |idx: &usize| match (stack(frame.after(function, *idx)), stack(frame.states[*idx + 1])) {
             (Some(left), Some(there)) => left != there,
@@ -161,10 +161,10 @@ fn same(a: Option<Slot>, b: Option<Slot>) -> Option<Slot> {
 fn step(
     instruction: &Instruction,
     idx: usize,
-    state: State,
+    state: FrameState,
     stack_pointer: Reg,
     frame_pointer: Option<Reg>,
-) -> State {
+) -> FrameState {
     let value = |reg: Reg| {
         if reg == stack_pointer {
             state.stack

@@ -134,21 +134,21 @@ fn writes(instructions: &[Instruction]) -> Vec<(usize, Late)> {
 /// What is known of registers on the straight way to an instruction.
 #[derive(Debug, Default)]
 struct Values {
-    known: BTreeMap<Reg, Known>,
+    known: BTreeMap<Reg, KnownRegisters>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Known {
+enum KnownRegisters {
     /// `%psr` as it is now, but for these bits.
     Psr(u64),
     Constant(u64),
 }
 
 impl Values {
-    fn value(&self, value: Value) -> Option<Known> {
+    fn value(&self, value: Value) -> Option<KnownRegisters> {
         match value {
             Value::Reg(reg) => self.known.get(&reg).copied(),
-            Value::Const(value) => Some(Known::Constant(value & ALL)),
+            Value::Const(value) => Some(KnownRegisters::Constant(value & ALL)),
             Value::Shifted(..) => None,
         }
     }
@@ -163,8 +163,10 @@ impl Values {
         let second =
             if it.word >> 13 & 1 == 1 { Value::Const(immediate) } else { register(second) };
         match (self.value(register(first)), self.value(second)) {
-            (Some(Known::Psr(mask)), Some(Known::Constant(value)))
-            | (Some(Known::Constant(value)), Some(Known::Psr(mask))) => mask | value,
+            (Some(KnownRegisters::Psr(mask)), Some(KnownRegisters::Constant(value)))
+            | (Some(KnownRegisters::Constant(value)), Some(KnownRegisters::Psr(mask))) => {
+                mask | value
+            }
             _ => ALL,
         }
     }
@@ -181,7 +183,7 @@ impl Values {
         let is_read_of_psr = it.word >> 30 == 2 && it.word >> 19 & 63 == 0x29;
         let computed = it.operation.and_then(|operation| {
             let (a, b) = (self.value(operation.a)?, self.value(operation.b)?);
-            use Known::{Constant, Psr};
+            use KnownRegisters::{Constant, Psr};
             match (operation.op, a, b) {
                 (Op::Move, a, _) => Some(a),
                 (Op::And, Psr(mask), Constant(value)) | (Op::And, Constant(value), Psr(mask)) => {
@@ -200,7 +202,7 @@ impl Values {
             self.known.remove(&write.reg);
         }
         if let Some(result) = it.writes.iter().find(|write| write.reg.0 < 32) {
-            let known = if is_read_of_psr { Some(Known::Psr(0)) } else { computed };
+            let known = if is_read_of_psr { Some(KnownRegisters::Psr(0)) } else { computed };
             known.map(|known| self.known.insert(result.reg, known));
         }
         if writes_flags(it) {
@@ -211,7 +213,7 @@ impl Values {
     /// Copies of `%psr` differ from it in these bits too.
     fn psr_changes(&mut self, bits: u64) {
         for known in self.known.values_mut() {
-            if let Known::Psr(mask) = known {
+            if let KnownRegisters::Psr(mask) = known {
                 *mask |= bits;
             }
         }

@@ -33,7 +33,7 @@ pub fn in_tables(function: &Function) -> Vec<usize> {
     let named = tables.fixups.values().chain(labels).filter_map(|fixup| function.at(*fixup));
     // A branch that is written over may be none.
     let patched = (0..n).filter(|idx| !tables.patches.is_empty() && function.is_patched(*idx));
-    let goes_on = patched.map(|patched| behind(function, patched).0).filter(|it| *it < n);
+    let goes_on = patched.map(|patched| behind(function, patched).0).filter(|found| *found < n);
     named.chain(goes_on).collect()
 }
 
@@ -57,7 +57,7 @@ pub fn unreached(function: &Function) -> Vec<usize> {
     let is_filler = |number: usize| function.instructions[number].class == Class::Nop;
     let begins = |idx: &usize| {
         let first = (*idx..n).find(|idx| !is_filler(*idx) || is_led_to[*idx]);
-        !is_led_to[*idx] && first.is_some_and(|it| it == *idx || !is_led_to[it])
+        !is_led_to[*idx] && first.is_some_and(|found| found == *idx || !is_led_to[found])
     };
     (0..n).filter(begins).collect()
 }

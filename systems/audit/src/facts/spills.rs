@@ -27,16 +27,16 @@ use crate::program::function::Function;
 /// What an instruction does with a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum SpillKind {
     Spill,
     Reload,
 }
 
 /// One slot of a spill or reload. An operand that is both read and written is a spill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub struct SpillPlace {
     pub idx: usize,
-    pub kind: Kind,
+    pub kind: SpillKind,
     pub slot: Slot,
     pub width: u8,
 }
@@ -74,7 +74,7 @@ impl std::ops::AddAssign for Spills {
 pub fn spills(function: &Function) -> Spills {
     let mut places = places(function);
     places.dedup_by_key(|place| (place.idx, place.kind));
-    let stores = places.iter().filter(|place| place.kind == Kind::Spill).count();
+    let stores = places.iter().filter(|place| place.kind == SpillKind::Spill).count();
     Spills { instructions: function.instructions.len(), stores, reloads: places.len() - stores }
 }
 
@@ -88,28 +88,30 @@ struct Touch {
 }
 
 /// All spills and reloads of a function, in order.
-pub fn places(function: &Function) -> Vec<Place> {
+pub fn places(function: &Function) -> Vec<SpillPlace> {
     let frame = StackFrame::of(function);
     let mut pairs: Vec<(Slot, u8)> = Vec::new();
     let touches = touches(function, &frame, &mut pairs);
     let is_reload = reloads(function, &touches, &pairs);
     let reloaded: BTreeSet<usize> =
         touches.iter().zip(&is_reload).filter(|(_, is)| **is).map(|(it, _)| it.what).collect();
-    let mut places: Vec<Place> = Vec::new();
+    let mut places: Vec<SpillPlace> = Vec::new();
     for (touch, is_reload) in touches.iter().zip(is_reload) {
         let (slot, width) = pairs[touch.what];
-        let kind = if touch.is_store { Kind::Spill } else { Kind::Reload };
+        let kind = if touch.is_store { SpillKind::Spill } else { SpillKind::Reload };
         if is_reload || touch.is_store && reloaded.contains(&touch.what) {
-            places.push(Place { idx: touch.idx, kind, slot, width });
+            places.push(SpillPlace { idx: touch.idx, kind, slot, width });
         }
     }
     // An operand that is read and written is one access of the program.
     let spilled: BTreeSet<(usize, Slot)> = places
         .iter()
-        .filter(|place| place.kind == Kind::Spill)
+        .filter(|place| place.kind == SpillKind::Spill)
         .map(|place| (place.idx, place.slot))
         .collect();
-    places.retain(|place| place.kind == Kind::Spill || !spilled.contains(&(place.idx, place.slot)));
+    places.retain(|place| {
+        place.kind == SpillKind::Spill || !spilled.contains(&(place.idx, place.slot))
+    });
     places
 }
 
@@ -385,7 +387,7 @@ mod tests {
     use crate::decode::Isa;
 
     /// A function of A32 words.
-    fn check(words: &[u32], expected: &[(usize, Kind)]) {
+    fn check(words: &[u32], expected: &[(usize, SpillKind)]) {
         let instructions = words.iter().enumerate().map(|(idx, word)| {
             Isa::A32
                 .decode(4 * idx as u64, &word.to_le_bytes())
@@ -402,7 +404,7 @@ mod tests {
             constants: Default::default(),
             tables: Default::default(),
         };
-        let found: Vec<(usize, Kind)> =
+        let found: Vec<(usize, SpillKind)> =
             places(&function).iter().map(|place| (place.idx, place.kind)).collect();
         assert_eq!(found, expected);
     }
@@ -416,7 +418,10 @@ mod tests {
 
     #[test]
     fn a_store_and_its_load() {
-        check(&[PUSH, DOWN, STORE, LOAD, UP, POP], &[(2, Kind::Spill), (3, Kind::Reload)]);
+        check(
+            &[PUSH, DOWN, STORE, LOAD, UP, POP],
+            &[(2, SpillKind::Spill), (3, SpillKind::Reload)],
+        );
     }
 
     #[test]
@@ -436,7 +441,7 @@ mod tests {
         // Below it the compiler's own slots lie.
         check(
             &[PUSH, DOWN, 0xe58d_3000, 0xe28d_0004, 0xeb00_0100, 0xe59d_2000, UP, POP],
-            &[(2, Kind::Spill), (5, Kind::Reload)],
+            &[(2, SpillKind::Spill), (5, SpillKind::Reload)],
         );
     }
 
@@ -446,7 +451,7 @@ mod tests {
         check(&[PUSH, DOWN, 0xe350_0000, 0x0a00_0000, STORE, LOAD, UP, POP], &[]);
         check(
             &[PUSH, DOWN, STORE, 0xe350_0000, 0x0a00_0000, STORE, LOAD, UP, POP],
-            &[(2, Kind::Spill), (5, Kind::Spill), (6, Kind::Reload)],
+            &[(2, SpillKind::Spill), (5, SpillKind::Spill), (6, SpillKind::Reload)],
         );
     }
 
@@ -458,7 +463,7 @@ mod tests {
         // Where another store comes before, both are.
         check(
             &[PUSH, DOWN, STORE, 0xe350_0000, 0x158d_3004, LOAD, UP, POP],
-            &[(2, Kind::Spill), (4, Kind::Spill), (5, Kind::Reload)],
+            &[(2, SpillKind::Spill), (4, SpillKind::Spill), (5, SpillKind::Reload)],
         );
     }
 

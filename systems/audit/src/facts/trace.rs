@@ -348,5 +348,5 @@ fn cold_places(function: &Function, cold: &[String]) -> Vec<bool> {
             is_changed |= warm;
         }
     }
-    is_warm.iter().map(|it| !it).collect()
+    is_warm.iter().map(|found| !found).collect()
 }

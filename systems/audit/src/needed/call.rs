@@ -75,7 +75,7 @@ mod tests {
             is_hot: vec![is_hot; 2],
             callees,
         };
-        needed(&subject).into_iter().find(|it| it.kind == Kind::Call).map(|it| it.why)
+        needed(&subject).into_iter().find(|it| it.kind == Kind::Call).map(|found| found.why)
     }
 
     #[test]

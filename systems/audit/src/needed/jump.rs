@@ -111,7 +111,7 @@ mod tests {
             is_hot,
             callees: Default::default(),
         };
-        needed(&subject).iter().filter(|it| it.kind == kind).map(|it| it.idx).collect()
+        needed(&subject).iter().filter(|found| found.kind == kind).map(|found| found.idx).collect()
     }
 
     const CMP: u32 = 0xe350_0000;
@@ -149,7 +149,7 @@ mod tests {
             callees: Default::default(),
         };
         let found = needed(&subject);
-        let jumps: Vec<&Finding> = found.iter().filter(|it| it.kind == Kind::Jump).collect();
+        let jumps: Vec<&Finding> = found.iter().filter(|found| found.kind == Kind::Jump).collect();
         assert_eq!(jumps.len(), 1);
         jumps[0].edit.is_some()
     }

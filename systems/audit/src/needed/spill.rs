@@ -8,7 +8,7 @@ use crate::decode::Isa;
 use crate::decode::code::{Class, Flow, Instruction, Out, Reg, Role};
 use crate::facts::bits::Writer;
 use crate::facts::landings::behind;
-use crate::facts::spills::{self, Place};
+use crate::facts::spills::{self, SpillPlace};
 use crate::finding::{Edit, Finding, Kind, Thing};
 use crate::program::names::shown;
 
@@ -22,8 +22,8 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
             continue;
         }
         findings.push(match own[0].kind {
-            spills::Kind::Spill => spill(subject, own, &places),
-            spills::Kind::Reload => reload(subject, own, &places),
+            spills::SpillKind::Spill => spill(subject, own, &places),
+            spills::SpillKind::Reload => reload(subject, own, &places),
         });
     }
     frame_for_cold_calls(subject, findings);
@@ -32,13 +32,14 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
 /// A register that the caller wants back is stored before anything is written to it, or comes back
 /// from there: the function's entry and its ways out, on sets without instructions for lists. No
 /// register is missing there.
-fn keeps_for_caller(subject: &Subject<'_>, place: &Place, places: &[Place]) -> bool {
+fn keeps_for_caller(subject: &Subject<'_>, place: &SpillPlace, places: &[SpillPlace]) -> bool {
     let conventions = subject.function.isa.conventions();
     // What conventions say of other registers is not in their lists: what goes to the frame as it
     // came, and back into the same register.
     let unlisted: Vec<Reg> = conventions.unlisted().collect();
     let comes_back = |reg: &Reg| {
-        let is_back = |it: &&Place| it.kind == spills::Kind::Reload && it.slot == place.slot;
+        let is_back =
+            |it: &&SpillPlace| it.kind == spills::SpillKind::Reload && it.slot == place.slot;
         unlisted.contains(reg)
             && places
                 .iter()
@@ -62,28 +63,29 @@ fn keeps_for_caller(subject: &Subject<'_>, place: &Place, places: &[Place]) -> b
                 .all(|it| is_kept(it) && subject.bits.before(idx, *it).writer == Writer::Caller)
     };
     match place.kind {
-        spills::Kind::Spill => saves(place.idx),
-        spills::Kind::Reload => {
+        spills::SpillKind::Spill => saves(place.idx),
+        spills::SpillKind::Reload => {
             let restores = subject
                 .at(place.idx)
                 .writes
                 .iter()
                 .all(|write| is_kept(&write.reg) || write.out == Out::BaseUpdate);
-            let mut stores =
-                places.iter().filter(|it| it.slot == place.slot && it.kind == spills::Kind::Spill);
+            let mut stores = places
+                .iter()
+                .filter(|found| found.slot == place.slot && found.kind == spills::SpillKind::Spill);
             restores && stores.all(|store| saves(store.idx))
         }
     }
 }
 
 /// `own` are the slots of one instruction.
-fn spill(subject: &Subject<'_>, own: &[Place], places: &[Place]) -> Finding {
+fn spill(subject: &Subject<'_>, own: &[SpillPlace], places: &[SpillPlace]) -> Finding {
     let idx = own[0].idx;
-    let is_own = |it: &Place| own.iter().any(|place| place.slot == it.slot);
+    let is_own = |it: &SpillPlace| own.iter().any(|place| place.slot == it.slot);
     let n_hot = places
         .iter()
         .filter(|place| {
-            is_own(place) && place.kind == spills::Kind::Reload && subject.is_hot[place.idx]
+            is_own(place) && place.kind == spills::SpillKind::Reload && subject.is_hot[place.idx]
         })
         .count();
     let is_hot = subject.is_hot[idx];
@@ -115,7 +117,7 @@ fn spill(subject: &Subject<'_>, own: &[Place], places: &[Place]) -> Finding {
         );
     }
     let mut finding = subject.finding(idx, Kind::Spill, why);
-    let back = places.iter().find(|place| is_own(place) && place.kind == spills::Kind::Reload);
+    let back = places.iter().find(|place| is_own(place) && place.kind == spills::SpillKind::Reload);
     if let Some(back) = back.filter(|_| is_hot && n_hot == 0) {
         finding.edit = Some(Edit::on(APART, [(back.idx, Thing::Line)]));
     }
@@ -143,12 +145,11 @@ fn free_register(subject: &Subject<'_>) -> Option<Reg> {
 }
 
 /// `own` are the slots of one instruction.
-fn reload(subject: &Subject<'_>, own: &[Place], places: &[Place]) -> Finding {
+fn reload(subject: &Subject<'_>, own: &[SpillPlace], places: &[SpillPlace]) -> Finding {
     let place = &own[0];
-    let before = places
-        .iter()
-        .rev()
-        .find(|it| it.slot == place.slot && it.kind == spills::Kind::Spill && it.idx < place.idx);
+    let before = places.iter().rev().find(|it| {
+        it.slot == place.slot && it.kind == spills::SpillKind::Spill && it.idx < place.idx
+    });
     let mut why = "the value was spilled".to_owned();
     if let Some(store) =
         before.filter(|before| own.len() == 1 && subject.is_straight(before.idx, place.idx))

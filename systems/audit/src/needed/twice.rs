@@ -171,7 +171,7 @@ impl Piece {
                     .insert(Key::Load { base, disp, width, is_signed, to: bits }, (number, idx));
             }
         }
-        self.changes.extend(written.into_iter().map(|it| (idx, it)));
+        self.changes.extend(written.into_iter().map(|found| (idx, found)));
         if is_call || matches!(instruction.class, Class::System | Class::Window | Class::Atomic) {
             self.changes.push((idx, None));
         }

@@ -50,7 +50,7 @@ pub fn forget_linked(instructions: &mut [Instruction], sections: &[Range<u64>], 
         let first = instructions[writer]
             .operation
             .filter(|operation| operation.op == Op::Move && operation.result == Some(reg));
-        let Some(Value::Const(first)) = first.map(|it| it.a) else { continue };
+        let Some(Value::Const(first)) = first.map(|found| found.a) else { continue };
         let upper = upper_half(isa, second);
         let value =
             upper.map_or(first.wrapping_add(low), |upper| u64::from(upper) << 16 | first & 0xffff);

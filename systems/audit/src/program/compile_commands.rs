@@ -10,7 +10,7 @@ use super::toolchain::Build;
 
 /// How one file is compiled.
 #[derive(Deserialize)]
-struct Entry {
+struct CompileCommand {
     directory: PathBuf,
     file: PathBuf,
     command: Option<String>,
@@ -34,14 +34,14 @@ const LEFT_OUT: [&str; 5] =
 /// Errors: what is wrong with the file, or that it does not have `source`.
 pub fn build(text: &str, list: &Path, source: &Path) -> Result<(Build, usize), Diagnostic> {
     let shown = list.display();
-    let entries: Vec<Entry> = serde_json::from_str(text).map_err(|error| {
+    let entries: Vec<CompileCommand> = serde_json::from_str(text).map_err(|error| {
         let message = format!("`{shown}` is no list of compile commands: {error}");
         Diagnostic::new(message).with_help("CMake writes one with -DCMAKE_EXPORT_COMPILE_COMMANDS=ON, Meson always, Bear for makefiles")
     })?;
     let here = std::env::current_dir().unwrap_or_default();
     let beside = list.parent().unwrap_or(Path::new(""));
     // The directories are absolute; where one is not, the list is at the place that it means.
-    let folder = |entry: &Entry| here.join(beside).join(&entry.directory);
+    let folder = |entry: &CompileCommand| here.join(beside).join(&entry.directory);
     let wanted = same(&here.join(source));
     let mut fitting =
         entries.iter().filter(|entry| same(&folder(entry).join(&entry.file)) == wanted);

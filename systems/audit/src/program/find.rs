@@ -150,7 +150,7 @@ fn unknown(programs: &[Program], name: &str) -> Diagnostic {
         ));
     }
     let refused = Diagnostic::new(format!("`{file}` has no function `{name}`"));
-    let names: Vec<String> = all().map(|it| shown(&it.name)).collect();
+    let names: Vec<String> = all().map(|found| shown(&found.name)).collect();
     match did_you_mean(name, names.iter().map(String::as_str)) {
         Some(meant) => refused.with_help(meant),
         None => refused.with_help(format!("it has {}", listed(all()))),
@@ -161,7 +161,7 @@ fn unknown(programs: &[Program], name: &str) -> Diagnostic {
 pub fn choices(found: &[Found]) -> String {
     const N_SHOWN: usize = 8;
     let names: Vec<String> = found.iter().map(|(_, it)| shown(&it.name)).collect();
-    let n_of = |name: &String| names.iter().filter(|it| *it == name).count();
+    let n_of = |name: &String| names.iter().filter(|found| *found == name).count();
     let n_at = |name: &String, address: u64| {
         names.iter().zip(found).filter(|(it, (_, at))| *it == name && at.address == address).count()
     };

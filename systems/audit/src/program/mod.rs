@@ -266,7 +266,7 @@ impl Program {
 
     /// The function with this symbol, if it is the only one.
     pub fn only(&self, symbol: &str) -> Option<&Symbol> {
-        let mut found = self.symbols.iter().filter(|it| it.name == symbol);
+        let mut found = self.symbols.iter().filter(|found| found.name == symbol);
         found.next().filter(|_| found.next().is_none())
     }
 

@@ -90,7 +90,8 @@ fn bracketed(text: &str) -> usize {
 
 fn without_templates(plain: &str) -> Cow<'_, str> {
     // Rust's `<T as Trait>::f` begins with one, and operators are written so.
-    let Some(open) = plain.find('<').filter(|it| *it > 0 && !plain.contains("operator")) else {
+    let Some(open) = plain.find('<').filter(|found| *found > 0 && !plain.contains("operator"))
+    else {
         return Cow::Borrowed(plain);
     };
     let behind = open + bracketed(&plain[open..]);

@@ -55,7 +55,7 @@ pub enum PatchKind {
 
 /// How many places are written over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-pub struct Counts {
+pub struct TableCounts {
     /// As a feature of the processor says.
     pub alternatives: usize,
     /// As a key says.
@@ -172,13 +172,17 @@ impl Tables {
 
     /// The word at this address is another one when the kernel runs.
     pub fn patch_at(&self, address: u64) -> Option<&Patch> {
-        self.patches.range(..=address).next_back().map(|(_, it)| it).filter(|it| address < it.end)
+        self.patches
+            .range(..=address)
+            .next_back()
+            .map(|(_, it)| it)
+            .filter(|found| address < found.end)
     }
 
     /// How many places are written over, by kind.
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> TableCounts {
         let of = |kind: PatchKind| self.patches.values().filter(|patch| patch.kind == kind).count();
-        Counts {
+        TableCounts {
             alternatives: of(PatchKind::Alternative),
             jump_labels: of(PatchKind::JumpLabel),
             static_calls: of(PatchKind::StaticCall),
@@ -187,7 +191,7 @@ impl Tables {
 
     /// The same in words; none if nothing is written over.
     pub fn patched(&self) -> Option<String> {
-        let Counts { alternatives, jump_labels, static_calls } = self.counts();
+        let TableCounts { alternatives, jump_labels, static_calls } = self.counts();
         let all = [
             (alternatives, "alternative"),
             (jump_labels, "jump label"),
@@ -208,21 +212,21 @@ impl Tables {
         file: &File<'_>,
         layout: &Layout,
         code: &[Range<u64>],
-    ) -> Vec<Row> {
+    ) -> Vec<TableRow> {
         let mut all = Vec::new();
         for table in tables(rows, file, layout) {
-            let is_code = |row: &&Row| {
+            let is_code = |row: &&TableRow| {
                 row.first.is_some_and(|row| code.iter().any(|range| range.contains(&row)))
             };
             let fitting = rows.strides.iter().filter(|stride| table.bytes.len() % **stride == 0);
             let read =
                 fitting.flat_map(|stride| [table.cut(*stride, true), table.cut(*stride, false)]);
             // Of equals the first.
-            let best = read.rev().max_by_key(|it: &Vec<Row>| {
+            let best = read.rev().max_by_key(|it: &Vec<TableRow>| {
                 (it.iter().filter(is_code).count(), std::cmp::Reverse(it.len()))
             });
             match best.filter(|best| 2 * best.iter().filter(is_code).count() >= best.len()) {
-                Some(best) => all.extend(best.into_iter().filter(|it| is_code(&it))),
+                Some(best) => all.extend(best.into_iter().filter(|found| is_code(&found))),
                 None => _ = self.unread.insert(rows.section),
             }
         }
@@ -231,13 +235,13 @@ impl Tables {
 }
 
 /// One row: the addresses that it begins with, and its bytes.
-struct Row {
+struct TableRow {
     first: Option<u64>,
     second: Option<u64>,
     bytes: Vec<u8>,
 }
 
-impl Row {
+impl TableRow {
     /// How many bytes are written over, and by how many.
     fn lengths(&self, isa: Isa, section: &str) -> (u64, u64) {
         let byte = |at: usize| self.bytes.get(at).copied().map_or(0, u64::from);
@@ -262,11 +266,11 @@ struct Table {
 }
 
 impl Table {
-    fn cut(&self, stride: usize, is_relative: bool) -> Vec<Row> {
+    fn cut(&self, stride: usize, is_relative: bool) -> Vec<TableRow> {
         let rows = (0..self.bytes.len() / stride).map(|nth| {
             let at = nth * stride;
             let bytes = self.bytes[at..at + stride].to_vec();
-            Row {
+            TableRow {
                 first: self.field(at, is_relative),
                 second: self.field(at + 4, is_relative),
                 bytes,

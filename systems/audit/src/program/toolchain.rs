@@ -339,7 +339,7 @@ pub fn refused(error: &ToolError) -> Vec<Refused> {
 
 /// Those of standard input's lines, in their order.
 fn refused_lines(error: &ToolError, lines: &[String]) -> Vec<Skipped> {
-    let of_input = refused(error).into_iter().filter(|it| it.file.ends_with("stdin.s"));
+    let of_input = refused(error).into_iter().filter(|found| found.file.ends_with("stdin.s"));
     let mut found: Vec<Skipped> = of_input
         .filter_map(|input| {
             Some(Skipped {

@@ -279,7 +279,7 @@ fn better_heads(needs: &[Need], apart: &[Vec<i32>], core: &Core, heads: &mut [u3
     let (mut jobs, mut waiting) = (Vec::with_capacity(needs.len()), BinaryHeap::new());
     for at in 0..needs.len() {
         jobs.clear();
-        let before = by_head.iter().filter(|it| apart[at][**it] >= 0);
+        let before = by_head.iter().filter(|found| apart[at][**found] >= 0);
         jobs.extend(before.map(|&from| Job {
             head: i64::from(heads[from]) * width,
             slots: slots(&needs[from], core),
@@ -301,7 +301,7 @@ fn better_tails(needs: &[Need], apart: &[Vec<i32>], core: &Core, tails: &mut [u3
         jobs.clear();
         // This instruction itself is the first job.
         jobs.push(Job { head: 0, slots: slots(&needs[at], core), tail: 0 });
-        let after = by_tail.iter().filter(|it| apart[**it][at] >= 0);
+        let after = by_tail.iter().filter(|found| apart[**found][at] >= 0);
         jobs.extend(after.map(|&to| Job {
             head: behind(to, tails) * width,
             slots: slots(&needs[to], core),

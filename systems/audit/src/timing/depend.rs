@@ -135,7 +135,7 @@ struct Builder<'a> {
     /// What each register holds, as an origin and a distance.
     values: Vec<(Origin, i64)>,
     /// Accesses since the last barrier.
-    accesses: Vec<(u32, Access, Place)>,
+    accesses: Vec<(u32, Access, MemoryPlace)>,
     /// Addresses that the linker knows.
     statics: BTreeSet<Origin>,
     /// Pointers that were followed, with the place in the trace.
@@ -171,7 +171,7 @@ struct Builder<'a> {
 
 /// What an address is known to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum MemoryPlace {
     /// Beside the code: never written.
     Constant,
     /// So far from a value.
@@ -429,35 +429,35 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn place(&self, at: usize, access: &Access) -> Place {
+    fn place(&self, at: usize, access: &Access) -> MemoryPlace {
         if let Some(slot) = self.frame.slot(self.trace.places[at], access) {
             let is_own = slot.count == 0 && self.own.contains(&self.trace.places[at]);
             return if is_own {
-                Place::Own(slot.offset)
+                MemoryPlace::Own(slot.offset)
             } else {
-                Place::Slot(slot.count, slot.offset)
+                MemoryPlace::Slot(slot.count, slot.offset)
             };
         }
         let is_static = |base: Reg| self.statics.contains(&self.value(base).0);
         match (access.base, access.index, access.index_form) {
             (Some(base), None, IndexForm::Whole) if is_static(base) => {
                 let (origin, distance) = self.value(base);
-                Place::Static(Some((origin, distance.wrapping_add(access.disp))))
+                MemoryPlace::Static(Some((origin, distance.wrapping_add(access.disp))))
             }
             // What the linker has still to write.
             (Some(base), Some((index, 0)), IndexForm::Other)
                 if base == index && is_static(base) =>
             {
-                Place::Static(None)
+                MemoryPlace::Static(None)
             }
             (None, None, _) if !access.is_store && is_near(self.instruction(at), access) => {
-                Place::Constant
+                MemoryPlace::Constant
             }
             (Some(base), None, IndexForm::Whole) => {
                 let (origin, distance) = self.value(base);
-                Place::At(origin, distance.wrapping_add(access.disp))
+                MemoryPlace::At(origin, distance.wrapping_add(access.disp))
             }
-            _ => Place::Unknown,
+            _ => MemoryPlace::Unknown,
         }
     }
 
@@ -576,11 +576,11 @@ impl<'a> Builder<'a> {
     /// The address is good at the exit already.
     fn cannot_fault(&self, at: usize, access: &Access, exit_at: u32) -> bool {
         match self.place(at, access) {
-            Place::Constant | Place::Slot(..) | Place::Own(_) => true,
-            Place::At(origin, _) | Place::Static(Some((origin, _))) => {
+            MemoryPlace::Constant | MemoryPlace::Slot(..) | MemoryPlace::Own(_) => true,
+            MemoryPlace::At(origin, _) | MemoryPlace::Static(Some((origin, _))) => {
                 self.followed.get(&origin).is_some_and(|followed| *followed < exit_at)
             }
-            Place::Unknown | Place::Static(None) => false,
+            MemoryPlace::Unknown | MemoryPlace::Static(None) => false,
         }
     }
 
@@ -860,9 +860,9 @@ enum Overlap {
 }
 
 fn overlap(
-    a: Place,
+    a: MemoryPlace,
     a_access: &Access,
-    b: Place,
+    b: MemoryPlace,
     b_access: &Access,
     frame_is_private: bool,
 ) -> Overlap {
@@ -876,36 +876,35 @@ fn overlap(
         }
     };
     // Among objects an address is one like any other.
-    let plain = |place: Place| match place {
-        Place::Static(known) => {
-            known.map_or(Place::Unknown, |(origin, distance)| Place::At(origin, distance))
-        }
+    let plain = |place: MemoryPlace| match place {
+        MemoryPlace::Static(known) => known
+            .map_or(MemoryPlace::Unknown, |(origin, distance)| MemoryPlace::At(origin, distance)),
         _ => place,
     };
-    let is_frame = |place: Place| matches!(place, Place::Slot(..) | Place::Own(_));
-    let is_static = |place: Place| matches!(place, Place::Static(_));
+    let is_frame =
+        |place: MemoryPlace| matches!(place, MemoryPlace::Slot(..) | MemoryPlace::Own(_));
+    let is_static = |place: MemoryPlace| matches!(place, MemoryPlace::Static(_));
     if is_static(a) && is_frame(b) || is_frame(a) && is_static(b) {
         return Overlap::Never;
     }
     match (plain(a), plain(b)) {
-        (Place::Constant, _) | (_, Place::Constant) => Overlap::Never,
-        (Place::Slot(count, a), Place::Slot(other, b)) if count == other => apart(a, b),
-        (Place::Own(a), Place::Own(b) | Place::Slot(0, b)) | (Place::Slot(0, a), Place::Own(b)) => {
-            apart(a, b)
-        }
-        (Place::Own(_), Place::At(..) | Place::Unknown)
-        | (Place::At(..) | Place::Unknown, Place::Own(_)) => Overlap::Never,
-        (Place::At(origin, a), Place::At(other, b)) if origin == other => apart(a, b),
+        (MemoryPlace::Constant, _) | (_, MemoryPlace::Constant) => Overlap::Never,
+        (MemoryPlace::Slot(count, a), MemoryPlace::Slot(other, b)) if count == other => apart(a, b),
+        (MemoryPlace::Own(a), MemoryPlace::Own(b) | MemoryPlace::Slot(0, b))
+        | (MemoryPlace::Slot(0, a), MemoryPlace::Own(b)) => apart(a, b),
+        (MemoryPlace::Own(_), MemoryPlace::At(..) | MemoryPlace::Unknown)
+        | (MemoryPlace::At(..) | MemoryPlace::Unknown, MemoryPlace::Own(_)) => Overlap::Never,
+        (MemoryPlace::At(origin, a), MemoryPlace::At(other, b)) if origin == other => apart(a, b),
         // The frame lies below where the stack pointer stood: what pointed anywhere before points
         // elsewhere.
-        (Place::Slot(0, slot), Place::At(Origin::Before(_), _))
-        | (Place::At(Origin::Before(_), _), Place::Slot(0, slot))
+        (MemoryPlace::Slot(0, slot), MemoryPlace::At(Origin::Before(_), _))
+        | (MemoryPlace::At(Origin::Before(_), _), MemoryPlace::Slot(0, slot))
             if slot < 0 =>
         {
             Overlap::Never
         }
-        (Place::Slot(0, slot), Place::At(..) | Place::Unknown)
-        | (Place::At(..) | Place::Unknown, Place::Slot(0, slot))
+        (MemoryPlace::Slot(0, slot), MemoryPlace::At(..) | MemoryPlace::Unknown)
+        | (MemoryPlace::At(..) | MemoryPlace::Unknown, MemoryPlace::Slot(0, slot))
             if slot < 0 && frame_is_private =>
         {
             Overlap::Never

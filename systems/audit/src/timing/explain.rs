@@ -22,7 +22,7 @@ use crate::timing::words::{Path, counted};
 /// One finding for each stall.
 pub fn explain(function: &Function, core: &Core, timed: &Timed) -> Vec<Finding> {
     let crossings =
-        timed.reached.iter().map(|it| crossings(&it.found.order, &timed.trace)).collect();
+        timed.reached.iter().map(|found| crossings(&found.found.order, &timed.trace)).collect();
     let path = Path { function, core, places: &timed.trace.places };
     let told = Stalls { path, timed, crossings };
     (0..timed.timing.starts.len())
@@ -133,7 +133,7 @@ impl Stalls<'_> {
             .copied()
             .filter(is_work)
             .take(FILL_MAX)
-            .map(|it| self.path.named(it))
+            .map(|found| self.path.named(found))
             .collect();
         let fill = (!fillers.is_empty()).then(|| fillers.join(", "));
         let left = self.timed.timing.stall_cycles[at] - gained;
@@ -274,7 +274,7 @@ impl Stalls<'_> {
         let edit = loads.then(|| {
             let promise = if needs_promise { ", if the pointer is always valid there" } else { "" };
             let text = format!("read what {load_name} loads into a variable of its own, before the test of {test_name}{promise}");
-            let [load, test] = [mover, exit].map(|it| self.path.places[it as usize]);
+            let [load, test] = [mover, exit].map(|found| self.path.places[found as usize]);
             Edit::on(text, [(load, Thing::LoadAbove(test))])
         });
         let prevents = if needs_promise {
@@ -322,7 +322,7 @@ impl Stalls<'_> {
             .trace
             .exits
             .iter()
-            .filter(|it| (exit as usize..mover as usize).contains(&it.at));
+            .filter(|found| (exit as usize..mover as usize).contains(&found.at));
         exits.find(|exit| ends(exit)).map(|exit| exit.at as u32)
     }
 
@@ -342,7 +342,7 @@ impl Stalls<'_> {
             .exits
             .iter()
             .map(|exit| exit.at as u32)
-            .filter(|it| *it >= exit)
+            .filter(|found| *found >= exit)
             .collect();
         edges
             .iter()

@@ -158,7 +158,7 @@ pub fn fill(order: &[u32], producer: u32, waiting: u32) -> Vec<u32> {
     let to = order.iter().position(|it| *it == waiting);
     let (Some(from), Some(to)) = (from, to) else { return Vec::new() };
     let between = order.get(from + 1..to).unwrap_or_default();
-    between.iter().copied().filter(|it| *it < producer || *it > waiting).collect()
+    between.iter().copied().filter(|found| *found < producer || *found > waiting).collect()
 }
 
 /// The instructions that left their place above or below a side exit, each with the last

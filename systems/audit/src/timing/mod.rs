@@ -118,7 +118,7 @@ pub fn time_path(function: &Function, core: &Core, guide: &Guide, effort: Effort
         .then(|| beyond_c(function, &frame, &trace, core, timing.total_cycles));
     let conditions = conditions(function, core, &trace);
     let all_loops = if effort == Effort::Search { loops(function, guide) } else { Vec::new() };
-    let loops = all_loops.iter().map(|it| steady(function, &frame, core, it)).collect();
+    let loops = all_loops.iter().map(|found| steady(function, &frame, core, found)).collect();
     let is_float = |idx: &usize| function.instructions[*idx].class >= Class::Float;
     let timed_places: BTreeSet<usize> = trace
         .places
@@ -151,7 +151,11 @@ fn count(timing: &Timing, reached: &[Reached]) -> Cycles {
     let total_cycles = timing.total_cycles;
     let issue_cycles = total_cycles - stall_cycles;
     let bound = |wanted: fn(&Reached) -> bool| {
-        reached.iter().rev().find(|it| wanted(it)).map_or(total_cycles, |it| it.found.bound_cycles)
+        reached
+            .iter()
+            .rev()
+            .find(|it| wanted(it))
+            .map_or(total_cycles, |found| found.found.bound_cycles)
     };
     let inside = bound(|it| it.step <= crate::timing::licence::Step::Renaming);
     let across = bound(|_| true);
@@ -184,7 +188,7 @@ fn conditions(function: &Function, core: &Core, trace: &Trace) -> Vec<Condition>
         .saved
         .iter()
         .chain(conventions.scratch)
-        .filter(|it| **it != conventions.stack_pointer);
+        .filter(|found| **found != conventions.stack_pointer);
     let all = function.instructions.iter();
     let used: Vec<_> = all
         .flat_map(|instruction| {

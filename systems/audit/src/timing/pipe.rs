@@ -226,14 +226,14 @@ impl Pipe {
         if need.units == UnitSet::default() {
             return true;
         }
-        let mut free: Vec<bool> = self.free.iter().map(|it| *it <= at).collect();
+        let mut free: Vec<bool> = self.free.iter().map(|found| *found <= at).collect();
         let mut all: Vec<UnitSet> = vec![need.units];
         if at == self.cycle {
             all.extend(self.taking.iter().map(|(units, _)| *units));
         } else if !self.taking.is_empty() || !self.holding.is_empty() {
             let mut later = self.clone();
             later.settle();
-            free = later.free.iter().map(|it| *it <= at).collect();
+            free = later.free.iter().map(|found| *found <= at).collect();
         }
         assign(&all, &mut free).is_some()
     }
@@ -247,7 +247,7 @@ impl Pipe {
         if self.taking.is_empty() && self.holding.is_empty() {
             return;
         }
-        let mut free: Vec<bool> = self.free.iter().map(|it| *it <= at).collect();
+        let mut free: Vec<bool> = self.free.iter().map(|found| *found <= at).collect();
         let all: Vec<UnitSet> = self.taking.iter().map(|(units, _)| *units).collect();
         let places = assign(&all, &mut free)
             .expect("an instruction starts only when there is a unit for it");
@@ -264,7 +264,7 @@ impl Pipe {
 fn assign(sets: &[UnitSet], free: &mut [bool]) -> Option<Vec<usize>> {
     let Some((first, rest)) = sets.split_first() else { return Some(Vec::new()) };
     for unit in first.iter() {
-        if !free.get(unit).is_some_and(|it| *it) {
+        if !free.get(unit).is_some_and(|found| *found) {
             continue;
         }
         free[unit] = false;

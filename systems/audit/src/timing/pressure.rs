@@ -90,7 +90,7 @@ fn general(function: &Function) -> Vec<Reg> {
     let all = conventions.arguments.iter().chain(conventions.saved).chain(conventions.scratch);
     let mut regs: Vec<Reg> = all
         .copied()
-        .filter(|it| *it != conventions.stack_pointer && Some(*it) != conventions.zero)
+        .filter(|found| *found != conventions.stack_pointer && Some(*found) != conventions.zero)
         .collect();
     regs.sort_unstable();
     regs.dedup();

@@ -100,7 +100,8 @@ pub fn search(needs: &[Need], edges: &[Edge], core: &Core, nodes_max: u32) -> Fo
         nodes_left: nodes_max,
         seen: HashMap::new(),
     };
-    let start = State { pipe: Pipe::new(core), done: 0, starts: vec![0; n], order: Vec::new() };
+    let start =
+        SearchState { pipe: Pipe::new(core), done: 0, starts: vec![0; n], order: Vec::new() };
     search.extend(&start);
     let mut best = search.best;
     if search.nodes_left > 0 {
@@ -164,7 +165,7 @@ struct Search<'a> {
 }
 
 #[derive(Clone)]
-struct State {
+struct SearchState {
     pipe: Pipe,
     /// Bit i: instruction i has started.
     done: u64,
@@ -173,7 +174,7 @@ struct State {
 }
 
 impl Search<'_> {
-    fn extend(&mut self, state: &State) {
+    fn extend(&mut self, state: &SearchState) {
         let n = self.needs.len();
         if state.order.len() == n {
             let total_cycles = state.pipe.passed();
@@ -216,7 +217,7 @@ impl Search<'_> {
     }
 
     /// The earliest start of each instruction that has not started, by the edges alone.
-    fn ready(&self, state: &State) -> Vec<u32> {
+    fn ready(&self, state: &SearchState) -> Vec<u32> {
         let mut ready = vec![0u32; self.needs.len()];
         for at in 0..ready.len() {
             if state.done >> at & 1 == 1 {
@@ -232,7 +233,7 @@ impl Search<'_> {
         ready
     }
 
-    fn bound(&self, state: &State, ready: &[u32]) -> u32 {
+    fn bound(&self, state: &SearchState, ready: &[u32]) -> u32 {
         let open = (0..self.needs.len()).filter(|at| state.done >> at & 1 == 0);
         let jobs: Vec<Job> = open
             .map(|at| {
@@ -247,7 +248,7 @@ impl Search<'_> {
     }
 
     /// The same instructions were started before, and everything was ready no later.
-    fn was_here(&mut self, state: &State, ready: &[u32]) -> bool {
+    fn was_here(&mut self, state: &SearchState, ready: &[u32]) -> bool {
         let seen = self.seen.entry(state.done).or_default();
         let no_later = |old: &(Pipe, Vec<u32>)| {
             old.0.is_no_later(&state.pipe) && old.1.iter().zip(ready).all(|(old, new)| old <= new)

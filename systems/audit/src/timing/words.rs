@@ -148,7 +148,7 @@ pub fn disputed(disputes: &[Dispute]) -> Option<String> {
         let others: Vec<String> = of_one
             .chunk_by(|a, b| a.other == b.other)
             .map(|alike| {
-                let sources: Vec<&str> = alike.iter().map(|it| it.source.as_str()).collect();
+                let sources: Vec<&str> = alike.iter().map(|found| found.source.as_str()).collect();
                 format!("{} by {}", alike[0].other, sources.join(" and "))
             })
             .collect();

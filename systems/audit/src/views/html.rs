@@ -77,7 +77,7 @@ fn numbers(audit: &Audit) -> String {
                 .causes
                 .iter()
                 .filter_map(|cause| cause.first())
-                .map(|it| cause_name(it.kind))
+                .map(|found| cause_name(found.kind))
                 .collect();
             let keys: String = CAUSES
                 .iter()
@@ -176,7 +176,7 @@ fn assembly_side(audit: &Audit, view: &View) -> String {
             .timed
             .as_ref()
             .and_then(|timed| timed.causes[at].first())
-            .map(|it| cause_name(it.kind));
+            .map(|found| cause_name(found.kind));
         let found = audit.findings.iter().filter(|finding| finding.idx == idx).count();
         let class = match (wait, cause, found) {
             (1.., Some(cause), _) => format!("stall {cause}"),
@@ -260,8 +260,10 @@ fn explanation(audit: &Audit, finding: &Finding, view: &View) -> String {
     }
     let stack = &audit.function.frames[finding.idx];
     if stack.len() > 1 {
-        let frames: Vec<String> =
-            stack.iter().map(|it| format!("{} ({}:{})", it.function, it.file, it.line)).collect();
+        let frames: Vec<String> = stack
+            .iter()
+            .map(|found| format!("{} ({}:{})", found.function, found.file, found.line))
+            .collect();
         html += &format!("<p><b>inlined:</b> {}</p>\n", escape(&frames.join(" in ")));
     }
     html

@@ -85,7 +85,7 @@ fn sentences(audit: &Audit, it: &Steady) -> Vec<String> {
         ));
     }
     if let Some(more) = it.waits.get(WAITS_MAX..).filter(|wait| !wait.is_empty()) {
-        let cycles: u32 = more.iter().map(|it| it.cycles).sum();
+        let cycles: u32 = more.iter().map(|found| found.cycles).sum();
         lines.push(format!("{} more wait {} in all", more.len(), count(cycles as usize, "cycle")));
     }
     if it.has_more_cases {
@@ -104,7 +104,7 @@ pub fn paragraphs(audit: &Audit) -> Vec<Vec<String>> {
         )]),
         _ => None,
     };
-    timed.loops.iter().map(|it| sentences(audit, it)).chain(several).collect()
+    timed.loops.iter().map(|found| sentences(audit, found)).chain(several).collect()
 }
 
 /// The same for the page.

@@ -267,7 +267,7 @@ fn findings(audit: &Audit, view: &View) -> String {
         text.push('\n');
         text += &one(audit, alike[0], view);
         if let [_, .., last] = alike {
-            let cycles: u32 = alike.iter().map(|it| it.cycles).sum();
+            let cycles: u32 = alike.iter().map(|found| found.cycles).sum();
             let more = format!(
                 "and {} more like it, to `{}`: {cycles} cycles in all",
                 alike.len() - 1,

@@ -133,8 +133,12 @@ fn disassembled(triple: &str, features: &str, instructions: &[Vec<u8>]) -> Vec<O
     let mut texts = text.lines().map(str::trim).filter(|line| !line.is_empty() && *line != ".text");
     let all: Vec<Option<String>> = is_refused
         .iter()
-        .map(|&it| {
-            if it { None } else { Some(texts.next().expect("one text an instruction").to_owned()) }
+        .map(|&found| {
+            if found {
+                None
+            } else {
+                Some(texts.next().expect("one text an instruction").to_owned())
+            }
         })
         .collect();
     assert_eq!(texts.next(), None, "llvm-mc wrote more texts than it read instructions");
@@ -176,7 +180,11 @@ fn encodings(triple: &str, features: &str, texts: &[String]) -> Vec<Option<Vec<u
         text.lines().filter_map(|line| line.split("encoding: [").nth(1)?.split(']').next());
     let all = is_refused
         .iter()
-        .map(|&it| if it { None } else { bytes(encodings.next().expect("one encoding a text")) })
+        .map(
+            |&found| {
+                if found { None } else { bytes(encodings.next().expect("one encoding a text")) }
+            },
+        )
         .collect();
     assert_eq!(encodings.next(), None, "llvm-mc wrote more encodings than it read texts");
     all

@@ -7,7 +7,7 @@
 //!
 //! Source: Belady, "A study of replacement algorithms for a virtual-storage computer", 1966.
 
-use super::steps::{Block, FRAME, Kind, Memory, Origin, Step, Value};
+use super::steps::{Block, FRAME, Memory, Step, StepKind, Value, ValueOrigin};
 
 /// What the allocator knows of a target.
 #[derive(Debug, Clone, Copy)]
@@ -26,7 +26,7 @@ pub struct Registers {
 
 /// Where an operand is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
+pub enum ValuePlace {
     Register(u8),
     /// In memory, at an address that has a register of its own.
     Memory(Memory),
@@ -42,9 +42,9 @@ pub enum Place {
 /// Receives the instructions in order.
 pub trait Sink {
     /// `dst = kind args`; if `kind` overwrites an operand, `dst` is the register of the first one.
-    fn operate(&mut self, step: &Step, kind: Kind, dst: u8, args: &[Place]);
-    fn load(&mut self, dst: u8, place: Place);
-    fn store(&mut self, place: Place, src: u8);
+    fn operate(&mut self, step: &Step, kind: StepKind, dst: u8, args: &[ValuePlace]);
+    fn load(&mut self, dst: u8, place: ValuePlace);
+    fn store(&mut self, place: ValuePlace, src: u8);
     /// `dst` = the address, from its slot in the frame.
     fn load_address(&mut self, dst: u8, address: u32);
     fn copy(&mut self, dst: u8, src: u8);
@@ -73,16 +73,16 @@ impl Count {
 }
 
 impl Sink for Count {
-    fn operate(&mut self, _: &Step, _: Kind, _: u8, args: &[Place]) {
+    fn operate(&mut self, _: &Step, _: StepKind, _: u8, args: &[ValuePlace]) {
         self.folded += args
             .iter()
-            .filter(|arg| !matches!(arg, Place::Register(_) | Place::Immediate(_)))
+            .filter(|arg| !matches!(arg, ValuePlace::Register(_) | ValuePlace::Immediate(_)))
             .count() as u32;
     }
-    fn load(&mut self, _: u8, place: Place) {
-        self.loads += u32::from(!matches!(place, Place::Immediate(_)));
+    fn load(&mut self, _: u8, place: ValuePlace) {
+        self.loads += u32::from(!matches!(place, ValuePlace::Immediate(_)));
     }
-    fn store(&mut self, _: Place, _: u8) {
+    fn store(&mut self, _: ValuePlace, _: u8) {
         self.stores += 1;
     }
     fn load_address(&mut self, _: u8, _: u32) {
@@ -108,7 +108,7 @@ enum Held {
 #[derive(Debug, Clone, Default)]
 pub struct Edge {
     /// Values with the register or the place in memory that they have.
-    pub held: Vec<(Value, Option<u8>, Option<Place>)>,
+    pub held: Vec<(Value, Option<u8>, Option<ValuePlace>)>,
     /// Values used after the part, with their next use, counted from its beginning.
     pub later: Vec<(Value, u32)>,
 }
@@ -129,7 +129,7 @@ pub struct Allocator<'a> {
     next: Vec<u32>,
     /// The register of each value, or [`NO`].
     register_of: Vec<u8>,
-    homes: Vec<Option<Place>>,
+    homes: Vec<Option<ValuePlace>>,
     wanted: Vec<u8>,
     held: [Held; 32],
     free_slots: Vec<u32>,
@@ -172,7 +172,7 @@ impl<'a> Allocator<'a> {
     }
 
     /// Where a value is now.
-    pub fn whereabouts(&self, value: Value) -> (Option<u8>, Option<Place>) {
+    pub fn whereabouts(&self, value: Value) -> (Option<u8>, Option<ValuePlace>) {
         let register = self.register_of[value as usize];
         ((register != NO).then_some(register), self.homes[value as usize])
     }
@@ -205,7 +205,7 @@ impl<'a> Allocator<'a> {
             self.at = at as u32;
             let block = self.block;
             let step = &block.steps[*idx as usize];
-            if let Kind::Keep(k) = step.kind
+            if let StepKind::Keep(k) = step.kind
                 && header[k as usize].is_some()
             {
                 self.next[step.args[0] as usize] = self.after[at][0];
@@ -227,9 +227,9 @@ impl<'a> Allocator<'a> {
         self.after.resize(order.len(), [NEVER; 3]);
         for (home, origin) in self.homes.iter_mut().zip(&block.origins) {
             *home = match origin {
-                Origin::Memory(memory) => Some(Place::Memory(*memory)),
-                Origin::Constant(id) => Some(Place::Constant(*id)),
-                Origin::Step | Origin::Carried(_) => None,
+                ValueOrigin::Memory(memory) => Some(ValuePlace::Memory(*memory)),
+                ValueOrigin::Constant(id) => Some(ValuePlace::Constant(*id)),
+                ValueOrigin::Step | ValueOrigin::Carried(_) => None,
             };
         }
         for (carried, register) in block.carried.iter().zip(header) {
@@ -243,7 +243,7 @@ impl<'a> Allocator<'a> {
                 None => {
                     let address = buffer.expect("carried values in memory have buffers");
                     self.homes[carried.from as usize] =
-                        Some(Place::Memory(Memory { address, offset: carried.offset }));
+                        Some(ValuePlace::Memory(Memory { address, offset: carried.offset }));
                 }
             }
         }
@@ -252,7 +252,7 @@ impl<'a> Allocator<'a> {
                 self.register_of[*value as usize] = *register;
                 self.held[*register as usize] = Held::Value(*value);
             }
-            if let Some(Place::Slot(slot)) = home {
+            if let Some(ValuePlace::Slot(slot)) = home {
                 self.n_slots = self.n_slots.max(slot + 1);
             }
             self.homes[*value as usize] = *home;
@@ -294,16 +294,16 @@ impl<'a> Allocator<'a> {
             let step = &block.steps[*idx as usize];
             for arg in &step.args {
                 match block.origins[*arg as usize] {
-                    Origin::Memory(memory) => note(memory.address, at),
-                    Origin::Carried(k) if header[k as usize].is_none() => {
+                    ValueOrigin::Memory(memory) => note(memory.address, at),
+                    ValueOrigin::Carried(k) if header[k as usize].is_none() => {
                         note(buffer.expect("it has buffers"), at)
                     }
                     _ => {}
                 }
             }
             match step.kind {
-                Kind::Store(memory) => note(memory.address, at),
-                Kind::Keep(k) if header[k as usize].is_none() => {
+                StepKind::Store(memory) => note(memory.address, at),
+                StepKind::Keep(k) if header[k as usize].is_none() => {
                     note(buffer.expect("it has buffers") + 1, at)
                 }
                 _ => {}
@@ -318,7 +318,7 @@ impl<'a> Allocator<'a> {
             Held::Address(address) => {
                 let at = self.at;
                 let Some(uses) = self.address_uses.get_mut(address as usize) else { return NEVER };
-                while uses.last().is_some_and(|it| *it < at) {
+                while uses.last().is_some_and(|found| *found < at) {
                     uses.pop();
                 }
                 uses.last().copied().unwrap_or(NEVER)
@@ -327,13 +327,13 @@ impl<'a> Allocator<'a> {
     }
 
     /// A value as an immediate, if it fits.
-    fn immediate(&self, value: Value) -> Option<Place> {
-        let Origin::Constant(id) = self.block.origins[value as usize] else { return None };
+    fn immediate(&self, value: Value) -> Option<ValuePlace> {
+        let ValueOrigin::Constant(id) = self.block.origins[value as usize] else { return None };
         let word = self.constants[id as usize][0];
         let word =
             if self.registers.word_bits <= 32 { i64::from(word as i32) } else { word as i64 };
         let fits = !self.registers.is_vector && i32::try_from(word).is_ok();
-        fits.then_some(Place::Immediate(word))
+        fits.then_some(ValuePlace::Immediate(word))
     }
 
     fn drop_value(&mut self, value: Value) {
@@ -341,7 +341,7 @@ impl<'a> Allocator<'a> {
         if register != NO {
             self.held[register as usize] = Held::Nothing;
         }
-        if let Some(Place::Slot(slot)) = self.homes[value as usize] {
+        if let Some(ValuePlace::Slot(slot)) = self.homes[value as usize] {
             self.free_slots.push(slot);
             self.homes[value as usize] = None;
         }
@@ -397,8 +397,8 @@ impl<'a> Allocator<'a> {
                 self.n_slots += 1;
                 self.n_slots - 1
             });
-            self.homes[value as usize] = Some(Place::Slot(slot));
-            sink.store(Place::Slot(slot), register);
+            self.homes[value as usize] = Some(ValuePlace::Slot(slot));
+            sink.store(ValuePlace::Slot(slot), register);
         }
         self.register_of[value as usize] = NO;
     }
@@ -409,8 +409,8 @@ impl<'a> Allocator<'a> {
     }
 
     /// A place in memory as an operand; its address gets a register if it has none.
-    fn reach(&mut self, place: Place, pinned: &mut u32, sink: &mut impl Sink) -> Place {
-        let Place::Memory(memory) = place else { return place };
+    fn reach(&mut self, place: ValuePlace, pinned: &mut u32, sink: &mut impl Sink) -> ValuePlace {
+        let ValuePlace::Memory(memory) = place else { return place };
         if self.registers.is_vector || memory.address == FRAME {
             return place;
         }
@@ -425,7 +425,7 @@ impl<'a> Allocator<'a> {
             |r| r as u8,
         );
         *pinned |= 1 << register;
-        Place::Based(register, memory.offset)
+        ValuePlace::Based(register, memory.offset)
     }
 
     fn load(&mut self, value: Value, pinned: &mut u32, sink: &mut impl Sink) -> u8 {
@@ -437,7 +437,9 @@ impl<'a> Allocator<'a> {
             return register;
         }
         let home = self.homes[value as usize].expect("what has no register is in memory");
-        if let (Origin::Carried(k), Place::Memory(_)) = (self.block.origins[value as usize], home) {
+        if let (ValueOrigin::Carried(k), ValuePlace::Memory(_)) =
+            (self.block.origins[value as usize], home)
+        {
             sink.carried(k);
         }
         let mut reached = *pinned;
@@ -456,8 +458,8 @@ impl<'a> Allocator<'a> {
             self.next[*arg as usize] = after[k];
         }
         match step.kind {
-            Kind::Store(memory) => self.store(step, memory, sink),
-            Kind::Keep(k) => {
+            StepKind::Store(memory) => self.store(step, memory, sink),
+            StepKind::Keep(k) => {
                 let address = buffer.expect("carried values in memory have buffers") + 1;
                 let offset = self.block.carried[k as usize].offset;
                 self.store(step, Memory { address, offset }, sink);
@@ -468,11 +470,11 @@ impl<'a> Allocator<'a> {
         }
     }
 
-    fn destroys(&self, kind: Kind, step: &Step) -> bool {
+    fn destroys(&self, kind: StepKind, step: &Step) -> bool {
         match kind {
-            Kind::Ternary(_) => true,
+            StepKind::Ternary(_) => true,
             _ if self.registers.is_vector => false,
-            Kind::Add => !self.is_plain_sum(step),
+            StepKind::Add => !self.is_plain_sum(step),
             _ => true,
         }
     }
@@ -496,15 +498,15 @@ impl<'a> Allocator<'a> {
             register = self.load(value, &mut pinned, sink);
         }
         pinned |= 1 << register;
-        let place = self.reach(Place::Memory(memory), &mut pinned, sink);
+        let place = self.reach(ValuePlace::Memory(memory), &mut pinned, sink);
         sink.store(place, register);
-        if matches!(self.block.origins[value as usize], Origin::Step | Origin::Carried(_))
-            && !matches!(self.homes[value as usize], Some(Place::Memory(_)))
+        if matches!(self.block.origins[value as usize], ValueOrigin::Step | ValueOrigin::Carried(_))
+            && !matches!(self.homes[value as usize], Some(ValuePlace::Memory(_)))
         {
-            if let Some(Place::Slot(slot)) = self.homes[value as usize] {
+            if let Some(ValuePlace::Slot(slot)) = self.homes[value as usize] {
                 self.free_slots.push(slot);
             }
-            self.homes[value as usize] = Some(Place::Memory(memory));
+            self.homes[value as usize] = Some(ValuePlace::Memory(memory));
         }
         self.end_of_uses(step);
     }
@@ -524,11 +526,11 @@ impl<'a> Allocator<'a> {
         }
         match step.kind {
             kind if kind.is_commutative() => 0b11,
-            Kind::AndNot => 0b01,
-            Kind::Sub | Kind::Bytes => 0b10,
-            Kind::Ternary(_) => 0b111,
-            Kind::Swap => 1,
-            Kind::Shl(_) | Kind::Shr(_) | Kind::Sar(_) | Kind::Rotl(_)
+            StepKind::AndNot => 0b01,
+            StepKind::Sub | StepKind::Bytes => 0b10,
+            StepKind::Ternary(_) => 0b111,
+            StepKind::Swap => 1,
+            StepKind::Shl(_) | StepKind::Shr(_) | StepKind::Sar(_) | StepKind::Rotl(_)
                 if self.registers.folds_shifts =>
             {
                 1
@@ -555,7 +557,7 @@ impl<'a> Allocator<'a> {
         }
         let mut folded: Option<usize> = None;
         for (k, arg) in step.args.iter().enumerate() {
-            let is_twice = step.args.iter().filter(|it| *it == arg).count() > 1;
+            let is_twice = step.args.iter().filter(|found| *found == arg).count() > 1;
             let is_missing =
                 self.register_of[*arg as usize] == NO && self.immediate(*arg).is_none();
             if is_missing && Some(k) != skipped && foldable >> k & 1 == 1 && !is_twice {
@@ -567,7 +569,7 @@ impl<'a> Allocator<'a> {
         }
         for (k, arg) in step.args.iter().enumerate() {
             let takes_immediate =
-                k == 1 && self.immediate(*arg).is_some() && !matches!(step.kind, Kind::Mul);
+                k == 1 && self.immediate(*arg).is_some() && !matches!(step.kind, StepKind::Mul);
             if self.register_of[*arg as usize] == NO
                 && Some(k) != skipped
                 && Some(k) != folded
@@ -579,7 +581,13 @@ impl<'a> Allocator<'a> {
         folded
     }
 
-    fn place_of(&mut self, k: usize, step: &Step, pinned: &mut u32, sink: &mut impl Sink) -> Place {
+    fn place_of(
+        &mut self,
+        k: usize,
+        step: &Step,
+        pinned: &mut u32,
+        sink: &mut impl Sink,
+    ) -> ValuePlace {
         let value = step.args[k];
         match self.register_of[value as usize] {
             NO => match self.immediate(value) {
@@ -587,7 +595,7 @@ impl<'a> Allocator<'a> {
                 None => {
                     let home =
                         self.homes[value as usize].expect("what has no register is in memory");
-                    if let (Origin::Carried(k), Place::Memory(_)) =
+                    if let (ValueOrigin::Carried(k), ValuePlace::Memory(_)) =
                         (self.block.origins[value as usize], home)
                     {
                         sink.carried(k);
@@ -595,14 +603,14 @@ impl<'a> Allocator<'a> {
                     self.reach(home, pinned, sink)
                 }
             },
-            register => Place::Register(register),
+            register => ValuePlace::Register(register),
         }
     }
 
     fn three_operands(&mut self, step: &Step, sink: &mut impl Sink) {
         let mut pinned = 0;
         let folded = self.fetch(step, None, &mut pinned, sink);
-        let mut args = [Place::Immediate(0); 3];
+        let mut args = [ValuePlace::Immediate(0); 3];
         for (k, place) in args.iter_mut().enumerate().take(step.args.len()) {
             *place = self.place_of(k, step, &mut pinned, sink);
         }
@@ -613,7 +621,7 @@ impl<'a> Allocator<'a> {
         // The result may go into the register of an operand, but not into one that holds its
         // address.
         let addresses = args.iter().fold(0, |mask, it| {
-            if let Place::Based(register, _) = it { mask | 1 << register } else { mask }
+            if let ValuePlace::Based(register, _) = it { mask | 1 << register } else { mask }
         });
         for arg in step.args.iter().filter(|arg| self.next[**arg as usize] == NEVER) {
             let register = std::mem::replace(&mut self.register_of[*arg as usize], NO);
@@ -638,7 +646,7 @@ impl<'a> Allocator<'a> {
     /// that is loaded anyway.
     fn destroyed(&self, step: &Step) -> usize {
         let candidates = match step.kind {
-            Kind::Ternary(_) => 3,
+            StepKind::Ternary(_) => 3,
             kind if kind.is_commutative() => 2,
             _ => 1,
         };
@@ -674,30 +682,33 @@ impl<'a> Allocator<'a> {
             step.kind = kind;
         }
         let n = step.args.len();
-        let mut args = [Place::Immediate(0); 3];
+        let mut args = [ValuePlace::Immediate(0); 3];
         for (k, place) in args.iter_mut().enumerate().take(n) {
             *place = self.place_of(k, &step, &mut pinned, sink);
         }
         let dies =
             !is_missing && self.next[first as usize] == NEVER && !step.args[1..].contains(&first);
         let register = match args[0] {
-            Place::Register(register) if dies => register,
+            ValuePlace::Register(register) if dies => register,
             place => {
                 let others = args[1..n].iter().fold(0, |mask, it| match it {
-                    Place::Register(r) | Place::Based(r, _) => mask | 1 << r,
+                    ValuePlace::Register(r) | ValuePlace::Based(r, _) => mask | 1 << r,
                     _ => mask,
                 });
-                let own =
-                    if let Place::Register(r) | Place::Based(r, _) = place { 1 << r } else { 0 };
+                let own = if let ValuePlace::Register(r) | ValuePlace::Based(r, _) = place {
+                    1 << r
+                } else {
+                    0
+                };
                 let register = self.take(others | own, self.wanted[step.dst as usize], sink);
                 match place {
-                    Place::Register(from) => sink.copy(register, from),
+                    ValuePlace::Register(from) => sink.copy(register, from),
                     place => sink.load(register, place),
                 }
                 register
             }
         };
-        args[0] = Place::Register(register);
+        args[0] = ValuePlace::Register(register);
         sink.operate(&step, kind, register, &args[..n]);
         self.end_of_uses(&step);
         self.made(step.dst, register);
@@ -747,9 +758,11 @@ impl<'a> Allocator<'a> {
                 .or(self.homes[value as usize])
                 .expect("what has no register is in memory");
             let place = match place {
-                Place::Memory(memory) if !self.registers.is_vector && memory.address != FRAME => {
+                ValuePlace::Memory(memory)
+                    if !self.registers.is_vector && memory.address != FRAME =>
+                {
                     sink.load_address(register, memory.address);
-                    Place::Based(register, memory.offset)
+                    ValuePlace::Based(register, memory.offset)
                 }
                 place => place,
             };
@@ -758,20 +771,20 @@ impl<'a> Allocator<'a> {
     }
 }
 
-fn kind_is_ternary(kind: Kind) -> bool {
-    matches!(kind, Kind::Ternary(_))
+fn kind_is_ternary(kind: StepKind) -> bool {
+    matches!(kind, StepKind::Ternary(_))
 }
 
 /// The operation after its first operand and another have changed places.
-fn swapped(kind: Kind, other: usize) -> Kind {
-    let Kind::Ternary(table) = kind else { return kind };
+fn swapped(kind: StepKind, other: usize) -> StepKind {
+    let StepKind::Ternary(table) = kind else { return kind };
     let (own, bit) = (4u8, if other == 1 { 2u8 } else { 1 });
-    Kind::Ternary(permuted(table, own, bit))
+    StepKind::Ternary(permuted(table, own, bit))
 }
 
-fn swapped_last(kind: Kind) -> Kind {
-    let Kind::Ternary(table) = kind else { return kind };
-    Kind::Ternary(permuted(table, 2, 1))
+fn swapped_last(kind: StepKind) -> StepKind {
+    let StepKind::Ternary(table) = kind else { return kind };
+    StepKind::Ternary(permuted(table, 2, 1))
 }
 
 /// The table after two bits of its index have changed places.

@@ -1,13 +1,13 @@
 //! A starting order for the search: of the tables and steps that are ready, the one with the most
 //! recently used operands goes next.
 
-use crate::passes::schedule_depth::Graph;
+use crate::passes::schedule_depth::DependenceGraph;
 
 /// Goes forward from the inputs; the last `n_registers` values used count as near.
-pub fn forward(graph: &Graph, n_registers: usize) -> Vec<u32> {
+pub fn forward(graph: &DependenceGraph, n_registers: usize) -> Vec<u32> {
     let n_clusters = graph.members.len();
     let n = graph.needs.len();
-    let mut walk = Walk {
+    let mut walk = ForwardWalk {
         graph,
         waits: vec![0; n_clusters],
         touched: vec![0; n],
@@ -38,8 +38,8 @@ pub fn forward(graph: &Graph, n_registers: usize) -> Vec<u32> {
 /// How many ready clusters are compared.
 const LOOKED_AT: usize = 400;
 
-struct Walk<'a> {
-    graph: &'a Graph,
+struct ForwardWalk<'a> {
+    graph: &'a DependenceGraph,
     /// Operands from other clusters that are not computed yet.
     waits: Vec<u32>,
     /// When a step's result was last written or read, counted in values.
@@ -49,7 +49,7 @@ struct Walk<'a> {
     n_registers: u32,
 }
 
-impl Walk<'_> {
+impl ForwardWalk<'_> {
     /// Far operands, values that stay alive, and how long ago the last one was
     /// used: smaller is better.
     fn score(&self, cluster: u32) -> (u32, i32, u32) {

@@ -11,39 +11,39 @@ use smallvec::smallvec;
 
 use super::ops::Maker;
 use super::steps::{
-    Address, Base, Block, Carried, FRAME, Function, Item, Kind, Loop, Memory, NONE, Origin, Step,
-    Value,
+    Address, Base, Block, BodyItem, CarriedValue, FRAME, Memory, NONE, Step, StepFunction,
+    StepKind, StepLoop, Value, ValueOrigin,
 };
 use crate::emit_c::Shape;
 use crate::ir::{self, Body, Node, Op, Operand, Ref, Stmt, VarId};
 
 /// Why a node is left to the C compiler.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refused {
+pub enum AssemblyRefused {
     /// It calls another node.
     Calls,
     /// An operation that the target does not have.
     Operation(String),
 }
 
-impl Refused {
+impl AssemblyRefused {
     /// The reason, as the end of a sentence.
     pub fn text(&self) -> String {
         match self {
-            Refused::Calls => "it calls nodes that are not inlined".into(),
-            Refused::Operation(op) => format!("the target has no {op}"),
+            AssemblyRefused::Calls => "it calls nodes that are not inlined".into(),
+            AssemblyRefused::Operation(op) => format!("the target has no {op}"),
         }
     }
 }
 
 /// The function `name` of a node.
-pub fn lower(node: &Node, shape: Shape, name: &str) -> Result<Function, Refused> {
-    let Body::Stmts(stmts) = &node.body else { return Err(Refused::Calls) };
-    let function = Function {
+pub fn lower(node: &Node, shape: Shape, name: &str) -> Result<StepFunction, AssemblyRefused> {
+    let Body::Stmts(stmts) = &node.body else { return Err(AssemblyRefused::Calls) };
+    let function = StepFunction {
         name: name.into(),
         addresses: vec![Address { base: Base::Frame(0), terms: vec![] }],
         word_bytes: shape.register_bits() as i32 / 8,
-        ..Function::default()
+        ..StepFunction::default()
     };
     let mut lower = Lower {
         node,
@@ -124,7 +124,7 @@ struct Open {
 struct Lower<'a> {
     node: &'a Node,
     shape: Shape,
-    function: Function,
+    function: StepFunction,
     /// The memory of each variable or shared word; a whole variable has index -1.
     homes: HashMap<(VarId, i64), Memory>,
     shared: Shared,
@@ -226,7 +226,7 @@ impl Lower<'_> {
             return *value;
         }
         let memory = self.memory(at).expect("a word of another block lies in memory");
-        let value = self.maker(place).value(Origin::Memory(memory));
+        let value = self.maker(place).value(ValueOrigin::Memory(memory));
         for (stored, step) in &self.block.stored {
             if stored.var == at.var && stored.index.terms != at.index.terms {
                 self.block.block.after.push((value, *step));
@@ -239,7 +239,7 @@ impl Lower<'_> {
     fn define(&mut self, dst: &Ref, value: Value, place: u32) {
         self.block.known.insert(dst.clone(), value);
         if let Some(table) = self.tables.get(&dst.var) {
-            let Origin::Constant(id) = self.block.block.origins[value as usize] else {
+            let ValueOrigin::Constant(id) = self.block.block.origins[value as usize] else {
                 panic!("a table has constants")
             };
             self.function.tables[*table as usize][dst.index.base() as usize] = Some(id);
@@ -251,7 +251,7 @@ impl Lower<'_> {
         }
     }
 
-    fn stmts(&mut self, stmts: &[Stmt], items: &mut Vec<Item>) -> Result<(), Refused> {
+    fn stmts(&mut self, stmts: &[Stmt], items: &mut Vec<BodyItem>) -> Result<(), AssemblyRefused> {
         for stmt in stmts {
             match stmt {
                 Stmt::Eq(eq) => {
@@ -260,35 +260,39 @@ impl Lower<'_> {
                         eq.args.iter().map(|arg| self.operand(arg, place)).collect();
                     let value = self.maker(place).op(&eq.op, &args);
                     let value = value.ok_or_else(|| {
-                        Refused::Operation(format!("`{}` on words of this size", eq.op))
+                        AssemblyRefused::Operation(format!("`{}` on words of this size", eq.op))
                     })?;
                     self.define(&eq.dst, value, place);
                 }
                 Stmt::Loop(it) => self.kept_loop(it, items)?,
-                Stmt::Call(_) => return Err(Refused::Calls),
+                Stmt::Call(_) => return Err(AssemblyRefused::Calls),
                 Stmt::Unrolled(_) => panic!("`loops` has decided about every loop"),
             }
         }
         Ok(())
     }
 
-    fn close(&mut self, items: &mut Vec<Item>) {
+    fn close(&mut self, items: &mut Vec<BodyItem>) {
         let open = std::mem::take(&mut self.block);
         if !open.block.steps.is_empty() || !open.block.carried.is_empty() {
-            items.push(Item::Block(open.block));
+            items.push(BodyItem::Block(open.block));
         }
     }
 
-    fn kept_loop(&mut self, it: &ir::Loop, items: &mut Vec<Item>) -> Result<(), Refused> {
+    fn kept_loop(
+        &mut self,
+        it: &ir::Loop,
+        items: &mut Vec<BodyItem>,
+    ) -> Result<(), AssemblyRefused> {
         let pair = (!it.carried.is_empty()).then(|| self.pair(it, items));
         self.close(items);
         let mut body = Vec::new();
         let is_straight = it.body.iter().all(|stmt| matches!(stmt, Stmt::Eq(_)));
         if is_straight {
             for (k, carried) in it.carried.iter().enumerate() {
-                let from = self.maker(0).value(Origin::Carried(k as u32));
+                let from = self.maker(0).value(ValueOrigin::Carried(k as u32));
                 self.block.known.insert(Ref::at(carried.var, 0), from);
-                self.block.block.carried.push(Carried {
+                self.block.block.carried.push(CarriedValue {
                     from,
                     next: 0,
                     offset: k as i32 * self.function.word_bytes,
@@ -301,7 +305,7 @@ impl Lower<'_> {
             if is_straight {
                 self.block.block.carried[k].next = next;
                 let step = Step {
-                    kind: Kind::Keep(k as u32),
+                    kind: StepKind::Keep(k as u32),
                     lane: 0,
                     dst: NONE,
                     args: smallvec![next],
@@ -318,12 +322,12 @@ impl Lower<'_> {
             }
         }
         self.close(&mut body);
-        items.push(Item::Loop(Loop { id: it.id, n: it.n, body, pair }));
+        items.push(BodyItem::Loop(StepLoop { id: it.id, n: it.n, body, pair }));
         Ok(())
     }
 
     /// Allocates the buffers of a loop and stores the first values there.
-    fn pair(&mut self, it: &ir::Loop, _items: &mut Vec<Item>) -> u32 {
+    fn pair(&mut self, it: &ir::Loop, _items: &mut Vec<BodyItem>) -> u32 {
         let pair = self.function.pairs.len() as u32;
         let n = it.carried.len() as i32;
         let buffers = [self.room(n), self.room(n)];

@@ -23,13 +23,13 @@ use crate::emit_c::{Arch, Shape};
 use crate::ir::Node;
 
 pub use allocate::Count;
-pub use lower::Refused;
+pub use lower::AssemblyRefused;
 pub use search::Effort;
 
 use allocate::{Header, Registers};
 use model::Model;
 use search::Planner;
-use steps::{Block, Function, Item};
+use steps::{Block, BodyItem, StepFunction};
 
 /// The targets that have assembly.
 pub fn archs() -> impl Iterator<Item = Arch> {
@@ -116,9 +116,9 @@ pub fn assemble(
     name: &str,
     machine: &Machine,
     effort: Effort,
-) -> Result<Assembly, Refused> {
+) -> Result<Assembly, AssemblyRefused> {
     let target =
-        Target::new(shape).ok_or_else(|| Refused::Operation("assembly back end".into()))?;
+        Target::new(shape).ok_or_else(|| AssemblyRefused::Operation("assembly back end".into()))?;
     let function = lower::lower(node, shape, name)?;
     let model = Model::new(machine, shape.arch.row().kind);
     let planner = Planner {
@@ -143,15 +143,15 @@ pub fn assemble(
 
 /// Plans the blocks of these items, which run `times` times in a call.
 fn plan<'a>(
-    function: &Function,
-    items: &'a [Item],
+    function: &StepFunction,
+    items: &'a [BodyItem],
     (pair, times): (Option<u32>, u64),
     planner: &Planner,
     (plans, cycles): (&mut Vec<Plan<'a>>, &mut [u64; 2]),
 ) {
     for item in items {
         match item {
-            Item::Block(block) => {
+            BodyItem::Block(block) => {
                 let buffer = pair.filter(|_| !block.carried.is_empty()).map(|pair| {
                     let is_it =
                         |address: &steps::Address| address.base == steps::Base::Buffer(pair, false);
@@ -162,7 +162,7 @@ fn plan<'a>(
                 (0..2).for_each(|k| cycles[k] += times * u64::from(plan.cycles[k]));
                 plans.push(plan);
             }
-            Item::Loop(it) => plan(
+            BodyItem::Loop(it) => plan(
                 function,
                 &it.body,
                 (it.pair, times * u64::from(it.n)),

@@ -9,8 +9,8 @@ use std::collections::VecDeque;
 
 use machine::{Class, Machine};
 
-use super::allocate::{Count, Place, Sink};
-use super::steps::{Kind, Step};
+use super::allocate::{Count, Sink, ValuePlace};
+use super::steps::{Step, StepKind};
 
 /// Entries of the scheduler, which hold instructions that wait for operands. Skylake and Golden
 /// Cove have 97; Zen 4 has four times 24 for scalar and two times 32 for vector instructions.
@@ -135,23 +135,23 @@ impl Model {
         done
     }
 
-    fn arrives(&mut self, place: Place) -> u32 {
+    fn arrives(&mut self, place: ValuePlace) -> u32 {
         match place {
-            Place::Register(register) => self.ready[register as usize],
-            Place::Immediate(_) => 0,
-            Place::Slot(slot) => {
+            ValuePlace::Register(register) => self.ready[register as usize],
+            ValuePlace::Immediate(_) => 0,
+            ValuePlace::Slot(slot) => {
                 let stored = self.slots.get(slot as usize).copied().unwrap_or(0);
                 self.read(stored)
             }
-            Place::Based(register, _) => {
+            ValuePlace::Based(register, _) => {
                 let stored = std::mem::take(&mut self.carried);
                 self.read(stored.max(self.ready[register as usize]))
             }
-            Place::Memory(_) => {
+            ValuePlace::Memory(_) => {
                 let stored = std::mem::take(&mut self.carried);
                 self.read(stored)
             }
-            Place::Constant(_) => self.read(0),
+            ValuePlace::Constant(_) => self.read(0),
         }
     }
 
@@ -162,20 +162,22 @@ impl Model {
     }
 }
 
-fn class(kind: Kind) -> Class {
+fn class(kind: StepKind) -> Class {
     match kind {
-        Kind::And | Kind::Or | Kind::Xor | Kind::AndNot | Kind::Not => Class::Logic,
-        Kind::Ternary(_) => Class::Ternary,
-        Kind::Add | Kind::Sub => Class::Add,
-        Kind::Mul => Class::Mul,
-        Kind::Shl(_) | Kind::Shr(_) | Kind::Sar(_) | Kind::Rotl(_) => Class::Shift,
-        Kind::Bytes | Kind::Swap => Class::Shuffle,
-        Kind::Store(_) | Kind::Keep(_) => Class::Store,
+        StepKind::And | StepKind::Or | StepKind::Xor | StepKind::AndNot | StepKind::Not => {
+            Class::Logic
+        }
+        StepKind::Ternary(_) => Class::Ternary,
+        StepKind::Add | StepKind::Sub => Class::Add,
+        StepKind::Mul => Class::Mul,
+        StepKind::Shl(_) | StepKind::Shr(_) | StepKind::Sar(_) | StepKind::Rotl(_) => Class::Shift,
+        StepKind::Bytes | StepKind::Swap => Class::Shuffle,
+        StepKind::Store(_) | StepKind::Keep(_) => Class::Store,
     }
 }
 
 impl Sink for Model {
-    fn operate(&mut self, step: &Step, kind: Kind, dst: u8, args: &[Place]) {
+    fn operate(&mut self, step: &Step, kind: StepKind, dst: u8, args: &[ValuePlace]) {
         self.count.operate(step, kind, dst, args);
         let mut ready = 0;
         for place in args {
@@ -184,15 +186,15 @@ impl Sink for Model {
         self.ready[dst as usize] = self.start(class(kind), ready);
     }
 
-    fn load(&mut self, dst: u8, place: Place) {
+    fn load(&mut self, dst: u8, place: ValuePlace) {
         self.count.load(dst, place);
         self.ready[dst as usize] = match place {
-            Place::Immediate(_) => self.start(Class::Move, 0),
-            Place::Slot(slot) => {
+            ValuePlace::Immediate(_) => self.start(Class::Move, 0),
+            ValuePlace::Slot(slot) => {
                 let stored = self.slots.get(slot as usize).copied().unwrap_or(0);
                 self.start(Class::Load, stored)
             }
-            Place::Based(register, _) => {
+            ValuePlace::Based(register, _) => {
                 let stored = std::mem::take(&mut self.carried);
                 self.start(Class::Load, stored.max(self.ready[register as usize]))
             }
@@ -203,11 +205,11 @@ impl Sink for Model {
         };
     }
 
-    fn store(&mut self, place: Place, src: u8) {
+    fn store(&mut self, place: ValuePlace, src: u8) {
         self.count.store(place, src);
         let done = self.start(Class::Store, self.ready[src as usize]);
         self.stored = done;
-        if let Place::Slot(slot) = place {
+        if let ValuePlace::Slot(slot) = place {
             if self.slots.len() <= slot as usize {
                 self.slots.resize(slot as usize + 1, 0);
             }

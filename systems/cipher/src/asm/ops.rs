@@ -2,7 +2,7 @@
 
 use smallvec::smallvec;
 
-use super::steps::{Block, Kind, Origin, Step, Value};
+use super::steps::{Block, Step, StepKind, Value, ValueOrigin};
 use crate::emit_c::Shape;
 use crate::ir::Op;
 use crate::options::Slicing;
@@ -21,8 +21,8 @@ pub struct Maker<'a> {
 
 impl Maker<'_> {
     /// Appends a step; returns its result.
-    pub fn step(&mut self, kind: Kind, lane: u32, args: &[Value]) -> Value {
-        let dst = self.value(Origin::Step);
+    pub fn step(&mut self, kind: StepKind, lane: u32, args: &[Value]) -> Value {
+        let dst = self.value(ValueOrigin::Step);
         self.block.steps.push(Step {
             kind,
             lane: lane as u8,
@@ -34,7 +34,7 @@ impl Maker<'_> {
     }
 
     /// A value that does not come from a step.
-    pub fn value(&mut self, origin: Origin) -> Value {
+    pub fn value(&mut self, origin: ValueOrigin) -> Value {
         self.block.origins.push(origin);
         self.block.origins.len() as u32 - 1
     }
@@ -45,7 +45,7 @@ impl Maker<'_> {
                 self.constants.push(words);
                 self.constants.len() - 1
             });
-        let origin = Origin::Constant(id as u32);
+        let origin = ValueOrigin::Constant(id as u32);
         match self.block.origins.iter().position(|it| *it == origin) {
             Some(at) => at as Value,
             None => self.value(origin),
@@ -109,22 +109,22 @@ impl Maker<'_> {
             Op::Not => return Some(self.not(args[0])),
             Op::AndNot if !self.shape.is_vector() => {
                 let other = self.not(args[1]);
-                return Some(self.step(Kind::And, lane, &[args[0], other]));
+                return Some(self.step(StepKind::And, lane, &[args[0], other]));
             }
-            Op::And => bin(Kind::And)?,
-            Op::Or => bin(Kind::Or)?,
-            Op::Xor => bin(Kind::Xor)?,
-            Op::AndNot => bin(Kind::AndNot)?,
-            Op::Ternary(table) => bin(Kind::Ternary(*table))?,
-            Op::Add => bin(Kind::Add)?,
-            Op::Sub => bin(Kind::Sub)?,
+            Op::And => bin(StepKind::And)?,
+            Op::Or => bin(StepKind::Or)?,
+            Op::Xor => bin(StepKind::Xor)?,
+            Op::AndNot => bin(StepKind::AndNot)?,
+            Op::Ternary(table) => bin(StepKind::Ternary(*table))?,
+            Op::Add => bin(StepKind::Add)?,
+            Op::Sub => bin(StepKind::Sub)?,
             Op::Mul
                 if self.shape.is_vector()
                     && (lane == 8 || (lane == 64 && !self.shape.arch.has_ternary())) =>
             {
                 return None;
             }
-            Op::Mul => bin(Kind::Mul)?,
+            Op::Mul => bin(StepKind::Mul)?,
             Op::Shl(n) => return Some(self.shl(args[0], *n, lane)),
             Op::Shr(n) => return Some(self.shr(args[0], *n, lane)),
             Op::Sar(n) => return self.sar(args[0], *n, lane),
@@ -132,9 +132,9 @@ impl Maker<'_> {
             Op::Bitmask(n) => {
                 let moved = if *n == 0 { args[0] } else { self.shr(args[0], *n, lane) };
                 let one = self.constant(1);
-                let bit = self.step(Kind::And, lane, &[moved, one]);
+                let bit = self.step(StepKind::And, lane, &[moved, one]);
                 let zero = self.constant(0);
-                return Some(self.step(Kind::Sub, lane, &[zero, bit]));
+                return Some(self.step(StepKind::Sub, lane, &[zero, bit]));
             }
             Op::Shuffle(pattern) if self.shape.slicing == Slicing::Horizontal => {
                 return Some(self.shuffle_elements(args[0], pattern));
@@ -147,10 +147,10 @@ impl Maker<'_> {
 
     fn not(&mut self, a: Value) -> Value {
         if !self.shape.is_vector() {
-            return self.step(Kind::Not, self.shape.register_bits(), &[a]);
+            return self.step(StepKind::Not, self.shape.register_bits(), &[a]);
         }
         let ones = self.raw_constant([u64::MAX; 2]);
-        self.step(Kind::Xor, 64, &[a, ones])
+        self.step(StepKind::Xor, 64, &[a, ones])
     }
 
     fn shl(&mut self, a: Value, n: u32, lane: u32) -> Value {
@@ -158,11 +158,11 @@ impl Maker<'_> {
             return a;
         }
         if lane == 8 && self.shape.is_vector() {
-            let moved = self.step(Kind::Shl(n as u8), 16, &[a]);
+            let moved = self.step(StepKind::Shl(n as u8), 16, &[a]);
             let mask = self.raw_constant([0x0101_0101_0101_0101 * (0xff << n & 0xff); 2]);
-            return self.step(Kind::And, lane, &[moved, mask]);
+            return self.step(StepKind::And, lane, &[moved, mask]);
         }
-        self.step(Kind::Shl(n as u8), lane, &[a])
+        self.step(StepKind::Shl(n as u8), lane, &[a])
     }
 
     fn shr(&mut self, a: Value, n: u32, lane: u32) -> Value {
@@ -170,11 +170,11 @@ impl Maker<'_> {
             return a;
         }
         if lane == 8 && self.shape.is_vector() {
-            let moved = self.step(Kind::Shr(n as u8), 16, &[a]);
+            let moved = self.step(StepKind::Shr(n as u8), 16, &[a]);
             let mask = self.raw_constant([0x0101_0101_0101_0101 * (0xff >> n); 2]);
-            return self.step(Kind::And, lane, &[moved, mask]);
+            return self.step(StepKind::And, lane, &[moved, mask]);
         }
-        self.step(Kind::Shr(n as u8), lane, &[a])
+        self.step(StepKind::Shr(n as u8), lane, &[a])
     }
 
     fn sar(&mut self, a: Value, n: u32, lane: u32) -> Option<Value> {
@@ -183,7 +183,7 @@ impl Maker<'_> {
         if n == 0 {
             return Some(a);
         }
-        (!is_absent).then(|| self.step(Kind::Sar(n as u8), lane, &[a]))
+        (!is_absent).then(|| self.step(StepKind::Sar(n as u8), lane, &[a]))
     }
 
     fn rotl(&mut self, a: Value, n: u32, lane: u32) -> Value {
@@ -191,7 +191,7 @@ impl Maker<'_> {
             return a;
         }
         if !self.shape.is_vector() || (self.shape.arch.has_ternary() && lane >= 32) {
-            return self.step(Kind::Rotl(n as u8), lane, &[a]);
+            return self.step(StepKind::Rotl(n as u8), lane, &[a]);
         }
         if n.is_multiple_of(8) && lane > 8 {
             let (bytes, shift) = ((lane / 8) as usize, (n / 8) as usize);
@@ -201,7 +201,7 @@ impl Maker<'_> {
             return self.bytes(a, &pattern);
         }
         let (up, down) = (self.shl(a, n, lane), self.shr(a, lane - n, lane));
-        self.step(Kind::Or, lane, &[up, down])
+        self.step(StepKind::Or, lane, &[up, down])
     }
 
     /// A shuffle of the bytes of each 128 bits; 0x80 and above give zero.
@@ -209,7 +209,7 @@ impl Maker<'_> {
         let half =
             |k: usize| u64::from_le_bytes(std::array::from_fn(|i| pattern[8 * k + i].min(0x80)));
         let mask = self.raw_constant([half(0), half(1)]);
-        self.step(Kind::Bytes, 8, &[a, mask])
+        self.step(StepKind::Bytes, 8, &[a, mask])
     }
 
     fn shuffle_elements(&mut self, a: Value, pattern: &[u8]) -> Value {
@@ -239,7 +239,7 @@ impl Maker<'_> {
             if n < m as usize {
                 let mask = self.spread(moves);
                 let mask = self.raw_constant(mask);
-                part = self.step(Kind::And, 64, &[part, mask]);
+                part = self.step(StepKind::And, 64, &[part, mask]);
             }
             all = Some(self.or(all, part));
         }
@@ -247,7 +247,7 @@ impl Maker<'_> {
     }
 
     fn or(&mut self, all: Option<Value>, part: Value) -> Value {
-        all.map_or(part, |all| self.step(Kind::Or, 64, &[all, part]))
+        all.map_or(part, |all| self.step(StepKind::Or, 64, &[all, part]))
     }
 
     /// The horizontal word rotated right by `n` bits.
@@ -256,16 +256,16 @@ impl Maker<'_> {
             return a;
         }
         if !self.shape.is_vector() {
-            return self.step(Kind::Rotl((64 - n) as u8), 64, &[a]);
+            return self.step(StepKind::Rotl((64 - n) as u8), 64, &[a]);
         }
-        let other = self.step(Kind::Swap, 64, &[a]);
+        let other = self.step(StepKind::Swap, 64, &[a]);
         let (low, high, n) = match n {
             64 => return other,
             1..64 => (a, other, n),
             _ => (other, a, n - 64),
         };
         let (low, high) = (self.shr(low, n, 64), self.shl(high, 64 - n, 64));
-        self.step(Kind::Or, 64, &[low, high])
+        self.step(StepKind::Or, 64, &[low, high])
     }
 
     /// A shuffle of the bits of a vertical word by shifts and masks.
@@ -282,7 +282,7 @@ impl Maker<'_> {
             } else {
                 let mask = self.splat(mask);
                 let mask = self.raw_constant(mask);
-                self.step(Kind::And, lane, &[moved, mask])
+                self.step(StepKind::And, lane, &[moved, mask])
             };
             all = Some(self.or(all, part));
         }
@@ -291,7 +291,7 @@ impl Maker<'_> {
 
     pub fn store(&mut self, value: Value, memory: super::steps::Memory) {
         let step = Step {
-            kind: Kind::Store(memory),
+            kind: StepKind::Store(memory),
             lane: 0,
             dst: super::steps::NONE,
             args: smallvec![value],

@@ -7,7 +7,7 @@
 
 use super::allocate::{Allocator, Count, Edge, Header};
 use super::search::{Judge, graph, search};
-use super::steps::{Block, Kind, Memory, NONE, Origin, Step, Value};
+use super::steps::{Block, Memory, NONE, Step, StepKind, Value, ValueOrigin};
 
 /// Steps of a part that may move.
 const LENGTH: usize = 1200;
@@ -68,18 +68,19 @@ fn cut(
         let step = &block.steps[*idx as usize];
         stores[*idx as usize] = at as u32;
         let kind = match step.kind {
-            Kind::Keep(k) => {
+            StepKind::Keep(k) => {
                 let address = buffer.expect("carried values in memory have buffers") + 1;
-                Kind::Store(Memory { address, offset: block.carried[k as usize].offset })
+                StepKind::Store(Memory { address, offset: block.carried[k as usize].offset })
             }
             kind => kind,
         };
-        let mut name = |value: Value, origin: Origin| {
+        let mut name = |value: Value, origin: ValueOrigin| {
             if number[value as usize] == NONE {
                 number[value as usize] = part.origins.len() as u32;
                 part.origins.push(origin);
                 let (register, home) = whole.whereabouts(value);
-                let is_new = matches!(origin, Origin::Step) && register.is_none() && home.is_none();
+                let is_new =
+                    matches!(origin, ValueOrigin::Step) && register.is_none() && home.is_none();
                 if !is_new {
                     edge.held.push((number[value as usize], register, home));
                 }
@@ -87,12 +88,12 @@ fn cut(
             number[value as usize]
         };
         let args = step.args.iter().map(|arg| name(*arg, block.origins[*arg as usize])).collect();
-        let dst = if step.dst == NONE { NONE } else { name(step.dst, Origin::Step) };
+        let dst = if step.dst == NONE { NONE } else { name(step.dst, ValueOrigin::Step) };
         part.steps.push(Step { kind, lane: step.lane, dst, args, place: step.place });
     }
     for origin in &mut part.origins {
-        if let Origin::Carried(_) = origin {
-            *origin = Origin::Step;
+        if let ValueOrigin::Carried(_) = origin {
+            *origin = ValueOrigin::Step;
         }
     }
     for (value, step) in &block.after {
@@ -107,7 +108,7 @@ fn cut(
             let (register, home) = whole.whereabouts(*arg);
             let own = if own == NONE && register.is_some() {
                 number[*arg as usize] = part.origins.len() as u32;
-                part.origins.push(Origin::Step);
+                part.origins.push(ValueOrigin::Step);
                 edge.held.push((number[*arg as usize], register, home));
                 number[*arg as usize]
             } else {

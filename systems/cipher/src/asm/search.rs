@@ -9,7 +9,7 @@ use fastrand::Rng;
 use super::allocate::{Allocator, Header, Registers};
 use super::model::Model;
 use super::steps::{Block, NONE};
-use crate::passes::schedule_depth::Graph;
+use crate::passes::schedule_depth::DependenceGraph;
 
 /// How long the search runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -94,7 +94,7 @@ impl Judge<'_> {
 }
 
 /// The dependences of a block.
-pub fn graph(block: &Block) -> Graph {
+pub fn graph(block: &Block) -> DependenceGraph {
     let makers = block.makers();
     let mut needs: Vec<Vec<u32>> = vec![Vec::new(); block.steps.len()];
     for (at, step) in block.steps.iter().enumerate() {
@@ -112,12 +112,12 @@ pub fn graph(block: &Block) -> Graph {
     // Steps that only store belong to no table.
     let places: Vec<Option<u32>> =
         block.steps.iter().map(|step| (step.dst != NONE).then_some(step.place)).collect();
-    Graph::new(needs, &places)
+    DependenceGraph::new(needs, &places)
 }
 
 /// Moves pieces of the first `n` steps and keeps the moves that cost no more.
 pub fn search(
-    graph: &Graph,
+    graph: &DependenceGraph,
     judge: &mut Judge,
     header: &Header,
     (order, cost): (&mut Vec<u32>, &mut Cost),
@@ -152,7 +152,7 @@ pub fn search(
 
 /// The new place of a piece that moves as far as dependences allow, up to `far` steps.
 fn reach(
-    graph: &Graph,
+    graph: &DependenceGraph,
     order: &[u32],
     mark: &mut [u32],
     (from, length): (usize, usize),

@@ -13,7 +13,7 @@ pub const NONE: Value = u32::MAX;
 
 /// What a machine operation does; `lane` of the step is the width in bits that arithmetic works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Kind {
+pub enum StepKind {
     And,
     Or,
     Xor,
@@ -44,10 +44,10 @@ pub enum Kind {
     Keep(u32),
 }
 
-impl Kind {
+impl StepKind {
     /// The two arguments may be exchanged.
     pub fn is_commutative(self) -> bool {
-        matches!(self, Kind::And | Kind::Or | Kind::Xor | Kind::Add | Kind::Mul)
+        matches!(self, StepKind::And | StepKind::Or | StepKind::Xor | StepKind::Add | StepKind::Mul)
     }
 }
 
@@ -86,7 +86,7 @@ pub struct Address {
 
 /// Where a value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Origin {
+pub enum ValueOrigin {
     /// A step of the block.
     Step,
     /// Memory that was written before the block.
@@ -99,7 +99,7 @@ pub enum Origin {
 
 #[derive(Debug, Clone)]
 pub struct Step {
-    pub kind: Kind,
+    pub kind: StepKind,
     /// Width in bits that arithmetic works on.
     pub lane: u8,
     /// The result, or [`NONE`].
@@ -112,7 +112,7 @@ pub struct Step {
 
 /// A value that a loop carries from one iteration to the next.
 #[derive(Debug, Clone, Copy)]
-pub struct Carried {
+pub struct CarriedValue {
     /// At the start of the iteration.
     pub from: Value,
     pub next: Value,
@@ -124,32 +124,32 @@ pub struct Carried {
 pub struct Block {
     pub steps: Vec<Step>,
     /// Where each value comes from.
-    pub origins: Vec<Origin>,
+    pub origins: Vec<ValueOrigin>,
     /// What stays in registers from iteration to iteration, if the block is the body of a loop.
-    pub carried: Vec<Carried>,
+    pub carried: Vec<CarriedValue>,
     /// Reads that must stay after a store that may write the same word: the value read,
     /// the step that stores.
     pub after: Vec<(Value, u32)>,
 }
 
 #[derive(Debug, Clone)]
-pub struct Loop {
+pub struct StepLoop {
     pub id: LoopId,
     pub n: u32,
-    pub body: Vec<Item>,
+    pub body: Vec<BodyItem>,
     /// The two buffers of the carried values.
     pub pair: Option<u32>,
 }
 
 /// A piece of a function.
 #[derive(Debug, Clone)]
-pub enum Item {
+pub enum BodyItem {
     Block(Block),
-    Loop(Loop),
+    Loop(StepLoop),
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Function {
+pub struct StepFunction {
     pub name: String,
     /// All addresses; the first is [`FRAME`].
     pub addresses: Vec<Address>,
@@ -159,7 +159,7 @@ pub struct Function {
     /// if it is never written.
     pub tables: Vec<Vec<Option<u32>>>,
     /// Its blocks and loops in order.
-    pub items: Vec<Item>,
+    pub items: Vec<BodyItem>,
     /// The two buffers of each pair, as offsets into the arrays of the frame.
     pub pairs: Vec<[i32; 2]>,
     /// Bytes of the arrays in the frame.
@@ -171,7 +171,11 @@ pub struct Function {
 impl Block {
     /// The memory that a value comes from, if it does.
     pub fn memory(&self, value: Value) -> Option<Memory> {
-        if let Origin::Memory(memory) = self.origins[value as usize] { Some(memory) } else { None }
+        if let ValueOrigin::Memory(memory) = self.origins[value as usize] {
+            Some(memory)
+        } else {
+            None
+        }
     }
 
     /// The step that makes each value, or `u32::MAX`.

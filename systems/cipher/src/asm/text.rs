@@ -3,8 +3,8 @@
 
 use std::fmt::Write;
 
-use super::allocate::{Allocator, Place, Sink};
-use super::steps::{Base, FRAME, Function, Item, Kind, Loop, Memory, Step};
+use super::allocate::{Allocator, Sink, ValuePlace};
+use super::steps::{Base, BodyItem, FRAME, Memory, Step, StepFunction, StepKind, StepLoop};
 use super::{Plan, Target};
 
 /// General registers by number, each in its four widths.
@@ -41,8 +41,8 @@ enum Kept {
     Frame(i32),
 }
 
-struct Text<'a> {
-    function: &'a Function,
+struct AssemblyText<'a> {
+    function: &'a StepFunction,
     target: &'a Target,
     out: String,
     addresses: Vec<Kept>,
@@ -56,8 +56,8 @@ struct Text<'a> {
 }
 
 /// The text of a function whose blocks are planned, in the order of the items.
-pub fn text(function: &Function, plans: &[Plan], target: &Target) -> String {
-    let mut text = Text {
+pub fn text(function: &StepFunction, plans: &[Plan], target: &Target) -> String {
+    let mut text = AssemblyText {
         function,
         target,
         out: String::new(),
@@ -74,7 +74,7 @@ pub fn text(function: &Function, plans: &[Plan], target: &Target) -> String {
     text.whole()
 }
 
-impl Text<'_> {
+impl AssemblyText<'_> {
     fn line(&mut self, text: &str) {
         let _ = writeln!(self.out, "\t{text}");
     }
@@ -170,11 +170,11 @@ impl Text<'_> {
         }
     }
 
-    fn items(&mut self, items: &[Item], plans: &[Plan], depth: i32) {
+    fn items(&mut self, items: &[BodyItem], plans: &[Plan], depth: i32) {
         for item in items {
             match item {
-                Item::Block(_) => self.block(plans),
-                Item::Loop(it) => self.kept_loop(it, plans, depth),
+                BodyItem::Block(_) => self.block(plans),
+                BodyItem::Loop(it) => self.kept_loop(it, plans, depth),
             }
         }
     }
@@ -188,7 +188,7 @@ impl Text<'_> {
         self.n_slots = self.n_slots.max(n_slots);
     }
 
-    fn kept_loop(&mut self, it: &Loop, plans: &[Plan], depth: i32) {
+    fn kept_loop(&mut self, it: &StepLoop, plans: &[Plan], depth: i32) {
         let counter = format!("dword ptr [rsp + {}]", self.counters + 8 * (1 + depth));
         self.line(&format!("mov {counter}, {}", it.n));
         let plan = (it.body.len() == 1)
@@ -215,7 +215,7 @@ impl Text<'_> {
     }
 
     /// Loads the carried values that have registers before the loop, or stores them after it.
-    fn carried(&mut self, plan: &Plan, it: &Loop, is_load: bool) {
+    fn carried(&mut self, plan: &Plan, it: &StepLoop, is_load: bool) {
         let pair = it.pair.expect("a loop that carries has buffers");
         let address = self.buffer(pair, false);
         let spare = if self.is_vector() {
@@ -230,8 +230,8 @@ impl Text<'_> {
         for (carried, register) in plan.block.carried.iter().zip(&plan.header) {
             let Some(register) = *register else { continue };
             let place = match spare {
-                Some(base) => Place::Based(base, carried.offset),
-                None => Place::Memory(Memory { address, offset: carried.offset }),
+                Some(base) => ValuePlace::Based(base, carried.offset),
+                None => ValuePlace::Memory(Memory { address, offset: carried.offset }),
             };
             if is_load { self.load(register, place) } else { self.store(place, register) }
         }
@@ -244,7 +244,7 @@ impl Text<'_> {
     }
 
     /// Moves the addresses that the loop's counter moves.
-    fn advance(&mut self, it: &Loop, times: i64) {
+    fn advance(&mut self, it: &StepLoop, times: i64) {
         for (idx, address) in self.function.addresses.iter().enumerate() {
             let Some((_, bytes)) = address.terms.iter().find(|(id, _)| *id == it.id) else {
                 continue;
@@ -259,7 +259,7 @@ impl Text<'_> {
 
     fn exchange(&mut self, pair: u32) {
         let kept = [self.buffer(pair, false), self.buffer(pair, true)]
-            .map(|it| self.addresses[it as usize]);
+            .map(|found| self.addresses[found as usize]);
         let name = |kept: Kept| match kept {
             Kept::Register(name) => name.to_string(),
             Kept::Frame(at) => format!("qword ptr [rsp + {at}]"),
@@ -377,23 +377,23 @@ impl Text<'_> {
     }
 
     /// A memory operand or register; addresses that have no register are read first.
-    fn place(&mut self, place: Place) -> String {
+    fn place(&mut self, place: ValuePlace) -> String {
         let pointer =
             if self.is_vector() { "" } else { ["qword ptr ", "dword ptr "][self.width()] };
         match place {
-            Place::Register(number) => self.register(number, self.width()),
-            Place::Immediate(value) => value.to_string(),
-            Place::Slot(slot) => {
+            ValuePlace::Register(number) => self.register(number, self.width()),
+            ValuePlace::Immediate(value) => value.to_string(),
+            ValuePlace::Slot(slot) => {
                 format!("{pointer}[rsp + {}]", self.slots + slot as i32 * self.slot_bytes())
             }
-            Place::Constant(id) => format!("{pointer}[rip + .L{}_c{id}]", self.function.name),
-            Place::Based(register, offset) => {
+            ValuePlace::Constant(id) => format!("{pointer}[rip + .L{}_c{id}]", self.function.name),
+            ValuePlace::Based(register, offset) => {
                 format!("{pointer}[{} + {offset}]", GENERAL[register as usize][0])
             }
-            Place::Memory(memory) if memory.address == FRAME => {
+            ValuePlace::Memory(memory) if memory.address == FRAME => {
                 format!("{pointer}[rsp + {}]", memory.offset)
             }
-            Place::Memory(memory) => match self.addresses[memory.address as usize] {
+            ValuePlace::Memory(memory) => match self.addresses[memory.address as usize] {
                 Kept::Register(name) => format!("{pointer}[{name} + {}]", memory.offset),
                 Kept::Frame(at) => {
                     self.line(&format!("mov r11, qword ptr [rsp + {at}]"));
@@ -403,7 +403,7 @@ impl Text<'_> {
         }
     }
 
-    fn operate_vector(&mut self, step: &Step, kind: Kind, dst: &str, args: &[String]) {
+    fn operate_vector(&mut self, step: &Step, kind: StepKind, dst: &str, args: &[String]) {
         let is_wide = self.function.word_bytes == 64;
         let letter = |lane: u8| match lane {
             8 => "b",
@@ -414,26 +414,28 @@ impl Text<'_> {
         let (a, b) = (&args[0], args.get(1).map_or("", String::as_str));
         let q = if is_wide { "q" } else { "" };
         let line = match kind {
-            Kind::And => format!("vpand{q} {dst}, {a}, {b}"),
-            Kind::Or => format!("vpor{q} {dst}, {a}, {b}"),
-            Kind::Xor => format!("vpxor{q} {dst}, {a}, {b}"),
-            Kind::AndNot => format!("vpandn{q} {dst}, {b}, {a}"),
-            Kind::Ternary(table) => format!("vpternlogq {dst}, {b}, {}, {table:#04x}", args[2]),
-            Kind::Add => format!("vpadd{} {dst}, {a}, {b}", letter(step.lane)),
-            Kind::Sub => format!("vpsub{} {dst}, {a}, {b}", letter(step.lane)),
-            Kind::Mul => format!("vpmull{} {dst}, {a}, {b}", letter(step.lane)),
-            Kind::Shl(n) => format!("vpsll{} {dst}, {a}, {n}", letter(step.lane)),
-            Kind::Shr(n) => format!("vpsrl{} {dst}, {a}, {n}", letter(step.lane)),
-            Kind::Sar(n) => format!("vpsra{} {dst}, {a}, {n}", letter(step.lane)),
-            Kind::Rotl(n) => format!("vprol{} {dst}, {a}, {n}", letter(step.lane)),
-            Kind::Bytes => format!("vpshufb {dst}, {a}, {b}"),
-            Kind::Swap => format!("vpshufd {dst}, {a}, 0x4e"),
-            Kind::Not | Kind::Store(_) | Kind::Keep(_) => panic!("no operation of vectors"),
+            StepKind::And => format!("vpand{q} {dst}, {a}, {b}"),
+            StepKind::Or => format!("vpor{q} {dst}, {a}, {b}"),
+            StepKind::Xor => format!("vpxor{q} {dst}, {a}, {b}"),
+            StepKind::AndNot => format!("vpandn{q} {dst}, {b}, {a}"),
+            StepKind::Ternary(table) => format!("vpternlogq {dst}, {b}, {}, {table:#04x}", args[2]),
+            StepKind::Add => format!("vpadd{} {dst}, {a}, {b}", letter(step.lane)),
+            StepKind::Sub => format!("vpsub{} {dst}, {a}, {b}", letter(step.lane)),
+            StepKind::Mul => format!("vpmull{} {dst}, {a}, {b}", letter(step.lane)),
+            StepKind::Shl(n) => format!("vpsll{} {dst}, {a}, {n}", letter(step.lane)),
+            StepKind::Shr(n) => format!("vpsrl{} {dst}, {a}, {n}", letter(step.lane)),
+            StepKind::Sar(n) => format!("vpsra{} {dst}, {a}, {n}", letter(step.lane)),
+            StepKind::Rotl(n) => format!("vprol{} {dst}, {a}, {n}", letter(step.lane)),
+            StepKind::Bytes => format!("vpshufb {dst}, {a}, {b}"),
+            StepKind::Swap => format!("vpshufd {dst}, {a}, 0x4e"),
+            StepKind::Not | StepKind::Store(_) | StepKind::Keep(_) => {
+                panic!("no operation of vectors")
+            }
         };
         self.line(&line);
     }
 
-    fn operate_general(&mut self, step: &Step, kind: Kind, dst: u8, args: &[Place]) {
+    fn operate_general(&mut self, step: &Step, kind: StepKind, dst: u8, args: &[ValuePlace]) {
         let texts: Vec<String> = args.iter().map(|arg| self.place(*arg)).collect();
         let name = self.register(dst, self.width());
         let b = texts.get(1).map_or("", String::as_str);
@@ -449,65 +451,65 @@ impl Text<'_> {
             }
         };
         let line = match kind {
-            Kind::And => format!("and {name}, {b}"),
-            Kind::Or => format!("or {name}, {b}"),
-            Kind::Xor => format!("xor {name}, {b}"),
-            Kind::Add if texts[0] == name => format!("add {name}, {b}"),
-            Kind::Add if b == name => format!("add {name}, {}", texts[0]),
-            Kind::Add => {
-                let wide = |place: Place, text: &Self| match place {
-                    Place::Register(number) => text.register(number, 0),
+            StepKind::And => format!("and {name}, {b}"),
+            StepKind::Or => format!("or {name}, {b}"),
+            StepKind::Xor => format!("xor {name}, {b}"),
+            StepKind::Add if texts[0] == name => format!("add {name}, {b}"),
+            StepKind::Add if b == name => format!("add {name}, {}", texts[0]),
+            StepKind::Add => {
+                let wide = |place: ValuePlace, text: &Self| match place {
+                    ValuePlace::Register(number) => text.register(number, 0),
                     other => text.clone_place(other),
                 };
                 format!("lea {name}, [{} + {}]", wide(args[0], self), wide(args[1], self))
             }
-            Kind::Sub => format!("sub {name}, {b}"),
-            Kind::Mul => format!("imul {name}, {b}"),
-            Kind::Not => format!("not {name}"),
-            Kind::Shl(n) => format!("shl {name}, {n}"),
-            Kind::Shr(n) => {
+            StepKind::Sub => format!("sub {name}, {b}"),
+            StepKind::Mul => format!("imul {name}, {b}"),
+            StepKind::Not => format!("not {name}"),
+            StepKind::Shl(n) => format!("shl {name}, {n}"),
+            StepKind::Shr(n) => {
                 widen(self, "movzx");
                 format!("shr {name}, {n}")
             }
-            Kind::Sar(n) => {
+            StepKind::Sar(n) => {
                 widen(self, "movsx");
                 format!("sar {name}, {n}")
             }
-            Kind::Rotl(n) => format!(
+            StepKind::Rotl(n) => format!(
                 "rol {}, {n}",
                 narrow.map_or(name.clone(), |width| self.register(dst, width))
             ),
-            Kind::AndNot
-            | Kind::Ternary(_)
-            | Kind::Bytes
-            | Kind::Swap
-            | Kind::Store(_)
-            | Kind::Keep(_) => {
+            StepKind::AndNot
+            | StepKind::Ternary(_)
+            | StepKind::Bytes
+            | StepKind::Swap
+            | StepKind::Store(_)
+            | StepKind::Keep(_) => {
                 panic!("no operation of general registers")
             }
         };
         self.line(&line);
     }
 
-    fn clone_place(&self, place: Place) -> String {
+    fn clone_place(&self, place: ValuePlace) -> String {
         match place {
-            Place::Immediate(value) => value.to_string(),
+            ValuePlace::Immediate(value) => value.to_string(),
             other => panic!("a sum of registers and numbers has no {other:?}"),
         }
     }
 
     /// The width of a narrow word in memory, if it is narrow.
-    fn narrow(&self, place: Place) -> Option<(&'static str, usize)> {
+    fn narrow(&self, place: ValuePlace) -> Option<(&'static str, usize)> {
         match (self.function.word_bytes, place) {
-            (2, Place::Memory(_) | Place::Based(..)) => Some(("word ptr ", 2)),
-            (1, Place::Memory(_) | Place::Based(..)) => Some(("byte ptr ", 3)),
+            (2, ValuePlace::Memory(_) | ValuePlace::Based(..)) => Some(("word ptr ", 2)),
+            (1, ValuePlace::Memory(_) | ValuePlace::Based(..)) => Some(("byte ptr ", 3)),
             _ => None,
         }
     }
 }
 
-impl Sink for Text<'_> {
-    fn operate(&mut self, step: &Step, kind: Kind, dst: u8, args: &[Place]) {
+impl Sink for AssemblyText<'_> {
+    fn operate(&mut self, step: &Step, kind: StepKind, dst: u8, args: &[ValuePlace]) {
         if self.is_vector() {
             let texts: Vec<String> = args.iter().map(|arg| self.place(*arg)).collect();
             let name = self.register(dst, 0);
@@ -517,11 +519,11 @@ impl Sink for Text<'_> {
         }
     }
 
-    fn load(&mut self, dst: u8, place: Place) {
+    fn load(&mut self, dst: u8, place: ValuePlace) {
         let from = self.place(place);
         let name = self.register(dst, self.width());
         let line = match place {
-            Place::Immediate(0) => format!("xor {0}, {0}", GENERAL[dst as usize][1]),
+            ValuePlace::Immediate(0) => format!("xor {0}, {0}", GENERAL[dst as usize][1]),
             _ if self.is_vector() && self.function.word_bytes == 64 => {
                 format!("vmovdqu64 {name}, {from}")
             }
@@ -536,7 +538,7 @@ impl Sink for Text<'_> {
         self.line(&line);
     }
 
-    fn store(&mut self, place: Place, src: u8) {
+    fn store(&mut self, place: ValuePlace, src: u8) {
         let to = self.place(place);
         let name = self.register(src, self.width());
         let line = match self.narrow(place) {
@@ -570,10 +572,10 @@ impl Sink for Text<'_> {
     }
 }
 
-fn depth(items: &[Item]) -> i32 {
+fn depth(items: &[BodyItem]) -> i32 {
     items
         .iter()
-        .map(|item| if let Item::Loop(item) = item { 1 + depth(&item.body) } else { 0 })
+        .map(|item| if let BodyItem::Loop(item) = item { 1 + depth(&item.body) } else { 0 })
         .max()
         .unwrap_or(0)
 }

@@ -8,7 +8,7 @@
 //! instructions ahead, works on both: ChaCha20 on AVX2, whose 16 words fill the registers, goes
 //! from 0.72 to 0.60 cycles a byte (`experiments/cipher-tune/best.json`).
 
-use crate::passes::schedule_depth::Graph;
+use crate::passes::schedule_depth::DependenceGraph;
 
 /// Steps of a turn. Short ones spill more, long ones leave less to the core's window.
 const TURNS: [usize; 6] = [16, 32, 48, 64, 96, 128];
@@ -16,7 +16,7 @@ const TURNS: [usize; 6] = [16, 32, 48, 64, 96, 128];
 /// The steps of each of `n_batches`, in the order of the text; empty if there is one, or if the
 /// block is not made of so many equal parts that share no step. (The columns of a cipher's round
 /// are such parts, too, and no batches.)
-pub fn batches(graph: &Graph, n_batches: u32) -> Vec<Vec<u32>> {
+pub fn batches(graph: &DependenceGraph, n_batches: u32) -> Vec<Vec<u32>> {
     const NONE: u32 = u32::MAX;
     let n = graph.needs.len();
     let mut part = vec![NONE; n];
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     /// Chains of these lengths, their steps in turn.
-    fn chains(lengths: &[u32]) -> Graph {
+    fn chains(lengths: &[u32]) -> DependenceGraph {
         let n_max = lengths.iter().copied().max().unwrap_or(0);
         let mut last = vec![None; lengths.len()];
         let mut needs = Vec::new();
@@ -75,7 +75,7 @@ mod tests {
             }
         }
         let places = vec![None; needs.len()];
-        Graph::new(needs, &places)
+        DependenceGraph::new(needs, &places)
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 
-use super::{BitOrder, Effort, bdd_baseline, synthesise};
+use super::{BitOrder, SynthEffort, bdd_baseline, synthesise};
 
 /// The gate counts of one S-box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub fn compare(bits: u32, n_sboxes: u32, seed: u64) -> Comparison {
     let one = |sbox_idx| {
         let table = random_sbox(bits, seed, sbox_idx);
         let order = BitOrder::MsbFirst;
-        let ours = synthesise(&table, bits, bits, order, Effort::Normal).circuit;
+        let ours = synthesise(&table, bits, bits, order, SynthEffort::Normal).circuit;
         SboxCounts { ours: ours.n_gates(), bdd: bdd_baseline(&table, bits, bits, order).n_gates() }
     };
     Comparison { bits, seed, sboxes: (0..n_sboxes).map(one).collect() }

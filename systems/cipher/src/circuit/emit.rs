@@ -12,7 +12,7 @@ use super::{Circuit, Gate, Wire};
 pub(super) fn emit(net: &Network) -> Circuit {
     let live = net.live();
     let turned = choose_nots(net, &live);
-    let plan = Plan::new(net, &live, &turned);
+    let plan = EmitPlan::new(net, &live, &turned);
     let mut out = Emitter {
         circuit: Circuit { n_inputs: net.n_inputs, gates: Vec::new(), outputs: Vec::new() },
     };
@@ -51,12 +51,12 @@ pub(super) fn emit(net: &Network) -> Circuit {
 /// How many `not`s [`emit`] will use; `limit` if it is that many or more.
 pub(super) fn n_nots(net: &Network, limit: usize) -> usize {
     let live = net.live();
-    let late = Plan::new(net, &live, &vec![false; live.len()]).n_nots;
+    let late = EmitPlan::new(net, &live, &vec![false; live.len()]).n_nots;
     if late == 0 || limit <= 1 {
         return late.min(limit);
     }
     let turned = choose_nots(net, &live);
-    Plan::new(net, &live, &turned).n_nots.min(limit)
+    EmitPlan::new(net, &live, &turned).n_nots.min(limit)
 }
 
 struct Emitter {
@@ -74,7 +74,7 @@ impl Emitter {
         self.circuit.n_inputs + self.circuit.gates.len() as Wire - 1
     }
 
-    fn output(&mut self, lit: Lit, wires: (Wire, Option<Wire>), plan: &Plan) -> Wire {
+    fn output(&mut self, lit: Lit, wires: (Wire, Option<Wire>), plan: &EmitPlan) -> Wire {
         match (node_of(lit), plan.is_off(lit), wires) {
             (0, ..) => self.push(if is_flipped(lit) { Gate::One } else { Gate::Zero }),
             (_, false, (wire, _)) | (_, true, (_, Some(wire))) => wire,
@@ -84,15 +84,15 @@ impl Emitter {
 }
 
 /// What each wire carries once the `not`s are placed.
-struct Plan {
+struct EmitPlan {
     /// True where the wire of a node carries its complement.
     carries_complement: Vec<bool>,
     n_nots: usize,
 }
 
-impl Plan {
-    fn new(net: &Network, live: &[bool], turned: &[bool]) -> Plan {
-        let mut plan = Plan { carries_complement: vec![false; live.len()], n_nots: 0 };
+impl EmitPlan {
+    fn new(net: &Network, live: &[bool], turned: &[bool]) -> EmitPlan {
+        let mut plan = EmitPlan { carries_complement: vec![false; live.len()], n_nots: 0 };
         for node in 1..live.len() {
             if !live[node] {
                 continue;
@@ -129,12 +129,12 @@ const N_NODES_SEARCHED_MAX: usize = 2_000;
 /// The nodes to be followed by a `not`: adds or removes one at a time as long as that saves some.
 fn choose_nots(net: &Network, live: &[bool]) -> Vec<bool> {
     let mut turned = vec![false; live.len()];
-    let mut n_nots = Plan::new(net, live, &turned).n_nots;
+    let mut n_nots = EmitPlan::new(net, live, &turned).n_nots;
     while n_nots > 1 && live.len() <= N_NODES_SEARCHED_MAX {
         let candidates: Vec<usize> = (1..live.len()).filter(|&node| live[node]).collect();
         let saving = candidates.iter().find_map(|&node| {
             turned[node] = !turned[node];
-            let now = Plan::new(net, live, &turned).n_nots;
+            let now = EmitPlan::new(net, live, &turned).n_nots;
             turned[node] = !turned[node];
             (now < n_nots).then_some((node, now))
         });
@@ -147,13 +147,13 @@ fn choose_nots(net: &Network, live: &[bool]) -> Vec<bool> {
 
 #[cfg(test)]
 mod tests {
-    use crate::circuit::network::Builder;
+    use crate::circuit::network::NetworkBuilder;
 
     use super::*;
 
     #[test]
     fn complements_inside_are_free() {
-        let mut net = Builder::new(2);
+        let mut net = NetworkBuilder::new(2);
         let (a, b) = (net.input(0), net.input(1));
         let nor = net.and(a ^ 1, b ^ 1);
         let circuit = emit(&net.finish(vec![nor ^ 1]));
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn one_not_serves_two_outputs() {
-        let mut net = Builder::new(4);
+        let mut net = NetworkBuilder::new(4);
         let x: Vec<Lit> = (0..4).map(|input| net.input(input)).collect();
         let shared = net.xor(x[0], x[1]);
         let outputs = vec![net.xor(shared, x[2]) ^ 1, net.xor(shared, x[3]) ^ 1];

@@ -17,7 +17,7 @@ mod truth;
 
 pub use compare::{Comparison, SboxCounts, compare};
 pub use known::{KnownSbox, known_sboxes, legacy_lsb_first};
-pub use synth::{Effort, N_INPUTS_MAX, N_INPUTS_SEARCHED, bdd_baseline, shrink, synthesise};
+pub use synth::{N_INPUTS_MAX, N_INPUTS_SEARCHED, SynthEffort, bdd_baseline, shrink, synthesise};
 pub(crate) use truth::INPUT_WORDS;
 
 use std::fmt;
@@ -102,7 +102,7 @@ pub fn circuit_for(table: &[u64], n_inputs: u32, n_outputs: u32, order: BitOrder
     synth::check_table(table, n_inputs, n_outputs);
     match known::find(table, n_inputs, n_outputs, order) {
         Some(found) => found,
-        None => synthesise(table, n_inputs, n_outputs, order, Effort::Normal),
+        None => synthesise(table, n_inputs, n_outputs, order, SynthEffort::Normal),
     }
 }
 

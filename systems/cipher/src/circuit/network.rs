@@ -88,15 +88,15 @@ impl Network {
 
 /// A network that grows gate by gate and in which no gate occurs twice.
 #[derive(Clone, Debug)]
-pub(super) struct Builder {
+pub(super) struct NetworkBuilder {
     net: Network,
     known: HashMap<Node, Lit>,
 }
 
-impl Builder {
-    pub fn new(n_inputs: u32) -> Builder {
+impl NetworkBuilder {
+    pub fn new(n_inputs: u32) -> NetworkBuilder {
         let net = Network { n_inputs, gates: Vec::new(), outputs: Vec::new() };
-        Builder { net, known: HashMap::new() }
+        NetworkBuilder { net, known: HashMap::new() }
     }
 
     /// The network with these outputs.

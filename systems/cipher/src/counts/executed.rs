@@ -9,14 +9,14 @@ use serde::Serialize;
 pub struct Executed {
     /// By address, with the number of times. A repeated string instruction counts once.
     pub instructions: Vec<(Instruction, u64)>,
-    pub operands: Operands,
+    pub operands: OperandCount,
 }
 
 /// Executed instructions that read or write memory, by the address that they had, whichever
 /// register it came from. Pushes, pops, calls, string instructions and addresses that are only
 /// worked out are not counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Operands {
+pub struct OperandCount {
     /// In the stack frames of the function and of what it calls.
     pub frame: u64,
     /// In read-only memory: constants.

@@ -20,7 +20,7 @@ use crate::emit_c::Arch;
 mod executed;
 mod least;
 
-pub use executed::{Executed, Operands};
+pub use executed::{Executed, OperandCount};
 pub use least::{Least, least};
 
 /// The function that is counted, as the harness calls it.
@@ -56,7 +56,7 @@ pub fn executed(program: &Path, arch: Arch) -> Result<Executed, ToolError> {
         ));
     }
     let data = read(program)?;
-    let code = Code::new(program, &data)?;
+    let code = MappedCode::new(program, &data)?;
     let run = code.function_at_symbol()?;
     step::second_call(program, code.entry, run.address, &code.constants())
 }
@@ -70,7 +70,7 @@ pub fn instructions(program: &Path, arch: Arch) -> Result<u64, ToolError> {
 /// that it reaches by direct calls and jumps.
 pub fn stack_operands(program: &Path) -> Result<StackCount, ToolError> {
     let data = read(program)?;
-    let code = Code::new(program, &data)?;
+    let code = MappedCode::new(program, &data)?;
     let mut count = StackCount { instructions: 0, stack_operands: 0, memory_operands: 0 };
     let mut seen = BTreeSet::new();
     let mut waiting = vec![code.function_at_symbol()?];
@@ -99,36 +99,36 @@ fn read(program: &Path) -> Result<Vec<u8>, ToolError> {
 }
 
 /// The functions of a program.
-struct Code<'a> {
+struct MappedCode<'a> {
     program: &'a Path,
     file: object::File<'a>,
     /// Where execution starts, as the file says.
     entry: u64,
-    functions: Vec<Function>,
+    functions: Vec<MappedFunction>,
 }
 
 /// A function's place in a program.
 #[derive(Debug, Clone, Copy)]
-struct Function {
+struct MappedFunction {
     address: u64,
     size: u64,
     section: SectionIndex,
     is_counted: bool,
 }
 
-impl<'a> Code<'a> {
-    fn new(program: &'a Path, data: &'a [u8]) -> Result<Code<'a>, ToolError> {
+impl<'a> MappedCode<'a> {
+    fn new(program: &'a Path, data: &'a [u8]) -> Result<MappedCode<'a>, ToolError> {
         let file = object::File::parse(data)
             .map_err(|error| failed("read", program, error.to_string()))?;
         if file.architecture() != Architecture::X86_64 {
             return Err(failed("decode", program, "it is not x86-64 code"));
         }
-        let mut functions: Vec<Function> = file
+        let mut functions: Vec<MappedFunction> = file
             .symbols()
             .filter(|symbol| symbol.kind() == SymbolKind::Text && symbol.size() > 0)
             .filter_map(|symbol| {
                 let is_counted = symbol.name().is_ok_and(|name| name == COUNTED);
-                Some(Function {
+                Some(MappedFunction {
                     address: symbol.address(),
                     size: symbol.size(),
                     section: symbol.section_index()?,
@@ -138,10 +138,10 @@ impl<'a> Code<'a> {
             .collect();
         functions.sort_by_key(|function| (function.address, !function.is_counted));
         functions.dedup_by_key(|function| function.address);
-        Ok(Code { program, entry: file.entry(), file, functions })
+        Ok(MappedCode { program, entry: file.entry(), file, functions })
     }
 
-    fn function_at_symbol(&self) -> Result<Function, ToolError> {
+    fn function_at_symbol(&self) -> Result<MappedFunction, ToolError> {
         let mut found = self.functions.iter().filter(|function| function.is_counted);
         match (found.next(), found.next()) {
             (Some(function), None) => Ok(*function),
@@ -164,13 +164,13 @@ impl<'a> Code<'a> {
             .collect()
     }
 
-    fn function_around(&self, address: u64) -> Option<Function> {
+    fn function_around(&self, address: u64) -> Option<MappedFunction> {
         let after = self.functions.partition_point(|function| function.address <= address);
         let function = self.functions[..after].last()?;
         (address < function.address + function.size).then_some(*function)
     }
 
-    fn decode(&self, function: Function) -> Result<Vec<Instruction>, ToolError> {
+    fn decode(&self, function: MappedFunction) -> Result<Vec<Instruction>, ToolError> {
         let failed = |said: String| failed("decode", self.program, said);
         let section = self
             .file
@@ -360,12 +360,12 @@ mod tests {
             (
                 "lea -64(%rsp), %rax; mov $3, %ecx; 1: mov %rdx, (%rax); add $8, %rax; dec %ecx; jnz 1b; \
                  lea bytes(%rip), %rdi; mov (%rdi), %rdx; add fixed(%rip), %rdx; ret",
-                Operands { frame: 3, constants: 1, arrays: 1 },
+                OperandCount { frame: 3, constants: 1, arrays: 1 },
             ),
             // What is called has its frame below, and pushes, pops and addresses count for nothing.
             (
                 "push %rax; call helper; mov (%rsp), %rcx; lea 8(%rsp), %rax; pop %rax; ret",
-                Operands { frame: 2, constants: 0, arrays: 0 },
+                OperandCount { frame: 2, constants: 0, arrays: 0 },
             ),
         ] {
             let folder = tempfile::tempdir().expect("a scratch folder");

@@ -14,7 +14,7 @@ use nix::sys::wait::{WaitStatus, waitpid};
 use nix::unistd::Pid;
 use rustc_hash::FxHashMap;
 
-use super::executed::{Executed, Operands};
+use super::executed::{Executed, OperandCount};
 use super::{Path, ToolError, failed, touches_memory};
 
 /// A longer call is no cipher's; it would take minutes.
@@ -43,16 +43,18 @@ pub fn second_call(
     let mut child = Traced::start(program)
         .map_err(|error| failed(format!("it cannot be started as a traced program: {error}")))?;
     child.follow(entry, function, constants).map_err(|fault| match fault {
-        Fault::System(error) => failed(error.desc().to_owned()),
-        Fault::Ended(how) => failed(format!("it ended before its second call was over: {how:?}")),
-        Fault::TooLong => failed(format!("a call takes more than {STEPS_MAX} instructions")),
-        Fault::NoStart => failed("the system does not tell where it was loaded".to_owned()),
-        Fault::NoInstruction(at) => failed(format!("there is no instruction at {at:#x}")),
+        StepFault::System(error) => failed(error.desc().to_owned()),
+        StepFault::Ended(how) => {
+            failed(format!("it ended before its second call was over: {how:?}"))
+        }
+        StepFault::TooLong => failed(format!("a call takes more than {STEPS_MAX} instructions")),
+        StepFault::NoStart => failed("the system does not tell where it was loaded".to_owned()),
+        StepFault::NoInstruction(at) => failed(format!("there is no instruction at {at:#x}")),
     })
 }
 
 /// Why a call could not be followed.
-enum Fault {
+enum StepFault {
     System(Errno),
     Ended(WaitStatus),
     TooLong,
@@ -60,9 +62,9 @@ enum Fault {
     NoInstruction(u64),
 }
 
-impl From<Errno> for Fault {
-    fn from(error: Errno) -> Fault {
-        Fault::System(error)
+impl From<Errno> for StepFault {
+    fn from(error: Errno) -> StepFault {
+        StepFault::System(error)
     }
 }
 
@@ -132,10 +134,10 @@ impl Traced {
         entry: u64,
         function: u64,
         constants: &[Range<u64>],
-    ) -> Result<Executed, Fault> {
+    ) -> Result<Executed, StepFault> {
         self.wait()?;
         ptrace::setoptions(self.id, ptrace::Options::PTRACE_O_EXITKILL)?;
-        let start = self.start_address().ok_or(Fault::NoStart)?;
+        let start = self.start_address().ok_or(StepFault::NoStart)?;
         let moved_by = start.wrapping_sub(entry);
         let function = function.wrapping_add(moved_by);
         self.run_to(function)?;
@@ -149,7 +151,7 @@ impl Traced {
             constants.iter().any(|constant| constant.contains(&address.wrapping_sub(moved_by)))
         };
         let mut seen: FxHashMap<u64, (Instruction, u64)> = FxHashMap::default();
-        let (mut operands, mut now, mut n_done) = (Operands::default(), at_call, 0);
+        let (mut operands, mut now, mut n_done) = (OperandCount::default(), at_call, 0);
         loop {
             let (instruction, times) = match seen.entry(now.rip) {
                 std::collections::hash_map::Entry::Occupied(it) => it.into_mut(),
@@ -181,13 +183,13 @@ impl Traced {
                 return Ok(Executed { instructions, operands });
             }
             if n_done > STEPS_MAX {
-                return Err(Fault::TooLong);
+                return Err(StepFault::TooLong);
             }
         }
     }
 
     /// The instruction at an address of the child's memory, be it the program's or a library's.
-    fn decode(&self, at: u64) -> Result<Instruction, Fault> {
+    fn decode(&self, at: u64) -> Result<Instruction, StepFault> {
         let mut bytes = Vec::new();
         while bytes.len() < INSTRUCTION_BYTES {
             // The last instruction before memory that is not there has fewer bytes behind it.
@@ -198,11 +200,11 @@ impl Traced {
             bytes.extend(word.to_ne_bytes());
         }
         let instruction = Decoder::with_ip(64, &bytes, at, DecoderOptions::NONE).decode();
-        if instruction.is_invalid() { Err(Fault::NoInstruction(at)) } else { Ok(instruction) }
+        if instruction.is_invalid() { Err(StepFault::NoInstruction(at)) } else { Ok(instruction) }
     }
 
     /// Runs on until the instruction at `address` is next.
-    fn run_to(&mut self, address: u64) -> Result<(), Fault> {
+    fn run_to(&mut self, address: u64) -> Result<(), StepFault> {
         let code = ptrace::read(self.id, address as *mut _)?;
         ptrace::write(self.id, address as *mut _, code & !0xff | BREAKPOINT)?;
         ptrace::cont(self.id, None)?;
@@ -213,19 +215,19 @@ impl Traced {
         Ok(ptrace::setregs(self.id, registers)?)
     }
 
-    fn step(&mut self) -> Result<(), Fault> {
+    fn step(&mut self) -> Result<(), StepFault> {
         ptrace::step(self.id, None)?;
         self.wait()
     }
 
     /// Waits until the child has stopped at a breakpoint or after a step.
-    fn wait(&mut self) -> Result<(), Fault> {
+    fn wait(&mut self) -> Result<(), StepFault> {
         match waitpid(self.id, None)? {
             WaitStatus::Stopped(_, Signal::SIGTRAP) => Ok(()),
             status => {
                 self.has_ended =
                     matches!(status, WaitStatus::Exited(..) | WaitStatus::Signaled(..));
-                Err(Fault::Ended(status))
+                Err(StepFault::Ended(status))
             }
         }
     }

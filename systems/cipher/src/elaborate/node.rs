@@ -326,7 +326,7 @@ impl Builder<'_, '_> {
         format!("`{}{brackets}`", source.name)
     }
 
-    fn report_cycle(&mut self, def: &Def, cycle: &[order::Step]) {
+    fn report_cycle(&mut self, def: &Def, cycle: &[order::OrderStep]) {
         let mut names: Vec<String> = cycle
             .iter()
             .filter_map(|s| s.written.first())

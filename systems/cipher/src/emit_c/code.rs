@@ -24,7 +24,7 @@ pub struct Code<'a> {
 }
 
 /// How a variable is written in C.
-enum Place {
+enum CPlace {
     Scalar,
     /// An element of an array, or through a pointer.
     Array,
@@ -112,7 +112,7 @@ impl<'a> Code<'a> {
             self.names[id.idx()],
             params.join(", ")
         );
-        let mut body = Function { code: self, node, by_value, calls: 0, depth: 1 };
+        let mut body = CFunction { code: self, node, by_value, calls: 0, depth: 1 };
         body.arrays(stmts);
         body.stmts(stmts);
         self.out += if self.assembled[id.idx()] { "}\n#endif\n" } else { "}\n" };
@@ -141,7 +141,7 @@ fn indexes_params(node: &Node, stmts: &[Stmt]) -> bool {
     found.get()
 }
 
-struct Function<'c, 'a> {
+struct CFunction<'c, 'a> {
     code: &'c mut Code<'a>,
     node: &'c Node,
     by_value: bool,
@@ -149,24 +149,28 @@ struct Function<'c, 'a> {
     depth: usize,
 }
 
-impl Function<'_, '_> {
+impl CFunction<'_, '_> {
     fn line(&mut self, text: &str) {
         let _ = writeln!(self.code.out, "{:width$}{text}", "", width = 4 * self.depth);
     }
 
-    fn place_kind(&self, var: VarId) -> Place {
+    fn place_kind(&self, var: VarId) -> CPlace {
         let is_interface = self.node.params.contains(&var) || self.node.results.contains(&var);
-        if is_interface || self.node.vars[var.idx()].len > 1 { Place::Array } else { Place::Scalar }
+        if is_interface || self.node.vars[var.idx()].len > 1 {
+            CPlace::Array
+        } else {
+            CPlace::Scalar
+        }
     }
 
     fn place(&self, place: &Ref) -> String {
         let name = var_name(self.node, place.var);
         match self.place_kind(place.var) {
-            Place::Scalar => name,
-            Place::Array if self.by_value && self.node.params.contains(&place.var) => {
+            CPlace::Scalar => name,
+            CPlace::Array if self.by_value && self.node.params.contains(&place.var) => {
                 format!("{name}_w{}", place.index.base())
             }
-            Place::Array => format!("{name}[{}]", index(&place.index)),
+            CPlace::Array => format!("{name}[{}]", index(&place.index)),
         }
     }
 
@@ -244,7 +248,7 @@ impl Function<'_, '_> {
     }
 
     fn define(&mut self, dst: &Ref, value: &str) {
-        let declare = if let Place::Scalar = self.place_kind(dst.var) { "reg " } else { "" };
+        let declare = if let CPlace::Scalar = self.place_kind(dst.var) { "reg " } else { "" };
         let text = format!("{declare}{} = {value};", self.place(dst));
         self.line(&text);
     }
@@ -298,7 +302,7 @@ impl Function<'_, '_> {
     /// A pointer to words that are adjacent in an array already.
     fn contiguous(&self, words: &[&Operand]) -> Option<String> {
         let Operand::Ref(first) = words.first()? else { return None };
-        if self.by_value || !matches!(self.place_kind(first.var), Place::Array) {
+        if self.by_value || !matches!(self.place_kind(first.var), CPlace::Array) {
             return None;
         }
         let in_row = words

@@ -17,7 +17,7 @@ use super::interface::{Batches, move_batches, sum};
 
 /// A piece of the block that each stream starts from, the primitive's input.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Piece {
+pub enum CounterPiece {
     /// Bytes that are always the same.
     Fixed(Vec<u8>),
     /// Bytes that the caller gives under this name, such as a key or a nonce.
@@ -34,11 +34,11 @@ pub struct Counter {
     pub bits: u32,
     /// The first byte is the most significant.
     pub is_big_endian: bool,
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<CounterPiece>,
 }
 
 /// A register whose lanes are counted in.
-struct Word {
+struct CounterWord {
     register: usize,
     /// The bit of the counter that is the least significant one of a lane.
     shift: u32,
@@ -53,26 +53,26 @@ impl Counter {
 
     /// The place of the counter in the block.
     fn at(&self) -> usize {
-        let before = self.pieces.iter().take_while(|p| **p != Piece::Counter);
+        let before = self.pieces.iter().take_while(|p| **p != CounterPiece::Counter);
         before.map(|p| self.size(p)).sum()
     }
 
-    fn size(&self, piece: &Piece) -> usize {
+    fn size(&self, piece: &CounterPiece) -> usize {
         match piece {
-            Piece::Fixed(bytes) => bytes.len(),
-            Piece::Given(_, n) => *n,
-            Piece::Counter => self.n_bytes(),
+            CounterPiece::Fixed(bytes) => bytes.len(),
+            CounterPiece::Given(_, n) => *n,
+            CounterPiece::Counter => self.n_bytes(),
         }
     }
 
     /// The whole block is the counter, which is given as bytes then.
     pub(crate) fn is_block(&self) -> bool {
-        self.pieces == [Piece::Counter]
+        self.pieces == [CounterPiece::Counter]
     }
 
     /// The registers of the input that hold nothing but bits of the counter; `None` if a register
     /// mixes them with other bits or has them in another order.
-    fn words(&self, input: &Field, shape: Shape) -> Option<Vec<Word>> {
+    fn words(&self, input: &Field, shape: Shape) -> Option<Vec<CounterWord>> {
         if shape.slicing != Slicing::Vertical || shape.word_bits != input.word_bits {
             return None;
         }
@@ -97,13 +97,19 @@ impl Counter {
             if !is_plain && !is(&swapped) {
                 return None;
             }
-            words.push(Word { register, shift, is_swapped: !is_plain });
+            words.push(CounterWord { register, shift, is_swapped: !is_plain });
         }
         Some(words)
     }
 
     /// `NAME_batch` or `NAME_batches`: makes key stream of the next blocks in `out_`.
-    fn batch(&self, name: &str, unit: &Unit, batches: &Batches, words: Option<&[Word]>) -> String {
+    fn batch(
+        &self,
+        name: &str,
+        unit: &Unit,
+        batches: &Batches,
+        words: Option<&[CounterWord]>,
+    ) -> String {
         let (n, n_blocks) = (unit.output_bytes(), batches.shape.blocks());
         let (ctr, (keys, _)) = (self.prefix(name), self.keys(name, unit, batches.shape));
         let function =
@@ -281,7 +287,7 @@ static inline __attribute__((always_inline)) void {function}({ctr} *ctr, {keys}{
         batches: &Batches,
         least: usize,
         has_xor: bool,
-        words: Option<&[Word]>,
+        words: Option<&[CounterWord]>,
     ) -> String {
         let (ctr, n) = (self.prefix(name), unit.output_bytes());
         let (_, pass) = self.keys(name, unit, batches.shape);
@@ -330,13 +336,13 @@ static inline __attribute__((always_inline)) void {function}({ctr} *ctr, {keys}{
 
     /// The parameters of `init` after the state.
     fn params(&self) -> String {
-        let param = |piece: &Piece| match piece {
-            Piece::Fixed(_) => String::new(),
-            Piece::Given(name, n) => format!(", const uint8_t {name}[{n}]"),
-            Piece::Counter if self.is_block() => {
+        let param = |piece: &CounterPiece| match piece {
+            CounterPiece::Fixed(_) => String::new(),
+            CounterPiece::Given(name, n) => format!(", const uint8_t {name}[{n}]"),
+            CounterPiece::Counter if self.is_block() => {
                 format!(", const uint8_t counter[{}]", self.n_bytes())
             }
-            Piece::Counter => format!(", uint{}_t counter", self.bits),
+            CounterPiece::Counter => format!(", uint{}_t counter", self.bits),
         };
         self.pieces.iter().map(param).collect()
     }
@@ -409,7 +415,7 @@ void {ctr}_wipe({ctr} *ctr);
         let mut at = 0;
         for piece in &self.pieces {
             match piece {
-                Piece::Fixed(bytes) => {
+                CounterPiece::Fixed(bytes) => {
                     let list: Vec<String> = bytes.iter().map(|b| format!("{b:#04x}")).collect();
                     let _ = writeln!(
                         out,
@@ -418,10 +424,10 @@ void {ctr}_wipe({ctr} *ctr);
                         bytes.len()
                     );
                 }
-                Piece::Given(name, n) => {
+                CounterPiece::Given(name, n) => {
                     let _ = writeln!(out, "    memcpy(ctr->block + {at}, {name}, {n});");
                 }
-                Piece::Counter => {}
+                CounterPiece::Counter => {}
             }
             at += self.size(piece);
         }

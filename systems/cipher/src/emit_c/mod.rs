@@ -26,7 +26,7 @@ use crate::pipeline::Compiled;
 pub use crate::target::Arch;
 pub use arch::Shape;
 pub use code::identifier;
-pub use ctr::{Counter, Piece};
+pub use ctr::{Counter, CounterPiece};
 pub use field::Field;
 pub use moves_check::moves_check;
 pub use sponge::Sponge;

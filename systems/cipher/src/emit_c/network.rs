@@ -9,7 +9,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use crate::transpose::{ABSENT, BLOCK, Direction, Exchange, Flips, Moves, Part, Step, Within};
+use crate::transpose::{
+    ABSENT, BLOCK, Direction, Exchange, Flips, MoveStep, Moves, StringPart, Within,
+};
 
 use super::arch::Shape;
 use super::field::Field;
@@ -36,8 +38,15 @@ pub fn xor(field: &Field, shape: Shape, moves: &Moves, helpers: &mut Helpers) ->
     let [part] = &moves.parts[..] else { return None };
     let base = "out".to_string();
     let stride = field.layout.n_bytes;
-    let mut network =
-        Network { shape, direction: Direction::Store, part, stride, base, is_xor: true, helpers };
+    let mut network = MoveNetwork {
+        shape,
+        direction: Direction::Store,
+        part,
+        stride,
+        base,
+        is_xor: true,
+        helpers,
+    };
     let passes = network.passes()?;
     Some(format!(
         "\nstatic void xor_{}(reg *r, const uint8_t *in, uint8_t *out)\n{{\n{passes}}}\n",
@@ -62,8 +71,15 @@ pub fn function(
         let (offset, n_bytes, stride) = (part.offset, part.n_bytes, field.layout.n_bytes);
         let is_copied =
             n_bytes < 8 && n_bytes < stride && 8 * n_bytes < shape.register_bits() as usize;
-        let mut network =
-            Network { shape, direction, part, stride, base: String::new(), is_xor: false, helpers };
+        let mut network = MoveNetwork {
+            shape,
+            direction,
+            part,
+            stride,
+            base: String::new(),
+            is_xor: false,
+            helpers,
+        };
         network.base = match (is_load, offset) {
             _ if is_copied => "part".into(),
             (true, 0) => "in".into(),
@@ -92,10 +108,10 @@ pub fn function(
     Some(out + "}\n")
 }
 
-struct Network<'a> {
+struct MoveNetwork<'a> {
     shape: Shape,
     direction: Direction,
-    part: &'a Part,
+    part: &'a StringPart,
     /// Bytes from block to block in memory.
     stride: usize,
     /// C expression of the part's first byte.
@@ -134,7 +150,7 @@ fn sum(base: &str, constant: i64, terms: &[String]) -> String {
     text
 }
 
-impl Network<'_> {
+impl MoveNetwork<'_> {
     fn register_type(&self) -> &'static str {
         if self.shape.is_vector() { "reg64" } else { "reg" }
     }
@@ -146,20 +162,22 @@ impl Network<'_> {
 
     fn passes(&mut self) -> Option<String> {
         let n_group = self.shape.arch.row().log_move_group;
-        let mut passes: Vec<(Vec<usize>, Vec<&Step>)> = vec![Default::default()];
+        let mut passes: Vec<(Vec<usize>, Vec<&MoveStep>)> = vec![Default::default()];
         for step in &self.part.steps {
             let (slots, steps) = passes.last_mut().expect("there is always one");
             match step {
-                Step::Exchange(_, slot, _) if !slots.contains(slot) && slots.len() == n_group => {
+                MoveStep::Exchange(_, slot, _)
+                    if !slots.contains(slot) && slots.len() == n_group =>
+                {
                     passes.push((vec![*slot], vec![step]))
                 }
-                Step::Exchange(_, slot, _) => {
+                MoveStep::Exchange(_, slot, _) => {
                     if !slots.contains(slot) {
                         slots.push(*slot);
                     }
                     steps.push(step);
                 }
-                Step::Within(_) => steps.push(step),
+                MoveStep::Within(_) => steps.push(step),
             }
         }
         let has_absent = self.part.register_step.iter().flatten().any(|step| *step >= ABSENT);
@@ -179,7 +197,7 @@ impl Network<'_> {
     fn pass(
         &mut self,
         mut slots: Vec<usize>,
-        steps: &[&Step],
+        steps: &[&MoveStep],
         is_first: bool,
         is_last: bool,
     ) -> String {
@@ -244,11 +262,11 @@ impl Network<'_> {
         let mut names: Vec<String> = (0..n).map(|r| format!("a{r}")).collect();
         for step in steps {
             match step {
-                Step::Within(within) => {
+                MoveStep::Within(within) => {
                     let function = self.within(within);
                     lines.extend(names.iter().map(|a| format!("{function}(&{a});")));
                 }
-                Step::Exchange(kind, slot, flips) => {
+                MoveStep::Exchange(kind, slot, flips) => {
                     let function = self.exchange(*kind);
                     let bit = 1
                         << slots

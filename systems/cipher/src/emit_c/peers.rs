@@ -3,7 +3,7 @@
 
 use super::Unit;
 use super::arch::Shape;
-use super::ctr::{Counter, Piece};
+use super::ctr::{Counter, CounterPiece};
 
 impl Counter {
     /// `against`, for measurements: cycles of one message with a counter of its own, by our stream
@@ -22,11 +22,11 @@ impl Counter {
         } else {
             format!("    {name}_expand(&keys{key_args});\n")
         };
-        let init = |piece: &Piece| match piece {
-            Piece::Fixed(_) => "",
-            Piece::Given(..) => ", zeros",
-            Piece::Counter if self.is_block() => ", zeros",
-            Piece::Counter => ", 0",
+        let init = |piece: &CounterPiece| match piece {
+            CounterPiece::Fixed(_) => "",
+            CounterPiece::Given(..) => ", zeros",
+            CounterPiece::Counter if self.is_block() => ", zeros",
+            CounterPiece::Counter => ", 0",
         };
         let init_args: String = self.pieces.iter().map(init).collect();
         let n_key = unit.key_fields().first().map_or(32, |field| field.layout.n_bytes);

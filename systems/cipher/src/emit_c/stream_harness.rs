@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use super::Unit;
 use super::arch::Shape;
-use super::ctr::{Counter, Piece};
+use super::ctr::{Counter, CounterPiece};
 
 impl Counter {
     /// `run_stream`, for tests: reads a length, the key fields, what `init` takes and the bytes,
@@ -47,12 +47,12 @@ impl Counter {
         };
         for piece in &self.pieces {
             match piece {
-                Piece::Fixed(_) => {}
-                Piece::Given(name, n) => {
+                CounterPiece::Fixed(_) => {}
+                CounterPiece::Given(name, n) => {
                     read(name, *n);
                     let _ = write!(init_args, ", {name}");
                 }
-                Piece::Counter => {
+                CounterPiece::Counter => {
                     read("counter", self.n_bytes());
                     let number = format!("*(uint{}_t *)counter", self.bits);
                     let _ = write!(

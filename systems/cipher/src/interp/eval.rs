@@ -10,7 +10,7 @@ use crate::circuit;
 use crate::syntax::ast::{ArithOp, Attr, BitOp, Def, Expr, ExprKind, IntList, ShiftOp, Size, Type};
 use crate::syntax::operators::static_op;
 
-use super::{Frame, Interp, Meaning};
+use super::{CallFrame, Interp, Meaning};
 
 /// One word of `m` bits, or none yet.
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +70,7 @@ fn mask(m: u32) -> u64 {
 impl<'a> Interp<'a> {
     pub(super) fn expr(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CallFrame<'a>,
         expr: &'a Expr,
         shape: Option<&[u32]>,
     ) -> Result<Value, Diagnostic> {
@@ -186,7 +186,7 @@ impl<'a> Interp<'a> {
 
     fn words_of(
         &mut self,
-        frame: &Frame<'a>,
+        frame: &CallFrame<'a>,
         access: &crate::syntax::ast::Access,
     ) -> Result<Vec<Word>, Diagnostic> {
         let elements = self.elements(frame, access)?;
@@ -199,7 +199,7 @@ impl<'a> Interp<'a> {
 
     fn pairwise(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CallFrame<'a>,
         a: &'a Expr,
         b: &'a Expr,
         shape: Option<&[u32]>,
@@ -234,7 +234,7 @@ impl<'a> Interp<'a> {
 
     fn arith(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CallFrame<'a>,
         op: ArithOp,
         a: &'a Expr,
         b: &'a Expr,
@@ -257,7 +257,7 @@ impl<'a> Interp<'a> {
     }
 
     /// The value of an expression over integers and static names alone.
-    fn plain_number(&self, frame: &Frame<'a>, expr: &Expr) -> Option<i64> {
+    fn plain_number(&self, frame: &CallFrame<'a>, expr: &Expr) -> Option<i64> {
         match &expr.kind {
             ExprKind::Int(value) => i64::try_from(value).ok(),
             ExprKind::Access(access) if access.indices.is_empty() => {
@@ -275,7 +275,7 @@ impl<'a> Interp<'a> {
 
     fn call_expr(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CallFrame<'a>,
         name: &crate::syntax::ast::Ident,
         index: Option<&crate::syntax::ast::AExpr>,
         args: &'a [Expr],

@@ -130,7 +130,7 @@ type Scope = HashMap<Rc<str>, Meaning>;
 type Waiting<'a> = (&'a Assign, Scope, Vec<(usize, u32)>);
 
 /// The node that runs.
-struct Frame<'a> {
+struct CallFrame<'a> {
     sizes: HashMap<Rc<str>, u32>,
     /// The value of every version of every word.
     cells: Vec<Option<u64>>,
@@ -181,7 +181,7 @@ impl<'a> Interp<'a> {
                 let at = |p: &num_bigint::BigUint| {
                     usize::try_from(p).expect("positions were checked") - 1
                 };
-                let n_results: u64 = def.returns.iter().map(|it| it.ty.n_atoms()).sum();
+                let n_results: u64 = def.returns.iter().map(|found| found.ty.n_atoms()).sum();
                 if args.len() == 1 && n_results == 1 && perms[element].ints.len() > 1 {
                     let order: Vec<usize> = perms[element].ints.iter().map(at).collect();
                     return Ok(vec![eval::parts_moved(args[0], &order)])
@@ -207,7 +207,7 @@ impl<'a> Interp<'a> {
         args: Vec<Word>,
     ) -> Result<Vec<Word>, Diagnostic> {
         let def: &'a Def = &self.program.defs[idx];
-        let mut frame = Frame {
+        let mut frame = CallFrame {
             sizes,
             cells: Vec::new(),
             scope: HashMap::new(),
@@ -223,7 +223,7 @@ impl<'a> Interp<'a> {
                 frame.declare(&decl.name.name, &decl.ty, args.by_ref().map(|w| w.v));
             }
         }
-        for decl in def.returns.iter().chain(&body.vars).filter(|it| it.ty != Type::Nat) {
+        for decl in def.returns.iter().chain(&body.vars).filter(|found| found.ty != Type::Nat) {
             frame.declare(&decl.name.name, &decl.ty, std::iter::repeat(None));
         }
         self.eqns(&mut frame, &body.eqs)?;
@@ -239,7 +239,7 @@ impl<'a> Interp<'a> {
     }
 
     /// Tries the waiting equations until none of them gives a new value.
-    fn settle(&mut self, frame: &mut Frame<'a>) -> Result<(), Diagnostic> {
+    fn settle(&mut self, frame: &mut CallFrame<'a>) -> Result<(), Diagnostic> {
         loop {
             let waiting = std::mem::take(&mut frame.waiting);
             let before = frame.cells.iter().flatten().count();
@@ -255,7 +255,7 @@ impl<'a> Interp<'a> {
         }
     }
 
-    fn eqns(&mut self, frame: &mut Frame<'a>, eqns: &'a [Eqn]) -> Result<(), Diagnostic> {
+    fn eqns(&mut self, frame: &mut CallFrame<'a>, eqns: &'a [Eqn]) -> Result<(), Diagnostic> {
         for eqn in eqns {
             match eqn {
                 Eqn::Assign(assign) => self.assign(frame, assign)?,
@@ -281,7 +281,7 @@ impl<'a> Interp<'a> {
         Ok(())
     }
 
-    fn assign(&mut self, frame: &mut Frame<'a>, assign: &'a Assign) -> Result<(), Diagnostic> {
+    fn assign(&mut self, frame: &mut CallFrame<'a>, assign: &'a Assign) -> Result<(), Diagnostic> {
         let before = frame.scope.clone();
         let mut targets = Vec::new();
         for access in &assign.pat {
@@ -306,7 +306,7 @@ impl<'a> Interp<'a> {
     /// Computes an equation with the names as they are now; waits if a word is missing.
     fn evaluate(
         &mut self,
-        frame: &mut Frame<'a>,
+        frame: &mut CallFrame<'a>,
         assign: &'a Assign,
         targets: Vec<(usize, u32)>,
     ) -> Result<(), Diagnostic> {
@@ -324,7 +324,7 @@ impl<'a> Interp<'a> {
         Ok(())
     }
 
-    fn number(&self, frame: &Frame<'a>, expr: &AExpr) -> Result<i64, Diagnostic> {
+    fn number(&self, frame: &CallFrame<'a>, expr: &AExpr) -> Result<i64, Diagnostic> {
         match &expr.kind {
             AExprKind::Int(int) => Ok(*int),
             AExprKind::Name(name) => match frame.scope.get(name) {
@@ -339,7 +339,7 @@ impl<'a> Interp<'a> {
     }
 
     /// The elements that an access means, in order.
-    fn elements(&self, frame: &Frame<'a>, access: &Access) -> Result<Vec<usize>, Diagnostic> {
+    fn elements(&self, frame: &CallFrame<'a>, access: &Access) -> Result<Vec<usize>, Diagnostic> {
         let Some(Meaning::Variable(var)) = frame.scope.get(&access.name.name) else {
             return Err(self.bug(access.loc, &format!("unknown variable `{}`", access.name.name)));
         };
@@ -368,7 +368,7 @@ impl<'a> Interp<'a> {
     }
 }
 
-impl Frame<'_> {
+impl CallFrame<'_> {
     fn declare(&mut self, name: &Rc<str>, ty: &Type, values: impl Iterator<Item = Option<u64>>) {
         let Type::Words { m, dims, .. } = ty else { panic!("only parameters are nat") };
         let m = self.bits(m);

@@ -22,7 +22,7 @@ pub fn verify(program: &Program, pass: &str) {
 fn check_node(program: &Program, id: NodeId, node: &Node) -> Result<(), String> {
     let Body::Stmts(stmts) = &node.body else { return Ok(()) };
     let cells = Cells::new(&node.vars);
-    let mut walk = Walk {
+    let mut walk = VerifyWalk {
         program,
         id,
         node,
@@ -47,7 +47,7 @@ fn check_node(program: &Program, id: NodeId, node: &Node) -> Result<(), String> 
     Ok(())
 }
 
-struct Walk<'a> {
+struct VerifyWalk<'a> {
     program: &'a Program,
     id: NodeId,
     node: &'a Node,
@@ -60,7 +60,7 @@ struct Walk<'a> {
     n_iterations: u32,
 }
 
-impl Walk<'_> {
+impl VerifyWalk<'_> {
     fn stmts(&mut self, stmts: &[Stmt]) -> Result<(), String> {
         for stmt in stmts {
             match stmt {

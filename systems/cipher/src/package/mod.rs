@@ -12,7 +12,7 @@ mod targets;
 
 use report::Diagnostic;
 
-use crate::emit_c::{self, Arch, EmitOptions, Mode, Piece, Sponge, Unit};
+use crate::emit_c::{self, Arch, CounterPiece, EmitOptions, Mode, Sponge, Unit};
 use crate::library::{self, Vector};
 use crate::native::Cc;
 use crate::options::{Interleave, Schedule, Slicing, Unroll};
@@ -214,12 +214,12 @@ pub fn part(
             .pieces
             .iter()
             .filter_map(|piece| match piece {
-                Piece::Fixed(_) => None,
-                Piece::Given(name, n) => Some(Param::Bytes(name.clone(), *n)),
-                Piece::Counter if counter.is_block() => {
+                CounterPiece::Fixed(_) => None,
+                CounterPiece::Given(name, n) => Some(Param::Bytes(name.clone(), *n)),
+                CounterPiece::Counter if counter.is_block() => {
                     Some(Param::Bytes("counter".into(), counter.n_bytes()))
                 }
-                Piece::Counter => Some(Param::Counter),
+                CounterPiece::Counter => Some(Param::Counter),
             })
             .collect(),
     });
@@ -287,7 +287,8 @@ fn compile(
             OPERATIONS.iter().map(|operation| text.matches(operation).count()).sum();
         Some(n_operations * 1000 / emit_c::shape(&made.compiled, arch).blocks() as usize)
     };
-    let words: Vec<Slicing> = possible.iter().copied().filter(|it| *it != Slicing::Bit).collect();
+    let words: Vec<Slicing> =
+        possible.iter().copied().filter(|found| *found != Slicing::Bit).collect();
     let chosen = match (possible, &words[..]) {
         ([only], _) | (_, [only]) => Some(*only),
         _ => words
@@ -298,7 +299,7 @@ fn compile(
     };
     // Where a processor has a single target, as AArch64 does, single messages of Ascon use it too.
     let is_only =
-        Arch::ALL.iter().filter(|it| it.row().processor == arch.row().processor).count() == 1;
+        Arch::ALL.iter().filter(|found| found.row().processor == arch.row().processor).count() == 1;
     let is_for_one = is_only && mode.is_some_and(|mode| subject.sponge(mode).is_some());
     let interleave = if is_for_one { Interleave::Times(1) } else { Interleave::Auto };
     // If no slicing works, the error is that of bitslicing.

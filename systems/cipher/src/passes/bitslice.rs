@@ -25,13 +25,13 @@ pub const BIT: Ty = Ty { m: 1, dir: Dir::B };
 
 /// An operation that has no bitsliced form.
 #[derive(Debug, Clone)]
-pub struct Refused {
+pub struct BitsliceRefused {
     pub op: Op,
     pub loc: Loc,
 }
 
 /// Bitslices the whole program.
-pub fn bitslice(program: &mut Program, specialise: bool) -> Result<(), Refused> {
+pub fn bitslice(program: &mut Program, specialise: bool) -> Result<(), BitsliceRefused> {
     // The common word size of a node that can be specialised.
     let mut narrow: Vec<Option<u32>> = Vec::new();
     for idx in 0..program.nodes.len() {
@@ -109,7 +109,7 @@ fn narrow_stmts(stmts: &mut [Stmt]) {
     }
 }
 
-fn widen_node(node: &mut Node, narrow: &[Option<u32>]) -> Result<(), Refused> {
+fn widen_node(node: &mut Node, narrow: &[Option<u32>]) -> Result<(), BitsliceRefused> {
     let sizes: Vec<u32> = node.vars.iter().map(|v| v.ty.m).collect();
     for var in &mut node.vars {
         *var = Var { len: var.len * var.ty.m, ty: BIT, name: var.name.clone() };
@@ -158,7 +158,7 @@ impl Widener<'_> {
         dst.into()
     }
 
-    fn stmts(&mut self, stmts: Vec<Stmt>) -> Result<(), Refused> {
+    fn stmts(&mut self, stmts: Vec<Stmt>) -> Result<(), BitsliceRefused> {
         for stmt in stmts {
             match stmt {
                 Stmt::Eq(eq) => self.eq(&eq)?,
@@ -175,7 +175,7 @@ impl Widener<'_> {
         Ok(())
     }
 
-    fn eq(&mut self, eq: &Eq) -> Result<(), Refused> {
+    fn eq(&mut self, eq: &Eq) -> Result<(), BitsliceRefused> {
         let m = self.size(eq.dst.var);
         match &eq.op {
             Op::Copy | Op::Not | Op::And | Op::Or | Op::Xor | Op::AndNot | Op::Ternary(_) => {
@@ -211,7 +211,9 @@ impl Widener<'_> {
                 }
             }
             Op::Add | Op::Sub => self.adder(eq, m),
-            Op::Mul | Op::Div | Op::Mod => return Err(Refused { op: eq.op.clone(), loc: eq.loc }),
+            Op::Mul | Op::Div | Op::Mod => {
+                return Err(BitsliceRefused { op: eq.op.clone(), loc: eq.loc });
+            }
         }
         Ok(())
     }

@@ -89,13 +89,13 @@ impl Uses {
 
 /// How an array becomes variables: its stride, and for each written offset whether the
 /// next iteration reads it.
-struct Plan {
+struct CarryPlan {
     stride: i64,
     /// Written offset, and whether iteration i reads what iteration i - 1 wrote there.
     written: BTreeMap<i64, bool>,
 }
 
-fn plan(id: LoopId, n: i64, inside: &[Use], before: &[Use], after: &[Use]) -> Option<Plan> {
+fn plan(id: LoopId, n: i64, inside: &[Use], before: &[Use], after: &[Use]) -> Option<CarryPlan> {
     // In the loop every index is `stride * counter + offset`, and no two offsets of one iteration
     // can meet in another iteration unless they are a stride apart.
     let stride = match inside.first()?.index.terms.as_slice() {
@@ -134,7 +134,7 @@ fn plan(id: LoopId, n: i64, inside: &[Use], before: &[Use], after: &[Use]) -> Op
     };
     let fits = before.iter().all(is_first)
         && after.iter().all(|u| is_last(u) || (!u.is_write && is_first(u) && !is_last(u)));
-    fits.then_some(Plan { stride, written })
+    fits.then_some(CarryPlan { stride, written })
 }
 
 fn apply(
@@ -144,7 +144,7 @@ fn apply(
     var: VarId,
     id: LoopId,
     n: i64,
-    plan: &Plan,
+    plan: &CarryPlan,
 ) {
     let ty = node.vars[var.idx()].ty;
     let name = node.vars[var.idx()].name.clone();

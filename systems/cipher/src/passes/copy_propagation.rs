@@ -16,7 +16,7 @@ use crate::ir::{Body, Node, Op, Operand, Ref, Stmt};
 /// Replaces reads of copies.
 pub fn copy_propagation(node: &mut Node) {
     let Some(mut stmts) = node.take_stmts() else { return };
-    let mut sources = Sources {
+    let mut sources = CopySources {
         single: vec![None; node.vars.len()],
         elements: HashMap::default(),
         single_len: node.vars.iter().map(|v| v.len == 1).collect(),
@@ -25,13 +25,13 @@ pub fn copy_propagation(node: &mut Node) {
     node.body = Body::Stmts(stmts);
 }
 
-struct Sources {
+struct CopySources {
     single: Vec<Option<Operand>>,
     elements: HashMap<Ref, Operand>,
     single_len: Vec<bool>,
 }
 
-impl Sources {
+impl CopySources {
     fn source(&self, place: &Ref) -> Option<&Operand> {
         if self.single_len[place.var.idx()] {
             self.single[place.var.idx()].as_ref()

@@ -20,7 +20,7 @@ use super::schedule_mslice::class;
 /// Calls and loops empty the registers. Source: Belady, "A study of replacement
 /// algorithms for a virtual-storage computer", 1966.
 pub fn spills(node: &Node, stmts: &[Stmt], live_out: &BTreeSet<VarId>, n_registers: usize) -> u64 {
-    let mut registers = Registers::new(node, stmts, live_out, n_registers);
+    let mut registers = RegisterFile::new(node, stmts, live_out, n_registers);
     let mut traffic = 0;
     for (at, stmt) in stmts.iter().enumerate() {
         let moved = registers.step(stmt, at as u32);
@@ -119,7 +119,7 @@ fn level(
     (target, slicing): (&Target, Slicing),
     callees: &[Cost],
 ) -> Cost {
-    let mut registers = Registers::new(node, stmts, live_out, target.n_registers);
+    let mut registers = RegisterFile::new(node, stmts, live_out, target.n_registers);
     let mut core = Core::new(&target.machine, target.kind);
     let mut cost = Cost::default();
     // When the value of each variable is ready.
@@ -182,7 +182,7 @@ fn level(
 }
 
 /// Which values are in registers.
-struct Registers<'a> {
+struct RegisterFile<'a> {
     live_out: &'a BTreeSet<VarId>,
     n: usize,
     uses: HashMap<VarId, Vec<u32>>,
@@ -204,13 +204,13 @@ struct Moved {
 
 const DEAD: u32 = u32::MAX;
 
-impl<'a> Registers<'a> {
+impl<'a> RegisterFile<'a> {
     fn new(node: &Node, stmts: &[Stmt], live_out: &'a BTreeSet<VarId>, n: usize) -> Self {
         let mut is_value: Vec<bool> = node.vars.iter().map(|v| v.len == 1).collect();
         for var in node.params.iter().chain(&node.results) {
             is_value[var.idx()] = false;
         }
-        let mut registers = Registers {
+        let mut registers = RegisterFile {
             live_out,
             n,
             uses: HashMap::default(),

@@ -32,7 +32,7 @@ pub fn shifts(pattern: &[u8], word_bits: u32) -> Vec<(i64, u64)> {
 
 /// Why a program has no horizontal form.
 #[derive(Debug, Clone)]
-pub enum Refused {
+pub enum HsliceRefused {
     /// Words of two sizes, and the node where the second is met.
     Sizes(u32, u32, Loc),
     /// A size that no register is divided into.
@@ -40,14 +40,14 @@ pub enum Refused {
 }
 
 /// Rewrites every shift; returns the word size.
-pub fn hslice(program: &mut Program) -> Result<u32, Refused> {
+pub fn hslice(program: &mut Program) -> Result<u32, HsliceRefused> {
     let mut m = None;
     for node in &program.nodes {
         for var in &node.vars {
             match m {
                 None => m = Some(var.ty.m),
                 Some(m) if m != var.ty.m => {
-                    return Err(Refused::Sizes(m.min(var.ty.m), m.max(var.ty.m), node.loc));
+                    return Err(HsliceRefused::Sizes(m.min(var.ty.m), m.max(var.ty.m), node.loc));
                 }
                 Some(_) => {}
             }
@@ -55,7 +55,7 @@ pub fn hslice(program: &mut Program) -> Result<u32, Refused> {
     }
     let m = m.unwrap_or(1);
     if ![2, 4, 8, 16, 32, 64].contains(&m) {
-        return Err(Refused::Size(
+        return Err(HsliceRefused::Size(
             m,
             program.nodes.last().map(|node| node.loc).unwrap_or_default(),
         ));

@@ -199,7 +199,7 @@ fn inline_stmts(node: &mut Node, stmts: Vec<Stmt>, callees: &[Node], marked: &[b
 }
 
 /// What a variable of the callee becomes.
-enum Target {
+enum InlineTarget {
     /// A variable of the caller.
     Var(VarId),
     /// One place or constant for each word.
@@ -209,7 +209,7 @@ enum Target {
 fn splice(node: &mut Node, call: &Call, callee: &Node, out: &mut Vec<Stmt>) {
     let Body::Stmts(body) = &callee.body else { panic!("only nodes of equations are inlined") };
     let indexed = indexed_vars(callee, body);
-    let mut targets: HashMap<VarId, Target> = HashMap::default();
+    let mut targets: HashMap<VarId, InlineTarget> = HashMap::default();
     let mut args = call.args.iter();
     for param in &callee.params {
         let var = &callee.vars[param.idx()];
@@ -219,9 +219,9 @@ fn splice(node: &mut Node, call: &Call, callee: &Node, out: &mut Vec<Stmt>) {
             for (i, word) in words.into_iter().enumerate() {
                 out.push(Stmt::copy(Ref::at(array, i), word, call.loc));
             }
-            Target::Var(array)
+            InlineTarget::Var(array)
         } else {
-            Target::Words(words)
+            InlineTarget::Words(words)
         };
         targets.insert(*param, target);
     }
@@ -235,9 +235,9 @@ fn splice(node: &mut Node, call: &Call, callee: &Node, out: &mut Vec<Stmt>) {
             for (i, dst) in places.into_iter().enumerate() {
                 copies_out.push(Stmt::copy(dst, Ref::at(array, i), call.loc));
             }
-            Target::Var(array)
+            InlineTarget::Var(array)
         } else {
-            Target::Words(places.into_iter().map(Operand::Ref).collect())
+            InlineTarget::Words(places.into_iter().map(Operand::Ref).collect())
         };
         targets.insert(*result, target);
     }
@@ -280,7 +280,7 @@ fn rename_loops(node: &mut Node, stmts: &mut [Stmt], loops: &mut HashMap<LoopId,
 struct Renamer<'a> {
     node: &'a mut Node,
     callee: &'a Node,
-    targets: HashMap<VarId, Target>,
+    targets: HashMap<VarId, InlineTarget>,
 }
 
 impl Renamer<'_> {
@@ -326,11 +326,11 @@ impl Renamer<'_> {
     fn target(&mut self, place: &Ref) -> Operand {
         let target = self.targets.entry(place.var).or_insert_with(|| {
             let var = &self.callee.vars[place.var.idx()];
-            Target::Var(self.node.var(var.name.clone(), var.len, var.ty))
+            InlineTarget::Var(self.node.var(var.name.clone(), var.len, var.ty))
         });
         match target {
-            Target::Var(var) => Operand::Ref(Ref { var: *var, index: place.index.clone() }),
-            Target::Words(words) => {
+            InlineTarget::Var(var) => Operand::Ref(Ref { var: *var, index: place.index.clone() }),
+            InlineTarget::Words(words) => {
                 words[place.index.constant().expect("indexed variables become variables")].clone()
             }
         }

@@ -79,7 +79,7 @@ fn copy(program: &mut Program, id: NodeId, n: u32, copies: &mut HashMap<NodeId, 
     let mut callees = Vec::new();
     crate::ir::visit::calls(stmts, &mut |call| callees.push(call.node));
     callees.into_iter().for_each(|callee| copy(program, callee, n, copies));
-    let batches = Batches { n, n_vars: node.vars.len() as u32, copies };
+    let batches = Interleaver { n, n_vars: node.vars.len() as u32, copies };
     let of_each = |vars: &[VarId]| {
         (0..n)
             .flat_map(|k| vars.iter().map(move |var| (k, *var)))
@@ -99,13 +99,13 @@ fn copy(program: &mut Program, id: NodeId, n: u32, copies: &mut HashMap<NodeId, 
 }
 
 /// How the batches of one node are numbered.
-struct Batches<'a> {
+struct Interleaver<'a> {
     n: u32,
     n_vars: u32,
     copies: &'a HashMap<NodeId, NodeId>,
 }
 
-impl Batches<'_> {
+impl Interleaver<'_> {
     fn var(&self, k: u32, var: VarId) -> VarId {
         VarId(k * self.n_vars + var.0)
     }

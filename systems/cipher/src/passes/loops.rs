@@ -304,7 +304,10 @@ impl Template {
                 let iterations = (0..first.iterations.len())
                     .map(|j| {
                         self.stmts(
-                            &inner.iter().map(|it| it.iterations[j].as_slice()).collect::<Vec<_>>(),
+                            &inner
+                                .iter()
+                                .map(|found| found.iterations[j].as_slice())
+                                .collect::<Vec<_>>(),
                         )
                     })
                     .collect::<Result<_, _>>()?;

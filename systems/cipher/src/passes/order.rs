@@ -18,7 +18,7 @@ use crate::syntax::Loc;
 
 /// A step of a cycle.
 #[derive(Debug, Clone)]
-pub struct Step {
+pub struct OrderStep {
     pub written: Vec<Ref>,
     pub loc: Loc,
 }
@@ -109,7 +109,7 @@ pub fn set(counters: &mut Vec<i64>, id: LoopId, value: i64) {
 }
 
 /// Finds a cycle among the equations of a node whose loops are written out.
-pub fn check(node: &Node) -> Result<(), Vec<Step>> {
+pub fn check(node: &Node) -> Result<(), Vec<OrderStep>> {
     let Body::Stmts(stmts) = &node.body else { return Ok(()) };
     let mut flat = Vec::new();
     flatten(stmts, &mut flat);
@@ -122,7 +122,7 @@ pub fn check(node: &Node) -> Result<(), Vec<Step>> {
 }
 
 /// Sorts statements; `Err` is a cycle through them.
-pub fn order(node: &Node, stmts: Vec<Stmt>) -> Result<Vec<Stmt>, Vec<Step>> {
+pub fn order(node: &Node, stmts: Vec<Stmt>) -> Result<Vec<Stmt>, Vec<OrderStep>> {
     let cells = Cells::new(&node.vars);
     let refs: Vec<&Stmt> = stmts.iter().collect();
     let graph = graph(&refs, &cells)?;
@@ -181,7 +181,7 @@ fn flatten<'a>(stmts: &'a [Stmt], out: &mut Vec<&'a Stmt>) {
 }
 
 /// The dependences; `Err` for a statement that needs itself.
-fn graph(stmts: &[&Stmt], cells: &Cells) -> Result<DepGraph, Vec<Step>> {
+fn graph(stmts: &[&Stmt], cells: &Cells) -> Result<DepGraph, Vec<OrderStep>> {
     let mut writer = vec![u32::MAX; cells.count()];
     let mut counters = Vec::new();
     for (idx, stmt) in stmts.iter().enumerate() {
@@ -209,11 +209,11 @@ fn graph(stmts: &[&Stmt], cells: &Cells) -> Result<DepGraph, Vec<Step>> {
     }
 }
 
-fn step(stmt: &Stmt) -> Step {
+fn step(stmt: &Stmt) -> OrderStep {
     match stmt {
-        Stmt::Eq(eq) => Step { written: vec![eq.dst.clone()], loc: eq.loc },
-        Stmt::Call(call) => Step { written: call.dsts.clone(), loc: call.loc },
-        Stmt::Loop(it) => Step { written: vec![], loc: it.loc },
-        Stmt::Unrolled(it) => Step { written: vec![], loc: it.loc },
+        Stmt::Eq(eq) => OrderStep { written: vec![eq.dst.clone()], loc: eq.loc },
+        Stmt::Call(call) => OrderStep { written: call.dsts.clone(), loc: call.loc },
+        Stmt::Loop(it) => OrderStep { written: vec![], loc: it.loc },
+        Stmt::Unrolled(it) => OrderStep { written: vec![], loc: it.loc },
     }
 }

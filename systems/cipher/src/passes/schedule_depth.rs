@@ -44,7 +44,7 @@ fn level(node: &Node, stmts: Vec<Stmt>, live_out: &BTreeSet<VarId>, target: &Tar
         .map(|stmt| if let Stmt::Eq(eq) = stmt { Some(Some(eq.loc.start)) } else { None })
         .collect();
     let Some(places) = places else { return stmts };
-    let graph = Graph::new(deps(node, &stmts).needs, &places);
+    let graph = DependenceGraph::new(deps(node, &stmts).needs, &places);
     let cost = |stmts: &[Stmt]| spills(node, stmts, live_out, target.n_registers);
     let ordered = depth_first(&graph).map(|order| apply(stmts.clone(), &order));
     let best = ordered.into_iter().min_by_key(|it| cost(it)).expect("there are four");
@@ -52,7 +52,7 @@ fn level(node: &Node, stmts: Vec<Stmt>, live_out: &BTreeSet<VarId>, target: &Tar
 }
 
 /// The dependences of steps, and which steps stay together.
-pub struct Graph {
+pub struct DependenceGraph {
     /// Steps that each step needs.
     pub needs: Vec<Vec<u32>>,
     /// Steps that need each step.
@@ -63,16 +63,16 @@ pub struct Graph {
     pub members: Vec<Vec<u32>>,
 }
 
-impl Graph {
+impl DependenceGraph {
     /// The graph of steps, given what each needs, and its place in the source if it may
     /// stay together with others.
-    pub fn new(needs: Vec<Vec<u32>>, places: &[Option<u32>]) -> Graph {
+    pub fn new(needs: Vec<Vec<u32>>, places: &[Option<u32>]) -> DependenceGraph {
         let mut users: Vec<Vec<u32>> = vec![Vec::new(); needs.len()];
         for (at, own) in needs.iter().enumerate() {
             own.iter().for_each(|from| users[*from as usize].push(at as u32));
         }
         let (cluster, members) = clusters(places, &needs);
-        Graph { needs, users, cluster, members }
+        DependenceGraph { needs, users, cluster, members }
     }
 }
 
@@ -113,31 +113,31 @@ fn clusters(places: &[Option<u32>], needs: &[Vec<u32>]) -> (Vec<u32>, Vec<Vec<u3
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Way {
+struct DepthWay {
     /// Operands from the last to the first.
     is_reversed: bool,
     /// Step by step, tables not kept together.
     is_single: bool,
 }
 
-const WAYS: [Way; 4] = [
-    Way { is_reversed: false, is_single: false },
-    Way { is_reversed: true, is_single: false },
-    Way { is_reversed: false, is_single: true },
-    Way { is_reversed: true, is_single: true },
+const WAYS: [DepthWay; 4] = [
+    DepthWay { is_reversed: false, is_single: false },
+    DepthWay { is_reversed: true, is_single: false },
+    DepthWay { is_reversed: false, is_single: true },
+    DepthWay { is_reversed: true, is_single: true },
 ];
 
 /// Four orders that put what each output needs in front of it; the next output is the one that
 /// needs fewest further steps.
-pub fn depth_first(graph: &Graph) -> [Vec<u32>; 4] {
-    let begin = Walk::new(graph);
+pub fn depth_first(graph: &DependenceGraph) -> [Vec<u32>; 4] {
+    let begin = DepthWalk::new(graph);
     WAYS.map(|way| begin.clone().order(way))
 }
 
 /// An order that is being made.
 #[derive(Clone)]
-struct Walk<'a> {
-    graph: &'a Graph,
+struct DepthWalk<'a> {
+    graph: &'a DependenceGraph,
     /// The outputs among which the next one is chosen, each with its number in `needed_by` and
     /// `n_needed`.
     near: Vec<(u32, usize)>,
@@ -151,14 +151,14 @@ struct Walk<'a> {
     order: Vec<u32>,
 }
 
-impl<'a> Walk<'a> {
-    fn new(graph: &'a Graph) -> Walk<'a> {
+impl<'a> DepthWalk<'a> {
+    fn new(graph: &'a DependenceGraph) -> DepthWalk<'a> {
         let n = graph.needs.len();
         let far: Vec<u32> =
             (0..n as u32).rev().filter(|at| graph.users[*at as usize].is_empty()).collect();
         let needed_by = vec![[0; CANDIDATES / 64]; n];
         let (is_done, order) = (vec![false; n], Vec::with_capacity(n));
-        let mut walk = Walk {
+        let mut walk = DepthWalk {
             graph,
             near: Vec::new(),
             far,
@@ -187,7 +187,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn order(mut self, way: Way) -> Vec<u32> {
+    fn order(mut self, way: DepthWay) -> Vec<u32> {
         while !self.near.is_empty() {
             // An output that came with its table needs no step more, and is as near as one that
             // needs a step of its own.
@@ -213,9 +213,9 @@ impl<'a> Walk<'a> {
 }
 
 fn visit(
-    graph: &Graph,
+    graph: &DependenceGraph,
     root: u32,
-    Way { is_reversed, is_single }: Way,
+    DepthWay { is_reversed, is_single }: DepthWay,
     is_done: &mut [bool],
     order: &mut Vec<u32>,
 ) {
@@ -254,7 +254,7 @@ fn visit(
         if !is_reversed {
             outside.reverse();
         }
-        stack.extend(outside.iter().map(|it| (*it, false)));
+        stack.extend(outside.iter().map(|found| (*found, false)));
     }
 }
 
@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     /// The same by counting anew what each output needs, each time.
-    fn counted_anew(graph: &Graph, way: Way) -> Vec<u32> {
+    fn counted_anew(graph: &DependenceGraph, way: DepthWay) -> Vec<u32> {
         let n = graph.needs.len();
         let (mut is_done, mut order) = (vec![false; n], Vec::new());
         let mut left: Vec<u32> =
@@ -299,12 +299,12 @@ mod tests {
                 .map(|at| {
                     let near =
                         BTreeSet::from([(); 2].map(|()| rng.u32(at.saturating_sub(400)..=at)));
-                    near.into_iter().filter(|it| *it < at).collect()
+                    near.into_iter().filter(|found| *found < at).collect()
                 })
                 .collect();
             let places: Vec<Option<u32>> =
                 (0..n).map(|at| (at % 7 > 0).then_some(at / 5)).collect();
-            let graph = Graph::new(needs, &places);
+            let graph = DependenceGraph::new(needs, &places);
             let n_outputs = graph.users.iter().filter(|user| user.is_empty()).count();
             assert!(n_outputs > CANDIDATES, "seed {seed}: {n_outputs} outputs are all compared");
             assert_eq!(

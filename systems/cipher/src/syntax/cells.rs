@@ -51,7 +51,7 @@ fn rewritten_whole(eqs: &[Eqn], all: &[Eqn], found: &mut HashSet<Rc<str>>) {
         for (at, eqn) in forall.eqs.iter().enumerate() {
             let Eqn::Assign(assign) = eqn else { continue };
             let targets =
-                assign.pat.iter().filter(|it| it.indices.is_empty() && !assign.imperative);
+                assign.pat.iter().filter(|found| found.indices.is_empty() && !assign.imperative);
             for name in targets.map(|target| &target.name.name) {
                 if !reads(&forall.eqs[..=at], name) && n_writes(all, name) == 1 {
                     found.insert(name.clone());
@@ -74,7 +74,7 @@ fn reads(eqs: &[Eqn], name: &str) -> bool {
 
 fn n_writes(eqs: &[Eqn], name: &str) -> usize {
     let of = |eqn: &Eqn| match eqn {
-        Eqn::Assign(assign) => assign.pat.iter().filter(|it| *it.name.name == *name).count(),
+        Eqn::Assign(assign) => assign.pat.iter().filter(|found| *found.name.name == *name).count(),
         Eqn::Forall(forall) => n_writes(&forall.eqs, name),
     };
     eqs.iter().map(of).sum()

@@ -1,6 +1,8 @@
 //! Runs the steps of a plan on numbered bits and compares every bit with the layout.
 
-use super::{ABSENT, BLOCK, Direction, Exchange, Label, Moves, Part, Problem, Step, Within};
+use super::{
+    ABSENT, BLOCK, Direction, Exchange, Label, MoveStep, Moves, Problem, StringPart, Within,
+};
 
 /// A register with the number of the bit at each place.
 type Register = Vec<u32>;
@@ -59,7 +61,7 @@ fn slices(problem: &Problem, order: &[u32]) -> Vec<u32> {
 
 /// The number of a bit by its place in memory: the block, then the place in the string;
 /// `None` outside the layout.
-fn memory_bit(is_in_layout: &[bool], part: &Part, labels: &[(Label, u32)]) -> Option<u32> {
+fn memory_bit(is_in_layout: &[bool], part: &StringPart, labels: &[(Label, u32)]) -> Option<u32> {
     let (mut block, mut bit) = (0, 8 * part.offset as u32);
     for (label, value) in labels {
         if *label >= BLOCK {
@@ -74,7 +76,7 @@ fn memory_bit(is_in_layout: &[bool], part: &Part, labels: &[(Label, u32)]) -> Op
 /// The number of the bit that the layout puts at a place of a register.
 fn slice_bit(
     problem: &Problem,
-    part: &Part,
+    part: &StringPart,
     labels: &[(Label, u32)],
     place: u32,
     block_of_slice: &[u32],
@@ -104,10 +106,12 @@ fn slice_bit(
 }
 
 /// Applies the instructions of a step to registers.
-fn run(step: &Step, registers: &mut [Register]) {
+fn run(step: &MoveStep, registers: &mut [Register]) {
     match step {
-        Step::Within(within) => registers.iter_mut().for_each(|r| *r = within_register(within, r)),
-        Step::Exchange(kind, slot, flips) => {
+        MoveStep::Within(within) => {
+            registers.iter_mut().for_each(|r| *r = within_register(within, r))
+        }
+        MoveStep::Exchange(kind, slot, flips) => {
             for low in (0..registers.len()).filter(|r| r >> slot & 1 == 0) {
                 let high = low | 1 << slot;
                 let (a, b) = if flips.before { (high, low) } else { (low, high) };

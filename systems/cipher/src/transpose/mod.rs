@@ -38,14 +38,14 @@ pub const BLOCK: Label = 16;
 #[derive(Debug, Clone)]
 pub struct Moves {
     /// One for each part of the string.
-    pub parts: Vec<Part>,
+    pub parts: Vec<StringPart>,
     /// For each bit of a slice's number, from the lowest, the bit of the block's number that it is.
     pub order: Vec<u32>,
 }
 
 /// A part of each string, 2^k bytes long, with its steps.
 #[derive(Debug, Clone)]
-pub struct Part {
+pub struct StringPart {
     /// First byte in the string.
     pub offset: usize,
     pub n_bytes: usize,
@@ -59,7 +59,7 @@ pub struct Part {
     pub end: Vec<Label>,
     /// The labels of the bits of a register's number within the part, before and after the steps.
     pub slots: Vec<(Label, Label)>,
-    pub steps: Vec<Step>,
+    pub steps: Vec<MoveStep>,
 }
 
 /// Registers that hold no bit of a string lie this far from the others.
@@ -67,7 +67,7 @@ pub const ABSENT: i64 = 1 << 20;
 
 /// One step, done to all registers of a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Step {
+pub enum MoveStep {
     /// Pairs of registers that differ in this bit of their number exchange it for
     /// bits of the place.
     Exchange(Exchange, usize, Flips),
@@ -219,7 +219,7 @@ impl Problem<'_> {
         n_bytes: usize,
         homes: &[Option<(i64, i64)>],
         order: Option<&[u32]>,
-    ) -> Option<Part> {
+    ) -> Option<StringPart> {
         let axes = axes(homes)?;
         let (n_places, blocks) = (self.register_log(), self.block_places());
         let n_inside = (axes.len() as u32).min(n_places);
@@ -269,7 +269,7 @@ impl Problem<'_> {
             .iter()
             .map(|a| if let Axis::Register(step) = a { Some(*step) } else { None })
             .collect();
-        Some(Part {
+        Some(StringPart {
             offset,
             n_bytes,
             first_register: homes[0].expect("`axes` looked at it").0,
@@ -315,7 +315,7 @@ fn axes(homes: &[Option<(i64, i64)>]) -> Option<Vec<Axis>> {
     fits.then_some(axes)
 }
 
-impl Part {
+impl StringPart {
     /// How many registers the part fills.
     pub fn n_registers(&self) -> usize {
         1 << self.slots.len()
@@ -348,10 +348,10 @@ mod tests {
     fn steps(layout: &str, word_bits: u32, slicing: Slicing, arch: Arch) -> Option<Vec<String>> {
         let layout = Layout::parse(layout).expect("a layout");
         let moves = problem(&layout, word_bits, slicing, arch).moves(Direction::Load, None)?;
-        let name = |step: &Step| match step {
-            Step::Exchange(kind, ..) => format!("{kind:?}"),
-            Step::Within(Within::Bytes(_)) => "Bytes".into(),
-            Step::Within(within) => format!("{within:?}"),
+        let name = |step: &MoveStep| match step {
+            MoveStep::Exchange(kind, ..) => format!("{kind:?}"),
+            MoveStep::Within(Within::Bytes(_)) => "Bytes".into(),
+            MoveStep::Within(within) => format!("{within:?}"),
         };
         Some(moves.parts.iter().flat_map(|p| &p.steps).map(name).collect())
     }
@@ -394,7 +394,7 @@ mod tests {
     }
 
     /// Breaks one step of AES's load and checks it.
-    fn broken(change: impl Fn(&mut Step)) {
+    fn broken(change: impl Fn(&mut MoveStep)) {
         let layout = Layout::parse("col:4 row:4 bit:8 -> bit | row col").expect("a layout");
         let problem = problem(&layout, 16, Slicing::Horizontal, Arch::Avx2);
         let mut moves = problem.moves(Direction::Load, None).expect("it has a network");
@@ -411,7 +411,7 @@ mod tests {
     #[should_panic(expected = "the steps move every bit where the layout says")]
     fn the_check_catches_two_swapped_bytes() {
         broken(|step| {
-            if let Step::Within(Within::Bytes(pattern)) = step {
+            if let MoveStep::Within(Within::Bytes(pattern)) = step {
                 pattern.swap(3, 9);
             }
         });
@@ -421,7 +421,7 @@ mod tests {
     #[should_panic(expected = "the steps move every bit where the layout says")]
     fn the_check_catches_a_swap_of_the_wrong_bit() {
         broken(|step| {
-            if let Step::Exchange(Exchange::Swap(place @ 1), ..) = step {
+            if let MoveStep::Exchange(Exchange::Swap(place @ 1), ..) = step {
                 *place = 2;
             }
         });

@@ -13,12 +13,12 @@ use rustc_hash::FxHashMap;
 
 use crate::emit_c::Arch;
 
-use super::{BLOCK, Exchange, Flips, Label, Step, Within, is_general};
+use super::{BLOCK, Exchange, Flips, Label, MoveStep, Within, is_general};
 
 /// Steps and the arrangement that they lead to.
 #[derive(Clone)]
-pub struct Found {
-    pub steps: Vec<Step>,
+pub struct FoundMoves {
+    pub steps: Vec<MoveStep>,
     pub end: Vec<Label>,
     /// The label of each slot after the steps.
     pub slots: Vec<Label>,
@@ -31,7 +31,7 @@ const STATES_MAX: usize = 400_000;
 const PLACES_MAX: usize = 9;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct State {
+struct SearchState {
     at: [Label; PLACES_MAX],
     complements: u32,
 }
@@ -57,8 +57,8 @@ pub fn search(
     goal: &[Option<Label>],
     complements: u32,
     slots: &[Label],
-) -> Option<Found> {
-    static KNOWN: LazyLock<Mutex<FxHashMap<Problem, Option<Found>>>> =
+) -> Option<FoundMoves> {
+    static KNOWN: LazyLock<Mutex<FxHashMap<Problem, Option<FoundMoves>>>> =
         LazyLock::new(Mutex::default);
     let known = || KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let problem = (arch, start.to_vec(), goal.to_vec(), complements, slots.to_vec());
@@ -76,13 +76,13 @@ fn cheapest(
     goal: &[Option<Label>],
     complements: u32,
     slots: &[Label],
-) -> Option<Found> {
+) -> Option<FoundMoves> {
     let search =
         Search { arch, n: start.len(), goal, slots, start, orders: std::array::from_fn(orders) };
-    let mut first = State { at: [Label::MAX; PLACES_MAX], complements };
+    let mut first = SearchState { at: [Label::MAX; PLACES_MAX], complements };
     first.at[..start.len()].copy_from_slice(start);
-    let mut nodes: Vec<(State, u32, usize, Option<Step>)> = vec![(first, 0, 0, None)];
-    let mut best: FxHashMap<State, u32> = FxHashMap::from_iter([(search.class(&first), 0)]);
+    let mut nodes: Vec<(SearchState, u32, usize, Option<MoveStep>)> = vec![(first, 0, 0, None)];
+    let mut best: FxHashMap<SearchState, u32> = FxHashMap::from_iter([(search.class(&first), 0)]);
     let mut queue = BinaryHeap::from([(Reverse(search.rest(&first)), 0u32, Reverse(0usize))]);
     while let Some((_, _, Reverse(idx))) = queue.pop() {
         let (state, cost, ..) = nodes[idx];
@@ -129,7 +129,7 @@ impl Search<'_> {
 
     /// The state with equivalent labels made equal: those that are not wanted, and blocks that no
     /// place asks for by number.
-    fn class(&self, state: &State) -> State {
+    fn class(&self, state: &SearchState) -> SearchState {
         let mut class = *state;
         for label in &mut class.at[..self.n] {
             if !self.goal.contains(&Some(*label)) {
@@ -139,16 +139,16 @@ impl Search<'_> {
         class
     }
 
-    fn is_goal(&self, state: &State) -> bool {
+    fn is_goal(&self, state: &SearchState) -> bool {
         (0..self.n).all(|p| self.fits(p, state.at[p]) && !self.is_complemented(state, state.at[p]))
     }
 
-    fn is_complemented(&self, state: &State, label: Label) -> bool {
+    fn is_complemented(&self, state: &SearchState, label: Label) -> bool {
         state.complements >> label & 1 == 1
     }
 
     /// A lower bound of the remaining cost.
-    fn rest(&self, state: &State) -> u32 {
+    fn rest(&self, state: &SearchState) -> u32 {
         let at = &state.at[..self.n];
         let n_swaps = (0..self.n_by_swap().min(self.n)).filter(|p| !self.fits(*p, at[*p])).count();
         let n_blocks = self.goal.iter().filter(|g| g.is_none_or(|l| l >= BLOCK)).count();
@@ -166,7 +166,7 @@ impl Search<'_> {
         n_swaps as u32 * self.swap_cost() + n_missing.saturating_sub(n_swaps) as u32 * 2 + last
     }
 
-    fn steps(&self, state: &State) -> Vec<(State, u32, Step)> {
+    fn steps(&self, state: &SearchState) -> Vec<(SearchState, u32, MoveStep)> {
         let mut all = Vec::new();
         let (n, arch) = (self.n, self.arch);
         // In any order, all blocks are equivalent.
@@ -194,12 +194,16 @@ impl Search<'_> {
         if let Some((place, label)) = swap {
             let kind = Exchange::Swap(place as u32);
             let (next, flips) = exchanged(state, kind, label);
-            return vec![(next, self.swap_cost(), Step::Exchange(kind, usize::from(label), flips))];
+            return vec![(
+                next,
+                self.swap_cost(),
+                MoveStep::Exchange(kind, usize::from(label), flips),
+            )];
         }
         for label in waiting {
             let mut exchange = |kind: Exchange, cost: u32| {
                 let (next, flips) = exchanged(state, kind, label);
-                all.push((next, cost, Step::Exchange(kind, usize::from(label), flips)));
+                all.push((next, cost, MoveStep::Exchange(kind, usize::from(label), flips)));
             };
             if !is_general(arch) {
                 (3..7).for_each(|unit| exchange(Exchange::Interleave(unit), 2));
@@ -216,11 +220,11 @@ impl Search<'_> {
         if is_general(arch) {
             if n > 3 {
                 let labels = &state.at[3..n];
-                let next = State {
+                let next = SearchState {
                     complements: labels.iter().fold(state.complements, |c, l| c ^ 1 << l),
                     ..*state
                 };
-                all.push((next, 2, Step::Within(Within::Reverse)));
+                all.push((next, 2, MoveStep::Within(Within::Reverse)));
             }
         } else {
             self.permute(state, 3..7, 2, &mut all);
@@ -231,8 +235,9 @@ impl Search<'_> {
         let n_bits = if is_general(arch) { n } else { 3 };
         for p in 0..n_bits.min(n) {
             if self.is_complemented(state, state.at[p]) && self.fits(p, state.at[p]) {
-                let next = State { complements: state.complements ^ 1 << state.at[p], ..*state };
-                all.push((next, 10, Step::Within(Within::Complement(p as u32))));
+                let next =
+                    SearchState { complements: state.complements ^ 1 << state.at[p], ..*state };
+                all.push((next, 10, MoveStep::Within(Within::Complement(p as u32))));
             }
             for q in p + 1..n.min(6) {
                 if !self.fits(p, state.at[p])
@@ -243,7 +248,7 @@ impl Search<'_> {
                     all.push((
                         next,
                         2 * self.swap_cost(),
-                        Step::Within(Within::Delta(p as u32, q as u32)),
+                        MoveStep::Within(Within::Delta(p as u32, q as u32)),
                     ));
                 }
             }
@@ -254,15 +259,15 @@ impl Search<'_> {
     /// All permutations of some places, with the complements that are due there.
     fn permute(
         &self,
-        state: &State,
+        state: &SearchState,
         places: std::ops::Range<usize>,
         cost: u32,
-        all: &mut Vec<(State, u32, Step)>,
+        all: &mut Vec<(SearchState, u32, MoveStep)>,
     ) {
         let own: Vec<Label> = state.at[places.clone()].to_vec();
         let complements = own.iter().fold(state.complements, |c, l| c & !(1 << l));
         for order in &self.orders[own.len()] {
-            let mut next = State { complements, ..*state };
+            let mut next = SearchState { complements, ..*state };
             order.iter().enumerate().for_each(|(to, from)| next.at[places.start + to] = own[*from]);
             if next == *state {
                 continue;
@@ -282,11 +287,15 @@ impl Search<'_> {
                 .collect();
             let within =
                 if places.start == 3 { Within::Bytes(pattern) } else { Within::Units(pattern) };
-            all.push((next, cost, Step::Within(within)));
+            all.push((next, cost, MoveStep::Within(within)));
         }
     }
 
-    fn found(&self, nodes: &[(State, u32, usize, Option<Step>)], mut idx: usize) -> Found {
+    fn found(
+        &self,
+        nodes: &[(SearchState, u32, usize, Option<MoveStep>)],
+        mut idx: usize,
+    ) -> FoundMoves {
         let end = nodes[idx].0.at[..self.n].to_vec();
         let mut path = Vec::new();
         while let (_, _, from, Some(step)) = &nodes[idx] {
@@ -299,18 +308,18 @@ impl Search<'_> {
             steps.push(match step {
                 // In the search the label stands for the slot that holds it, which is known only
                 // now.
-                Step::Exchange(kind, label, flips) => {
+                MoveStep::Exchange(kind, label, flips) => {
                     let slot = slots
                         .iter()
                         .position(|l| usize::from(*l) == label)
                         .expect("a label that waits is in a register's number");
                     slots[slot] = state.at[leaves(kind) as usize];
-                    Step::Exchange(kind, slot, flips)
+                    MoveStep::Exchange(kind, slot, flips)
                 }
                 within => within,
             });
         }
-        Found { steps, end, slots }
+        FoundMoves { steps, end, slots }
     }
 }
 
@@ -324,7 +333,7 @@ fn leaves(kind: Exchange) -> u32 {
     }
 }
 
-fn exchanged(state: &State, kind: Exchange, label: Label) -> (State, Flips) {
+fn exchanged(state: &SearchState, kind: Exchange, label: Label) -> (SearchState, Flips) {
     let mut next = *state;
     let is_complemented = |label: Label| state.complements >> label & 1 == 1;
     let left = state.at[leaves(kind) as usize];

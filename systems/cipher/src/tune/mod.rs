@@ -267,7 +267,7 @@ fn select(mut all: Vec<Text>) -> Vec<Text> {
     }
     let default = all.remove(0);
     all.sort_by(|a, b| a.expected.total_cmp(&b.expected));
-    let least = all.first().map_or(default.expected, |it| it.expected.min(default.expected));
+    let least = all.first().map_or(default.expected, |found| found.expected.min(default.expected));
     let mut slicings = HashSet::new();
     let (of_slicings, rest): (Vec<Text>, Vec<Text>) =
         all.into_iter().partition(|it| slicings.insert(it.way.slicing));
@@ -279,7 +279,7 @@ fn select(mut all: Vec<Text>) -> Vec<Text> {
     let mut kept = vec![default];
     kept.extend(of_slicings);
     kept.extend(of_kinds);
-    kept.extend(rest.into_iter().filter(|it| it.expected <= HOPELESS * least));
+    kept.extend(rest.into_iter().filter(|found| found.expected <= HOPELESS * least));
     kept.truncate(TEXTS + 1);
     kept
 }
@@ -305,7 +305,8 @@ pub fn by_model(
             // What is promised is over the C of the same text, which may be in another order than
             // the best C.
             let of_c = Way { emit: Emit::C, ..of_asm.clone() };
-            let of_text = all.iter().find(|it| it.way == of_c).map_or(*expected, |it| it.expected);
+            let of_text =
+                all.iter().find(|it| it.way == of_c).map_or(*expected, |found| found.expected);
             (*way, *expected) = (of_asm, of_text / experience::gain(promise));
         }
     }
@@ -355,7 +356,7 @@ fn best_of_slicings(believed: &[&Text]) -> Vec<(Way, f64)> {
 /// The texts of which the model alone may choose one.
 fn believed(all: &[Text]) -> Vec<&Text> {
     let mut believed: Vec<&Text> =
-        all.iter().filter(|it| is_believed(&it.way, preferred(&it.way))).collect();
+        all.iter().filter(|found| is_believed(&found.way, preferred(&found.way))).collect();
     if believed.iter().any(|it| is_cached(it.bytes)) {
         believed.retain(|believed| is_cached(believed.bytes));
     }
@@ -382,10 +383,15 @@ fn in_assembly(way: &Way) -> Way {
 fn assemblies(all: &[Text]) -> Vec<Way> {
     let mut seen = HashSet::new();
     let mut is_new = |way: &Way| seen.insert((way.slicing, way.unroll, way.interleave));
-    let mut ways: Vec<Way> =
-        all.iter().map(|it| in_assembly(&it.way)).filter(&mut is_new).take(ASSEMBLIES).collect();
-    let of_batches =
-        all.iter().filter(|it| it.way.slicing != Slicing::Bit && it.way.unroll == Unroll::Auto);
+    let mut ways: Vec<Way> = all
+        .iter()
+        .map(|found| in_assembly(&found.way))
+        .filter(&mut is_new)
+        .take(ASSEMBLIES)
+        .collect();
+    let of_batches = all
+        .iter()
+        .filter(|found| found.way.slicing != Slicing::Bit && found.way.unroll == Unroll::Auto);
     ways.extend(
         of_batches.map(|batch| Way { interleave: 2, ..in_assembly(&batch.way) }).filter(is_new),
     );
@@ -550,23 +556,29 @@ pub fn tune(
     let mut left = candidates(&meter, jobs, at(0.7), &mut is_cut, tick)?;
     let base = left.remove(0);
     let mut of_c: Vec<Candidate> =
-        left.iter().chain([&base]).filter(|it| it.way.emit == Emit::C).cloned().collect();
-    let mut measured: Vec<(usize, Way, String)> =
-        left.iter().chain([&base]).map(|it| (it.text, it.way.clone(), key(&it.program))).collect();
+        left.iter().chain([&base]).filter(|found| found.way.emit == Emit::C).cloned().collect();
+    let mut measured: Vec<(usize, Way, String)> = left
+        .iter()
+        .chain([&base])
+        .map(|found| (found.text, found.way.clone(), key(&found.program)))
+        .collect();
     // STEP 3: halving, then the same with other flags of the best.
     left = meter.halve(left, 1, tick)?;
     if wanted(Emit::C) && Instant::now() < at(0.8) {
-        let best =
-            left.iter().find(|it| it.way.emit == Emit::C).map(|it| (it.text, it.way.clone()));
+        let best = left
+            .iter()
+            .find(|it| it.way.emit == Emit::C)
+            .map(|found| (found.text, found.way.clone()));
         let flags = best.into_iter().flat_map(|(text, way)| {
             ["-O2", "-Os"].map(|opt| (text, Way { opt: opt.into(), ..way.clone() }))
         });
         let more = candidates(&meter, flags.collect(), at(0.85), &mut is_cut, tick)?;
-        measured.extend(more.iter().map(|it| (it.text, it.way.clone(), key(&it.program))));
+        measured
+            .extend(more.iter().map(|found| (found.text, found.way.clone(), key(&found.program))));
         of_c.extend(more.iter().cloned());
         left.extend(more);
         // They are as well known as those that are left already.
-        let n = left.iter().map(|it| meter.known(it).len()).max().unwrap_or(1);
+        let n = left.iter().map(|found| meter.known(found).len()).max().unwrap_or(1);
         left = meter.halve(left, n, tick)?;
     }
     // STEP 4: in turn, assembly with the best C, then the best with the default.
@@ -721,7 +733,7 @@ mod tests {
         all.push(text(Slicing::Horizontal, Unroll::No, 2.0));
         let kept = select(all);
         let seen: Vec<(Slicing, f64)> =
-            kept.iter().map(|it| (it.way.slicing, it.expected)).collect();
+            kept.iter().map(|found| (found.way.slicing, found.expected)).collect();
         let first = [
             (Slicing::Bit, 9.0),
             (Slicing::Bit, 1.0),
@@ -797,7 +809,7 @@ mod tests {
                 .into_iter()
                 .filter(|way| way.schedule == Schedule::Depth)
                 .collect();
-            let loops: HashSet<Unroll> = depth.iter().map(|it| it.unroll).collect();
+            let loops: HashSet<Unroll> = depth.iter().map(|found| found.unroll).collect();
             assert_eq!(loops.len(), 3, "{}", arch.name());
             assert!(depth.iter().all(|it| it.slicing == Slicing::Bit), "{}", arch.name());
         }
@@ -830,8 +842,8 @@ mod tests {
         let kept = select(all);
         let of_depth: Vec<f64> = kept
             .iter()
-            .filter(|it| it.way.schedule == Schedule::Depth)
-            .map(|it| it.expected)
+            .filter(|found| found.way.schedule == Schedule::Depth)
+            .map(|found| found.expected)
             .collect();
         assert_eq!(of_depth, [80.0], "the better one, although it is hopeless");
     }
@@ -879,7 +891,7 @@ mod tests {
     fn the_model_alone_prefers_what_the_cache_holds() {
         let of = |slicing, bytes: f64| Text { bytes, ..text(slicing, Unroll::Auto, 1.0) };
         let chosen =
-            |all: &[Text]| believed(all).iter().map(|it| it.way.slicing).collect::<Vec<_>>();
+            |all: &[Text]| believed(all).iter().map(|found| found.way.slicing).collect::<Vec<_>>();
         // 512 blocks of 40 bytes on AVX-512, as Ascon's, and of 33, as Subterranean's.
         let (long, short) = (of(Slicing::Bit, 512.0 * 40.0), of(Slicing::Bit, 512.0 * 33.0));
         let vertical = of(Slicing::Vertical, 8.0 * 40.0);

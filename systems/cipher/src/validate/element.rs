@@ -7,7 +7,7 @@
 
 use smallvec::SmallVec;
 
-use super::operation::{Operation, Part, packed};
+use super::operation::{ElementPart, Operation, packed};
 use super::terms::{Graph, Term, Value};
 
 /// By how many places a product shifts, if this is the same power of two in every element.
@@ -31,14 +31,14 @@ impl Graph {
     /// Difference of each element.
     pub fn difference(&mut self, bits: u32, a: &[Term], b: &[Term]) -> Value {
         // a - b = ~(~a + b)
-        let a: Value = a.iter().map(|it| !*it).collect();
+        let a: Value = a.iter().map(|found| !*found).collect();
         self.elements(Operation::Add, bits, &a, b).into_iter().map(|element| !element).collect()
     }
 
     fn element(&mut self, operation: Operation, bits: u32, a: &[Term], b: &[Term]) -> Value {
         let granule = self.granule();
         let numbers: Option<SmallVec<[u64; 16]>> =
-            a.iter().chain(b).map(|it| self.number(*it)).collect();
+            a.iter().chain(b).map(|found| self.number(*found)).collect();
         if let Some(numbers) = numbers {
             let joined = |number: &[u64]| {
                 number
@@ -104,7 +104,7 @@ impl Graph {
             let (Some(bit), None) = (live.next(), live.next()) else { return None };
             moves.extend((at..at + bits).map(|to| super::moves::Move::first(bit, to, 1)));
         }
-        Some(self.assemble(total, &[value], &moves).into_iter().map(|it| !it).collect())
+        Some(self.assemble(total, &[value], &moves).into_iter().map(|found| !found).collect())
     }
 
     /// The granules of a sum; as long as nothing is carried each is a sum of its own.
@@ -138,7 +138,7 @@ impl Graph {
     ) -> Term {
         let (a, b) = if operation.is_commutative() && b < a { (b, a) } else { (a, b) };
         let args: SmallVec<[Term; 16]> = a.iter().chain(b).copied().collect();
-        self.opaque(Part { operation, bits, part, n_args: args.len() as u32 }, &args)
+        self.opaque(ElementPart { operation, bits, part, n_args: args.len() as u32 }, &args)
     }
 
     /// The sum of elements not wider than a granule.
@@ -160,7 +160,7 @@ impl Graph {
                 return !self.gather(&moves);
             }
         }
-        self.opaque(Part { operation: Operation::Add, bits, part: 0, n_args: 2 }, &[a, b])
+        self.opaque(ElementPart { operation: Operation::Add, bits, part: 0, n_args: 2 }, &[a, b])
     }
 }
 

@@ -341,7 +341,7 @@ impl Machine {
         self.set_flags(bits, &result);
         let shifted_out = match it.mnemonic() {
             M::Shl | M::Sal => bits.checked_sub(count),
-            _ => Some(count - 1).filter(|it| *it < bits),
+            _ => Some(count - 1).filter(|found| *found < bits),
         };
         let carried = shifted_out
             .and_then(|at| self.graph.known_bits(&value, at, 1))

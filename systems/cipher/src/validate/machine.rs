@@ -4,7 +4,7 @@
 use iced_x86::{Instruction, MemorySize, OpKind, Register};
 use smallvec::smallvec;
 
-use super::memory::{Fault, Memory};
+use super::memory::{MachineMemory, MemoryFault};
 use super::moves::Move;
 use super::terms::{Graph, Term, Value};
 
@@ -67,7 +67,7 @@ pub enum Truth {
 #[derive(Debug, Clone)]
 pub struct Machine {
     pub graph: Graph,
-    pub memory: Memory,
+    pub memory: MachineMemory,
     pub flags: Flags,
     general: Vec<Value>,
     vectors: Vec<Value>,
@@ -95,7 +95,7 @@ impl Machine {
         let (general, vectors, masks) = (file(16, 64), file(32, WIDEST), file(8, 64));
         Machine {
             graph,
-            memory: Memory::default(),
+            memory: MachineMemory::default(),
             flags: Flags::Unknown,
             general,
             vectors,
@@ -343,12 +343,12 @@ pub fn element_bits(size: MemorySize) -> u32 {
     size.element_size() as u32 * 8
 }
 
-fn stop(fault: Fault, verb: &str, address: u64, bits: u32) -> Stop {
+fn stop(fault: MemoryFault, verb: &str, address: u64, bits: u32) -> Stop {
     match fault {
-        Fault::Outside => {
+        MemoryFault::Outside => {
             Stop::Fault(format!("it {verb} {} bytes at {address:#x}, where nothing is", bits / 8))
         }
-        Fault::ReadOnly(name) => Stop::Fault(format!(
+        MemoryFault::ReadOnly(name) => Stop::Fault(format!(
             "it {verb} {} bytes of {name}, which is not to be written",
             bits / 8
         )),

@@ -128,7 +128,8 @@ impl Machine {
         let is_zero = self.graph.elements(Operation::Equal, element, &both, &zeros);
         let is_for_zero =
             matches!(it.mnemonic(), M::Vptestnmb | M::Vptestnmw | M::Vptestnmd | M::Vptestnmq);
-        let value = if is_for_zero { is_zero } else { is_zero.iter().map(|it| !*it).collect() };
+        let value =
+            if is_for_zero { is_zero } else { is_zero.iter().map(|found| !*found).collect() };
         self.write_mask(it, &value, bits, element)?;
         Ok(true)
     }

@@ -18,13 +18,13 @@ struct Region {
 }
 
 #[derive(Debug, Clone, Default)]
-pub struct Memory {
+pub struct MachineMemory {
     regions: Vec<Region>,
 }
 
 /// An access that no place allows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Fault {
+pub enum MemoryFault {
     /// There is nothing at this address, or not so many bytes.
     Outside,
     /// What is there is not to be written; its name.
@@ -44,7 +44,7 @@ fn term_of(cell: &mut u32, graph: &mut Graph) -> Term {
     Term::from_code(*cell - 1)
 }
 
-impl Memory {
+impl MachineMemory {
     /// Adds a place of so many bytes.
     pub fn add(&mut self, graph: &Graph, name: &str, base: u64, n_bytes: u64, can_write: bool) {
         let n_cells = n_bytes.div_ceil(u64::from(graph.granule() / 8)) as usize;
@@ -84,7 +84,12 @@ impl Memory {
         }
     }
 
-    pub fn load(&mut self, graph: &mut Graph, address: u64, n_bytes: u32) -> Result<Value, Fault> {
+    pub fn load(
+        &mut self,
+        graph: &mut Graph,
+        address: u64,
+        n_bytes: u32,
+    ) -> Result<Value, MemoryFault> {
         let step = u64::from(graph.granule() / 8);
         let region = self.region(address, n_bytes)?;
         let offset = address - region.base;
@@ -105,11 +110,11 @@ impl Memory {
         address: u64,
         n_bytes: u32,
         value: &[Term],
-    ) -> Result<(), Fault> {
+    ) -> Result<(), MemoryFault> {
         let step = u64::from(graph.granule() / 8);
         let region = self.region(address, n_bytes)?;
         if !region.can_write || address + u64::from(n_bytes) > region.written_below {
-            return Err(Fault::ReadOnly(region.name.clone()));
+            return Err(MemoryFault::ReadOnly(region.name.clone()));
         }
         let offset = address - region.base;
         let (first, last) = (offset / step, (offset + u64::from(n_bytes) - 1) / step);
@@ -129,12 +134,12 @@ impl Memory {
         Ok(())
     }
 
-    fn region(&mut self, address: u64, n_bytes: u32) -> Result<&mut Region, Fault> {
+    fn region(&mut self, address: u64, n_bytes: u32) -> Result<&mut Region, MemoryFault> {
         let holds = |region: &&mut Region| {
             region.base <= address && address.saturating_add(u64::from(n_bytes)) <= region.end()
         };
         // What was added last is used most.
-        self.regions.iter_mut().rev().find(holds).ok_or(Fault::Outside)
+        self.regions.iter_mut().rev().find(holds).ok_or(MemoryFault::Outside)
     }
 }
 

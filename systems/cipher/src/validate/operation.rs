@@ -49,7 +49,7 @@ impl Operation {
 
 /// A granule of an operation on elements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Part {
+pub struct ElementPart {
     pub operation: Operation,
     /// Bits of an element.
     pub bits: u32,
@@ -59,7 +59,7 @@ pub struct Part {
 }
 
 /// The values of a granule.
-pub fn sample(part: Part, args: &[Sample], granule: u32) -> Sample {
+pub fn sample(part: ElementPart, args: &[Sample], granule: u32) -> Sample {
     let n_granules = args.len() / 2;
     let ones = u64::MAX >> (64 - granule);
     let mut out = [0; 4];

@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 use crate::circuit::INPUT_WORDS;
 
 use super::operation::Operation;
-use super::terms::{Graph, Kind, Term, ZERO};
+use super::terms::{Graph, Term, TermKind, ZERO};
 
 /// Nodes that are written out to cancel.
 const CANCELLED_MAX: usize = 300;
@@ -35,7 +35,7 @@ const WORDS: usize = 1 << (LEAVES_MAX - 6);
 const WHOLE: u32 = 255;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Verdict {
+enum ProofVerdict {
     Equal,
     /// Some node moves bits, so that looking at single bits may help.
     MovesBits,
@@ -44,7 +44,7 @@ enum Verdict {
 
 /// Where a bit comes from.
 #[derive(Debug, Clone, Copy)]
-enum Bit {
+enum ProofBit {
     /// From a bit of a node, or its complement.
     Of(u32, u32, bool),
     Number(bool),
@@ -52,7 +52,7 @@ enum Bit {
 
 /// What a place of the cone is made of.
 #[derive(Debug, Clone, Copy)]
-enum Made {
+enum ProofStep {
     Leaf,
     Zero,
     /// Of two places, each with its complement.
@@ -65,18 +65,18 @@ impl Graph {
     pub fn is_equal(&self, node: u32, other: u32, is_complement: bool) -> bool {
         let constant = if is_complement { self.ones() } else { 0 };
         match self.is_constant([node, other], constant, WHOLE) {
-            Verdict::Equal => true,
+            ProofVerdict::Equal => true,
             _ if self.is_equal_sum(node, other, is_complement) => true,
-            Verdict::Unknown => false,
-            Verdict::MovesBits => (0..self.granule()).all(|bit| {
-                self.is_constant([node, other], constant >> bit & 1, bit) == Verdict::Equal
+            ProofVerdict::Unknown => false,
+            ProofVerdict::MovesBits => (0..self.granule()).all(|bit| {
+                self.is_constant([node, other], constant >> bit & 1, bit) == ProofVerdict::Equal
             }),
         }
     }
 
     /// Whether the xor of two nodes is this number: written out until it cancels, with cuts looked
     /// at on the way.
-    fn is_constant(&self, nodes: [u32; 2], constant: u64, bit: u32) -> Verdict {
+    fn is_constant(&self, nodes: [u32; 2], constant: u64, bit: u32) -> ProofVerdict {
         let ones = if bit == WHOLE { self.ones() } else { 1 };
         let mut constant = constant;
         let mut left: SmallVec<[u64; 16]> = SmallVec::new();
@@ -87,7 +87,7 @@ impl Graph {
             let n_roots = left.len() + heap.len();
             let is_last = heap.is_empty();
             if n_roots == 0 {
-                return if constant == 0 { Verdict::Equal } else { Verdict::Unknown };
+                return if constant == 0 { ProofVerdict::Equal } else { ProofVerdict::Unknown };
             }
             if constant != 0 && constant != ones {
                 moves_bits = true;
@@ -98,9 +98,9 @@ impl Graph {
                     constant != 0,
                     if n_tries == 0 || is_last { CONE_MAX } else { CONE_SMALL },
                 ) {
-                    Verdict::Equal => return Verdict::Equal,
-                    Verdict::MovesBits => moves_bits = true,
-                    Verdict::Unknown => {}
+                    ProofVerdict::Equal => return ProofVerdict::Equal,
+                    ProofVerdict::MovesBits => moves_bits = true,
+                    ProofVerdict::Unknown => {}
                 }
                 n_tries += 1;
             }
@@ -111,23 +111,23 @@ impl Graph {
             }
             let (node, bit) = ((top >> 8) as u32, top as u32 & 255);
             match self.kind(node) {
-                Kind::Xor(a, b) => {
+                TermKind::Xor(a, b) => {
                     [a, b].iter().for_each(|it| constant ^= self.toggle(&mut heap, *it, bit))
                 }
-                Kind::XorConst(a, value) => constant ^= value ^ self.toggle(&mut heap, a, bit),
-                Kind::Const(value) => constant ^= value,
+                TermKind::XorConst(a, value) => constant ^= value ^ self.toggle(&mut heap, a, bit),
+                TermKind::Const(value) => constant ^= value,
                 _ => left.push(top),
             }
         }
-        if moves_bits { Verdict::MovesBits } else { Verdict::Unknown }
+        if moves_bits { ProofVerdict::MovesBits } else { ProofVerdict::Unknown }
     }
 
     /// Xors a node to those that are there: it joins them, or leaves them. A bit of it that is
     /// another node's bit is that one, or its complement, which is returned.
     fn toggle(&self, heap: &mut BinaryHeap<u64>, node: u32, bit: u32) -> u64 {
         let (key, complement) = match self.bit_of(node, bit) {
-            Bit::Of(node, bit, complement) => (key(node, bit), u64::from(complement)),
-            Bit::Number(value) => return u64::from(value),
+            ProofBit::Of(node, bit, complement) => (key(node, bit), u64::from(complement)),
+            ProofBit::Number(value) => return u64::from(value),
         };
         if heap.iter().any(|it| *it == key) {
             heap.retain(|heap| *heap != key);
@@ -139,22 +139,24 @@ impl Graph {
 
     /// Where a bit of a node comes from, through moves and constants; a whole
     /// granule comes from itself.
-    fn bit_of(&self, node: u32, bit: u32) -> Bit {
+    fn bit_of(&self, node: u32, bit: u32) -> ProofBit {
         let (mut node, mut bit, mut complement) = (node, bit, false);
         if bit == WHOLE {
-            return Bit::Of(node, bit, false);
+            return ProofBit::Of(node, bit, false);
         }
         loop {
             match self.kind(node) {
-                Kind::Const(value) => return Bit::Number((value >> bit & 1 == 1) != complement),
-                _ if self.live(Term::of(node, false)) >> bit & 1 == 0 => {
-                    return Bit::Number(complement);
+                TermKind::Const(value) => {
+                    return ProofBit::Number((value >> bit & 1 == 1) != complement);
                 }
-                Kind::XorConst(a, value) => {
+                _ if self.live(Term::of(node, false)) >> bit & 1 == 0 => {
+                    return ProofBit::Number(complement);
+                }
+                TermKind::XorConst(a, value) => {
                     complement ^= value >> bit & 1 == 1;
                     node = a;
                 }
-                Kind::Gather(start, n) => {
+                TermKind::Gather(start, n) => {
                     let piece = self
                         .pieces(start, n)
                         .iter()
@@ -163,8 +165,11 @@ impl Graph {
                     bit = (bit + self.granule() - piece.turn) % self.granule();
                     node = piece.node;
                 }
-                Kind::Input(_) | Kind::And(..) | Kind::Xor(..) | Kind::Element(..) => {
-                    return Bit::Of(node, bit, complement);
+                TermKind::Input(_)
+                | TermKind::And(..)
+                | TermKind::Xor(..)
+                | TermKind::Element(..) => {
+                    return ProofBit::Of(node, bit, complement);
                 }
             }
         }
@@ -174,8 +179,10 @@ impl Graph {
     /// complement does: what moves alone can do.
     pub fn has_same_bits(&self, node: u32, other: u32, is_complement: bool) -> bool {
         (0..self.granule()).all(|bit| match (self.bit_of(node, bit), self.bit_of(other, bit)) {
-            (Bit::Of(a, from, x), Bit::Of(b, to, y)) => (a, from, x) == (b, to, y != is_complement),
-            (Bit::Number(a), Bit::Number(b)) => a == (b != is_complement),
+            (ProofBit::Of(a, from, x), ProofBit::Of(b, to, y)) => {
+                (a, from, x) == (b, to, y != is_complement)
+            }
+            (ProofBit::Number(a), ProofBit::Number(b)) => a == (b != is_complement),
             _ => false,
         })
     }
@@ -184,7 +191,7 @@ impl Graph {
     fn is_equal_sum(&self, node: u32, other: u32, is_complement: bool) -> bool {
         let granule = self.granule();
         let addends = |node: u32| match self.kind(node) {
-            Kind::Element(at, start) => {
+            TermKind::Element(at, start) => {
                 let (part, args) = self.part(at, start);
                 (part.operation == Operation::Add && part.bits == granule && part.n_args == 2)
                     .then(|| [args[0], args[1]])
@@ -232,8 +239,8 @@ impl Graph {
     }
 
     /// Whether the xor of nodes, or of single bits of them, is this constant.
-    fn cut(&self, roots: &[u64], constant: bool, cone_max: usize) -> Verdict {
-        let mut cone = Cone {
+    fn cut(&self, roots: &[u64], constant: bool, cone_max: usize) -> ProofVerdict {
+        let mut cone = ProofCone {
             graph: self,
             places: Vec::new(),
             by_key: FxHashMap::default(),
@@ -247,19 +254,23 @@ impl Graph {
         loop {
             let n_leaves = cone.n_leaves + cone.waiting.len();
             if n_leaves <= LEAVES_MAX && cone.is_constant(&roots, constant, n_leaves) {
-                return Verdict::Equal;
+                return ProofVerdict::Equal;
             }
             if cone.n_leaves > LEAVES_MAX || cone.order.len() > cone_max || !cone.write_out() {
-                return if cone.moves_bits { Verdict::MovesBits } else { Verdict::Unknown };
+                return if cone.moves_bits {
+                    ProofVerdict::MovesBits
+                } else {
+                    ProofVerdict::Unknown
+                };
             }
         }
     }
 }
 
 /// Nodes between roots and a cut, or single bits of nodes.
-struct Cone<'a> {
+struct ProofCone<'a> {
     graph: &'a Graph,
-    places: Vec<Made>,
+    places: Vec<ProofStep>,
     by_key: FxHashMap<u64, u32>,
     /// Places that can be written out, the youngest node first.
     waiting: BinaryHeap<(u64, u32)>,
@@ -269,11 +280,11 @@ struct Cone<'a> {
     moves_bits: bool,
 }
 
-impl Cone<'_> {
+impl ProofCone<'_> {
     fn place(&mut self, node: u32, bit: u32) -> (u32, bool) {
         let (node, bit, complement) = match self.graph.bit_of(node, bit) {
-            Bit::Of(node, bit, complement) => (node, bit, complement),
-            Bit::Number(value) => (ZERO, bit, value),
+            ProofBit::Of(node, bit, complement) => (node, bit, complement),
+            ProofBit::Number(value) => (ZERO, bit, value),
         };
         // The number 0 is one place for all bits.
         let key = key(node, if node == ZERO { WHOLE } else { bit });
@@ -282,15 +293,15 @@ impl Cone<'_> {
         }
         let place = self.places.len() as u32;
         self.by_key.insert(key, place);
-        self.places.push(if node == ZERO { Made::Zero } else { Made::Leaf });
+        self.places.push(if node == ZERO { ProofStep::Zero } else { ProofStep::Leaf });
         match self.graph.kind(node) {
             _ if node == ZERO => {}
-            Kind::And(..) | Kind::Xor(..) => self.waiting.push((key, place)),
-            Kind::Gather(..) | Kind::XorConst(..) | Kind::Const(_) => {
+            TermKind::And(..) | TermKind::Xor(..) => self.waiting.push((key, place)),
+            TermKind::Gather(..) | TermKind::XorConst(..) | TermKind::Const(_) => {
                 self.moves_bits = true;
                 self.n_leaves += 1;
             }
-            Kind::Input(_) | Kind::Element(..) => self.n_leaves += 1,
+            TermKind::Input(_) | TermKind::Element(..) => self.n_leaves += 1,
         }
         (place, complement)
     }
@@ -300,11 +311,11 @@ impl Cone<'_> {
         let Some((key, place)) = self.waiting.pop() else { return false };
         let (node, bit) = ((key >> 8) as u32, (key & 255) as u32);
         let made = match self.graph.kind(node) {
-            Kind::And(a, b) => Made::And([a, b].map(|term| {
+            TermKind::And(a, b) => ProofStep::And([a, b].map(|term| {
                 let (place, complement) = self.place(term.node(), bit);
                 (place, complement != term.is_complement())
             })),
-            Kind::Xor(a, b) => Made::Xor([a, b].map(|it| self.place(it, bit))),
+            TermKind::Xor(a, b) => ProofStep::Xor([a, b].map(|found| self.place(found, bit))),
             _ => panic!("only these wait"),
         };
         self.places[place as usize] = made;
@@ -319,11 +330,11 @@ impl Cone<'_> {
         let mut leaf = 0;
         for (table, made) in tables.iter_mut().zip(&self.places) {
             match made {
-                Made::Leaf => {
+                ProofStep::Leaf => {
                     *table = variable(leaf);
                     leaf += 1;
                 }
-                Made::Zero | Made::And(_) | Made::Xor(_) => {}
+                ProofStep::Zero | ProofStep::And(_) | ProofStep::Xor(_) => {}
             }
         }
         for place in self.order.iter().rev() {
@@ -333,9 +344,11 @@ impl Cone<'_> {
             let mut table = [0; WORDS];
             for (word, value) in table.iter_mut().enumerate().take(n_words) {
                 *value = match self.places[*place as usize] {
-                    Made::And([a, b]) => of(a, word) & of(b, word),
-                    Made::Xor([a, b]) => of(a, word) ^ of(b, word),
-                    Made::Zero | Made::Leaf => panic!("what is written out is made of others"),
+                    ProofStep::And([a, b]) => of(a, word) & of(b, word),
+                    ProofStep::Xor([a, b]) => of(a, word) ^ of(b, word),
+                    ProofStep::Zero | ProofStep::Leaf => {
+                        panic!("what is written out is made of others")
+                    }
                 };
             }
             tables[*place as usize] = table;

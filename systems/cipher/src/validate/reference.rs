@@ -38,7 +38,7 @@ pub fn results(
         Body::Stmts(stmts) => stmts,
     };
     let cells = Cells::new(&node.vars);
-    let mut frame = Frame {
+    let mut frame = ReferenceFrame {
         graph,
         program,
         node,
@@ -54,7 +54,7 @@ pub fn results(
     node.words(&node.results).iter().map(|place| frame.get(&Operand::Ref(place.clone()))).collect()
 }
 
-struct Frame<'a> {
+struct ReferenceFrame<'a> {
     graph: &'a mut Graph,
     program: &'a Program,
     node: &'a Node,
@@ -64,7 +64,7 @@ struct Frame<'a> {
     counters: Vec<i64>,
 }
 
-impl Frame<'_> {
+impl ReferenceFrame<'_> {
     fn get(&mut self, operand: &Operand) -> Value {
         match operand {
             Operand::Const(value) => constant(self.graph, self.shape, *value),
@@ -157,7 +157,7 @@ fn apply(graph: &mut Graph, shape: Shape, op: &Op, args: &[Value]) -> Value {
     };
     match op {
         Op::Copy => a.clone(),
-        Op::Not => a.iter().map(|it| !*it).collect(),
+        Op::Not => a.iter().map(|found| !*found).collect(),
         Op::And => by_two(graph, Graph::and),
         Op::Or => by_two(graph, Graph::or),
         Op::Xor => by_two(graph, Graph::xor),

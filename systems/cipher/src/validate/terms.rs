@@ -17,7 +17,7 @@
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
-use super::operation::{self, Part, Sample};
+use super::operation::{self, ElementPart, Sample};
 
 /// A node, or its complement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,7 +28,7 @@ pub type Value = SmallVec<[Term; 8]>;
 
 /// What a node is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum TermKind {
     Input(u32),
     /// A number whose lowest bit is 0.
     Const(u64),
@@ -55,7 +55,7 @@ pub struct Piece {
 #[derive(Debug, Clone)]
 pub struct Graph {
     granule: u32,
-    kinds: Vec<Kind>,
+    kinds: Vec<TermKind>,
     samples: Vec<Sample>,
     /// Bits that are not always 0.
     live: Vec<u64>,
@@ -64,7 +64,7 @@ pub struct Graph {
     by_sample: FxHashMap<u64, u32>,
     pieces: Vec<Piece>,
     args: Vec<Term>,
-    parts: Vec<Part>,
+    parts: Vec<ElementPart>,
     n_inputs: u32,
     random: fastrand::Rng,
     /// How often nodes were proved equal, and how often that failed.
@@ -139,7 +139,7 @@ impl Graph {
             random: fastrand::Rng::with_seed(seed),
             merges: (0, 0),
         };
-        let zero = graph.intern(Kind::Const(0));
+        let zero = graph.intern(TermKind::Const(0));
         assert_eq!(zero, Term::ZERO, "the first node is the number 0");
         graph
     }
@@ -160,7 +160,7 @@ impl Graph {
     }
 
     /// What a node is.
-    pub fn kind(&self, node: u32) -> Kind {
+    pub fn kind(&self, node: u32) -> TermKind {
         self.kinds[node as usize]
     }
 
@@ -170,7 +170,7 @@ impl Graph {
     }
 
     /// A granule of an operation, and its operands.
-    pub fn part(&self, at: u32, start: u32) -> (Part, &[Term]) {
+    pub fn part(&self, at: u32, start: u32) -> (ElementPart, &[Term]) {
         let part = self.parts[at as usize];
         (part, &self.args[start as usize..(start + part.n_args) as usize])
     }
@@ -180,20 +180,20 @@ impl Graph {
         let input = self.n_inputs;
         self.n_inputs += 1;
         let sample = [0; 4].map(|_: u64| self.random.u64(..));
-        self.push(Kind::Input(input), sample)
+        self.push(TermKind::Input(input), sample)
     }
 
     pub fn constant(&mut self, value: u64) -> Term {
         let value = value & self.ones();
         let is_complement = value & 1 == 1;
         let even = if is_complement { !value & self.ones() } else { value };
-        self.intern(Kind::Const(even)).flip(is_complement)
+        self.intern(TermKind::Const(even)).flip(is_complement)
     }
 
     /// The number that a term is, if it is one.
     pub fn number(&self, term: Term) -> Option<u64> {
         match self.kind(term.node()) {
-            Kind::Const(value) => {
+            TermKind::Const(value) => {
                 Some(if term.is_complement() { !value & self.ones() } else { value })
             }
             _ => None,
@@ -210,7 +210,7 @@ impl Graph {
         match (self.number(a), self.number(b)) {
             (_, Some(mask)) => self.gather(&[(a, 0, mask)]),
             (Some(mask), _) => self.gather(&[(b, 0, mask)]),
-            _ => self.intern(Kind::And(a.min(b), a.max(b))),
+            _ => self.intern(TermKind::And(a.min(b), a.max(b))),
         }
     }
 
@@ -228,7 +228,7 @@ impl Graph {
             let ones = self.ones();
             self.gather(&[(Term::of(x, false), 0, ones), (Term::of(y, false), 0, ones)])
         } else {
-            self.intern(Kind::Xor(x.min(y), x.max(y)))
+            self.intern(TermKind::Xor(x.min(y), x.max(y)))
         };
         self.xor_constant(node, c ^ d)
     }
@@ -288,7 +288,7 @@ impl Graph {
             let (node, xored) = self.strip(term);
             constant |= self.turned(xored, turn) & mask;
             match self.kind(node) {
-                Kind::Gather(start, n) => {
+                TermKind::Gather(start, n) => {
                     for inner in self.pieces(start, n) {
                         let mask = self.turned(inner.mask, turn) & mask;
                         pieces.push(Piece {
@@ -326,7 +326,7 @@ impl Graph {
         let start = self.pieces.len();
         self.pieces.extend_from_slice(pieces);
         let n_nodes = self.n_nodes();
-        let term = self.intern(Kind::Gather(start as u32, pieces.len() as u32));
+        let term = self.intern(TermKind::Gather(start as u32, pieces.len() as u32));
         if self.n_nodes() == n_nodes {
             self.pieces.truncate(start);
         }
@@ -334,12 +334,12 @@ impl Graph {
     }
 
     /// A granule of an operation that has no normal form.
-    pub fn opaque(&mut self, part: Part, args: &[Term]) -> Term {
+    pub fn opaque(&mut self, part: ElementPart, args: &[Term]) -> Term {
         let (start, at) = (self.args.len(), self.parts.len());
         self.args.extend_from_slice(args);
         self.parts.push(part);
         let n_nodes = self.n_nodes();
-        let term = self.intern(Kind::Element(at as u32, start as u32));
+        let term = self.intern(TermKind::Element(at as u32, start as u32));
         if self.n_nodes() == n_nodes {
             self.args.truncate(start);
             self.parts.truncate(at);
@@ -359,15 +359,15 @@ impl Graph {
         if even == 0 {
             return Term::of(node, is_complement);
         }
-        self.intern(Kind::XorConst(node, even)).flip(is_complement)
+        self.intern(TermKind::XorConst(node, even)).flip(is_complement)
     }
 
     /// A term as a node that is no constant and has none xored, and a number to be xored.
     pub fn strip(&self, term: Term) -> (u32, u64) {
         let xored = if term.is_complement() { self.ones() } else { 0 };
         match self.kind(term.node()) {
-            Kind::Const(value) => (ZERO, value ^ xored),
-            Kind::XorConst(node, value) => (node, value ^ xored),
+            TermKind::Const(value) => (ZERO, value ^ xored),
+            TermKind::XorConst(node, value) => (node, value ^ xored),
             _ => (term.node(), xored),
         }
     }
@@ -409,7 +409,7 @@ impl Graph {
         let mut samples: Vec<Sample> = Vec::with_capacity(self.n_nodes());
         for node in 0..self.n_nodes() as u32 {
             let sample = match self.kind(node) {
-                Kind::Input(_) => [0; 4].map(|_: u64| self.random.u64(..)),
+                TermKind::Input(_) => [0; 4].map(|_: u64| self.random.u64(..)),
                 kind => self.value(kind, |term| {
                     complemented(samples[term.node() as usize], term.is_complement())
                 }),
@@ -420,7 +420,7 @@ impl Graph {
     }
 
     /// The node of this kind, or one that it is proved equal to.
-    fn intern(&mut self, kind: Kind) -> Term {
+    fn intern(&mut self, kind: TermKind) -> Term {
         let sample = self.value(kind, |term| self.sample(term));
         let is_complement = sample[0] & 1 == 1;
         let key = key(complemented(sample, is_complement));
@@ -455,15 +455,15 @@ impl Graph {
     }
 
     /// Bits of a sample that can differ.
-    fn n_sampled(&self, kind: Kind) -> u32 {
+    fn n_sampled(&self, kind: TermKind) -> u32 {
         let live = match kind {
-            Kind::XorConst(a, _) => self.live[a as usize],
+            TermKind::XorConst(a, _) => self.live[a as usize],
             _ => self.live_bits(kind),
         };
         live.count_ones() * (256 / self.granule)
     }
 
-    fn push(&mut self, kind: Kind, sample: Sample) -> Term {
+    fn push(&mut self, kind: TermKind, sample: Sample) -> Term {
         let node = self.n_nodes() as u32;
         assert!(node < NONE / 2, "a program has fewer than 2^31 terms");
         let live = self.live_bits(kind);
@@ -486,39 +486,49 @@ impl Graph {
         };
     }
 
-    fn is_same(&self, a: Kind, b: Kind) -> bool {
+    fn is_same(&self, a: TermKind, b: TermKind) -> bool {
         match (a, b) {
-            (Kind::Gather(a, n), Kind::Gather(b, m)) => self.pieces(a, n) == self.pieces(b, m),
-            (Kind::Element(a, x), Kind::Element(b, y)) => self.part(a, x) == self.part(b, y),
+            (TermKind::Gather(a, n), TermKind::Gather(b, m)) => {
+                self.pieces(a, n) == self.pieces(b, m)
+            }
+            (TermKind::Element(a, x), TermKind::Element(b, y)) => {
+                self.part(a, x) == self.part(b, y)
+            }
             _ => a == b,
         }
     }
 
-    fn live_bits(&self, kind: Kind) -> u64 {
+    fn live_bits(&self, kind: TermKind) -> u64 {
         let live = |node: u32| self.live[node as usize];
         match kind {
-            Kind::Const(value) => value,
-            Kind::And(a, b) => self.live(a) & self.live(b),
-            Kind::Xor(a, b) => live(a) | live(b),
-            Kind::XorConst(a, value) => live(a) | value,
-            Kind::Gather(start, n) => self.pieces(start, n).iter().fold(0, |all, it| all | it.mask),
-            Kind::Input(_) | Kind::Element(..) => self.ones(),
+            TermKind::Const(value) => value,
+            TermKind::And(a, b) => self.live(a) & self.live(b),
+            TermKind::Xor(a, b) => live(a) | live(b),
+            TermKind::XorConst(a, value) => live(a) | value,
+            TermKind::Gather(start, n) => {
+                self.pieces(start, n).iter().fold(0, |all, it| all | it.mask)
+            }
+            TermKind::Input(_) | TermKind::Element(..) => self.ones(),
         }
     }
 
-    fn value(&self, kind: Kind, of: impl Fn(Term) -> Sample) -> Sample {
+    fn value(&self, kind: TermKind, of: impl Fn(Term) -> Sample) -> Sample {
         let node = |node: u32| of(Term::of(node, false));
         match kind {
-            Kind::Input(_) => panic!("inputs have the values that they were given"),
-            Kind::Const(value) => [self.spread(value); 4],
-            Kind::And(a, b) => zip(of(a), of(b), |a, b| a & b),
-            Kind::Xor(a, b) => zip(node(a), node(b), |a, b| a ^ b),
-            Kind::XorConst(a, value) => node(a).map(|node| node ^ self.spread(value)),
-            Kind::Gather(start, n) => self.pieces(start, n).iter().fold([0; 4], |out, piece| {
-                let mask = self.spread(piece.mask);
-                zip(out, node(piece.node), |out, it| out | self.turned_lanes(it, piece.turn) & mask)
-            }),
-            Kind::Element(at, start) => {
+            TermKind::Input(_) => panic!("inputs have the values that they were given"),
+            TermKind::Const(value) => [self.spread(value); 4],
+            TermKind::And(a, b) => zip(of(a), of(b), |a, b| a & b),
+            TermKind::Xor(a, b) => zip(node(a), node(b), |a, b| a ^ b),
+            TermKind::XorConst(a, value) => node(a).map(|node| node ^ self.spread(value)),
+            TermKind::Gather(start, n) => {
+                self.pieces(start, n).iter().fold([0; 4], |out, piece| {
+                    let mask = self.spread(piece.mask);
+                    zip(out, node(piece.node), |out, it| {
+                        out | self.turned_lanes(it, piece.turn) & mask
+                    })
+                })
+            }
+            TermKind::Element(at, start) => {
                 let (part, args) = self.part(at, start);
                 let args: SmallVec<[Sample; 16]> = args.iter().map(|arg| of(*arg)).collect();
                 operation::sample(part, &args, self.granule)

@@ -124,9 +124,9 @@ impl<'a> Walk<'a> {
             let pointer = self.machine.graph.number_value(base, 64);
             pass(self, pointer);
         }
-        on_stack.extend(wide.into_iter().map(|it| (it, register_bytes)));
+        on_stack.extend(wide.into_iter().map(|found| (found, register_bytes)));
         self.stack(&on_stack);
-        self.kept = KEPT.iter().map(|it| self.machine.register(*it)).collect();
+        self.kept = KEPT.iter().map(|found| self.machine.register(*found)).collect();
     }
 
     /// A word in a general register: compilers rely on zeros up to 32 bits.

@@ -16,7 +16,7 @@ use machine::in_order::Core;
 use microlp::{ComparisonOp, Error, OptimizationDirection, Problem, SolveOutcome, Variable};
 use rustc_hash::FxHashMap;
 
-use super::{Bound, OUTSIDE, Routine, State, Step, word_at};
+use super::{Bound, OUTSIDE, PathStep, Routine, State, word_at};
 use crate::code::{Code, VECTOR_BYTES};
 use crate::qemu::Watch;
 use crate::sparc::{self, Control};
@@ -76,7 +76,7 @@ pub fn sections(
     routines: &[(Routine, Vec<Bound>)],
     given: &[Given],
 ) -> Result<Vec<Section>, Given> {
-    let Some(image) = Image::of(code, core, routines, given) else { return Ok(Vec::new()) };
+    let Some(image) = MaskedImage::of(code, core, routines, given) else { return Ok(Vec::new()) };
     let (found, headers) = image.all();
     match given.iter().find(|it| !headers.contains(&it.address)) {
         Some(unknown) => Err(*unknown),
@@ -87,7 +87,7 @@ pub fn sections(
 /// How a run is watched for the longest time that a section takes in it: until it is unmasked,
 /// until a thread is switched to, or until the interrupt comes that waited.
 pub fn watch(code: &Code, core: &Core, section: &Section) -> Watch {
-    let image = Image::of(code, core, &[], &[]).expect("it has sections");
+    let image = MaskedImage::of(code, core, &[], &[]).expect("it has sections");
     let starts = if section.after_switch {
         image.resumed().remove(&section.address).unwrap_or_default()
     } else {
@@ -107,7 +107,7 @@ type Place = (State, u32);
 
 /// How a way ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum End {
+enum MaskedEnd {
     Unlock,
     Switch,
 }
@@ -116,7 +116,7 @@ enum End {
 const TRAPS: [&str; 3] = ["window overflow", "window underflow", "flush (ta 3)"];
 
 /// What is known of an image before its sections are looked at.
-struct Image<'a> {
+struct MaskedImage<'a> {
     code: &'a Code,
     core: &'a Core,
     given: &'a [Given],
@@ -134,20 +134,20 @@ struct Image<'a> {
 
 /// Instructions that follow each other on every way.
 #[derive(Debug, Default)]
-struct Block {
+struct MaskedBlock {
     address: u32,
     cycles: u64,
     traps: [u32; 3],
     /// Of which sums it is a part, with what factor: bodies less the most of entries.
     marks: Vec<(usize, f64)>,
     next: Vec<usize>,
-    end: Option<End>,
+    end: Option<MaskedEnd>,
 }
 
 /// The ways of a section; block 0 comes before all its beginnings.
 #[derive(Debug, Default)]
 struct Explored {
-    blocks: Vec<Block>,
+    blocks: Vec<MaskedBlock>,
     unlocked_at: BTreeSet<u32>,
     /// Where threads go on that are suspended in it.
     resumes: BTreeSet<Place>,
@@ -155,13 +155,13 @@ struct Explored {
     unbounded: BTreeSet<String>,
 }
 
-impl<'a> Image<'a> {
+impl<'a> MaskedImage<'a> {
     fn of(
         code: &'a Code,
         core: &'a Core,
         routines: &[(Routine, Vec<Bound>)],
         given: &'a [Given],
-    ) -> Option<Image<'a>> {
+    ) -> Option<MaskedImage<'a>> {
         let (lock, unlock) = (code.try_address("irq_lock")?, code.try_address("irq_unlock")?);
         let switches = vec![code.switch("leave"), code.switch("flush"), code.address("thr_leave")];
         let mut calls: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
@@ -189,7 +189,7 @@ impl<'a> Image<'a> {
             .collect();
         let switch =
             (0..n_windows).map(|idx| longest(&|text| text.starts_with("switch"), idx)).collect();
-        Some(Image { code, core, given, lock, unlock, switches, calls, traps, float, switch })
+        Some(MaskedImage { code, core, given, lock, unlock, switches, calls, traps, float, switch })
     }
 
     /// All sections, and where their loops begin.
@@ -201,8 +201,9 @@ impl<'a> Image<'a> {
         let resumed = self.resumed().into_iter().map(|(address, starts)| (address, true, starts));
         for (address, after_switch, starts) in locked.chain(resumed) {
             let explored = self.explore(starts.into_iter().collect());
-            headers
-                .extend(nest(&explored.blocks).iter().map(|it| explored.blocks[it.header].address));
+            headers.extend(
+                nest(&explored.blocks).iter().map(|found| explored.blocks[found.header].address),
+            );
             let mut unbounded: Vec<String> = explored.unbounded.iter().cloned().collect();
             let mut ways = Vec::new();
             for idx in 0..self.switch.len() {
@@ -224,8 +225,10 @@ impl<'a> Image<'a> {
                 unbounded,
             });
         }
-        for at in
-            self.taken(self.lock).into_iter().filter(|it| self.code.function(*it).1 != "interrupt")
+        for at in self
+            .taken(self.lock)
+            .into_iter()
+            .filter(|found| self.code.function(*found).1 != "interrupt")
         {
             let function = self.code.function(at).1;
             let why = format!(
@@ -266,17 +269,18 @@ impl<'a> Image<'a> {
     }
 
     fn explore(&self, starts: Vec<Place>) -> Explored {
-        let mut found = Explored { blocks: vec![Block::default()], ..Explored::default() };
+        let mut found = Explored { blocks: vec![MaskedBlock::default()], ..Explored::default() };
         let mut numbers: FxHashMap<Place, usize> = FxHashMap::default();
         let mut sums: FxHashMap<(Vec<u32>, u32), usize> = FxHashMap::default();
         let mut left: Vec<(Place, usize)> = Vec::new();
-        let mut number = |place: Place, blocks: &mut Vec<Block>, left: &mut Vec<(Place, usize)>| {
-            *numbers.entry(place).or_insert_with_key(|place| {
-                blocks.push(Block { address: place.0.0, ..Block::default() });
-                left.push((place.clone(), blocks.len() - 1));
-                blocks.len() - 1
-            })
-        };
+        let mut number =
+            |place: Place, blocks: &mut Vec<MaskedBlock>, left: &mut Vec<(Place, usize)>| {
+                *numbers.entry(place).or_insert_with_key(|place| {
+                    blocks.push(MaskedBlock { address: place.0.0, ..MaskedBlock::default() });
+                    left.push((place.clone(), blocks.len() - 1));
+                    blocks.len() - 1
+                })
+            };
         for start in starts {
             let first = number(start, &mut found.blocks, &mut left);
             found.blocks[0].next.push(first);
@@ -284,11 +288,11 @@ impl<'a> Image<'a> {
         while let Some((place, idx)) = left.pop() {
             let ((pc, _, traps, returns), depth) = &place;
             if *pc == OUTSIDE {
-                found.blocks[idx].end = Some(End::Unlock);
+                found.blocks[idx].end = Some(MaskedEnd::Unlock);
                 continue;
             }
             if self.switches.contains(pc) {
-                found.blocks[idx].end = Some(End::Switch);
+                found.blocks[idx].end = Some(MaskedEnd::Switch);
                 // A thread that has ended does not go on.
                 if Some(*pc) != self.code.try_address("thr_leave") {
                     match returns.split_last() {
@@ -357,8 +361,11 @@ impl<'a> Image<'a> {
         let (state, depth) = place;
         let (pc, npc, traps, returns) = state;
         let plain = |state: &State| {
-            let step = Step::of(self.code, self.core, state, word).map_err(|error| error.0)?;
-            Ok((step.cycles, step.next.into_iter().map(|it| (it, *depth)).collect::<Vec<Place>>()))
+            let step = PathStep::of(self.code, self.core, state, word).map_err(|error| error.0)?;
+            Ok((
+                step.cycles,
+                step.next.into_iter().map(|found| (found, *depth)).collect::<Vec<Place>>(),
+            ))
         };
         let cycles = crate::code::cycles(word, self.core);
         // A function that returns a structure comes back one word later.
@@ -502,19 +509,19 @@ impl Explored {
     }
 
     /// Bounds with the windows of this position; the loops that have no bound, if there are any.
-    fn ways(&self, image: &Image<'_>, idx: usize) -> Result<Ways, Vec<String>> {
-        let longest = |block: &Block| {
+    fn ways(&self, image: &MaskedImage<'_>, idx: usize) -> Result<Ways, Vec<String>> {
+        let longest = |block: &MaskedBlock| {
             block.cycles
                 + (0..3)
                     .map(|number| u64::from(block.traps[number]) * image.traps[idx][number])
                     .sum::<u64>()
         };
         let mut ways = Ways::default();
-        for end in [End::Unlock, End::Switch] {
+        for end in [MaskedEnd::Unlock, MaskedEnd::Switch] {
             if self.blocks.iter().all(|block| block.end != Some(end)) {
                 continue;
             }
-            let solve = |to, cycles: &dyn Fn(&Block) -> u64| {
+            let solve = |to, cycles: &dyn Fn(&MaskedBlock) -> u64| {
                 let mut flow = Flow::new(self, to, cycles);
                 flow.ends_at(self, end);
                 flow.give(self, image.given);
@@ -536,17 +543,17 @@ impl Explored {
             let (mut least, mut most) =
                 ((least - 1e-4).ceil() as u64, (most + 1e-4).floor() as u64);
             most += if self.has_floats { image.float[idx] } else { 0 };
-            if end == End::Switch {
+            if end == MaskedEnd::Switch {
                 (least, most) = (least + image.switch[idx].least, most + image.switch[idx].most);
             }
             let way = Some(Bound { least, most });
-            *if end == End::Unlock { &mut ways.to_unlock } else { &mut ways.to_switch } = way;
+            *if end == MaskedEnd::Unlock { &mut ways.to_unlock } else { &mut ways.to_switch } = way;
         }
         Ok(ways)
     }
 
     /// The loops that can go on for ever, as far as is known.
-    fn endless(&self, image: &Image<'_>) -> Vec<String> {
+    fn endless(&self, image: &MaskedImage<'_>) -> Vec<String> {
         let mut all = BTreeSet::new();
         for a_loop in nest(&self.blocks) {
             let mut flow = Flow::inside(self, &a_loop);
@@ -576,7 +583,11 @@ struct Flow {
 
 impl Flow {
     /// Of all ways from the entry.
-    fn new(explored: &Explored, to: OptimizationDirection, cycles: &dyn Fn(&Block) -> u64) -> Flow {
+    fn new(
+        explored: &Explored,
+        to: OptimizationDirection,
+        cycles: &dyn Fn(&MaskedBlock) -> u64,
+    ) -> Flow {
         let mut flow =
             Flow { problem: Problem::new(to), edges: Vec::new(), ends: Vec::new(), inside: None };
         for (idx, block) in explored.blocks.iter().enumerate() {
@@ -593,7 +604,7 @@ impl Flow {
     }
 
     /// What can go round in a loop through its first block, each edge once at most.
-    fn inside(explored: &Explored, a_loop: &Loop) -> Flow {
+    fn inside(explored: &Explored, a_loop: &MaskedLoop) -> Flow {
         let problem = Problem::new(OptimizationDirection::Maximize);
         let inside = Some(a_loop.blocks.clone());
         let mut flow = Flow { problem, edges: Vec::new(), ends: Vec::new(), inside };
@@ -611,12 +622,12 @@ impl Flow {
         flow
     }
 
-    fn ends_at(&mut self, explored: &Explored, end: End) {
+    fn ends_at(&mut self, explored: &Explored, end: MaskedEnd) {
         self.balance(explored, Some(end));
     }
 
     /// What flows in flows out, bodies run as often as their entries allow.
-    fn balance(&mut self, explored: &Explored, end: Option<End>) {
+    fn balance(&mut self, explored: &Explored, end: Option<MaskedEnd>) {
         let mut sums: BTreeMap<usize, Vec<(Variable, f64)>> = BTreeMap::new();
         for (from, to, edge) in self.edges.iter().filter(|edge| edge.0 != edge.1) {
             sums.entry(*from).or_default().push((*edge, 1.0));
@@ -680,19 +691,19 @@ impl Flow {
 }
 
 /// A loop: the block that it is entered by, and all blocks.
-struct Loop {
+struct MaskedLoop {
     header: usize,
     blocks: HashSet<usize>,
 }
 
 /// All loops, outer ones before those inside: what can reach itself, and then once more without
 /// going through its first block.
-fn nest(blocks: &[Block]) -> Vec<Loop> {
+fn nest(blocks: &[MaskedBlock]) -> Vec<MaskedLoop> {
     let mut all = Vec::new();
     let mut left: Vec<(Vec<usize>, Option<usize>)> = vec![((0..blocks.len()).collect(), None)];
     while let Some((among, without)) = left.pop() {
         let inside: HashSet<usize> =
-            among.iter().copied().filter(|it| Some(*it) != without).collect();
+            among.iter().copied().filter(|found| Some(*found) != without).collect();
         for component in components(blocks, &among, &inside) {
             let members: HashSet<usize> = component.iter().copied().collect();
             let is_loop = component.len() > 1 || blocks[component[0]].next.contains(&component[0]);
@@ -704,14 +715,14 @@ fn nest(blocks: &[Block]) -> Vec<Loop> {
                 outside.flat_map(|outside| &outside.1.next).filter(|word| members.contains(word));
             let header = *entered.min().expect("a loop is entered somewhere");
             left.push((component, Some(header)));
-            all.push(Loop { header, blocks: members });
+            all.push(MaskedLoop { header, blocks: members });
         }
     }
     all
 }
 
 /// Strongly connected components of some blocks (Tarjan 1972), without recursion.
-fn components(blocks: &[Block], among: &[usize], inside: &HashSet<usize>) -> Vec<Vec<usize>> {
+fn components(blocks: &[MaskedBlock], among: &[usize], inside: &HashSet<usize>) -> Vec<Vec<usize>> {
     let mut order: FxHashMap<usize, (usize, usize)> = FxHashMap::default();
     let mut on_stack: HashSet<usize> = HashSet::new();
     let (mut stack, mut found) = (Vec::new(), Vec::new());

@@ -216,15 +216,15 @@ impl<'a> Graph<'a> {
                 continue;
             }
             let word = word_at(code, state.0)?;
-            let step = Step::of(code, core, &state, word)?;
+            let step = PathStep::of(code, core, &state, word)?;
             let block = &mut blocks[idx];
             block.cycles = step.cycles;
             if idx == 0 && routine.is_vector {
                 block.cycles += u64::from(core.trap_cycles.unwrap_or(0));
             }
             let may_trap = state.2 && matches!(routine.end, End::At(_));
-            block.traps =
-                [sparc::is_save(word), sparc::is_restore(word)].map(|it| u32::from(it && may_trap));
+            block.traps = [sparc::is_save(word), sparc::is_restore(word)]
+                .map(|found| u32::from(found && may_trap));
             block.loops =
                 (0..code.loops.len()).filter(|idx| code.loops[*idx].address == state.0).collect();
             for next in step.next {
@@ -370,13 +370,13 @@ impl<'a> Graph<'a> {
 }
 
 /// What an instruction does to the control flow.
-struct Step {
+struct PathStep {
     cycles: u64,
     next: Vec<State>,
 }
 
-impl Step {
-    fn of(code: &Code, core: &Core, state: &State, word: u32) -> Result<Step, BadImage> {
+impl PathStep {
+    fn of(code: &Code, core: &Core, state: &State, word: u32) -> Result<PathStep, BadImage> {
         let (pc, npc, traps, returns) = state;
         let to = |pc: u32, npc: u32| (pc, npc, *traps, returns.clone());
         let mut cycles = code::cycles(word, core);
@@ -433,7 +433,7 @@ impl Step {
             ["stack_overflow", "bad_trap", "machine_stop"].map(|word| code.try_address(word));
         let is_fault = |at: u32| faults.contains(&Some(at));
         let next = next.into_iter().filter(|pair| !is_fault(pair.0) && !is_fault(pair.1)).collect();
-        Ok(Step { cycles, next })
+        Ok(PathStep { cycles, next })
     }
 }
 

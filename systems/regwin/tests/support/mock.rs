@@ -119,7 +119,8 @@ impl Image<'_> {
             "machine.c".to_owned(),
             program.to_owned(),
         ];
-        let mut sources: Vec<PathBuf> = mock.iter().map(|it| ports.join("mock").join(it)).collect();
+        let mut sources: Vec<PathBuf> =
+            mock.iter().map(|found| ports.join("mock").join(found)).collect();
         sources.extend(more_sources.iter().map(|more_source| more_source.to_path_buf()));
         if self.ported {
             sources.extend(["regwin.S", "regwin.c"].map(|word| ports.join(name).join(word)));

@@ -27,7 +27,7 @@ pub enum Second {
 
 /// What an operation does to the flags.
 #[derive(PartialEq, Eq, Clone, Copy)]
-enum Kind {
+enum DataKind {
     Logical,
     Arithmetic,
 }
@@ -54,8 +54,11 @@ pub fn data_processing(word: &mut Word) -> Result<(), &'static str> {
 /// The operation of this number on the registers in the fields of A32 and `second`.
 pub fn compute(word: &mut Word, opcode: u32, second: &Second, sets_flags: bool) {
     let is_comparison = (8..12).contains(&opcode);
-    let kind =
-        if matches!(opcode, 0 | 1 | 8 | 9 | 12..=ORN) { Kind::Logical } else { Kind::Arithmetic };
+    let kind = if matches!(opcode, 0 | 1 | 8 | 9 | 12..=ORN) {
+        DataKind::Logical
+    } else {
+        DataKind::Arithmetic
+    };
     word.set_class(match second {
         Second::Immediate { .. } | Second::Plain => Class::Alu,
         Second::Shifted(..) | Second::WithCarry => Class::AluShiftImm,
@@ -67,8 +70,8 @@ pub fn compute(word: &mut Word, opcode: u32, second: &Second, sets_flags: bool) 
         Second::Plain => false,
         Second::Shifted(..) | Second::WithCarry | Second::ByRegister(..) => true,
     };
-    let writes_carry = sets_flags && (kind == Kind::Arithmetic || carries);
-    reads(word, opcode, second, sets_flags && kind == Kind::Logical && carries);
+    let writes_carry = sets_flags && (kind == DataKind::Arithmetic || carries);
+    reads(word, opcode, second, sets_flags && kind == DataKind::Logical && carries);
     if !is_comparison {
         match word.reg_or_pc(12) {
             Some(reg) => word.write(reg, Out::Result),
@@ -80,7 +83,7 @@ pub fn compute(word: &mut Word, opcode: u32, second: &Second, sets_flags: bool) 
         if writes_carry {
             word.write_flags(&[C]);
         }
-        if kind == Kind::Arithmetic {
+        if kind == DataKind::Arithmetic {
             word.write_flags(&[V]);
         }
     }

@@ -363,7 +363,7 @@ mod tests {
         let (load, copy) = (decode(0xed90_1b00), decode(0xeeb0_0a61)); // vldr d1, [r0]; vmov.f32 s0, s3
         let written: Vec<Reg> = load.writes.iter().map(|write| write.reg).collect();
         assert_eq!(
-            written.iter().map(|it| Isa::A32.register_name(*it)).collect::<Vec<_>>(),
+            written.iter().map(|found| Isa::A32.register_name(*found)).collect::<Vec<_>>(),
             ["s2", "s3"]
         );
         assert_eq!(copy.reads.iter().filter(|read| written.contains(&read.reg)).count(), 1);
@@ -375,7 +375,7 @@ mod tests {
         let regs = |bits: u32| {
             let it = Isa::A32.decode(0, &bits.to_le_bytes()).expect("it is of version 3");
             let names = |them: Vec<Reg>| {
-                them.iter().map(|it| Isa::A32.register_name(*it)).collect::<Vec<_>>()
+                them.iter().map(|found| Isa::A32.register_name(*found)).collect::<Vec<_>>()
             };
             (
                 names(it.reads.iter().map(|read| read.reg).collect()),

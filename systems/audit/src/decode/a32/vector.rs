@@ -5,10 +5,10 @@
 //! in `vector_rows.rs`. Thumb's words have the same fields.
 
 use super::float_register::{Float, constant_text, read, write};
-use super::vector_rows::Form::{Adds, Narrow, Turned};
-use super::vector_rows::Kind::{self, Float as F, Integer, Plain, Polynomial, Sign, Signed};
+use super::vector_rows::ElementKind::{self, Float as F, Integer, Plain, Polynomial, Sign, Signed};
+use super::vector_rows::VectorForm::{Adds, Narrow, Turned};
 use super::vector_rows::{
-    BY_ELEMENT, DIFFERENT, MISC, NARROWING, Row, SAME, SAME_FLOAT, SET, SHIFTS, Shape, find,
+    BY_ELEMENT, DIFFERENT, MISC, NARROWING, SAME, SAME_FLOAT, SET, SHIFTS, Shape, VectorRow, find,
 };
 use super::word::{INSIDE, UNDEFINED, Word, name};
 use super::{D16, FPSCR, S0};
@@ -88,7 +88,7 @@ pub(super) fn write_part(word: &mut Word, d: u32, from: u32, n: u32, out: Out) {
     word.write_bits(reg, out, bits);
 }
 
-fn kind(kind: Kind, is_unsigned: bool, bits: u32) -> String {
+fn kind(kind: ElementKind, is_unsigned: bool, bits: u32) -> String {
     match kind {
         Sign if is_unsigned => format!(".u{bits}"),
         Sign | Signed => format!(".s{bits}"),
@@ -121,7 +121,7 @@ fn class(name: &str, is_float: bool) -> Class {
 }
 
 /// What every operation has: its work, and that those which round or saturate read how.
-fn begin(word: &mut Word, name: &str, kind: Kind) {
+fn begin(word: &mut Word, name: &str, kind: ElementKind) {
     word.set_class(class(name, kind == F));
     let is_bits = matches!(name, "vabs" | "vneg") || name.starts_with("vmov");
     if kind == F && !is_bits || name.starts_with("vq") {
@@ -216,7 +216,9 @@ fn bitwise(word: &mut Word) -> Result<(), &'static str> {
 fn different(word: &mut Word) -> Result<(), &'static str> {
     let (is_unsigned, size, code) = (word.bit(24), word.field(20, 2), word.field(8, 4));
     let all = DIFFERENT.iter();
-    let fits = |row: &Row| row.code == code && row.is_unsigned.is_none_or(|it| it == is_unsigned);
+    let fits = |row: &VectorRow| {
+        row.code == code && row.is_unsigned.is_none_or(|found| found == is_unsigned)
+    };
     let (shape, row) = all.clone().find(|(_, row)| fits(row)).ok_or(UNDEFINED)?;
     if row.sizes >> size & 1 == 0 {
         return Err(UNDEFINED);
@@ -251,7 +253,9 @@ fn different(word: &mut Word) -> Result<(), &'static str> {
 
 fn by_element(word: &mut Word) -> Result<(), &'static str> {
     let (is_unsigned, size, code) = (word.bit(24), word.field(20, 2), word.field(8, 4));
-    let fits = |row: &Row| row.code == code && row.is_unsigned.is_none_or(|it| it == is_unsigned);
+    let fits = |row: &VectorRow| {
+        row.code == code && row.is_unsigned.is_none_or(|found| found == is_unsigned)
+    };
     let (shape, row) = BY_ELEMENT.iter().find(|(_, row)| fits(row)).ok_or(UNDEFINED)?;
     if row.kind == F && size == 1 {
         return Err(HALVES);
@@ -430,7 +434,7 @@ fn table(word: &mut Word) -> Result<(), &'static str> {
         read_vector(word, d, Role::Addend);
     }
     write_vector(word, d);
-    let list: Vec<String> = list.iter().map(|it| it.text()).collect();
+    let list: Vec<String> = list.iter().map(|found| found.text()).collect();
     word.typed_text(
         if word.bit(6) { "vtbx" } else { "vtbl" },
         ".8",

@@ -12,7 +12,7 @@ use crate::decode::code::{Access, Class, IndexForm, Out, Role};
 const BEYOND: &str = "unpredictable: the list goes beyond the last register";
 
 /// What is moved: how many structures' parts, in which registers.
-struct Moved {
+struct MovedRegisters {
     /// Elements of a structure, which the name says.
     n: u32,
     /// Registers, the first from the word on.
@@ -105,7 +105,7 @@ pub fn structures(word: &mut Word) -> Result<(), &'static str> {
     Ok(())
 }
 
-fn whole(word: &Word) -> Result<Moved, &'static str> {
+fn whole(word: &Word) -> Result<MovedRegisters, &'static str> {
     let (size, align) = (word.field(6, 2), word.field(4, 2));
     let (n, n_registers, step) = match word.field(8, 4) {
         0 => (4, 4, 1),
@@ -131,7 +131,7 @@ fn whole(word: &Word) -> Result<Moved, &'static str> {
         return Err(UNDEFINED);
     }
     let aligned_bits = if align == 0 { 0 } else { 32 << align };
-    Ok(Moved {
+    Ok(MovedRegisters {
         n,
         n_registers,
         step,
@@ -142,7 +142,7 @@ fn whole(word: &Word) -> Result<Moved, &'static str> {
     })
 }
 
-fn one_lane(word: &Word, size: u32) -> Result<Moved, &'static str> {
+fn one_lane(word: &Word, size: u32) -> Result<MovedRegisters, &'static str> {
     let n = 1 + word.field(8, 2);
     let align = word.field(4, 4) & ((1 << size.max(1)) - 1);
     let lane = word.field(5 + size, 3 - size);
@@ -164,7 +164,7 @@ fn one_lane(word: &Word, size: u32) -> Result<Moved, &'static str> {
         _ => return Err(UNDEFINED),
     };
     let step = 1 + u32::from(is_spaced);
-    Ok(Moved {
+    Ok(MovedRegisters {
         n,
         n_registers: n,
         step,
@@ -175,7 +175,7 @@ fn one_lane(word: &Word, size: u32) -> Result<Moved, &'static str> {
     })
 }
 
-fn to_all_lanes(word: &Word) -> Result<Moved, &'static str> {
+fn to_all_lanes(word: &Word) -> Result<MovedRegisters, &'static str> {
     let (n, size, is_second, is_aligned) =
         (1 + word.field(8, 2), word.field(6, 2), word.bit(5), word.bit(4));
     // Four words aligned to 16 bytes have a size of their own.
@@ -194,5 +194,13 @@ fn to_all_lanes(word: &Word) -> Result<Moved, &'static str> {
     let size = size.min(2);
     let (n_registers, step) =
         if n == 1 { (1 + u32::from(is_second), 1) } else { (n, 1 + u32::from(is_second)) };
-    Ok(Moved { n, n_registers, step, size, lanes: Lanes::Same, aligned_bits, n_bytes: n << size })
+    Ok(MovedRegisters {
+        n,
+        n_registers,
+        step,
+        size,
+        lanes: Lanes::Same,
+        aligned_bits,
+        n_bytes: n << size,
+    })
 }

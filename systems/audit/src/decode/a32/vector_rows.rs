@@ -4,12 +4,12 @@
 //! Source: Arm Architecture Reference Manual, DDI 0406C, A7.4.
 
 use super::word::UNDEFINED;
-use Form::{Adds, Narrow, Turned, Usual};
-use Kind::{Float as F, Integer, Plain, Polynomial, Sign, Signed};
+use ElementKind::{Float as F, Integer, Plain, Polynomial, Sign, Signed};
+use VectorForm::{Adds, Narrow, Turned, Usual};
 
 /// How a row's type is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum ElementKind {
     /// `.s16` or `.u16`, by `U`.
     Sign,
     /// `.s16`, whatever `U` is.
@@ -22,7 +22,7 @@ pub enum Kind {
 
 /// What a row does besides the usual.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum VectorForm {
     Usual,
     /// It reads its destination.
     Adds,
@@ -33,26 +33,26 @@ pub enum Form {
 }
 /// An operation by its code.
 #[derive(Debug, Clone, Copy)]
-pub struct Row {
+pub struct VectorRow {
     pub code: u32,
     /// `U` of the word; `None` if both are this row.
     pub is_unsigned: Option<bool>,
     pub name: &'static str,
-    pub kind: Kind,
+    pub kind: ElementKind,
     /// Elements of bytes, half words, words, double words, by bits.
     pub sizes: u32,
-    pub form: Form,
+    pub form: VectorForm,
 }
 
 pub const fn row(
     code: u32,
     is_unsigned: Option<bool>,
     name: &'static str,
-    kind: Kind,
+    kind: ElementKind,
     sizes: u32,
-    form: Form,
-) -> Row {
-    Row { code, is_unsigned, name, kind, sizes, form }
+    form: VectorForm,
+) -> VectorRow {
+    VectorRow { code, is_unsigned, name, kind, sizes, form }
 }
 
 pub const ANY: u32 = 15;
@@ -66,7 +66,7 @@ pub const CLEAR: Option<bool> = Some(false);
 pub const SET: Option<bool> = Some(true);
 
 /// Three registers of one shape, by bits 11 to 8 and 4.
-pub const SAME: &[Row] = &[
+pub const SAME: &[VectorRow] = &[
     row(0x00, BOTH, "vhadd", Sign, TO_S, Usual),
     row(0x01, BOTH, "vqadd", Sign, ANY, Usual),
     row(0x02, BOTH, "vrhadd", Sign, TO_S, Usual),
@@ -98,7 +98,7 @@ pub const SAME: &[Row] = &[
 ];
 
 /// The same of floating point, by that code and bit 21 below it; the size is that of bit 20 alone.
-pub const SAME_FLOAT: &[Row] = &[
+pub const SAME_FLOAT: &[VectorRow] = &[
     row(0x32, CLEAR, "vfma", F, S, Adds),
     row(0x33, CLEAR, "vfms", F, S, Adds),
     row(0x34, CLEAR, "vadd", F, S, Usual),
@@ -124,7 +124,7 @@ pub const SAME_FLOAT: &[Row] = &[
 ];
 
 /// Three registers, some of them wider, by bits 11 to 8.
-pub const DIFFERENT: &[(Shape, Row)] = &[
+pub const DIFFERENT: &[(Shape, VectorRow)] = &[
     (Shape::Long, row(0, BOTH, "vaddl", Sign, TO_S, Usual)),
     (Shape::Wide, row(1, BOTH, "vaddw", Sign, TO_S, Usual)),
     (Shape::Long, row(2, BOTH, "vsubl", Sign, TO_S, Usual)),
@@ -156,7 +156,7 @@ pub enum Shape {
 }
 
 /// By one element of the last register, by bits 11 to 8.
-pub const BY_ELEMENT: &[(Shape, Row)] = &[
+pub const BY_ELEMENT: &[(Shape, VectorRow)] = &[
     (Shape::Same, row(0, BOTH, "vmla", Integer, H_S, Adds)),
     (Shape::Same, row(1, BOTH, "vmla", F, S, Adds)),
     (Shape::Long, row(2, BOTH, "vmlal", Sign, H_S, Adds)),
@@ -174,7 +174,7 @@ pub const BY_ELEMENT: &[(Shape, Row)] = &[
 ];
 
 /// Shifts by a constant within one shape, by bits 11 to 8.
-pub const SHIFTS: &[Row] = &[
+pub const SHIFTS: &[VectorRow] = &[
     row(0, BOTH, "vshr", Sign, ANY, Usual),
     row(1, BOTH, "vsra", Sign, ANY, Adds),
     row(2, BOTH, "vrshr", Sign, ANY, Usual),
@@ -187,7 +187,7 @@ pub const SHIFTS: &[Row] = &[
 ];
 
 /// Shifts to half the width, by bits 11 to 8 and 6.
-pub const NARROWING: &[Row] = &[
+pub const NARROWING: &[VectorRow] = &[
     row(16, CLEAR, "vshrn", Integer, TO_S, Usual),
     row(16, SET, "vqshrun", Signed, TO_S, Usual),
     row(17, CLEAR, "vrshrn", Integer, TO_S, Usual),
@@ -198,7 +198,7 @@ pub const NARROWING: &[Row] = &[
 
 /// One source, by bits 17, 16 and 10 to 7; a name may end in what stands behind the
 /// operands. `SET` says unsigned.
-pub const MISC: &[Row] = &[
+pub const MISC: &[VectorRow] = &[
     row(0x00, BOTH, "vrev64", Plain, TO_S, Usual),
     row(0x01, BOTH, "vrev32", Plain, B_H, Usual),
     row(0x02, BOTH, "vrev16", Plain, B, Usual),
@@ -239,8 +239,8 @@ pub const MISC: &[Row] = &[
 ];
 
 /// The row of this code and `U`.
-pub fn find(rows: &[Row], code: u32, is_unsigned: bool) -> Result<&Row, &'static str> {
+pub fn find(rows: &[VectorRow], code: u32, is_unsigned: bool) -> Result<&VectorRow, &'static str> {
     rows.iter()
-        .find(|it| it.code == code && it.is_unsigned.is_none_or(|it| it == is_unsigned))
+        .find(|row| row.code == code && row.is_unsigned.is_none_or(|found| found == is_unsigned))
         .ok_or(UNDEFINED)
 }

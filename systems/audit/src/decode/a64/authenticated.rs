@@ -4,12 +4,12 @@
 //! fails no word shows.
 
 use super::memory::{Mode, address_text, updates_base};
-use super::{ALL, SYSTEM, Word, name, name_sp, reg, reg_sp, writes_flags};
+use super::{A64Word, ALL, SYSTEM, name, name_sp, reg, reg_sp, writes_flags};
 use crate::decode::code::{Class, Flow, Instruction, Out, Reg, Role, Undecodable};
 
 const LINK: Option<Reg> = Some(Reg(30));
 
-impl Word {
+impl A64Word {
     /// A pointer signed or checked in its register, with what another register holds or with zero.
     pub(super) fn signature(&self) -> Result<Instruction, Undecodable> {
         let (rd, rn, opcode) = (self.rd(), self.rn(), self.field(15, 10));

@@ -1,11 +1,11 @@
 //! Branches, calls, returns, and exceptions.
 
-use super::{ALL, CONDITIONS, SYSTEM, Word, name, reads_condition, reg};
+use super::{A64Word, ALL, CONDITIONS, SYSTEM, name, reads_condition, reg};
 use crate::decode::code::{Class, Flow, Instruction, Out, Reg, Role, Undecodable};
 
 const LINK: Option<Reg> = Some(Reg(30));
 
-impl Word {
+impl A64Word {
     pub(super) fn control_group(&self) -> Result<Instruction, Undecodable> {
         match self.field(31, 25) {
             0b000_1010 | 0b000_1011 => {

@@ -1,7 +1,7 @@
 //! Scalar floating point, halves of version 8.2 too: registers exactly, values not at all.
 
 use super::{
-    ALL, CONDITIONS, FPSR, Word, low_bits, name, reads_condition, reg, vector_reg, writes_flags,
+    A64Word, ALL, CONDITIONS, FPSR, low_bits, name, reads_condition, reg, vector_reg, writes_flags,
 };
 use crate::decode::code::{Class, Instruction, Out, Role, Undecodable};
 
@@ -14,7 +14,7 @@ pub(super) fn constant(imm: u32) -> f64 {
     if imm & 0x80 != 0 { -magnitude } else { magnitude }
 }
 
-impl Word {
+impl A64Word {
     pub(super) fn float_group(&self) -> Result<Instruction, Undecodable> {
         // Scalars of one and of two words; everything else is vectors.
         if self.field(30, 29) != 0 || self.field(28, 25) != 15 {

@@ -1,12 +1,12 @@
 //! Arithmetic with constants: sums, masks, moves, bit fields, addresses relative to the
 //! instruction.
 
-use super::{ALL, Word, low_bits, name, name_sp, reg, reg_sp, sign_extend, value, writes_flags};
+use super::{A64Word, ALL, low_bits, name, name_sp, reg, reg_sp, sign_extend, value, writes_flags};
 use crate::decode::code::{
     Class, Extends, Instruction, Op, Operation, Out, Reg, Role, Shift, Undecodable, Value,
 };
 
-impl Word {
+impl A64Word {
     pub(super) fn immediate_group(&self) -> Result<Instruction, Undecodable> {
         match self.field(25, 23) {
             0 | 1 => Ok(self.relative_address()),

@@ -1,7 +1,7 @@
 //! Loads and stores.
 
 use super::vector::shape;
-use super::{ALL, EXTENSIONS, MONITOR, Word, low_bits, name, name_sp, reg, reg_sp, vector_reg};
+use super::{A64Word, ALL, EXTENSIONS, MONITOR, low_bits, name, name_sp, reg, reg_sp, vector_reg};
 use crate::decode::code::{
     Access, Class, Extends, IndexForm, Instruction, Op, Operation, Out, Reg, Role, Undecodable,
     Value,
@@ -26,7 +26,7 @@ pub(super) enum Mode {
     After,
 }
 
-impl Word {
+impl A64Word {
     pub(super) fn memory_group(&self) -> Result<Instruction, Undecodable> {
         match (self.field(29, 28), self.bit(26), self.field(24, 23)) {
             (0, true, _) => self.vector_structures(),
@@ -158,7 +158,7 @@ impl Word {
         }
         let order = ["", "l", "a", "al"][(self.field(22, 22) << 1 | self.field(15, 15)) as usize];
         let (width, bits) = if is_64 { (8, ALL) } else { (4, low_bits(32)) };
-        let names = [rs, rs + 1, rt, rt + 1].map(|it| name(it, is_64)).join(", ");
+        let names = [rs, rs + 1, rt, rt + 1].map(|found| name(found, is_64)).join(", ");
         let it = self
             .plain(Class::Atomic, format!("casp{order} {names}, [{}]", name_sp(rn, true)))
             .reads(reg_sp(rn), ALL, Role::Base);

@@ -121,7 +121,7 @@ pub(super) fn decode(address: u64, bytes: &[u8]) -> Result<Instruction, Undecoda
     let Some(word) = first(bytes).map(u32::from_le_bytes) else {
         return refused(address, 0, "the code ends inside the instruction");
     };
-    let it = Word { address, word };
+    let it = A64Word { address, word };
     match it.field(28, 25) {
         8 | 9 => it.immediate_group(),
         10 | 11 => it.control_group(),
@@ -136,7 +136,7 @@ pub(super) fn decode(address: u64, bytes: &[u8]) -> Result<Instruction, Undecoda
     }
 }
 
-struct Word {
+struct A64Word {
     address: u64,
     word: u32,
 }
@@ -178,7 +178,7 @@ fn name_sp(n: u32, is_64: bool) -> String {
     }
 }
 
-impl Word {
+impl A64Word {
     fn refuse<T>(&self, why: &str) -> Result<T, Undecodable> {
         refused(self.address, self.word.into(), why)
     }

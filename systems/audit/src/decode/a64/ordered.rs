@@ -4,11 +4,11 @@
 //! Source: DDI 0487, C6.2 (FEAT_LRCPC, FEAT_LRCPC2, FEAT_LRCPC3, FEAT_LOR).
 
 use super::memory::{Mode, address_text, updates_base};
-use super::{ALL, Word, low_bits, name, name_sp, reg, reg_sp};
+use super::{A64Word, ALL, low_bits, name, name_sp, reg, reg_sp};
 use crate::decode::code::{Class, Instruction, Out, Role, Undecodable};
 
 /// Which access, by its size and what is done.
-struct Moved {
+struct MovedBytes {
     mnemonic: String,
     is_store: bool,
     is_signed: bool,
@@ -16,7 +16,7 @@ struct Moved {
     width: u8,
 }
 
-impl Word {
+impl A64Word {
     /// `ldapr`: behind it no later access is seen earlier, but older stores of this core may be.
     pub(super) fn acquire(&self) -> Result<Instruction, Undecodable> {
         let size = self.field(31, 30);
@@ -24,7 +24,7 @@ impl Word {
             return self.refuse("fields that must be ones are not");
         }
         let mnemonic = format!("ldapr{}", ["b", "h", "", ""][size as usize]);
-        let moved = Moved {
+        let moved = MovedBytes {
             mnemonic,
             is_store: false,
             is_signed: false,
@@ -47,7 +47,7 @@ impl Word {
         let letter = ["b", "h", if is_signed { "w" } else { "" }, ""][size as usize];
         let sign = if is_signed { "s" } else { "" };
         let mnemonic = format!("{}ur{sign}{letter}", if is_store { "stl" } else { "ldap" });
-        let moved = Moved { mnemonic, is_store, is_signed, is_64, width: 1 << size };
+        let moved = MovedBytes { mnemonic, is_store, is_signed, is_64, width: 1 << size };
         Ok(self.ordered(&moved, self.signed(20, 12), Mode::Offset))
     }
 
@@ -68,7 +68,7 @@ impl Word {
                 let (mnemonic, mode) =
                     if is_load { ("ldapr", Mode::After) } else { ("stlr", Mode::Before) };
                 let disp = if is_load { i64::from(width) } else { -i64::from(width) };
-                let moved = Moved {
+                let moved = MovedBytes {
                     mnemonic: mnemonic.to_owned(),
                     is_store: !is_load,
                     is_signed: false,
@@ -127,7 +127,7 @@ impl Word {
             if is_load { "ldlar" } else { "stllr" },
             ["b", "h", "", ""][size as usize]
         );
-        let moved = Moved {
+        let moved = MovedBytes {
             mnemonic,
             is_store: !is_load,
             is_signed: false,
@@ -137,7 +137,7 @@ impl Word {
         Ok(self.ordered(&moved, 0, Mode::Offset))
     }
 
-    fn ordered(&self, moved: &Moved, disp: i64, mode: Mode) -> Instruction {
+    fn ordered(&self, moved: &MovedBytes, disp: i64, mode: Mode) -> Instruction {
         let (rt, rn) = (self.rd(), self.rn());
         let address = if disp == 0 {
             format!("[{}]", name_sp(rn, true))

@@ -2,12 +2,12 @@
 //! bit order.
 
 use super::{
-    ALL, C, CONDITIONS, EXTENSIONS, N, SHIFTS, V, Word, Z, bits_of_shifted, low_bits, name,
+    A64Word, ALL, C, CONDITIONS, EXTENSIONS, N, SHIFTS, V, Z, bits_of_shifted, low_bits, name,
     name_sp, reads_condition, reg, reg_sp, value, writes_flags,
 };
 use crate::decode::code::{Class, Instruction, Op, Out, Reg, Role, Shift, Undecodable, Value};
 
-impl Word {
+impl A64Word {
     pub(super) fn register_group(&self) -> Result<Instruction, Undecodable> {
         match (self.bit(28), self.field(24, 21)) {
             (false, 0..8) => self.logic(),

@@ -4,7 +4,7 @@
 //! Source: DDI 0487, C4.1.40. Other operations on scalable vectors are refused. A scalable register
 //! is the vector register of its number, of which [`ALL`] bits stand for all that it has.
 
-use super::{ALL, P0, Word, low_bits, name, name_sp, reg, reg_sp, vector_reg, writes_flags};
+use super::{A64Word, ALL, P0, low_bits, name, name_sp, reg, reg_sp, vector_reg, writes_flags};
 use crate::decode::code::{Access, Class, IndexForm, Instruction, Out, Reg, Role, Undecodable};
 
 const REFUSED: &str = "most of scalable vectors is not decoded";
@@ -46,7 +46,7 @@ fn pattern(n: u32) -> String {
     }
 }
 
-impl Word {
+impl A64Word {
     pub(super) fn scalable_group(&self) -> Result<Instruction, Undecodable> {
         let word = self.word;
         match () {

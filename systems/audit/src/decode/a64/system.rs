@@ -1,6 +1,6 @@
 //! Hints, barriers, and system registers.
 
-use super::{ALL, C, MONITOR, N, SYSTEM, V, Word, Z, name, reg, writes_flags};
+use super::{A64Word, ALL, C, MONITOR, N, SYSTEM, V, Z, name, reg, writes_flags};
 use crate::decode::code::{Class, Instruction, Out, Role, Undecodable};
 
 /// Registers that have a name here, by op0, op1, CRn, CRm, op2; the others are written in the
@@ -45,7 +45,7 @@ const BARRIERS: [&str; 16] = [
     "ld", "st", "sy",
 ];
 
-impl Word {
+impl A64Word {
     pub(super) fn system(&self) -> Result<Instruction, Undecodable> {
         let (op0, op1, crn, crm, op2, rt) = (
             self.field(20, 19),

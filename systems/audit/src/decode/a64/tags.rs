@@ -4,7 +4,7 @@
 //! its bits 59 to 56.
 
 use super::memory::{Mode, address_text, updates_base};
-use super::{ALL, SYSTEM, Word, name, name_sp, reg, reg_sp, writes_flags};
+use super::{A64Word, ALL, SYSTEM, name, name_sp, reg, reg_sp, writes_flags};
 use crate::decode::code::{Access, Class, IndexForm, Instruction, Out, Role, Undecodable};
 
 /// The tag of an address.
@@ -12,7 +12,7 @@ const TAG: u64 = 0xf << 56;
 /// What stands below it.
 const ADDRESS: u64 = (1 << 56) - 1;
 
-impl Word {
+impl A64Word {
     /// A sum with a constant, and another tag.
     pub(super) fn tagged_sum(&self) -> Result<Instruction, Undecodable> {
         if !self.bit(31) || self.bit(29) || self.bit(22) {

@@ -5,7 +5,7 @@
 //! row: its names for signed and unsigned (`U` clear and set), which sizes of elements there are,
 //! and whether it adds to its destination.
 
-use super::{ALL, FPSR, Word, low_bits, name, reg, vector_reg};
+use super::{A64Word, ALL, FPSR, low_bits, name, reg, vector_reg};
 use crate::decode::code::{Class, Instruction, Out, Role, Undecodable};
 
 /// Elements of bytes, half words, words, double words that a row has.
@@ -20,7 +20,7 @@ const H_AND_UP: Sizes = &[1, 2, 3];
 
 /// An operation by its code.
 #[derive(Debug, Clone, Copy)]
-struct Row {
+struct SimdRow {
     opcode: u32,
     /// Its name with `U` clear, and with it set; empty if that is reserved.
     names: [&'static str; 2],
@@ -39,12 +39,12 @@ const fn row(
     vector: Sizes,
     scalar: Sizes,
     adds: bool,
-) -> Row {
-    Row { opcode, names: [signed, unsigned], vector, scalar, adds }
+) -> SimdRow {
+    SimdRow { opcode, names: [signed, unsigned], vector, scalar, adds }
 }
 
 /// Three registers of one shape, integers.
-const SAME: &[Row] = &[
+const SAME: &[SimdRow] = &[
     row(0, "shadd", "uhadd", TO_S, &[], false),
     row(1, "sqadd", "uqadd", ANY, ANY, false),
     row(2, "srhadd", "urhadd", TO_S, &[], false),
@@ -72,7 +72,7 @@ const SAME: &[Row] = &[
 ];
 
 /// The same of floating point, by opcode and bit 23: sizes say only whether there is a form.
-const SAME_FLOAT: &[Row] = &[
+const SAME_FLOAT: &[SimdRow] = &[
     row(0x30, "fmaxnm", "fmaxnmp", S_D, &[], false),
     row(0x31, "fminnm", "fminnmp", S_D, &[], false),
     row(0x32, "fmla", "", S_D, &[], true),
@@ -94,7 +94,7 @@ const SAME_FLOAT: &[Row] = &[
 ];
 
 /// One source, a result of its shape; a name may end in what stands behind the operands.
-const MISC: &[Row] = &[
+const MISC: &[SimdRow] = &[
     row(0, "rev64", "", TO_S, &[], false),
     row(0, "", "rev32", &[0, 1], &[], false),
     row(1, "rev16", "", B, &[], false),
@@ -110,7 +110,7 @@ const MISC: &[Row] = &[
 ];
 
 /// The same of floating point, by opcode and bit 23.
-const MISC_FLOAT: &[Row] = &[
+const MISC_FLOAT: &[SimdRow] = &[
     row(0x19, "fcmgt #0.0", "fcmge #0.0", S_D, S_D, false),
     row(0x1b, "fcmeq #0.0", "fcmle #0.0", S_D, S_D, false),
     row(0x1d, "fcmlt #0.0", "", S_D, S_D, false),
@@ -133,7 +133,7 @@ const MISC_FLOAT: &[Row] = &[
 
 /// Three registers, one of them wider: `l` has a wide result, `w` a wide source too,
 /// `n` a narrow result.
-const DIFFERENT: &[(char, Row)] = &[
+const DIFFERENT: &[(char, SimdRow)] = &[
     ('l', row(0, "saddl", "uaddl", TO_S, &[], false)),
     ('w', row(1, "saddw", "uaddw", TO_S, &[], false)),
     ('l', row(2, "ssubl", "usubl", TO_S, &[], false)),
@@ -153,7 +153,7 @@ const DIFFERENT: &[(char, Row)] = &[
 
 /// Shifts by a constant: `r` to the right, `<` to the left, `n` to the right with a narrow result,
 /// `l` to the left with a wide one, `f` numbers with a fixed point.
-const SHIFTED: &[(char, Row)] = &[
+const SHIFTED: &[(char, SimdRow)] = &[
     ('r', row(0, "sshr", "ushr", ANY, D, false)),
     ('r', row(2, "ssra", "usra", ANY, D, true)),
     ('r', row(4, "srshr", "urshr", ANY, D, false)),
@@ -171,13 +171,13 @@ const SHIFTED: &[(char, Row)] = &[
     ('n', row(19, "sqrshrn", "uqrshrn", TO_S, TO_S, false)),
     ('l', row(20, "sshll", "ushll", TO_S, &[], false)),
 ];
-const FIXED: &[(char, Row)] = &[
+const FIXED: &[(char, SimdRow)] = &[
     ('f', row(28, "scvtf", "ucvtf", H_AND_UP, H_AND_UP, false)),
     ('f', row(31, "fcvtzs", "fcvtzu", H_AND_UP, H_AND_UP, false)),
 ];
 
 /// By one element of the last register; `l` has a wide result.
-const INDEXED: &[(char, Row)] = &[
+const INDEXED: &[(char, SimdRow)] = &[
     (' ', row(0, "", "mla", H_S, &[], true)),
     (' ', row(1, "fmla", "", H_AND_UP, H_AND_UP, true)),
     ('l', row(2, "smlal", "umlal", H_S, &[], true)),
@@ -246,14 +246,14 @@ fn letter(size: u32) -> char {
 }
 
 /// The row of this operation, its name, and whether it has a form of this size.
-fn find(rows: &[Row], opcode: u32, is_second: bool) -> Option<(&'static str, &Row)> {
-    let name = |row: &Row| row.names[usize::from(is_second)];
+fn find(rows: &[SimdRow], opcode: u32, is_second: bool) -> Option<(&'static str, &SimdRow)> {
+    let name = |row: &SimdRow| row.names[usize::from(is_second)];
     rows.iter()
         .find(|row| row.opcode == opcode && !name(row).is_empty())
         .map(|row| (name(row), row))
 }
 
-impl Word {
+impl A64Word {
     /// Everything of the group that is not scalar floating point.
     pub(super) fn vector_group(&self) -> Result<Instruction, Undecodable> {
         // Bit 28 tells scalars, which have bit 30 set.
@@ -323,7 +323,7 @@ impl Word {
     }
 
     /// The size of a row's elements, if it has such a form.
-    fn checked(&self, row: &Row, size: u32, is_scalar: bool) -> Result<u32, Undecodable> {
+    fn checked(&self, row: &SimdRow, size: u32, is_scalar: bool) -> Result<u32, Undecodable> {
         let sizes = if is_scalar { row.scalar } else { row.vector };
         let is_cut = !is_scalar && size == 3 && !self.is_quad();
         if !sizes.contains(&size) || is_cut {
@@ -334,7 +334,11 @@ impl Word {
     }
 
     /// Rows of floating point follow bit 23 as well; their sizes are words and double words.
-    fn float_row<'a>(&self, rows: &'a [Row], opcode: u32) -> Option<(&'static str, &'a Row, u32)> {
+    fn float_row<'a>(
+        &self,
+        rows: &'a [SimdRow],
+        opcode: u32,
+    ) -> Option<(&'static str, &'a SimdRow, u32)> {
         let (name, found) = find(rows, opcode << 1 | self.field(23, 23), self.is_unsigned())?;
         Some((name, found, 2 + self.field(22, 22)))
     }
@@ -360,7 +364,7 @@ impl Word {
             found.adds,
             &[rn, rm],
         );
-        Ok(if opcode >= 24 || name.contains('q') { Word::sets_status(it) } else { it })
+        Ok(if opcode >= 24 || name.contains('q') { A64Word::sets_status(it) } else { it })
     }
 
     /// The same of halves: their codes are the low bits of those of wider floating point.
@@ -379,7 +383,7 @@ impl Word {
             found.adds,
             &[rn, rm],
         );
-        Ok(Word::sets_status(it))
+        Ok(A64Word::sets_status(it))
     }
 
     /// One source of halves, and a result of its shape.
@@ -400,7 +404,7 @@ impl Word {
             self.vector_operand(rd, 1, is_scalar),
             self.vector_operand(rn, 1, is_scalar)
         );
-        Ok(Word::sets_status(self.on_vectors(text, false, &[rn])))
+        Ok(A64Word::sets_status(self.on_vectors(text, false, &[rn])))
     }
 
     fn bitwise(&self) -> Instruction {
@@ -445,7 +449,7 @@ impl Word {
             self.vector_operand(rn, shown, is_scalar)
         );
         let it = self.on_vectors(text, found.adds, &[rn]);
-        Ok(if opcode >= 12 || matches!(opcode, 3 | 7) { Word::sets_status(it) } else { it })
+        Ok(if opcode >= 12 || matches!(opcode, 3 | 7) { A64Word::sets_status(it) } else { it })
     }
 
     /// One source, and a result of elements of another width.
@@ -465,7 +469,7 @@ impl Word {
                 return self.reserved();
             }
             let text = format!("{name} {}{rd}, {}{rn}", letter(size), letter(size + 1));
-            return Ok(Word::sets_status(self.on_vectors(text, false, &[rn])));
+            return Ok(A64Word::sets_status(self.on_vectors(text, false, &[rn])));
         }
         if opcode >= 22 {
             let is_double = self.bit(22);
@@ -481,7 +485,7 @@ impl Word {
                 22 => format!("{}{two} v{rd}.{narrow}, v{rn}.{wide}", pick("fcvtn", "fcvtxn")),
                 _ => format!("fcvtl{two} v{rd}.{wide}, v{rn}.{narrow}"),
             };
-            return Ok(Word::sets_status(self.on_vectors(text, opcode == 22 && is_quad, &[rn])));
+            return Ok(A64Word::sets_status(self.on_vectors(text, opcode == 22 && is_quad, &[rn])));
         }
         if size == 3 {
             return self.reserved();
@@ -509,7 +513,7 @@ impl Word {
                     is_quad,
                     &[rn],
                 );
-                if name == "xtn" { it } else { Word::sets_status(it) }
+                if name == "xtn" { it } else { A64Word::sets_status(it) }
             }
         })
     }
@@ -531,7 +535,7 @@ impl Word {
             // With `U` clear they are halves.
             let (to, from) =
                 if is_unsigned { ('s', "4s") } else { ('h', shape(1, self.is_quad())) };
-            return Ok(Word::sets_status(self.on_vectors(
+            return Ok(A64Word::sets_status(self.on_vectors(
                 format!("{name} {to}{rd}, v{rn}.{from}"),
                 false,
                 &[rn],
@@ -578,7 +582,7 @@ impl Word {
         };
         let size = if is_half { 1 } else { 2 + self.field(22, 22) };
         let from = ["2h", "2s", "2d"][(size - 1) as usize];
-        Ok(Word::sets_status(self.on_vectors(
+        Ok(A64Word::sets_status(self.on_vectors(
             format!("{name} {}{rd}, v{rn}.{from}", letter(size)),
             false,
             &[rn],
@@ -622,7 +626,7 @@ impl Word {
                 &[rn, rm],
             )
         };
-        Ok(if name.starts_with("sq") { Word::sets_status(it) } else { it })
+        Ok(if name.starts_with("sq") { A64Word::sets_status(it) } else { it })
     }
 
     fn shifted_vector(&self, is_scalar: bool) -> Result<Instruction, Undecodable> {
@@ -657,7 +661,7 @@ impl Word {
             let (to, from) = if kind == 'n' { (&narrow, &wide) } else { (&wide, &narrow) };
             let text = format!("{name}{two} {}, {}, #{shift}", operand(to, rd), operand(from, rn));
             let it = self.on_vectors(text, kind == 'n' && !two.is_empty(), &[rn]);
-            return Ok(if name.contains('q') { Word::sets_status(it) } else { it });
+            return Ok(if name.contains('q') { A64Word::sets_status(it) } else { it });
         }
         let size = self.checked(found, size, is_scalar)?;
         let operand = |n| self.vector_operand(n, size, is_scalar);
@@ -666,7 +670,7 @@ impl Word {
             found.adds,
             &[rn],
         );
-        Ok(if kind == 'f' || name.contains("qshl") { Word::sets_status(it) } else { it })
+        Ok(if kind == 'f' || name.contains("qshl") { A64Word::sets_status(it) } else { it })
     }
 
     /// By one element of the last register.
@@ -726,7 +730,7 @@ impl Word {
             }
         };
         let it = self.on_vectors(text, found.adds, &[rn, rm]);
-        Ok(if is_float || name.starts_with("sq") { Word::sets_status(it) } else { it })
+        Ok(if is_float || name.starts_with("sq") { A64Word::sets_status(it) } else { it })
     }
 
     /// Copies of elements, permutations, tables, and what later versions put beside three
@@ -755,7 +759,7 @@ impl Word {
             (false, false, false) if size == 0 => {
                 let n = self.field(14, 13) + 1;
                 let table: Vec<u32> = (0..n).map(|idx| (rn + idx) & 31).collect();
-                let list: Vec<String> = table.iter().map(|it| format!("v{it}.16b")).collect();
+                let list: Vec<String> = table.iter().map(|found| format!("v{found}.16b")).collect();
                 let name = if self.bit(12) { "tbx" } else { "tbl" };
                 let shape = shape(0, is_quad);
                 let text =
@@ -862,7 +866,7 @@ impl Word {
                 let mnemonic = if self.bit(11) { "sqrdmlsh" } else { "sqrdmlah" };
                 let operand = |n| self.vector_operand(n, size, is_scalar);
                 let text = format!("{mnemonic} {}, {}, {}", operand(rd), operand(rn), operand(rm));
-                Ok(Word::sets_status(self.on_vectors(text, true, &[rn, rm])))
+                Ok(A64Word::sets_status(self.on_vectors(text, true, &[rn, rm])))
             }
             2 if !is_scalar && size == 2 => {
                 let mnemonic = if is_unsigned { "udot" } else { "sdot" };

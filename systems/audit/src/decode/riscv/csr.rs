@@ -1,6 +1,6 @@
 //! Instructions of Zicsr, and the names of control and status registers.
 
-use super::{CSR, Word, name, reg};
+use super::{CSR, RiscvWord, name, reg};
 use crate::decode::code::{Class, Flow, Instruction, Out, Role, Undecodable};
 
 /// Registers that have a name; the others are written as numbers. Source: volume II,
@@ -72,7 +72,7 @@ fn csr_name(number: u32, is_64: bool) -> String {
 }
 
 /// Reads and writes of one control and status register.
-pub(super) fn decode(word: &Word) -> Result<Instruction, Undecodable> {
+pub(super) fn decode(word: &RiscvWord) -> Result<Instruction, Undecodable> {
     let (rd, rs1, number) = (word.rd(), word.rs1(), word.word >> 20);
     let is_immediate = word.funct3() & 4 != 0;
     let mnemonic = ["", "csrrw", "csrrs", "csrrc"][(word.funct3() & 3) as usize];

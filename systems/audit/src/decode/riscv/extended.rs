@@ -3,10 +3,10 @@
 //! Source: RISC-V Bit-Manipulation ISA-extensions, version 1.0.0, and RISC-V Integer Conditional
 //! Operations, version 1.0.0.
 
-use super::{Word, constant, low_bits, name, reg, value};
+use super::{RiscvWord, constant, low_bits, name, reg, value};
 use crate::decode::code::{Class, Instruction, Op, Out, Role, Value};
 
-impl Word {
+impl RiscvWord {
     /// Of registers: opcode 0x33, and with `is_word` 0x3b; none if it is not of these extensions.
     pub(super) fn extended(&self, is_word: bool) -> Option<Instruction> {
         let (f3, f7) = (self.funct3(), self.funct7());

@@ -5,7 +5,7 @@
 //! any order, so nothing waits for them; who reads `fcsr` is a barrier. With a rounding mode of its
 //! own, or exact, an operation does not read the common one.
 
-use super::{CSR, F0, Word, name, number, reg};
+use super::{CSR, F0, RiscvWord, name, number, reg};
 use crate::decode::code::{Class, Instruction, Out, Reg, Role, Undecodable};
 
 const NAMES: [&str; 32] = [
@@ -27,7 +27,7 @@ fn f(n: u32) -> &'static str {
     NAMES[n as usize]
 }
 
-impl Word {
+impl RiscvWord {
     /// `s` or `d`, as two bits say.
     fn float_kind(&self, code: u32) -> Result<char, Undecodable> {
         match code {

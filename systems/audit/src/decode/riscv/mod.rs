@@ -157,7 +157,7 @@ pub(super) fn decode(address: u64, bytes: &[u8], is_64: bool) -> Result<Instruct
         let Some(word) = compressed::expand(half, is_64) else {
             return refused(address, half.into(), "the compressed form is reserved");
         };
-        let expanded = Word { address, word, length: 2, is_64 }.decode();
+        let expanded = RiscvWord { address, word, length: 2, is_64 }.decode();
         let mut it = expanded.map_err(|error| Undecodable { word: half.into(), ..error })?;
         it.word = half.into();
         return Ok(it);
@@ -165,11 +165,11 @@ pub(super) fn decode(address: u64, bytes: &[u8], is_64: bool) -> Result<Instruct
     let Some(word) = first(bytes).map(u32::from_le_bytes) else {
         return refused(address, half.into(), "the code ends inside the instruction");
     };
-    Word { address, word, length: 4, is_64 }.decode()
+    RiscvWord { address, word, length: 4, is_64 }.decode()
 }
 
 /// A word of 32 bits, as read or as expanded.
-struct Word {
+struct RiscvWord {
     address: u64,
     word: u32,
     length: u8,
@@ -193,7 +193,7 @@ fn constant(value: i64) -> Value {
     Value::Const(value as u64)
 }
 
-impl Word {
+impl RiscvWord {
     fn decode(&self) -> Result<Instruction, Undecodable> {
         match self.word & 0x7f {
             0x37 | 0x17 => Ok(self.upper_immediate()),

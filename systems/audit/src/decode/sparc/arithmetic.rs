@@ -1,13 +1,14 @@
 //! Arithmetic, shifts, multiplication, division, and the special registers.
 
 use super::{
-    ALL, ASR, C, N, PSR, PSR_BITS, TBR, V, WIM, Word, Y, Z, mask_of, name, reg, value, writes_flags,
+    ALL, ASR, C, N, PSR, PSR_BITS, SparcWord, TBR, V, WIM, Y, Z, mask_of, name, reg, value,
+    writes_flags,
 };
 use crate::decode::code::{
     Class, Extends, Instruction, Op, Operation, Out, Reg, Role, Shift, Undecodable, Value,
 };
 
-impl Word {
+impl SparcWord {
     pub(super) fn arithmetic(&self) -> Result<Instruction, Undecodable> {
         let op3 = self.op3();
         let is_special = matches!(op3, 0x28..=0x2b | 0x30..=0x33);

@@ -1,6 +1,8 @@
 //! Branches, calls, jumps, traps, and the instructions that open and close register windows.
 
-use super::{ALL, C, CWP_BITS, FCC, N, PSR, PSR_BITS, V, Word, Z, name, reg, rotates, sign_extend};
+use super::{
+    ALL, C, CWP_BITS, FCC, N, PSR, PSR_BITS, SparcWord, V, Z, name, reg, rotates, sign_extend,
+};
 use crate::decode::code::{
     Class, Delay, Extends, Flow, Instruction, Op, Operation, Out, Reg, Role, Undecodable, Value,
 };
@@ -29,7 +31,7 @@ const CONDITIONS: [(&str, &[Option<Reg>]); 16] = [
 const FLOAT_CONDITIONS: [&str; 16] =
     ["n", "ne", "lg", "ul", "l", "ug", "g", "u", "a", "e", "ue", "ge", "uge", "le", "ule", "o"];
 
-impl Word {
+impl SparcWord {
     pub(super) fn branch_or_sethi(&self) -> Result<Instruction, Undecodable> {
         match self.word >> 22 & 7 {
             0 if self.rd() != 0 => self.refuse("the field of the result must be 0"),

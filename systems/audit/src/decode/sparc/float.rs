@@ -1,6 +1,6 @@
 //! Floating-point operations: registers exactly, values not at all.
 
-use super::{ALL, F0, FCC, FSR, Word};
+use super::{ALL, F0, FCC, FSR, SparcWord};
 use crate::decode::code::{Class, Instruction, Out, Reg, Role, Undecodable};
 
 /// Code (opf), mnemonic, registers of the first operand, of the second, of the result.
@@ -49,7 +49,7 @@ const COMPARISONS: &[(u32, &str, u32)] = &[
     (0x57, "fcmpeq", 4),
 ];
 
-impl Word {
+impl SparcWord {
     pub(super) fn float(&self) -> Result<Instruction, Undecodable> {
         let opf = self.word >> 5 & 0x1ff;
         let (rd, rs1, rs2) = (self.rd(), self.rs1(), self.rs2());

@@ -1,6 +1,6 @@
 //! Loads and stores.
 
-use super::{ALL, F0, FCC, FSR, Word, name, reg};
+use super::{ALL, F0, FCC, FSR, SparcWord, name, reg};
 use crate::decode::code::{
     Access, Class, Extends, IndexForm, Instruction, Op, Operation, Out, Reg, Role, Undecodable,
     Value,
@@ -8,17 +8,17 @@ use crate::decode::code::{
 
 /// What an access does.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum AccessKind {
     Load { is_signed: bool },
     Store,
     Swap,
     CompareAndSwap,
 }
 
-impl Word {
+impl SparcWord {
     pub(super) fn memory(&self) -> Result<Instruction, Undecodable> {
         let op3 = self.op3();
-        let load = |is_signed| Kind::Load { is_signed };
+        let load = |is_signed| AccessKind::Load { is_signed };
         let is_alternate = matches!(op3, 0x10..=0x1f | 0x3c);
         let (mnemonic, kind, width) =
             match op3 & !(if (0x10..0x20).contains(&op3) { 0x10 } else { 0 }) {
@@ -26,15 +26,15 @@ impl Word {
                 0x01 => ("ldub", load(false), 1),
                 0x02 => ("lduh", load(false), 2),
                 0x03 => ("ldd", load(false), 8),
-                0x04 => ("st", Kind::Store, 4),
-                0x05 => ("stb", Kind::Store, 1),
-                0x06 => ("sth", Kind::Store, 2),
-                0x07 => ("std", Kind::Store, 8),
+                0x04 => ("st", AccessKind::Store, 4),
+                0x05 => ("stb", AccessKind::Store, 1),
+                0x06 => ("sth", AccessKind::Store, 2),
+                0x07 => ("std", AccessKind::Store, 8),
                 0x09 => ("ldsb", load(true), 1),
                 0x0a => ("ldsh", load(true), 2),
-                0x0d => ("ldstub", Kind::Swap, 1),
-                0x0f => ("swap", Kind::Swap, 4),
-                0x3c => ("cas", Kind::CompareAndSwap, 4),
+                0x0d => ("ldstub", AccessKind::Swap, 1),
+                0x0f => ("swap", AccessKind::Swap, 4),
+                0x3c => ("cas", AccessKind::CompareAndSwap, 4),
                 0x20..=0x27 => return self.float_memory(),
                 0x30..=0x37 => return self.refuse("there is no coprocessor"),
                 _ => return self.refuse("the access is reserved"),
@@ -54,40 +54,42 @@ impl Word {
             ("", String::new())
         };
         // Compare and swap has its address in one register, and the operand in the other.
-        let place = if kind == Kind::CompareAndSwap {
+        let place = if kind == AccessKind::CompareAndSwap {
             name(self.rs1()).to_owned()
         } else {
             self.sum_text()
         };
         let (place, rd) = (format!("[{place}]{space}"), name(self.rd()));
         let text = match kind {
-            Kind::Store => format!("{mnemonic}{suffix} {rd}, {place}"),
-            Kind::CompareAndSwap => {
+            AccessKind::Store => format!("{mnemonic}{suffix} {rd}, {place}"),
+            AccessKind::CompareAndSwap => {
                 format!("{mnemonic}{suffix} {place}, {}, {rd}", name(self.rs2()))
             }
-            Kind::Load { .. } | Kind::Swap => format!("{mnemonic}{suffix} {place}, {rd}"),
+            AccessKind::Load { .. } | AccessKind::Swap => {
+                format!("{mnemonic}{suffix} {place}, {rd}")
+            }
         };
         Ok(self.access(text, kind, width, is_alternate))
     }
 
-    fn access(&self, text: String, kind: Kind, width: u8, is_alternate: bool) -> Instruction {
+    fn access(&self, text: String, kind: AccessKind, width: u8, is_alternate: bool) -> Instruction {
         let (rd, rs1) = (self.rd(), self.rs1());
         let class = match (kind, width) {
-            (Kind::Load { .. }, 8) => Class::LoadDouble,
-            (Kind::Load { .. }, _) => Class::Load,
-            (Kind::Store, 8) => Class::StoreDouble,
-            (Kind::Store, _) => Class::Store,
-            (Kind::Swap | Kind::CompareAndSwap, _) => Class::Atomic,
+            (AccessKind::Load { .. }, 8) => Class::LoadDouble,
+            (AccessKind::Load { .. }, _) => Class::Load,
+            (AccessKind::Store, 8) => Class::StoreDouble,
+            (AccessKind::Store, _) => Class::Store,
+            (AccessKind::Swap | AccessKind::CompareAndSwap, _) => Class::Atomic,
         };
-        let it = self.reads_address(self.plain(class, text), kind == Kind::CompareAndSwap);
+        let it = self.reads_address(self.plain(class, text), kind == AccessKind::CompareAndSwap);
         let bits = if width >= 4 { ALL } else { (1 << (u32::from(width) * 8)) - 1 };
-        let place = |is_store| self.place(is_store, width, kind == Kind::CompareAndSwap);
+        let place = |is_store| self.place(is_store, width, kind == AccessKind::CompareAndSwap);
         match kind {
-            Kind::Load { .. } if width == 8 => it
+            AccessKind::Load { .. } if width == 8 => it
                 .writes(reg(rd), ALL, Out::Nth(0))
                 .writes(reg(rd + 1), ALL, Out::Nth(1))
                 .accesses(place(false)),
-            Kind::Load { is_signed } => {
+            AccessKind::Load { is_signed } => {
                 let it = it.writes(reg(rd), ALL, Out::Result).accesses(place(false));
                 let zero = Value::Const(0);
                 let operation = Operation {
@@ -101,17 +103,17 @@ impl Word {
                 // What another address space holds need not be memory.
                 if is_alternate { it } else { it.computes(operation) }
             }
-            Kind::Store if width == 8 => it
+            AccessKind::Store if width == 8 => it
                 .reads(reg(rd), ALL, Role::Data)
                 .reads(reg(rd + 1), ALL, Role::Data)
                 .accesses(place(true)),
-            Kind::Store => it.reads(reg(rd), bits, Role::Data).accesses(place(true)),
-            Kind::Swap => {
+            AccessKind::Store => it.reads(reg(rd), bits, Role::Data).accesses(place(true)),
+            AccessKind::Swap => {
                 // `ldstub` stores ones, whatever the register held.
                 let it = if width == 4 { it.reads(reg(rd), ALL, Role::Data) } else { it };
                 it.writes(reg(rd), ALL, Out::Result).accesses(place(false)).accesses(place(true))
             }
-            Kind::CompareAndSwap => {
+            AccessKind::CompareAndSwap => {
                 let it =
                     it.reads(reg(self.rs2()), ALL, Role::Source).reads(reg(rd), ALL, Role::Data);
                 let it = it.writes(reg(rd), ALL, Out::Result);

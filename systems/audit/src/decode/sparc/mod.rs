@@ -104,7 +104,7 @@ pub(super) fn decode(address: u64, bytes: &[u8]) -> Result<Instruction, Undecoda
     let Some(word) = first(bytes).map(u32::from_be_bytes) else {
         return refused(address, 0, "the code ends inside the instruction");
     };
-    let it = Word { address, word };
+    let it = SparcWord { address, word };
     match word >> 30 {
         0 => it.branch_or_sethi(),
         1 => Ok(it.call()),
@@ -118,7 +118,7 @@ pub(super) fn decode(address: u64, bytes: &[u8]) -> Result<Instruction, Undecoda
     }
 }
 
-struct Word {
+struct SparcWord {
     address: u64,
     word: u32,
 }
@@ -136,7 +136,7 @@ fn name(n: u32) -> &'static str {
     NAMES[n as usize]
 }
 
-impl Word {
+impl SparcWord {
     fn refuse<T>(&self, why: &str) -> Result<T, Undecodable> {
         refused(self.address, self.word.into(), why)
     }

@@ -8,13 +8,13 @@ use crate::decode::code::{Class, Flow, Op, Out, Reg, Shift, Value};
 
 /// The operation of A32 with this number of Thumb's, and whether a result in the program counter
 /// makes it a comparison, or a first operand there a move.
-struct Operation {
+struct DataOperation {
     opcode: u32,
     comparison: Option<u32>,
     plain: Option<u32>,
 }
 
-fn operation(op: u32) -> Result<Operation, &'static str> {
+fn operation(op: u32) -> Result<DataOperation, &'static str> {
     let (opcode, comparison, plain) = match op {
         0 => (0, Some(8), None),
         1 => (14, None, None),
@@ -28,7 +28,7 @@ fn operation(op: u32) -> Result<Operation, &'static str> {
         14 => (3, None, None),
         _ => return Err(UNDEFINED),
     };
-    Ok(Operation { opcode, comparison, plain })
+    Ok(DataOperation { opcode, comparison, plain })
 }
 
 /// The opcode, and the fields of A32 for result and first operand. Refuses the stack pointer but

@@ -10,13 +10,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::circuit::network::{Builder, FALSE, Lit, Network, TRUE};
+use crate::circuit::network::{FALSE, Lit, Network, NetworkBuilder, TRUE};
 
 /// Above this many terms in all outputs the form is not worth the search: pairs are not shared.
 const N_TERMS_SHARED_MAX: usize = 300;
 
 pub(super) fn network(n_inputs: u32, columns: &[Vec<bool>]) -> Network {
-    let mut net = Builder::new(n_inputs);
+    let mut net = NetworkBuilder::new(n_inputs);
     let mut products: BTreeMap<usize, Lit> = BTreeMap::new();
     let mut sums: Vec<Vec<Lit>> = Vec::new();
     for column in columns {
@@ -46,7 +46,7 @@ fn monomials(column: &[bool]) -> Vec<usize> {
 
 /// The product of a set of inputs, built from a product that exists with one input less
 /// if there is one.
-fn product(net: &mut Builder, products: &mut BTreeMap<usize, Lit>, set: usize) -> Lit {
+fn product(net: &mut NetworkBuilder, products: &mut BTreeMap<usize, Lit>, set: usize) -> Lit {
     if set == 0 {
         return TRUE;
     }
@@ -67,7 +67,7 @@ fn product(net: &mut Builder, products: &mut BTreeMap<usize, Lit>, set: usize) -
 }
 
 /// Replaces the pair of terms that most sums share by one term, until no pair is shared.
-fn share_pairs(net: &mut Builder, sums: &mut [Vec<Lit>]) {
+fn share_pairs(net: &mut NetworkBuilder, sums: &mut [Vec<Lit>]) {
     if sums.iter().map(Vec::len).sum::<usize>() > N_TERMS_SHARED_MAX {
         return;
     }

@@ -10,7 +10,7 @@
 
 use std::collections::HashMap;
 
-use crate::circuit::network::{Builder, FALSE, Lit, Network, TRUE};
+use crate::circuit::network::{FALSE, Lit, Network, NetworkBuilder, TRUE};
 
 use super::N_INPUTS_SEARCHED;
 
@@ -22,7 +22,7 @@ pub(super) fn network(n_inputs: u32, columns: &[Vec<bool>]) -> Network {
     } else {
         (0..n_inputs).rev().collect()
     };
-    let mut net = Builder::new(n_inputs);
+    let mut net = NetworkBuilder::new(n_inputs);
     let mut level = Level::bottom(columns);
     for &var in &order {
         let select = net.input(var);

@@ -34,7 +34,7 @@ pub(super) struct Walk {
 
 /// The smallest network on the walk, never larger than `net`.
 pub(super) fn improve<const W: usize>(net: &Network, walk: &Walk) -> Network {
-    let mut state = State::<W>::new(net, walk.seed);
+    let mut state = ImproveState::<W>::new(net, walk.seed);
     let mut best = state.net.clone();
     let mut best_cost = cost(&best);
     while state.n_words < walk.n_words && !state.net.gates.is_empty() {
@@ -55,7 +55,7 @@ fn cost(net: &Network) -> usize {
     net.n_live() + emit::n_nots(net, usize::MAX)
 }
 
-struct State<const W: usize> {
+struct ImproveState<const W: usize> {
     net: Network,
     truths: Vec<Truth<W>>,
     rng: Rng,
@@ -82,9 +82,9 @@ struct Spot<const W: usize> {
     free: Vec<usize>,
 }
 
-impl<const W: usize> State<W> {
-    fn new(net: &Network, seed: u64) -> State<W> {
-        let mut state = State {
+impl<const W: usize> ImproveState<W> {
+    fn new(net: &Network, seed: u64) -> ImproveState<W> {
+        let mut state = ImproveState {
             net: net.clone(),
             truths: Vec::new(),
             rng: Rng::with_seed(seed),

@@ -35,17 +35,17 @@ pub(super) fn reach(n_functions: usize) -> u32 {
 
 /// A way to make a function out of literals of the pool. A trailing flag complements the whole.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Recipe {
+pub(super) enum LeafRecipe {
     Lit(Lit),
-    Gate(Term, bool),
-    Outer(Op, Lit, Term, bool),
-    Sum(Term, Term, bool),
-    LongSum(Lit, Term, Term, bool),
+    Gate(LeafTerm, bool),
+    Outer(Op, Lit, LeafTerm, bool),
+    Sum(LeafTerm, LeafTerm, bool),
+    LongSum(Lit, LeafTerm, LeafTerm, bool),
 }
 
 /// One gate, complemented if `flip`.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Term {
+pub(super) struct LeafTerm {
     pub op: Op,
     pub a: Lit,
     pub b: Lit,
@@ -81,23 +81,23 @@ impl Leaf {
     }
 
     /// The cheapest recipe found for the function with values `target`.
-    pub fn solve(&self, target: u64, scratch: &mut Scratch) -> Option<Recipe> {
+    pub fn solve(&self, target: u64, scratch: &mut Scratch) -> Option<LeafRecipe> {
         let (target, flip) = normal(target, self.full);
         if target == 0 {
-            return Some(Recipe::Lit(Lit::from(flip)));
+            return Some(LeafRecipe::Lit(Lit::from(flip)));
         }
         if let Some(key) = self.singles.get(target) {
-            return Some(Recipe::Lit(self.keys[key as usize].1 ^ Lit::from(flip)));
+            return Some(LeafRecipe::Lit(self.keys[key as usize].1 ^ Lit::from(flip)));
         }
         let mut gate = None;
         let mut outer = None;
         self.each_term(|key, term| {
             if key == target {
-                gate = Some(Recipe::Gate(term(), flip));
+                gate = Some(LeafRecipe::Gate(term(), flip));
             } else if outer.is_none()
                 && let Some(x) = self.singles.get(key ^ target)
             {
-                outer = Some(Recipe::Outer(Op::Xor, self.keys[x as usize].1, term(), flip));
+                outer = Some(LeafRecipe::Outer(Op::Xor, self.keys[x as usize].1, term(), flip));
             }
             gate.is_some()
         });
@@ -107,7 +107,7 @@ impl Leaf {
     }
 
     /// `target = x & p` or its complement, for an `x` that covers it.
-    fn solve_cover(&self, target: u64, flip: bool) -> Option<Recipe> {
+    fn solve_cover(&self, target: u64, flip: bool) -> Option<LeafRecipe> {
         for (wanted, flip) in [(target, flip), (!target & self.full, !flip)] {
             let both = |&(key, lit): &(u64, Lit)| [(key, lit), (!key & self.full, lit ^ 1)];
             let covers = self.keys.iter().flat_map(both).filter(|&(cover, _)| wanted & !cover == 0);
@@ -118,7 +118,7 @@ impl Leaf {
                     if differ == 0 || differ == cover {
                         let mut term = term();
                         term.flip ^= differ != 0;
-                        found = Some(Recipe::Outer(Op::And, x, term, flip));
+                        found = Some(LeafRecipe::Outer(Op::And, x, term, flip));
                     }
                     found.is_some()
                 });
@@ -131,7 +131,7 @@ impl Leaf {
     }
 
     /// `target = p ^ q` or `x ^ p ^ q`, or the complement.
-    fn solve_sum(&self, target: u64, flip: bool, scratch: &mut Scratch) -> Option<Recipe> {
+    fn solve_sum(&self, target: u64, flip: bool, scratch: &mut Scratch) -> Option<LeafRecipe> {
         if self.n_points > reach(self.keys.len()) + N_POINTS_SUM_EXTRA {
             return None;
         }
@@ -139,7 +139,7 @@ impl Leaf {
         let mut found = None;
         self.each_term(|key, term| {
             if let Some(other) = scratch.get(key ^ target) {
-                found = Some(Recipe::Sum(term(), self.term(other), flip));
+                found = Some(LeafRecipe::Sum(term(), self.term(other), flip));
             } else {
                 scratch.push(key);
             }
@@ -152,7 +152,7 @@ impl Leaf {
         for &(x, lit) in self.keys.iter().take(n_outer) {
             for (term, &key) in scratch.keys.iter().enumerate() {
                 if let Some(other) = scratch.get(key ^ target ^ x) {
-                    return Some(Recipe::LongSum(lit, self.term(term), self.term(other), flip));
+                    return Some(LeafRecipe::LongSum(lit, self.term(term), self.term(other), flip));
                 }
             }
         }
@@ -164,7 +164,7 @@ impl Leaf {
     }
 
     /// The term that [`Leaf::each_term`] visits as number `number`.
-    fn term(&self, number: usize) -> Term {
+    fn term(&self, number: usize) -> LeafTerm {
         let (pair, kind) = (number / 5, number % 5);
         let mut idx = (2 * pair).isqrt();
         while idx * (idx + 1) / 2 <= pair {
@@ -177,7 +177,7 @@ impl Leaf {
     }
 
     /// Calls `visit` with each one-gate function, normal, until that returns true.
-    fn each_term(&self, mut visit: impl FnMut(u64, &dyn Fn() -> Term) -> bool) {
+    fn each_term(&self, mut visit: impl FnMut(u64, &dyn Fn() -> LeafTerm) -> bool) {
         for (idx, &(x, a)) in self.keys.iter().enumerate() {
             for &(y, b) in &self.keys[..idx] {
                 for (kind, key) in [x ^ y, x & y, x & !y, !x & y, x | y].into_iter().enumerate() {
@@ -190,13 +190,13 @@ impl Leaf {
     }
 }
 
-fn term_of(kind: usize, a: Lit, b: Lit) -> Term {
+fn term_of(kind: usize, a: Lit, b: Lit) -> LeafTerm {
     match kind {
-        0 => Term { op: Op::Xor, a, b, flip: false },
-        1 => Term { op: Op::And, a, b, flip: false },
-        2 => Term { op: Op::And, a, b: b ^ 1, flip: false },
-        3 => Term { op: Op::And, a: a ^ 1, b, flip: false },
-        _ => Term { op: Op::And, a: a ^ 1, b: b ^ 1, flip: true },
+        0 => LeafTerm { op: Op::Xor, a, b, flip: false },
+        1 => LeafTerm { op: Op::And, a, b, flip: false },
+        2 => LeafTerm { op: Op::And, a, b: b ^ 1, flip: false },
+        3 => LeafTerm { op: Op::And, a: a ^ 1, b, flip: false },
+        _ => LeafTerm { op: Op::And, a: a ^ 1, b: b ^ 1, flip: true },
     }
 }
 

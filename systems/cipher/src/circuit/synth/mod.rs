@@ -13,7 +13,7 @@ mod observe;
 mod pool;
 mod split;
 
-use super::network::{Builder, FALSE, Lit, Network, TRUE};
+use super::network::{FALSE, Lit, Network, NetworkBuilder, TRUE};
 use super::truth::{self, Truth};
 use super::{BitOrder, Circuit, Found, Gate, Origin, emit};
 
@@ -24,7 +24,7 @@ pub const N_INPUTS_MAX: u32 = 16;
 
 /// How much work a synthesis may spend. Work is counted, never timed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Effort {
+pub enum SynthEffort {
     /// Milliseconds to a fifth of a second, for tests.
     Quick,
     /// About a second: what the compiler uses.
@@ -46,22 +46,22 @@ struct Budget {
     seed: u64,
 }
 
-impl Effort {
+impl SynthEffort {
     fn budget(self, n_inputs: u32) -> Budget {
         let (n_functions, n_max, n_splits, n_walks, n_words) = match (self, n_inputs) {
-            (Effort::Quick, _) => (0, 1, 1, 1, 300_000),
-            (Effort::Normal, 0..=2) => (1000, 8, 4, 3, 30_000),
-            (Effort::Normal, 3) => (1000, 8, 4, 3, 300_000),
-            (Effort::Normal, 4..=5) => (1000, 8, 4, 3, 30_000_000),
-            (Effort::Normal, 6) => (600, 6, 2, 2, 30_000_000),
-            (Effort::Normal, 7) => (300, 4, 1, 1, 30_000_000),
-            (Effort::Normal, _) => (200, 4, 1, 1, 30_000_000),
-            (Effort::Thorough(_), 0..=6) => (1000, 8, 8, 2, 2_000_000_000),
-            (Effort::Thorough(_), _) => (400, 4, 2, 1, 1_000_000_000),
+            (SynthEffort::Quick, _) => (0, 1, 1, 1, 300_000),
+            (SynthEffort::Normal, 0..=2) => (1000, 8, 4, 3, 30_000),
+            (SynthEffort::Normal, 3) => (1000, 8, 4, 3, 300_000),
+            (SynthEffort::Normal, 4..=5) => (1000, 8, 4, 3, 30_000_000),
+            (SynthEffort::Normal, 6) => (600, 6, 2, 2, 30_000_000),
+            (SynthEffort::Normal, 7) => (300, 4, 1, 1, 30_000_000),
+            (SynthEffort::Normal, _) => (200, 4, 1, 1, 30_000_000),
+            (SynthEffort::Thorough(_), 0..=6) => (1000, 8, 8, 2, 2_000_000_000),
+            (SynthEffort::Thorough(_), _) => (400, 4, 2, 1, 1_000_000_000),
         };
         let seed = match self {
-            Effort::Quick | Effort::Normal => 0,
-            Effort::Thorough(seed) => seed,
+            SynthEffort::Quick | SynthEffort::Normal => 0,
+            SynthEffort::Thorough(seed) => seed,
         };
         Budget { tries: split::Tries { n_functions, n_max }, n_splits, n_walks, n_words, seed }
     }
@@ -94,7 +94,7 @@ pub fn synthesise(
     n_inputs: u32,
     n_outputs: u32,
     order: BitOrder,
-    effort: Effort,
+    effort: SynthEffort,
 ) -> Found {
     check_table(table, n_inputs, n_outputs);
     let columns = truth::columns(table, n_outputs, order);
@@ -109,7 +109,7 @@ pub fn synthesise(
 
 /// A circuit for the same function, never larger: the walk starts from `circuit` itself.
 /// Circuits of more than [`N_INPUTS_SEARCHED`] inputs come back as they are.
-pub fn shrink(circuit: &Circuit, effort: Effort) -> Circuit {
+pub fn shrink(circuit: &Circuit, effort: SynthEffort) -> Circuit {
     if circuit.n_inputs > N_INPUTS_SEARCHED {
         return circuit.clone();
     }
@@ -126,7 +126,7 @@ pub fn shrink(circuit: &Circuit, effort: Effort) -> Circuit {
 }
 
 fn network_of(circuit: &Circuit) -> Network {
-    let mut net = Builder::new(circuit.n_inputs);
+    let mut net = NetworkBuilder::new(circuit.n_inputs);
     let mut lits: Vec<Lit> = (0..circuit.n_inputs).map(|input| net.input(input)).collect();
     for gate in &circuit.gates {
         let at = |wire: u32| lits[wire as usize];
@@ -149,7 +149,7 @@ fn network_of(circuit: &Circuit) -> Network {
 fn search<const W: usize>(
     n_inputs: u32,
     columns: &[Vec<bool>],
-    effort: Effort,
+    effort: SynthEffort,
 ) -> (&'static str, Circuit) {
     let targets: Vec<Truth<W>> = columns.iter().map(|column| truth::pack(column)).collect();
     let mut candidates = vec![

@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use crate::circuit::network::{Builder, FALSE, Lit, Node, Op, is_flipped, node_of};
+use crate::circuit::network::{FALSE, Lit, NetworkBuilder, Node, Op, is_flipped, node_of};
 use crate::circuit::truth::{self, Truth};
 
 #[derive(Clone)]
 pub(super) struct Pool<const W: usize> {
-    pub net: Builder,
+    pub net: NetworkBuilder,
     /// By node: the constant false, the inputs, the gates.
     pub truths: Vec<Truth<W>>,
     /// The literal of each function that is 0 for the all-zero input.
@@ -17,7 +17,7 @@ pub(super) struct Pool<const W: usize> {
 impl<const W: usize> Pool<W> {
     pub fn new(n_inputs: u32) -> Pool<W> {
         let mut pool = Pool {
-            net: Builder::new(n_inputs),
+            net: NetworkBuilder::new(n_inputs),
             truths: vec![[0; W]],
             by_truth: HashMap::from([([0; W], FALSE)]),
         };

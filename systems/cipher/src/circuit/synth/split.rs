@@ -17,7 +17,7 @@ use crate::circuit::network::{Lit, Network, Node, Op};
 use crate::circuit::truth::{self, Truth};
 
 use super::keys::Scratch;
-use super::leaf::{self, Leaf, Recipe, Term};
+use super::leaf::{self, Leaf, LeafRecipe, LeafTerm};
 use super::pool::Pool;
 
 /// How many splits of each part are tried. Parts have parts, so the work grows with a power of it.
@@ -123,21 +123,21 @@ impl<const W: usize> Split<W> {
         functions
     }
 
-    fn follow(&mut self, recipe: &Recipe) -> Lit {
+    fn follow(&mut self, recipe: &LeafRecipe) -> Lit {
         let mut gate =
-            |term: &Term| self.pool.apply(term.op, term.a, term.b) ^ Lit::from(term.flip);
+            |term: &LeafTerm| self.pool.apply(term.op, term.a, term.b) ^ Lit::from(term.flip);
         match recipe {
-            Recipe::Lit(lit) => *lit,
-            Recipe::Gate(term, flip) => gate(term) ^ Lit::from(*flip),
-            Recipe::Outer(op, x, term, flip) => {
+            LeafRecipe::Lit(lit) => *lit,
+            LeafRecipe::Gate(term, flip) => gate(term) ^ Lit::from(*flip),
+            LeafRecipe::Outer(op, x, term, flip) => {
                 let inner = gate(term);
                 self.pool.apply(*op, *x, inner) ^ Lit::from(*flip)
             }
-            Recipe::Sum(p, q, flip) => {
+            LeafRecipe::Sum(p, q, flip) => {
                 let (p, q) = (gate(p), gate(q));
                 self.pool.apply(Op::Xor, p, q) ^ Lit::from(*flip)
             }
-            Recipe::LongSum(x, p, q, flip) => {
+            LeafRecipe::LongSum(x, p, q, flip) => {
                 let (p, q) = (gate(p), gate(q));
                 let sum = self.pool.apply(Op::Xor, p, q);
                 self.pool.apply(Op::Xor, *x, sum) ^ Lit::from(*flip)

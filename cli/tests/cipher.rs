@@ -93,7 +93,7 @@ fn check_refuses_what_compile_refuses_for_its_calls() {
     // What `compile` is told to keep as calls it compiles.
     std::fs::write(&file, calls_in_calls("u32", 2, 29)).expect("written");
     let kept = meanwhile(
-        &["cipher", "compile", &file, "--slicing", "v", "--inline", "none", "-o", &c],
+        &["cipher", "compile", &file, "--slicing", "v", "-X", "inline=none", "-o", &c],
         "",
     );
     assert!(kept.status.success(), "{}", String::from_utf8_lossy(&kept.stderr));

@@ -58,8 +58,8 @@ fn blocks_of_any_number_go_through_all_batches_and_through_one() {
             slicing,
             "--arch",
             arch,
-            "--interleave",
-            n,
+            "-X",
+            &format!("interleave={n}"),
         ];
         assert_eq!(
             printed(folder.path(), &compile, main, flag),
@@ -82,7 +82,7 @@ fn the_first_index_of_the_sliced_interface_is_the_batch() {
         own__(a, k, b, c);\n  for (int i = 0; i < 2; i++) printf(\"%x %x %x \", b[i][0], b[i][1], c[i]);\n  return 0;\n}\n";
     let program = program.to_str().expect("a plain path");
     let compile =
-        ["cipher", "compile", program, "--slicing", "v", "--arch", "x86-64", "--interleave", "2"];
+        ["cipher", "compile", program, "--slicing", "v", "--arch", "x86-64", "-X", "interleave=2"];
     assert_eq!(printed(folder.path(), &compile, main, "-m64"), "a978 2341 1200 f0f bcda bc0 ");
     let header = std::fs::read_to_string(folder.path().join("own.h")).expect("it is there");
     assert!(
@@ -124,7 +124,8 @@ fn json_says_how_many_batches_and_why() {
 #[test]
 fn other_numbers_of_batches_are_refused() {
     for n in ["0", "5", "two"] {
-        let refused = meanwhile(&["cipher", "compile", "serpent-128", "--interleave", n]);
+        let refused =
+            meanwhile(&["cipher", "compile", "serpent-128", "-X", &format!("interleave={n}")]);
         assert_eq!(refused.status.code(), Some(1));
         assert!(
             String::from_utf8_lossy(&refused.stderr)

@@ -277,8 +277,8 @@ fn a_package_has_the_order_that_compile_has() {
                 arch,
                 "--schedule",
                 schedule,
-                "--interleave",
-                interleave,
+                "-X",
+                &format!("interleave={interleave}"),
                 "-o",
                 "one.c",
             ];

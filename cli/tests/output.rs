@@ -258,7 +258,7 @@ fn what_would_do_nothing_is_refused() {
         ("doctor --system regwn", "a similar value exists: 'regwin'"),
         ("completions tcsh", "tcsh"),
         ("cipher compile aes-128 --budget 3", "add --emit asm"),
-        ("cipher validate aes-128 --emit asm --inline none", "leave --inline out"),
+        ("cipher validate aes-128 --emit asm -X inline=none", "leave -X inline out"),
         ("cipher validate aes-128 --emit asm --arch neon", "neon"),
         ("cipher speed aes-182", "aes-128"),
     ] {

@@ -11,6 +11,7 @@ mod run;
 pub mod speed;
 mod test;
 pub mod tune;
+mod tuning;
 mod validate;
 
 use crate::output::{Failure, Output};

@@ -7,10 +7,8 @@ use cipher::elaborate;
 use cipher::emit_c::Arch;
 use cipher::library::primitives;
 use cipher::native::Cc;
-use cipher::options::{Interleave, Options, Schedule, Slicing, Unroll};
-use cipher::passes::inline::{Inline, Thresholds};
-use cipher::passes::interleave::MOST;
-use cipher::passes::schedule_mslice::LOOK_BEHIND;
+use cipher::options::{Options, Schedule, Slicing, Unroll};
+use cipher::passes::inline::Inline;
 use cipher::recipe::{Back, Recipe};
 use cipher::recipe_file::{self, RecipeFile};
 use cipher::unit::Subject;
@@ -19,7 +17,8 @@ use clap::builder::TypedValueParser;
 use machine::Machine;
 use report::did_you_mean;
 
-use crate::choice::{one_of, yes_or_no};
+use super::tuning::{self, Setting, Tuning};
+use crate::choice::one_of;
 use crate::output::{Failure, Output};
 
 /// The program.
@@ -53,38 +52,13 @@ pub struct How {
     /// The target.
     #[arg(long, value_name = "ARCH", default_value = "x86-64", value_parser = arch())]
     pub arch: Arch,
-    /// Which nodes are inlined; all of them in assembly [default: auto].
-    #[arg(long, value_parser = inline())]
-    pub inline: Option<Inline>,
-    /// Which loops are written out.
-    #[arg(long, default_value = "auto", value_parser = unroll())]
-    pub unroll: Unroll,
     /// Which scheduler orders the equations.
     #[arg(long, default_value = "auto", value_parser = schedule())]
     pub schedule: Schedule,
-    /// The window of the mslice scheduler, in equations.
-    #[arg(long, value_name = "N", default_value_t = LOOK_BEHIND)]
-    pub look_behind: usize,
-    /// How many batches of blocks are interleaved, in C statement by statement: 1 to 4, or
-    /// what the model prefers.
-    #[arg(long, value_name = "N|auto", default_value = "1", value_parser = interleave)]
-    pub interleave: Interleave,
     /// A bundled machine or a machine file, for the schedulers [default: a generic
     /// one of the target].
     #[arg(long, value_name = "NAME|FILE")]
     pub machine: Option<String>,
-    /// Call nodes of bitwise operations once for each bit instead of widening them.
-    #[arg(long, default_value = "yes", action = clap::ArgAction::Set, value_parser = yes_or_no())]
-    pub specialise: bool,
-    /// `--inline auto` inlines nodes with more inputs and outputs in bits than this.
-    #[arg(long, value_name = "BITS", default_value_t = Thresholds::default().io_bits)]
-    pub inline_io_bits: u32,
-    /// `--inline auto` inlines nodes with a larger share of plain copies than this.
-    #[arg(long, value_name = "PERCENT", default_value_t = Thresholds::default().copies_pct)]
-    pub inline_copies: u32,
-    /// `--inline auto` inlines nodes with fewer equations than this, unless made from a table.
-    #[arg(long, value_name = "N", default_value_t = Thresholds::default().equations)]
-    pub inline_equations: u32,
     /// The C compiler.
     #[arg(long, default_value = "gcc", value_parser = cc())]
     pub cc: Cc,
@@ -93,19 +67,21 @@ pub struct How {
     /// `auto`, the faster one by the model, and C if they are equal.
     #[arg(long, default_value = "c", value_parser = emit())]
     pub emit: Emit,
-    /// How long assembly searches for an order: millions of steps walked for
-    /// each block [default: 10].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=100_000))]
-    pub budget: Option<u32>,
+    /// What only affects speed; `--help` lists the keys.
+    #[arg(short = 'X', value_name = "KEY=VALUE", value_parser = tuning::setting,
+        long_help = tuning::help())]
+    tuning: Vec<Setting>,
     /// Take all of these from a recipe that `meanwhile cipher tune` wrote.
     #[arg(long, value_name = "FILE", conflicts_with_all = [
-        "slicing", "word", "arch", "inline", "unroll", "schedule", "look_behind", "interleave", "machine", "specialise", "inline_io_bits",
-        "inline_copies", "inline_equations", "cc", "emit", "budget",
+        "slicing", "word", "arch", "schedule", "machine", "cc", "emit", "tuning",
     ])]
     pub recipe: Option<PathBuf>,
     /// The C compiler's optimisation flag; only a recipe changes it.
     #[arg(skip = "-O3")]
     opt: &'static str,
+    /// What the recipe says in place of `-X`.
+    #[arg(skip)]
+    recipe_tuning: Option<Tuning>,
 }
 
 /// The choices of `--emit`.
@@ -203,17 +179,11 @@ impl How {
         self.slicing = Some(way.slicing);
         self.word = way.word;
         self.arch = way.arch;
-        self.inline = (way.inline != Inline::Auto).then_some(way.inline);
-        self.unroll = way.unroll;
+        self.recipe_tuning = Some(Tuning::of_way(&way));
         self.schedule = way.schedule;
-        self.interleave = Interleave::Times(way.interleave);
         self.cc = way.cc;
         self.emit = if way.emit == recipe_file::Emit::C { Emit::C } else { Emit::Asm };
-        self.budget = way.budget;
         self.opt = way.recipe().opt;
-        if self.emit == Emit::Asm {
-            self.inline = None;
-        }
         Ok(())
     }
 
@@ -226,30 +196,26 @@ impl How {
                 .slicing(self.word)
                 .ok_or_else(|| Failure::User(subject.no_slicing(self.word)))?,
         };
-        let thresholds = Thresholds {
-            io_bits: self.inline_io_bits,
-            copies_pct: self.inline_copies,
-            equations: self.inline_equations,
-        };
+        let tuning = self.recipe_tuning.clone().unwrap_or_else(|| Tuning::of(&self.tuning));
         let word = if slicing == Slicing::Bit { Some(1) } else { self.word };
         let options = Options {
             slicing,
             word,
-            inline: self.inline.unwrap_or(Inline::Auto),
-            thresholds,
-            unroll: self.unroll,
-            specialise: self.specialise,
+            inline: tuning.inline.unwrap_or(Inline::Auto),
+            thresholds: tuning.thresholds,
+            unroll: tuning.unroll,
+            specialise: tuning.specialise,
             schedule: self.schedule,
-            look_behind: self.look_behind,
-            interleave: self.interleave,
+            look_behind: tuning.look_behind,
+            interleave: tuning.interleave,
             ..Options::default()
         };
         let machine = self.machine.as_deref().map(|name| machine(name, self.arch)).transpose()?;
-        let back = back(self.emit, self.budget)?;
-        if self.emit == Emit::Asm && !matches!(self.inline, None | Some(Inline::All)) {
+        let back = back(self.emit, tuning.budget, "-X budget")?;
+        if self.emit == Emit::Asm && !matches!(tuning.inline, None | Some(Inline::All)) {
             return Err(Failure::user(
-                "assembly has all nodes inlined, whatever --inline says",
-                Some("leave --inline out, or --emit asm"),
+                "assembly has all nodes inlined, whatever -X inline says",
+                Some("leave -X inline out, or --emit asm"),
             ));
         }
         check_emit(self.emit, Some(self.arch))?;
@@ -267,12 +233,12 @@ impl How {
     }
 }
 
-/// A back end and its limit for the search.
-pub fn back(emit: Emit, budget: Option<u32>) -> Result<Back, Failure> {
+/// A back end and its limit for the search, which `option` gives.
+pub fn back(emit: Emit, budget: Option<u32>, option: &str) -> Result<Back, Failure> {
     let effort = budget.map_or_else(Effort::default, |millions| Effort { millions });
     match emit {
         Emit::C if budget.is_some() => Err(Failure::user(
-            "--budget is for assembly, and the C compiler orders the code",
+            format!("{option} is for assembly, and the C compiler orders the code"),
             Some("add --emit asm or --emit auto"),
         )),
         Emit::C => Ok(Back::C),
@@ -337,14 +303,6 @@ pub fn arch() -> impl TypedValueParser<Value = Arch> {
     one_of(Arch::ALL, |it| it.name())
 }
 
-fn inline() -> impl TypedValueParser<Value = Inline> {
-    one_of([Inline::Auto, Inline::All, Inline::None], |it| match it {
-        Inline::Auto => "auto",
-        Inline::All => "all",
-        Inline::None => "none",
-    })
-}
-
 /// `auto`, `yes` or `no`.
 pub fn unroll() -> impl TypedValueParser<Value = Unroll> {
     one_of([Unroll::Auto, Unroll::Yes, Unroll::No], |it| match it {
@@ -359,14 +317,6 @@ fn schedule() -> impl TypedValueParser<Value = Schedule> {
         [Schedule::None, Schedule::Bitslice, Schedule::Depth, Schedule::Mslice, Schedule::Auto],
         |it| it.name(),
     )
-}
-
-fn interleave(text: &str) -> Result<Interleave, String> {
-    match text.parse() {
-        Ok(n) if (1..=MOST).contains(&n) => Ok(Interleave::Times(n)),
-        _ if text == "auto" => Ok(Interleave::Auto),
-        _ => Err(format!("choose a number from 1 to {MOST}, or auto")),
-    }
 }
 
 /// Refuses a name that is neither bundled nor of a file.

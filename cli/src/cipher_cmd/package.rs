@@ -78,7 +78,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         args.mode.iter().map(|mode| Some(mode.clone())).collect()
     };
     let recipes = read_recipes(&args.recipe)?;
-    let back = options::back(args.emit, args.budget)?;
+    let back = options::back(args.emit, args.budget, "--budget")?;
     let mut is_used = vec![false; recipes.len()];
     let mut parts: Vec<Part> = Vec::new();
     for subject in &args.subjects {

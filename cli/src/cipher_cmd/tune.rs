@@ -298,7 +298,7 @@ pub fn said(way: &Way) -> String {
     };
     let word = |value: Value| value.as_str().unwrap_or_default().to_owned();
     format!(
-        "slicing {}, {} at once, --unroll {}, --inline {}, --schedule {}, {by}",
+        "slicing {}, {} at once, -X unroll={}, -X inline={}, --schedule {}, {by}",
         way.slicing.letter(),
         way.interleave,
         word(json!(way.unroll)),

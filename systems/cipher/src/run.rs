@@ -79,7 +79,7 @@ pub(crate) fn too_large(what: &str) -> Vec<Diagnostic> {
     vec![Diagnostic {
         message,
         spans: vec![],
-        help: Some("keep loops with --unroll no, or calls with --inline none".into()),
+        help: Some("keep loops with -X unroll=no, or calls with -X inline=none".into()),
     }]
 }
 

@@ -11,8 +11,8 @@ const PARTS: [Part; 7] = [
     ("slicing", |it| it.slicing.letter().into()),
     ("back end", |it| if it.emit == Emit::Asm { "assembly".into() } else { it.cc.name().into() }),
     ("batches at once", |it| it.interleave.to_string()),
-    ("--unroll", |it| format!("{:?}", it.unroll).to_lowercase()),
-    ("--inline", |it| format!("{:?}", it.inline).to_lowercase()),
+    ("-X unroll", |it| format!("{:?}", it.unroll).to_lowercase()),
+    ("-X inline", |it| format!("{:?}", it.inline).to_lowercase()),
     ("--schedule", |it| it.schedule.name().into()),
     ("flag", |it| it.opt.clone()),
 ];

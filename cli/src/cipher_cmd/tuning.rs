@@ -1,0 +1,242 @@
+//! What only affects speed: `-X KEY=VALUE`, one row a key, from which parser, help and guide come.
+
+use cipher::options::{Interleave, Unroll};
+use cipher::passes::inline::{Inline, Thresholds};
+use cipher::passes::interleave::MOST;
+use cipher::passes::schedule_mslice::LOOK_BEHIND;
+use cipher::recipe_file::Way;
+
+/// The values of all keys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tuning {
+    /// Which nodes are inlined; `None`: `auto` in C, all in assembly.
+    pub inline: Option<Inline>,
+    pub thresholds: Thresholds,
+    pub unroll: Unroll,
+    pub look_behind: usize,
+    pub interleave: Interleave,
+    pub specialise: bool,
+    /// Millions of steps that the search of the assembly back end walks for each block.
+    pub budget: Option<u32>,
+}
+
+impl Default for Tuning {
+    fn default() -> Tuning {
+        Tuning {
+            inline: None,
+            thresholds: Thresholds::default(),
+            unroll: Unroll::Auto,
+            look_behind: LOOK_BEHIND,
+            interleave: Interleave::Times(1),
+            specialise: true,
+            budget: None,
+        }
+    }
+}
+
+/// One key of `-X`.
+pub struct Key {
+    pub name: &'static str,
+    /// What it takes, as help shows it.
+    pub values: &'static str,
+    pub default: &'static str,
+    pub help: &'static str,
+    set: fn(&mut Tuning, &str) -> Option<()>,
+}
+
+/// The keys, in the order of the guide.
+pub const KEYS: [Key; 9] = [
+    Key {
+        name: "inline",
+        values: "auto, all, none",
+        default: "auto",
+        help: "which nodes are inlined; all of them in assembly",
+        set: |tuning, text| {
+            tuning.inline = Some(match text {
+                "auto" => Inline::Auto,
+                "all" => Inline::All,
+                "none" => Inline::None,
+                _ => return None,
+            });
+            Some(())
+        },
+    },
+    Key {
+        name: "inline-io-bits",
+        values: "bits",
+        default: "31",
+        help: "`auto` inlines nodes with more inputs and outputs than this,",
+        set: |tuning, text| Some(tuning.thresholds.io_bits = text.parse().ok()?),
+    },
+    Key {
+        name: "inline-copies",
+        values: "percent",
+        default: "65",
+        help: "with a larger share of plain copies than this,",
+        set: |tuning, text| Some(tuning.thresholds.copies_pct = text.parse().ok()?),
+    },
+    Key {
+        name: "inline-equations",
+        values: "number",
+        default: "10",
+        help: "or with fewer equations than this, unless made from a table",
+        set: |tuning, text| Some(tuning.thresholds.equations = text.parse().ok()?),
+    },
+    Key {
+        name: "unroll",
+        values: "auto, yes, no",
+        default: "auto",
+        help: "which loops are written out; `auto`: those that stay small enough",
+        set: |tuning, text| {
+            tuning.unroll = match text {
+                "auto" => Unroll::Auto,
+                "yes" => Unroll::Yes,
+                "no" => Unroll::No,
+                _ => return None,
+            };
+            Some(())
+        },
+    },
+    Key {
+        name: "look-behind",
+        values: "number",
+        default: "10",
+        help: "window of the mslice scheduler, in equations",
+        set: |tuning, text| Some(tuning.look_behind = text.parse().ok()?),
+    },
+    Key {
+        name: "interleave",
+        values: "1 to 4, auto",
+        default: "1",
+        help: "how many batches of blocks are interleaved; `auto`: as the model prefers",
+        set: |tuning, text| {
+            tuning.interleave = match text {
+                "auto" => Interleave::Auto,
+                _ => Interleave::Times(text.parse().ok().filter(|n| (1..=MOST).contains(n))?),
+            };
+            Some(())
+        },
+    },
+    Key {
+        name: "specialise",
+        values: "yes, no",
+        default: "yes",
+        help: "call nodes of bitwise operations once for each bit instead of widening them",
+        set: |tuning, text| {
+            tuning.specialise = match text {
+                "yes" => true,
+                "no" => false,
+                _ => return None,
+            };
+            Some(())
+        },
+    },
+    Key {
+        name: "budget",
+        values: "0 to 100000",
+        default: "10",
+        help: "millions of steps that assembly searches for an order, for each block",
+        set: |tuning, text| {
+            tuning.budget = Some(text.parse().ok().filter(|millions| *millions <= 100_000)?);
+            Some(())
+        },
+    },
+];
+
+/// A key with a value that it takes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    key: usize,
+    value: String,
+}
+
+/// Parses `KEY=VALUE`.
+pub fn setting(text: &str) -> Result<Setting, String> {
+    let names = || KEYS.iter().map(|key| key.name);
+    let Some((name, value)) = text.split_once('=') else {
+        let keys: Vec<&str> = names().collect();
+        return Err(format!("write KEY=VALUE; the keys are {}", keys.join(", ")));
+    };
+    let Some(key) = KEYS.iter().position(|key| key.name == name) else {
+        let keys: Vec<&str> = names().collect();
+        let help = report::did_you_mean(name, names())
+            .unwrap_or_else(|| format!("the keys are {}", keys.join(", ")));
+        return Err(format!("there is no key `{name}`: {help}"));
+    };
+    (KEYS[key].set)(&mut Tuning::default(), value)
+        .ok_or_else(|| format!("`{name}` takes {}", KEYS[key].values))?;
+    Ok(Setting { key, value: value.to_owned() })
+}
+
+/// The keys for `--help`.
+pub fn help() -> String {
+    let mut text =
+        "What only affects speed, a key and its value; `cipher tune` finds them:".to_owned();
+    for key in &KEYS {
+        text += &format!("\n  {}={}  {} [{}]", key.name, key.values, key.help, key.default);
+    }
+    text
+}
+
+impl Tuning {
+    /// Later settings of a key count.
+    pub fn of(settings: &[Setting]) -> Tuning {
+        let mut tuning = Tuning::default();
+        for setting in settings {
+            (KEYS[setting.key].set)(&mut tuning, &setting.value).expect("it was parsed so");
+        }
+        tuning
+    }
+
+    /// That of a recipe file.
+    pub fn of_way(way: &Way) -> Tuning {
+        let is_assembly = way.emit == cipher::recipe_file::Emit::Asm;
+        Tuning {
+            inline: (way.inline != Inline::Auto && !is_assembly).then_some(way.inline),
+            unroll: way.unroll,
+            interleave: Interleave::Times(way.interleave),
+            budget: way.budget,
+            ..Tuning::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_that_help_shows_are_those_that_count() {
+        for key in KEYS.iter().filter(|key| !["inline", "budget"].contains(&key.name)) {
+            let shown = setting(&format!("{}={}", key.name, key.default)).expect("a value");
+            assert_eq!(Tuning::of(&[shown]), Tuning::default(), "{}", key.name);
+        }
+    }
+
+    #[test]
+    fn the_table_of_the_guide_is_this_one() {
+        let guide = include_str!("../../../docs/guide/cipher.md");
+        for Key { name, values, default, help, .. } in &KEYS {
+            let row = format!("| `{name}` | {values} | {default} | {help} |\n");
+            assert!(guide.contains(&row), "docs/guide/cipher.md lacks {row}");
+        }
+    }
+
+    #[test]
+    fn wrong_keys_and_values_are_refused_with_the_right_ones() {
+        for (text, part) in [
+            ("unroll", "write KEY=VALUE"),
+            ("unrol=yes", "did you mean `unroll`"),
+            ("unroll=maybe", "`unroll` takes auto, yes, no"),
+            ("interleave=5", "1 to 4"),
+            ("look-behind=-1", "number"),
+            ("budget=100001", "0 to 100000"),
+        ] {
+            let error = setting(text).expect_err("it is refused");
+            assert!(error.contains(part), "{text}: {error}");
+        }
+        let last =
+            Tuning::of(&["unroll=yes", "unroll=no"].map(|text| setting(text).expect("fine")));
+        assert_eq!(last.unroll, Unroll::No);
+    }
+}

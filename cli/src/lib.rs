@@ -4,7 +4,9 @@
 pub mod audit_cmd;
 pub mod cipher_cmd;
 pub mod cosched_cmd;
+mod demo;
 pub mod doctor;
+mod examples;
 mod manual;
 mod moved;
 pub mod overlap_cmd;
@@ -12,7 +14,7 @@ pub mod regwin_cmd;
 
 use std::process::ExitCode;
 
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches, Parser};
 
 use terminal::{choice, output};
 
@@ -44,6 +46,8 @@ enum Command {
     Cosched(cosched_cmd::Args),
     /// Show which external tools each system needs and which are there.
     Doctor(doctor::Args),
+    /// Try a system on an input that the program holds.
+    Demo(demo::Args),
     /// Write manual pages, one a command.
     Man(manual::Args),
     /// Print what makes a shell complete command lines.
@@ -52,7 +56,8 @@ enum Command {
 
 /// The program: reads the process's arguments, runs the command, and gives its exit code.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let given = examples::shown(Cli::command()).try_get_matches();
+    let cli = match given.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(refused) => return output::usage(&refused, moved::now(std::env::args_os().skip(1))),
     };
@@ -73,6 +78,7 @@ fn dispatch(command: Command, out: &mut Output) -> Result<(), Failure> {
         Command::Regwin(args) => regwin_cmd::run(args, out),
         Command::Cosched(args) => cosched_cmd::run(args, out),
         Command::Doctor(args) => doctor::run(args, out),
+        Command::Demo(args) => demo::run(&args, out),
         Command::Man(args) => manual::run(&args, Cli::command(), out),
         Command::Completions(args) => manual::completions(&args, Cli::command(), out),
     }

@@ -9,6 +9,7 @@ use clap_mangen::Man;
 use report::number::count;
 use serde_json::json;
 
+use crate::examples;
 use crate::output::{Failure, Output, write_file};
 
 /// Arguments of `meanwhile man`.
@@ -31,7 +32,7 @@ pub fn run(args: &Args, command: Command, out: &mut Output) -> Result<(), Failur
     let mut command = command.disable_help_subcommand(true);
     command.build();
     let mut pages = Vec::new();
-    collect(&command, &mut pages);
+    collect(&command, "", &mut pages);
     std::fs::create_dir_all(&args.out)
         .map_err(|error| Failure::environment(format!("make {}", args.out.display()), error))?;
     for (name, text) in &pages {
@@ -44,13 +45,16 @@ pub fn run(args: &Args, command: Command, out: &mut Output) -> Result<(), Failur
 }
 
 /// The pages of a command and of those below it: file name and text.
-fn collect(command: &Command, pages: &mut Vec<(String, String)>) {
+fn collect(command: &Command, words: &str, pages: &mut Vec<(String, String)>) {
     let page = Man::new(command.clone());
     let mut bytes = Vec::new();
     page.render(&mut bytes).expect("memory takes what is written");
-    pages.push((page.get_filename(), String::from_utf8(bytes).expect("a page is made of texts")));
-    for below in command.get_subcommands().filter(|get_subcommand| !get_subcommand.is_hide_set()) {
-        collect(below, pages);
+    let text = String::from_utf8(bytes).expect("a page is made of texts");
+    pages.push((page.get_filename(), text + &examples::manual(words)));
+    for below in command.get_subcommands().filter(|below| !below.is_hide_set()) {
+        let name = below.get_name();
+        let inner = if words.is_empty() { name.to_owned() } else { format!("{words} {name}") };
+        collect(below, &inner, pages);
     }
 }
 

@@ -139,6 +139,11 @@ impl Output {
         let _ = io::stderr().lock().write_all(said);
     }
 
+    /// True under `--json`.
+    pub fn is_json(&self) -> bool {
+        self.json
+    }
+
     /// True if changing pictures are seen: a terminal, and no `--json`.
     pub fn is_live(&self) -> bool {
         !self.json && io::stdout().is_terminal() && io::stdin().is_terminal()

@@ -258,7 +258,7 @@ fn reproducer(
     let quoted = |text: &OsStr| format!("'{}'", text.to_string_lossy().replace('\'', "'\\''"));
     let folder = command
         .get_current_dir()
-        .map_or_else(std::env::current_dir, |get_current_dir| get_current_dir.canonicalize())?;
+        .map_or_else(std::env::current_dir, |folder| folder.canonicalize())?;
     let mut script = String::from(
         "#!/bin/sh\n# The compiler failed with the plugin of meanwhile and passed without it. It said:\n",
     );
@@ -459,7 +459,7 @@ fn past_shim(
         return Ok(None);
     }
     let shim = plugin::uniform_shim(request.mpi)?;
-    let is_linked = command.get_args().any(|get_arg| get_arg == shim);
+    let is_linked = command.get_args().any(|arg| arg == shim);
     Ok(undefined(program)
         .filter(|_| is_linked)
         .and_then(|names| names.into_iter().find(|name| calls::is_past_shim(name))))

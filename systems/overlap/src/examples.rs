@@ -119,7 +119,7 @@ impl Listing {
     pub fn windows(&self, rounds: u32) -> Result<Vec<Site>, ToolError> {
         let launcher = self.mpi.launcher(2)?;
         let mut words = vec![launcher.get_program().to_string_lossy().into_owned()];
-        words.extend(launcher.get_args().map(|get_arg| get_arg.to_string_lossy().into_owned()));
+        words.extend(launcher.get_args().map(|arg| arg.to_string_lossy().into_owned()));
         words.push(self.folder.path().join("program").display().to_string());
         words.extend(["1048576".to_owned(), "2500".to_owned(), rounds.to_string()]);
         Ok(trace::run(&words, trace::Wanted { quiet: true, events: false })?.sites())

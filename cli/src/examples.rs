@@ -106,6 +106,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "regwin build",
         &[("meanwhile regwin build --scheme adaptive --windows 8 --out lib", "a library to link")],
     ),
+    (
+        "regwin errata",
+        &[("meanwhile regwin errata flight.elf", "exit code 1 if a sequence is there")],
+    ),
     ("regwin wcet", &[("meanwhile regwin wcet flight.elf --machine leon3", "of a linked image")]),
     (
         "regwin scenario",

@@ -19,7 +19,10 @@ fn text(output: &Output) -> String {
 fn systems_without_tools_show_something_in_an_empty_folder() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     for (system, parts) in [
-        ("audit", &["$ meanwhile audit checksum.o --cpu cortex-a53", "lower bound", "line source"][..]),
+        (
+            "audit",
+            &["$ meanwhile audit checksum.o --cpu cortex-a53", "lower bound", "line source"][..],
+        ),
         ("cipher", &["$ meanwhile cipher compile lea.ua", "equations"]),
         ("cosched", &["$ meanwhile cosched sim b2", "pairing"]),
     ] {

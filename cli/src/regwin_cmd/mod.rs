@@ -2,6 +2,7 @@
 
 mod build;
 pub mod counts;
+mod errata;
 pub mod options;
 mod scenario;
 mod wcet;
@@ -24,6 +25,8 @@ enum Command {
     /// Bound the cycles of every switch, trap and interrupt entry of a linked
     /// image, over all paths.
     Wcet(wcet::Args),
+    /// Find sequences of instructions that a LEON3FT must not execute, in any image.
+    Errata(errata::Args),
     /// Run threads of your own, described in a file.
     Scenario(scenario::Args),
 }
@@ -32,6 +35,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     match args.command {
         Command::Build(args) => build::run(&args, out),
         Command::Wcet(args) => wcet::run(&args, out),
+        Command::Errata(args) => errata::run(&args, out),
         Command::Scenario(args) => scenario::run(args, out),
     }
 }

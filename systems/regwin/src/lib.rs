@@ -4,6 +4,7 @@
 pub mod behaviour;
 pub mod code;
 pub mod counts;
+pub mod errata;
 pub mod image;
 pub mod install;
 pub mod library;

@@ -31,7 +31,7 @@ pub enum Inline {
 }
 
 /// The three bounds of the heuristic.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Thresholds {
     /// Inputs and outputs in bits, above which a node is inlined.
     pub io_bits: u32,

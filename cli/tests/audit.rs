@@ -571,7 +571,7 @@ fn loads_are_kept_types_widened_and_cold_calls_split_off() {
         let patches = verified(folder.path(), function);
         assert!(!patches.contains(&format!("{function}_cold")), "{patches}");
     }
-    // A pointer is not followed before it is asked for null; behind that test it may be.
+    // A pointer is not followed before it is asked for null; after that test it may be.
     let asked = verified(folder.path(), "asked");
     assert!(!asked.contains("before line 46") && asked.contains("before line 48"), "{asked}");
 }
@@ -1160,7 +1160,7 @@ fn loads_that_keep_a_unit_busy_are_one_finding_and_a_bound() {
     let answer: Value =
         serde_json::from_str(&ok(folder, &["pairs.s", "--cpu", "cortex-a53", "--json"]))
             .expect("JSON");
-    // All registers live on behind the return from an exception. Eight pairs of two cycles each on
+    // All registers live on after the return from an exception. Eight pairs of two cycles each on
     // the one unit: the last starts in cycle 14 and lets go of the path in 15.
     assert!(answer["lower_bound"]["total"].as_u64() >= Some(15), "{answer}");
     assert_eq!(answer["findings"].as_array().map(Vec::len), Some(7), "{answer}");

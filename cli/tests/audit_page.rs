@@ -9,7 +9,7 @@ use std::process::Command;
 use browser::Browser;
 use serde_json::json;
 
-/// Slide 14 of Blackham and Heiser as C: the second load waits behind the first test.
+/// Slide 14 of Blackham and Heiser as C: the second load waits after the first test.
 const SOURCE: &str = "\
 struct tcb { unsigned state, cap; };
 extern int slow(void);

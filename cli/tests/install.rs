@@ -136,7 +136,7 @@ fn every_command_has_a_manual_page() {
     );
 }
 
-/// In bash itself: what it offers behind a command, and behind an option with a list of values.
+/// In bash itself: what it offers after a command, and after an option with a list of values.
 #[test]
 fn bash_completes_commands_and_options() {
     let script = r#"

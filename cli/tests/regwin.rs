@@ -318,7 +318,7 @@ fn pkg_config_has_the_flags() {
         .output()
         .expect("pkg-config runs");
     let flags = String::from_utf8_lossy(&flags.stdout).into_owned();
-    // Libraries go behind what uses them, so the source comes first.
+    // Libraries go after what uses them, so the source comes first.
     let mut gcc = Command::new("sparc64-linux-gnu-gcc");
     gcc.current_dir(folder.path())
         .args(["-O2", "example/main.c"])

@@ -33,7 +33,7 @@ union message {
 /* A thread. */
 struct tcb {
     union message message;
-    struct tcb *next; /* behind it at the endpoint */
+    struct tcb *next; /* after it at the endpoint */
     word slots;       /* address of its table of capabilities */
     word mask;        /* entries of the table, less one */
     word fault;       /* low three bits: 0 is none */
@@ -54,7 +54,7 @@ struct kernel {
     word space;
 };
 
-/* A message: in the low seven bits how many words are behind its first, above them how many
+/* A message: in the low seven bits how many words are after its first, above them how many
  * capabilities come with it. */
 enum { INFO_LENGTH = 127, INFO_CAPS = 3 << 7, LENGTH_MAX = 3 };
 

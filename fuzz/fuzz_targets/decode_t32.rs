@@ -1,4 +1,4 @@
-//! Any bytes as Thumb: the decoder answers, alone and behind what an `it` says of it, and what it
+//! Any bytes as Thumb: the decoder answers, alone and after what an `it` says of it, and what it
 //! says holds together.
 //!
 //! Eight bytes are the address, the others the code.

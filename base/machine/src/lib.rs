@@ -28,7 +28,7 @@ pub const DEFAULT: &str = "x86-64-generic";
 /// In which order operations start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// As written; one that waits holds up all behind it.
+    /// As written; one that waits holds up all after it.
     InOrder,
     /// As their operands arrive, within the window.
     OutOfOrder,

@@ -80,7 +80,7 @@ pub fn check_writable(path: &Path) -> io::Result<()> {
 
 /// What a path stands for after its symbolic links.
 enum Target {
-    /// Our own standard output. Opened by its name again, a file behind it would be
+    /// Our own standard output. Opened by its name again, a file after it would be
     /// written from the start.
     Output,
     /// Our own standard error.

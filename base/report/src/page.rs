@@ -60,7 +60,7 @@ pub enum Block {
     Table(Table),
     /// A chart of [`crate::svg`]: SVG text, taken as it is.
     Chart(String),
-    /// Blocks behind a line to click on.
+    /// Blocks that a click on a line shows.
     Details(String, Vec<Block>),
     /// A page of its own, by its title and its whole text, in a frame.
     Page(String, String),

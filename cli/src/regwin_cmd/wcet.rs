@@ -141,7 +141,7 @@ fn longest(spans: &[Span]) -> Option<[u32; 2]> {
     longest[0].zip(longest[1]).map(|(first, second)| [first, second])
 }
 
-/// What `--loop` says: a label and how far behind it, or an address.
+/// What `--loop` says: a label and how far after it, or an address.
 fn given(args: &Args, code: &Code) -> Result<Vec<Given>, Failure> {
     let read = |text: &str| {
         let (place, most) = text.rsplit_once('=')?;

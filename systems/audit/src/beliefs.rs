@@ -171,7 +171,7 @@ fn comment(isa: Isa) -> &'static str {
     if matches!(isa, Isa::A32 | Isa::T32) { "@" } else { "#" }
 }
 
-/// When the second instruction starts behind the first, of each function of gcc's dump.
+/// When the second instruction starts after the first, of each function of gcc's dump.
 fn read_schedule(text: &str) -> Cycles {
     let functions: Vec<&str> = text.split("\n;; Function ").collect();
     std::array::from_fn(|nth| {

@@ -170,7 +170,7 @@ fn pinned(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mu
 }
 
 /// Nothing that the expression names is written on the lines from `from` up to `to`, nor, if a loop
-/// begins there, anywhere behind in the function: then it is the same before all of them. What is
+/// begins there, anywhere after in the function: then it is the same before all of them. What is
 /// written through other pointers no text shows.
 pub(crate) fn is_kept(lines: &[&str], from: usize, to: usize, expression: &str) -> bool {
     let to = to.min(lines.len());
@@ -478,7 +478,7 @@ fn called_cold(audit: &Audit, lines: &[&str], finding: usize, trials: &mut Vec<T
 }
 
 /// The function twice: where the path leaves for a call, the second one starts again and goes on
-/// from there, so that the first needs no registers for what comes behind that call.
+/// from there, so that the first needs no registers for what comes after that call.
 fn split(audit: &Audit, lines: &[&str], file: &str, finding: usize, trials: &mut Vec<Trial>) {
     let Some(timed) = &audit.timed else { return };
     let name = &audit.function.name;
@@ -830,7 +830,7 @@ mod tests {
 
     #[test]
     fn what_changes_on_the_way_is_not_read_before() {
-        // As a search through a list: the pointer gets its value behind the test, and the loop goes
+        // As a search through a list: the pointer gets its value after the test, and the loop goes
         // on with it.
         let search = "    if (list == 0)\n        return 0;\n    at = list->first;\n    while (at && at->key != key)\n        at = at->next;\n    return at;\n}";
         let lines: Vec<&str> = search.lines().collect();
@@ -878,7 +878,7 @@ mod tests {
         ] {
             assert!(!asks_for_null(&[other, "x = p->n;"], 0, 1, "p->n"), "{other}");
         }
-        // Each pointer on the way; and a test on the line itself, before and behind.
+        // Each pointer on the way; and a test on the line itself, before and after.
         assert!(asks_for_null(&["if (p->next == NULL)", "x = p->next->n;"], 0, 1, "p->next->n"));
         assert!(asks_for_null(&["if (list == 0)", "x = list[3];"], 0, 1, "list[3]"));
         assert!(asks_for_null(&["if (p == NULL || p->n == 3)"], 0, 0, "p->n"));

@@ -72,7 +72,7 @@ fn best(words: &[u32], n: usize, licence: Licence) -> (u32, bool) {
 }
 
 /// Slide 14: `ldr r0,[r4]; and r3,r0,#3; cmp r3,#1; beq; ldr r3,[ip,#-208]; cmp r3,#0; beq`, the
-/// branches to what follows: `mov r0,#0; bx lr`, and behind it `mov r0,#1; bx lr`.
+/// branches to what follows: `mov r0,#0; bx lr`, and after it `mov r0,#1; bx lr`.
 const BEFORE: [u32; 11] = [
     0xe594_0000,
     0xe200_3003,
@@ -161,7 +161,7 @@ fn slide_12_cannot_be_faster_than_13() {
 
 #[test]
 fn the_slides_edit_needs_the_exit_and_a_fresh_register() {
-    // The slide's seven, without the returns behind them.
+    // The slide's seven, without the returns after them.
     let of = |licence| best(&BEFORE, 7, licence);
     let inside = Licence::default();
     let across = Licence { crosses: Crossing::Promised, ..inside };

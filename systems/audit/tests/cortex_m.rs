@@ -10,7 +10,7 @@ use audit::timing::licence::Effort;
 use audit::timing::time_path;
 use machine::in_order::Core;
 
-/// Cycles of a sequence, and of an addition behind it: what is still under way then counts.
+/// Cycles of a sequence, and of an addition after it: what is still under way then counts.
 fn cycles(cpu: &str, text: &str) -> u32 {
     cycles_on(&Core::bundled(cpu).expect("it is bundled"), &format!("{text}\nadd.w r12, r12, r12"))
         - 1

@@ -368,7 +368,7 @@ fn section(isa: Isa, file: &object::File<'_>, text: &object::Section<'_, '_>) ->
         let length = if is_short { 2 } else { 4 };
         if !is_data {
             let word = &code[at..at + length];
-            // A guarded instruction of Thumb is looked at behind an `it` of its own.
+            // A guarded instruction of Thumb is looked at after an `it` of its own.
             let guard = if block == 0 { Vec::new() } else { vec![block & 0xf0 | 8, 0xbf] };
             instructions.push([&guard, word].concat());
             block = match word {

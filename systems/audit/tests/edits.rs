@@ -120,7 +120,7 @@ fn a_load_is_kept_where_both_lines_have_it() {
 
 #[test]
 fn a_load_rises_above_a_test_where_both_stand_so() {
-    // The first load's wait would be filled by the one behind the test.
+    // The first load's wait would be filled by the one after the test.
     let code = ".loc 1 2\n ldr r3, [r0]\n cmp r3, #0\n beq 1f\n .loc 1 4\n ldr r2, [r1]\n add r2, r2, #1\n str r2, [r1]\n bx lr\n1: mov r0, #0\n bx lr";
     let with = |test: &str, load: &str| {
         let audit = audited(

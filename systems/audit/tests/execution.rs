@@ -90,7 +90,7 @@ fn is_runnable(machine: &Machine, it: &Instruction) -> bool {
         Flow::Jump | Flow::Return | Flow::Resume | Flow::Call { target: None } => !has_target,
         Flow::Next | Flow::Branch { .. } | Flow::Call { .. } | Flow::LastCall | Flow::Stop => false,
     };
-    // What it guards is tried behind it.
+    // What it guards is tried after it.
     let is_special =
         is_special || isa == Isa::T32 && it.class == Class::Nop && it.text.starts_with("it");
     all_kept && !is_special && !is_far && !is_odd_space && !is_thumb && !is_lost
@@ -111,7 +111,7 @@ fn retargeted(isa: Isa, bytes: &[u8]) -> Vec<u8> {
     let four: [u8; 4] = bytes.try_into().expect("a branch has two or four bytes");
     let word = u32::from_le_bytes(four);
     let word = match isa {
-        // From the word behind the next, back to the word behind the next but none.
+        // From the word after the next, back to the word after the next but none.
         Isa::A32 => word & 0xff00_0000,
         Isa::A64 if word >> 26 & 31 == 5 => word & 0xfc00_0000 | 2,
         Isa::A64 if word >> 25 & 63 == 0b01_1011 => word & !(0x3fff << 5) | 2 << 5,
@@ -128,7 +128,7 @@ fn retargeted(isa: Isa, bytes: &[u8]) -> Vec<u8> {
     word.to_le_bytes().to_vec()
 }
 
-/// The same of Thumb, whose branches count from the word behind the next half.
+/// The same of Thumb, whose branches count from the word after the next half.
 fn retargeted_thumb(bytes: &[u8]) -> Vec<u8> {
     let half = |at: usize| u16::from_le_bytes([bytes[at], bytes[at + 1]]);
     let halves = match bytes.len() {
@@ -279,7 +279,7 @@ fn fault(
     let taken = machine.taken_address(slot, it.length.into());
     let may_end: &[End] = match it.flow {
         Flow::Next => &[End::Next],
-        // SPARC's `bn,a` goes behind its delay slot, which is where all words go on here.
+        // SPARC's `bn,a` goes after its delay slot, which is where all words go on here.
         Flow::Branch { target, is_conditional: false } if target != taken => &[End::Next],
         Flow::Branch { is_conditional: true, .. } => &[End::Next, End::Taken],
         _ if it.is_guarded() => &[End::Next, End::Taken],
@@ -496,7 +496,7 @@ fn cannot_be_seen(it: &Instruction) -> bool {
 /// The mnemonic without the condition that guards it.
 fn form(it: &Instruction) -> String {
     let mnemonic = it.text.split(' ').next().unwrap_or("");
-    // Thumb's `.w` stands behind the condition.
+    // Thumb's `.w` stands after the condition.
     let (name, suffix) = mnemonic.split_once('.').unwrap_or((mnemonic, ""));
     let n = name.len() - if it.is_guarded() { 2 } else { 0 };
     format!("{} {suffix}", &name[..n]).trim_end().to_owned()
@@ -585,7 +585,7 @@ fn batch(isa: Isa, seed: u64, seen: &mut BTreeMap<(String, String), [(u32, u32);
     );
 }
 
-/// Probes behind which a read that never mattered is one too many: a comparison
+/// Probes after which a read that never mattered is one too many: a comparison
 /// seldom comes out otherwise.
 fn enough(mnemonic: &str) -> u32 {
     if ["cm", "fcm", "fac"].iter().any(|word| mnemonic.starts_with(word)) { 400 } else { 40 }

@@ -148,7 +148,7 @@ fn each_case_of_a_computed_jump_has_a_round() {
         .map(|number| (number.head, number.round.places.clone(), number.case))
         .collect();
     assert_eq!(rounds, [(0, vec![0, 1, 2], Some(1)), (0, vec![0, 3, 4], Some(3))]);
-    // A jump that is not always done has what is behind it as one more: `addls pc, pc, r3, lsl #2`
+    // A jump that is not always done has what is after it as one more: `addls pc, pc, r3, lsl #2`
     // over a table of branches.
     let text = "ldrb r3, [r0], #1\ncmp r3, #1\naddls pc, pc, r3, lsl #2\nb #8\nb #0\nb #-28\nadd r1, r1, #1\nb #-36\n";
     let function = assembler::assembled(Isa::A32, text);
@@ -180,7 +180,7 @@ fn of_several_computed_jumps_none_makes_a_round() {
     let (function, found) =
         all(&format!("{}mul x2, x2, x2\nb #-60\n", (0..4).map(piece).collect::<String>()));
     assert_eq!((found.len(), n_several(&function)), (0, Some(4)));
-    // Two switches one behind the other; the loop that passes neither is timed.
+    // Two switches one after the other; the loop that passes neither is timed.
     let switch = "br x4\nadd x2, x2, #1\nb #12\nmul x2, x2, x2\nb #4\n";
     let (function, found) = all(&format!(
         "{switch}{switch}subs x1, x1, #1\nb.ne #-44\nsubs x3, x3, #1\nb.ne #-4\nret\n"

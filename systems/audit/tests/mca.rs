@@ -367,7 +367,7 @@ fn totals_agree_with_llvm_mca_but_for_results_in_order() {
             let text: String = (0..100).map(|_| make(&mut rng) + "\n").collect();
             let function = assembled(isa, &text);
             let theirs = theirs(isa, cpu, &text);
-            // From the start of the first to the start of the last: what drains behind is no part
+            // From the start of the first to the start of the last: what drains after is no part
             // of a path.
             let plain = ours(&function, &core, None)[99] + 1;
             let held = ours(&function, &core, Some(&theirs));

@@ -440,7 +440,7 @@ fn calls_and_jumps_that_take_two_instructions_name_whom_they_reach() {
                 told(isa, cpu, "addi sp, sp, -16\n call far\n addi sp, sp, 16\n ret", far_at);
             assert!(lines.contains(&"jalr far".to_owned()), "{cpu} {far_at:?}: {lines:?}");
         }
-        // What lies behind a function's first instruction has not its name.
+        // What lies after a function's first instruction has not its name.
         let behind = "beqz a0, 1f\n2: auipc t1, %pcrel_hi(far + 2)\n jr %pcrel_lo(2b)(t1)\n1: ret";
         let (lines, end) = told(isa, cpu, behind, Some(linked_at));
         assert!(
@@ -490,7 +490,7 @@ fn calls_and_jumps_through_a_register_name_whom_they_reach() {
                 let guarded = ".syntax unified\n push {r4, lr}\n mov r3, r1\n cmp r0, #0\n it ne\n ldrne r3, =far\n blx r3\n pop {r4, pc}\n.pool";
                 let (lines, _) = told(isa, cpu, guarded, far_at);
                 assert!(lines.contains(&"blx r3".to_owned()), "{cpu} {far_at:?}: {lines:?}");
-                // What lies behind a function's beginning has not its name.
+                // What lies after a function's beginning has not its name.
                 let behind = call.replace("far", "far + 4");
                 let (lines, _) = told(isa, cpu, &behind, far_at);
                 assert!(

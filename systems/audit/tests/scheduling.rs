@@ -232,7 +232,7 @@ fn stalls_and_causes_add_up() {
         assert!(idle_end == 0, "seed {seed}: {timing:?} {needs:?}");
         for (at, stall) in timing.stall_cycles.iter().enumerate().filter(|(_, stall)| **stall > 0) {
             let causes = causes(&needs, &edges, &timing, &core, at);
-            // Each cause alone explains a part, and the longest of them, or a unit behind it, the
+            // Each cause alone explains a part, and the longest of them, or a unit after it, the
             // whole.
             assert!(
                 !causes.is_empty() && causes.iter().all(|cause| cause.cycles <= *stall),
@@ -619,7 +619,7 @@ fn any_order_with_other_registers_gives_back_the_same() {
     }
 }
 
-/// Whether instruction `to` stays behind instruction `from` whatever a compiler, and
+/// Whether instruction `to` stays after instruction `from` whatever a compiler, and
 /// a programmer, may do.
 fn stays_behind(isa: Isa, words: &[u32], from: u32, to: u32) -> bool {
     let function = function_of(isa, words);
@@ -780,7 +780,7 @@ fn a_base_that_is_written_back_is_so_far_from_where_it_was() {
     assert!(a64(0xa8bf_0861, 0xf85f_8004) && !a64(0xa8bf_0861, 0xf940_0004));
 }
 
-/// Whether the later access of A64 is kept behind the earlier because it may be to the same bytes.
+/// Whether the later access of A64 is kept after the earlier because it may be to the same bytes.
 fn stays_behind_in_memory(words: &[u32], from: u32, to: u32) -> bool {
     let function = function_of(Isa::A64, words);
     let trace = hot_trace(&Guide::of(&function));

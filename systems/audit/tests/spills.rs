@@ -170,7 +170,7 @@ fn behind_a_last_call(callee: &str, early: &str) -> (usize, usize) {
 
 #[test]
 fn a_call_that_never_returns_leads_nowhere() {
-    // Called before the frame was made: what stands behind it has one.
+    // Called before the frame was made: what stands after it has one.
     assert_eq!(behind_a_last_call("slowpath", "early"), (1, 2));
     // Called with the frame: its name says it.
     assert_eq!(behind_a_last_call("abort", ""), (1, 2));

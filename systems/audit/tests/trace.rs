@@ -451,7 +451,7 @@ fn a_word_beside_the_code_is_good_everywhere() {
     );
 }
 
-/// A loop runs at least once on the path, wherever its test stands; behind it the path goes on.
+/// A loop runs at least once on the path, wherever its test stands; after it the path goes on.
 #[test]
 fn a_loop_that_is_tested_first_is_passed_once() {
     const B_BACK_3: u32 = 0xeaff_fffb;

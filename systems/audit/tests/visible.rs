@@ -195,7 +195,7 @@ fn a_word_that_is_not_decoded_has_the_length_that_its_bits_say() {
         [".4byte 0x02f5007b", ".4byte 0x02f5000b", "li a0, 1", "nop", "ret"]
     );
     assert_eq!(decoded.undecodable.len(), 2);
-    // Six bytes and eight: the code goes on behind them.
+    // Six bytes and eight: the code goes on after them.
     let longer = function(Isa::Riscv64, &["1f1085028502", "3f00850285028502", "67800000"]);
     let texts: Vec<&str> =
         longer.instructions.iter().map(|instruction| instruction.text.as_str()).collect();
@@ -339,7 +339,7 @@ fn registers_of_floating_point_are_results_arguments_and_saved_ones_too() {
 
 #[test]
 fn a_callee_in_the_same_file_may_leave_registers_alone_that_a_convention_gives_it() {
-    // add x12, x12, #1; bl to the function that begins behind it; cmp x12, x19: gcc keeps values so
+    // add x12, x12, #1; bl to the function that begins after it; cmp x12, x19: gcc keeps values so
     // (-fipa-ra).
     let kept = function(Isa::A64, &["8c050091", "02000094", "9f0113eb", "e0079f1a", "c0035fd6"]);
     assert_eq!(found(&kept), []);

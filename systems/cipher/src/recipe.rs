@@ -53,7 +53,7 @@ pub enum Back {
 /// A subject compiled by a recipe.
 #[derive(Debug)]
 pub struct Made {
-    /// The program behind the text.
+    /// The program after the text.
     pub compiled: Compiled,
     /// What the text offers.
     pub unit: Unit,

@@ -1,4 +1,4 @@
-/* The start of a ROM: copies the image behind it to the start of RAM and goes there. What a board needs before its RAM
+/* The start of a ROM: copies the image after it to the start of RAM and goes there. What a board needs before its RAM
  * works belongs in front. */
     .section .text.rom, "ax"
     .global rom_start

@@ -1,7 +1,7 @@
 /* Counts executed instructions under QEMU: a plugin for TCG, of interface version 1 (QEMU 7 and 8) and 2 (QEMU 9 and later).
  *
  * Arguments: words=FILE, for each word of code from `base` on a little-endian number: see BIT_*;
- * base=ADDRESS; out=FILE; watches=N, 1 if left out: the file has so many tables, one behind the
+ * base=ADDRESS; out=FILE; watches=N, 1 if left out: the file has so many tables, one after the
  * other, which differ in BIT_SUM, BIT_ENTRY and BIT_LEAVE, and the spans of each are counted by
  * themselves. Written at the end, one item a line, numbers in hexadecimal:
  *   count ADDRESS N              this word was executed N times
@@ -10,7 +10,7 @@
  *   its BIT_SUM instructions cost this
  *                                much and stored S and loaded R windows
  *
- * A block is cut behind each instruction that may trap, so a counter a part is exact. QEMU's header
+ * A block is cut after each instruction that may trap, so a counter a part is exact. QEMU's header
  * is not needed: what is used of it is declared here, and is the same in both versions. Counters
  * that QEMU adds to by itself are not: version 2 keeps them elsewhere.
  */

@@ -104,7 +104,7 @@ RUNTIME void ready_give_way(void)
     switch_leave();
 }
 
-/* True if a thread is ready that is as urgent as the running one, which is behind it then. */
+/* True if a thread is ready that is as urgent as the running one, which is after it then. */
 static inline int goes_behind(void)
 {
     struct thr *first = ready_first(), *self = thr_self();

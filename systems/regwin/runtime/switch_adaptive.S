@@ -2,7 +2,7 @@
  * they are and storing them. A thread is either alone in the registers, with the mask and the handlers of
  * the scheme without sharing, or it shares them, with those of the scheme with private reserved windows.
  *
- * Leaves: if the next thread has windows; or if behind the old thread's reserved window there is room for
+ * Leaves: if the next thread has windows; or if after the old thread's reserved window there is room for
  * the next one's frame, a call and a reserved window, and the old thread is not refused. A neighbour that
  * has not run since it was looked at here before makes room.
  * Refuses: a thread that lost a window before it came back, or found no room, 1, 3, 7, up to 63 times; only up
@@ -240,7 +240,7 @@ neighbour_last:                 /* one at a switch */
     ba shared_flush
     nop
 
-SWITCH_FLUSH:                /* leaves no window behind */
+SWITCH_FLUSH:                /* leaves no window after */
     CHECK_STACK(%sp, %o0)
     rd %wim, %o1
     ld [%g6 + OWNER_OTHERS], %o2

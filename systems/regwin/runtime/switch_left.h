@@ -1,5 +1,5 @@
 /* What a context switch of both sharing schemes ends with: a thread whose windows were stored,
- * and the two ways to suspend that leave no window behind. LEFT_RESIDENT is what each does to go on
+ * and the two ways to suspend that leave no window after. LEFT_RESIDENT is what each does to go on
  * with a thread that still has windows. */
 load:
     DROP_FPU(load, %g2, %g3)
@@ -12,7 +12,7 @@ load:
     retl
     nop
 
-SWITCH_FLUSH:            /* leaves no window behind */
+SWITCH_FLUSH:            /* leaves no window after */
     CHECK_STACK(%sp, %o0)
     rd %wim, %o0
     wr %g0, %wim

@@ -12,7 +12,7 @@
  * what they change comes sooner. The symbols inside the routines name their basic blocks; the
  * simulator counts these.
  */
-/* The fields of a record (TCB_...) and of the words behind the owners (OWNER_...) are symbols that offsets.c defines. A
+/* The fields of a record (TCB_...) and of the words after the owners (OWNER_...) are symbols that offsets.c defines. A
  * suspended thread's state register is 0 if none of its windows is resident. */
 #ifdef __ASSEMBLER__
 #include "regwin_options.h"
@@ -66,7 +66,7 @@
     ldd [sp + 0], %l0; ldd [sp + 8], %l2; ldd [sp + 16], %l4; ldd [sp + 24], %l6; \
     ldd [sp + 32], %i0; ldd [sp + 40], %i2; ldd [sp + 48], %i4; ldd [sp + 56], %i6
 
-/* The same, the last load apart: it fits behind a jump. */
+/* The same, the last load apart: it fits after a jump. */
 #define FILL_SOME(sp) \
     ldd [sp + 0], %l0; ldd [sp + 8], %l2; ldd [sp + 16], %l4; ldd [sp + 24], %l6; \
     ldd [sp + 32], %i0; ldd [sp + 40], %i2; ldd [sp + 48], %i4

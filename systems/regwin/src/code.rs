@@ -191,7 +191,7 @@ impl Code {
         self.symbols.get(name).map(|symbol| symbol.0)
     }
 
-    /// An address as people read it: the symbol before it, and how far behind it.
+    /// An address as people read it: the symbol before it, and how far after it.
     pub fn place(&self, at: u32) -> String {
         let before = self
             .symbols
@@ -221,7 +221,7 @@ impl Code {
         self.base + 4 * idx as u32
     }
 
-    /// Cycles of the words from the first symbol to the one behind it: a basic
+    /// Cycles of the words from the first symbol to the one after it: a basic
     /// block of the runtime.
     pub fn block_cycles(&self, name: &str, core: &Core) -> u64 {
         let start = self.address(name);

@@ -12,7 +12,7 @@
 //! both with `-mfix-gr712rc`, `-mfix-ut699` and `-mfix-ut700`, assembly and libraries do not.
 //!
 //! The sequence counts as the processor executes it: through branches, calls and delay slots. Where a
-//! jump leads that no word names, it may lead behind each call and to each symbol. So nothing that can
+//! jump leads that no word names, it may lead after each call and to each symbol. So nothing that can
 //! be executed is left out, and what is reported may be of a way that is never taken.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -125,7 +125,7 @@ impl Text {
         self.words.len()
     }
 
-    /// The symbol before an address, and how far behind it.
+    /// The symbol before an address, and how far after it.
     pub fn place(&self, at: u32) -> String {
         match self.symbols.range(..=at).next_back() {
             Some((start, name)) if *start == at => name.clone(),
@@ -178,7 +178,7 @@ impl Text {
         }
     }
 
-    /// Where a jump may lead whose target no word names: behind each call, and to each symbol.
+    /// Where a jump may lead whose target no word names: after each call, and to each symbol.
     fn starts(&self) -> BTreeSet<u32> {
         let is_call = |(at, word): &(&u32, &u32)| {
             let is_linked = **word >> 30 == 2 && **word >> 25 & 31 == 15;

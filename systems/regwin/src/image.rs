@@ -144,7 +144,7 @@ pub fn build(recipe: &Recipe) -> Result<PathBuf, ToolError> {
     })
 }
 
-/// Assembly in which a `restore` behind a return adds nothing: the addition
+/// Assembly in which a `restore` after a return adds nothing: the addition
 /// comes before the return.
 fn adds_apart(text: &str) -> String {
     let mut lines: Vec<String> = Vec::new();

@@ -62,7 +62,7 @@ pub fn is_float(word: u32) -> bool {
     class(word) == Class::Float
 }
 
-/// Where control goes behind an instruction.
+/// Where control goes after an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
     /// To the next one.
@@ -80,7 +80,7 @@ pub enum Control {
         /// Without the delay slot.
         annuls: bool,
     },
-    /// To the target, and back behind the delay slot.
+    /// To the target, and back after the delay slot.
     Call {
         target: u32,
     },

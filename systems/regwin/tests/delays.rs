@@ -59,7 +59,7 @@ fn faults(
         let following = || (idx + 1..words.len()).take(3).map(|at| (at, words[at]));
         match op3(*word) {
             Some(WRITE_WIM) => {
-                // What follows a jump is its delay slot; behind that, other code comes.
+                // What follows a jump is its delay slot; after that, other code comes.
                 for (at, next) in following() {
                     if (sparc::is_save(next) || sparc::is_restore(next) || op3(next) == Some(RETT))
                         && !may_be_early(at)

@@ -305,7 +305,7 @@ static void count(void *arg)
     }
 }
 
-/// Without the option it is a trap that is named, also for a thread that has another one behind it.
+/// Without the option it is a trap that is named, also for a thread that has another one after it.
 #[test]
 fn without_the_option_a_float_is_a_named_trap() {
     for (name, what) in [("adds", "x = x + 1;"), ("compares", "if (x > 1) console_text(\"more\");")]

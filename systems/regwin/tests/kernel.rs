@@ -48,7 +48,7 @@ impl Script {
         Script { priorities: (0..n).map(|_| priority(rng)).collect(), steps, has_priorities }
     }
 
-    /// The program: each thread notes its number before a step and the result behind it.
+    /// The program: each thread notes its number before a step and the result after it.
     fn program(&self) -> String {
         let mut table = String::new();
         for steps in &self.steps {
@@ -210,7 +210,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// The result of a step, or nothing if the thread waits. True if the thread goes behind those
+    /// The result of a step, or nothing if the thread waits. True if the thread goes after those
     /// that are as urgent.
     fn step(&mut self, t: usize, step: Step) -> (Option<u8>, bool) {
         match step {

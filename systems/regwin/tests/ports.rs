@@ -55,7 +55,7 @@ fn random(rtos: Rtos, seed: u64, n_actions: u64) -> Vec<String> {
     ]
 }
 
-/// The number behind a word.
+/// The number after a word.
 fn number(text: &str, word: &str) -> u64 {
     let mut words = text.split_whitespace();
     words

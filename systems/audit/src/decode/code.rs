@@ -147,7 +147,7 @@ impl Instruction {
 }
 
 impl Flow {
-    /// A call behind which nobody reads what the convention lets the callee change. A callee in the
+    /// A call after which nobody reads what the convention lets the callee change. A callee in the
     /// same file may leave registers alone, and its caller rely on that: gcc keeps values in them
     /// (`-fipa-ra`, part of -O2).
     pub fn ends_scratch(self) -> bool {
@@ -279,7 +279,7 @@ pub struct Instruction {
     pub base_moves: Option<i64>,
     /// Where control goes next.
     pub flow: Flow,
-    /// The instruction behind this one is done before control goes where `flow` says (SPARC);
+    /// The instruction after this one is done before control goes where `flow` says (SPARC);
     /// `Annulled` if only when the branch is taken, or never if it is not conditional.
     pub delay: Delay,
     /// What is computed, if it is followed.
@@ -297,14 +297,14 @@ impl Instruction {
     }
 }
 
-/// The instruction behind a branch.
+/// The instruction after a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Delay {
     /// It is not special.
     None,
     /// It is done in any case.
     Slot,
-    /// It is done only if a conditional branch is taken; never behind an unconditional one.
+    /// It is done only if a conditional branch is taken; never after an unconditional one.
     Annulled,
 }
 

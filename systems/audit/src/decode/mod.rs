@@ -100,7 +100,7 @@ impl Isa {
         Isa::ALL.into_iter().find(|it| it.name() == name)
     }
 
-    /// The instruction at the beginning of `bytes`, which are as in memory and may go on behind it.
+    /// The instruction at the beginning of `bytes`, which are as in memory and may go on after it.
     /// What instructions before it say of it ([`Linear`]) is left out.
     pub fn decode(self, address: u64, bytes: &[u8]) -> Result<Instruction, Undecodable> {
         match self {
@@ -181,7 +181,7 @@ impl Isa {
     }
 }
 
-/// Words one behind the other. Only in Thumb does one say something of those behind it: `it`
+/// Words one after the other. Only in Thumb does one say something of those after it: `it`
 /// guards up to four.
 #[derive(Debug, Clone)]
 pub struct Linear {

@@ -467,7 +467,7 @@ fn backward(function: &Function, conventions: &Conventions, probes: bool) -> Vec
     }
     for (idx, demanded) in after.iter_mut().enumerate() {
         leaves(function, idx, conventions, demanded);
-        // An interrupt or a signal may come behind any instruction, and finds its stack by this
+        // An interrupt or a signal may come after any instruction, and finds its stack by this
         // register.
         demanded[usize::from(conventions.stack_pointer.0)] = low(conventions.bits);
     }
@@ -510,7 +510,7 @@ fn add(demanded: &mut [u64], more: &[u64]) -> bool {
     changed
 }
 
-/// What is demanded behind an instruction that leaves the function.
+/// What is demanded after an instruction that leaves the function.
 fn leaves(function: &Function, idx: usize, conventions: &Conventions, demanded: &mut [u64]) {
     let instruction = &function.instructions[idx];
     let faults_elsewhere =

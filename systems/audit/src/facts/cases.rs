@@ -33,7 +33,7 @@ impl Computed {
         };
         let jumps: Vec<usize> = (0..n).filter(is_computed).collect();
         let mut cases = unreached(function);
-        // A jump that may not be done has what is behind it as one more.
+        // A jump that may not be done has what is after it as one more.
         let behind = jumps.iter().map(|jump| behind(function, *jump));
         cases.extend(
             behind.filter(|(behind, goes_on)| *goes_on && *behind < n).map(|(behind, _)| behind),
@@ -80,7 +80,7 @@ pub fn entries(function: &Function) -> Vec<bool> {
     entries
 }
 
-/// The place behind the last instruction of the first piece, up to a branch or where one leads,
+/// The place after the last instruction of the first piece, up to a branch or where one leads,
 /// that moves the stack pointer or keeps a register for the caller.
 fn frame_is_made(function: &Function) -> usize {
     let conventions = function.isa.conventions();

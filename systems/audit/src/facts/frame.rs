@@ -67,7 +67,7 @@ impl StackFrame {
         frame
     }
 
-    /// What is known behind an instruction.
+    /// What is known after an instruction.
     fn after(&self, function: &Function, idx: usize) -> Option<FrameState> {
         let conventions = self.isa.conventions();
         Some(step(
@@ -125,7 +125,7 @@ pub fn successors(function: &Function, idx: usize) -> Vec<usize> {
 }
 
 /// Calls that do not return although they are not marked so: other ways lead to what stands
-/// behind them, with another frame. A compiler puts the blocks of a function behind each
+/// after them, with another frame. A compiler puts the blocks of a function after each
 /// other as it likes.
 ///
 /// ```text
@@ -197,7 +197,7 @@ fn step(
 }
 
 /// By how much an access with write-back moves its base: a push to the lowest address that it
-/// writes, a pop behind the highest that it reads. A call and its return cancel out.
+/// writes, a pop after the highest that it reads. A call and its return cancel out.
 fn moved(instruction: &Instruction, base: Reg) -> Option<i64> {
     if instruction.base_moves.is_some() {
         return instruction.base_moves;

@@ -235,7 +235,7 @@ fn following(instructions: &[Instruction], write: usize) -> Vec<(usize, usize)> 
         instructions.binary_search_by_key(&address, |instruction| instruction.address).ok()
     };
     let mut found = Vec::new();
-    // Two addresses, as the machine has them: the next instruction, and the one behind it.
+    // Two addresses, as the machine has them: the next instruction, and the one after it.
     let first = instructions[write].address + 4;
     let mut paths = vec![(first, first + 4)];
     for place in 1..=WINDOW {

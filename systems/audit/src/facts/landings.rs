@@ -62,7 +62,7 @@ pub fn unreached(function: &Function) -> Vec<usize> {
     (0..n).filter(begins).collect()
 }
 
-/// The place behind an instruction and its delay slot, and whether control may come there from it.
+/// The place after an instruction and its delay slot, and whether control may come there from it.
 pub fn behind(function: &Function, idx: usize) -> (usize, bool) {
     let instruction = &function.instructions[idx];
     let has_slot = instruction.delay != Delay::None && idx + 1 < function.instructions.len();

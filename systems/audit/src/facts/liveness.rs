@@ -52,7 +52,7 @@ impl FromIterator<Reg> for RegSet {
 pub struct Liveness(Vec<RegSet>);
 
 impl Liveness {
-    /// Follows all paths of `function` backwards. What lies behind a jump to an unknown
+    /// Follows all paths of `function` backwards. What lies after a jump to an unknown
     /// place may read everything.
     pub fn of(function: &Function) -> Liveness {
         let ends = Ends {
@@ -143,7 +143,7 @@ struct Ends {
     unknown: RegSet,
 }
 
-/// What is live right behind an instruction, whichever way control goes.
+/// What is live right after an instruction, whichever way control goes.
 fn behind(function: &Function, idx: usize, live: &[RegSet], ends: &Ends) -> RegSet {
     let instruction = &function.instructions[idx];
     let mut set = RegSet::default();

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! ld  a5, 8(a0)        a0 holds the argument
-//! li  a0, 0            pinned: the result is returned in a0, so this stays behind the load
+//! li  a0, 0            pinned: the result is returned in a0, so this stays after the load
 //! ret
 //! ```
 //!
@@ -17,7 +17,7 @@ use crate::facts::liveness::{Liveness, RegSet, left, returned};
 use crate::facts::trace::{End, Trace};
 use crate::program::function::Function;
 
-/// For each instruction of a trace the registers that hold, behind it, a value
+/// For each instruction of a trace the registers that hold, after it, a value
 /// that is wanted there.
 pub fn pinned(function: &Function, trace: &Trace) -> Vec<RegSet> {
     let conventions = function.isa.conventions();
@@ -70,7 +70,7 @@ pub fn pinned(function: &Function, trace: &Trace) -> Vec<RegSet> {
     pinned
 }
 
-/// The arguments of the function called at this place of the trace, or behind its end, as far as
+/// The arguments of the function called at this place of the trace, or after its end, as far as
 /// the path shows them.
 fn passed(function: &Function, trace: &Trace, call_at: usize) -> RegSet {
     let arguments = function.isa.conventions().arguments;

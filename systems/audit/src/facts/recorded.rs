@@ -4,7 +4,7 @@
 //! ```text
 //! Trace 0: 0x7f.. [0000000000000000/0000000000400580/.. qemu -d exec,nochain: blocks, by their first address
 //! main 4711 10.5: 1 instructions: 400580 main+0x0 ..    perf script, a trace or samples; with their callers, a
-//!                                                       line each behind the first, only the first is counted
+//!                                                       line each after the first, only the first is counted
 //! -0000000123 | P:0x00400580 ..                         a debugger's list: the first address of a line
 //!       12:    7:  if (x)                               gcov: lines of the source
 //! ```
@@ -42,7 +42,7 @@ enum Callers {
 #[derive(Debug, Clone, Default)]
 pub struct Recorded {
     kind: Option<Form>,
-    /// Which address came behind which, and how often.
+    /// Which address came after which, and how often.
     pairs: BTreeMap<(u64, u64), u64>,
     /// The last address of each processor; only QEMU's log tells them apart.
     last: BTreeMap<u32, u64>,
@@ -168,7 +168,7 @@ fn is_sample(text: &str) -> bool {
 }
 
 /// The first address of a line of a debugger's list or of `perf script`: the first number that is
-/// marked as one, else the one behind the event, else the first that looks like one.
+/// marked as one, else the one after the event, else the first that looks like one.
 fn listed(text: &str) -> Option<u64> {
     const DIGITS_MIN: usize = 4;
     let words: Vec<&str> = text
@@ -321,7 +321,7 @@ fn source_of<'a>(sources: &BTreeSet<&'a str>, file: &str) -> Option<&'a str> {
         .max_by_key(|source| (in_common(source), Reverse(source.len())))
 }
 
-/// The place behind an instruction and its delay slot.
+/// The place after an instruction and its delay slot.
 fn behind(function: &Function, idx: usize) -> usize {
     let has_slot =
         function.instructions[idx].delay != Delay::None && idx + 1 < function.instructions.len();

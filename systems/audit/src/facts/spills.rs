@@ -308,7 +308,7 @@ fn overlaps(pairs: &[(Slot, u8)]) -> Vec<Vec<usize>> {
     found
 }
 
-/// Where blocks begin: the first instruction, targets, and what stands behind a branch.
+/// Where blocks begin: the first instruction, targets, and what stands after a branch.
 fn block_starts(function: &Function) -> Vec<usize> {
     let mut starts = BTreeSet::new();
     for idx in 0..function.instructions.len() {

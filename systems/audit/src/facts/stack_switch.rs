@@ -1,5 +1,5 @@
 //! Functions that go on with another stack: a thread's registers are loaded from it, and the code
-//! behind the return sees them all.
+//! after the return sees them all.
 //!
 //! ```text
 //! ld sp, 0(a0)         the stack of another thread

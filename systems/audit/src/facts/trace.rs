@@ -10,7 +10,7 @@
 //! that does not return or that the user calls cold. Between two edges that are not cold, code
 //! that goes straight on is the hot one: this is how compilers lay out what they believe. A loop is
 //! passed once, also one whose test stands before its body and is the first to be reached: the path
-//! goes from the test through the body, and on behind the loop.
+//! goes from the test through the body, and on after the loop.
 
 use crate::decode::code::{Delay, Flow};
 use crate::facts::landings::behind;
@@ -77,7 +77,7 @@ pub enum End {
 }
 
 impl Trace {
-    /// The path through these places; behind the last one control goes on at `next`.
+    /// The path through these places; after the last one control goes on at `next`.
     pub fn through(
         function: &Function,
         liveness: &Liveness,
@@ -123,7 +123,7 @@ impl Trace {
 }
 
 /// Where control goes from instruction `idx` on a path, as `choose` says of a conditional branch:
-/// it gets where the branch leads, if that is in the function, and the place behind, and says
+/// it gets where the branch leads, if that is in the function, and the place after, and says
 /// whether it is taken. None if the path ends. The second is the instruction in the delay slot,
 /// if it is done.
 pub(crate) fn step(
@@ -244,7 +244,7 @@ pub fn hot_trace(guide: &Guide) -> Trace {
     while idx < n && !is_seen[idx] {
         is_seen[idx] = true;
         places.push(idx);
-        // A way back into the path is a loop's: the path goes on behind the loop.
+        // A way back into the path is a loop's: the path goes on after the loop.
         let is_open = |number: usize| number < n && !is_seen[number];
         let (next, slot) = step(function, idx, |there, behind| {
             guide.is_taken(idx, there, behind, is_open)

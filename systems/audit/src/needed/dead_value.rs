@@ -64,7 +64,7 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
 /// The next that reads what this writes, if nothing leads elsewhere before: itself dead.
 fn reader(subject: &Subject<'_>, idx: usize) -> Option<usize> {
     let mut written: Vec<_> = subject.at(idx).writes.iter().map(|write| write.reg).collect();
-    // While the flags are the same, what its own condition excludes is not done behind it.
+    // While the flags are the same, what its own condition excludes is not done after it.
     let mut guard = subject.at(idx).guard;
     for at in idx + 1..subject.function.instructions.len() {
         let instruction = subject.at(at);

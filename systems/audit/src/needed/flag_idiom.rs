@@ -31,7 +31,7 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The flags that are not read behind a comparison with zero may differ: carry and overflow.
+/// The flags that are not read after a comparison with zero may differ: carry and overflow.
 fn reads_only_sign_and_zero(subject: &Subject<'_>, idx: usize) -> bool {
     let isa = subject.function.isa;
     let differs: Vec<Reg> =

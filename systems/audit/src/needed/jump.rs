@@ -159,7 +159,7 @@ mod tests {
         const BEQ_TO_4: u32 = 0x0a00_0001;
         const BNE_TO_2: u32 = 0x1aff_fffc;
         const BX_R1: u32 = 0xe12f_ff11;
-        // `beq` to the other way, behind the jump over it.
+        // `beq` to the other way, after the jump over it.
         assert!(has_edit(&[CMP, BEQ_TO_4, MOV, B_OVER_1, MOV, RETURN], &[4]));
         // The body of a loop whose test is at its end, hot or not.
         assert!(!has_edit(&[MOV, B_OVER_1, MOV, CMP, BNE_TO_2, RETURN], &[]));

@@ -128,7 +128,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// An instruction behind `idx` that reads `reg` in the same straight piece, before it is
+    /// An instruction after `idx` that reads `reg` in the same straight piece, before it is
     /// written again, is such a one.
     fn is_read_by(&self, idx: usize, reg: Reg, is_meant: impl Fn(&Instruction) -> bool) -> bool {
         for instruction in &self.function.instructions[idx + 1..] {
@@ -151,7 +151,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    /// The instructions behind `idx` that read `reg` before it is written again: in this straight
+    /// The instructions after `idx` that read `reg` before it is written again: in this straight
     /// piece only; `None` if control leaves it before.
     fn readers(&self, idx: usize, reg: Reg) -> Option<Vec<usize>> {
         let mut readers = Vec::new();

@@ -220,7 +220,7 @@ impl Piece {
         Some(Key::Operation { op: format!("{:?}", operation.op), width: operation.width, a, b })
     }
 
-    /// The last of those behind `before` that may have changed these bytes, which `idx` loads.
+    /// The last of those after `before` that may have changed these bytes, which `idx` loads.
     fn change(
         &self,
         own: &BTreeSet<usize>,

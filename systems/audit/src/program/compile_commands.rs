@@ -21,7 +21,7 @@ struct CompileCommand {
 /// where there is one.
 const LAUNCHERS: [&str; 6] = ["ccache", "sccache", "distcc", "icecc", "buildcache", "env"];
 /// What of a command says where the object file, lists of dependencies and the like go; with a word
-/// behind it, and without.
+/// after it, and without.
 const OUTPUTS: [&str; 6] = ["-o", "-MF", "-MT", "-MQ", "-MJ", "--serialize-diagnostics"];
 const OUTPUTS_ALONE: [&str; 9] = ["-c", "-S", "-E", "-M", "-MM", "-MD", "-MMD", "-MP", "-MG"];
 /// What makes the object file no machine code, or writes more files beside it.
@@ -81,7 +81,7 @@ pub fn build(text: &str, list: &Path, source: &Path) -> Result<(Build, usize), D
 }
 
 /// A command from its compiler on: what is kept or made elsewhere is made here. distcc alone, with
-/// options behind it, is a compiler.
+/// options after it, is a compiler.
 fn without_launchers(mut words: &[String]) -> &[String] {
     while let [first, rest @ ..] = words {
         let is_launcher =

@@ -537,7 +537,7 @@ impl Code {
 }
 
 /// The last of these goes on to this address, whatever is in the way of it. What aligns a literal
-/// pool behind a jump is not run.
+/// pool after a jump is not run.
 fn runs_into(instructions: &[Instruction], address: u64) -> bool {
     let behind = instructions
         .iter()

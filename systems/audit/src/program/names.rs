@@ -45,7 +45,7 @@ fn plain(shown: &str) -> &str {
             .strip_prefix(OPERATOR)
             .filter(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
         {
-            // Whatever it is called, with blanks and angle brackets: its arguments begin behind.
+            // Whatever it is called, with blanks and angle brackets: its arguments begin after.
             let sign_len = if sign.starts_with("()") { 2 } else { 0 };
             let name_len = OPERATOR.len()
                 + sign_len

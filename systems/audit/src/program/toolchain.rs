@@ -21,9 +21,9 @@ pub const FLAGS: &[&str] = &["-O2"];
 /// How C, C++ and assembly become an object file.
 #[derive(Debug, Clone, Default)]
 pub struct Build {
-    /// The compiler, with its own arguments behind spaces; without one [`compiler`] chooses.
+    /// The compiler, with its own arguments after spaces; without one [`compiler`] chooses.
     pub cc: Option<String>,
-    /// Flags behind those that choose the machine; without any [`FLAGS`].
+    /// Flags after those that choose the machine; without any [`FLAGS`].
     pub flags: Vec<String>,
     /// Where the compiler is started, if the two above are the whole command of a build.
     pub folder: Option<PathBuf>,

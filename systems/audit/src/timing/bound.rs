@@ -49,7 +49,7 @@ pub struct Job {
     pub head: i64,
     /// So many slots are its own.
     pub slots: i64,
-    /// So many slots pass behind it.
+    /// So many slots pass after it.
     pub tail: i64,
 }
 
@@ -62,7 +62,7 @@ pub fn slots(need: &Need, core: &Core) -> i64 {
     })
 }
 
-/// What an order costs in any case: a successor starts behind, or together if there is a place.
+/// What an order costs in any case: a successor starts after, or together if there is a place.
 pub fn distance(edge: &Edge, needs: &[Need], core: &Core) -> u32 {
     let (from, to) = (&needs[edge.from as usize], &needs[edge.to as usize]);
     let shares = from.slots + to.slots <= core.issue_width;

@@ -65,7 +65,7 @@ pub enum Why {
     Control,
 }
 
-/// `to` starts `cycles` after `from` at the earliest, and behind it.
+/// `to` starts `cycles` after `from` at the earliest, and after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Edge {
     /// The earlier one, as a place in the trace.
@@ -128,7 +128,7 @@ struct Builder<'a> {
     licence: Licence,
     edges: Vec<Edge>,
     /// By register, its writers whose value may still be there: one that surely writes, and
-    /// guarded ones behind it.
+    /// guarded ones after it.
     writers: Vec<Vec<(u32, Out)>>,
     /// Readers since, by register.
     readers: Vec<Vec<u32>>,
@@ -614,7 +614,7 @@ impl<'a> Builder<'a> {
         is_speculable(instruction) && !is_needed && !self.is_exit[from]
     }
 
-    /// What is known behind instruction `at`.
+    /// What is known after instruction `at`.
     fn remember(&mut self, at: usize) {
         let instruction = self.instruction(at);
         // A load that may not have been done proves nothing.
@@ -713,7 +713,7 @@ fn is_exit(trace: &Trace) -> Vec<bool> {
     is_exit
 }
 
-/// The block of each instruction: a new one behind each branch and where a branch leads.
+/// The block of each instruction: a new one after each branch and where a branch leads.
 fn blocks(function: &Function, trace: &Trace) -> Vec<u32> {
     let targets: BTreeSet<usize> =
         (0..function.instructions.len()).filter_map(|idx| function.target(idx)).collect();

@@ -426,7 +426,7 @@ impl Statics {
         self.0.contains(reg)
     }
 
-    /// What is known behind the instruction: an address is made of nothing, of a word beside the
+    /// What is known after the instruction: an address is made of nothing, of a word beside the
     /// code, or of the first half of it.
     fn remember(&mut self, instruction: &Instruction) {
         let is_literal = instruction

@@ -162,7 +162,7 @@ impl Pipe {
             + u32::from(self.used + need.slots > self.width || need.is_first && self.used > 0)
     }
 
-    /// The first cycle in which it would be missed: the one behind what starts already.
+    /// The first cycle in which it would be missed: the one after what starts already.
     pub fn turn(&self, need: &Need) -> u32 {
         if self.used > 0 { self.cycle + 1 } else { self.place(need) }
     }
@@ -208,7 +208,7 @@ impl Pipe {
         let turn = |pipe: &Pipe| (pipe.cycle, pipe.used);
         let takes = |pipe: &Pipe| (pipe.taking.clone(), pipe.holding.clone());
         let is_idle = self.taking.is_empty() && self.holding.is_empty();
-        // What may only be the first starts alone behind a half pair.
+        // What may only be the first starts alone after a half pair.
         if self.has_first && self.used > 0 && turn(self) != turn(other) {
             return false;
         }

@@ -19,7 +19,7 @@ pub fn available(function: &Function) -> usize {
     general(function).len()
 }
 
-/// It is known what is read behind the path and on all ways out of it.
+/// It is known what is read after the path and on all ways out of it.
 pub fn is_known(function: &Function, trace: &Trace) -> bool {
     let stays = |exit: &Exit| function.target(trace.places[exit.at]).is_some();
     matches!(trace.end, End::Return | End::Stop) && trace.exits.iter().all(stays)

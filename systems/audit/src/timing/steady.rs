@@ -7,7 +7,7 @@
 //!    b.ne 1b
 //! ```
 //!
-//! Rounds are put one behind the other, with what the second needs of the first, and timed until
+//! Rounds are put one after the other, with what the second needs of the first, and timed until
 //! the pipeline repeats itself. The bound is the largest of three: the issue slots of a round, the
 //! work of each set of units, and the recurrence: the longest chain from a value to the same value
 //! a round later.

@@ -43,12 +43,12 @@ pub enum End {
     Next,
     /// Control went to the place that branches lead to.
     Taken,
-    /// The instruction behind a branch was done.
+    /// The instruction after a branch was done.
     Delay,
     Trap,
 }
 
-/// What stands behind a SPARC word.
+/// What stands after a SPARC word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Behind {
     Nop,
@@ -232,7 +232,7 @@ impl Machine {
         let mut code = self.stub(folder.path());
         code.resize((SLOTS - if self.isa == Isa::Sparc { BASE } else { CODE }) as usize, 0);
         if self.isa == Isa::T32 {
-            // `bx pc` leaves Thumb without a register: to a branch of A32 behind it, which goes to
+            // `bx pc` leaves Thumb without a register: to a branch of A32 after it, which goes to
             // the stub.
             let at = (BRIDGES - CODE) as usize;
             for idx in 0..2u32 {

@@ -97,12 +97,12 @@ pub fn parted(bytes: &[u8]) -> (&[u8], &[u8]) {
 }
 
 fn disassembled(triple: &str, features: &str, instructions: &[Vec<u8>]) -> Vec<Option<String>> {
-    // One instruction a line; brackets keep llvm-mc from going on at an odd place behind a refusal.
+    // One instruction a line; brackets keep llvm-mc from going on at an odd place after a refusal.
     let line = |bytes: &[u8]| {
         format!("[{}]\n", bytes.iter().map(|byte| format!("{byte:#04x} ")).collect::<String>())
     };
     let is_thumb = triple.starts_with("thumb");
-    // Which lines are asked for: blocks of Thumb are begun before, and ended behind them.
+    // Which lines are asked for: blocks of Thumb are begun before, and ended after them.
     let (mut input, mut is_asked) = (String::new(), Vec::new());
     for bytes in instructions {
         let (block, word) = if is_thumb { parted(bytes) } else { (&[][..], &bytes[..]) };

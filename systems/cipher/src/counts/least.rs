@@ -3,7 +3,7 @@
 //! ```text
 //! loop i < 10, carried c0 .. c127      nine borders between iterations, at each 128 words that one iteration
 //!   c0' = xor c0, k[i]                 makes and the next one reads, and 16 registers: 112 words in memory,
-//!   ...                                112 stores before, 112 reads behind, 2016 operands in a call
+//!   ...                                112 stores before, 112 reads after, 2016 operands in a call
 //! ```
 //!
 //! That holds for code that executes each equation once, one iteration after the other, and keeps

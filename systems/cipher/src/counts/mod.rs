@@ -355,7 +355,7 @@ mod tests {
             return;
         }
         for (run, operands) in [
-            // A buffer of the frame behind another register, three times; the caller's array and a
+            // A buffer of the frame after another register, three times; the caller's array and a
             // constant once.
             (
                 "lea -64(%rsp), %rax; mov $3, %ecx; 1: mov %rdx, (%rax); add $8, %rax; dec %ecx; jnz 1b; \

@@ -192,7 +192,7 @@ impl Traced {
     fn decode(&self, at: u64) -> Result<Instruction, StepFault> {
         let mut bytes = Vec::new();
         while bytes.len() < INSTRUCTION_BYTES {
-            // The last instruction before memory that is not there has fewer bytes behind it.
+            // The last instruction before memory that is not there has fewer bytes after it.
             let Ok(word) = ptrace::read(self.id, at.wrapping_add(bytes.len() as u64) as *mut _)
             else {
                 break;

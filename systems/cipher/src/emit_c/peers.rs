@@ -67,7 +67,7 @@ static int against(const char *peer, const char *cipher, const char *without, in
     }
 }
 
-/// Each library behind two functions: one that starts it and returns its version, one for a
+/// Each library after two functions: one that starts it and returns its version, one for a
 /// message. Key, nonce and first counter are zeros.
 const PEERS: &str = "
 #include <dlfcn.h>

@@ -141,7 +141,7 @@ struct DepthWalk<'a> {
     /// The outputs among which the next one is chosen, each with its number in `needed_by` and
     /// `n_needed`.
     near: Vec<(u32, usize)>,
-    /// The outputs behind them, the next one last.
+    /// The outputs after them, the next one last.
     far: Vec<u32>,
     /// The outputs in `near` that need each step, a bit each.
     needed_by: Vec<[u64; CANDIDATES / 64]>,

@@ -130,7 +130,7 @@ impl Parser<'_> {
     }
 }
 
-/// The word size and vector length behind `u`, `b` or `v`: `32x4`, `'m`, `'mx4`, `64`.
+/// The word size and vector length after `u`, `b` or `v`: `32x4`, `'m`, `'mx4`, `64`.
 fn base_type(head: &str, rest: &str) -> Option<(Size, Option<u32>)> {
     if head != "u" {
         let n = plain_int(rest)?;

@@ -538,7 +538,7 @@ pub fn tune(
     }
     // STEP 2: programs of all.
     let mut jobs = vec![(0, default.clone())];
-    // Assembly costs no time of a C compiler, so it comes behind the best C of each slicing.
+    // Assembly costs no time of a C compiler, so it comes after the best C of each slicing.
     let (of_asm, mut of_c): (Vec<_>, Vec<_>) =
         all.iter().enumerate().partition(|pair| pair.1.way.emit == Emit::Asm);
     let slicings: HashSet<Slicing> = of_c.iter().map(|pair| pair.1.way.slicing).collect();

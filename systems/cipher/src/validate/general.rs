@@ -10,7 +10,7 @@ use super::terms::{Term, Value};
 /// Where the walk goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// With the instruction behind.
+    /// With the instruction after.
     Behind,
     At(u64),
 }

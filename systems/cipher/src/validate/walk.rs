@@ -9,7 +9,7 @@ use super::object::Image;
 use super::terms::{Term, Value};
 use super::{Array, Expected};
 
-/// The address behind the stack.
+/// The address after the stack.
 const STACK_END: u64 = 1 << 46;
 /// Where the function is called from.
 const CALLER: u64 = 0x7fff_0000;

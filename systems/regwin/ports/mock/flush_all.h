@@ -1,6 +1,6 @@
 /* What an RTOS for SPARC does by itself, written anew for the mock kernels: one bit in the mask, windows of one thread at a time in
  * the register file, all of them stored at a switch. RECORD_L0 is where a record has %l0, with the
- * ins behind it. */
+ * ins after it. */
 #define STORE(at, by) \
     std %l0, [at + by]; std %l2, [at + by + 8]; std %l4, [at + by + 16]; std %l6, [at + by + 24]; \
     std %i0, [at + by + 32]; std %i2, [at + by + 40]; std %i4, [at + by + 48]; std %i6, [at + by + 56]

@@ -26,7 +26,7 @@ use crate::sparc::{self, Control};
 pub struct Section {
     /// The function in which it begins.
     pub function: String,
-    /// The call of `irq_lock`, or the instruction behind the switch to the thread
+    /// The call of `irq_lock`, or the instruction after the switch to the thread
     /// that is masked meanwhile.
     pub address: u32,
     /// It begins when a thread runs again, or for the first time.
@@ -356,7 +356,7 @@ impl<'a> MaskedImage<'a> {
         found.joined()
     }
 
-    /// Cycles of an instruction, and what comes behind it.
+    /// Cycles of an instruction, and what comes after it.
     fn step(&self, place: &Place, word: u32) -> Result<(u64, Vec<Place>), String> {
         let (state, depth) = place;
         let (pc, npc, traps, returns) = state;

@@ -268,7 +268,7 @@ impl<'a> Graph<'a> {
                 }
                 None => seen[idx] = 2,
             }
-            // What lies behind a bounded block begins a search of its own.
+            // What lies after a bounded block begins a search of its own.
             if way.is_empty() {
                 let is_new = |number: &&usize| seen[**number] == 0;
                 let behind = self
@@ -407,7 +407,7 @@ impl PathStep {
             sparc::Control::Jump if sparc::is_trap_return(word_at(code, *npc)?) => {
                 vec![to(*npc, OUTSIDE)]
             }
-            // Into a table of two words for each register, which come back behind the delay slot.
+            // Into a table of two words for each register, which come back after the delay slot.
             sparc::Control::Table => {
                 cycles += table_cycles(code, core).ok_or_else(|| {
                     BadImage(format!("a jump through a register at {}", code.place(*pc)))

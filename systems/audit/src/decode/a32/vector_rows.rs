@@ -196,7 +196,7 @@ pub const NARROWING: &[VectorRow] = &[
     row(19, BOTH, "vqrshrn", Sign, TO_S, Usual),
 ];
 
-/// One source, by bits 17, 16 and 10 to 7; a name may end in what stands behind the
+/// One source, by bits 17, 16 and 10 to 7; a name may end in what stands after the
 /// operands. `SET` says unsigned.
 pub const MISC: &[VectorRow] = &[
     row(0x00, BOTH, "vrev64", Plain, TO_S, Usual),

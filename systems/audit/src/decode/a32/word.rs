@@ -28,7 +28,7 @@ pub struct Word {
     /// 14 is always; 15 has no condition at all.
     condition: u32,
     pc: u64,
-    /// What stands behind the condition in the text of every instruction.
+    /// What stands after the condition in the text of every instruction.
     suffix: &'static str,
     /// The text of the address, once it is known.
     address_text: String,
@@ -103,7 +103,7 @@ impl Word {
         self.bits = bits;
     }
 
-    /// What stands behind the condition from here on, such as `.w`.
+    /// What stands after the condition from here on, such as `.w`.
     pub fn set_suffix(&mut self, suffix: &'static str) {
         self.suffix = suffix;
     }
@@ -193,12 +193,12 @@ impl Word {
             Some(Operation { op, width: 32, extends: Extends::Zero, result, a, b });
     }
 
-    /// Writes the text: the name with the condition behind it, then the operands.
+    /// Writes the text: the name with the condition after it, then the operands.
     pub fn text(&mut self, name: &str, operands: &str) {
         self.typed_text(name, "", operands);
     }
 
-    /// The same with types behind the condition, as in `vaddeq.f64`.
+    /// The same with types after the condition, as in `vaddeq.f64`.
     pub fn typed_text(&mut self, name: &str, types: &str, operands: &str) {
         let (condition, suffix) = (self.condition(), self.suffix);
         let space = if operands.is_empty() { "" } else { " " };

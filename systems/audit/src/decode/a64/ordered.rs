@@ -17,7 +17,7 @@ struct MovedBytes {
 }
 
 impl A64Word {
-    /// `ldapr`: behind it no later access is seen earlier, but older stores of this core may be.
+    /// `ldapr`: after it no later access is seen earlier, but older stores of this core may be.
     pub(super) fn acquire(&self) -> Result<Instruction, Undecodable> {
         let size = self.field(31, 30);
         if self.rm() != 31 {

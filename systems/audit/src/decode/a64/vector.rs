@@ -93,7 +93,7 @@ const SAME_FLOAT: &[SimdRow] = &[
     row(0x3f, "frsqrts", "", S_D, S_D, false),
 ];
 
-/// One source, a result of its shape; a name may end in what stands behind the operands.
+/// One source, a result of its shape; a name may end in what stands after the operands.
 const MISC: &[SimdRow] = &[
     row(0, "rev64", "", TO_S, &[], false),
     row(0, "", "rev32", &[0, 1], &[], false),

@@ -139,7 +139,7 @@ fn wide(word: &mut Word, block: Block) -> Result<(), &'static str> {
     }
 }
 
-/// The words of coprocessors, floating point and vectors: A32 has the same, behind its condition.
+/// The words of coprocessors, floating point and vectors: A32 has the same, after its condition.
 fn coprocessor(word: &mut Word) -> Result<(), &'static str> {
     let has_no_condition = word.bit(28);
     word.align_pc();

@@ -6,7 +6,7 @@
 //! put STREAM N          N bytes in one call; waits for room
 //! get STREAM N          N bytes in one call; waits for them
 //! yield                 the other ready threads run first
-//! sleep                 the same, and no window stays after
+//! sleep                 the same, and no window stays behind
 //! flush                 all windows but the current one go to memory
 //! mutex NAME            a mutex; `lock NAME`, `unlock NAME`
 //! semaphore NAME N      a semaphore that N threads may take; `take NAME`, `give NAME`

@@ -132,6 +132,9 @@ std::optional<Library> fortranLibrary(const llvm::Module &M);
 /// program around them are refused.
 std::vector<Site> classify(llvm::Module &M, const Options &O);
 
+/// The same of one function; what makes all calls of the module unsafe is not asked.
+std::vector<Site> classify(llvm::Function &F, const Options &O);
+
 /// Fills in what the call of `S` touches, or says why that is not known. With `MayAsk`, a datatype
 /// in a variable is taken for one of MPI's own, and `AsksType` is set: the start has to ask, and
 /// block if it is another one.

@@ -104,6 +104,7 @@ struct PendingMessage {
   bool InCallee = false;    ///< `Init` calls a function that leaves the message pending.
   std::string Through;      ///< The function that starts it, if `InCallee`.
   bool StartsAhead = false; ///< The start is that of the next pass of its loop.
+  bool WithinPass = false;  ///< Of the program's own: the pass of a loop that starts it ends it.
 };
 
 /// What has become of it, for the remark.

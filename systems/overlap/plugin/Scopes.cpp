@@ -20,13 +20,11 @@ static void outlive(const CallBase &Call, int At) {
 void outliveScopes(ArrayRef<Site *> Blocking, ArrayRef<ExistingWait> Own) {
   for (const Site *S : Blocking)
     outlive(*S->Call, S->Info->Status);
+  // In Fortran a wait has its number of requests and its code in variables, too.
   for (const ExistingWait &E : Own)
-    for (const CallInst *Wait : E.Whole.Waits) {
-      bool Fortran = false;
-      const CallInfo &Row = *findEnd(Wait->getCalledFunction()->getName(), Fortran);
-      outlive(*Wait, Row.Requests);
-      outlive(*Wait, Row.Status);
-    }
+    for (const CallInst *Wait : E.Whole.Waits)
+      for (unsigned At = 0; At < Wait->arg_size(); ++At)
+        outlive(*Wait, static_cast<int>(At));
 }
 
 } // namespace overlap

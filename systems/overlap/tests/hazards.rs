@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use overlap::Mpi;
 use overlap::Settings;
-use overlap::mpi::Language;
 
 /// What of a program the plugin sees.
 #[derive(Clone, Copy, PartialEq)]
@@ -63,11 +62,7 @@ const PROGRAMS: [(&str, u32, Seen); 36] = [
 
 /// The program `name`, with or without the plugin, which converts as `convert` says.
 fn build(mpi: Mpi, name: &str, seen: Seen, convert: Option<&str>, folder: &Path) -> PathBuf {
-    let language = match name.rsplit_once('.').expect("a name with an ending").1 {
-        "f90" => Language::Fortran,
-        "cpp" => Language::Cxx,
-        _ => Language::C,
-    };
+    let language = support::language(name);
     let source = support::root().join("systems/overlap/tests/hazards").join(name);
     let source = source.to_str().expect("text");
     let by_plugin = convert.is_some();

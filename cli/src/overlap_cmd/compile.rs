@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use overlap::Mpi;
 use overlap::compile::{self, Request, WithoutPlugin};
 use overlap::mpi::{self, Language};
+use overlap::{linked, remarks};
 use serde_json::json;
 
 use super::install;
@@ -26,6 +27,10 @@ pub struct Args {
     /// A plugin built elsewhere.
     #[arg(long, value_name = "FILE")]
     plugin: Option<PathBuf>,
+    /// No line at the end of a link that says how many calls were converted; the same by
+    /// MEANWHILE_OVERLAP_QUIET=1 in the environment.
+    #[arg(long)]
+    quiet: bool,
     /// The compiler's arguments, after `--`.
     #[arg(last = true, required = true, value_name = "ARGUMENTS")]
     arguments: Vec<String>,
@@ -82,6 +87,13 @@ pub fn run(args: Args, language: Language, out: &mut Output) -> Result<(), Failu
             "overlap: all calls of this program stay blocking, because it uses {why}"
         ));
     }
+    if let Some(became) = linked::sentence(&ended.calls)
+        && !args.quiet
+        && !linked::is_quiet()
+    {
+        out.errors(format!("meanwhile: {became}; `meanwhile overlap explain`\n").as_bytes());
+    }
+    let calls = (!ended.calls.is_empty()).then(|| remarks::summary(&ended.calls));
     let reproducer = match &ended.without_plugin {
         Some(WithoutPlugin::Failed(path)) => path.as_ref().map(|path| path.display().to_string()),
         Some(WithoutPlugin::NotHere(_)) | None => None,
@@ -95,6 +107,9 @@ pub fn run(args: Args, language: Language, out: &mut Output) -> Result<(), Failu
         "other_linker": ended.other_linker,
         "without_plugin": ended.without_plugin.is_some(),
         "reproducer": reproducer,
+        "calls": calls.map(|counts| json!({
+            "sites": counts.sites, "converted": counts.converted, "refused": counts.refused
+        })),
     }));
     if ended.ok { Ok(()) } else { Err(Failure::Reported) }
 }

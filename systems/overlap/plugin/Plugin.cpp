@@ -60,6 +60,8 @@ static void refuseCollectives(MutableArrayRef<Site> Sites, const Uniform &Same, 
     S.Refused = Same.refuse(S);
     if (S.Refused == Refusal::OpaqueProgram)
       S.Detail = "one of them is " + Same.opaque().str();
+    if (S.Refused == Refusal::RankDependent)
+      S.Detail = Same.condition(S);
   }
 }
 

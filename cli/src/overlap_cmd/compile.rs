@@ -88,6 +88,7 @@ pub fn run(args: Args, language: Language, out: &mut Output) -> Result<(), Failu
         ));
     }
     if let Some(became) = linked::sentence(&ended.calls)
+        && ended.switched_off.is_empty()
         && !args.quiet
         && !linked::is_quiet()
     {

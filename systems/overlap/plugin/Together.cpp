@@ -20,7 +20,7 @@ namespace overlap {
 /// Larger functions take no other in, in instructions.
 static constexpr unsigned CallerMax = 20000;
 /// A caller of more exchanges gains little from each.
-static constexpr unsigned CallsMax = 16;
+static constexpr unsigned CallsMax = 64;
 /// Work is looked for behind so many calls of wrappers.
 static constexpr unsigned RoundsMax = 4;
 

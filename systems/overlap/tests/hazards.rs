@@ -21,12 +21,13 @@ enum Seen {
 }
 
 /// Name, processes, what the plugin sees.
-const PROGRAMS: [(&str, u32, Seen); 36] = [
+const PROGRAMS: [(&str, u32, Seen); 37] = [
     ("bottom-in-a-sendrecv.f90", 2, Seen::File),
     ("count-grows.c", 2, Seen::File),
     ("count-shrinks-own-request.c", 2, Seen::File),
     ("count-shrinks.c", 2, Seen::File),
     ("count-written-by-mpi.f90", 2, Seen::File),
+    ("exchange-in-a-function.c", 2, Seen::File),
     ("frees-what-it-receives.c", 2, Seen::File),
     ("function-in-a-variable.c", 2, Seen::First),
     ("handler-throws-to-a-caller.cpp", 2, Seen::First),

@@ -15,11 +15,8 @@ use crate::linked;
 use crate::llvm::Llvm;
 use crate::mpi::{self, Language, Mpi, WITHIN};
 use crate::plugin;
-use crate::remarks::Row;
+use crate::remarks::{CRASH, NOTES, OFF, RECORD, Row};
 use crate::settings::Settings;
-
-/// Ends the names of remark files.
-pub(crate) const RECORD: &str = ".opt.yaml";
 
 const VERSION_LIMIT: Duration = Duration::from_secs(20);
 
@@ -78,13 +75,6 @@ impl Ended {
         ToolError { ran: self.ran, said: String::from_utf8_lossy(&self.said).into_owned() }
     }
 }
-
-/// The folder beside results that holds what is known of them.
-pub const NOTES: &str = ".overlap";
-/// Of a result that was made without the plugin: a script that reproduces why.
-pub const CRASH: &str = ".overlap-crash.sh";
-/// Of a program whose calls all stay blocking: why, one reason a line.
-pub const OFF: &str = ".overlap-off";
 
 /// Runs the compiler; what it writes to standard output goes where ours goes.
 ///

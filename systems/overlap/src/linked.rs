@@ -4,9 +4,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::compile::{NOTES, RECORD};
 use crate::driver::{self, Step};
-use crate::remarks::{self, Row};
+use crate::remarks::{self, NOTES, RECORD, Row};
 
 /// Ends the name of remarks that a linker writes.
 const OF_LINKER: &str = ".opt.ld.yaml";

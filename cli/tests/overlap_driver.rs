@@ -313,6 +313,52 @@ fn remarks_lie_in_a_folder_of_their_own() {
 
 /// What a build system compiles to find out about the compiler is none of the program.
 #[test]
+fn the_end_of_a_link_says_what_became_of_the_calls() {
+    if !tools() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    put(at, "");
+    std::fs::write(
+        at.join("q.c"),
+        "#include <mpi.h>\nvoid q(void) { MPI_Barrier(MPI_COMM_WORLD); }\n",
+    )
+    .expect("a scratch file");
+    for name in ["p", "q"] {
+        let (source, object) = (format!("{name}.c"), format!("{name}.o"));
+        let compiled = meanwhile(at, &["cc", "--", "-O2", "-c", &source, "-o", &object]);
+        assert_eq!((said(&compiled), compiled.stdout), (String::new(), Vec::new()));
+    }
+    let counts = |json: &Value| (json["sites"].as_u64(), json["converted"].as_u64());
+    let linked = meanwhile(at, &["cc", "--", "p.o", "q.o", "-o", "p"]);
+    assert!(linked.stdout.is_empty());
+    let object = meanwhile(at, &["cc", "--json", "--", "p.o", "q.o", "-o", "p"]);
+    let answer: Value = serde_json::from_slice(&object.stdout).expect("an object");
+    let explained = meanwhile(at, &["explain", ".", "--json"]);
+    let all: Value = serde_json::from_slice(&explained.stdout).expect("an object");
+    assert_eq!(counts(&answer["calls"]), counts(&all));
+    let (sites, converted) = (&all["sites"], &all["converted"]);
+    let told = said(&linked);
+    let line = format!("meanwhile: {converted} of {sites} calls converted, ");
+    assert!(told.starts_with(&line) && told.lines().count() == 1, "{told}");
+    assert!(told.contains("1 StaysBlocking"), "{told}");
+    // One object less, and none that is known.
+    let part = said(&meanwhile(at, &["cc", "--", "-shared", "q.o", "-o", "q.so"]));
+    assert!(part.starts_with("meanwhile: 0 of 1 calls converted, 1 StaysBlocking; "), "{part}");
+    std::fs::remove_dir_all(at.join(".overlap")).expect("the remarks are there");
+    assert_eq!(said(&meanwhile(at, &["cc", "--", "p.o", "q.o", "-o", "p"])), "");
+    // A program that is compiled and linked at once; and who wants no line.
+    let once = ["cc", "--", "-O2", "q.c", "p.o", "-o", "p"];
+    assert!(said(&meanwhile(at, &once)).starts_with("meanwhile: 0 of 1 calls converted"));
+    let quiet = meanwhile(at, &["cc", "--quiet", "--", "-O2", "q.c", "p.o", "-o", "p"]);
+    assert_eq!((said(&quiet), quiet.status.success()), (String::new(), true));
+    let mut by_name = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+    by_name.current_dir(at).arg("overlap").args(once).env("MEANWHILE_OVERLAP_QUIET", "1");
+    assert_eq!(said(&by_name.output().expect("the binary runs")), "");
+}
+
+#[test]
 fn objects_that_are_gone_are_named() {
     if !tools() {
         return;
@@ -386,7 +432,8 @@ fn trace(folder: &Path) -> Value {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
     command
         .current_dir(folder)
-        .args(["overlap", "trace", "--json", "--", "mpirun", "-n", "2", "./p"]);
+        .args(["overlap", "trace", "--json", "--out", "t.json"])
+        .args(["--", "mpirun", "-n", "2", "./p"]);
     // OpenMPI asks twice before it runs as root, and wants a processor for each process.
     command.envs([
         ("OMPI_ALLOW_RUN_AS_ROOT", "1"),
@@ -394,10 +441,12 @@ fn trace(folder: &Path) -> Value {
         ("OMPI_MCA_rmaps_base_oversubscribe", "1"),
     ]);
     let ran = command.output().expect("the binary runs");
-    // Behind what the program prints.
-    let text = String::from_utf8_lossy(&ran.stdout).into_owned();
-    let last = text.lines().last().unwrap_or_default();
-    serde_json::from_str(last).unwrap_or_else(|error| panic!("{error}: {text}{}", said(&ran)))
+    assert!(ran.status.success(), "{}", said(&ran));
+    // What the program prints is alone on standard output.
+    let printed = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(!printed.contains("transformed"), "{printed}");
+    let text = std::fs::read_to_string(folder.join("t.json")).expect("the object was written");
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
 #[test]

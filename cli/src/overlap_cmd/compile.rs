@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use overlap::Mpi;
-use overlap::compile::{self, Request, WithoutPlugin};
+use overlap::compile::{self, Ended, Request, WithoutPlugin};
 use overlap::mpi::{self, Language};
+use overlap::{linked, remarks};
 use serde_json::json;
 
 use super::install;
@@ -26,6 +27,10 @@ pub struct Args {
     /// A plugin built elsewhere.
     #[arg(long, value_name = "FILE")]
     plugin: Option<PathBuf>,
+    /// No line at the end of a link that says how many calls were converted; the same by
+    /// MEANWHILE_OVERLAP_QUIET=1 in the environment.
+    #[arg(long)]
+    quiet: bool,
     /// The compiler's arguments, after `--`.
     #[arg(last = true, required = true, value_name = "ARGUMENTS")]
     arguments: Vec<String>,
@@ -51,6 +56,37 @@ pub fn run(args: Args, language: Language, out: &mut Output) -> Result<(), Failu
     }
     let ended = compile::compile_or_plain(&request).map_err(Failure::tool)?;
     out.errors(&ended.said);
+    warn(&ended, out);
+    if let Some(became) = linked::sentence(&ended.calls)
+        && ended.switched_off.is_empty()
+        && !args.quiet
+        && !linked::is_quiet()
+    {
+        out.errors(format!("meanwhile: {became}; `meanwhile overlap explain`\n").as_bytes());
+    }
+    let calls = (!ended.calls.is_empty()).then(|| remarks::summary(&ended.calls));
+    let reproducer = match &ended.without_plugin {
+        Some(WithoutPlugin::Failed(path)) => path.as_ref().map(|path| path.display().to_string()),
+        Some(WithoutPlugin::NotHere(_)) | None => None,
+    };
+    out.object(&json!({
+        "ok": ended.ok,
+        "ran": ended.ran,
+        "mpi": library.name(),
+        "switched_off": ended.switched_off,
+        "past_shim": ended.past_shim,
+        "other_linker": ended.other_linker,
+        "without_plugin": ended.without_plugin.is_some(),
+        "reproducer": reproducer,
+        "calls": calls.map(|counts| json!({
+            "sites": counts.sites, "converted": counts.converted, "refused": counts.refused
+        })),
+    }));
+    if ended.ok { Ok(()) } else { Err(Failure::Reported) }
+}
+
+/// Says for what reasons nothing is overlapped.
+fn warn(ended: &Ended, out: &mut Output) {
     match &ended.without_plugin {
         None => {}
         Some(WithoutPlugin::NotHere(why)) => out.warning(&format!(
@@ -82,19 +118,4 @@ pub fn run(args: Args, language: Language, out: &mut Output) -> Result<(), Failu
             "overlap: all calls of this program stay blocking, because it uses {why}"
         ));
     }
-    let reproducer = match &ended.without_plugin {
-        Some(WithoutPlugin::Failed(path)) => path.as_ref().map(|path| path.display().to_string()),
-        Some(WithoutPlugin::NotHere(_)) | None => None,
-    };
-    out.object(&json!({
-        "ok": ended.ok,
-        "ran": ended.ran,
-        "mpi": library.name(),
-        "switched_off": ended.switched_off,
-        "past_shim": ended.past_shim,
-        "other_linker": ended.other_linker,
-        "without_plugin": ended.without_plugin.is_some(),
-        "reproducer": reproducer,
-    }));
-    if ended.ok { Ok(()) } else { Err(Failure::Reported) }
 }

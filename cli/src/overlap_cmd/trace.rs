@@ -22,6 +22,9 @@ pub struct Args {
     /// A page with the time line of all ranks.
     #[arg(long, value_name = "FILE")]
     html: Option<PathBuf>,
+    /// The object of `--json`, apart from what the program prints.
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
     /// The launcher with its arguments, after `--`, such as `mpirun -n 2 ./a`.
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<String>,
@@ -29,7 +32,7 @@ pub struct Args {
 
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let basic = args.basic.as_deref().map(read).transpose()?;
-    for path in [&args.html, &args.profile].into_iter().flatten() {
+    for path in [&args.html, &args.profile, &args.out].into_iter().flatten() {
         output::check_writable(path)?;
     }
     let trace = trace::run(&args.command, Wanted { quiet: false, events: args.html.is_some() })
@@ -58,7 +61,11 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             bound.wall_s, bound.mpi_s, bound.compute_s, bound.speedup
         ));
     }
-    out.object(&object(&trace, &sites, significant));
+    let object = object(&trace, &sites, significant);
+    match &args.out {
+        Some(path) => output::write_file(path, format!("{object:#}\n"))?,
+        None => out.object(&object),
+    }
     Ok(())
 }
 

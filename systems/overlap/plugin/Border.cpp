@@ -125,7 +125,7 @@ bool Splitter::isOfPending(const Site &S, const Access &A, const CallInst &Wait)
   auto *I = dyn_cast<Instruction>(A.Count);
   if (!I || !LI.getLoopFor(I->getParent()))
     return true;
-  return !S.Existing && (S.StartsAhead || DT.dominates(S.Init, &Wait));
+  return S.Existing ? S.WithinPass : S.StartsAhead || DT.dominates(S.Init, &Wait);
 }
 
 /// Which accesses use the pending buffers, and which pairs could depend on each other.

@@ -497,44 +497,52 @@ std::optional<Hazard> moduleHazard(const Module &M) {
   return Found;
 }
 
+std::vector<Site> classify(Function &F, const Options &O) {
+  std::vector<Site> Sites;
+  std::optional<Library> OfFortran = fortranLibrary(*F.getParent());
+  for (Instruction &I : instructions(F)) {
+    auto *Call = dyn_cast<CallBase>(&I);
+    Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+    bool Fortran = false;
+    // A function of this name that is defined here is not MPI's.
+    const CallInfo *Info =
+        Callee && Callee->isDeclaration() ? findCall(Callee->getName(), Fortran) : nullptr;
+    const CallInfo *Large =
+        Callee && Callee->isDeclaration() ? findLarge(Callee->getName()) : nullptr;
+    if (!Info && !Large)
+      continue;
+    Site S;
+    S.Call = Call;
+    S.Info = Info ? Info : Large;
+    S.Caller = &F;
+    S.Loc = Call->getDebugLoc();
+    if (Large) {
+      S.Refused = Refusal::LargeCount;
+    } else if (Info->Kind == CallKind::Stays) {
+      S.Refused = refuseAlone(S, O);
+    } else if (auto Bind = bindingOf(*Call, *Info, Fortran, OfFortran)) {
+      S.Bind = *Bind;
+      S.Comm = Call->getArgOperand(Info->Comm);
+      S.Refused = refuseAlone(S, O);
+    } else {
+      S.Refused = Refusal::UnknownBinding;
+    }
+    Sites.push_back(std::move(S));
+  }
+  return Sites;
+}
+
 std::vector<Site> classify(Module &M, const Options &O) {
   std::vector<Site> Sites;
-  std::optional<Library> OfFortran = fortranLibrary(M);
-  std::optional<Hazard> Unsafe = moduleHazard(M);
   for (Function &F : M)
-    for (Instruction &I : instructions(F)) {
-      auto *Call = dyn_cast<CallBase>(&I);
-      Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-      bool Fortran = false;
-      // A function of this name that is defined here is not MPI's.
-      const CallInfo *Info =
-          Callee && Callee->isDeclaration() ? findCall(Callee->getName(), Fortran) : nullptr;
-      const CallInfo *Large =
-          Callee && Callee->isDeclaration() ? findLarge(Callee->getName()) : nullptr;
-      if (!Info && !Large)
-        continue;
-      Site S;
-      S.Call = Call;
-      S.Info = Info ? Info : Large;
-      S.Caller = &F;
-      S.Loc = Call->getDebugLoc();
-      if (Large) {
-        S.Refused = Refusal::LargeCount;
-      } else if (Info->Kind == CallKind::Stays) {
-        S.Refused = refuseAlone(S, O);
-      } else if (auto Bind = bindingOf(*Call, *Info, Fortran, OfFortran)) {
-        S.Bind = *Bind;
-        S.Comm = Call->getArgOperand(Info->Comm);
-        S.Refused = refuseAlone(S, O);
-        if (!S.Refused && Unsafe) {
-          S.Refused = Unsafe->Why;
-          S.Detail = "it calls " + Unsafe->By->getName().str();
-        }
-      } else {
-        S.Refused = Refusal::UnknownBinding;
-      }
+    for (Site &S : classify(F, O))
       Sites.push_back(std::move(S));
-    }
+  if (std::optional<Hazard> Unsafe = moduleHazard(M))
+    for (Site &S : Sites)
+      if (!S.Refused) {
+        S.Refused = Unsafe->Why;
+        S.Detail = "it calls " + Unsafe->By->getName().str();
+      }
   return Sites;
 }
 

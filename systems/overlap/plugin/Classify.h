@@ -104,6 +104,7 @@ struct PendingMessage {
   bool InCallee = false;    ///< `Init` calls a function that leaves the message pending.
   std::string Through;      ///< The function that starts it, if `InCallee`.
   bool StartsAhead = false; ///< The start is that of the next pass of its loop.
+  bool WithinPass = false;  ///< Of the program's own: the pass of a loop that starts it ends it.
 };
 
 /// What has become of it, for the remark.
@@ -131,6 +132,9 @@ std::optional<Library> fortranLibrary(const llvm::Module &M);
 /// All blocking calls of the module, in order. Calls that can be refused without knowing the
 /// program around them are refused.
 std::vector<Site> classify(llvm::Module &M, const Options &O);
+
+/// The same of one function; what makes all calls of the module unsafe is not asked.
+std::vector<Site> classify(llvm::Function &F, const Options &O);
 
 /// Fills in what the call of `S` touches, or says why that is not known. With `MayAsk`, a datatype
 /// in a variable is taken for one of MPI's own, and `AsksType` is set: the start has to ask, and

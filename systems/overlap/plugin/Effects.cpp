@@ -124,8 +124,10 @@ namespace {
 struct CapturedBesidesMpi : Captures {
   static constexpr unsigned DepthMax = 4;
   unsigned Depth = 0;
+  bool WhilePending; ///< A call that keeps the pointer until its message ends counts as well.
   bool Found = false;
-  explicit CapturedBesidesMpi(unsigned Depth) : Depth(Depth) {}
+  CapturedBesidesMpi(unsigned Depth, bool WhilePending)
+      : Depth(Depth), WhilePending(WhilePending) {}
   void tooManyUses() override { Found = true; }
   bool captured(const Use *U) override {
     auto *Call = dyn_cast<CallBase>(U->getUser());
@@ -133,11 +135,12 @@ struct CapturedBesidesMpi : Captures {
     if (Callee) {
       StringRef Name = Callee->getName();
       bool Fortran = false;
-      if (findCall(Name, Fortran) || Name.starts_with("overlap.") || isQuery(Name))
+      if (findCall(Name, Fortran) || Name.starts_with("overlap.") || isQuery(Name) ||
+          (!WhilePending && (findStart(Name, Fortran) || findEnd(Name, Fortran))))
         return false;
       if (Depth < DepthMax && Call->isArgOperand(U) && Callee->hasExactDefinition() &&
           Call->getArgOperandNo(U) < Callee->arg_size()) {
-        CapturedBesidesMpi Inside(Depth + 1);
+        CapturedBesidesMpi Inside(Depth + 1, WhilePending);
         PointerMayBeCaptured(Callee->getArg(Call->getArgOperandNo(U)), &Inside);
         if (!Inside.Found)
           return false;
@@ -156,7 +159,7 @@ bool Effects::reachableByCalls(const Value *Object) {
     return true;
   auto [It, New] = Reachable.try_emplace(Object, true);
   if (New) {
-    CapturedBesidesMpi Tracker(0);
+    CapturedBesidesMpi Tracker(0, /*WhilePending=*/true);
     PointerMayBeCaptured(Object, &Tracker);
     It->second = Tracker.Found;
   }
@@ -218,8 +221,46 @@ bool Effects::differentObjects(const Value *A, const Value *B) {
   return true;
 }
 
+/// True if the address of the variable `G` is known to nobody: it is only loaded and stored, by its
+/// name.
+static bool isOnlyNamed(const Value *G) {
+  return all_of(G->users(), [&](const User *U) {
+    if (auto *Store = dyn_cast<StoreInst>(U))
+      return Store->getValueOperand() != G;
+    auto *Member = dyn_cast<ConstantExpr>(U);
+    return isa<LoadInst>(U) ||
+           (Member && Member->getOpcode() == Instruction::GetElementPtr && isOnlyNamed(Member));
+  });
+}
+
+/// True if no pointer leads to `Object` that is not made of it: nobody but MPI has its address, and
+/// MPI tells it to nobody.
+bool Effects::isOnlyHere(const Value *Object) {
+  auto *G = dyn_cast<GlobalVariable>(Object);
+  if (!isa<AllocaInst>(Object) && !(G && G->hasLocalLinkage()))
+    return false;
+  auto [It, New] = OnlyHere.try_emplace(Object, false);
+  if (New && G) {
+    It->second = isOnlyNamed(G);
+  } else if (New) {
+    CapturedBesidesMpi Tracker(0, /*WhilePending=*/false);
+    PointerMayBeCaptured(Object, &Tracker);
+    It->second = !Tracker.Found;
+  }
+  return It->second;
+}
+
 bool Effects::disjoint(const MemoryLocation &A, const MemoryLocation &B) {
-  return AA.isNoAlias(A, B) || differentObjects(A.Ptr, B.Ptr);
+  if (AA.isNoAlias(A, B) || differentObjects(A.Ptr, B.Ptr))
+    return true;
+  SmallVector<const Value *, 4> OfA, OfB;
+  getUnderlyingObjects(A.Ptr, OfA, nullptr, 0);
+  getUnderlyingObjects(B.Ptr, OfB, nullptr, 0);
+  auto Apart = [&](const Value *Object, ArrayRef<const Value *> Others) {
+    return isOnlyHere(Object) && !is_contained(Others, Object);
+  };
+  return all_of(OfA, [&](const Value *Object) { return Apart(Object, OfB); }) ||
+         all_of(OfB, [&](const Value *Object) { return Apart(Object, OfA); });
 }
 
 /// What a call may do to memory that argument `At` points to.

@@ -63,6 +63,7 @@ private:
   bool disjoint(const llvm::MemoryLocation &A, const llvm::MemoryLocation &B);
   bool overlap(const Access &A, const Access &B);
   bool reachableByCalls(const llvm::Value *Object);
+  bool isOnlyHere(const llvm::Value *Object);
 
   /// The variables of the module that a function and those it calls use, if besides them they use
   /// only what their arguments name, and their own memory.
@@ -79,7 +80,7 @@ private:
   llvm::AAResults &AA;
   const Options &O;
   llvm::DenseMap<const llvm::Instruction *, std::pair<Own, Site *>> Ours;
-  llvm::DenseMap<const llvm::Value *, bool> Reachable;
+  llvm::DenseMap<const llvm::Value *, bool> Reachable, OnlyHere;
   std::map<const llvm::Function *, Named> NamedBy;
   mutable llvm::DenseMap<const llvm::Function *, bool> Quiet;
 };

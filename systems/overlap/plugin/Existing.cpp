@@ -266,9 +266,10 @@ static std::optional<Refusal> match(ExistingWait &E, const Access &Slot,
                                                Place->getType()->isPointerTy() &&
                                                !isSentinel(S.Bind, Place, End->getDataLayout()))
       S.Accesses.push_back({Place, LocationSize::beforeOrAfterPointer(), true});
+  S.WithinPass = none_of(
+      Starts, [&](CallInst *I) { return outlivesPass(I, End, LI.getLoopFor(End->getParent())); });
   // In a later pass the same names may stand for other buffers.
-  if (any_of(Starts,
-             [&](CallInst *I) { return outlivesPass(I, End, LI.getLoopFor(End->getParent())); }) &&
+  if (!S.WithinPass &&
       !all_of(S.Accesses, [&](const Access &A) { return isSameAlways(A.Ptr, LI); }))
     return Refusal::WaitInLaterPass;
   S.Waits.push_back(End);

@@ -3,17 +3,15 @@
 #include "Cost.h"
 #include "DeferPasses.h"
 #include "Effects.h"
-#include "ErrorHandler.h"
 #include "Helpers.h"
+#include "Inline.h"
 #include "PassLoop.h"
 #include "Reload.h"
 #include "Runtime.h"
 #include "Versions.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/CaptureTracking.h"
-#include "llvm/Analysis/InlineCost.h"
 #include "llvm/Analysis/OptimizationRemarkEmitter.h"
-#include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
@@ -25,15 +23,10 @@ using namespace llvm;
 
 namespace overlap {
 
-/// Larger functions are neither copied nor inlined, in instructions.
-static constexpr unsigned FunctionMax = 50000, InlinedMax = 2000;
+/// Larger functions are not copied, in instructions.
+static constexpr unsigned FunctionMax = 50000;
 /// More accesses between an exchange and a loop are not looked at when they run.
 static constexpr unsigned GuardsMax = 64;
-
-static Function *calleeOf(const Instruction &I) {
-  auto *Call = dyn_cast<CallBase>(&I);
-  return Call ? Call->getCalledFunction() : nullptr;
-}
 
 /// The row of what `I` calls, if that is a function of MPI in C and no invoke.
 static const CallInfo *rowOf(const Instruction &I) {
@@ -426,17 +419,6 @@ static Function *helper(Module &M, const CallInst &Call, const Options &O, uint6
   return F;
 }
 
-/// True if `F` may be copied into `Caller`.
-static bool canBeInlined(Function &F, const Function &Caller, FunctionAnalysisManager &FAM) {
-  return AttributeFuncs::areInlineCompatible(Caller, F) &&
-         FAM.getResult<TargetIRAnalysis>(F).areInlineCompatible(&Caller, &F) &&
-         !F.isInterposable() && F.getInstructionCount() <= InlinedMax && !F.hasOptNone() &&
-         !F.isVarArg() && !F.callsFunctionThatReturnsTwice() && !F.isPresplitCoroutine() &&
-         !F.getName().starts_with("overlap.") && !F.getName().starts_with("__overlap") &&
-         isInlineViable(F).isSuccess() &&
-         none_of(instructions(F), [&](Instruction &I) { return calleeOf(I) == &F; });
-}
-
 /// True if `F` holds a loop that reads through an index.
 static bool hasIndexedLoop(Function &F, FunctionAnalysisManager &FAM) {
   auto &LI = FAM.getResult<LoopAnalysis>(F);
@@ -461,17 +443,6 @@ static bool hasExchange(Function &F) {
       Waits |= endsAll(*Row);
     }
   return Starts && Waits;
-}
-
-static bool inlineCall(CallBase &Call, FunctionAnalysisManager &FAM, const Options &O) {
-  Function &F = *Call.getFunction();
-  InlineFunctionInfo Info;
-  bool Done = InlineFunction(Call, Info).isSuccess();
-  // A call became an invoke if its caller catches.
-  if (O.NoThrow)
-    callMpi(F);
-  FAM.clear(F, F.getName());
-  return Done;
 }
 
 /// Tells the list of a message that the program starts itself.

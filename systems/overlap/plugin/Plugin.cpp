@@ -10,6 +10,7 @@
 #include "Remarks.h"
 #include "Runtime.h"
 #include "Stages.h"
+#include "Together.h"
 #include "Uniform.h"
 #include "Versions.h"
 #include "WholeProgram.h"
@@ -59,6 +60,8 @@ static void refuseCollectives(MutableArrayRef<Site> Sites, const Uniform &Same, 
     S.Refused = Same.refuse(S);
     if (S.Refused == Refusal::OpaqueProgram)
       S.Detail = "one of them is " + Same.opaque().str();
+    if (S.Refused == Refusal::RankDependent)
+      S.Detail = Same.condition(S);
   }
 }
 
@@ -90,7 +93,12 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   O = Given;
   O.NoThrow = !Hazard && isWholeProgram(M);
   bool Changed = Hazard || (O.NoThrow && callMpiIn(M, FAM));
-  Changed |= !Hazard && O.Widen == Strength::Frontier && putOff(M, FAM, O);
+  O.NoWildcards = O.Sources == Wildcards::None ||
+                  (O.Sources == Wildcards::Auto && isWholeProgram(M) && hasNoWildcards(M));
+  if (!Hazard && O.Widen == Strength::Frontier) {
+    Changed |= putOff(M, FAM, O);
+    Changed |= bringTogether(M, FAM, O);
+  }
   std::vector<Site> Sites = classify(M, O);
   bool Fortran = false;
   SmallVector<Function *, 4> Ends;
@@ -101,8 +109,6 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   if (Sites.empty() && !HasWaits)
     return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
   const Uniform Same(M);
-  O.NoWildcards = O.Sources == Wildcards::None ||
-                  (O.Sources == Wildcards::Auto && Same.wholeProgram() && hasNoWildcards(M));
   refuseCollectives(Sites, Same, O);
   MapVector<Function *, SmallVector<Site *, 8>> OfFunction;
   // Functions with nonblocking calls of their own, unless a hazard is in the program.

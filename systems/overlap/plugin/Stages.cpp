@@ -8,6 +8,7 @@
 #include "PassLoop.h"
 #include "Pipeline.h"
 #include "Remarks.h"
+#include "Scopes.h"
 #include "Split.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/Statistic.h"
@@ -65,6 +66,7 @@ SmallVector<Site *, 8> FunctionState::all() {
 static void find(FunctionState &S) {
   simplifyLoops(S.F, S.FAM);
   S.Existing = findExisting(S.F, S.FAM.getResult<LoopAnalysis>(S.F));
+  outliveScopes(S.Sites, S.Existing);
   for (ExistingWait &E : S.Existing)
     S.Before.push_back(E.Whole.Waits.empty() ? 0 : S.Weights.window(E.Whole));
 }

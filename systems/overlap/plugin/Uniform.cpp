@@ -6,6 +6,7 @@
 #include "llvm/Analysis/CaptureTracking.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/CFG.h"
+#include "llvm/IR/DebugInfoMetadata.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/Module.h"
@@ -48,7 +49,7 @@ void Uniform::analyse() {
     if (F.isDeclaration() || &F == Main || !F.hasAddressTaken())
       continue;
     for (const BasicBlock &B : F)
-      DifferingBlocks.insert(&B);
+      markBlock(&B, nullptr);
     for (const Argument &A : F.args())
       Differing.insert(&A);
   }
@@ -135,7 +136,7 @@ bool Uniform::influence(const BasicBlock *Branching) {
         Changed |= mark(&Phi);
     if (Meet.contains(Block))
       continue;
-    Changed |= markBlock(Block);
+    Changed |= markBlock(Block, Branching->getTerminator());
     Work.append(succ_begin(Block), succ_end(Block));
   }
   return Changed;
@@ -220,7 +221,7 @@ bool Uniform::visitCall(const CallBase &Call) {
     bool BlockDiffers = DifferingBlocks.contains(Block);
     if (BlockDiffers && !DifferingBlocks.contains(&Callee->getEntryBlock()))
       for (const BasicBlock &B : *Callee)
-        Changed |= markBlock(&B);
+        Changed |= markBlock(&B, DifferingBlocks.lookup(Block));
     for (const Argument &A : Callee->args())
       if (A.getArgNo() < Call.arg_size() && !differs(&A) &&
           differs(Call.getArgOperand(A.getArgNo())))
@@ -402,6 +403,18 @@ std::optional<Refusal> Uniform::refuse(const MessageCall &S) const {
       return Refusal::OtherSite;
   }
   return std::nullopt;
+}
+
+std::string Uniform::condition(const MessageCall &S) const {
+  const Instruction *Parting = DifferingBlocks.lookup(S.Call->getParent());
+  DILocation *Loc = Parting ? Parting->getDebugLoc().get() : nullptr;
+  if (!Loc)
+    return "";
+  std::string At = "ranks part at the condition on line " + std::to_string(Loc->getLine());
+  // A call in a function that only some ranks call may lie in another file.
+  DILocation *Mine = S.Loc.get();
+  return Mine && Loc->getFilename() == Mine->getFilename() ? At
+                                                           : At + " of " + Loc->getFilename().str();
 }
 
 std::optional<Refusal> Uniform::refuseUniform(const MessageCall &S) const {

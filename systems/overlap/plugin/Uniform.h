@@ -31,6 +31,9 @@ public:
   /// Why the collective `S` may not be converted, if so.
   std::optional<Refusal> refuse(const MessageCall &S) const;
 
+  /// Where ranks part on the way to `S`, which is `RankDependent`; empty if no line is known.
+  std::string condition(const MessageCall &S) const;
+
   /// Why `S` may not be converted even if the shim makes every other collective nonblocking.
   std::optional<Refusal> refuseUniform(const MessageCall &S) const;
 
@@ -46,7 +49,9 @@ private:
   bool visitFunction(const llvm::Function &F);
   bool differs(const llvm::Value *V) const { return Differing.contains(V); }
   bool mark(const llvm::Value *V) { return Differing.insert(V).second; }
-  bool markBlock(const llvm::BasicBlock *B) { return DifferingBlocks.insert(B).second; }
+  bool markBlock(const llvm::BasicBlock *B, const llvm::Instruction *Because) {
+    return DifferingBlocks.try_emplace(B, Because).second;
+  }
   bool callDiffers(const llvm::CallBase &Call) const;
   bool loadDiffers(const llvm::Value *Ptr) const;
   bool writes(const llvm::Value *Ptr, bool ValueDiffers, const llvm::BasicBlock *Where);
@@ -59,7 +64,8 @@ private:
   const llvm::Function *Main = nullptr;
   std::string Opaque;
   llvm::DenseSet<const llvm::Value *> Differing; ///< Values, and objects by their contents.
-  llvm::DenseSet<const llvm::BasicBlock *> DifferingBlocks;
+  /// Blocks that not every rank comes through, each with the end of the block where they part.
+  llvm::DenseMap<const llvm::BasicBlock *, const llvm::Instruction *> DifferingBlocks;
   llvm::DenseSet<const llvm::Value *> Untracked; ///< Objects that something unknown may write.
   Meets Meeting;
 };

@@ -11,12 +11,12 @@ use object::{Object, ObjectSymbol};
 
 use crate::calls;
 use crate::driver::{self, Step};
+use crate::linked;
 use crate::llvm::Llvm;
 use crate::mpi::{self, Language, Mpi, WITHIN};
 use crate::plugin;
+use crate::remarks::{CRASH, NOTES, OFF, RECORD, Row};
 use crate::settings::Settings;
-
-const RECORD: &str = ".opt.yaml";
 
 const VERSION_LIMIT: Duration = Duration::from_secs(20);
 
@@ -54,6 +54,8 @@ pub struct Ended {
     pub other_linker: Option<String>,
     /// Why the plugin had no part in a compilation that it belonged to.
     pub without_plugin: Option<WithoutPlugin>,
+    /// What became of the calls of a program that was linked, as far as its command line names them.
+    pub calls: Vec<Row>,
 }
 
 /// Why a compiler ran without the plugin. The user's build goes on as it would
@@ -73,13 +75,6 @@ impl Ended {
         ToolError { ran: self.ran, said: String::from_utf8_lossy(&self.said).into_owned() }
     }
 }
-
-/// The folder beside results that holds what is known of them.
-pub const NOTES: &str = ".overlap";
-/// Of a result that was made without the plugin: a script that reproduces why.
-pub const CRASH: &str = ".overlap-crash.sh";
-/// Of a program whose calls all stay blocking: why, one reason a line.
-pub const OFF: &str = ".overlap-off";
 
 /// Runs the compiler; what it writes to standard output goes where ours goes.
 ///
@@ -124,7 +119,13 @@ pub fn compile_or_plain(request: &Request) -> Result<Ended, ToolError> {
         // A compiler is asked for its version only where a linker is named.
         let llvm = if step.linker.is_some() { Some(llvm(request)?.number()) } else { None };
         let other_linker = llvm.and_then(|llvm| step.other_linker(llvm)).map(str::to_owned);
-        return Ok(Ended { other_linker, ..ended });
+        let folder = request.folder.unwrap_or(Path::new(""));
+        let calls = if step.links {
+            linked::rows(&step, folder, &program_of(request, &step))
+        } else {
+            Vec::new()
+        };
+        return Ok(Ended { other_linker, calls, ..ended });
     }
     let plain = checked(request, &mut plain(request)?, &step, input.as_deref())?;
     if !plain.ok {
@@ -158,6 +159,7 @@ fn not_to_be_kept(request: &Request) -> Ended {
         past_shim: None,
         other_linker: None,
         without_plugin: None,
+        calls: Vec::new(),
     }
 }
 
@@ -174,8 +176,7 @@ fn checked(
         ended.said = driver::about_modules(&String::from_utf8_lossy(&ended.said)).into_bytes();
     }
     if ended.ok && step.links {
-        let output =
-            request.folder.unwrap_or(Path::new("")).join(step.output.as_deref().unwrap_or("a.out"));
+        let output = program_of(request, step);
         if let Some(name) = past_shim(request, command, &output)? {
             // Blocking by that name, it would never match what the shim makes of the others.
             let settings = Settings { collectives: "off".to_owned(), ..request.settings.clone() };
@@ -206,6 +207,11 @@ fn checked(
     Ok(ended)
 }
 
+/// What a link makes.
+fn program_of(request: &Request, step: &Step) -> PathBuf {
+    request.folder.unwrap_or(Path::new("")).join(step.output.as_deref().unwrap_or("a.out"))
+}
+
 fn standard_input() -> Result<Vec<u8>, ToolError> {
     let mut bytes = Vec::new();
     let read = std::io::stdin().read_to_end(&mut bytes);
@@ -224,8 +230,7 @@ fn beside(request: &Request, step: &Step, ending: &str) -> PathBuf {
         .as_deref()
         .filter(|output| *output != "-" && !output.starts_with("/dev/"))
         .map(PathBuf::from);
-    let object =
-        || Some(PathBuf::from(Path::new(step.input.as_deref()?).with_extension("o").file_name()?));
+    let object = || Some(PathBuf::from(Path::new(step.input()?).with_extension("o").file_name()?));
     let result = named
         .or_else(|| if step.links { None } else { object() })
         .unwrap_or_else(|| PathBuf::from("a.out"));
@@ -445,6 +450,7 @@ fn run(command: &mut Command, input: Option<&[u8]>) -> Result<Ended, ToolError> 
         past_shim: None,
         other_linker: None,
         without_plugin: None,
+        calls: Vec::new(),
     })
 }
 

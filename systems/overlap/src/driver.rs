@@ -86,16 +86,14 @@ pub struct Step {
     pub wants_lines: bool,
     /// Where the result goes, if it is named.
     pub output: Option<String>,
-    /// The first file that is read; `-` is standard input.
-    pub input: Option<String>,
     /// One of the files is standard input.
     pub reads_stdin: bool,
     /// It asks the wrapper what it would run.
     pub asks: bool,
     /// It makes nothing: it preprocesses, checks or tells a version.
     pub only_looks: bool,
-    /// Files that are read, and those among them that are compiled.
-    pub inputs: usize,
+    /// Files that are read, and how many of them are compiled.
+    pub inputs: Vec<String>,
     pub sources: usize,
 }
 
@@ -111,15 +109,21 @@ impl Step {
         (!is_ours).then_some(linker)
     }
 
+    /// The first file that is read; `-` is standard input.
+    pub fn input(&self) -> Option<&str> {
+        self.inputs.first().map(String::as_str)
+    }
+
     /// True if it leaves one file of remarks: another one would take its place under the same name.
     pub fn has_one_record(&self) -> bool {
-        let one = self.sources == 0 || (self.inputs == 1 && !(self.links && self.whole_program));
-        one && self.inputs > 0 && !self.only_looks
+        let one =
+            self.sources == 0 || (self.inputs.len() == 1 && !(self.links && self.whole_program));
+        one && !self.inputs.is_empty() && !self.only_looks
     }
 
     /// True if a build system asks by it what the compiler can do. `folder` is where it runs.
     pub fn is_probe(&self, folder: &Path) -> bool {
-        let input = self.input.as_deref().map(Path::new);
+        let input = self.input().map(Path::new);
         let named = |path: &Path| {
             path.file_stem()
                 .and_then(|name| name.to_str())
@@ -132,7 +136,8 @@ impl Step {
     }
 }
 
-fn is_linked(name: &str) -> bool {
+/// True for a file that the linker reads.
+pub(crate) fn is_linked(name: &str) -> bool {
     let name = name.rsplit('/').next().unwrap_or(name);
     name.contains(".so.") || name.rsplit_once('.').is_some_and(|pair| LINKED.contains(&pair.1))
 }
@@ -158,10 +163,9 @@ pub fn step(arguments: &[String], response: &mut dyn FnMut(&str) -> Option<Strin
             "-flto" | "-flto=full" | "-flto=auto" | "-flto=jobserver" => step.whole_program = true,
             "-fno-lto" | "-flto=thin" => step.whole_program = false,
             "-" => {
-                step.inputs += 1;
                 step.sources += 1;
                 step.reads_stdin = true;
-                step.input.get_or_insert_with(|| "-".to_owned());
+                step.inputs.push("-".to_owned());
             }
             _ if word.starts_with("-fuse-ld=") || word.starts_with("--ld-path=") => {
                 step.linker = word.split_once('=').map(|pair| pair.1.to_owned());
@@ -171,9 +175,8 @@ pub fn step(arguments: &[String], response: &mut dyn FnMut(&str) -> Option<Strin
             }
             _ if word.starts_with("-print-") || word.starts_with("--print-") => stops_early = true,
             _ if !word.starts_with('-') => {
-                step.inputs += 1;
                 step.sources += usize::from(!is_linked(word));
-                step.input.get_or_insert_with(|| word.to_owned());
+                step.inputs.push(word.to_owned());
             }
             _ => {}
         }
@@ -185,7 +188,7 @@ pub fn step(arguments: &[String], response: &mut dyn FnMut(&str) -> Option<Strin
         }
         idx += 1;
     }
-    step.links = !stops_early && step.inputs > 0;
+    step.links = !stops_early && !step.inputs.is_empty();
     step
 }
 

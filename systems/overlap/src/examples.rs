@@ -84,7 +84,7 @@ pub fn remarks_of(
     let settings =
         Settings { strength: strength.to_owned(), min_bytes: Some(0), ..Settings::default() };
     build(folder.path(), mpi, program, &settings)?;
-    let path = folder.path().join(compile::NOTES).join("program.o.opt.yaml");
+    let path = folder.path().join(remarks::NOTES).join("program.o.opt.yaml");
     let failed = |said: String| ToolError { ran: format!("read {}", path.display()), said };
     let text = std::fs::read_to_string(&path).map_err(|error| failed(error.to_string()))?;
     remarks::parse(&text).map_err(failed)

@@ -9,6 +9,7 @@ pub mod driver;
 pub mod examples;
 pub mod generate;
 pub mod install;
+pub mod linked;
 pub mod llvm;
 pub mod made;
 pub mod mpi;

@@ -8,9 +8,16 @@ use std::io::ErrorKind;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use crate::compile;
-
 use serde_json::{Value, json};
+
+/// The folder beside results that holds what is known of them.
+pub const NOTES: &str = ".overlap";
+/// Of a result that was made without the plugin: a script that reproduces why.
+pub const CRASH: &str = ".overlap-crash.sh";
+/// Of a program whose calls all stay blocking: why, one reason a line.
+pub const OFF: &str = ".overlap-off";
+/// Of a result: its remarks.
+pub const RECORD: &str = ".opt.yaml";
 
 /// In place of a call, where a loop polls for messages of the program's own.
 pub const LOOP: &str = "loop";
@@ -156,9 +163,8 @@ pub fn files(path: &Path) -> std::io::Result<Vec<PathBuf>> {
 /// replaced by some of other names.
 pub fn gone(found: &[PathBuf]) -> Vec<PathBuf> {
     let output = |file: &PathBuf| {
-        let folder = file
-            .parent()
-            .filter(|folder| folder.file_name().is_some_and(|name| name == compile::NOTES))?;
+        let folder =
+            file.parent().filter(|folder| folder.file_name().is_some_and(|name| name == NOTES))?;
         let name = file.file_name()?.to_str()?.split_once(".opt.")?.0;
         Some(folder.parent()?.join(name)).filter(|path| !path.exists())
     };
@@ -181,11 +187,9 @@ pub fn notes(path: &Path) -> std::io::Result<Notes> {
     if !path.is_dir() {
         return Ok(Notes::default());
     }
-    let mut notes = Notes {
-        crashes: below(path, |text| text.ends_with(compile::CRASH))?,
-        switched_off: Vec::new(),
-    };
-    for file in below(path, |text| text.ends_with(compile::OFF))? {
+    let mut notes =
+        Notes { crashes: below(path, |text| text.ends_with(CRASH))?, switched_off: Vec::new() };
+    for file in below(path, |text| text.ends_with(OFF))? {
         let why = std::fs::read_to_string(&file)?.lines().map(str::to_owned).collect();
         let program = file.with_extension("");
         let beside = file.parent().and_then(Path::parent).zip(program.file_name());

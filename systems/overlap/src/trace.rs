@@ -309,20 +309,42 @@ pub fn run(words: &[String], wanted: Wanted) -> Result<Trace, ToolError> {
 /// The program that a launcher's command line starts, and whose MPI it is linked with.
 fn program(words: &[String]) -> Result<(PathBuf, Mpi), ToolError> {
     let failed = |said: &str| ToolError { ran: words.join(" "), said: said.to_owned() };
-    for word in words.iter().skip(1).chain(words.first()) {
-        let path = if word.contains('/') {
-            PathBuf::from(word)
-        } else {
-            tool::find(word).unwrap_or_else(|| PathBuf::from(word))
-        };
-        if let Some(mpi) = linked_with(&path) {
-            return Ok((path, mpi));
-        }
+    let place = |word: &str| {
+        let found = if word.contains('/') { None } else { tool::find(word) };
+        found.unwrap_or_else(|| PathBuf::from(word))
+    };
+    let paths: Vec<PathBuf> =
+        words.iter().skip(1).chain(words.first()).map(|word| place(word)).collect();
+    let named = |path: PathBuf| linked_with(&path).map(|mpi| (path, mpi));
+    // A script is looked into behind the programs: that of the launcher may be one, too.
+    if let Some(found) = paths.iter().cloned().find_map(named) {
+        return Ok(found);
     }
-    Err(failed(
+    paths.iter().flat_map(|path| words_of_script(path)).map(|word| place(&word)).find_map(named).ok_or_else(
+        || failed(
         "none of these words is a program linked with OpenMPI or MPICH as a shared library that begins MPI, itself or by a library of its \
-         own; where a script starts it, name the program in its place",
+         own, nor a script with the name of one in it; name the program in the place of the script",
     ))
+}
+
+/// The words of a script that may be the program it starts; none if the file is no script.
+fn words_of_script(path: &Path) -> Vec<String> {
+    let Ok(bytes) = std::fs::read(path) else { return Vec::new() };
+    let Ok(text) = String::from_utf8(bytes) else { return Vec::new() };
+    if !text.starts_with("#!") {
+        return Vec::new();
+    }
+    // How scripts name the folder that they lie in.
+    let folder = path.parent().unwrap_or(Path::new("")).display().to_string();
+    let text = text.replace(['"', '\''], "");
+    let here = ["$(dirname $0)", "`dirname $0`", "${0%/*}"];
+    let text = here.iter().fold(text, |text, here| text.replace(here, &folder));
+    let lines = text.lines().map(str::trim).filter(|line| !line.starts_with('#'));
+    lines
+        .flat_map(|line| line.split([' ', '\t', ';', '|', '&', '(', ')']))
+        .filter(|word| word.contains('/') && !word.contains('$'))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The MPI that a program loads and begins, itself or by a library of its own. Launchers load parts

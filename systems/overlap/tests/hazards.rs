@@ -9,7 +9,6 @@ use std::path::{Path, PathBuf};
 
 use overlap::Mpi;
 use overlap::Settings;
-use overlap::mpi::Language;
 
 /// What of a program the plugin sees.
 #[derive(Clone, Copy, PartialEq)]
@@ -22,12 +21,13 @@ enum Seen {
 }
 
 /// Name, processes, what the plugin sees.
-const PROGRAMS: [(&str, u32, Seen); 36] = [
+const PROGRAMS: [(&str, u32, Seen); 37] = [
     ("bottom-in-a-sendrecv.f90", 2, Seen::File),
     ("count-grows.c", 2, Seen::File),
     ("count-shrinks-own-request.c", 2, Seen::File),
     ("count-shrinks.c", 2, Seen::File),
     ("count-written-by-mpi.f90", 2, Seen::File),
+    ("exchange-in-a-function.c", 2, Seen::File),
     ("frees-what-it-receives.c", 2, Seen::File),
     ("function-in-a-variable.c", 2, Seen::First),
     ("handler-throws-to-a-caller.cpp", 2, Seen::First),
@@ -63,11 +63,7 @@ const PROGRAMS: [(&str, u32, Seen); 36] = [
 
 /// The program `name`, with or without the plugin, which converts as `convert` says.
 fn build(mpi: Mpi, name: &str, seen: Seen, convert: Option<&str>, folder: &Path) -> PathBuf {
-    let language = match name.rsplit_once('.').expect("a name with an ending").1 {
-        "f90" => Language::Fortran,
-        "cpp" => Language::Cxx,
-        _ => Language::C,
-    };
+    let language = support::language(name);
     let source = support::root().join("systems/overlap/tests/hazards").join(name);
     let source = source.to_str().expect("text");
     let by_plugin = convert.is_some();

@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -109,6 +110,27 @@ fn programs_whose_library_begins_and_ends() {
             }
             let trace = traced(mpi, &program).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!((trace.mpi, trace.ranks, calls(&trace)), (mpi, 2, vec![expected]));
+        }
+    }
+}
+
+#[test]
+fn a_script_starts_the_program() {
+    for mpi in support::libraries("trace") {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let at = folder.path();
+        let program = at.join("p").display().to_string();
+        let source = write(at, "p.f90", THREADS);
+        support::compile_plain(mpi, Language::Fortran, &["-O1", &source, "-o", &program]);
+        for text in [
+            format!("#!/bin/sh\n# not /bin/true\nexport A=1; exec '{program}' \"$@\"\n"),
+            "#!/bin/sh\n\"$(dirname $0)/p\"\n".to_owned(),
+        ] {
+            let script = write(at, "run.sh", &text);
+            let made = std::fs::Permissions::from_mode(0o755);
+            std::fs::set_permissions(&script, made).expect("ours");
+            let trace = traced(mpi, &script).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!((trace.mpi, trace.ranks, calls(&trace)), (mpi, 2, vec!["MPI_Bcast"]));
         }
     }
 }

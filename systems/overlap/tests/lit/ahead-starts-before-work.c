@@ -1,6 +1,6 @@
-// The message of the next pass starts before the work at the end of this one, if there is a next
-// one. RUN: %set %openmpi -fno-discard-value-names %s | FileCheck %s RUN: %set %mpich
-// -fno-discard-value-names %s | FileCheck %s
+// The message of the next pass starts before the work at the end of this one, if there is a next one.
+// RUN: %set %openmpi -fno-discard-value-names %s | FileCheck %s
+// RUN: %set %mpich -fno-discard-value-names %s | FileCheck %s
 #include "mpi.h"
 void f(double *restrict a, double *restrict x, int n) {
   for (int i = 0; i < n; i++) {

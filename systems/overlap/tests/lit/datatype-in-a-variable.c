@@ -1,6 +1,6 @@
-// What a variable holds is asked when the program runs: types of MPI go on, others block. A type
-// that all ranks name alike may be that of a collective; one that the program made needs no
-// question. RUN: %set %openmpi %s | FileCheck %s
+// What a variable holds is asked when the program runs: types of MPI go on, others block. A type that all ranks name alike may
+// be that of a collective; one that the program made needs no question.
+// RUN: %set %openmpi %s | FileCheck %s
 // RUN: %set %mpich %s | FileCheck %s
 #include "mpi.h"
 void f(double *restrict a, double *restrict x, MPI_Datatype type) {

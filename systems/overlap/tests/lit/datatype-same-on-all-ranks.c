@@ -1,5 +1,5 @@
-// What all ranks find in a variable they find alike, so all of them start the broadcast or none;
-// where a type depends on the rank, the call stays.
+// What all ranks find in a variable they find alike, so all of them start the broadcast or none; where a type depends on the
+// rank, the call stays.
 // RUN: %set %openmpi %s | FileCheck %s
 // RUN: %set %mpich %s | FileCheck %s
 #include "mpi.h"

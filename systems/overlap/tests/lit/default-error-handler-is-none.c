@@ -1,5 +1,5 @@
-// Every communicator has this error handler anyway. The call loses its name, so that the linked
-// program is not taken for one that goes on after errors.
+// Every communicator has this error handler anyway. The call loses its name, so that the linked program is not taken for
+// one that goes on after errors.
 // RUN: %set %openmpi  %s | FileCheck %s
 // RUN: %set %mpich  %s | FileCheck %s
 #include "mpi.h"

@@ -1,5 +1,5 @@
-// A column of a matrix: the type counts elements, so the message stays in the array. Its size is
-// asked for. RUN: %set %openmpi %s | FileCheck %s
+// A column of a matrix: the type counts elements, so the message stays in the array. Its size is asked for.
+// RUN: %set %openmpi %s | FileCheck %s
 // RUN: %set %mpich %s | FileCheck %s
 #include "mpi.h"
 void f(double *restrict a, double *restrict x, int n) {

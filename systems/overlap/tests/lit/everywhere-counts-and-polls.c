@@ -1,15 +1,13 @@
-// No call is changed with `convert=none`: requests are counted around the program's own calls, and
-// are below 0 inside MPI; a loop that may be long asks between two strips, in a file without MPI
-// too. A C function `mpi_tool` is none of MPI's. The functions are hidden: the dynamic linker would
-// not keep the registers that a poll keeps. RUN: %set,progress=auto,convert=none %openmpi
-// -fno-inline %s | FileCheck %s RUN: %set,progress=auto,convert=none %mpich -fno-inline %s |
-// FileCheck %s RUN: %set,progress=auto,convert=none %mpich -fno-inline -DNO_MPI %s | FileCheck
-// --check-prefix=NONE %s RUN: %set,progress=auto,convert=none clang-19 -O0 -Xclang
-// -disable-O0-optnone -DMPICH -I%S/inputs -S -emit-llvm %s -o %t.ll RUN:
-// %set,progress=auto,convert=none %opt -passes='default<O2>' %t.ll -o %t.once.ll RUN:
-// %set,progress=auto,convert=none %opt -passes='default<O2>' %t.once.ll | FileCheck
-// --check-prefix=TWICE %s RUN: %set,progress=off,convert=none %mpich -fno-inline %s | FileCheck
-// --check-prefix=OFF %s
+// No call is changed with `convert=none`: requests are counted around the program's own calls, and are below 0 inside MPI; a
+// loop that may be long asks between two strips, in a file without MPI too. A C function `mpi_tool` is none of MPI's. The
+// functions are hidden: the dynamic linker would not keep the registers that a poll keeps.
+// RUN: %set,progress=auto,convert=none %openmpi -fno-inline %s | FileCheck %s
+// RUN: %set,progress=auto,convert=none %mpich -fno-inline %s | FileCheck %s
+// RUN: %set,progress=auto,convert=none %mpich -fno-inline -DNO_MPI %s | FileCheck --check-prefix=NONE %s
+// RUN: %set,progress=auto,convert=none clang-19 -O0 -Xclang -disable-O0-optnone -DMPICH -I%S/inputs -S -emit-llvm %s -o %t.ll
+// RUN: %set,progress=auto,convert=none %opt -passes='default<O2>' %t.ll -o %t.once.ll
+// RUN: %set,progress=auto,convert=none %opt -passes='default<O2>' %t.once.ll | FileCheck --check-prefix=TWICE %s
+// RUN: %set,progress=off,convert=none %mpich -fno-inline %s | FileCheck --check-prefix=OFF %s
 #include "mpi.h"
 double f(double *restrict x, int n) {
   for (int i = 1; i < n; i++)
@@ -34,13 +32,13 @@ int k(MPI_Request *q, int *done) {
 void mpi_tool(double *);
 void m(double *x) { mpi_tool(x); }
 #endif
-// CHECK: everywhere-counts-and-polls.c:[[@LINE-22]]:3: remark: loop polls while requests are
-// pending, between strips of about 100 us CHECK-NOT: overlap.start
+// CHECK: everywhere-counts-and-polls.c:[[@LINE-22]]:3: remark: loop polls while requests are pending, between strips of about 100 us
+// CHECK-NOT: overlap.start
 // CHECK-LABEL: @f(
 // CHECK-DAG: [[PENDING:%.*]] = load i32, ptr {{.*}}
 // CHECK-DAG: icmp sgt i32 [[PENDING]], 0
-// CHECK-DAG: call {{.*}}void @__overlap_poll_after(ptr nonnull @overlap.place{{.*}}, i32 {{.*}},
-// i64 100000) CHECK-LABEL: @g(
+// CHECK-DAG: call {{.*}}void @__overlap_poll_after(ptr nonnull @overlap.place{{.*}}, i32 {{.*}}, i64 100000)
+// CHECK-LABEL: @g(
 // CHECK: [[INSIDE:%.*]] = add i32 {{.*}}, -16777216
 // CHECK: store i32 [[INSIDE]], ptr [[COUNT:%.*]], align
 // CHECK: call i32 @MPI_Irecv(

@@ -1,10 +1,9 @@
-// What may run in the middle of anything does not poll: a handler of signals, a function that MPI
-// calls, an allocator with all of its file. A sum whose order is the compiler's to choose keeps its
-// order. RUN: %set,progress=auto,convert=none %openmpi -fno-inline %s | FileCheck %s RUN:
-// %set,progress=auto,convert=none %mpich -fno-inline %s | FileCheck %s RUN:
-// %set,progress=auto,convert=none %openmpi -fno-inline -DALLOCATOR %s | FileCheck
-// --check-prefix=ALLOCATOR %s RUN: %set,progress=auto,convert=none %openmpi -fno-inline -ffast-math
-// %s | FileCheck --check-prefix=FAST %s
+// What may run in the middle of anything does not poll: a handler of signals, a function that MPI calls, an allocator with
+// all of its file. A sum whose order is the compiler's to choose keeps its order.
+// RUN: %set,progress=auto,convert=none %openmpi -fno-inline %s | FileCheck %s
+// RUN: %set,progress=auto,convert=none %mpich -fno-inline %s | FileCheck %s
+// RUN: %set,progress=auto,convert=none %openmpi -fno-inline -DALLOCATOR %s | FileCheck --check-prefix=ALLOCATOR %s
+// RUN: %set,progress=auto,convert=none %openmpi -fno-inline -ffast-math %s | FileCheck --check-prefix=FAST %s
 #include "mpi.h"
 typedef void MPI_User_function(void *, void *, int *, MPI_Datatype *);
 int MPI_Op_create(MPI_User_function *, int, MPI_Op *);

@@ -1,8 +1,7 @@
-// Which loops poll: not the innermost one where a loop around it can; between strips of an
-// innermost loop whose passes are short, or where it is a guess that they are long; at every pass
-// of a loop that cannot be cut; a loop known to be short nowhere. A function that polls is no
-// longer free of effects, nor is one that calls it. RUN: %set,progress=auto,convert=none %openmpi
-// -fno-inline -fno-unroll-loops %s | FileCheck %s
+// Which loops poll: not the innermost one where a loop around it can; between strips of an innermost loop whose passes are
+// short, or where it is a guess that they are long; at every pass of a loop that cannot be cut;
+// a loop known to be short nowhere. A function that polls is no longer free of effects, nor is one that calls it.
+// RUN: %set,progress=auto,convert=none %openmpi -fno-inline -fno-unroll-loops %s | FileCheck %s
 #include "mpi.h"
 void rows(double *restrict y, const double *restrict a, const int *restrict column, const int *restrict row, const double *restrict x, int n) {
   for (int i = 0; i < n; i++) {
@@ -33,10 +32,10 @@ __attribute__((pure)) double norm(const double *restrict x, int n) {
   return s;
 }
 double twice(const double *restrict x, int n) { return 2 * norm(x, n); }
-// CHECK: everywhere-loops.c:7:3: remark: loop polls while requests are pending, between strips of
-// about 100 us CHECK: everywhere-loops.c:15:3: remark: loop polls while requests are pending, at
-// the end of each pass CHECK: everywhere-loops.c:30:3: remark: loop polls while requests are
-// pending, between strips of about 100 us CHECK-NOT: remark: loop polls
+// CHECK: everywhere-loops.c:7:3: remark: loop polls while requests are pending, between strips of about 100 us
+// CHECK: everywhere-loops.c:15:3: remark: loop polls while requests are pending, at the end of each pass
+// CHECK: everywhere-loops.c:30:3: remark: loop polls while requests are pending, between strips of about 100 us
+// CHECK-NOT: remark: loop polls
 // CHECK-LABEL: @twice(
 // CHECK: call double @norm(
 // CHECK-NOT: attributes {{.*}}memory(argmem: read)

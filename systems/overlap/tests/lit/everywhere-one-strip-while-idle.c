@@ -1,9 +1,8 @@
-// While nothing is pending, a loop that starts nothing is one strip: it asks once for all its
-// passes. Else its strips have as many passes as are left until the next poll, and at least one. A
-// loop that calls what may start something asks at the end of each pass, which costs little beside
-// a call, and is not cut. The length of a strip is hidden from the analyses of loops. RUN:
-// %set,progress=auto,convert=none %openmpi -fno-inline -fno-unroll-loops %s | FileCheck %s RUN:
-// %set,progress=auto,convert=none %mpich -fno-inline -fno-unroll-loops %s | FileCheck %s
+// While nothing is pending, a loop that starts nothing is one strip: it asks once for all its passes. Else its strips have as many passes
+// as are left until the next poll, and at least one. A loop that calls what may start something asks at the end of each pass,
+// which costs little beside a call, and is not cut. The length of a strip is hidden from the analyses of loops.
+// RUN: %set,progress=auto,convert=none %openmpi -fno-inline -fno-unroll-loops %s | FileCheck %s
+// RUN: %set,progress=auto,convert=none %mpich -fno-inline -fno-unroll-loops %s | FileCheck %s
 #include "mpi.h"
 // CHECK-LABEL: @scale(
 // CHECK: [[PENDING:%.*]] = load i32, ptr {{.*}}

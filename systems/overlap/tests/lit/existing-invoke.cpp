@@ -1,6 +1,6 @@
-// The program's own start and wait stand in a scope with a destructor and in a `try`. The whole
-// program sets no error handler, so MPI throws nothing and the wait moves like any other, up to a
-// call that may throw. RUN: %set %openmpi++ %s | FileCheck %s
+// The program's own start and wait stand in a scope with a destructor and in a `try`. The whole program sets no error handler, so
+// MPI throws nothing and the wait moves like any other, up to a call that may throw.
+// RUN: %set %openmpi++ %s | FileCheck %s
 // RUN: %set %mpich++ %s | FileCheck %s
 #include "mpi.h"
 static volatile int destroyed;

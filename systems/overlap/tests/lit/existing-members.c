@@ -1,5 +1,5 @@
-// The requests are members of a struct that is a local variable: its other members are read and
-// written between. RUN: %set %openmpi %s | FileCheck %s
+// The requests are members of a struct that is a local variable: its other members are read and written between.
+// RUN: %set %openmpi %s | FileCheck %s
 // RUN: %set %mpich %s | FileCheck %s
 #include "mpi.h"
 struct halo {

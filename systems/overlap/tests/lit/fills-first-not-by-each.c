@@ -1,8 +1,8 @@
-// Where every pass fills the message none is left when it starts: nothing could overlap, and
-// nothing is said to. RUN: %set %openmpi %s | FileCheck %s
+// Where every pass fills the message none is left when it starts: nothing could overlap, and nothing is said to.
+// RUN: %set %openmpi %s | FileCheck %s
 // RUN: %set %mpich %s | FileCheck %s
-// The same for a length that is known only when the program runs, a message in the middle of what
-// is written, and the program's own requests. RUN: %set %openmpi -DN=n %s | FileCheck %s
+// The same for a length that is known only when the program runs, a message in the middle of what is written, and the program's own requests.
+// RUN: %set %openmpi -DN=n %s | FileCheck %s
 // RUN: %set %mpich -DN=1000 -DCOUNT=1001 -DFIRST=0 %s | FileCheck %s
 // RUN: %set %openmpi -DN=n -DWAITS %s | FileCheck %s
 // Passes before the message, or behind it, may be left.

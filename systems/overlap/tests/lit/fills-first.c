@@ -1,5 +1,5 @@
-// The rows that are sent are computed first, the others while the message is under way; what was
-// sent before says which they are. RUN: %set %openmpi %s | FileCheck %s
+// The rows that are sent are computed first, the others while the message is under way; what was sent before says which they are.
+// RUN: %set %openmpi %s | FileCheck %s
 // RUN: %set %mpich %s | FileCheck %s
 // RUN: %set,progress=on %openmpi %s | FileCheck --check-prefix=POLLS %s
 // RUN: %set,strength=extended %openmpi %s | FileCheck --check-prefix=NOT %s
@@ -50,16 +50,15 @@ double f(double *restrict p, double *restrict a, const int *restrict c, int n, i
   p[at] = 0;
   return last;
 }
-// CHECK: fills-first.c:48:3: remark: MPI_Send made nonblocking with frontier: the passes that fill
-// its message run first, the others while it is under way, of a loop of {{[0-9]+}} weighted
-// instructions CHECK: @overlap.sent = internal global [9 x i64] zeroinitializer CHECK-LABEL: define
-// {{.*}}@f(
+// CHECK: fills-first.c:48:3: remark: MPI_Send made nonblocking with frontier: the passes that fill its message run first, the others while it is under way, of a loop of {{[0-9]+}} weighted instructions
+// CHECK: @overlap.sent = internal global [9 x i64] zeroinitializer
+// CHECK-LABEL: define {{.*}}@f(
 // CHECK: [[LIST:%.*]] = alloca [19 x i64]
 // CHECK: call void @llvm.memset.p0.i64(ptr {{.*}}[[LIST]], i8 0, i64 152
 // CHECK: call void @__overlap_first_end(ptr {{.*}}[[LIST]])
-// CHECK: call i32 @__overlap_first_look(ptr {{.*}}[[LIST]], ptr {{.*}}@overlap.sent, i64 {{.*}},
-// i64 1, ptr {{.*}}, i64 0, i32 1) CHECK: call void @__overlap_first_run(ptr {{.*}}[[LIST]], ptr
-// {{.*}}@f.passes, ptr CHECK: call void @overlap.extents(i32
+// CHECK: call i32 @__overlap_first_look(ptr {{.*}}[[LIST]], ptr {{.*}}@overlap.sent, i64 {{.*}}, i64 1, ptr {{.*}}, i64 0, i32 1)
+// CHECK: call void @__overlap_first_run(ptr {{.*}}[[LIST]], ptr {{.*}}@f.passes, ptr
+// CHECK: call void @overlap.extents(i32
 // CHECK: call {{.*}}i32 @__overlap_first_sends(ptr {{.*}}[[LIST]],
 // CHECK: call i32 @overlap.start.MPI_Send(
 // CHECK-NEXT: call void @__overlap_first_rest(ptr {{.*}}[[LIST]], ptr null,
@@ -70,8 +69,8 @@ double f(double *restrict p, double *restrict a, const int *restrict c, int n, i
 // NOT-NOT: __overlap_first
 // READS: call void @__overlap_first_guard(ptr {{.*}}, ptr {{.*}}, i64 8)
 // READS-NEXT: load double
-// WAITS: remark: MPI_Wait has more to wait for with frontier: the passes that fill a message run
-// first WAITS: call {{.*}}i32 @__overlap_first_sends(
+// WAITS: remark: MPI_Wait has more to wait for with frontier: the passes that fill a message run first
+// WAITS: call {{.*}}i32 @__overlap_first_sends(
 // WAITS-NEXT: call i32 @MPI_Isend(
 // WAITS: call void @__overlap_first_rest(
 // WAITS: call i32 @MPI_Wait(

@@ -1,5 +1,5 @@
-// Whether the second message meets the first is known when the program runs; constants need no
-// question. RUN: %set %openmpi %s | FileCheck %s
+// Whether the second message meets the first is known when the program runs; constants need no question.
+// RUN: %set %openmpi %s | FileCheck %s
 // RUN: %set %mpich %s | FileCheck %s
 #include "mpi.h"
 void f(double *a, double *b, double *restrict x, int n) {

@@ -1,5 +1,5 @@
-// Algorithm 1: a data dependence does not end the search; its statements move along, in order, and
-// the start goes behind them. RUN: %set %openmpi  %s | FileCheck %s
+// Algorithm 1: a data dependence does not end the search; its statements move along, in order, and the start goes behind them.
+// RUN: %set %openmpi  %s | FileCheck %s
 // RUN: %set %mpich  %s | FileCheck %s
 #include "mpi.h"
 void f(double *restrict a, double *restrict x, double *restrict y) {

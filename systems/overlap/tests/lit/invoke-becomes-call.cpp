@@ -1,6 +1,6 @@
-// In C++ the call stands in a scope with a destructor. The whole program sets no error handler, so
-// MPI throws nothing and the call moves like any other; the wait stays before a call that may
-// throw. RUN: %set %openmpi++ %s | FileCheck %s
+// In C++ the call stands in a scope with a destructor. The whole program sets no error handler, so MPI throws nothing and the
+// call moves like any other; the wait stays before a call that may throw.
+// RUN: %set %openmpi++ %s | FileCheck %s
 // RUN: %set %mpich++ %s | FileCheck %s
 #include "mpi.h"
 static volatile int destroyed;

@@ -1,5 +1,5 @@
-// What has large counts and is another procedure matches nothing of this one: the broadcast is
-// converted. RUN: %set %openmpi  %s | FileCheck %s
+// What has large counts and is another procedure matches nothing of this one: the broadcast is converted.
+// RUN: %set %openmpi  %s | FileCheck %s
 // RUN: %set %mpich  %s | FileCheck %s
 #include "mpi.h"
 static double a[100], x[100];

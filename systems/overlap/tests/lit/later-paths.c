@@ -1,5 +1,5 @@
-// Only what a loop gains from is put off: not the messages of a path that does not lead to it, nor
-// those behind whose end something ends them all.
+// Only what a loop gains from is put off: not the messages of a path that does not lead to it, nor those behind whose end
+// something ends them all.
 // RUN: %set %openmpi %s | FileCheck %s
 // RUN: %set %mpich %s | FileCheck %s
 // RUN: %set %openmpi -DENDS %s | FileCheck --check-prefix=ENDS %s

@@ -1,5 +1,5 @@
-// Functions whose names ISO C reserves, or two underscores and a library of this system, hold no
-// collective; another of this kind may. Nor do flang's, of other names.
+// Functions whose names ISO C reserves, or two underscores and a library of this system, hold no collective; another of this
+// kind may. Nor do flang's, of other names.
 // RUN: %set %openmpi %s | FileCheck %s
 // RUN: %set %mpich %s | FileCheck %s
 // RUN: %set %openmpi -DOTHER %s | FileCheck --check-prefix=OTHER %s

@@ -1,14 +1,9 @@
-// Line numbers that only our remarks asked for go when the remarks are written; debug information
-// that was asked for stays. RUN: env
-// MEANWHILE_OVERLAP=min-bytes=0,min-weight=1,progress=off,lines=drop %openmpi %s | FileCheck %s
-// RUN: env MEANWHILE_OVERLAP=min-bytes=0,min-weight=1,progress=off,lines=drop %openmpi -O0 %s |
-// FileCheck --check-prefix=NONE %s RUN: env
-// MEANWHILE_OVERLAP=min-bytes=0,min-weight=1,progress=off,lines=keep %openmpi %s | FileCheck
-// --check-prefix=KEPT %s RUN: env
-// MEANWHILE_OVERLAP=min-bytes=0,min-weight=1,progress=off,lines=drop %openmpi -g %s | FileCheck
-// --check-prefix=KEPT %s RUN: env
-// MEANWHILE_OVERLAP=min-bytes=0,min-weight=1,progress=off,lines=drop %openmpi -g1 %s | FileCheck
-// --check-prefix=KEPT %s
+// Line numbers that only our remarks asked for go when the remarks are written; debug information that was asked for stays.
+// RUN: env MEANWHILE_OVERLAP=min-bytes=0,min-weight=1,progress=off,lines=drop %openmpi %s | FileCheck %s
+// RUN: env MEANWHILE_OVERLAP=min-bytes=0,min-weight=1,progress=off,lines=drop %openmpi -O0 %s | FileCheck --check-prefix=NONE %s
+// RUN: env MEANWHILE_OVERLAP=min-bytes=0,min-weight=1,progress=off,lines=keep %openmpi %s | FileCheck --check-prefix=KEPT %s
+// RUN: env MEANWHILE_OVERLAP=min-bytes=0,min-weight=1,progress=off,lines=drop %openmpi -g %s | FileCheck --check-prefix=KEPT %s
+// RUN: env MEANWHILE_OVERLAP=min-bytes=0,min-weight=1,progress=off,lines=drop %openmpi -g1 %s | FileCheck --check-prefix=KEPT %s
 #include "mpi.h"
 double f(double *restrict a, double *restrict x, int n) {
   MPI_Recv(a, n, MPI_DOUBLE, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

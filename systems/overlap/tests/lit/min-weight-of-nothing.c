@@ -1,9 +1,7 @@
-// A window of any size is wanted, even one of nothing: where no work is there is no place before
-// it, and the compiler lives. RUN: %set,min-weight=0 %openmpi  %s | FileCheck %s
+// A window of any size is wanted, even one of nothing: where no work is there is no place before it, and the compiler lives.
+// RUN: %set,min-weight=0 %openmpi  %s | FileCheck %s
 // RUN: %set,min-weight=0 %mpich  %s | FileCheck %s
-// RUN:
-// %set,min-weight=18446744073709551615,min-bytes=18446744073709551615,poll-us=4294967295,progress=on
-// %mpich %s | FileCheck --check-prefix=MOST %s
+// RUN: %set,min-weight=18446744073709551615,min-bytes=18446744073709551615,poll-us=4294967295,progress=on %mpich %s | FileCheck --check-prefix=MOST %s
 #include "mpi.h"
 int f(int *a, int n, int rank) {
   int s = 0;

@@ -1,5 +1,5 @@
-// A whole program without wildcards may keep the receive pending over the send, unless the user
-// says that it has some. RUN: %set %openmpi %s | FileCheck %s --check-prefix=AUTO
+// A whole program without wildcards may keep the receive pending over the send, unless the user says that it has some.
+// RUN: %set %openmpi %s | FileCheck %s --check-prefix=AUTO
 // RUN: %set %mpich %s | FileCheck %s --check-prefix=AUTO
 // RUN: %set,wildcards=maybe %openmpi %s | FileCheck %s --check-prefix=MAYBE
 // RUN: %set,wildcards=maybe %mpich %s | FileCheck %s --check-prefix=MAYBE

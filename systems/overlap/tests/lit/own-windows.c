@@ -1,8 +1,8 @@
-// Requests that leave the function that starts them: loops poll that run before they are ended, in
-// functions called there, too; not those before the start and behind the end, though the end is a
-// loop over the requests or stands under a condition. RUN: %set,progress=auto %openmpi -fno-inline
-// %s | FileCheck %s RUN: %set,progress=auto %mpich -fno-inline %s | FileCheck %s RUN:
-// %set,progress=off %mpich -fno-inline %s | FileCheck --check-prefix=OFF %s
+// Requests that leave the function that starts them: loops poll that run before they are ended, in functions called there, too;
+// not those before the start and behind the end, though the end is a loop over the requests or stands under a condition.
+// RUN: %set,progress=auto %openmpi -fno-inline %s | FileCheck %s
+// RUN: %set,progress=auto %mpich -fno-inline %s | FileCheck %s
+// RUN: %set,progress=off %mpich -fno-inline %s | FileCheck --check-prefix=OFF %s
 #include "mpi.h"
 int MPI_Waitall(int, MPI_Request *, MPI_Status *);
 struct halo {

@@ -1,7 +1,7 @@
-// Functions that take a small part of a window are not copied: a call behind each counts and polls.
-// Short ones have none, and a new window does not go by what was found in the one before. RUN:
-// %set,progress=on %openmpi -fno-discard-value-names %s | FileCheck %s RUN: %set,progress=on %mpich
-// -fno-discard-value-names %s | FileCheck %s
+// Functions that take a small part of a window are not copied: a call behind each counts and polls. Short ones have none, and
+// a new window does not go by what was found in the one before.
+// RUN: %set,progress=on %openmpi -fno-discard-value-names %s | FileCheck %s
+// RUN: %set,progress=on %mpich -fno-discard-value-names %s | FileCheck %s
 #include "mpi.h"
 #define KERNEL(name, number)                                                                                                               \
   __attribute__((noinline)) static void name(double *restrict x, int n) {                                                                  \

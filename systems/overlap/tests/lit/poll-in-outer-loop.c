@@ -1,8 +1,7 @@
-// A poll stands in the loop around the innermost one, which stays as it is. The loop runs in strips
-// of as many passes as may go by until the next poll, so that nobody counts them; a loop whose
-// length is not known when it begins counts its passes. RUN: %set,progress=on %openmpi
-// -fno-discard-value-names %s | FileCheck %s RUN: %set,progress=on %mpich -fno-discard-value-names
-// %s | FileCheck %s
+// A poll stands in the loop around the innermost one, which stays as it is. The loop runs in strips of as many passes as may
+// go by until the next poll, so that nobody counts them; a loop whose length is not known when it begins counts its passes.
+// RUN: %set,progress=on %openmpi -fno-discard-value-names %s | FileCheck %s
+// RUN: %set,progress=on %mpich -fno-discard-value-names %s | FileCheck %s
 #include "mpi.h"
 void f(double *restrict a, double *restrict x, int n) {
   MPI_Send(a, n, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);

@@ -1,6 +1,6 @@
-// Loops between the program's own start and its end ask without touching its requests. Not if
-// another thread may call MPI meanwhile, not past the end of MPI, and not if the program asks
-// itself. RUN: %set,progress=on %openmpi %s | FileCheck %s
+// Loops between the program's own start and its end ask without touching its requests. Not if another thread may call MPI
+// meanwhile, not past the end of MPI, and not if the program asks itself.
+// RUN: %set,progress=on %openmpi %s | FileCheck %s
 // RUN: %set,progress=on %mpich %s | FileCheck %s
 #include "mpi.h"
 void unlock(void);

@@ -1,7 +1,7 @@
-// A lone innermost loop is cut into strips; one loop of 100 passes is not. A loop that counts its
-// passes, from wherever, needs no second counter; one that walks along a pointer gets one. RUN:
-// %set,progress=on %openmpi -fno-discard-value-names %s | FileCheck %s RUN: %set,progress=on %mpich
-// -fno-discard-value-names %s | FileCheck %s
+// A lone innermost loop is cut into strips; one loop of 100 passes is not. A loop that counts its passes,
+// from wherever, needs no second counter; one that walks along a pointer gets one.
+// RUN: %set,progress=on %openmpi -fno-discard-value-names %s | FileCheck %s
+// RUN: %set,progress=on %mpich -fno-discard-value-names %s | FileCheck %s
 #include "mpi.h"
 double f(double *restrict a, double *restrict x, int n) {
   double sum = 0;

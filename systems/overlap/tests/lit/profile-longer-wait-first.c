@@ -1,5 +1,5 @@
-// Only one of two calls can have the work between them where the first may not pass the second's
-// start: the one that waited longer in the run has it.
+// Only one of two calls can have the work between them where the first may not pass the second's start: the one that waited
+// longer in the run has it.
 // RUN: %set,min-weight=100,profile=%S/inputs/longer.json %openmpi %s | FileCheck %s
 // RUN: %set,min-weight=100,profile=%S/inputs/longer.json %mpich %s | FileCheck %s
 #include "mpi.h"
@@ -32,11 +32,10 @@ void ends_before(double *restrict a, double *restrict b, double *restrict x, dou
   MPI_Send(c, 100000, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
 }
 // CHECK-DAG: :7:3: remark: MPI_Recv made nonblocking
-// CHECK-DAG: :11:3: remark: MPI_Send stays blocking: SmallWindow: {{.*}}; the work before it hides
-// MPI_Recv on line 7, which waits longer CHECK-DAG: :14:3: remark: MPI_Recv stays blocking:
-// SmallWindow CHECK-DAG: :18:3: remark: MPI_Send made nonblocking
+// CHECK-DAG: :11:3: remark: MPI_Send stays blocking: SmallWindow: {{.*}}; the work before it hides MPI_Recv on line 7, which waits longer
+// CHECK-DAG: :14:3: remark: MPI_Recv stays blocking: SmallWindow
+// CHECK-DAG: :18:3: remark: MPI_Send made nonblocking
 // CHECK-DAG: :22:3: remark: MPI_Recv stays blocking: SmallWindow
 // CHECK-DAG: :25:3: remark: MPI_Send made nonblocking
 // CHECK-DAG: :29:3: remark: MPI_Recv made nonblocking
-// CHECK-DAG: :32:3: remark: MPI_Send stays blocking: SmallWindow: {{.*}}; the work before it hides
-// MPI_Recv on line 29, which waits longer
+// CHECK-DAG: :32:3: remark: MPI_Send stays blocking: SmallWindow: {{.*}}; the work before it hides MPI_Recv on line 29, which waits longer

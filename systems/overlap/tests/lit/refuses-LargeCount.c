@@ -1,5 +1,5 @@
-// A call with large counts stays, and so does the plain one that it may match: they are one
-// procedure by the standard. RUN: %set %openmpi  %s | FileCheck %s
+// A call with large counts stays, and so does the plain one that it may match: they are one procedure by the standard.
+// RUN: %set %openmpi  %s | FileCheck %s
 // RUN: %set %mpich  %s | FileCheck %s
 #include "mpi.h"
 static double a[100], b[100], x[100];

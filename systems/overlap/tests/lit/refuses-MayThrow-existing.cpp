@@ -1,5 +1,5 @@
-// An error handler of another file may throw, and who waits in a `try`, or owns what must be
-// destroyed, sees it. RUN: %set %openmpi++ %s | FileCheck %s
+// An error handler of another file may throw, and who waits in a `try`, or owns what must be destroyed, sees it.
+// RUN: %set %openmpi++ %s | FileCheck %s
 // RUN: %set %mpich++ %s | FileCheck %s
 #include "mpi.h"
 struct Guard {

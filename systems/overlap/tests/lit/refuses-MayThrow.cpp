@@ -1,5 +1,5 @@
-// Another file may set an error handler that throws: what is destroyed or caught then has to see
-// it. RUN: %set %openmpi++ %s | FileCheck %s
+// Another file may set an error handler that throws: what is destroyed or caught then has to see it.
+// RUN: %set %openmpi++ %s | FileCheck %s
 // RUN: %set %mpich++ %s | FileCheck %s
 #include "mpi.h"
 struct Guard {

@@ -1,5 +1,5 @@
-// The two sites match each other: rank 0 comes through the first, the others through the third, and
-// all through the second. RUN: %set %openmpi  %s | FileCheck %s
+// The two sites match each other: rank 0 comes through the first, the others through the third, and all through the second.
+// RUN: %set %openmpi  %s | FileCheck %s
 // RUN: %set %mpich  %s | FileCheck %s
 #include "mpi.h"
 static double a[100], x[100];

@@ -12,4 +12,4 @@ int main(int argc, char **argv) {
     work(x, 100);
   }
 }
-// CHECK: stays blocking: RankDependent:
+// CHECK: stays blocking: RankDependent: {{.*}}; ranks part at the condition on line 10

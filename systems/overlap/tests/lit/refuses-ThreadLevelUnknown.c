@@ -14,6 +14,6 @@ void f(double *restrict a, double *restrict x, int level) {
   work(x, 100);
 }
 // CHECK-DAG: @__overlap_off = weak
-// CHECK-DAG: stays blocking: ThreadLevelUnknown: the level of threads that the program asks for is
-// known only when it runs NONE-NOT: @__overlap_off
+// CHECK-DAG: stays blocking: ThreadLevelUnknown: the level of threads that the program asks for is known only when it runs
+// NONE-NOT: @__overlap_off
 // NONE: MPI_Send made nonblocking

@@ -1,5 +1,5 @@
-// A message that is being sent may be read by a function that gets the buffer to read, and writes
-// others. RUN: %set %openmpi %s | FileCheck %s
+// A message that is being sent may be read by a function that gets the buffer to read, and writes others.
+// RUN: %set %openmpi %s | FileCheck %s
 // RUN: %set %mpich %s | FileCheck %s
 #include "mpi.h"
 static double seen;

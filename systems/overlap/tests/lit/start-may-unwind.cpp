@@ -1,5 +1,5 @@
-// A start makes the blocking call where an error handler is set, and that may throw to a caller:
-// nothing may take the start for a function that does not.
+// A start makes the blocking call where an error handler is set, and that may throw to a caller: nothing may take the start for
+// a function that does not.
 // RUN: %set %openmpi++ %s | FileCheck %s
 // RUN: %set %mpich++ %s | FileCheck %s
 #include "mpi.h"

@@ -1,5 +1,5 @@
-// An answer that is no code may differ from rank to rank: the handle of a part of the world, an
-// address. RUN: %set %openmpi  %s | FileCheck %s
+// An answer that is no code may differ from rank to rank: the handle of a part of the world, an address.
+// RUN: %set %openmpi  %s | FileCheck %s
 // RUN: %set %mpich  %s | FileCheck %s
 // What all ranks have the same handle of is the same.
 // RUN: %set %mpich -DOF=MPI_COMM_WORLD %s | FileCheck --check-prefix=SAME %s

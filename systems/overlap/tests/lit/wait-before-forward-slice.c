@@ -1,5 +1,5 @@
-// Algorithm 1: the statements that need the message move behind the independent ones, in order, and
-// the wait goes before them. RUN: %set,strength=extended %openmpi  %s | FileCheck %s
+// Algorithm 1: the statements that need the message move behind the independent ones, in order, and the wait goes before them.
+// RUN: %set,strength=extended %openmpi  %s | FileCheck %s
 // RUN: %set,strength=extended %mpich  %s | FileCheck %s
 #include "mpi.h"
 void f(double *restrict a, double *restrict x) {

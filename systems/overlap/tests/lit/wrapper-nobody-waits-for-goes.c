@@ -1,5 +1,5 @@
-// The copy of a wrapper that leaves its message pending goes where no caller gains by it, before
-// later passes optimise it. RUN: %set %openmpi %s | FileCheck %s
+// The copy of a wrapper that leaves its message pending goes where no caller gains by it, before later passes optimise it.
+// RUN: %set %openmpi %s | FileCheck %s
 // RUN: %set %mpich %s | FileCheck %s
 #include "mpi.h"
 __attribute__((noinline)) static void receive(double *a, int n) {

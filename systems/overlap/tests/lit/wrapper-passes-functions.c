@@ -1,5 +1,5 @@
-// The wait of a wrapper passes functions that are not inlined: they use other variables, and a
-// buffer goes to MPI alone. RUN: %set %openmpi %s | FileCheck %s
+// The wait of a wrapper passes functions that are not inlined: they use other variables, and a buffer goes to MPI alone.
+// RUN: %set %openmpi %s | FileCheck %s
 // RUN: %set %mpich %s | FileCheck %s
 #include "mpi.h"
 #include <math.h>

@@ -1,5 +1,5 @@
-// A buffer or a status that ends with the wrapper keeps the wait inside, and so does a use behind
-// it. RUN: %set %openmpi %s | FileCheck %s
+// A buffer or a status that ends with the wrapper keeps the wait inside, and so does a use behind it.
+// RUN: %set %openmpi %s | FileCheck %s
 // RUN: %set %mpich %s | FileCheck %s
 #include "mpi.h"
 void use(double *);

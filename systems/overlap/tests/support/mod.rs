@@ -164,6 +164,15 @@ pub fn output(mpi: Mpi, ranks: u32, program: &Path, arguments: &[&str]) -> Strin
     ran.unwrap_or_else(|error| panic!("{error}")).text()
 }
 
+/// What the file `name` is written in.
+pub fn language(name: &str) -> Language {
+    match name.rsplit('.').next() {
+        Some("f90") => Language::Fortran,
+        Some("cpp") => Language::Cxx,
+        _ => Language::C,
+    }
+}
+
 /// The program `name` of `tests`, compiled with the plugin or without it; it lies in `folder`.
 pub fn build(
     mpi: Mpi,
@@ -173,11 +182,7 @@ pub fn build(
     folder: &Path,
 ) -> PathBuf {
     let source = root().join("systems/overlap/tests").join(name);
-    let language = match name.rsplit('.').next() {
-        Some("f90") => Language::Fortran,
-        Some("cpp") => Language::Cxx,
-        _ => Language::C,
-    };
+    let language = language(name);
     let program = folder.join(if settings.is_some() { "with" } else { "alone" });
     let words =
         [&[source.to_str().expect("text"), "-o", program.to_str().expect("text")], flags].concat();

@@ -29,7 +29,7 @@ impl Daemon {
         let socket = folder.path().join("own").join("sock");
         let said = fs::File::create(folder.path().join("said")).expect("a scratch file");
         let mut child = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
-            .args(["cosched", "daemon", "--no-restart", "--socket"])
+            .args(["cosched", "daemon", "--turns", "frozen", "--no-restart", "--socket"])
             .arg(&socket)
             .args(arguments)
             .current_dir(folder.path())
@@ -195,7 +195,9 @@ fn a_daemon_without_programs_moves_nothing() {
             ask(Path::new(env!("CARGO_BIN_EXE_meanwhile")), &daemon.socket(), arguments).stdout;
         let said = String::from_utf8(said).expect("text");
         assert!(
-            said.contains("] 0") || said.contains("bandwidth_bytes_per_second{link=\"0\"} 0\n"),
+            said.contains("] 0")
+                || said.contains(") 0 MB/s")
+                || said.contains("bandwidth_bytes_per_second{link=\"0\"} 0\n"),
             "{said}"
         );
         assert!(!said.contains(" -0"), "{said}");

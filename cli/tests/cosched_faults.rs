@@ -48,7 +48,7 @@ impl Daemon {
             .expect("a scratch file");
         let mut command = Command::new(BINARY);
         command
-            .args(["cosched", "daemon", "--no-restart", "--socket"])
+            .args(["cosched", "daemon", "--turns", "frozen", "--no-restart", "--socket"])
             .arg(folder.join("own/sock"))
             .args(arguments)
             .current_dir(folder);
@@ -374,7 +374,16 @@ fn a_full_folder_refuses_a_program_and_hurts_nobody() {
     command.args(["-m", "sh", "-c", script, "sh"]).arg(&small);
     command
         .arg(BINARY)
-        .args(["cosched", "daemon", "--no-restart", "--policy", "rr", "--socket"])
+        .args([
+            "cosched",
+            "daemon",
+            "--turns",
+            "frozen",
+            "--no-restart",
+            "--policy",
+            "rr",
+            "--socket",
+        ])
         .arg(folder.path().join("own/sock"));
     let log = fs::File::create(folder.path().join("said")).expect("a scratch file");
     let mut child = command.stdout(Stdio::null()).stderr(log).spawn().expect("unshare runs");
@@ -422,7 +431,16 @@ fn a_read_only_folder_refuses_a_program_and_hurts_nobody() {
     let mut command = Command::new("unshare");
     command.args(["-m", "sh", "-c", script, "sh"]).arg(&small).arg(BINARY);
     command
-        .args(["cosched", "daemon", "--no-restart", "--policy", "rr", "--socket"])
+        .args([
+            "cosched",
+            "daemon",
+            "--turns",
+            "frozen",
+            "--no-restart",
+            "--policy",
+            "rr",
+            "--socket",
+        ])
         .arg(folder.path().join("own/sock"));
     let log = fs::File::create(folder.path().join("said")).expect("a scratch file");
     let mut child = command.stdout(Stdio::null()).stderr(log).spawn().expect("unshare runs");
@@ -515,7 +533,7 @@ fn a_daemon_that_is_killed_is_started_again_once() {
         .expect("a scratch file");
     let mut command = Command::new(BINARY);
     command
-        .args(["cosched", "daemon", "--policy", "rr", "--socket", "own/sock"])
+        .args(["cosched", "daemon", "--turns", "frozen", "--policy", "rr", "--socket", "own/sock"])
         .current_dir(daemon.folder.path());
     daemon.before.push(daemon.child.id());
     daemon.child = command.stdout(Stdio::null()).stderr(said).spawn().expect("the binary runs");
@@ -579,7 +597,9 @@ fn an_interrupted_run_leaves_nothing() {
         // Under `nohup` a hangup is ignored, and whoever is started inherits that.
         let mut command = Command::new("env");
         command.args(["--default-signal=HUP,INT,TERM", BINARY]);
-        command.args(["cosched", "run", "--policy", "rr", "--"]).args(["sh", "-c", script, &place]);
+        command
+            .args(["cosched", "run", "--turns", "frozen", "--policy", "rr", "--"])
+            .args(["sh", "-c", script, &place]);
         for _ in 0..2 {
             command.args([":::", "sh", "-c", script, &place]);
         }

@@ -32,7 +32,7 @@ fn programs_run_on_when_their_manager_is_killed() {
         let policy = ["rr", "b2arr", "dss", "pairing"][kill % 4];
         // The manager cannot tidy up after itself: its scratch files go with ours.
         command.current_dir(folder.path()).env("TMPDIR", folder.path());
-        command.args(["cosched", "run", "--policy", policy, "--"]);
+        command.args(["cosched", "run", "--turns", "frozen", "--policy", policy, "--"]);
         for idx in 0..N_PROGRAMS {
             if idx > 0 {
                 command.arg(":::");
@@ -72,7 +72,7 @@ fn programs_run_on_when_their_manager_is_killed() {
 
 fn run(args: &[&str]) -> (serde_json::Value, String, i32) {
     let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
-        .args(["cosched", "run"])
+        .args(["cosched", "run", "--turns", "frozen"])
         .args(args)
         .output()
         .expect("the binary runs");
@@ -140,7 +140,18 @@ fn no_compiler_is_needed() {
     // The library is written to a folder where it has not been before.
     command.env("PATH", folder.path()).env("XDG_RUNTIME_DIR", folder.path());
     let ran = command
-        .args(["cosched", "run", "--policy", "rr", "--", "/bin/true", ":::", "/bin/true"])
+        .args([
+            "cosched",
+            "run",
+            "--turns",
+            "frozen",
+            "--policy",
+            "rr",
+            "--",
+            "/bin/true",
+            ":::",
+            "/bin/true",
+        ])
         .output()
         .expect("the binary runs");
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();
@@ -574,7 +585,7 @@ fn managers_beside_each_other_do_not_wait_for_each_other_without_end() {
         let start = || {
             let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
             command
-                .args(["cosched", "run", "--policy", "rr", "--", "true"])
+                .args(["cosched", "run", "--turns", "frozen", "--policy", "rr", "--", "true"])
                 .stdout(Stdio::null())
                 .stderr(Stdio::null());
             command.spawn().expect("the binary runs")

@@ -113,6 +113,8 @@ impl Cluster {
         command.args([
             "cosched",
             "daemon",
+            "--turns",
+            "frozen",
             "--no-restart",
             "--policy",
             "rr",
@@ -590,6 +592,8 @@ impl InPlace {
         command.args([
             "cosched",
             "daemon",
+            "--turns",
+            "frozen",
             "--no-restart",
             "--policy",
             "rr",

@@ -9,6 +9,7 @@ use std::time::Duration;
 use cosched::manager::daemon::{self, Request, Service, Spared};
 use cosched::manager::endpoint::{Address, Endpoint};
 use cosched::manager::metrics;
+use cosched::manager::program::{Class, Expected};
 use cosched::manager::signals;
 use cosched::manager::slurm::History;
 use cosched::manager::turns::Turns;
@@ -150,9 +151,9 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         "many_users": users.is_some(),
         "attach_only": args.attach_only,
         "quantum_ms": cosched::policies::QUANTUM_MS,
-        "capacity_mbps": manager.host().topology.seeing().and_then(|readers| readers.capacity_mbps()),
+        "capacity_mbps": manager.host().capacity_mbps(),
     });
-    out.line(&format!("policy {}, {}", args.policy.text(), manager.freezer().name()));
+    out.line(&format!("policy {}, {}", args.policy.text(), super::host::turns(&manager)));
     out.line(&format!(
         "bandwidth of programs: {} ({})",
         manager.choice.kind.text(),
@@ -213,6 +214,13 @@ pub struct SubmitArgs {
     /// Threads of the program [default: those that are seen to run].
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
+    /// What the program is: latency, which never waits for a turn; batch, which may though it sleeps
+    /// now and then; or auto, which does while it computes all the time.
+    #[arg(long, value_name = "CLASS", default_value = "auto", value_parser = super::host::class_name())]
+    class: Class,
+    /// MB/s that each of its threads moves, as far as you know, until something is seen.
+    #[arg(long, value_name = "MB/s", value_parser = super::host::mbps)]
+    mbps: Option<f64>,
     /// A process that runs already, with all below it, instead of a command.
     #[arg(long, value_name = "PID", conflicts_with_all = ["command", "output", "wait"])]
     pid: Option<i32>,
@@ -234,8 +242,9 @@ pub struct SubmitArgs {
 /// Gives a program to the daemon.
 pub fn submit(args: &SubmitArgs, out: &mut Output) -> Result<(), Failure> {
     let folder = std::env::current_dir().map_err(failed("find this folder"))?;
+    let expected = Expected { class: args.class, mbps: args.mbps };
     let request = match (args.pid, args.command.first()) {
-        (Some(pid), _) => Request::Attach { pid, threads: args.threads },
+        (Some(pid), _) => Request::Attach { pid, threads: args.threads, expected },
         (None, None) => {
             return Err(Failure::user(
                 "there is nothing to submit",
@@ -257,6 +266,7 @@ pub fn submit(args: &SubmitArgs, out: &mut Output) -> Result<(), Failure> {
             Request::Submit {
                 command,
                 threads: args.threads,
+                expected,
                 output: args.output.as_ref().map(|output| folder.join(output)),
                 tied: args.wait,
                 folder,
@@ -378,19 +388,31 @@ pub fn stop(args: &StopArgs, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
+/// True if programs wait for turns now.
+fn is_cutting(status: &Value) -> bool {
+    status["is_cutting"] != false
+}
+
 /// Bars of the links, then the programs.
 pub fn picture(value: &Value) -> String {
     let programs: Vec<&Value> = value["programs"].as_array().into_iter().flatten().collect();
     let text = |value: &Value, key: &str| value[key].as_str().unwrap_or_default().to_owned();
+    let turns = match value["turns"].as_str() {
+        Some("soft") => "soft turns".to_owned(),
+        _ => text(value, "freezer"),
+    };
     let mut all = format!(
-        "policy {}, quantum {} ms, {}, bandwidth by {}; {} decisions, a change takes {} us (95th percentile)\n",
+        "policy {}, quantum {} ms, {turns}, bandwidth by {}; {} decisions, a change takes {} us (95th percentile)\n",
         text(value, "policy"),
         value["quantum_ms"],
-        text(value, "freezer"),
         text(value, "source"),
         value["n_decisions"],
         value["switch_us_p95"].as_f64().map_or("-".into(), |it| format!("{it:.0}")),
     );
+    if let Some(why) = value["why"].as_str() {
+        let who = if is_cutting(value) { "turns are cut" } else { "the kernel schedules alone" };
+        all += &format!("{who}: {why}\n");
+    }
     let capacity = value["capacity_mbps"].as_f64();
     for (idx, link) in value["links"].as_array().into_iter().flatten().enumerate() {
         let cpus: Vec<u64> =
@@ -410,7 +432,8 @@ pub fn picture(value: &Value) -> String {
         let sum = here
             .map(|program| Some(on(&program) as f64 * program["mbps"].as_f64()?))
             .sum::<Option<f64>>()
-            .map(|sum| 0.0 + sum);
+            .map(|sum| 0.0 + sum)
+            .filter(|_| is_cutting(value) || programs.is_empty());
         let names: Vec<String> = cpus.iter().map(u64::to_string).collect();
         let bar = sum.zip(capacity).map_or(String::new(), |(sum, capacity)| {
             let full = (20.0 * sum / capacity).clamp(0.0, 20.0).ceil() as usize;
@@ -446,10 +469,13 @@ pub fn picture(value: &Value) -> String {
             Cell::words(text(it, "name").replace(|letter: char| letter.is_control(), "?")),
             Cell::number(&it["pid"]),
             Cell::number(&it["n_threads"]),
-            Cell::words(match (&it["is_resting"], &it["is_running"]) {
-                (Value::Bool(true), _) => "rests".to_owned(),
-                (_, Value::Bool(true)) => cpus.join(" "),
-                _ => "frozen".to_owned(),
+            Cell::words(match () {
+                () if !is_cutting(value) => "any".to_owned(),
+                () if it["is_resting"] == true && value["turns"] == "soft" => "any".to_owned(),
+                () if it["is_resting"] == true => "rests".to_owned(),
+                () if it["is_running"] == true => cpus.join(" "),
+                () if it["is_demoted"] == true => "idle class".to_owned(),
+                () => "frozen".to_owned(),
             }),
             Cell::number(number("mbps", 0)),
             Cell::number(number("slowdown", 2)),

@@ -3,11 +3,14 @@
 use std::ffi::OsString;
 use std::os::fd::AsFd;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::builder::TypedValueParser;
 use cosched::manager::freezer;
 use cosched::manager::group::Hierarchy;
+use cosched::manager::host::Waiting;
 use cosched::manager::keepers::Supervise;
+use cosched::manager::program::Class;
 use cosched::manager::startup::{Manager, Wanted};
 use cosched::manager::{source, supervisor};
 use cosched::policies::Settings;
@@ -18,6 +21,17 @@ use crate::output::{Failure, Output};
 /// What every command that manages programs can be told.
 #[derive(Debug, Clone, clap::Args)]
 pub struct HostArgs {
+    /// How programs wait for their turns: soft, in the kernel's idle class, and only where turns
+    /// pay; or frozen, always.
+    #[arg(long, value_name = "HOW", default_value = "soft", value_parser = waiting_name())]
+    turns: Waiting,
+    /// Milliseconds that a program waits at most with soft turns; where more compute than fit into
+    /// it, the kernel schedules alone.
+    #[arg(long, value_name = "MS", default_value_t = 200, value_parser = clap::value_parser!(u32).range(100..=60_000))]
+    longest_wait: u32,
+    /// MB/s that each link to the memory carries [default: as measured].
+    #[arg(long, value_name = "MB/s", value_parser = mbps)]
+    capacity: Option<f64>,
     /// How programs are stopped: by control groups of a version, or by signals; the first
     /// that works unless given.
     #[arg(long, value_name = "HOW", value_parser = freezer_name())]
@@ -50,6 +64,23 @@ impl PairingArgs {
     }
 }
 
+fn waiting_name() -> impl TypedValueParser<Value = Waiting> {
+    one_of(Waiting::ALL, |it| it.text())
+}
+
+/// Of a program.
+pub fn class_name() -> impl TypedValueParser<Value = Class> {
+    one_of(Class::ALL, |it| it.text())
+}
+
+/// A rate that somebody knows.
+pub fn mbps(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|number| (0.0..=1e8).contains(number))
+        .ok_or_else(|| "0 to 100000000".to_owned())
+}
+
 fn freezer_name() -> impl TypedValueParser<Value = freezer::Kind> {
     one_of(freezer::ALL.iter().copied(), |it| it.text())
 }
@@ -61,6 +92,9 @@ fn source_name() -> impl TypedValueParser<Value = source::Kind> {
 /// Arguments of the supervisor, which the manager starts by itself.
 #[derive(Debug, clap::Args)]
 pub struct SuperviseArgs {
+    /// Outside the manager's control group, where it may be.
+    #[arg(long)]
+    outside: bool,
     freezer: String,
     path: PathBuf,
     pages: PathBuf,
@@ -77,7 +111,12 @@ pub fn supervise(args: &SuperviseArgs, out: &mut Output) -> Result<(), Failure> 
     let hierarchy = Hierarchy::at(freezer, args.path.clone());
     let failed = failed("watch the manager");
     let line = std::io::stdin().as_fd().try_clone_to_owned().map_err(&failed)?;
-    let watched = supervisor::Watched { hierarchy, pages: &args.pages, pid: args.manager };
+    let watched = supervisor::Watched {
+        hierarchy,
+        pages: &args.pages,
+        pid: args.manager,
+        is_outside: args.outside,
+    };
     let is_to_start = supervisor::watch(&watched, line).map_err(&failed)?;
     if is_to_start && !args.again.is_empty() {
         out.warning(&format!(
@@ -98,6 +137,16 @@ pub fn failed(what: &str) -> impl Fn(std::io::Error) -> Failure + use<> {
     move |error| Failure::environment(what.clone(), error)
 }
 
+/// How programs of this manager wait for their turns.
+pub fn turns(manager: &Manager) -> String {
+    let host = manager.host();
+    match (host.waiting, &host.idle) {
+        (Waiting::Soft, Ok(kind)) => format!("soft turns by {}", kind.name()),
+        (Waiting::Soft, Err(_)) => "soft turns, and no way to cut any".to_owned(),
+        (Waiting::Frozen, _) => host.hierarchy.freezer.name().to_owned(),
+    }
+}
+
 impl HostArgs {
     /// A manager with these; what users should know is said.
     pub fn start(&self, role: Role, out: &mut Output) -> Result<Manager, Failure> {
@@ -106,8 +155,16 @@ impl HostArgs {
             again: role.again,
         };
         let (freezer, source, shared) = (self.freezer, self.source, role.shared);
-        let wanted =
-            Wanted { freezer, source, supervise, shared, is_attach_only: role.is_attach_only };
+        let wanted = Wanted {
+            waiting: self.turns,
+            longest_wait: Duration::from_millis(self.longest_wait.into()),
+            link_mbps: self.capacity,
+            freezer,
+            source,
+            supervise,
+            shared,
+            is_attach_only: role.is_attach_only,
+        };
         Manager::start(&wanted, &mut |it| out.warning(it)).map_err(Failure::tool)
     }
 }

@@ -4,6 +4,7 @@
 use cosched::manager::canary::Canary;
 use cosched::manager::capacity::{self, Capacities};
 use cosched::manager::group::Hierarchy;
+use cosched::manager::idle;
 use cosched::manager::topology::{self, Pair};
 use cosched::manager::{process, source};
 use report::{Cell, Kind, Table};
@@ -24,8 +25,9 @@ pub fn run(_args: &Args, out: &mut Output) -> Result<(), Failure> {
     choice.note_blindness(found.seeing());
     let freezer = Hierarchy::create(&format!("meanwhile-probe-{}", std::process::id()), None).map(
         |(it, said)| {
+            let idle = idle::choose(&it);
             let _ = it.remove();
-            (it.freezer, said)
+            (it.freezer, said, idle)
         },
     );
     let note = "round trip: a line sent from cache to cache and back; slowdown: of a reader beside another. A clear round trip decides, \
@@ -60,11 +62,19 @@ pub fn run(_args: &Args, out: &mut Output) -> Result<(), Failure> {
     let gbps = |of: fn(&Capacities) -> f64| carries.as_ref().map(|carry| of(carry) / 1000.0);
     out.line(&format!("bandwidth of programs: {} ({})", choice.kind.text(), choice.reason));
     match &freezer {
-        Ok((it, said)) if it.drawback().is_some() => {
+        Ok((it, said, _)) if it.drawback().is_some() => {
             out.warning(&format!("programs are stopped by {}: {said}", it.name()))
         }
-        Ok((it, _)) => out.line(&format!("programs are stopped by: {}", it.name())),
+        Ok((it, ..)) => out.line(&format!("programs are stopped by: {}", it.name())),
         Err(said) => out.warning(&format!("programs cannot be stopped: {said}")),
+    }
+    let idle = freezer
+        .as_ref()
+        .map_err(String::as_str)
+        .and_then(|(.., idle)| idle.as_ref().copied().map_err(String::as_str));
+    match idle {
+        Ok(kind) => out.line(&format!("soft turns are cut by: {}", kind.name())),
+        Err(said) => out.warning(&format!("no soft turns can be cut: {said}")),
     }
     let said = if would_gain {
         "Programs that share a link can gain from being chosen together by their demand."
@@ -84,7 +94,8 @@ pub fn run(_args: &Args, out: &mut Output) -> Result<(), Failure> {
         "pairs": pairs,
         "capacity_gbps": {"read": gbps(|it| it.read_mbps), "write": gbps(|it| it.write_mbps), "mixed": gbps(|it| it.mixed_mbps)},
         "would_gain": would_gain,
-        "freezer": freezer.ok().map(|freezer| freezer.0.name()),
+        "freezer": freezer.as_ref().ok().map(|freezer| freezer.0.name()),
+        "idle_class": idle.ok().map(|kind| kind.name()),
     }));
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use cosched::manager::kernels;
-use cosched::manager::program::{Ended, Task};
+use cosched::manager::program::{Class, Ended, Expected, Task};
 use cosched::manager::run::{Planned, Report};
 use cosched::manager::startup::Manager;
 use cosched::policies::{Name, Settings};
@@ -33,6 +33,14 @@ pub struct Args {
     /// to run unless said.
     #[arg(long, value_name = "N,N,...", value_delimiter = ',')]
     threads: Vec<u32>,
+    /// What each program is, in their order, with commas between: auto, latency or batch, as of
+    /// submit; auto unless said.
+    #[arg(long, value_name = "C,C,...", value_delimiter = ',', value_parser = super::host::class_name())]
+    class: Vec<Class>,
+    /// MB/s that a thread of each program moves, in their order, with commas between, until
+    /// something is seen.
+    #[arg(long, value_name = "N,N,...", value_delimiter = ',', value_parser = super::host::mbps)]
+    mbps: Vec<f64>,
     #[command(flatten)]
     host: HostArgs,
     #[command(flatten)]
@@ -42,7 +50,7 @@ pub struct Args {
     small: bool,
     /// A workload file with commands, or one of the paper's (a1 to c3), whose programs are
     /// kernels of our own.
-    #[arg(value_name = "WORKLOAD", required_unless_present = "commands", conflicts_with_all = ["commands", "threads"])]
+    #[arg(value_name = "WORKLOAD", required_unless_present = "commands", conflicts_with_all = ["commands", "threads", "class", "mbps"])]
     workload: Option<String>,
     /// Programs with their arguments, with ::: between.
     #[arg(last = true, value_name = "CMD ARGS ::: CMD ARGS")]
@@ -75,15 +83,24 @@ fn tasks(args: &Args) -> Result<Vec<Task>, Failure> {
             name: format!("{} {name}", idx + 1),
             command: command.to_vec(),
             n_threads: n_threads.map(|thread| thread as usize),
+            expected: Expected {
+                class: args.class.get(idx).copied().unwrap_or_default(),
+                mbps: args.mbps.get(idx).copied(),
+            },
             place: None,
             output: None,
         });
     }
-    if args.threads.len() > tasks.len() {
-        return Err(Failure::user(
-            format!("--threads names {} programs, there are {}", args.threads.len(), tasks.len()),
-            None,
-        ));
+    let lists = [
+        ("--threads", args.threads.len()),
+        ("--class", args.class.len()),
+        ("--mbps", args.mbps.len()),
+    ];
+    for (option, n) in lists {
+        if n > tasks.len() {
+            let said = format!("{option} names {n} programs, there are {}", tasks.len());
+            return Err(Failure::user(said, None));
+        }
     }
     Ok(tasks)
 }
@@ -127,6 +144,7 @@ pub fn planned(
             name: format!("{} {}({})", idx + 1, it.name, it.n_threads),
             command,
             n_threads: Some(it.n_threads),
+            expected: Expected::default(),
             place: None,
             output: None,
         };

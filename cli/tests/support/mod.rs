@@ -59,7 +59,8 @@ pub fn length(path: &Path) -> u64 {
 /// inside the test's own group, which attached processes have.
 pub fn groups(manager: u32) -> Vec<PathBuf> {
     let own = format!("meanwhile-{manager}");
-    let mut places = ["/sys/fs/cgroup", "/sys/fs/cgroup/unified", "/sys/fs/cgroup/freezer"]
+    let mut places = ["", "/unified", "/freezer", "/cpu", "/cpu,cpuacct"]
+        .map(|kind| format!("/sys/fs/cgroup{kind}"))
         .map(PathBuf::from)
         .to_vec();
     let text = fs::read_to_string("/proc/self/cgroup").unwrap_or_default();
@@ -87,7 +88,7 @@ pub fn groups(manager: u32) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Groups of this manager that are frozen, and processes that are stopped. What the freezer says,
+/// Groups of this manager that are frozen or in the idle class, and processes that are stopped. What the freezer says,
 /// not how fast programs are: that depends on what else runs here.
 pub fn frozen(manager: u32, pids: &[i32]) -> Vec<String> {
     let mut found = Vec::new();
@@ -101,7 +102,11 @@ pub fn frozen(manager: u32, pids: &[i32]) -> Vec<String> {
     for group in inside.chain(folders.iter().cloned()) {
         // What is gone meanwhile is not frozen.
         let says = |file: &str| fs::read_to_string(group.join(file)).unwrap_or_default();
-        if says("cgroup.freeze").trim() == "1" || says("freezer.state").trim().starts_with("FR") {
+        let is_idle = says("cpu.idle").trim() == "1";
+        if is_idle
+            || says("cgroup.freeze").trim() == "1"
+            || says("freezer.state").trim().starts_with("FR")
+        {
             found.push(group.display().to_string());
         }
     }

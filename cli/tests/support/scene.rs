@@ -69,6 +69,12 @@ pub const MATRIX: &[(Fault, [(Victim, After); 4])] = &[
 ];
 
 pub const FREEZERS: [&str; 3] = ["v2", "v1", "signals"];
+/// In place of a freezer: programs wait in the idle class.
+pub const SOFT: &str = "soft";
+/// With soft turns `--capacity` is this. The program `a` says that it moves more, the others that
+/// they do not.
+const CAPACITY: &str = "8000";
+const STREAM: &str = "9000";
 
 impl Fault {
     pub fn text(self) -> &'static str {
@@ -162,7 +168,8 @@ impl Scene {
         self.child = Scene::spawn(self.folder.path(), &self.holder, self.freezer);
         self.listens();
         for pid in self.pids() {
-            let (value, code) = self.ask(&["submit", "--pid", &pid.to_string()]);
+            let mbps = if pid == self.pid("a").unwrap_or(0) { STREAM } else { "100" };
+            let (value, code) = self.ask(&["submit", "--mbps", mbps, "--pid", &pid.to_string()]);
             assert_eq!(code, 0, "{value}");
         }
         self.take_turns();
@@ -184,17 +191,13 @@ impl Scene {
             .open(folder.join("said"))
             .expect("a scratch file");
         let mut command = inside(holder, folder);
-        command.args([
-            "daemon",
-            "--no-restart",
-            "--policy",
-            "rr",
-            "--source",
-            "estimate",
-            "--freezer",
-            freezer,
-            "--socket",
-        ]);
+        command.args(["daemon", "--no-restart", "--policy", "rr", "--source", "estimate"]);
+        if freezer == SOFT {
+            command.args(["--capacity", CAPACITY]);
+        } else {
+            command.args(["--turns", "frozen", "--freezer", freezer]);
+        }
+        command.arg("--socket");
         command
             .arg(folder.join("own/sock"))
             .current_dir(folder)
@@ -240,8 +243,11 @@ impl Scene {
     /// The daemon starts a program of this name.
     pub fn submit(&mut self, name: &str) {
         let words = self.script(name);
-        let all: Vec<&str> =
-            std::iter::once("submit").chain(words.iter().map(String::as_str)).collect();
+        let mbps = if name == "a" { STREAM } else { "100" };
+        let all: Vec<&str> = ["submit", "--mbps", mbps]
+            .into_iter()
+            .chain(words.iter().map(String::as_str))
+            .collect();
         let (value, code) = self.ask(&all);
         assert_eq!(code, 0, "{value}");
         wait_for("it starts", LIMIT, || self.pid(name).is_some());
@@ -256,7 +262,7 @@ impl Scene {
         wait_for("it runs", LIMIT, || {
             length(&self.at(&format!("out-{name}"))) > 0 && self.pid(name).is_some()
         });
-        let (value, code) = self.ask(&["submit", "--pid", &pid.to_string()]);
+        let (value, code) = self.ask(&["submit", "--mbps", "100", "--pid", &pid.to_string()]);
         assert_eq!(code, 0, "{value}");
         self.names.push(name.to_owned());
     }

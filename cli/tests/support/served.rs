@@ -38,7 +38,7 @@ impl Served {
         assert!(copied.success(), "a scratch file");
         let mut command = Command::new(&program);
         command
-            .args(["cosched", "daemon", "--no-restart", "--socket"])
+            .args(["cosched", "daemon", "--turns", "frozen", "--no-restart", "--socket"])
             .arg(folder.path().join("own").join("sock"))
             .args(arguments);
         if let Some(settings) = settings {

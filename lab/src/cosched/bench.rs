@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::evidence::Evidence;
-use cosched::manager::program::Task;
+use cosched::manager::program::{Expected, Task};
 use cosched::manager::run::Planned;
 use cosched::manager::startup::Manager;
 use cosched::policies::{Name, Settings};
@@ -157,6 +157,7 @@ fn planned(name: &str, command: Vec<String>, is_background: bool) -> Planned {
         name: name.into(),
         command,
         n_threads: Some(1),
+        expected: Expected::default(),
         place: None,
         output: Some("/dev/null".into()),
     };

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use cosched::machine::Machine;
 use cosched::manager::daemon;
-use cosched::manager::program::Task;
+use cosched::manager::host::Waiting;
+use cosched::manager::program::{Expected, Task};
 use cosched::manager::signals;
 use cosched::manager::turns::Turns;
 use cosched::policies::{Name, ProgramView, Settings, ThreadView, View};
@@ -84,6 +85,8 @@ fn table(rows: &[Value], args: &Args) -> Table {
 /// decision with all that the policy is told; the medians.
 fn real(args: &Args, out: &mut Output) -> Result<(f64, f64), Failure> {
     let manager = args.host.start(Role::default(), out)?;
+    // Every program is to take turns, whatever it moves.
+    manager.host().waiting = Waiting::Frozen;
     let measured = {
         let mut host = manager.host();
         let mut turns = Turns::new(&mut host, Name::Rr);
@@ -113,6 +116,7 @@ fn with_sleepers(turns: &mut Turns<'_>, n: usize) -> std::io::Result<(f64, f64)>
             name: format!("sleep {idx}"),
             command,
             n_threads: Some(1),
+            expected: Expected::default(),
             place: None,
             output: None,
         })?;

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use cosched::contention::{Base, Model};
 use cosched::machine::Machine;
+use cosched::manager::host::Waiting;
 use cosched::manager::startup::Manager;
 use cosched::policies::{Name, Settings};
 use cosched::workload::{Purpose, Start};
@@ -171,6 +172,8 @@ fn measure(
 fn real(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let folder = measure::scratch::folder().map_err(failed("create a scratch folder"))?;
     let manager = args.host.start(Role::default(), out)?;
+    // Every program is to take turns, whatever it moves.
+    manager.host().waiting = Waiting::Frozen;
     let found = real_rows(args, &manager, folder.path(), out);
     let (source, reason) = (manager.choice.kind, manager.choice.reason.clone());
     manager.end();

@@ -33,6 +33,7 @@ SPANK_PLUGIN(cosched, 1)
 
 /* Of this process: one slurmstepd has one step. */
 static int cosched_is_off;
+static const char *cosched_class = "auto";
 static unsigned long cosched_membw;
 static pid_t cosched_tasks[COSCHED_TASKS];
 static uint32_t cosched_n_tasks;
@@ -42,10 +43,17 @@ static int cosched_set(int val, const char *optarg, int remote)
 {
     (void)val;
     (void)remote;
-    if (!optarg || (strcmp(optarg, "off") && strcmp(optarg, "auto")))
+    static const char *const classes[] = {"auto", "latency", "batch"};
+
+    if (!optarg)
         return -1;
     cosched_is_off = !strcmp(optarg, "off");
-    return 0;
+    for (size_t i = 0; i < sizeof classes / sizeof *classes; i++)
+        if (!strcmp(optarg, classes[i])) {
+            cosched_class = classes[i];
+            return 0;
+        }
+    return cosched_is_off ? 0 : -1;
 }
 
 static int cosched_set_membw(int val, const char *optarg, int remote)
@@ -62,7 +70,10 @@ static int cosched_set_membw(int val, const char *optarg, int remote)
 }
 
 static struct spank_option cosched_option = {
-    "cosched", "off|auto", "auto: this node's cosched chooses when the steps run; off: it does not know of them", 1, 0, cosched_set};
+    "cosched", "off|auto|latency|batch",
+    "auto: this node's cosched chooses when the steps run, where that pays; latency: they wait for no turn; batch: also while they "
+    "sleep now and then; off: it does not know of them",
+    1, 0, cosched_set};
 static struct spank_option cosched_option_membw = {
     "membw", "MB/s", "what a step is expected to move between the memory and its processors on a node", 1, 0, cosched_set_membw};
 
@@ -216,6 +227,7 @@ static size_t cosched_step(spank_t sp, char *line, uint32_t job, uint32_t step)
     n = sprintf(line, "{\"do\":\"step\",\"job\":%u,\"step\":%u,\"user\":%u,\"name\":\"%s\"", job, step, (unsigned)user, name);
     if (n_cpus)
         n += sprintf(line + n, ",\"threads\":%u", (unsigned)n_cpus);
+    n += sprintf(line + n, ",\"class\":\"%s\"", cosched_class);
     if (cosched_membw)
         n += sprintf(line + n, ",\"membw\":%lu", cosched_membw);
     n += sprintf(line + n, ",\"pids\":[");

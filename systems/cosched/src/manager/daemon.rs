@@ -22,7 +22,7 @@ use serde_json::{Value, json};
 use super::endpoint::write_within;
 use super::private;
 use super::process::{self, Process};
-use super::program::{Place, Task};
+use super::program::{Expected, Place, Task};
 use super::signals;
 use super::slurm::Step;
 use super::supervisor;
@@ -61,6 +61,8 @@ pub enum Request {
         /// Its threads; those that are seen to run if not said.
         #[serde(default)]
         threads: Option<usize>,
+        #[serde(default)]
+        expected: Expected,
         folder: PathBuf,
         environment: Vec<(String, String)>,
         /// Where its output goes; the daemon's standard error if nowhere.
@@ -75,6 +77,8 @@ pub enum Request {
         /// Its threads; those that are seen to run if not said.
         #[serde(default)]
         threads: Option<usize>,
+        #[serde(default)]
+        expected: Expected,
     },
     /// Take in all tasks of a step of Slurm, as one program.
     Step(Step),
@@ -624,7 +628,7 @@ impl Door {
                 })
             }
             Request::Submit { .. } if self.service.is_attach_only => Err(Refusal::AttachOnly),
-            Request::Submit { command, threads, folder, environment, output, tied } => {
+            Request::Submit { command, threads, expected, folder, environment, output, tied } => {
                 check_threads(threads)?;
                 let program =
                     command.first().filter(|command| !command.is_empty()).ok_or(Refusal::Empty)?;
@@ -654,8 +658,8 @@ impl Door {
                     None => None,
                 };
                 let place = Place { folder, environment, entry, home: None };
-                let mut task =
-                    Task { name, command, n_threads: threads, place: Some(place), output };
+                let place = Some(place);
+                let mut task = Task { name, command, n_threads: threads, expected, place, output };
                 self.inside(move |turns| {
                     users.map_or(Ok(()), |users| {
                         users.check_quota(&user, threads, turns.of(user.uid))
@@ -689,7 +693,7 @@ impl Door {
             Request::StepEnd { job, step } => self.inside(move |turns| {
                 Ok(json!({"ok": true, "was_known": turns.end_step(job, step)}))
             }),
-            Request::Attach { pid, threads } => {
+            Request::Attach { pid, threads, expected } => {
                 check_threads(threads)?;
                 let spared = self.service.spared.clone();
                 let (user, users) = (asker.user.clone(), self.service.users.clone());
@@ -703,7 +707,7 @@ impl Door {
                     if turns.has(pid) {
                         return Err(Refusal::Managed(pid));
                     }
-                    let id = turns.attach(found, threads).map_err(|error| {
+                    let id = turns.attach(found, threads, expected).map_err(|error| {
                         Refusal::Failed(format!("attach process {pid}: {error}"))
                     })?;
                     Ok(json!({"ok": true, "id": id}))
@@ -787,10 +791,14 @@ fn check_room(turns: &Turns<'_>) -> Result<(), Refusal> {
 /// All that there is to know, with the keys of `about` before it.
 pub fn status(turns: &Turns<'_>, about: &Value) -> Value {
     let mut value = json!({"ok": true, "kind": "measured"});
-    let (n_switches, switch_us_total, n_freezes) = turns.changes();
+    let (n_switches, switch_us_total, n_freezes, n_demotions) = turns.changes();
+    let judgement = turns.judgement();
     let (n_started, n_ended) = turns.came_and_ended();
     let own = json!({
         "policy": turns.policy().text(),
+        "turns": turns.host().waiting.text(),
+        "is_cutting": judgement.is_none_or(|(is_cutting, _)| is_cutting),
+        "why": judgement.map(|(_, why)| why),
         "round_robin": turns.host().settings.round_robin,
         "finish_first": turns.host().settings.finishes_first,
         "links": turns.host().topology.links,
@@ -800,6 +808,7 @@ pub fn status(turns: &Turns<'_>, about: &Value) -> Value {
         "n_switches": n_switches,
         "switch_us_total": switch_us_total,
         "n_freezes": n_freezes,
+        "n_demotions": n_demotions,
         "n_started": n_started,
         "n_ended": n_ended,
         "programs": turns.status(),

@@ -85,19 +85,23 @@ impl Estimate {
         self.look_in = self.look_in.min(LOOK_EVERY);
     }
 
-    /// One look: what each program takes.
+    /// One look: what each program takes. `programs` says how they were beside the canary, which
+    /// was on the processor that it is told.
     pub fn look(
         &mut self,
-        programs: &[Beside],
+        programs: impl FnOnce(usize) -> Vec<Beside>,
         cpus: &[usize],
         canary: &mut Canary,
     ) -> io::Result<Vec<Found>> {
-        let unseen = vec![Found::Unseen; programs.len()];
-        let Some(calibration) = self.calibration else { return Ok(unseen) };
-        let start = Instant::now();
         let here = cpus[self.n_looks as usize % cpus.len()];
+        let Some(calibration) = self.calibration else {
+            return Ok(vec![Found::Unseen; programs(here).len()]);
+        };
+        let start = Instant::now();
         canary::keep_here(here)?;
         let seen = canary.read(canary::LOOK);
+        let programs = &programs(here);
+        let unseen = vec![Found::Unseen; programs.len()];
         let others_mbps = calibration.others_mbps(seen);
         // More than the link carries is what something else took from the canary.
         let is_disturbed = others_mbps > calibration.capacity_mbps();
@@ -169,7 +173,7 @@ mod tests {
         let mut it = Estimate::new(None);
         assert!((0..100).all(|_| !it.is_due()));
         let found = it
-            .look(&[on(&[0, 1], None, None)], &[0, 1], &mut Canary::new())
+            .look(|_| vec![on(&[0, 1], None, None)], &[0, 1], &mut Canary::new())
             .expect("nothing is done");
         assert_eq!((found, it.n_looks), (vec![Found::Unseen], 0));
     }

@@ -108,6 +108,16 @@ impl Hierarchy {
         Ok(group)
     }
 
+    /// Gives so many programs together what they would have each by itself, where the kernel takes
+    /// the folder for one of many that share the processors. What fails leaves it as it is.
+    pub fn weigh(&self, n_programs: usize) {
+        let weight = (100 * n_programs).clamp(100, 10_000);
+        let file = self.path.join("cpu.weight");
+        if file.exists() {
+            let _ = fs::write(file, weight.to_string());
+        }
+    }
+
     /// Takes the folder away, if its groups are gone.
     pub fn remove(&self) -> io::Result<()> {
         fs::remove_dir(&self.path)
@@ -157,6 +167,13 @@ impl Group {
     /// The folder that counts what all its processes use.
     pub fn counts(&self) -> &Path {
         if self.is_in_place() { self.path.parent().unwrap_or(&self.path) } else { &self.path }
+    }
+
+    /// All its folders.
+    pub fn folders(&self) -> impl Iterator<Item = &Path> {
+        std::iter::once(&self.path)
+            .chain(self.others.iter().map(|other| &other.path))
+            .map(AsRef::as_ref)
     }
 
     /// Does it with all its folders; the first error.

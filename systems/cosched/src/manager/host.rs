@@ -1,15 +1,38 @@
 //! What managed programs stand on: groups, processors, links, a source of what they move.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::canary::Canary;
 use super::group::Hierarchy;
 use super::heartbeat::Lines;
+use super::idle;
 use super::slurm;
 use super::source::Source;
 use super::topology::Topology;
 use crate::machine::{Capacity, Machine};
 use crate::policies::Settings;
+
+/// How a program waits for its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Waiting {
+    /// In the idle class, and only where turns pay.
+    #[default]
+    Soft,
+    Frozen,
+}
+
+impl Waiting {
+    pub const ALL: [Waiting; 2] = [Waiting::Soft, Waiting::Frozen];
+
+    /// As on the command line.
+    pub fn text(self) -> &'static str {
+        match self {
+            Waiting::Soft => "soft",
+            Waiting::Frozen => "frozen",
+        }
+    }
+}
 
 /// The machine and the settings that programs are managed with.
 #[derive(Debug)]
@@ -19,6 +42,13 @@ pub struct Host {
     /// Processors that programs may have.
     pub cpus: Vec<usize>,
     pub topology: Topology,
+    pub waiting: Waiting,
+    /// How programs are put into the idle class; or why none can be.
+    pub idle: Result<idle::Kind, String>,
+    /// How long a program may be in the idle class without a turn.
+    pub longest_wait: Duration,
+    /// MB/s that a link carries, where the user said so.
+    pub said_mbps: Option<f64>,
     /// Where the traffic is known from.
     pub source: Source,
     /// The library that lets OpenMP programs follow their processors.
@@ -44,12 +74,19 @@ impl Host {
         self.n_programs
     }
 
+    /// MB/s that a link carries: as the user said, else as measured, if two readers fill it.
+    pub fn capacity_mbps(&self) -> Option<f64> {
+        let seen = || self.topology.seeing().and_then(|readers| readers.capacity_mbps());
+        self.said_mbps.or_else(seen)
+    }
+
     /// The processors and links as policies see them.
     pub(super) fn machine(&self) -> Machine {
         let readers =
             self.topology.shared().or(self.topology.pairs.first()).map(|pair| pair.readers);
-        let mbps = readers
+        let seen_mbps = readers
             .map_or(f64::MAX, |found| found.alone_mbps.max(found.beside_mbps + found.reader_mbps));
+        let mbps = self.said_mbps.unwrap_or(seen_mbps);
         let n_links = self.topology.links.len().max(1);
         Machine {
             link_of: self.topology.link_of(&self.cpus),

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use super::group::{Group, Hierarchy};
+use super::idle::Had;
 use super::process::{self, Process};
 use super::{freezer, slurm, team};
 
@@ -84,16 +85,22 @@ impl Before {
         saved(tid).or_else(|| saved(process::process_of(tid)?)).or_else(root).unwrap_or(all)
     }
 
+    /// Thaws the group, moves all where they came from, and takes the group away. What fails here
+    /// fails because something has ended.
+    pub fn release(&self, group: &Group) {
+        let _ = group.release(|process| self.home(process));
+    }
+
     /// Thaws the group, gives every thread its processors back, moves all where they came from, and
     /// takes the group away. What fails here fails because something has ended.
     pub fn give_back(&self, group: &Group, all: &[usize]) {
         let _ = group.thaw();
         self.unbind(group, all);
-        let _ = group.release(|group| self.home(group));
+        self.release(group);
     }
 
     /// Gives every thread its processors back.
-    fn unbind(&self, group: &Group, all: &[usize]) {
+    pub(super) fn unbind(&self, group: &Group, all: &[usize]) {
         for tid in group.threads().unwrap_or_default() {
             let _ = process::keep_thread(tid, self.cpus(tid, all));
         }
@@ -140,6 +147,28 @@ pub fn path(pages: &Path, id: u64) -> PathBuf {
 
 const ENDING: &str = ".before";
 
+/// What is written of a program that can be demoted, beside what it had before.
+pub(super) fn idle_path(pages: &Path, id: u64) -> PathBuf {
+    path(pages, id).with_extension(IDLE)
+}
+
+const IDLE: &str = "idle";
+
+/// The programs that a manager may have demoted: their files, what they had, and their groups if
+/// those are still there.
+fn demotable(hierarchy: &Hierarchy, pages: &Path) -> Vec<(PathBuf, Had, Option<Group>)> {
+    let files = fs::read_dir(pages).into_iter().flatten().filter_map(Result::ok);
+    files
+        .map(|entry| entry.path())
+        .filter(|file| file.extension().is_some_and(|it| it == IDLE))
+        .filter_map(|file| {
+            let before = Before::load(&file.with_extension(&ENDING[1..]));
+            let group = Group::open(hierarchy.freezer, before.group).ok();
+            Had::load(&file).map(|had| (file, had, group))
+        })
+        .collect()
+}
+
 /// What a program is told that becomes another user's.
 pub(super) fn start_path(pages: &Path, id: u64) -> PathBuf {
     pages.join(format!("start-{id}"))
@@ -162,6 +191,9 @@ fn programs(hierarchy: &Hierarchy, pages: &Path) -> Vec<(Before, Group)> {
 /// the threads they want. Their groups stay, as the manager may go on after all.
 pub fn thaw(hierarchy: &Hierarchy, pages: &Path, all: &[usize]) {
     let programs = programs(hierarchy, pages);
+    for (_, had, group) in demotable(hierarchy, pages) {
+        let _ = had.promote(group.as_ref());
+    }
     // First of all they run. What fails here fails because something has ended.
     for (_, group) in &programs {
         let _ = group.let_run();
@@ -176,11 +208,16 @@ pub fn thaw(hierarchy: &Hierarchy, pages: &Path, all: &[usize]) {
 /// groups. `pages` is the folder of its pages and files. True if nothing of it is left.
 pub fn free(hierarchy: &Hierarchy, pages: &Path, all: &[usize]) -> bool {
     thaw(hierarchy, pages, all);
+    let mut is_left = false;
+    for (file, had, group) in demotable(hierarchy, pages) {
+        let is_back = had.give_back(group.as_ref()).and_then(|()| fs::remove_file(file)).is_ok();
+        is_left |= !is_back;
+    }
     let programs = programs(hierarchy, pages);
     for (before, group) in &programs {
         before.give_back(group, all);
     }
-    let is_left =
+    is_left |=
         programs.iter().any(|(before, _)| before.group.exists() && !slurm::is_task(&before.group));
     let is_gone = !is_left && (hierarchy.remove().is_ok() || !hierarchy.path.exists());
     if is_gone {

@@ -1,7 +1,7 @@
 //! Door: the manager's side of its supervisors: threads that start one again when it ends.
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -81,6 +81,11 @@ impl Place {
                     Err(_) => std::thread::sleep(Duration::from_millis(100)),
                 }
             };
+            // It has heard nothing yet, and the manager may be stopped before it says the next
+            // thing: until then programs may be kept from running.
+            if let Some(line) = self.lines.lock().expect("nobody panics with it").get(&self.idx) {
+                let _ = (&mut &*line).write(&[heartbeat::FROZEN]);
+            }
             // The end was said before this one could hear it.
             if is_ending.load(Ordering::Acquire) {
                 heartbeat::say(&self.lines, heartbeat::ENDS);
@@ -102,7 +107,7 @@ impl Keepers {
             is_ending: Arc::default(),
             threads: Vec::new(),
         };
-        let mut arguments: Vec<OsString> = supervise.command.iter().map(OsString::from).collect();
+        let mut arguments: Vec<OsString> = Vec::new();
         arguments.extend([
             hierarchy.freezer.text().into(),
             hierarchy.path.clone().into(),
@@ -114,10 +119,12 @@ impl Keepers {
             arguments.extend(supervise.again.iter().cloned());
         }
         for idx in 0..supervisor::COUNT {
+            let command = supervise.command.iter().map(OsString::from);
+            let outside = (idx == 0).then(|| OsString::from("--outside"));
             let place = Place {
                 idx,
                 program: std::env::current_exe()?,
-                arguments: arguments.clone(),
+                arguments: command.chain(outside).chain(arguments.iter().cloned()).collect(),
                 is_heard: !supervise.again.is_empty(),
                 pids: Arc::clone(&started.pids),
                 lines: Arc::clone(&started.lines),

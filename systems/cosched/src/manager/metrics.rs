@@ -46,6 +46,12 @@ pub fn text(status: &Value) -> String {
         "Times that a program was frozen at the end of its turn.",
         alone("n_freezes"),
     );
+    one(
+        "demotions_total",
+        "counter",
+        "Times that a program was put into the idle class at the end of its turn.",
+        alone("n_demotions"),
+    );
     one("programs_started_total", "counter", "Programs submitted or attached.", alone("n_started"));
     one("programs_ended_total", "counter", "Programs that ended or were let go.", alone("n_ended"));
     one(
@@ -102,6 +108,8 @@ fn links(status: &Value, one: &mut impl FnMut(&str, &str, &str, Vec<Sample>)) {
         here.map(|program| Some(on(program) * program["mbps"].as_f64()? * 1e6))
             .sum::<Option<f64>>()
             .map(|sum| 0.0 + sum)
+            // Who is on which link is the kernel's to know then.
+            .filter(|_| status["is_cutting"] != false || list(status, "programs").count() == 0)
     };
     let help = "Bytes a second of the programs that have their turn on this link, as last seen, if all of them were.";
     one(
@@ -128,7 +136,12 @@ fn programs(status: &Value, one: &mut impl FnMut(&str, &str, &str, Vec<Sample>))
             "Processors in this quantum; none while it rests or is frozen.",
             &n_cpus,
         ),
-        ("frozen", "gauge", "1 while it is frozen.", &|value| is(value["is_running"] == false)),
+        ("frozen", "gauge", "1 while it is frozen.", &|value| {
+            is(value["is_running"] == false && value["is_demoted"] != true)
+        }),
+        ("demoted", "gauge", "1 while it is in the idle class until its next turn.", &|value| {
+            is(value["is_demoted"] == true)
+        }),
         ("resting", "gauge", "1 while it sleeps or waits for I/O and takes no turns.", &|value| {
             is(value["is_resting"] == true)
         }),
@@ -136,7 +149,10 @@ fn programs(status: &Value, one: &mut impl FnMut(&str, &str, &str, Vec<Sample>))
             "bandwidth_bytes_per_second",
             "gauge",
             "Bytes a second that it moves on all its processors, as last seen.",
-            &|value| Some(value["mbps"].as_f64()? * 1e6 * n_cpus(value)?),
+            &|value| {
+                let n = n_cpus(value).filter(|n| *n > 0.0).or(value["n_threads"].as_f64())?;
+                Some(value["mbps"].as_f64()? * 1e6 * n)
+            },
         ),
         (
             "slowdown_ratio",
@@ -168,6 +184,12 @@ fn programs(status: &Value, one: &mut impl FnMut(&str, &str, &str, Vec<Sample>))
             "counter",
             "Times that it was frozen at the end of its turn.",
             &number("n_freezes"),
+        ),
+        (
+            "demotions_total",
+            "counter",
+            "Times that it was put into the idle class at the end of its turn.",
+            &number("n_demotions"),
         ),
         (
             "progress_total",

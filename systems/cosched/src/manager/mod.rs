@@ -1,5 +1,5 @@
-//! Real programs under a policy: started or attached, frozen and thawed every quantum, kept to the
-//! processors they are given.
+//! Real programs under a policy: started or attached, and where turns pay demoted and promoted, or
+//! frozen and thawed, every quantum.
 
 pub mod canary;
 pub mod capacity;
@@ -10,22 +10,26 @@ pub mod freezer;
 pub mod group;
 pub mod heartbeat;
 pub mod host;
+pub mod idle;
 pub mod journal;
 pub mod keepers;
 pub mod kernels;
 pub mod memory;
 pub mod metrics;
+pub mod pays;
 pub mod perf;
 pub mod private;
 mod probes;
 pub mod process;
 pub mod program;
+pub mod ready;
 pub mod resctrl;
 pub mod rest;
 mod roster;
 pub mod run;
 pub mod signals;
 pub mod slurm;
+mod soft;
 pub mod source;
 pub mod startup;
 pub mod supervisor;

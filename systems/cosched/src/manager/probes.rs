@@ -21,6 +21,8 @@ const FREEZE_FIRST: u32 = 8;
 const FREEZE_EVERY: u32 = 128;
 /// Of a quantum: how long a program is compared with itself, beside the others and alone.
 const SLOT: f64 = 0.25;
+/// How far from a whole number of processors what a program used may be.
+const APART: f64 = 0.2;
 /// Fewer counts say nothing.
 const COUNTS_MIN: f64 = 8.0;
 
@@ -173,7 +175,50 @@ impl Probes {
         };
         let programs: Vec<Beside> =
             roster.programs.iter().zip(chosen).map(|(it, cpus)| beside(it, cpus)).collect();
-        let found = estimate.look(&programs, &host.cpus, &mut host.canary)?;
+        let found = estimate.look(|_| programs, &host.cpus, &mut host.canary)?;
+        Probes::remember(roster, found);
+        Ok(())
+    }
+
+    /// The same where nothing is kept to a processor: who had the others meanwhile is known by the
+    /// clocks of the programs. If some of them had none of ours, or several, nothing was seen.
+    pub(super) fn look_at_who_ran(roster: &mut Roster, host: &mut Host) -> io::Result<()> {
+        let Source::Estimate(estimate) = &mut host.source else { return Ok(()) };
+        let start = Instant::now();
+        let clocks: Vec<Option<Duration>> = roster.programs.iter().map(ran).collect();
+        let all = &roster.programs;
+        let beside = |here: usize| {
+            let passed = start.elapsed().as_secs_f64();
+            let n_ran: Vec<f64> = all
+                .iter()
+                .zip(&clocks)
+                .map(|(program, before)| {
+                    let more =
+                        ran(program).zip(*before).map(|(now, then)| now.saturating_sub(then));
+                    more.unwrap_or_default().as_secs_f64() / passed
+                })
+                .collect();
+            let others: Vec<usize> = host.cpus.iter().copied().filter(|cpu| *cpu != here).collect();
+            let is_clear = n_ran.iter().all(|n| (n - n.round()).abs() < APART)
+                && n_ran.iter().sum::<f64>().round() as usize == others.len();
+            let mut free = others.into_iter();
+            let mut cpus = |n: f64| free.by_ref().take(n.round() as usize).collect();
+            all.iter()
+                .zip(n_ran)
+                .map(|(program, n)| Beside {
+                    cpus: if is_clear { cpus(n) } else { Vec::new() },
+                    slowdown: None,
+                    before_mbps: (!program.window_mbps.is_empty())
+                        .then(|| stats::median(&program.window())),
+                })
+                .collect()
+        };
+        let found = estimate.look(beside, &host.cpus, &mut host.canary)?;
+        Probes::remember(roster, found);
+        Ok(())
+    }
+
+    fn remember(roster: &mut Roster, found: Vec<Found>) {
         for (program, found) in roster.programs.iter_mut().zip(found) {
             match found {
                 Found::Unseen => {}
@@ -181,7 +226,6 @@ impl Probes {
                 Found::Mbps(mbps) => program.remember(Some(mbps)),
             }
         }
-        Ok(())
     }
 
     /// What was counted in this quantum.
@@ -192,7 +236,16 @@ impl Probes {
             if let (Some(before), Some(now), true) =
                 (it.bytes_before, bytes, it.is_thawed && !it.is_resting)
             {
-                let n_cpus = it.keeps_to.len().max(1) as f64;
+                let n_cpus = if it.is_kept {
+                    it.keeps_to.len().max(1) as f64
+                } else {
+                    // Where the kernel places it, by what it used.
+                    it.usage.used(&it.group)
+                };
+                if n_cpus < SLOT {
+                    it.bytes_before = bytes;
+                    continue;
+                }
                 it.remember(Some(
                     now.saturating_sub(before) as f64 / 1e6 / time.as_secs_f64() / n_cpus,
                 ));
@@ -208,6 +261,7 @@ impl Probes {
         for it in roster
             .active_mut()
             .filter(|active| active.is_counted && active.is_thawed && !active.is_resting)
+            .filter(|active| !active.is_soft)
         {
             let wanted = match &it.page {
                 // Its team is as large as we let it be, so it shows no more threads than that.
@@ -244,6 +298,16 @@ impl Probes {
             it.is_resting = !it.usage.is_awake(&it.group);
         }
     }
+}
+
+/// Processor time of all processes of a program.
+fn ran(program: &Program) -> Option<Duration> {
+    let members = program.group.members().ok().filter(|_| !program.has_ended)?;
+    let clock = |pid: i32| {
+        let clock = nix::time::clock_getcpuclockid(nix::unistd::Pid::from_raw(pid)).ok()?;
+        nix::time::clock_gettime(clock).ok().map(Duration::from)
+    };
+    Some(members.iter().filter_map(|member| clock(member.pid)).sum())
 }
 
 /// Freezes programs for the time of `work`. One that cannot be frozen disturbs it; all

@@ -194,6 +194,43 @@ pub fn be_real_time() -> bool {
     }
 }
 
+/// The scheduling policy of a thread, with the flag that its children do not inherit it; none if it
+/// has ended.
+#[allow(unsafe_code)]
+pub fn policy_of(thread: i32) -> Option<i32> {
+    // SAFETY: the call takes a number and touches no memory of ours.
+    Some(unsafe { libc::sched_getscheduler(thread) }).filter(|policy| *policy >= 0)
+}
+
+/// Gives an ordinary thread another ordinary policy; its nice value stays. A thread that has ended
+/// is no error.
+#[allow(unsafe_code)]
+pub fn set_policy(thread: i32, policy: i32) -> io::Result<()> {
+    let priority = libc::sched_param { sched_priority: 0 };
+    // SAFETY: the structure outlives the call, which only reads it.
+    if unsafe { libc::sched_setscheduler(thread, policy, &raw const priority) } == 0 {
+        return Ok(());
+    }
+    let error = io::Error::last_os_error();
+    if error.raw_os_error() == Some(libc::ESRCH) { Ok(()) } else { Err(error) }
+}
+
+/// The nice value of a thread. Source: proc(5), field 19 of `/proc/PID/stat`.
+pub fn nice_of(thread: i32) -> Option<i32> {
+    let line = fs::read_to_string(format!("/proc/{thread}/stat")).ok()?;
+    line.rsplit_once(") ")?.1.split_ascii_whitespace().nth(16)?.parse().ok()
+}
+
+/// True if this process may take threads out of the idle class, whoever's they are.
+pub fn may_set_priorities() -> bool {
+    // Source: capabilities(7): CAP_SYS_NICE is number 23.
+    let text = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let effective = text.lines().find_map(|line| line.strip_prefix("CapEff:"));
+    effective
+        .and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .is_some_and(|mask| mask & (1 << 23) != 0)
+}
+
 /// Raises the number of files that this process may open to the most it may ask for; how many it
 /// was before, if it was fewer.
 pub fn open_many_files() -> Option<u64> {

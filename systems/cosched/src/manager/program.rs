@@ -5,12 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::group::Group;
+use super::idle::Demotable;
 use super::journal::Before;
 use super::perf;
 use super::process::{self, Process};
+use super::ready::Readiness;
 use super::resctrl;
 use super::rest::Usage;
 use super::slurm;
@@ -22,6 +24,32 @@ const WINDOW: usize = 8;
 /// Every so many turns a program is kept to its processors again, whatever it asked for itself.
 const KEEP_EVERY: u64 = 10;
 
+/// What a program is to its owner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Class {
+    /// It waits for turns only while it is seen to compute all the time.
+    #[default]
+    Auto,
+    /// Somebody waits for its answers: it never waits for a turn.
+    Latency,
+    /// Nobody waits for it: it may wait for turns though it sleeps now and then.
+    Batch,
+}
+
+impl Class {
+    pub const ALL: [Class; 3] = [Class::Auto, Class::Latency, Class::Batch];
+
+    /// As on the command line.
+    pub fn text(self) -> &'static str {
+        match self {
+            Class::Auto => "auto",
+            Class::Latency => "latency",
+            Class::Batch => "batch",
+        }
+    }
+}
+
 #[derive(Debug, Clone)]
 pub struct Task {
     pub name: String,
@@ -30,10 +58,20 @@ pub struct Task {
     /// Threads that it is told to use, and that the policy counts; if none are said, those that
     /// are seen to run.
     pub n_threads: Option<usize>,
+    pub expected: Expected,
     /// Where it runs and with which environment; as this process if there is none.
     pub place: Option<Place>,
     /// Where its output goes; to standard error if there is none.
     pub output: Option<PathBuf>,
+}
+
+/// What its owner says of a program.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Expected {
+    pub class: Class,
+    /// MB/s of each of its threads, until something is seen.
+    pub mbps: Option<f64>,
 }
 
 /// The surroundings of a program.
@@ -77,13 +115,18 @@ pub struct Status {
     pub is_attached: bool,
     /// Threads that the policy counts.
     pub n_threads: usize,
-    /// It has processors in this quantum.
+    /// It has processors in this quantum, or takes no turns.
     pub is_running: bool,
+    /// It is in the idle class until its next turn.
+    pub is_demoted: bool,
+    pub class: Class,
+    /// Why it cannot be put into the idle class, if it cannot.
+    pub cannot_wait: Option<String>,
     /// Its threads sleep or wait for I/O: it takes no turns, and is not frozen.
     pub is_resting: bool,
     /// Its job is suspended by Slurm.
     pub is_suspended: bool,
-    /// Its processors in this quantum; none while it rests or is frozen.
+    /// Its processors in this quantum; none while it waits, rests, or the kernel schedules alone.
     pub cpus: Vec<usize>,
     /// Its traffic on each processor in MB/s, if it was seen, and is more than can
     /// be told from nothing.
@@ -101,8 +144,9 @@ pub struct Status {
     pub longest_wait_quanta: u64,
     /// All quanta that it did not have.
     pub n_waits: u64,
-    /// Times that it was frozen at the end of its turn.
+    /// Times that it was frozen or demoted at the end of its turn.
     pub n_freezes: u64,
+    pub n_demotions: u64,
     /// The programs beside it when it was compared with itself alone.
     pub neighbours: Vec<Neighbour>,
     /// Seconds since its start.
@@ -135,6 +179,19 @@ pub(super) struct Program {
     /// How many they are is what is seen to run.
     pub(super) is_counted: bool,
     pub(super) usage: Usage,
+    pub(super) readiness: Readiness,
+    pub(super) class: Class,
+    /// It waits in the idle class, and is never frozen.
+    pub(super) is_soft: bool,
+    /// It is ready to be demoted.
+    pub(super) demotable: Option<Demotable>,
+    /// How often its own weight it has in its turn: with that of those that wait.
+    pub(super) weighs: f64,
+    /// Why it cannot be, as was last tried.
+    pub(super) cannot_wait: Option<String>,
+    /// Its threads are kept to the processors that are chosen for it.
+    pub(super) is_kept: bool,
+    /// It takes no turns, and is not kept from running.
     pub(super) is_resting: bool,
     pub(super) group: Group,
     pub(super) root: Process,
@@ -163,6 +220,7 @@ pub(super) struct Program {
     pub(super) longest_wait_quanta: u64,
     pub(super) n_waits: u64,
     pub(super) n_freezes: u64,
+    pub(super) n_demotions: u64,
     pub(super) neighbours: Vec<Neighbour>,
 }
 
@@ -222,6 +280,9 @@ impl Program {
             is_attached: self.is_attached,
             n_threads: self.n_threads,
             is_running: self.is_thawed,
+            is_demoted: self.is_soft && !self.is_thawed,
+            class: self.class,
+            cannot_wait: self.cannot_wait.clone(),
             is_resting: self.is_resting,
             is_suspended: self.step.as_ref().is_some_and(|step| step.is_suspended),
             cpus: if self.is_thawed && !self.is_resting {
@@ -238,6 +299,7 @@ impl Program {
             longest_wait_quanta: self.longest_wait_quanta,
             n_waits: self.n_waits,
             n_freezes: self.n_freezes,
+            n_demotions: self.n_demotions,
             neighbours: self.neighbours.clone(),
             age_s: self.started.elapsed().as_secs_f64(),
         }
@@ -263,7 +325,8 @@ impl Program {
     /// What was seen just now, MB/s of each of its processors; none: less than can
     /// be told from nothing.
     pub(super) fn remember(&mut self, mbps: Option<f64>) {
-        let n_cpus = self.keeps_to.len().max(1) as f64;
+        let n_cpus = if self.keeps_to.is_empty() { self.n_threads } else { self.keeps_to.len() }
+            .max(1) as f64;
         self.seen.add(mbps.map(|mbps| mbps * n_cpus));
         self.window_mbps.push(mbps);
         if self.window_mbps.len() > WINDOW {
@@ -282,6 +345,10 @@ impl Program {
         if self.keeps_to == cpus && !(self.is_thawed && self.n_turns.is_multiple_of(KEEP_EVERY)) {
             return Ok(());
         }
+        if !self.is_kept {
+            self.keeps_to = cpus.to_vec();
+            return Ok(());
+        }
         self.n_refusing = self.group.keep_to(cpus)?;
         if !self.is_attached {
             // Before its first instruction it may not have joined its group yet.
@@ -295,13 +362,57 @@ impl Program {
         Ok(())
     }
 
+    /// Its turn ends: frozen or demoted.
+    pub(super) fn wait_for_turn(&mut self) -> io::Result<()> {
+        if !self.is_soft {
+            self.group.freeze()?;
+            self.n_freezes += 1;
+        } else if let Some(demotable) = &self.demotable {
+            demotable.demote(&self.group)?;
+            self.n_demotions += 1;
+        } else {
+            return Err(io::ErrorKind::Unsupported.into());
+        }
+        self.is_thawed = false;
+        Ok(())
+    }
+
+    /// Its turn begins, or it takes none; it weighs as much as before, times `weighs`.
+    pub(super) fn go_on(&mut self, weighs: f64) -> io::Result<()> {
+        if let Some(demotable) = &self.demotable {
+            demotable.promote(&self.group, weighs)?;
+        }
+        self.weighs = weighs;
+        if !self.is_soft {
+            self.group.thaw()?;
+        }
+        self.is_thawed = true;
+        Ok(())
+    }
+
+    /// The kernel schedules it alone: on its own processors, in its own scheduling group.
+    pub(super) fn leave_to_the_kernel(&mut self, cpus: &[usize]) {
+        if let Some(demotable) = self.demotable.take() {
+            demotable.give_back(&self.group);
+        }
+        self.weighs = 1.0;
+        if std::mem::take(&mut self.is_kept) {
+            self.before.unbind(&self.group, cpus);
+        }
+        self.keeps_to.clear();
+        self.waits = 0;
+        if !self.is_thawed {
+            self.run_on(cpus);
+        }
+    }
+
     /// Thawed, and if it is ours on all processors: no policy chooses. What fails is tried again.
     pub(super) fn run_on(&mut self, cpus: &[usize]) {
-        if !self.is_attached && self.group.keep_to(cpus).is_ok() {
+        if self.is_kept && !self.is_attached && self.group.keep_to(cpus).is_ok() {
             self.keeps_to = cpus.to_vec();
         }
-        if self.group.thaw().is_ok() {
-            self.is_thawed = true;
+        // Also one that waits in the idle class is frozen while it is taken in.
+        if self.group.thaw().and_then(|()| self.go_on(1.0)).is_ok() {
             self.n_turns = self.n_turns.max(1);
         }
     }
@@ -312,7 +423,14 @@ impl Program {
             // What fails here fails because the program has ended.
             let _ = page.set_team(0);
         }
-        self.before.give_back(&self.group, all);
+        if let Some(demotable) = self.demotable.take() {
+            demotable.give_back(&self.group);
+        }
+        if self.is_soft && !self.is_kept {
+            self.before.release(&self.group);
+        } else {
+            self.before.give_back(&self.group, all);
+        }
     }
 }
 

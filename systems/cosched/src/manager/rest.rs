@@ -83,6 +83,11 @@ impl Usage {
         self.quiet >= QUIET_TIME[usize::from(self.stat.is_none())] && n_runnable(group) == 0
     }
 
+    /// Processors that it used since the quantum began, on average.
+    pub fn used(&mut self, group: &Group) -> f64 {
+        if self.read(group).is_err() { 0.0 } else { share(self.began, self.total_us) }
+    }
+
     /// Looks at a program that rests: it has computed for long enough to take turns again.
     pub fn is_awake(&mut self, group: &Group) -> bool {
         if self.began.0.elapsed() < WINDOW || self.read(group).is_err() {

@@ -11,11 +11,12 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::group::Group;
-use super::host::Host;
+use super::host::{Host, Waiting};
 use super::journal::{self, Before};
 use super::perf;
 use super::process::{self, Process};
-use super::program::{Counter, Ended, Program, Seen, Status, Task, spawn};
+use super::program::{Class, Counter, Ended, Expected, Program, Seen, Status, Task, spawn};
+use super::ready::Readiness;
 use super::rest::Usage;
 use super::slurm::{self, Step};
 use super::source::Source;
@@ -129,7 +130,7 @@ impl Roster {
         self.active().map(Program::status).collect()
     }
 
-    /// Starts a program, frozen until its first turn; its number.
+    /// Starts a program, its number. With turns that freeze it is frozen until its first one.
     pub(super) fn start(&mut self, host: &mut Host, task: &Task) -> io::Result<u64> {
         // First of all: where no thread can be had, nothing is started.
         let waiter = self.waiter()?;
@@ -194,6 +195,7 @@ impl Roster {
         };
         let user = entry.map_or_else(|| nix::unistd::geteuid().as_raw(), |it| it.user.uid);
         self.add(id, user, task.name.clone(), task.n_threads, group, root, before, page, counter);
+        self.welcome(host, task.expected);
         // It has its child already: what has to be done is done, whatever fails from here on.
         let _ = waiter.send((id, child));
         Ok(id)
@@ -221,13 +223,16 @@ impl Roster {
         host: &mut Host,
         root: Process,
         n_threads: Option<usize>,
+        expected: Expected,
     ) -> io::Result<u64> {
         let id = host.number();
         let hierarchy = &host.hierarchy;
         let place = hierarchy
             .place_beside(hierarchy.home(root.pid).as_deref(), &format!("program-{id}"))?;
         let (name, user) = (root.name.clone(), root.owner()?);
-        self.take_in(host, id, place, vec![root], user, (name, n_threads))
+        self.take_in(host, id, place, vec![root], user, (name, n_threads))?;
+        self.welcome(host, expected);
+        Ok(id)
     }
 
     /// Takes in all tasks of a step of Slurm.
@@ -245,8 +250,22 @@ impl Roster {
         self.take_in(host, id, place, tasks, step.user, (step.text(), step.threads))?;
         let it = self.programs.last_mut().expect("it was just added");
         it.step = Some(managed);
-        it.asked_mbps = step.membw.map(|mbps| f64::from(mbps) / it.n_threads.max(1) as f64);
+        let mbps = step.membw.map(|mbps| f64::from(mbps) / it.n_threads.max(1) as f64);
+        self.welcome(host, Expected { class: step.class, mbps });
         Ok(id)
+    }
+
+    /// The newest program as its owner sees it. With soft turns it runs from now on.
+    fn welcome(&mut self, host: &Host, expected: Expected) {
+        host.hierarchy.weigh(self.n_active());
+        let it = self.programs.last_mut().expect("it was just added");
+        it.class = expected.class;
+        it.asked_mbps = expected.mbps;
+        it.is_soft = host.waiting == Waiting::Soft;
+        it.is_kept = !it.is_soft;
+        if it.is_soft {
+            it.run_on(&host.cpus);
+        }
     }
 
     /// A step has ended; false if it was not known.
@@ -318,6 +337,13 @@ impl Roster {
             n_threads: n_threads.unwrap_or(1),
             is_counted: n_threads.is_none(),
             usage: Usage::of(&group),
+            readiness: Readiness::default(),
+            class: Class::Auto,
+            is_soft: false,
+            demotable: None,
+            weighs: 1.0,
+            cannot_wait: None,
+            is_kept: true,
             is_resting: false,
             group,
             root,
@@ -341,6 +367,7 @@ impl Roster {
             longest_wait_quanta: 0,
             n_waits: 0,
             n_freezes: 0,
+            n_demotions: 0,
             neighbours: Vec::new(),
         });
         self.is_stale = true;
@@ -368,6 +395,8 @@ impl Roster {
             history.add(managed.step.user, &managed.step.name, mbps);
         }
         self.n_ended += 1;
+        host.hierarchy.weigh(self.n_active());
+        let it = &self.programs[idx];
         let gone = it.id;
         self.programs
             .iter_mut()
@@ -540,6 +569,10 @@ mod tests {
             cpus: vec![0],
             topology: super::super::topology::Topology::default(),
             source: Source::Estimate(Estimate::new(None)),
+            waiting: Waiting::Frozen,
+            idle: Err("not looked for".to_owned()),
+            longest_wait: std::time::Duration::ZERO,
+            said_mbps: None,
             preload: None,
             pages: folder.to_owned(),
             canary: Canary::new(),
@@ -560,7 +593,10 @@ mod tests {
         let own = Process::find(child.id() as i32).expect("it runs");
         // It was checked when it was another, which has ended since.
         let before = Process { started: own.started - 1, ..own.clone() };
-        let said = roster.attach(&mut host, before, None).expect_err("it is another").to_string();
+        let said = roster
+            .attach(&mut host, before, None, Expected::default())
+            .expect_err("it is another")
+            .to_string();
         assert!(said.contains("has ended meanwhile"), "{said}");
         assert_eq!(roster.n_active(), 0);
         let goes_on = |pid| {
@@ -571,7 +607,7 @@ mod tests {
             })
         };
         let runs = goes_on(own.pid);
-        let taken = roster.attach(&mut host, own.clone(), None);
+        let taken = roster.attach(&mut host, own.clone(), None, Expected::default());
         roster.release_all(&[0]);
         child.kill().and_then(|()| child.wait()).expect("it is ours");
         assert!(runs, "who was taken by mistake runs on");

@@ -18,7 +18,7 @@ use super::daemon::{Refusal, Spared};
 use super::freezer;
 use super::group::Hierarchy;
 use super::process::{self, Process};
-use super::program::Program;
+use super::program::{Class, Program};
 use super::roster::Roster;
 
 /// The plugin that tells of steps.
@@ -50,6 +50,9 @@ pub struct Step {
     /// MB/s that its owner expects.
     #[serde(default)]
     pub membw: Option<u32>,
+    /// What its owner says of it.
+    #[serde(default)]
+    pub class: Class,
     pub pids: Vec<i32>,
 }
 
@@ -348,6 +351,7 @@ mod tests {
             name: "a".into(),
             threads: None,
             membw: None,
+            class: Class::Auto,
             pids,
         };
         assert_eq!(step(vec![own]).text(), "7.batch a");

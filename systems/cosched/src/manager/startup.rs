@@ -6,13 +6,15 @@ use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use measure::tool::ToolError;
 
 use super::canary::Canary;
 use super::freezer::Kind;
 use super::group::Hierarchy;
-use super::host::Host;
+use super::host::{Host, Waiting};
+use super::idle;
 use super::journal::Left;
 use super::keepers::{Keepers, Supervise};
 use super::run::{self, Planned, Report};
@@ -23,6 +25,12 @@ use crate::policies::{Name, Settings};
 
 #[derive(Debug, Clone, Default)]
 pub struct Wanted {
+    /// How programs wait for their turns.
+    pub waiting: Waiting,
+    /// How long one may wait in the idle class.
+    pub longest_wait: Duration,
+    /// MB/s that a link carries, if it is not to be measured.
+    pub link_mbps: Option<f64>,
     /// How programs are stopped; the first that works if none is said.
     pub freezer: Option<Kind>,
     /// Where their bandwidth is known from; the first that works if none is said.
@@ -73,10 +81,23 @@ impl Manager {
         journal::claim(&pages, &hierarchy).map_err(failed(&format!("use {}", pages.display())))?;
         if let Some(drawback) = hierarchy.freezer.drawback() {
             let why = if said.is_empty() { String::new() } else { format!(" ({said})") };
-            warn(&format!("programs are stopped by {}{why}: {drawback}", hierarchy.freezer.name()));
+            let when = match wanted.waiting {
+                Waiting::Soft => " while they are taken in",
+                Waiting::Frozen => "",
+            };
+            warn(&format!(
+                "programs are stopped{when} by {}{why}: {drawback}",
+                hierarchy.freezer.name()
+            ));
         }
         let keepers = Keepers::start(&hierarchy, &pages, &wanted.supervise)
             .map_err(failed("start the supervisor"))?;
+        let idle = idle::choose(&hierarchy);
+        if let (Waiting::Soft, Err(why)) = (wanted.waiting, &idle) {
+            warn(&format!(
+                "no turns are cut: no program can be put into the idle class ({why}); --turns frozen freezes instead"
+            ));
+        }
         if let Err(error) = up_again::by_a_thread() {
             warn(&format!(
                 "if this process is stopped and its supervisors are killed, programs stay frozen: no timer wakes it ({error})"
@@ -99,6 +120,10 @@ impl Manager {
             hierarchy,
             cpus,
             topology: found,
+            waiting: wanted.waiting,
+            idle,
+            longest_wait: wanted.longest_wait,
+            said_mbps: wanted.link_mbps,
             source,
             preload,
             pages,

@@ -4,7 +4,8 @@
 //! a descriptor of the manager's process. When the manager ends, every program is thawed and gets
 //! back its processors and its control group; when it is silent too long, they are thawed and get
 //! back their processors, until it goes on. There are two of them, in case one is killed with the
-//! manager, and the manager starts one again that has ended. They outlive the signals by which a
+//! manager, and one of them leaves the manager's control group, where it may, in case that is
+//! frozen. The manager starts one again that has ended. They outlive the signals by which a
 //! manager is asked to end: service managers send these to all. SIGSTOP does not hold them:
 //! [`up_again`].
 
@@ -15,7 +16,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -23,6 +24,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::Timespec;
 
+use super::freezer::{self, move_to};
 use super::group::Hierarchy;
 use super::heartbeat::{ENDS, FROZEN, LIMIT};
 use super::{journal, process, up_again};
@@ -44,6 +46,8 @@ pub struct Watched<'a> {
     /// The folder of the programs' pages and of what they had before; it goes with the groups.
     pub pages: &'a Path,
     pub pid: i32,
+    /// It leaves the manager's control group, where it may.
+    pub is_outside: bool,
 }
 
 /// Waits for the end of the manager at the other end of `line`, then frees all programs; returns
@@ -54,6 +58,7 @@ pub struct Watched<'a> {
 pub fn watch(watched: &Watched<'_>, line: OwnedFd) -> io::Result<bool> {
     let cpus = process::cpus_of(0);
     process::outlive_signals()?;
+    let homes = if watched.is_outside { leave_groups() } else { Vec::new() };
     // On a busy machine as well programs are thawed at once; it goes on where that is not allowed.
     process::be_real_time();
     // Where the kernel has no such timer the other one is left.
@@ -67,7 +72,26 @@ pub fn watch(watched: &Watched<'_>, line: OwnedFd) -> io::Result<bool> {
     while !journal::free(&watched.hierarchy, watched.pages, &cpus) && Instant::now() < end {
         std::thread::sleep(Duration::from_millis(20));
     }
+    if is_to_start {
+        // The manager that this process becomes is where the first one was.
+        homes.iter().for_each(|home| drop(move_to(std::process::id() as i32, home)));
+    }
     Ok(is_to_start)
+}
+
+/// Out of every control group that somebody may freeze, into that of all; those that were left.
+fn leave_groups() -> Vec<PathBuf> {
+    let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
+    let own = std::process::id() as i32;
+    let leave = |root: PathBuf, kind: freezer::Kind| {
+        let home = kind.home(own, &root).filter(|home| *home != root)?;
+        move_to(own, &root).ok().map(|()| home)
+    };
+    freezer::ALL
+        .iter()
+        .flat_map(|kind| kind.places(&mounts).into_iter().map(|root| (root, *kind)))
+        .filter_map(|(root, kind)| leave(root, kind))
+        .collect()
 }
 
 /// Listens until the manager ends; true if it has managed, and did not say that it would end.

@@ -1,9 +1,10 @@
-//! Door: carries out a decision: programs that lose their processors are frozen, then those that
-//! get some are thawed.
+//! Door: carries out a decision: programs that lose their processors are frozen or demoted, then
+//! those that get some are thawed or promoted.
 
 use std::collections::VecDeque;
 use std::time::Instant;
 
+use super::program::Program;
 use super::roster::Roster;
 
 /// Changes whose time is remembered.
@@ -12,13 +13,15 @@ const TIMES: usize = 10_000;
 /// What changes of programs took.
 #[derive(Debug, Default)]
 pub(super) struct Switcher {
-    /// Microseconds, freezing to thawing; the last [`TIMES`].
+    /// Microseconds, freezing to thawing or demoting to promoting; the last [`TIMES`].
     pub(super) took_us: VecDeque<f64>,
     /// Changes so far, and what all of them took.
     pub(super) n_changes: u64,
     pub(super) total_us: f64,
     /// Programs frozen at the ends of their turns.
     pub(super) n_freezes: u64,
+    /// Programs demoted at the ends of their turns.
+    pub(super) n_demotions: u64,
 }
 
 impl Switcher {
@@ -56,7 +59,7 @@ impl Switcher {
 
     fn change(&mut self, roster: &mut Roster, chosen: &[Vec<usize>]) {
         let start = Instant::now();
-        let mut n_changes = 0;
+        let mut n_changes: u64 = 0;
         for (it, cpus) in roster.programs.iter_mut().zip(chosen) {
             // One that cannot be frozen, as on a full disk with signals, runs on beside its turns:
             // that hurts nobody for good.
@@ -64,18 +67,21 @@ impl Switcher {
                 && cpus.is_empty()
                 && !it.has_ended
                 && !it.is_resting
-                && it.group.freeze().is_ok()
+                && it.wait_for_turn().is_ok()
             {
-                it.is_thawed = false;
-                it.n_freezes += 1;
-                self.n_freezes += 1;
+                self.n_freezes += u64::from(!it.is_soft);
+                self.n_demotions += u64::from(it.is_soft);
                 n_changes += 1;
             }
         }
+        let takes_part = |it: &Program| !it.has_ended && !it.is_resting && it.demotable.is_some();
+        let pairs = roster.programs.iter().zip(chosen).filter(|(it, _)| takes_part(it));
+        let weighs = weighs(pairs.map(|(it, cpus)| (it.n_threads, !cpus.is_empty())));
         for (it, cpus) in roster.programs.iter_mut().zip(chosen) {
-            if !it.is_thawed && !cpus.is_empty() && !it.has_ended && it.group.thaw().is_ok() {
-                it.is_thawed = true;
-                n_changes += 1;
+            let is_news = !it.is_thawed || (it.demotable.is_some() && it.weighs != weighs);
+            if is_news && !cpus.is_empty() && !it.has_ended {
+                let was_thawed = it.is_thawed;
+                n_changes += u64::from(it.go_on(weighs).is_ok() && !was_thawed);
             }
         }
         if n_changes > 0 {
@@ -103,5 +109,30 @@ impl Switcher {
             it.keeps_to.clear();
             it.run_on(cpus);
         }
+    }
+}
+
+/// What a program in its turn weighs, of all that take part with their threads and whether they
+/// have one: for those that wait as well, so that a neighbour that is not managed gets no more of
+/// the processors than if nobody waited.
+fn weighs(all: impl Iterator<Item = (usize, bool)>) -> f64 {
+    let (mut n_all, mut n_chosen) = (0, 0);
+    for (n_threads, has_turn) in all {
+        n_all += n_threads;
+        n_chosen += if has_turn { n_threads } else { 0 };
+    }
+    if n_chosen == 0 { 1.0 } else { n_all as f64 / n_chosen as f64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::weighs;
+
+    #[test]
+    fn who_runs_weighs_for_who_waits() {
+        assert_eq!(weighs([(1, true), (1, true), (1, false), (1, false)].into_iter()), 2.0);
+        assert_eq!(weighs([(2, true), (1, false)].into_iter()), 1.5);
+        assert_eq!(weighs([(1, true)].into_iter()), 1.0);
+        assert_eq!(weighs([(1, false)].into_iter()), 1.0, "nobody has a turn");
     }
 }

@@ -13,12 +13,13 @@ use std::time::{Duration, Instant};
 use measure::stats;
 
 use super::heartbeat::{self, Beat, Heartbeat};
-use super::host::Host;
+use super::host::{Host, Waiting};
 use super::probes::Probes;
 use super::process::Process;
-use super::program::{Ended, Status, Task};
+use super::program::{Ended, Expected, Status, Task};
 use super::roster::Roster;
 use super::slurm::{self, Step};
+use super::soft::Soft;
 use super::source::Source;
 use super::switcher::Switcher;
 use super::team::Page;
@@ -48,6 +49,7 @@ pub struct Turns<'a> {
     switcher: Switcher,
     probes: Probes,
     heartbeat: Heartbeat,
+    soft: Soft,
     sender: Sender<Event>,
     events: Receiver<Event>,
     pub n_decisions: u64,
@@ -73,6 +75,7 @@ impl<'a> Turns<'a> {
             switcher,
             probes,
             heartbeat,
+            soft: Soft::default(),
             sender,
             events,
             n_decisions: 0,
@@ -94,21 +97,30 @@ impl<'a> Turns<'a> {
         let start = Instant::now();
         let by = |deadline: Instant| until.map_or(deadline, |until| until.min(deadline));
         if self.roster.n_active() == 0 || self.policy.is_none() {
+            self.soft.leave(&mut self.roster, &self.host.cpus);
             self.switcher.thaw_all(&mut self.roster, &self.host.cpus);
             self.heartbeat.free();
             return self.wait(by(start + IDLE));
         }
+        let mut policy = self.policy.take().expect("there is one, as was just seen");
+        let quantum = Duration::from_micros((policy.quantum_ms() * 1000.0) as u64);
+        if self.is_soft() && !self.soft.begin(&mut self.roster, self.host, quantum) {
+            self.policy = Some(policy);
+            return self.alone(start, quantum, until);
+        }
         if !self.beat() {
+            self.policy = Some(policy);
             // Until a supervisor is there again.
             self.roster.is_stale = false;
             return self.wait(by(start + heartbeat::EVERY));
         }
-        let mut policy = self.policy.take().expect("there is one, as was just seen");
-        let chosen = self.decide(policy.as_mut());
+        let mut chosen = self.decide(policy.as_mut());
         self.decision = start.elapsed();
         let start = Instant::now();
-        let quantum = Duration::from_micros((policy.quantum_ms() * 1000.0) as u64);
         self.policy = Some(policy);
+        if self.is_soft() {
+            self.spare_who_waited(&mut chosen, quantum);
+        }
         self.switcher.apply(&mut self.roster, &chosen);
         self.probe(&chosen, quantum)?;
         self.wait(by(start + quantum))?;
@@ -118,6 +130,45 @@ impl<'a> Turns<'a> {
         }
         Probes::count_traffic(&mut self.roster, start.elapsed());
         Ok(())
+    }
+
+    fn is_soft(&self) -> bool {
+        self.host.waiting == Waiting::Soft
+    }
+
+    /// A quantum in which turns do not pay: the kernel schedules alone.
+    fn alone(
+        &mut self,
+        start: Instant,
+        quantum: Duration,
+        until: Option<Instant>,
+    ) -> io::Result<()> {
+        self.soft.leave(&mut self.roster, &self.host.cpus);
+        for it in self.roster.active_mut() {
+            it.is_resting = it.step.as_ref().is_some_and(|step| step.is_suspended);
+            it.usage.begin(&it.group);
+        }
+        self.heartbeat.free();
+        if self.soft.is_in_question() && Probes::is_look_due(self.host) {
+            Probes::look_at_who_ran(&mut self.roster, self.host)?;
+        }
+        let has_counters = !matches!(self.host.source, Source::Estimate(_));
+        let is_watching = self.soft.is_watching() || has_counters;
+        let deadline = start + if is_watching { quantum } else { IDLE };
+        self.wait(until.map_or(deadline, |until| until.min(deadline)))?;
+        Probes::count_traffic(&mut self.roster, start.elapsed());
+        Ok(())
+    }
+
+    /// Nobody is in the idle class for longer than allowed: who would be runs beside the others.
+    fn spare_who_waited(&self, chosen: &mut [Vec<usize>], quantum: Duration) {
+        let most = self.host.longest_wait;
+        for (it, cpus) in self.roster.programs.iter().zip(chosen) {
+            let is_waiting = cpus.is_empty() && !it.has_ended && !it.is_resting;
+            if is_waiting && quantum * (it.waits as u32 + 1) > most {
+                cpus.clone_from(&self.host.cpus);
+            }
+        }
     }
 
     /// Shows the supervisors that this works; false if none sees it. Then all programs run: a
@@ -142,7 +193,9 @@ impl<'a> Turns<'a> {
             self.begin_policy();
         }
         slurm::note_suspended(&mut self.roster, &self.host.cpus);
-        Probes::wake(&mut self.roster);
+        if !self.is_soft() {
+            Probes::wake(&mut self.roster);
+        }
     }
 
     /// The processors of each program.
@@ -187,6 +240,15 @@ impl<'a> Turns<'a> {
 
     /// In the middle of the quantum, when the programs are warm.
     fn probe(&mut self, chosen: &[Vec<usize>], quantum: Duration) -> io::Result<()> {
+        if self.is_soft() {
+            // Nothing is frozen for a look.
+            let is_look = Probes::is_look_due(self.host);
+            if is_look && self.soft.is_in_question() {
+                self.wait(Instant::now() + quantum.mul_f64(WARM))?;
+                Probes::look_at_who_ran(&mut self.roster, self.host)?;
+            }
+            return Ok(());
+        }
         self.probes.links(&self.roster, self.host)?;
         if !matches!(self.host.source, Source::Estimate(_)) {
             return Ok(());
@@ -213,7 +275,11 @@ impl<'a> Turns<'a> {
             let now = Instant::now();
             // Where no program waits for a turn, none needs to be given up.
             let someone_waits = self.roster.someone_waits();
-            let mut until = if someone_waits { deadline.min(now + look_every) } else { deadline };
+            let mut until = if someone_waits && !self.is_soft() {
+                deadline.min(now + look_every)
+            } else {
+                deadline
+            };
             if self.heartbeat.is_expected() {
                 self.beat();
                 until = until.min(now + heartbeat::EVERY);
@@ -221,7 +287,7 @@ impl<'a> Turns<'a> {
             match self.events.recv_timeout(until.saturating_duration_since(now)) {
                 Ok(event) => self.hear(event)?,
                 Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => {
-                    if someone_waits {
+                    if someone_waits && !self.is_soft() {
                         Probes::let_rest(&mut self.roster, &self.host.cpus);
                     }
                 }
@@ -282,9 +348,10 @@ impl<'a> Turns<'a> {
     }
 
     /// Changes of programs so far, the microseconds of all of them, and how many programs
-    /// were frozen for them.
-    pub fn changes(&self) -> (u64, f64, u64) {
-        (self.switcher.n_changes, self.switcher.total_us, self.switcher.n_freezes)
+    /// were frozen and demoted for them.
+    pub fn changes(&self) -> (u64, f64, u64, u64) {
+        let it = &self.switcher;
+        (it.n_changes, it.total_us, it.n_freezes, it.n_demotions)
     }
 
     /// Programs that came and that ended so far.
@@ -337,16 +404,26 @@ impl<'a> Turns<'a> {
         self.roster.status()
     }
 
-    /// Starts a program, frozen until its first turn; its number.
+    /// True if turns are cut now, and why or why not; none with turns that freeze.
+    pub fn judgement(&self) -> Option<(bool, &'static str)> {
+        self.is_soft().then(|| (self.soft.is_cutting, self.soft.judgement.text()))
+    }
+
+    /// Starts a program; its number. With turns that freeze it is frozen until its first one.
     pub fn start(&mut self, task: &Task) -> io::Result<u64> {
         self.heartbeat.frozen();
         self.roster.start(self.host, task)
     }
 
     /// Takes in a process that runs already, and all below it.
-    pub fn attach(&mut self, root: Process, n_threads: Option<usize>) -> io::Result<u64> {
+    pub fn attach(
+        &mut self,
+        root: Process,
+        n_threads: Option<usize>,
+        expected: Expected,
+    ) -> io::Result<u64> {
         self.heartbeat.frozen();
-        self.roster.attach(self.host, root, n_threads)
+        self.roster.attach(self.host, root, n_threads, expected)
     }
 
     /// Takes in all tasks of a step of Slurm, as one program.

@@ -69,10 +69,14 @@ pub trait Freezer: Debug + Sync {
     fn threads(&self, group: &Group) -> io::Result<Vec<i32>>;
 
     /// The arguments before a program's own that start it in this group. The shell joins the group,
-    /// which is frozen, and so stops there until the group has its first turn.
+    /// which is frozen, and so stops there until the group is thawed.
     fn prefix(&self, group: &Group) -> Vec<String> {
         let script = "echo $$ > \"$0\"/cgroup.procs && exec \"$@\"";
-        ["sh", "-c", script, &group.path().to_string_lossy()].map(str::to_owned).into()
+        // In a session of its own, to which the kernel gives its own share of the processors; it
+        // goes on in ours where nothing makes one.
+        let session = measure::tool::find("setsid").map(|path| path.display().to_string());
+        let shell = ["sh", "-c", script, &group.path().to_string_lossy()].map(str::to_owned);
+        session.into_iter().chain(shell).collect()
     }
 
     /// A program that was started with [`Freezer::prefix`] has this number.
@@ -131,7 +135,7 @@ const ROUNDS: usize = 10;
 
 const ESRCH: i32 = nix::errno::Errno::ESRCH as i32;
 
-fn move_to(pid: i32, group: &Path) -> io::Result<()> {
+pub(super) fn move_to(pid: i32, group: &Path) -> io::Result<()> {
     fs::write(group.join("cgroup.procs"), pid.to_string())
 }
 

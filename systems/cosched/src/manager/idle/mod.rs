@@ -1,0 +1,212 @@
+//! Door: ways to put a program into the kernel's idle class, one a file. It then runs on all that
+//! nobody else wants, and on 1 % of what others do want; nothing can stay frozen.
+
+mod threads;
+mod v1;
+mod v2;
+
+use std::fmt::{Debug, Write};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::group::{Group, Hierarchy};
+
+/// The ways, the best first.
+pub const ALL: &[Kind] = &[&v2::V2, &v1::V1, &threads::Threads];
+
+pub type Kind = &'static dyn IdleClass;
+
+/// A way into the idle class and back.
+pub trait IdleClass: Debug + Sync {
+    /// As in files.
+    fn text(&self) -> &'static str;
+
+    /// As people call it.
+    fn name(&self) -> &'static str;
+
+    /// Whether programs of this manager can be demoted, and promoted again.
+    ///
+    /// Errors: why not.
+    fn probe(&self, hierarchy: &Hierarchy) -> Result<(), String>;
+
+    /// What a program has now, and where it will be; `name` is free for a group of its own.
+    /// Changes nothing that the program could notice.
+    ///
+    /// Errors: it cannot be demoted so that it counts, or not be promoted again.
+    fn look(&self, group: &Group, name: &str) -> io::Result<Had>;
+
+    /// Makes it ready to be demoted; it loses nothing by that.
+    fn enter(&self, had: &Had, group: &Group) -> io::Result<()>;
+
+    fn demote(&self, had: &Had, group: &Group) -> io::Result<()>;
+
+    /// The kernel weighs it as before, times `by` where it has a group of its own.
+    fn promote(&self, had: &Had, group: Option<&Group>, by: f64) -> io::Result<()>;
+
+    /// Promotes it, and gives back all that [`IdleClass::enter`] took.
+    fn give_back(&self, had: &Had, group: Option<&Group>) -> io::Result<()>;
+}
+
+/// The best way that works here.
+///
+/// Errors: why none does.
+pub fn choose(hierarchy: &Hierarchy) -> Result<Kind, String> {
+    let mut said = Vec::new();
+    for kind in ALL {
+        match kind.probe(hierarchy) {
+            Ok(()) => return Ok(*kind),
+            Err(why) => said.push(format!("{}: {why}", kind.name())),
+        }
+    }
+    Err(said.join("; "))
+}
+
+/// What a program had before it could be demoted.
+#[derive(Debug, Clone)]
+pub struct Had {
+    kind: Kind,
+    /// What it is weighed against others by, which the idle class makes the kernel forget; or, for
+    /// threads, the scheduling group that all of them share.
+    weight: String,
+    /// Its scheduling group, if it has one of its own.
+    folder: PathBuf,
+    parts: Vec<Part>,
+}
+
+/// Something of a program: a process, a thread, a folder.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Part {
+    id: i32,
+    /// When it started, as in [`super::process::Process::started`]: the number may be another's.
+    started: u64,
+    /// Where it was, or what it had.
+    what: String,
+}
+
+impl Had {
+    pub fn promote(&self, group: Option<&Group>) -> io::Result<()> {
+        self.kind.promote(self, group, 1.0)
+    }
+
+    pub fn give_back(&self, group: Option<&Group>) -> io::Result<()> {
+        self.kind.give_back(self, group)
+    }
+
+    /// Writes it to `path`.
+    ///
+    /// Errors: there is no room, or the folder is gone.
+    pub fn store(&self, path: &Path) -> io::Result<()> {
+        let mut text =
+            format!("{}\n{}\n{}\n", self.kind.text(), self.weight, self.folder.display());
+        for part in &self.parts {
+            let _ = writeln!(text, "{} {} {}", part.id, part.started, part.what);
+        }
+        measure::file::write(path, text.as_bytes())
+    }
+
+    /// Reads it; none if there is nothing to read.
+    pub fn load(path: &Path) -> Option<Had> {
+        let text = fs::read_to_string(path).ok()?;
+        let mut lines = text.lines();
+        let kind = lines.next()?;
+        let kind = ALL.iter().copied().find(|known| known.text() == kind)?;
+        let (weight, folder) = (lines.next()?.to_owned(), PathBuf::from(lines.next()?));
+        let part = |line: &str| {
+            let mut fields = line.splitn(3, ' ');
+            let (id, started) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+            Some(Part { id, started, what: fields.next()?.to_owned() })
+        };
+        Some(Had { kind, weight, folder, parts: lines.filter_map(part).collect() })
+    }
+
+    /// What is known of this process or thread.
+    fn of(&self, id: i32, started: u64) -> Option<&str> {
+        let own = self.parts.iter().find(|part| part.id == id && part.started == started);
+        own.map(|own| own.what.as_str())
+    }
+}
+
+/// A program that can be demoted, with what is written of it for whoever outlives the manager.
+#[derive(Debug)]
+pub struct Demotable {
+    had: Had,
+    record: PathBuf,
+}
+
+impl Demotable {
+    /// Makes one of the program in `group`. What it has is in the file `record` before anything of
+    /// it changes.
+    ///
+    /// Errors: it cannot be demoted so that it counts, or not be promoted again; it is as before.
+    pub fn make(kind: Kind, group: &Group, name: &str, record: &Path) -> io::Result<Demotable> {
+        let had = kind.look(group, name)?;
+        had.store(record)?;
+        let it = Demotable { had, record: record.to_owned() };
+        if let Err(error) = kind.enter(&it.had, group) {
+            it.give_back(group);
+            return Err(error);
+        }
+        Ok(it)
+    }
+
+    /// Programs of which one is demoted against another must have the same here.
+    pub fn scheduled_in(&self) -> &str {
+        if self.had.folder.as_os_str().is_empty() { &self.had.weight } else { "" }
+    }
+
+    /// Lets it run on what nobody else wants.
+    pub fn demote(&self, group: &Group) -> io::Result<()> {
+        let demoted = self.had.kind.demote(&self.had, group);
+        if demoted.is_err() {
+            // Not the half of it either.
+            let _ = self.had.promote(Some(group));
+        }
+        demoted
+    }
+
+    /// It weighs as much as before, times `by`.
+    pub fn promote(&self, group: &Group, by: f64) -> io::Result<()> {
+        self.had.kind.promote(&self.had, Some(group), by)
+    }
+
+    /// Promotes it, and gives back what it had. What cannot be given back stays written down.
+    pub fn give_back(self, group: &Group) {
+        if self.had.give_back(Some(group)).is_ok() {
+            let _ = fs::remove_file(&self.record);
+        }
+    }
+}
+
+/// Writes a line to a file that is there: a control group's.
+fn tell(folder: &Path, file: &str, line: &str) -> io::Result<()> {
+    fs::OpenOptions::new()
+        .write(true)
+        .open(folder.join(file))
+        .and_then(|mut open| io::Write::write_all(&mut open, line.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = folder.path().join("program-1.idle");
+        assert!(Had::load(&path).is_none());
+        for kind in ALL {
+            let part = Part { id: 7, started: 99, what: "/sys/fs/cgroup/cpu/a b".into() };
+            let (weight, group) = ("2048".to_owned(), PathBuf::from("/sys/fs/cgroup/our own"));
+            let had = Had { kind: *kind, weight, folder: group, parts: vec![part] };
+            had.store(&path).expect("written");
+            let read = Had::load(&path).expect("it was written");
+            assert_eq!(
+                (read.kind.text(), &read.weight, &read.folder, &read.parts),
+                (kind.text(), &had.weight, &had.folder, &had.parts)
+            );
+            assert_eq!(read.of(7, 99), Some("/sys/fs/cgroup/cpu/a b"));
+            assert_eq!(read.of(7, 98), None, "the number is another's now");
+        }
+    }
+}

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// Circles that are left, by crate and the number of files in them. A row that nothing needs is a
-/// fault.
-const CIRCLES: &[(&str, usize)] = &[("systems/cosched", 16)];
+/// Circles that are left, by crate and the number of files in them. A row that nothing
+/// needs is a fault.
+const CIRCLES: &[(&str, usize)] = &[];
 
 /// Lines of more than 100 columns, in a thousand: strings of C that stay in one piece.
 const WIDE_PER_MILLE_MAX: usize = 8;
@@ -277,7 +277,7 @@ fn a_type_has_a_name_of_its_own_within_its_crate() {
             let name: String = words.get(at + 1).map_or(String::new(), |word| {
                 word.chars().take_while(|letter| letter.is_alphanumeric()).collect()
             });
-            if !["Args", "Command"].contains(&name.as_str()) {
+            if !name.is_empty() && !["Args", "Command"].contains(&name.as_str()) {
                 names.entry((krate.clone(), name)).or_default().insert(path.clone());
             }
         }

@@ -6,12 +6,14 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use cosched::manager::daemon::{self, Request, Service, Spared};
+use cosched::manager::class::Class;
+use cosched::manager::daemon::{self, Request, Service};
 use cosched::manager::endpoint::{Address, Endpoint};
 use cosched::manager::metrics;
-use cosched::manager::program::{Class, Expected};
+use cosched::manager::program::Expected;
 use cosched::manager::signals;
 use cosched::manager::slurm::History;
+use cosched::manager::spared::Spared;
 use cosched::manager::turns::Turns;
 use cosched::manager::users::{self, Users};
 use cosched::policies::Name;
@@ -166,9 +168,10 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let serve = || {
         let mut host = manager.host();
         let mut turns = Turns::new(&mut host, args.policy);
-        endpoint
-            .as_ref()
-            .map_or(Ok(()), |endpoint| endpoint.serve(turns.sender(), about.clone()))?;
+        if let Some(endpoint) = &endpoint {
+            let (sender, about) = (turns.sender(), about.clone());
+            endpoint.serve(move || daemon::metrics(&sender, &about))?;
+        }
         daemon::serve(
             &mut turns,
             &path,
@@ -214,8 +217,8 @@ pub struct SubmitArgs {
     /// Threads of the program [default: those that are seen to run].
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
-    /// What the program is: latency, which never waits for a turn; batch, which may though it sleeps
-    /// now and then; or auto, which does while it computes all the time.
+    /// What the program is: latency, which never waits for a turn; batch, which may though it
+    /// sleeps now and then; or auto, which does while it computes all the time.
     #[arg(long, value_name = "CLASS", default_value = "auto", value_parser = super::host::class_name())]
     class: Class,
     /// MB/s that each of its threads moves, as far as you know, until something is seen.

@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::builder::TypedValueParser;
+use cosched::manager::class::Class;
 use cosched::manager::freezer;
 use cosched::manager::group::Hierarchy;
 use cosched::manager::host::Waiting;
 use cosched::manager::keepers::Supervise;
-use cosched::manager::program::Class;
 use cosched::manager::startup::{Manager, Wanted};
 use cosched::manager::{source, supervisor};
 use cosched::policies::Settings;
@@ -68,7 +68,6 @@ fn waiting_name() -> impl TypedValueParser<Value = Waiting> {
     one_of(Waiting::ALL, |it| it.text())
 }
 
-/// Of a program.
 pub fn class_name() -> impl TypedValueParser<Value = Class> {
     one_of(Class::ALL, |it| it.text())
 }

@@ -2,8 +2,9 @@
 
 use std::path::Path;
 
+use cosched::manager::class::Class;
 use cosched::manager::kernels;
-use cosched::manager::program::{Class, Ended, Expected, Task};
+use cosched::manager::program::{Ended, Expected, Task};
 use cosched::manager::run::{Planned, Report};
 use cosched::manager::startup::Manager;
 use cosched::policies::{Name, Settings};
@@ -33,12 +34,11 @@ pub struct Args {
     /// to run unless said.
     #[arg(long, value_name = "N,N,...", value_delimiter = ',')]
     threads: Vec<u32>,
-    /// What each program is, in their order, with commas between: auto, latency or batch, as of
-    /// submit; auto unless said.
+    /// What each program is, in their order, with commas between, as of submit; `auto` unless said.
     #[arg(long, value_name = "C,C,...", value_delimiter = ',', value_parser = super::host::class_name())]
     class: Vec<Class>,
-    /// MB/s that a thread of each program moves, in their order, with commas between, until
-    /// something is seen.
+    /// MB/s that a thread of each program moves, in their order, with commas between,
+    /// until something is seen.
     #[arg(long, value_name = "N,N,...", value_delimiter = ',', value_parser = super::host::mbps)]
     mbps: Vec<f64>,
     #[command(flatten)]

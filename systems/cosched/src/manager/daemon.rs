@@ -21,11 +21,11 @@ use serde_json::{Value, json};
 
 use super::endpoint::write_within;
 use super::private;
-use super::process::{self, Process};
 use super::program::{Expected, Place, Task};
+use super::refusal::{PROGRAMS_MAX, Refusal, THREADS_MAX};
 use super::signals;
 use super::slurm::Step;
-use super::supervisor;
+use super::spared::Spared;
 use super::turns::{Event, GRACE, Turns};
 use super::users::{self, Entry, User, Users};
 
@@ -39,8 +39,6 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 const CONNECTIONS: usize = 32;
 /// Characters of a program's name that are kept.
 const NAME: usize = 64;
-/// Most threads of a program.
-const THREADS_MAX: usize = 1024;
 /// Descriptors that must be left before a program is taken: it needs five, its start some more,
 /// and each connection one.
 const DESCRIPTORS_LEFT: usize = 48;
@@ -48,8 +46,6 @@ const DESCRIPTORS_LEFT: usize = 48;
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// After a connection that failed, as without descriptors.
 const PAUSE: Duration = Duration::from_millis(50);
-/// Most programs at a time.
-const PROGRAMS_MAX: usize = 1000;
 
 /// What may be asked.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -95,209 +91,6 @@ pub enum Request {
         #[serde(default)]
         program: Option<u64>,
     },
-}
-
-/// Why something was not done.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Refusal {
-    Stranger(u32),
-    NotThere(i32),
-    /// The first process of the machine.
-    Init,
-    /// The manager, its supervisor or the client.
-    Itself(i32),
-    /// What started the manager or the client: a shell, a terminal.
-    Above(i32, String),
-    /// A process of another user.
-    Owner(i32, u32),
-    /// Another user than root tells of a step of Slurm.
-    NoSlurm(u32),
-    /// A process that the client telling of a step has not started.
-    NoTask(i32),
-    /// A thread of the kernel.
-    Kernel(i32),
-    /// It is in a program that is managed already.
-    Managed(i32),
-    Threads(usize),
-    /// A program without a name.
-    Empty,
-    /// A process of another user below it.
-    Below(i32, i32, u32),
-    /// A user who may not ask.
-    Denied(String),
-    /// A user who is in no group that may ask.
-    NoGroup(String),
-    /// A user has so many programs, and may have so many.
-    Programs(usize, usize),
-    /// A program wants so many processors, its user's programs have so many, and may have so many.
-    Processors(usize, usize, usize),
-    /// A user has no program of this number.
-    NoProgram(u64),
-    /// No descriptors came with a program of a user of many.
-    NoStreams,
-    /// A program to start, and this daemon starts none.
-    AttachOnly,
-    Full,
-    /// Too few descriptors are left for one more program.
-    Descriptors(String),
-    /// What was asked is no request.
-    NoRequest(String),
-    /// The operating system refused.
-    Failed(String),
-}
-
-impl std::fmt::Display for Refusal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Refusal::Stranger(uid) => write!(f, "user {uid} is not the owner of this daemon"),
-            Refusal::NotThere(pid) => write!(f, "there is no process {pid}"),
-            Refusal::Init => write!(f, "process 1 starts and ends all others: it is never frozen"),
-            Refusal::Itself(pid) => {
-                write!(f, "process {pid} is part of the manager, or asks: it is never frozen")
-            }
-            Refusal::Above(pid, name) => {
-                write!(
-                    f,
-                    "process {pid} (`{name}`) runs the manager or the client: once frozen, nothing could thaw it"
-                )
-            }
-            Refusal::Owner(pid, uid) => write!(f, "process {pid} belongs to user {uid}"),
-            Refusal::NoSlurm(uid) => {
-                write!(f, "user {uid} tells of a step: only root does, as Slurm runs")
-            }
-            Refusal::NoTask(pid) => write!(f, "process {pid} is no task of the step's daemon"),
-            Refusal::Kernel(pid) => write!(f, "process {pid} is a thread of the kernel"),
-            Refusal::Managed(pid) => write!(f, "process {pid} is managed already"),
-            Refusal::Threads(n) => write!(f, "{n} threads: choose 1 to {THREADS_MAX}"),
-            Refusal::Empty => write!(f, "a command is empty"),
-            Refusal::Below(pid, child, uid) => {
-                write!(f, "process {child} below process {pid} belongs to user {uid}")
-            }
-            Refusal::Denied(user) => {
-                write!(f, "this daemon takes nothing from user {user}: its administrator denies it")
-            }
-            Refusal::NoGroup(user) => write!(
-                f,
-                "this daemon takes nothing from user {user}, who is in none of the groups that it allows"
-            ),
-            Refusal::Programs(n, most) => {
-                write!(
-                    f,
-                    "{n} programs of yours run already, and a user may have {most}: end one, or wait for its end"
-                )
-            }
-            Refusal::Processors(n, had, most) => {
-                write!(
-                    f,
-                    "a program of {n} threads: yours have {had}, and a user's programs may have {most} processors together"
-                )
-            }
-            Refusal::NoProgram(id) => write!(f, "there is no program {id} of yours"),
-            Refusal::NoStreams => {
-                write!(f, "standard input, output and error did not come with the program")
-            }
-            Refusal::AttachOnly => {
-                write!(
-                    f,
-                    "this daemon starts no programs (--attach-only): start it yourself, and give its number, --pid"
-                )
-            }
-            Refusal::Full => write!(f, "{PROGRAMS_MAX} programs run already"),
-            Refusal::Descriptors(said) => {
-                write!(
-                    f,
-                    "the daemon has too few files left for one more program ({said}): raise its limit, `ulimit -n`, or end a program"
-                )
-            }
-            Refusal::NoRequest(said) => write!(f, "this is no request: {said}"),
-            Refusal::Failed(said) => write!(f, "{said}"),
-        }
-    }
-}
-
-/// Processes that are never frozen.
-#[derive(Debug, Clone)]
-pub struct Spared {
-    itself: i32,
-    supervisors: supervisor::Pids,
-    above: Vec<i32>,
-    /// The daemon has many users.
-    pub is_for_many: bool,
-}
-
-/// A process below this one that is another user's, as one of `sudo`.
-fn other_below(pid: i32, uid: u32) -> Option<(i32, u32)> {
-    let all = process::all().unwrap_or_default();
-    process::tree(&all, pid)
-        .iter()
-        .filter_map(|process| Some((process.pid, process.owner().ok()?)))
-        .find(|pair| pair.1 != uid)
-}
-
-impl Spared {
-    /// The manager, its supervisors, and what they were started by.
-    pub fn new(supervisors: supervisor::Pids) -> Spared {
-        let own = std::process::id() as i32;
-        Spared { itself: own, supervisors, above: above(own), is_for_many: false }
-    }
-
-    fn is_itself(&self, pid: i32) -> bool {
-        pid == self.itself
-            || self
-                .supervisors
-                .lock()
-                .expect("nobody panics with it")
-                .values()
-                .any(|supervisor| *supervisor == pid)
-    }
-
-    /// The process that `asker`, a process of `own_uid`, may attach.
-    ///
-    /// Errors: why not.
-    pub fn check(&self, pid: i32, asker: i32, own_uid: u32) -> Result<Process, Refusal> {
-        let found = self.look(pid, asker)?;
-        match found.owner() {
-            // Root may attach whatever it likes.
-            Ok(uid) if uid == own_uid => {
-                match if own_uid == 0 { None } else { other_below(pid, own_uid) } {
-                    Some((child, uid)) => Err(Refusal::Below(pid, child, uid)),
-                    None => Ok(found),
-                }
-            }
-            Ok(_) if own_uid == 0 && nix::unistd::geteuid().is_root() && self.is_for_many => {
-                Ok(found)
-            }
-            Ok(uid) => Err(Refusal::Owner(pid, uid)),
-            Err(_) => Err(Refusal::NotThere(pid)),
-        }
-    }
-
-    /// The process, whoever it belongs to, if freezing it does not freeze the manager or `asker`.
-    ///
-    /// Errors: why not.
-    pub fn look(&self, pid: i32, asker: i32) -> Result<Process, Refusal> {
-        if pid == 1 {
-            return Err(Refusal::Init);
-        }
-        let found = Process::find(pid).filter(Process::is_there).ok_or(Refusal::NotThere(pid))?;
-        if self.is_itself(pid) || pid == asker {
-            return Err(Refusal::Itself(pid));
-        }
-        if self.above.contains(&pid) || above(asker).contains(&pid) {
-            return Err(Refusal::Above(pid, found.name));
-        }
-        if found.is_kernel() {
-            return Err(Refusal::Kernel(pid));
-        }
-        Ok(found)
-    }
-}
-
-/// What a process was started by, and the head of its session.
-fn above(pid: i32) -> Vec<i32> {
-    let mut found = process::ancestors(pid);
-    found.extend(Process::find(pid).map(|it| it.session).filter(|session| *session > 0));
-    found
 }
 
 /// Where the socket is unless said otherwise.
@@ -726,7 +519,7 @@ impl Door {
 }
 
 /// The same for whoever has a sender.
-pub(super) fn inside(
+fn inside(
     sender: &Sender<Event>,
     work: impl FnOnce(&mut Turns<'_>) -> Result<Value, Refusal> + Send + 'static,
 ) -> Result<Value, Refusal> {
@@ -788,6 +581,13 @@ fn check_room(turns: &Turns<'_>) -> Result<(), Refusal> {
     some.map(drop).map_err(|error| Refusal::Descriptors(error.to_string()))
 }
 
+/// What the endpoint of metrics says now; nothing, if the manager that hears `sender` has ended.
+pub fn metrics(sender: &Sender<Event>, about: &Value) -> Option<String> {
+    let about = about.clone();
+    let said = inside(sender, move |turns| Ok(super::metrics::text(&status(turns, &about)).into()));
+    said.ok().and_then(|said| said.as_str().map(str::to_owned))
+}
+
 /// All that there is to know, with the keys of `about` before it.
 pub fn status(turns: &Turns<'_>, about: &Value) -> Value {
     let mut value = json!({"ok": true, "kind": "measured"});
@@ -826,36 +626,6 @@ pub fn status(turns: &Turns<'_>, about: &Value) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn what_may_never_be_frozen_is_refused() {
-        let own = std::process::id() as i32;
-        let parent = process::ancestors(own)[1];
-        let uid = nix::unistd::geteuid().as_raw();
-        let mut child = std::process::Command::new("sleep").arg("100").spawn().expect("sleep runs");
-        let pid = child.id() as i32;
-        let spared = Spared::new(Arc::new(std::sync::Mutex::new([(0, pid)].into())));
-        assert_eq!(spared.check(1, own, uid), Err(Refusal::Init));
-        assert_eq!(spared.check(own, own, uid), Err(Refusal::Itself(own)));
-        assert_eq!(spared.check(pid, own, uid), Err(Refusal::Itself(pid)), "the supervisor");
-        assert!(
-            matches!(spared.check(parent, own, uid), Err(Refusal::Above(it, _)) if it == parent)
-                || parent == 1
-        );
-        assert_eq!(spared.check(i32::MAX, own, uid), Err(Refusal::NotThere(i32::MAX)));
-        let spared = Spared {
-            itself: own,
-            supervisors: supervisor::Pids::default(),
-            above: vec![],
-            is_for_many: false,
-        };
-        assert_eq!(spared.check(pid, pid, uid), Err(Refusal::Itself(pid)), "who asks");
-        assert_eq!(spared.check(pid, own, uid + 1), Err(Refusal::Owner(pid, uid)));
-        let found = spared.check(pid, own, uid);
-        child.kill().and_then(|()| child.wait()).expect("it is ours");
-        assert_eq!(found.map(|found| found.pid), Ok(pid));
-        assert_eq!(spared.check(pid, own, uid), Err(Refusal::NotThere(pid)));
-    }
 
     #[test]
     fn what_is_given_up_is_not_done() {

@@ -6,14 +6,9 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::PathBuf;
-use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
-
-use super::daemon::{inside, status};
 use super::metrics;
-use super::turns::Event;
 
 const REQUEST_BYTES: usize = 8 << 10;
 /// How long it may take, and how long its answer.
@@ -55,7 +50,6 @@ pub enum Endpoint {
 }
 
 impl Endpoint {
-    /// Begins to listen.
     ///
     /// Errors: another process listens there, or the file is no socket.
     pub fn listen(address: &Address) -> io::Result<Endpoint> {
@@ -92,8 +86,8 @@ impl Endpoint {
         }
     }
 
-    /// A thread that answers, as long as the manager that hears `sender` is there.
-    pub fn serve(&self, sender: Sender<Event>, about: Value) -> io::Result<()> {
+    /// A thread that answers with what `now` says; nothing, if the manager has ended.
+    pub fn serve(&self, now: impl Fn() -> Option<String> + Send + 'static) -> io::Result<()> {
         type Next = Box<dyn Fn() -> io::Result<Box<dyn Talk>> + Send>;
         let next: Next = match self {
             Endpoint::Unix(it, _) => {
@@ -111,15 +105,8 @@ impl Endpoint {
                     std::thread::sleep(PAUSE);
                     continue;
                 };
-                let about = about.clone();
-                let now = || {
-                    let said = inside(&sender, move |turns| {
-                        Ok(metrics::text(&status(turns, &about)).into())
-                    });
-                    said.ok().and_then(|said| said.as_str().map(str::to_owned))
-                };
                 // A client that goes before the answer needs none.
-                let _ = stream.patience(PATIENCE).and_then(|()| answer(&mut *stream, now));
+                let _ = stream.patience(PATIENCE).and_then(|()| answer(&mut *stream, &now));
             }
         };
         std::thread::Builder::new().name("metrics".to_owned()).spawn(work).map(drop)

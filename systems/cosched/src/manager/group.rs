@@ -1,14 +1,14 @@
 //! Door: a program and all that it starts, as a group that can be frozen, and the folder of all
 //! groups of one manager.
 
-use std::fs::{self, File};
+use std::fs::{self};
 use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
-use super::freezer::{self, Kind};
+use super::freezer::{self, Folder, Kind};
 use super::process::{self, Process};
-use super::slurm;
+use super::tasks::{is_task, tasks};
 
 /// A folder in which this process may make groups.
 #[derive(Debug, Clone)]
@@ -127,58 +127,51 @@ impl Hierarchy {
 #[derive(Debug)]
 pub struct Group {
     freezer: Kind,
-    path: PathBuf,
-    state: File,
+    own: Folder,
     /// Those of the other tasks, where tasks of Slurm are frozen in its own groups.
-    others: Vec<Group>,
+    others: Vec<Folder>,
 }
 
 impl Group {
     /// One that is there.
     pub fn open(freezer: Kind, path: PathBuf) -> io::Result<Group> {
-        let state = freezer.open(&path)?;
-        let others = if slurm::is_task(&path) { slurm::tasks(&path) } else { Vec::new() };
-        let other = |path: PathBuf| {
-            freezer.open(&path).map(|state| Group { freezer, path, state, others: Vec::new() })
-        };
+        let own = Folder::open(freezer, path)?;
+        let others = if is_task(own.path()) { tasks(own.path()) } else { Vec::new() };
         // One that is gone has ended.
         let others = others
             .into_iter()
-            .filter(|other| *other != path)
-            .filter_map(|one_other| other(one_other).ok())
+            .filter(|other| *other != own.path())
+            .filter_map(|other| Folder::open(freezer, other).ok())
             .collect();
-        Ok(Group { freezer, path, state, others })
+        Ok(Group { freezer, own, others })
     }
 
     pub fn path(&self) -> &Path {
-        &self.path
+        self.own.path()
     }
 
     /// It is Slurm's: nothing is moved into it or out of it, and it stays.
     fn is_in_place(&self) -> bool {
-        slurm::is_task(&self.path)
+        is_task(self.path())
     }
 
     /// True if processes of this group are in the folder `home`.
     pub fn is_at(&self, home: &Path) -> bool {
-        self.path == home || self.others.iter().any(|other| other.path == home)
+        self.path() == home || self.others.iter().any(|other| other.path() == home)
     }
 
     /// The folder that counts what all its processes use.
     pub fn counts(&self) -> &Path {
-        if self.is_in_place() { self.path.parent().unwrap_or(&self.path) } else { &self.path }
+        if self.is_in_place() { self.path().parent().unwrap_or(self.path()) } else { self.path() }
     }
 
-    /// All its folders.
     pub fn folders(&self) -> impl Iterator<Item = &Path> {
-        std::iter::once(&self.path)
-            .chain(self.others.iter().map(|other| &other.path))
-            .map(AsRef::as_ref)
+        std::iter::once(self.path()).chain(self.others.iter().map(Folder::path))
     }
 
     /// Does it with all its folders; the first error.
-    fn each<T>(&self, does: impl Fn(&Group) -> io::Result<T>) -> io::Result<Vec<T>> {
-        let first = does(self);
+    fn each<T>(&self, does: impl Fn(&Folder) -> io::Result<T>) -> io::Result<Vec<T>> {
+        let first = does(&self.own);
         // A task that has ended is no reason to leave the others as they are.
         let others = self.others.iter().filter_map(|other| does(other).ok()).collect::<Vec<_>>();
         match first {
@@ -187,47 +180,42 @@ impl Group {
         }
     }
 
-    /// What its freezer writes to.
-    pub fn state(&self) -> &File {
-        &self.state
-    }
-
     /// Stops all its threads.
     pub fn freeze(&self) -> io::Result<()> {
-        self.each(|it| self.freezer.freeze(it)).map(drop)
+        self.each(|folder| self.freezer.freeze(folder)).map(drop)
     }
 
     /// Lets them go on.
     pub fn thaw(&self) -> io::Result<()> {
-        self.each(|it| self.freezer.thaw(it)).map(drop)
+        self.each(|folder| self.freezer.thaw(folder)).map(drop)
     }
 
     /// The same from outside the manager, which may freeze and thaw it at the same time.
     pub fn let_run(&self) -> io::Result<()> {
-        self.each(|it| self.freezer.let_run(it)).map(drop)
+        self.each(|folder| self.freezer.let_run(folder)).map(drop)
     }
 
     pub fn members(&self) -> io::Result<Vec<Process>> {
-        self.each(|it| self.freezer.members(it)).map(|each| each.concat())
+        self.each(|folder| self.freezer.members(folder)).map(|each| each.concat())
     }
 
     pub fn threads(&self) -> io::Result<Vec<i32>> {
-        self.each(|it| self.freezer.threads(it)).map(|each| each.concat())
+        self.each(|folder| self.freezer.threads(folder)).map(|each| each.concat())
     }
 
     /// The arguments before a program's own that start it in this group.
     pub fn prefix(&self) -> Vec<String> {
-        self.freezer.prefix(self)
+        self.freezer.prefix(&self.own)
     }
 
     /// A program that was started with [`Group::prefix`] has this number.
     pub fn started(&self, pid: i32) -> io::Result<()> {
-        self.freezer.started(self, pid)
+        self.freezer.started(&self.own, pid)
     }
 
     /// Takes in a process that runs already, and all below it.
     pub fn take(&self, pid: i32) -> io::Result<()> {
-        if self.is_in_place() { Ok(()) } else { self.freezer.take(self, pid) }
+        if self.is_in_place() { Ok(()) } else { self.freezer.take(&self.own, pid) }
     }
 
     /// Keeps all its threads to these processors. Threads that end meanwhile are no error; how many
@@ -247,12 +235,12 @@ impl Group {
         if self.is_in_place() {
             return Ok(());
         }
-        self.freezer.send_home(self, &home)?;
+        self.freezer.send_home(&self.own, &home)?;
         self.remove()
     }
 
     /// Takes it away; its last process must have ended.
     pub fn remove(&self) -> io::Result<()> {
-        if self.is_in_place() { Ok(()) } else { self.freezer.remove(&self.path) }
+        if self.is_in_place() { Ok(()) } else { self.freezer.remove(self.path()) }
     }
 }

@@ -14,7 +14,8 @@ use std::time::{Duration, Instant};
 use super::group::{Group, Hierarchy};
 use super::idle::Had;
 use super::process::{self, Process};
-use super::{freezer, slurm, team};
+use super::tasks::is_task;
+use super::{freezer, team};
 
 /// What one program had.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -217,8 +218,7 @@ pub fn free(hierarchy: &Hierarchy, pages: &Path, all: &[usize]) -> bool {
     for (before, group) in &programs {
         before.give_back(group, all);
     }
-    is_left |=
-        programs.iter().any(|(before, _)| before.group.exists() && !slurm::is_task(&before.group));
+    is_left |= programs.iter().any(|(before, _)| before.group.exists() && !is_task(&before.group));
     let is_gone = !is_left && (hierarchy.remove().is_ok() || !hierarchy.path.exists());
     if is_gone {
         let _ = fs::remove_dir_all(pages);
@@ -337,7 +337,7 @@ impl Claim {
 /// group: that is still to be given back.
 pub fn forget(pages: &Path, id: u64, group: &Path) {
     // A group of Slurm's is not ours to take away.
-    if group.exists() && !slurm::is_task(group) {
+    if group.exists() && !is_task(group) {
         return;
     }
     for path in [path(pages, id), team::page_path(pages, id), start_path(pages, id)] {

@@ -3,6 +3,7 @@
 
 pub mod canary;
 pub mod capacity;
+pub mod class;
 pub mod daemon;
 pub mod endpoint;
 pub mod estimate;
@@ -23,6 +24,7 @@ mod probes;
 pub mod process;
 pub mod program;
 pub mod ready;
+pub mod refusal;
 pub mod resctrl;
 pub mod rest;
 mod roster;
@@ -31,9 +33,11 @@ pub mod signals;
 pub mod slurm;
 mod soft;
 pub mod source;
+pub mod spared;
 pub mod startup;
 pub mod supervisor;
 mod switcher;
+mod tasks;
 pub mod team;
 pub mod topology;
 pub mod turns;

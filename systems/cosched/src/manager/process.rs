@@ -194,16 +194,16 @@ pub fn be_real_time() -> bool {
     }
 }
 
-/// The scheduling policy of a thread, with the flag that its children do not inherit it; none if it
-/// has ended.
+/// The scheduling policy of a thread, with the flag that its children do not inherit it; none
+/// if it has ended.
 #[allow(unsafe_code)]
 pub fn policy_of(thread: i32) -> Option<i32> {
     // SAFETY: the call takes a number and touches no memory of ours.
     Some(unsafe { libc::sched_getscheduler(thread) }).filter(|policy| *policy >= 0)
 }
 
-/// Gives an ordinary thread another ordinary policy; its nice value stays. A thread that has ended
-/// is no error.
+/// Gives an ordinary thread another ordinary policy; its nice value stays. A thread that has
+/// ended is no error.
 #[allow(unsafe_code)]
 pub fn set_policy(thread: i32, policy: i32) -> io::Result<()> {
     let priority = libc::sched_param { sched_priority: 0 };

@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use super::class::Class;
 use super::group::Group;
 use super::idle::Demotable;
 use super::journal::Before;
@@ -23,32 +24,6 @@ use super::users::{Entry, Start};
 const WINDOW: usize = 8;
 /// Every so many turns a program is kept to its processors again, whatever it asked for itself.
 const KEEP_EVERY: u64 = 10;
-
-/// What a program is to its owner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Class {
-    /// It waits for turns only while it is seen to compute all the time.
-    #[default]
-    Auto,
-    /// Somebody waits for its answers: it never waits for a turn.
-    Latency,
-    /// Nobody waits for it: it may wait for turns though it sleeps now and then.
-    Batch,
-}
-
-impl Class {
-    pub const ALL: [Class; 3] = [Class::Auto, Class::Latency, Class::Batch];
-
-    /// As on the command line.
-    pub fn text(self) -> &'static str {
-        match self {
-            Class::Auto => "auto",
-            Class::Latency => "latency",
-            Class::Batch => "batch",
-        }
-    }
-}
 
 #[derive(Debug, Clone)]
 pub struct Task {

@@ -3,25 +3,27 @@
 use std::collections::VecDeque;
 use std::io;
 use std::path::PathBuf;
-use std::process::Child;
+use std::process::{Child, ExitStatus};
+use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 use std::time::Instant;
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use super::class::Class;
 use super::group::Group;
 use super::host::{Host, Waiting};
 use super::journal::{self, Before};
 use super::perf;
 use super::process::{self, Process};
-use super::program::{Class, Counter, Ended, Expected, Program, Seen, Status, Task, spawn};
+use super::program::{Counter, Ended, Expected, Program, Seen, Status, Task, spawn};
 use super::ready::Readiness;
 use super::rest::Usage;
 use super::slurm::{self, Step};
 use super::source::Source;
+use super::tasks::is_task;
 use super::team::{self, Page};
-use super::turns::Event;
 use super::users::Entry;
 
 /// Ended programs that are remembered.
@@ -44,7 +46,7 @@ pub(super) struct Roster {
     /// Attached programs that are looked at next, and those that rest.
     dead: Round,
     pub(super) resting: Round,
-    sender: Sender<Event>,
+    tell_end: TellEnd,
 }
 
 /// Some of many, in turn: a quantum looks at no more of them, however many there are.
@@ -67,9 +69,12 @@ impl Round {
     }
 }
 
+/// Called by the thread that waited for a child, with the program's number.
+pub(super) type TellEnd = Arc<dyn Fn(u64, io::Result<ExitStatus>, Instant) + Send + Sync>;
+
 impl Roster {
-    /// No programs yet; their ends are sent to `sender`.
-    pub(super) fn new(sender: Sender<Event>) -> Roster {
+    /// No programs yet; `tell_end` is told of their ends.
+    pub(super) fn new(tell_end: TellEnd) -> Roster {
         Roster {
             programs: Vec::new(),
             is_stale: false,
@@ -78,7 +83,7 @@ impl Roster {
             n_ended: 0,
             dead: Round::default(),
             resting: Round::default(),
-            sender,
+            tell_end,
         }
     }
 
@@ -201,16 +206,31 @@ impl Roster {
         Ok(id)
     }
 
+    /// Steps whose jobs Slurm has suspended take no turns; we freeze nothing of them, so that they
+    /// go on when Slurm says so.
+    pub(super) fn note_suspended(&mut self, cpus: &[usize]) {
+        for it in self.active_mut() {
+            let Some(managed) = &it.step else { continue };
+            let (was, is) = (managed.is_suspended, managed.looks_suspended(&it.root, &it.group));
+            if is && !was {
+                it.run_on(cpus);
+            }
+            it.is_resting = if is != was { is } else { it.is_resting };
+            if let Some(managed) = &mut it.step {
+                managed.is_suspended = is;
+            }
+        }
+    }
+
     /// A thread that waits for the child that it is given, if it is given one, and says
     /// when it has ended.
     fn waiter(&self) -> io::Result<Sender<(u64, Child)>> {
         let (sender, child) = mpsc::channel::<(u64, Child)>();
-        let ended = self.sender.clone();
+        let tell_end = Arc::clone(&self.tell_end);
         let wait = move || {
             if let Ok((id, mut child)) = child.recv() {
                 let status = child.wait();
-                // Nothing listens if the manager has ended before.
-                let _ = ended.send(Event::Ended(id, status, Instant::now()));
+                tell_end(id, status, Instant::now());
             }
         };
         std::thread::Builder::new().stack_size(WAITER_BYTES).spawn(wait)?;
@@ -511,7 +531,7 @@ impl Roster {
 fn new_group(host: &Host, id: u64, before: &Before) -> io::Result<Group> {
     before.store(&journal::path(&host.pages, id))?;
     let hierarchy = &host.hierarchy;
-    let made = if slurm::is_task(&before.group) {
+    let made = if is_task(&before.group) {
         hierarchy.group_in_place(before.group.clone())
     } else {
         hierarchy.group(before.group.clone())
@@ -588,7 +608,7 @@ mod tests {
     fn a_number_that_is_another_process_now_is_not_taken() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let mut host = host(folder.path());
-        let mut roster = Roster::new(mpsc::channel().0);
+        let mut roster = Roster::new(Arc::new(|_, _, _| ()));
         let mut child = std::process::Command::new("sleep").arg("100").spawn().expect("sleep runs");
         let own = Process::find(child.id() as i32).expect("it runs");
         // It was checked when it was another, which has ended since.

@@ -14,12 +14,13 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::daemon::{Refusal, Spared};
+use super::class::Class;
 use super::freezer;
-use super::group::Hierarchy;
+use super::group::{Group, Hierarchy};
 use super::process::{self, Process};
-use super::program::{Class, Program};
-use super::roster::Roster;
+use super::refusal::Refusal;
+use super::spared::Spared;
+use super::tasks::is_task;
 
 /// The plugin that tells of steps.
 pub const PLUGIN: &str = include_str!("../../slurm/cosched.c");
@@ -65,7 +66,6 @@ impl Step {
 
     /// The tasks that `asker`, a process of `uid`, may give to us.
     ///
-    /// Errors: why not.
     pub fn check(&self, spared: &Spared, asker: i32, uid: u32) -> Result<Vec<Process>, Refusal> {
         if uid != 0 {
             return Err(Refusal::NoSlurm(uid));
@@ -123,7 +123,8 @@ impl Managed {
         Managed { step, others: tasks[1..].to_vec(), is_suspended: false, says }
     }
 
-    fn looks_suspended(&self, program: &Program) -> bool {
+    /// Slurm has suspended the step whose first task is `root`, and whose tasks are in `group`.
+    pub(super) fn looks_suspended(&self, root: &Process, group: &Group) -> bool {
         let said = self.says.as_ref().and_then(|say| fs::read_to_string(say).ok());
         if said.is_some_and(|said| said.starts_with("FR") || said.trim() == "1") {
             return true;
@@ -133,48 +134,12 @@ impl Managed {
         let runs = |it: &Process| {
             Process::find(it.pid).is_some_and(|it| it.state != 'T' && it.state != 'Z')
         };
-        if std::iter::once(&program.root).chain(&self.others).any(runs) {
+        if std::iter::once(root).chain(&self.others).any(runs) {
             return false;
         }
-        let members = program.group.members().unwrap_or_default();
+        let members = group.members().unwrap_or_default();
         !members.is_empty() && members.iter().all(|member| member.state == 'T')
     }
-}
-
-/// Steps whose jobs Slurm has suspended take no turns; we freeze nothing of them, so that they go
-/// on when Slurm says so.
-pub(super) fn note_suspended(roster: &mut Roster, cpus: &[usize]) {
-    for it in roster.active_mut() {
-        let Some(managed) = &it.step else { continue };
-        let (was, is) = (managed.is_suspended, managed.looks_suspended(it));
-        if is && !was {
-            it.run_on(cpus);
-        }
-        it.is_resting = if is != was { is } else { it.is_resting };
-        if let Some(managed) = &mut it.step {
-            managed.is_suspended = is;
-        }
-    }
-}
-
-/// True for the folder of a task in Slurm's groups of version 2: `step_S/user/task_N`.
-pub fn is_task(path: &Path) -> bool {
-    let names: Vec<&str> = path.iter().rev().take(3).filter_map(|it| it.to_str()).collect();
-    names.len() == 3
-        && names[0].starts_with("task_")
-        && names[1] == "user"
-        && names[2].starts_with("step_")
-}
-
-/// The folders of all tasks of the step of this one.
-pub(super) fn tasks(path: &Path) -> Vec<PathBuf> {
-    let entries = path.parent().and_then(|folder| fs::read_dir(folder).ok()).into_iter().flatten();
-    let mut found: Vec<PathBuf> = entries
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| is_task(path) && path.is_dir())
-        .collect();
-    found.sort();
-    found
 }
 
 /// Where the group of these tasks is.

@@ -3,11 +3,12 @@
 
 use std::time::Duration;
 
+use super::class::Class;
 use super::host::Host;
 use super::idle::{self, Demotable};
 use super::journal;
 use super::pays::{Asks, Judgement, Known, Pays};
-use super::program::{Class, Program};
+use super::program::Program;
 use super::ready::Verdict;
 use super::roster::Roster;
 

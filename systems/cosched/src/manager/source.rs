@@ -13,11 +13,13 @@ pub enum Kind {
     /// Misses of the last-level cache, counted for each thread.
     Perf,
     Estimate,
+    /// What their owners say, `--mbps`; nothing is measured. Only if it is asked for.
+    Told,
 }
 
 impl Kind {
     /// The sources, the best first.
-    pub const ALL: [Kind; 3] = [Kind::Resctrl, Kind::Perf, Kind::Estimate];
+    pub const ALL: [Kind; 4] = [Kind::Resctrl, Kind::Perf, Kind::Estimate, Kind::Told];
 
     /// As on the command line.
     pub fn text(self) -> &'static str {
@@ -25,6 +27,7 @@ impl Kind {
             Kind::Resctrl => "resctrl",
             Kind::Perf => "perf",
             Kind::Estimate => "estimate",
+            Kind::Told => "told",
         }
     }
 }
@@ -72,8 +75,8 @@ pub fn choose(wanted: Option<Kind>) -> Result<Choice, String> {
             Err(reason) => said.push(format!("no {}: {reason}", kind.text())),
         }
     }
-    if wanted == Some(Kind::Estimate) {
-        said = vec!["it was asked for".to_owned()];
+    if let Some(kind @ (Kind::Estimate | Kind::Told)) = wanted {
+        return Ok(Choice { kind, reason: "it was asked for".to_owned() });
     }
     Ok(Choice { kind: Kind::Estimate, reason: said.join("; ") })
 }
@@ -86,5 +89,7 @@ pub fn open(kind: Kind, calibration: Option<Calibration>) -> Result<Source, Stri
         Kind::Resctrl => Monitor::open().map(Source::Resctrl).map_err(|error| error.to_string()),
         Kind::Perf => Ok(Source::Perf),
         Kind::Estimate => Ok(Source::Estimate(Estimate::new(calibration))),
+        // An estimate that sees nothing.
+        Kind::Told => Ok(Source::Estimate(Estimate::new(None))),
     }
 }

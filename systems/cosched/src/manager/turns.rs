@@ -17,8 +17,8 @@ use super::host::{Host, Waiting};
 use super::probes::Probes;
 use super::process::Process;
 use super::program::{Ended, Expected, Status, Task};
-use super::roster::Roster;
-use super::slurm::{self, Step};
+use super::roster::{Roster, TellEnd};
+use super::slurm::Step;
 use super::soft::Soft;
 use super::source::Source;
 use super::switcher::Switcher;
@@ -64,8 +64,12 @@ impl<'a> Turns<'a> {
         if let Source::Estimate(it) = &mut host.source {
             it.start_again();
         }
+        let ends = sender.clone();
+        // Nothing listens if the manager has ended before.
+        let tell_end: TellEnd =
+            Arc::new(move |id, status, at| _ = ends.send(Event::Ended(id, status, at)));
         let (roster, switcher, probes) =
-            (Roster::new(sender.clone()), Switcher::default(), Probes::new());
+            (Roster::new(tell_end), Switcher::default(), Probes::new());
         let heartbeat = Heartbeat::new(Arc::clone(&host.lines));
         let mut turns = Turns {
             host,
@@ -192,7 +196,7 @@ impl<'a> Turns<'a> {
         if self.roster.strike_off_the_ended() {
             self.begin_policy();
         }
-        slurm::note_suspended(&mut self.roster, &self.host.cpus);
+        self.roster.note_suspended(&self.host.cpus);
         if !self.is_soft() {
             Probes::wake(&mut self.roster);
         }

@@ -26,7 +26,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toml::Spanned;
 
-use super::daemon::Refusal;
+use super::refusal::Refusal;
 
 /// Where a daemon for many users listens unless said otherwise.
 pub const SOCKET: &str = "/run/meanwhile/cosched.sock";
@@ -121,7 +121,6 @@ pub struct Users {
 }
 
 impl Users {
-    /// Reads the file.
     ///
     /// Errors: what is wrong with it, with the line.
     pub fn load(path: &Path) -> Result<Users, String> {

@@ -11,7 +11,6 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::group::Group;
 use super::process::{self, Process};
 
 /// The freezers, the best first.
@@ -22,6 +21,30 @@ pub type Kind = &'static dyn Freezer;
 /// The freezer of this name.
 pub fn from_text(text: &str) -> Option<Kind> {
     ALL.iter().copied().find(|it| it.text() == text)
+}
+
+/// The folder of a group, and what its freezer writes to there.
+#[derive(Debug)]
+pub struct Folder {
+    path: PathBuf,
+    state: File,
+}
+
+impl Folder {
+    /// One that is there.
+    pub fn open(freezer: Kind, path: PathBuf) -> io::Result<Folder> {
+        let state = freezer.open(&path)?;
+        Ok(Folder { path, state })
+    }
+
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What its freezer writes to.
+    pub fn state(&self) -> &File {
+        &self.state
+    }
 }
 
 /// A way to stop programs.
@@ -50,42 +73,42 @@ pub trait Freezer: Debug + Sync {
     fn open(&self, folder: &Path) -> io::Result<File>;
 
     /// Stops all threads of a group.
-    fn freeze(&self, group: &Group) -> io::Result<()>;
+    fn freeze(&self, folder: &Folder) -> io::Result<()>;
 
     /// Lets them go on.
-    fn thaw(&self, group: &Group) -> io::Result<()>;
+    fn thaw(&self, folder: &Folder) -> io::Result<()>;
 
     /// The same from outside the manager, which may freeze and thaw it at the same time.
-    fn let_run(&self, group: &Group) -> io::Result<()> {
-        self.thaw(group)
+    fn let_run(&self, folder: &Folder) -> io::Result<()> {
+        self.thaw(folder)
     }
 
     /// All processes of a group.
-    fn members(&self, group: &Group) -> io::Result<Vec<Process>> {
-        let text = fs::read_to_string(group.path().join("cgroup.procs"))?;
+    fn members(&self, folder: &Folder) -> io::Result<Vec<Process>> {
+        let text = fs::read_to_string(folder.path().join("cgroup.procs"))?;
         Ok(text.lines().filter_map(|line| Process::find(line.parse().ok()?)).collect())
     }
 
-    fn threads(&self, group: &Group) -> io::Result<Vec<i32>>;
+    fn threads(&self, folder: &Folder) -> io::Result<Vec<i32>>;
 
     /// The arguments before a program's own that start it in this group. The shell joins the group,
     /// which is frozen, and so stops there until the group is thawed.
-    fn prefix(&self, group: &Group) -> Vec<String> {
+    fn prefix(&self, folder: &Folder) -> Vec<String> {
         let script = "echo $$ > \"$0\"/cgroup.procs && exec \"$@\"";
         // In a session of its own, to which the kernel gives its own share of the processors; it
         // goes on in ours where nothing makes one.
         let session = measure::tool::find("setsid").map(|path| path.display().to_string());
-        let shell = ["sh", "-c", script, &group.path().to_string_lossy()].map(str::to_owned);
+        let shell = ["sh", "-c", script, &folder.path().to_string_lossy()].map(str::to_owned);
         session.into_iter().chain(shell).collect()
     }
 
     /// A program that was started with [`Freezer::prefix`] has this number.
-    fn started(&self, _group: &Group, _pid: i32) -> io::Result<()> {
+    fn started(&self, _folder: &Folder, _pid: i32) -> io::Result<()> {
         Ok(())
     }
 
     /// Takes in a process that runs already, and all below it.
-    fn take(&self, group: &Group, pid: i32) -> io::Result<()> {
+    fn take(&self, folder: &Folder, pid: i32) -> io::Result<()> {
         let mut taken: Vec<i32> = Vec::new();
         for _ in 0..ROUNDS {
             let new: Vec<i32> = process::tree(&process::all()?, pid)
@@ -97,7 +120,7 @@ pub trait Freezer: Debug + Sync {
                 break;
             }
             for pid in new {
-                match move_to(pid, group.path()) {
+                match move_to(pid, folder.path()) {
                     Err(error) if error.raw_os_error() != Some(ESRCH) => return Err(error),
                     Ok(()) | Err(_) => taken.push(pid),
                 }
@@ -109,13 +132,13 @@ pub trait Freezer: Debug + Sync {
     /// Moves each process of a thawed group to the control group that `home` names.
     fn send_home(
         &self,
-        group: &Group,
+        folder: &Folder,
         home: &dyn Fn(&Process) -> Option<PathBuf>,
     ) -> io::Result<()> {
-        for it in self.members(group)? {
+        for it in self.members(folder)? {
             // Where its home is gone, or may not be entered, it is where the manager is. What has
             // ended meanwhile is gone.
-            let above = || group.path().parent()?.parent().map(Path::to_owned);
+            let above = || folder.path().parent()?.parent().map(Path::to_owned);
             let is_home = home(&it).is_some_and(|home| move_to(it.pid, &home).is_ok());
             if !is_home && let Some(above) = above() {
                 let _ = move_to(it.pid, &above);

@@ -14,7 +14,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::super::private;
-use super::{Freezer, Group, Process, ROUNDS, process};
+use super::{Folder, Freezer, Process, ROUNDS, process};
 
 #[derive(Debug)]
 pub struct Signals;
@@ -53,15 +53,15 @@ impl Freezer for Signals {
         OpenOptions::new().create(true).read(true).append(true).open(folder.join("stopped"))
     }
 
-    fn freeze(&self, group: &Group) -> io::Result<()> {
+    fn freeze(&self, folder: &Folder) -> io::Result<()> {
         for _ in 0..ROUNDS {
-            let stopped = stopped(group)?;
+            let stopped = stopped(folder)?;
             // A process that others stopped is left to them. To one that was sent SIGSTOP a second
             // one would look like its owner's.
             let is_new = |process: &Process| {
                 process.state != 'T' && !stopped.contains(&(process.pid, process.started))
             };
-            let new: Vec<Process> = self.members(group)?.into_iter().filter(is_new).collect();
+            let new: Vec<Process> = self.members(folder)?.into_iter().filter(is_new).collect();
             if new.is_empty() {
                 break;
             }
@@ -69,20 +69,20 @@ impl Freezer for Signals {
                 .iter()
                 .map(|process| format!("{} {}\n", process.pid, process.started))
                 .collect();
-            group.state().write_all(lines.as_bytes())?;
+            folder.state().write_all(lines.as_bytes())?;
             new.iter().for_each(|process| send(process.pid, Signal::SIGSTOP));
         }
         Ok(())
     }
 
-    fn thaw(&self, group: &Group) -> io::Result<()> {
-        self.let_run(group)?;
-        group.state().set_len(0)
+    fn thaw(&self, folder: &Folder) -> io::Result<()> {
+        self.let_run(folder)?;
+        folder.state().set_len(0)
     }
 
     /// The list stays: the manager may be stopping them right now.
-    fn let_run(&self, group: &Group) -> io::Result<()> {
-        for (pid, started) in stopped(group)? {
+    fn let_run(&self, folder: &Folder) -> io::Result<()> {
+        for (pid, started) in stopped(folder)? {
             // What cannot be looked at is continued: harmless, even if its number is another
             // process's now.
             let is_left = |found: Option<Process>| {
@@ -95,8 +95,10 @@ impl Freezer for Signals {
         Ok(())
     }
 
-    fn members(&self, group: &Group) -> io::Result<Vec<Process>> {
-        let Ok(text) = fs::read_to_string(group.path().join("root")) else { return Ok(Vec::new()) };
+    fn members(&self, folder: &Folder) -> io::Result<Vec<Process>> {
+        let Ok(text) = fs::read_to_string(folder.path().join("root")) else {
+            return Ok(Vec::new());
+        };
         let mut fields = text.split_ascii_whitespace();
         let root: Option<i32> = fields.next().and_then(|field| field.parse().ok());
         let owns_session = fields.next() == Some("session");
@@ -112,27 +114,27 @@ impl Freezer for Signals {
         Ok(found)
     }
 
-    fn threads(&self, group: &Group) -> io::Result<Vec<i32>> {
-        Ok(self.members(group)?.iter().flat_map(Process::threads).collect())
+    fn threads(&self, folder: &Folder) -> io::Result<Vec<i32>> {
+        Ok(self.members(folder)?.iter().flat_map(Process::threads).collect())
     }
 
-    fn prefix(&self, _group: &Group) -> Vec<String> {
+    fn prefix(&self, _folder: &Folder) -> Vec<String> {
         vec!["setsid".to_owned()]
     }
 
-    fn started(&self, group: &Group, pid: i32) -> io::Result<()> {
-        fs::write(group.path().join("root"), format!("{pid} session\n"))?;
-        self.freeze(group)
+    fn started(&self, folder: &Folder, pid: i32) -> io::Result<()> {
+        fs::write(folder.path().join("root"), format!("{pid} session\n"))?;
+        self.freeze(folder)
     }
 
-    fn take(&self, group: &Group, pid: i32) -> io::Result<()> {
-        fs::write(group.path().join("root"), format!("{pid} tree\n"))?;
-        self.freeze(group)
+    fn take(&self, folder: &Folder, pid: i32) -> io::Result<()> {
+        fs::write(folder.path().join("root"), format!("{pid} tree\n"))?;
+        self.freeze(folder)
     }
 
     fn send_home(
         &self,
-        _group: &Group,
+        _folder: &Folder,
         _home: &dyn Fn(&Process) -> Option<PathBuf>,
     ) -> io::Result<()> {
         Ok(())
@@ -143,9 +145,9 @@ impl Freezer for Signals {
     }
 }
 
-fn stopped(group: &Group) -> io::Result<Vec<(i32, u64)>> {
-    let mut bytes = vec![0; group.state().metadata()?.len() as usize];
-    group.state().read_exact_at(&mut bytes, 0)?;
+fn stopped(folder: &Folder) -> io::Result<Vec<(i32, u64)>> {
+    let mut bytes = vec![0; folder.state().metadata()?.len() as usize];
+    folder.state().read_exact_at(&mut bytes, 0)?;
     let text = String::from_utf8_lossy(&bytes);
     Ok(text
         .lines()

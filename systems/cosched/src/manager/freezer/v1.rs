@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Freezer, Group, mounted, numbers, process, to_write};
+use super::{Folder, Freezer, mounted, numbers, process, to_write};
 
 #[derive(Debug)]
 pub struct V1;
@@ -39,15 +39,15 @@ impl Freezer for V1 {
         to_write(&folder.join("freezer.state"))
     }
 
-    fn freeze(&self, group: &Group) -> io::Result<()> {
-        group.state().write_all_at(b"FROZEN", 0)
+    fn freeze(&self, folder: &Folder) -> io::Result<()> {
+        folder.state().write_all_at(b"FROZEN", 0)
     }
 
-    fn thaw(&self, group: &Group) -> io::Result<()> {
-        group.state().write_all_at(b"THAWED", 0)
+    fn thaw(&self, folder: &Folder) -> io::Result<()> {
+        folder.state().write_all_at(b"THAWED", 0)
     }
 
-    fn threads(&self, group: &Group) -> io::Result<Vec<i32>> {
-        numbers(&group.path().join("tasks"))
+    fn threads(&self, folder: &Folder) -> io::Result<Vec<i32>> {
+        numbers(&folder.path().join("tasks"))
     }
 }

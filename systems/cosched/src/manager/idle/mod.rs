@@ -13,13 +13,12 @@ use std::path::{Path, PathBuf};
 use super::group::{Group, Hierarchy};
 
 /// The ways, the best first.
-pub const ALL: &[Kind] = &[&v2::V2, &v1::V1, &threads::Threads];
+pub const ALL: &[Kind] = &[&v2::IdleV2, &v1::IdleV1, &threads::Threads];
 
 pub type Kind = &'static dyn IdleClass;
 
 /// A way into the idle class and back.
 pub trait IdleClass: Debug + Sync {
-    /// As in files.
     fn text(&self) -> &'static str;
 
     /// As people call it.
@@ -27,7 +26,6 @@ pub trait IdleClass: Debug + Sync {
 
     /// Whether programs of this manager can be demoted, and promoted again.
     ///
-    /// Errors: why not.
     fn probe(&self, hierarchy: &Hierarchy) -> Result<(), String>;
 
     /// What a program has now, and where it will be; `name` is free for a group of its own.
@@ -135,8 +133,8 @@ pub struct Demotable {
 }
 
 impl Demotable {
-    /// Makes one of the program in `group`. What it has is in the file `record` before anything of
-    /// it changes.
+    /// Makes one of the program in `group`. What it has is in the file `record` before
+    /// anything of it changes.
     ///
     /// Errors: it cannot be demoted so that it counts, or not be promoted again; it is as before.
     pub fn make(kind: Kind, group: &Group, name: &str, record: &Path) -> io::Result<Demotable> {

@@ -21,9 +21,9 @@ const LEAST: f64 = 2.0;
 const MOST: f64 = 262_144.0;
 
 #[derive(Debug)]
-pub struct V1;
+pub struct IdleV1;
 
-impl IdleClass for V1 {
+impl IdleClass for IdleV1 {
     fn text(&self) -> &'static str {
         "v1"
     }
@@ -53,7 +53,7 @@ impl IdleClass for V1 {
         };
         let weight = format!("{:.0}", weight(&members, root().as_deref() == Some(&first)));
         let parts = members.iter().filter_map(part).collect();
-        Ok(Had { kind: &V1, weight, folder: first.join(name), parts })
+        Ok(Had { kind: &IdleV1, weight, folder: first.join(name), parts })
     }
 
     fn enter(&self, had: &Had, group: &Group) -> io::Result<()> {

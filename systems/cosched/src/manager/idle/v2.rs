@@ -10,9 +10,9 @@ use std::path::Path;
 use super::{Group, Had, Hierarchy, IdleClass, Part, tell};
 
 #[derive(Debug)]
-pub struct V2;
+pub struct IdleV2;
 
-impl IdleClass for V2 {
+impl IdleClass for IdleV2 {
     fn text(&self) -> &'static str {
         "v2"
     }
@@ -57,7 +57,7 @@ impl IdleClass for V2 {
             Ok(Part { id: weight, started: 0, what: folder.display().to_string() })
         };
         let parts = group.folders().map(part).collect::<io::Result<Vec<Part>>>()?;
-        Ok(Had { kind: &V2, weight: String::new(), folder: group.path().to_owned(), parts })
+        Ok(Had { kind: &IdleV2, weight: String::new(), folder: group.path().to_owned(), parts })
     }
 
     fn enter(&self, _had: &Had, _group: &Group) -> io::Result<()> {
@@ -108,8 +108,8 @@ mod tests {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let read = |file: &str| fs::read_to_string(folder.path().join(file)).expect("it is there");
         let group = group(folder.path(), "0", "437");
-        let had = V2.look(&group, "").expect("it can be demoted");
-        V2.demote(&had, &group).expect("written");
+        let had = IdleV2.look(&group, "").expect("it can be demoted");
+        IdleV2.demote(&had, &group).expect("written");
         assert!(read("cpu.idle").starts_with('1'));
         // The kernel shows none then, and the usual one afterwards.
         fs::write(folder.path().join("cpu.weight"), "0  ").expect("a scratch file");
@@ -121,10 +121,10 @@ mod tests {
     fn a_group_without_the_controller_or_of_another_manager_is_refused() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let idle = group(folder.path(), "1\n", "0\n");
-        let said = V2.look(&idle, "").expect_err("somebody else demoted it").to_string();
+        let said = IdleV2.look(&idle, "").expect_err("somebody else demoted it").to_string();
         assert!(said.ends_with("is in the idle class by its owner"), "{said}");
         fs::remove_file(folder.path().join("cpu.idle")).expect("a scratch file");
-        let said = V2.look(&idle, "").expect_err("an old kernel").to_string();
+        let said = IdleV2.look(&idle, "").expect_err("an old kernel").to_string();
         assert!(said.contains("has no cpu.idle of its own"), "{said}");
     }
 }

@@ -22,7 +22,6 @@ pub struct Args {
 /// What a system shows.
 struct Demo {
     system: &'static str,
-    /// In a sentence.
     shows: &'static str,
     /// Inputs: name and contents.
     files: &'static [(&'static str, &'static [u8])],
@@ -130,8 +129,8 @@ fn list(out: &mut Output) {
     out.object(&json!({"ok": true, "demos": demos}));
 }
 
-/// Runs this program in the folder: what it said on standard error and printed, and with `--json`
-/// its object.
+/// Runs this program in the folder: what it said on standard error and printed, and
+/// with `--json` its object.
 fn ran(
     arguments: &[&str],
     folder: &Path,

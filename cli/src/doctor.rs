@@ -26,7 +26,6 @@ fn system() -> PossibleValuesParser {
 /// Where a missing tool comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum From {
-    /// A Debian package.
     Debian(&'static str),
     /// A toolchain of rustup.
     Rustup(&'static str),
@@ -38,7 +37,6 @@ enum From {
 struct Tool {
     /// The system or task that needs it.
     system: &'static str,
-    /// Its name.
     name: &'static str,
     /// What it is needed for.
     used_for: &'static str,

@@ -229,7 +229,8 @@ mod tests {
     /// The commands that do something, by their words.
     fn leaves(command: &Command, words: &str, found: &mut Vec<String>) {
         let mut has_below = false;
-        for below in command.get_subcommands().filter(|below| below.get_name() != "help") {
+        let is_shown = |below: &&Command| below.get_name() != "help" && !below.is_hide_set();
+        for below in command.get_subcommands().filter(is_shown) {
             has_below = true;
             let name = below.get_name();
             let inner = if words.is_empty() { name.to_owned() } else { format!("{words} {name}") };

@@ -1,4 +1,4 @@
-//! `--interleave`: the C of several batches in a user's program, with and without bytes, and what
+//! `-X interleave`: the C of several batches in a user's program, with and without bytes, and what
 //! is refused.
 
 use std::path::Path;
@@ -95,18 +95,9 @@ fn the_first_index_of_the_sliced_interface_is_the_batch() {
 
 #[test]
 fn json_says_how_many_batches_and_why() {
-    let args = [
-        "cipher",
-        "compile",
-        "serpent-128",
-        "--slicing",
-        "v",
-        "--arch",
-        "avx2",
-        "--json",
-        "--interleave",
-    ];
-    let auto = json(&meanwhile(&[&args[..], &["auto"]].concat()));
+    let args =
+        ["cipher", "compile", "serpent-128", "--slicing", "v", "--arch", "avx2", "--json", "-X"];
+    let auto = json(&meanwhile(&[&args[..], &["interleave=auto"]].concat()));
     assert_eq!((&auto["interleave"], &auto["blocks"]), (&3.into(), &24.into()));
     assert!(
         auto["interleave_reason"]
@@ -114,7 +105,7 @@ fn json_says_how_many_batches_and_why() {
             .is_some_and(|text| text.starts_with("model x86-64-generic: cycles of a batch, of 1 ")),
         "{auto}"
     );
-    let two = json(&meanwhile(&[&args[..], &["2"]].concat()));
+    let two = json(&meanwhile(&[&args[..], &["interleave=2"]].concat()));
     assert_eq!(
         (&two["interleave"], &two["interleave_reason"]),
         (&2.into(), &serde_json::Value::Null)
@@ -128,8 +119,7 @@ fn other_numbers_of_batches_are_refused() {
             meanwhile(&["cipher", "compile", "serpent-128", "-X", &format!("interleave={n}")]);
         assert_eq!(refused.status.code(), Some(1));
         assert!(
-            String::from_utf8_lossy(&refused.stderr)
-                .contains("choose a number from 1 to 4, or auto"),
+            String::from_utf8_lossy(&refused.stderr).contains("`interleave` takes 1 to 4, auto"),
             "{n}"
         );
     }

@@ -40,7 +40,7 @@ const LEFT_OUT: [&str; 5] =
 fn help(path: &[String]) -> String {
     let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
         .args(path)
-        .args(["--help", "--json"])
+        .args(["-h", "--json"])
         .output()
         .expect("the binary runs");
     let answer: Value =

@@ -237,7 +237,7 @@ fn a_folder_that_is_missing_or_a_file_is_said_and_nothing_is_made() {
 #[test]
 fn an_assembly_file_takes_no_other_file_and_lies_beside_no_device() {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    let compile = "cipher compile rectangle-80 --slicing v --arch avx2 --emit asm --budget 0";
+    let compile = "cipher compile rectangle-80 --slicing v --arch avx2 --emit asm -X budget=0";
     for (args, words) in [
         ("-o r.c --header ./r.s", "would be overwritten"),
         ("-o x.c --header ../x/x.c", "would be overwritten"),

@@ -121,6 +121,8 @@ fn every_command_has_a_manual_page() {
             .skip_while(|line| *line != "Commands:")
             .skip(1)
             .take_while(|line| !line.is_empty());
+        // What a description goes on with is indented further.
+        let names = names.filter(|line| !line.starts_with("   "));
         for name in
             names.filter_map(|name| name.split_whitespace().next()).filter(|it| *it != "help")
         {

@@ -54,6 +54,7 @@ fn with_wrappers(folder: &Path, variable: Option<(&str, &str)>, words: &[&str]) 
         .arg("100")
         .args(words)
         .current_dir(folder)
+        .env("MEANWHILE_OVERLAP_QUIET", "1")
         .env("PATH", format!("{}:{path}", folder.join("p/bin").display()));
     command.envs(variable).output().expect("timeout runs")
 }

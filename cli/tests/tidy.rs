@@ -15,7 +15,7 @@ const LINES_MAX: usize = 1000;
 
 /// The same for C and C++, and for their functions.
 const C_LINES_MAX: usize = 750;
-const C_FUNCTION_MAX: usize = 80;
+const C_FUNCTION_MAX: usize = 90;
 /// Functions that are longer, which is too long. A row that permits more than is there, or that
 /// nothing needs, is a fault: the list only becomes shorter.
 const LONG_C_FUNCTIONS: &[(&str, &str, usize)] =
@@ -327,7 +327,7 @@ fn a_row_of_the_list_that_nothing_needs_is_a_fault() {
         (101, &row[..], "101 lines"),
         (99, &row, "which has 99"),
         (27, &row, "which has 27"),
-        (81, &[], "81 lines"),
+        (91, &[], "91 lines"),
     ] {
         let found = too_long(&function(n_lines), permitted);
         assert!(found.len() == 1 && found[0].contains(fault), "{n_lines}: {found:?}");

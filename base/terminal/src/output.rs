@@ -139,7 +139,6 @@ impl Output {
         let _ = io::stderr().lock().write_all(said);
     }
 
-    /// True under `--json`.
     pub fn is_json(&self) -> bool {
         self.json
     }
@@ -306,12 +305,13 @@ pub fn usage(refused: &clap::Error, now: Option<&str>) -> ExitCode {
         .trim()
         .to_owned();
     if let Some(now) = now {
-        return out.finish(Err(Failure::user(
-            message,
-            Some(&format!(
-                "this is `{now}` now, a program of the repository; `make report` builds it"
-            )),
-        )));
+        let program = if now.starts_with("meanwhile-lab") {
+            ", a program of the repository; `make report` builds it"
+        } else {
+            ""
+        };
+        return out
+            .finish(Err(Failure::user(message, Some(&format!("this is `{now}` now{program}")))));
     }
     if json {
         return out.finish(Err(Failure::user(message, None)));

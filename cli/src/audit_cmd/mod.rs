@@ -68,7 +68,6 @@ enum Command {
 pub enum Format {
     /// Source and assembly side by side.
     Text,
-    /// One object.
     Json,
     /// A page that needs nothing else.
     Html,

@@ -87,9 +87,7 @@ pub struct How {
 /// The choices of `--emit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Emit {
-    /// C alone.
     C,
-    /// Assembly and C.
     Asm,
     /// Whichever the model prefers.
     Auto,

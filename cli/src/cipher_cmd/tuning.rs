@@ -66,21 +66,30 @@ pub const KEYS: [Key; 9] = [
         values: "bits",
         default: "31",
         help: "`auto` inlines nodes with more inputs and outputs than this,",
-        set: |tuning, text| Some(tuning.thresholds.io_bits = text.parse().ok()?),
+        set: |tuning, text| {
+            tuning.thresholds.io_bits = text.parse().ok()?;
+            Some(())
+        },
     },
     Key {
         name: "inline-copies",
         values: "percent",
         default: "65",
         help: "with a larger share of plain copies than this,",
-        set: |tuning, text| Some(tuning.thresholds.copies_pct = text.parse().ok()?),
+        set: |tuning, text| {
+            tuning.thresholds.copies_pct = text.parse().ok()?;
+            Some(())
+        },
     },
     Key {
         name: "inline-equations",
         values: "number",
         default: "10",
         help: "or with fewer equations than this, unless made from a table",
-        set: |tuning, text| Some(tuning.thresholds.equations = text.parse().ok()?),
+        set: |tuning, text| {
+            tuning.thresholds.equations = text.parse().ok()?;
+            Some(())
+        },
     },
     Key {
         name: "unroll",
@@ -102,7 +111,10 @@ pub const KEYS: [Key; 9] = [
         values: "number",
         default: "10",
         help: "window of the mslice scheduler, in equations",
-        set: |tuning, text| Some(tuning.look_behind = text.parse().ok()?),
+        set: |tuning, text| {
+            tuning.look_behind = text.parse().ok()?;
+            Some(())
+        },
     },
     Key {
         name: "interleave",
@@ -150,7 +162,6 @@ pub struct Setting {
     value: String,
 }
 
-/// Parses `KEY=VALUE`.
 pub fn setting(text: &str) -> Result<Setting, String> {
     let names = || KEYS.iter().map(|key| key.name);
     let Some((name, value)) = text.split_once('=') else {

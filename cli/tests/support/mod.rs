@@ -88,8 +88,8 @@ pub fn groups(manager: u32) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Groups of this manager that are frozen or in the idle class, and processes that are stopped. What the freezer says,
-/// not how fast programs are: that depends on what else runs here.
+/// Groups of this manager that are frozen or in the idle class, and processes that are stopped.
+/// What the freezer says, not how fast programs are: that depends on what else runs here.
 pub fn frozen(manager: u32, pids: &[i32]) -> Vec<String> {
     let mut found = Vec::new();
     let folders = groups(manager);

@@ -137,8 +137,6 @@ impl RecipeFile {
         );
         head + &toml::to_string(self).expect("plain data")
     }
-
-    /// Reads a file.
     ///
     /// Errors: the error, with file and line.
     pub fn read(path: &Path) -> Result<RecipeFile, Diagnostic> {

@@ -189,8 +189,6 @@ impl Workload {
     ) -> Result<Workload, Diagnostic> {
         Workload::parse_for(Purpose::Sim, name, text, open)
     }
-
-    /// Reads a workload.
     ///
     /// Errors: what is wrong, with file, line and what to do.
     pub fn parse_for(

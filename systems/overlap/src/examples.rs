@@ -98,7 +98,6 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Compiles it.
     ///
     /// Errors: if a compiler is missing or fails.
     pub fn build(mpi: Mpi, strength: &str) -> Result<Listing, ToolError> {

@@ -30,7 +30,6 @@ pub enum Sequence {
     B,
 }
 
-/// One sequence.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Pair {
     /// Addresses and words, in the order of execution.
@@ -44,7 +43,6 @@ pub struct Pair {
 #[derive(Debug, Clone, Default)]
 pub struct Text {
     words: BTreeMap<u32, u32>,
-    /// Functions and labels.
     pub symbols: BTreeMap<u32, String>,
 }
 

@@ -104,7 +104,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     (
         "regwin build",
-        &[("meanwhile regwin build --scheme adaptive --windows 8 --out lib", "a library to link")],
+        &[("meanwhile regwin build --scheme adaptive --out lib", "a library to link")],
     ),
     (
         "regwin errata",

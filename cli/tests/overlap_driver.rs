@@ -8,15 +8,15 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
+/// Without the line at the end of a link: what else is said is an error here.
 fn meanwhile(folder: &Path, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_meanwhile"))
-        .current_dir(folder)
-        .arg("overlap")
-        .args(args)
-        // Without the line at the end of a link: what else is said is an error here.
-        .env("MEANWHILE_OVERLAP_QUIET", "1")
-        .output()
-        .expect("the binary runs")
+    told(folder, args, &[("MEANWHILE_OVERLAP_QUIET", "1")])
+}
+
+fn told(folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+    command.current_dir(folder).arg("overlap").args(args).envs(variables.iter().copied());
+    command.output().expect("the binary runs")
 }
 
 fn said(ran: &Output) -> String {
@@ -321,6 +321,7 @@ fn the_end_of_a_link_says_what_became_of_the_calls() {
     }
     let folder = tempfile::tempdir().expect("a scratch folder");
     let at = folder.path();
+    let meanwhile = |at: &Path, args: &[&str]| told(at, args, &[]);
     put(at, "");
     std::fs::write(
         at.join("q.c"),
@@ -341,10 +342,10 @@ fn the_end_of_a_link_says_what_became_of_the_calls() {
     let all: Value = serde_json::from_slice(&explained.stdout).expect("an object");
     assert_eq!(counts(&answer["calls"]), counts(&all));
     let (sites, converted) = (&all["sites"], &all["converted"]);
-    let told = said(&linked);
+    let line_told = said(&linked);
     let line = format!("meanwhile: {converted} of {sites} calls converted, ");
-    assert!(told.starts_with(&line) && told.lines().count() == 1, "{told}");
-    assert!(told.contains("1 StaysBlocking"), "{told}");
+    assert!(line_told.starts_with(&line) && line_told.lines().count() == 1, "{line_told}");
+    assert!(line_told.contains("1 StaysBlocking"), "{line_told}");
     // One object less, and none that is known.
     let part = said(&meanwhile(at, &["cc", "--", "-shared", "q.o", "-o", "q.so"]));
     assert!(part.starts_with("meanwhile: 0 of 1 calls converted, 1 StaysBlocking; "), "{part}");
@@ -355,9 +356,7 @@ fn the_end_of_a_link_says_what_became_of_the_calls() {
     assert!(said(&meanwhile(at, &once)).starts_with("meanwhile: 0 of 1 calls converted"));
     let quiet = meanwhile(at, &["cc", "--quiet", "--", "-O2", "q.c", "p.o", "-o", "p"]);
     assert_eq!((said(&quiet), quiet.status.success()), (String::new(), true));
-    let mut by_name = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
-    by_name.current_dir(at).arg("overlap").args(once).env("MEANWHILE_OVERLAP_QUIET", "1");
-    assert_eq!(said(&by_name.output().expect("the binary runs")), "");
+    assert_eq!(said(&told(at, &once, &[("MEANWHILE_OVERLAP_QUIET", "1")])), "");
 }
 
 #[test]

@@ -16,7 +16,7 @@ const IT_MAX: usize = 300;
 /// Doc comments of three words or fewer.
 const SHORT_DOCS_MAX: usize = 60;
 /// Type names that stand for several types of a crate.
-const SHARED_NAMES_MAX: usize = 26;
+const SHARED_NAMES_MAX: usize = 10;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("cli lies in the root folder").to_owned()

@@ -11,12 +11,12 @@ use audit::timing::licence::Effort;
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
-use super::options::{How, Loaded};
+use super::options::{Loaded, Reading};
 use crate::output::{Failure, Output};
 
 pub fn run(
     loaded: &Loaded,
-    how: &How,
+    how: &Reading,
     function: Option<&str>,
     recorded: Option<Recorded>,
     out: &mut Output,

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use audit::audit::Audit;
-use audit::budget::{self, Cause, Checked, Entry, Limit, NotJudged, Verdict};
+use audit::budget::{self, BudgetCause, Checked, Entry, Limit, NotJudged, Verdict};
 use audit::program::toolchain::{self, Input};
 use report::{Cell, Kind, Table, Tone};
 use serde_json::{Value, json};
 
-use super::options::How;
+use super::options::Reading;
 use super::show::audited;
 use crate::output::{Failure, Output, check_writable, write_file};
 
@@ -115,7 +115,7 @@ fn checked(entry: &Entry, out: &mut Output) -> Result<Checked, Failure> {
 
 /// Compiled programs name their sources from the root of the machine that compiled them; a code
 /// host knows those below this folder.
-fn seen_from_here(cause: &mut Cause) {
+fn seen_from_here(cause: &mut BudgetCause) {
     let Some((file, _)) = &mut cause.place else { return };
     let below = std::env::current_dir().ok().and_then(|here| {
         Some(Path::new(file.as_str()).strip_prefix(here).ok()?.display().to_string())
@@ -127,7 +127,7 @@ fn seen_from_here(cause: &mut Cause) {
 
 /// The function of `entry` as it is in `file`.
 fn audit_of(entry: &Entry, file: &Path, out: &mut Output) -> Result<Audit, Failure> {
-    let how = How {
+    let how = Reading {
         cpu: entry.cpu.clone(),
         cc: entry.cc.clone(),
         cflags: entry.cflags.clone(),

@@ -9,7 +9,7 @@ use audit::timing::steady::Steady;
 use report::{Cell, Kind, Table, Tone};
 use serde_json::{Value, json};
 
-use super::options::How;
+use super::options::Reading;
 use super::show::audited;
 use crate::output::{Failure, Output};
 
@@ -24,7 +24,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     function: Option<String>,
     #[command(flatten)]
-    how: How,
+    how: Reading,
 }
 
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {

@@ -17,7 +17,7 @@ use clap::builder::TypedValueParser;
 
 use crate::choice::one_of;
 use crate::output::{Failure, Output};
-use options::{How, Which};
+use options::{Reading, Subject};
 
 /// Arguments of `meanwhile audit`.
 #[derive(Debug, clap::Args)]
@@ -26,9 +26,9 @@ pub struct Args {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
-    which: Which,
+    which: Subject,
     #[command(flatten)]
-    how: How,
+    how: Reading,
     /// Print each function in few numbers, the worst first; with --function those that it means,
     /// with --path those that ran.
     #[arg(long, conflicts_with_all = ["spills"])]

@@ -16,7 +16,7 @@ use crate::output::Failure;
 
 /// Which code.
 #[derive(Debug, clap::Args)]
-pub struct Which {
+pub struct Subject {
     /// C (.c), assembly (.s, .S), a compiled ELF file or an archive of them (.a); `-` for
     /// assembly on standard input.
     #[arg(value_name = "FILE", required = true)]
@@ -29,7 +29,7 @@ pub struct Which {
 
 /// How it is compiled and read.
 #[derive(Debug, clap::Args)]
-pub struct How {
+pub struct Reading {
     /// The machine; `meanwhile audit cpus` lists them [default: one of the file's instruction set].
     #[arg(long, value_name = "NAME")]
     pub cpu: Option<String>,
@@ -102,7 +102,7 @@ pub fn cpus() -> Vec<(String, Isa)> {
     in_order.chain(others).collect()
 }
 
-impl How {
+impl Reading {
     /// How C, C++ and assembly are compiled, and what the user should know of it.
     fn build(&self, source: &Path) -> Result<(Build, Option<String>), Failure> {
         let Some(list) = self.compile_commands.as_deref() else {
@@ -164,7 +164,7 @@ impl How {
     }
 
     /// Reads the file; compiles it first if it is C or assembly.
-    pub fn load(&self, which: &Which) -> Result<Loaded, Failure> {
+    pub fn load(&self, which: &Subject) -> Result<Loaded, Failure> {
         let path = which.file.as_deref().ok_or_else(|| Failure::user("name a file", None))?;
         self.load_file(path)
     }

@@ -16,14 +16,14 @@ use serde_json::json;
 
 use super::Format;
 use super::all::chosen;
-use super::options::{How, Loaded};
+use super::options::{Loaded, Reading};
 use super::verify::verify;
 use crate::output::{Failure, Output};
 
 /// Audits one function and prints it.
 pub fn run(
     loaded: &Loaded,
-    how: &How,
+    how: &Reading,
     function: Option<&str>,
     recorded: Option<Recorded>,
     tries: bool,
@@ -58,7 +58,7 @@ fn unknown(skipped: &[Skipped]) -> String {
 /// The audit of the function that the user means.
 pub fn audited(
     loaded: &Loaded,
-    how: &How,
+    how: &Reading,
     function: Option<&str>,
     recorded: Option<Recorded>,
 ) -> Result<Audit, Failure> {

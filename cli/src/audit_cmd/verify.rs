@@ -9,7 +9,7 @@ use audit::program::Program;
 use audit::program::toolchain::{self, Input};
 use audit::timing::licence::Effort;
 
-use super::options::{How, Loaded};
+use super::options::{Loaded, Reading};
 use crate::output::{Failure, Output};
 
 /// No more compilations than this.
@@ -18,7 +18,7 @@ const TRIALS_MAX: usize = 120;
 /// Tries the edits of all findings; those that help replace what was suggested.
 pub fn verify(
     loaded: &Loaded,
-    how: &How,
+    how: &Reading,
     audited: &mut Audit,
     out: &mut Output,
 ) -> Result<(), Failure> {
@@ -57,7 +57,7 @@ pub fn verify(
 
 /// The path of the changed source is shorter, and less of this kind is found or as much gained;
 /// none if it does not compile.
-fn helps(loaded: &Loaded, how: &How, before: &Audit, trial: &Trial) -> Option<bool> {
+fn helps(loaded: &Loaded, how: &Reading, before: &Audit, trial: &Trial) -> Option<bool> {
     let mut build = loaded.build.clone();
     if build.flags.is_empty() && !trial.flags.is_empty() {
         build.flags.push("-O2".to_owned());

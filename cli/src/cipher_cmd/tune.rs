@@ -8,7 +8,7 @@ use cipher::emit_c::Arch;
 use cipher::native::{self, Cc};
 use cipher::options::Slicing;
 use cipher::recipe::{Made, Recipe};
-use cipher::recipe_file::{Emit, FORMAT, Measured, RecipeFile, Way, fingerprint};
+use cipher::recipe_file::{Emit, FORMAT, RecipeFile, TunedFigures, Way, fingerprint};
 use cipher::tune::{self, Ask, Journal, Orders, Tried, Tuned};
 use cipher::unit::Subject;
 use measure::machine;
@@ -93,7 +93,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     }
     let bar = out.progress(0);
     let tick = |text: &str| bar.set_message(text.to_owned());
-    let file = |way: &Way, measured: Option<Measured>| RecipeFile {
+    let file = |way: &Way, measured: Option<TunedFigures>| RecipeFile {
         format: FORMAT,
         subject: subject.name().to_owned(),
         program: program.clone(),
@@ -268,9 +268,9 @@ fn compare(subject: &Subject, default: &Way, best: &Recipe, made: &Made) -> Resu
     }
 }
 
-fn measured(tuned: &Tuned) -> Option<Measured> {
+fn measured(tuned: &Tuned) -> Option<TunedFigures> {
     let it = tuned.against_default.as_ref()?;
-    Some(Measured {
+    Some(TunedFigures {
         cpu: machine_here().cpu,
         date: machine::today(),
         compilers: Cc::ALL.iter().filter_map(|cc| cc.version().ok()).collect(),

@@ -8,7 +8,7 @@ use cosched::manager::program::{Ended, Expected, Task};
 use cosched::manager::run::{Planned, Report};
 use cosched::manager::startup::Manager;
 use cosched::policies::{Name, Settings};
-use cosched::workload::{Purpose, Start, Workload};
+use cosched::workload::{Purpose, Workload, WorkloadStart};
 use measure::stats;
 use measure::tool;
 use report::{Cell, Kind, Table};
@@ -120,11 +120,11 @@ pub fn planned(
             ));
         }
         let command: Vec<String> = match &it.start {
-            Start::Command(words) => words
+            WorkloadStart::Command(words) => words
                 .iter()
                 .map(|word| word.replace("{threads}", &it.n_threads.to_string()))
                 .collect(),
-            Start::Kernel(name, rounds) => {
+            WorkloadStart::Kernel(name, rounds) => {
                 let program = kernels::compile(name, folder, true).map_err(Failure::tool)?;
                 vec![
                     program.display().to_string(),
@@ -132,7 +132,7 @@ pub fn planned(
                     rounds.to_string(),
                 ]
             }
-            Start::Not => panic!("a workload that was read for real runs has commands"),
+            WorkloadStart::Not => panic!("a workload that was read for real runs has commands"),
         };
         if tool::find(&command[0]).is_none() {
             return Err(Failure::user(

@@ -28,7 +28,7 @@ pub struct Args {
     #[arg(long, value_name = "NAMES", default_value = "all", value_parser = policies)]
     policy: Policies,
     #[command(flatten)]
-    how: How,
+    how: Simulated,
     /// Write which program ran where, and how much of the links was used, of the last workload.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
@@ -48,7 +48,7 @@ struct Assumed(Assumptions);
 
 /// The simulated machine and the numbers of the policies.
 #[derive(Debug, Clone, clap::Args)]
-pub struct How {
+pub struct Simulated {
     /// Processors.
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=1024))]
     cpus: u32,
@@ -97,7 +97,7 @@ pub fn round_robin(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "0 to 1".to_owned())
 }
 
-impl How {
+impl Simulated {
     /// The machine, the model and the settings.
     pub fn made(&self) -> Result<(Machine, Model, Settings), Failure> {
         if self.links > self.cpus {

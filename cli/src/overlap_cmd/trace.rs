@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use overlap::trace::{self, Row, SIGNIFICANT_US, Site, Trace, Wanted};
+use overlap::trace::{self, SIGNIFICANT_US, Site, Trace, TraceRow, Wanted};
 use overlap::{profile, timeline};
 use report::number::count;
 use report::{Cell, Kind, Table};
@@ -93,7 +93,7 @@ fn read(path: &Path) -> Result<Vec<Site>, Failure> {
     };
     let text = std::fs::read_to_string(path).map_err(|error| wrong(error.to_string()))?;
     let value: Value = serde_json::from_str(&text).map_err(|error| wrong(error.to_string()))?;
-    let rows: Vec<Row> =
+    let rows: Vec<TraceRow> =
         serde_json::from_value(value["rows"].clone()).map_err(|error| wrong(error.to_string()))?;
     Ok(trace::sites(&rows))
 }

@@ -8,7 +8,7 @@ use cosched::machine::Machine;
 use cosched::manager::host::Waiting;
 use cosched::manager::startup::Manager;
 use cosched::policies::{Name, Settings};
-use cosched::workload::{Purpose, Start};
+use cosched::workload::{Purpose, WorkloadStart};
 use cosched::{sim, workload};
 use measure::stats;
 use report::svg::{Axis, Line, LineChart};
@@ -147,7 +147,7 @@ fn measure(
 ) -> Result<Measured, Failure> {
     let mut it = workload::beside(Purpose::Real, program, 4, beside, instances);
     for it in &mut it.programs {
-        if let Start::Kernel(_, rounds) = &mut it.start {
+        if let WorkloadStart::Kernel(_, rounds) = &mut it.start {
             // A third of what a whole workload runs: there are 75 of these.
             *rounds = rounds.div_ceil(3);
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use crate::evidence::Evidence;
 use measure::{machine, stats};
 use overlap::Mpi;
-use overlap::bench::{self, Case, Program, Row, Rule, Verdict};
+use overlap::bench::{self, BenchRow, Case, Program, Rule, Verdict};
 use report::number::count;
 use report::page::Block;
 use report::svg::{Chart, Ratio, RatioChart};
@@ -71,7 +71,7 @@ impl Plan {
     }
 
     /// True if a row of the file stands.
-    fn keeps(&self, row: &Row) -> bool {
+    fn keeps(&self, row: &BenchRow) -> bool {
         row.pairs >= self.pairs
             || self.settle && Rule::ALL.iter().all(|rule| rule.verdict(row) != Some(Verdict::Open))
     }
@@ -147,14 +147,14 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
 }
 
 /// How many rows a rule asks something of, and what came out.
-fn counts(rule: Rule, rows: &[Row]) -> Value {
+fn counts(rule: Rule, rows: &[BenchRow]) -> Value {
     let verdicts: Vec<Verdict> = rows.iter().filter_map(|row| rule.verdict(row)).collect();
     let of = |verdict: Verdict| verdicts.iter().filter(|it| **it == verdict).count();
     json!({"asked": verdicts.len(), "met": of(Verdict::Met), "open": of(Verdict::Open), "missed": of(Verdict::Missed)})
 }
 
 /// What the rows come to, rule by rule.
-fn rules(rows: &[Row]) -> Table {
+fn rules(rows: &[BenchRow]) -> Table {
     let mut table = Table::new("rules", &["rule", "rows", "met", "open", "missed"])
         .kind(Kind::Measured)
         .note("open: the 95 % interval holds the bound, so more pairs would tell");
@@ -168,9 +168,9 @@ fn rules(rows: &[Row]) -> Table {
 }
 
 /// The rows of an earlier run that was ended, or none.
-fn earlier(path: &Path, plan: &Plan) -> Result<Vec<Row>, Failure> {
+fn earlier(path: &Path, plan: &Plan) -> Result<Vec<BenchRow>, Failure> {
     let Some(evidence) = store::earlier(path)? else { return Ok(Vec::new()) };
-    let rows: Option<Vec<Row>> = evidence.rows.iter().map(parse).collect();
+    let rows: Option<Vec<BenchRow>> = evidence.rows.iter().map(parse).collect();
     let rows =
         rows.ok_or_else(|| store::cannot_go_on(path, "its rows are not of this benchmark"))?;
     if !plan.settle && rows.iter().any(|row| row.pairs < plan.pairs) {
@@ -183,7 +183,7 @@ fn earlier(path: &Path, plan: &Plan) -> Result<Vec<Row>, Failure> {
 }
 
 /// A row as `object` writes it.
-fn parse(map: &Map<String, Value>) -> Option<Row> {
+fn parse(map: &Map<String, Value>) -> Option<BenchRow> {
     let number = |key: &str| map.get(key)?.as_f64();
     let count = |key: &str| map.get(key)?.as_u64();
     let pair = |key: &str| Some((map.get(key)?.get(0)?.as_f64()?, map.get(key)?.get(1)?.as_f64()?));
@@ -191,7 +191,7 @@ fn parse(map: &Map<String, Value>) -> Option<Row> {
         .into_iter()
         .find(|it| map.get("program").and_then(Value::as_str) == Some(it.name()))?;
     let mpi = Mpi::named(map.get("mpi")?.as_str()?)?;
-    Some(Row {
+    Some(BenchRow {
         case: Case {
             program,
             mpi,
@@ -213,7 +213,7 @@ fn parse(map: &Map<String, Value>) -> Option<Row> {
     })
 }
 
-fn object(row: &Row) -> Map<String, Value> {
+fn object(row: &BenchRow) -> Map<String, Value> {
     let value = json!({
         "mpi": row.case.mpi.name(),
         "program": row.case.program.name(),
@@ -245,8 +245,8 @@ fn rounded(value: f64) -> f64 {
 }
 
 /// Writes all rows, with the command that gives them.
-fn store(path: &Path, rows: &[Row]) -> Result<(), Failure> {
-    let list = |of: &dyn Fn(&Row) -> u64| {
+fn store(path: &Path, rows: &[BenchRow]) -> Result<(), Failure> {
+    let list = |of: &dyn Fn(&BenchRow) -> u64| {
         let all: BTreeSet<u64> = rows.iter().map(of).collect();
         all.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
     };
@@ -272,7 +272,7 @@ fn store(path: &Path, rows: &[Row]) -> Result<(), Failure> {
 
 /// The committed tables; nothing for rows of an earlier benchmark.
 pub fn committed(evidence: &Evidence) -> Option<Vec<Block>> {
-    let mut rows: Vec<Row> = evidence.rows.iter().map(parse).collect::<Option<_>>()?;
+    let mut rows: Vec<BenchRow> = evidence.rows.iter().map(parse).collect::<Option<_>>()?;
     rows.sort_by_key(|row| {
         (row.case.mpi.name(), row.case.program.name(), row.case.ranks, row.case.bytes)
     });
@@ -287,13 +287,13 @@ pub fn committed(evidence: &Evidence) -> Option<Vec<Block>> {
 }
 
 /// What overlapping gains with one library.
-fn chart(rows: &[Row], library: Mpi) -> RatioChart {
+fn chart(rows: &[BenchRow], library: Mpi) -> RatioChart {
     let payload = |bytes: u64| match bytes {
         0..1024 => format!("{bytes} B"),
         1024..1_048_576 => format!("{} KB", bytes >> 10),
         _ => format!("{} MB", bytes >> 20),
     };
-    let ratio = |row: &Row| Ratio {
+    let ratio = |row: &BenchRow| Ratio {
         name: format!(
             "{}, {}, {}",
             row.case.program.name(),
@@ -313,7 +313,7 @@ fn chart(rows: &[Row], library: Mpi) -> RatioChart {
 }
 
 /// A verdict as a cell.
-fn verdict(rule: Rule, row: &Row) -> Cell {
+fn verdict(rule: Rule, row: &BenchRow) -> Cell {
     let same = if row.same_calls() { " =" } else { "" };
     Cell::words(
         rule.verdict(row).map_or_else(|| "-".to_owned(), |it| format!("{}{same}", it.name())),
@@ -321,7 +321,7 @@ fn verdict(rule: Rule, row: &Row) -> Cell {
 }
 
 /// The rows as a table.
-fn table(rows: &[Row]) -> Table {
+fn table(rows: &[BenchRow]) -> Table {
     let columns = [
         "MPI",
         "program",
@@ -372,8 +372,8 @@ fn table(rows: &[Row]) -> Table {
 mod tests {
     use super::*;
 
-    fn row(low: f64, pairs: usize) -> Row {
-        Row {
+    fn row(low: f64, pairs: usize) -> BenchRow {
+        BenchRow {
             case: Case { program: Program::Listing, mpi: Mpi::OpenMpi, ranks: 2, bytes: 1 << 20 },
             blocking_ms: 16.0,
             overlapped_ms: 10.0,

@@ -188,12 +188,12 @@ pub struct Checked {
     /// Cycles that it may take.
     pub allowed: u32,
     /// The instructions that made the difference, worst first; empty if the limit is kept.
-    pub causes: Vec<Cause>,
+    pub causes: Vec<BudgetCause>,
 }
 
 /// An instruction that costs cycles.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Cause {
+pub struct BudgetCause {
     /// Where in the source; none without line information.
     pub place: Option<(String, u32)>,
     pub address: u64,
@@ -283,8 +283,8 @@ fn is_same(a: &Finding, b: &Finding) -> bool {
     a.kind == b.kind && a.instruction == b.instruction && a.cycles == b.cycles
 }
 
-fn cause(audit: &Audit, finding: &Finding) -> Cause {
-    Cause {
+fn cause(audit: &Audit, finding: &Finding) -> BudgetCause {
+    BudgetCause {
         place: audit.frame(finding.idx, None).map(|frame| (frame.file.clone(), frame.line)),
         address: audit.function.instructions[finding.idx].address,
         said: format!("{}: {} ({})", finding.kind.name(), finding.instruction, finding.why),
@@ -371,7 +371,7 @@ pub fn sarif(budget: &Path, all: &[Verdict]) -> Value {
     })
 }
 
-impl Cause {
+impl BudgetCause {
     /// Place, what and how much, in a line.
     pub fn line(&self) -> String {
         let place = match &self.place {
@@ -459,7 +459,7 @@ mod tests {
             flash_wait: 0,
             line: 4,
         };
-        let cause = Cause {
+        let cause = BudgetCause {
             place: Some(("./x.c".to_owned(), 7)),
             address: 16,
             said: "stall: r0 (a load)".to_owned(),

@@ -37,7 +37,7 @@ pub struct RecipeFile {
     pub way: Way,
     /// What was measured, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub measured: Option<Measured>,
+    pub measured: Option<TunedFigures>,
 }
 
 /// The options that affect speed.
@@ -78,7 +78,7 @@ pub enum Emit {
 /// Figures of the machine that it was tuned on, for readers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Measured {
+pub struct TunedFigures {
     pub cpu: String,
     pub date: String,
     pub compilers: Vec<String>,

@@ -63,12 +63,12 @@ pub struct Program {
     /// In order; the last ends at 1.
     pub phases: Vec<Phase>,
     /// How it is started for real.
-    pub start: Start,
+    pub start: WorkloadStart,
 }
 
 /// How a program is started for real.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Start {
+pub enum WorkloadStart {
     Not,
     /// The program and its arguments.
     Command(Vec<String>),
@@ -99,11 +99,11 @@ pub struct Workload {
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct WorkloadFile {
     title: String,
     programs: Option<Spanned<String>>,
     #[serde(default)]
-    program: BTreeMap<String, Spanned<Kind>>,
+    program: BTreeMap<String, Spanned<WorkloadKind>>,
     #[serde(default)]
     run: Vec<Spanned<Run>>,
 }
@@ -111,12 +111,12 @@ struct File {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Kinds {
-    program: BTreeMap<String, Spanned<Kind>>,
+    program: BTreeMap<String, Spanned<WorkloadKind>>,
 }
 
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Kind {
+struct WorkloadKind {
     work_s: Option<Spanned<f64>>,
     #[serde(default = "region")]
     region_ms: Spanned<f64>,
@@ -198,9 +198,9 @@ impl Workload {
         open: impl Fn(&str) -> Result<String, String>,
     ) -> Result<Workload, Diagnostic> {
         let reader = Reader(SourceFile::new(name, text));
-        let file: File = toml::from_str(text).map_err(|error| reader.syntax(&error))?;
-        let mut kinds: BTreeMap<String, (Vec<Phase>, Start)> = BTreeMap::new();
-        let mut rows: BTreeMap<String, Kind> = BTreeMap::new();
+        let file: WorkloadFile = toml::from_str(text).map_err(|error| reader.syntax(&error))?;
+        let mut kinds: BTreeMap<String, (Vec<Phase>, WorkloadStart)> = BTreeMap::new();
+        let mut rows: BTreeMap<String, WorkloadKind> = BTreeMap::new();
         if let Some(path) = &file.programs {
             let text = open(path.get_ref()).map_err(|said| {
                 reader.fault(format!("`{}`: {said}", path.get_ref()), path.span(), "named here")
@@ -364,16 +364,16 @@ impl Reader {
     fn kind(
         &self,
         purpose: Purpose,
-        kind: &Spanned<Kind>,
-    ) -> Result<(Vec<Phase>, Start), Diagnostic> {
+        kind: &Spanned<WorkloadKind>,
+    ) -> Result<(Vec<Phase>, WorkloadStart), Diagnostic> {
         match purpose {
-            Purpose::Sim => Ok((self.phases(kind)?, Start::Not)),
+            Purpose::Sim => Ok((self.phases(kind)?, WorkloadStart::Not)),
             Purpose::Real => Ok((Vec::new(), self.start(kind)?)),
         }
     }
 
     /// That something is missing in a table.
-    fn missing(&self, key: &str, kind: &Spanned<Kind>) -> Diagnostic {
+    fn missing(&self, key: &str, kind: &Spanned<WorkloadKind>) -> Diagnostic {
         let range = kind.span();
         let first_line = self
             .0
@@ -384,7 +384,7 @@ impl Reader {
         self.fault(format!("`{key}` is missing"), range.start..first_line, "in this table")
     }
 
-    fn start(&self, kind: &Spanned<Kind>) -> Result<Start, Diagnostic> {
+    fn start(&self, kind: &Spanned<WorkloadKind>) -> Result<WorkloadStart, Diagnostic> {
         let row = kind.get_ref();
         match (&row.command, &row.kernel) {
             (Some(command), Some(_)) => {
@@ -395,7 +395,7 @@ impl Reader {
             {
                 Err(self.fault("a command without a program", command.span(), "here"))
             }
-            (Some(command), None) => Ok(Start::Command(command.get_ref().clone())),
+            (Some(command), None) => Ok(WorkloadStart::Command(command.get_ref().clone())),
             (None, Some(kernel)) => {
                 let Some(name) = KERNELS.into_iter().find(|it| it == kernel.get_ref()) else {
                     let fault = self.fault(
@@ -405,7 +405,10 @@ impl Reader {
                     );
                     return Err(fault.with_help(format!("there are {}", KERNELS.join(", "))));
                 };
-                Ok(Start::Kernel(name, row.rounds.as_ref().map_or(1, |round| *round.get_ref())))
+                Ok(WorkloadStart::Kernel(
+                    name,
+                    row.rounds.as_ref().map_or(1, |round| *round.get_ref()),
+                ))
             }
             (None, None) => Err(self.missing("command", kind).with_help(
                 "a real run needs `command = [\"PROGRAM\", \"ARGUMENT\"]`, or a `kernel`",
@@ -413,7 +416,7 @@ impl Reader {
         }
     }
 
-    fn phases(&self, kind: &Spanned<Kind>) -> Result<Vec<Phase>, Diagnostic> {
+    fn phases(&self, kind: &Spanned<WorkloadKind>) -> Result<Vec<Phase>, Diagnostic> {
         const MBPS_MAX: f64 = 1e7;
         let row = kind.get_ref();
         if row.source.as_deref().is_some_and(|source| source.trim().is_empty()) {
@@ -586,7 +589,9 @@ mod tests {
     fn table_1_can_be_run() {
         for (name, it) in table_1_for(Purpose::Real) {
             assert!(
-                it.programs.iter().all(|program| matches!(program.start, Start::Kernel(_, 1..))),
+                it.programs
+                    .iter()
+                    .all(|program| matches!(program.start, WorkloadStart::Kernel(_, 1..))),
                 "{name}"
             );
         }

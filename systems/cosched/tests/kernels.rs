@@ -7,7 +7,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use cosched::manager::kernels::compile;
-use cosched::workload::{KERNELS, Purpose, Start, table_1_for};
+use cosched::workload::{KERNELS, Purpose, WorkloadStart, table_1_for};
 use measure::tool;
 
 fn run(program: &Path, n_threads: usize) -> String {
@@ -43,7 +43,7 @@ fn the_programs_of_table_1_solve_what_they_are_given() {
         .iter()
         .flat_map(|workload| &workload.1.programs)
         .filter_map(|program| {
-            if let Start::Kernel(name, rounds) = program.start {
+            if let WorkloadStart::Kernel(name, rounds) = program.start {
                 Some((name, rounds))
             } else {
                 None

@@ -4,7 +4,7 @@ use cosched::contention::{Base, Model};
 use cosched::machine::{Capacity, Machine};
 use cosched::policies::{Name, Policy, ProgramView, Settings, ShareOf, ThreadView, View};
 use cosched::sim;
-use cosched::workload::{self, Phase, Program, Start, Workload};
+use cosched::workload::{self, Phase, Program, Workload, WorkloadStart};
 
 /// What each decision places, threads as letters, sorted.
 struct Table {
@@ -244,7 +244,7 @@ fn program(name: &str, n_threads: usize, work_s: f64, mbps: f64) -> Program {
         arrival_s: 0.0,
         after: None,
         phases: vec![Phase { until: 1.0, demand }],
-        start: Start::Not,
+        start: WorkloadStart::Not,
     }
 }
 

@@ -65,7 +65,7 @@ pub struct Case {
 
 /// What it came to; times are of one round.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub struct BenchRow {
     pub case: Case,
     /// Median with blocking calls.
     pub blocking_ms: f64,
@@ -162,7 +162,7 @@ impl Rule {
     }
 
     /// None where the rule asks nothing.
-    pub fn verdict(self, row: &Row) -> Option<Verdict> {
+    pub fn verdict(self, row: &BenchRow) -> Option<Verdict> {
         let large = row.case.bytes >= LARGE_BYTES;
         match self {
             Rule::ByHand => large.then(|| Verdict::at_least(0.95, row.of_hand_interval)),
@@ -175,7 +175,7 @@ impl Rule {
     }
 }
 
-impl Row {
+impl BenchRow {
     /// True if the payload is so small that the overlapped program makes the same blocking calls.
     pub fn same_calls(&self) -> bool {
         self.case.bytes < crate::settings::MIN_BYTES
@@ -271,7 +271,7 @@ pub fn measure(
     case: Case,
     pairs: usize,
     step: &mut dyn FnMut(),
-) -> Result<Row, ToolError> {
+) -> Result<BenchRow, ToolError> {
     let began = std::time::Instant::now();
     let load = measure::machine::load();
     let (arguments, work) = arguments(built, case)?;
@@ -294,7 +294,7 @@ pub fn measure(
     let over = |a: &[f64], b: &[f64]| -> Vec<f64> { a.iter().zip(b).map(|(a, b)| a / b).collect() };
     let ratio = median_interval(&over(&blocking, &overlapped), 0.95);
     let of_hand = median_interval(&over(&by_hand, &overlapped), 0.95);
-    Ok(Row {
+    Ok(BenchRow {
         case,
         blocking_ms: median(&blocking),
         overlapped_ms: median(&overlapped),
@@ -412,9 +412,9 @@ mod tests {
         interval: (f64, f64),
         by_hand_ratio: f64,
         of_hand_interval: (f64, f64),
-    ) -> Row {
+    ) -> BenchRow {
         let middle = |(low, high): (f64, f64)| f64::midpoint(low, high);
-        Row {
+        BenchRow {
             case: Case { program: Program::Jacobi, mpi: Mpi::Mpich, ranks: 2, bytes },
             blocking_ms: 2.0,
             overlapped_ms: 1.0,
@@ -433,7 +433,7 @@ mod tests {
 
     #[test]
     fn intervals_decide() {
-        let verdicts = |row: &Row| Rule::ALL.map(|it| it.verdict(row));
+        let verdicts = |row: &BenchRow| Rule::ALL.map(|it| it.verdict(row));
         let good = row(1 << 20, (1.6, 1.9), 1.8, (0.96, 1.1));
         assert_eq!(verdicts(&good), [Some(Verdict::Met); 3]);
         let bad = row(1 << 20, (0.7, 0.97), 1.8, (0.5, 0.94));

@@ -5,7 +5,7 @@ const TABLE: &str = include_str!("../plugin/MpiCalls.def");
 /// One row: a function, what the conversion makes of it, and the roles of its
 /// arguments, a letter each.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Row {
+struct CallRow {
     name: &'static str,
     kind: &'static str,
     roles: Vec<char>,
@@ -28,13 +28,13 @@ fn known() -> impl Iterator<Item = &'static str> {
         .flat_map(str::split_ascii_whitespace)
 }
 
-fn rows() -> impl Iterator<Item = Row> {
+fn rows() -> impl Iterator<Item = CallRow> {
     let roles = |text: &'static str| {
         text.split_ascii_whitespace()
             .filter_map(|split_ascii_whitespace| split_ascii_whitespace.chars().next())
             .collect()
     };
-    lines("MPI").map(move |[name, kind, arguments]| Row { name, kind, roles: roles(arguments) })
+    lines("MPI").map(move |[name, kind, arguments]| CallRow { name, kind, roles: roles(arguments) })
 }
 
 /// The procedure that a symbol calls, in lower case and without `mpi_`, the same for all of its
@@ -71,7 +71,7 @@ fn is_symbol(symbol: &str) -> bool {
 /// True if the table says something of a procedure.
 fn is_known(procedure: &str) -> bool {
     let is_it = |name: &str| name.eq_ignore_ascii_case(procedure);
-    let is_twin = |row: &Row| {
+    let is_twin = |row: &CallRow| {
         ["Send", "Recv", "Sendrecv", "Collective"].contains(&row.kind)
             && is_it(&format!("I{}", row.name))
     };
@@ -94,7 +94,7 @@ pub fn hazard(symbol: &str) -> Option<&'static str> {
 /// True for a blocking collective by a name that the uniform shim does not replace: of the
 /// profiling interface, of Fortran.
 pub fn is_past_shim(symbol: &str) -> bool {
-    let is_it = |row: &Row| {
+    let is_it = |row: &CallRow| {
         row.kind == "Collective"
             && procedure(symbol).is_some_and(|procedure| procedure.eq_ignore_ascii_case(row.name))
     };
@@ -115,7 +115,7 @@ pub fn uniform_shim() -> String {
 }
 
 /// The shim of one collective, by its plain name or by that with large counts.
-fn shim(row: &Row, is_large: bool) -> String {
+fn shim(row: &CallRow, is_large: bool) -> String {
     let (int, places, suffix) =
         if is_large { ("MPI_Count", "MPI_Aint", "_c") } else { ("int", "int", "") };
     let parameter = |(at, role): (usize, &char)| match role {
@@ -149,7 +149,7 @@ mod tests {
 
     #[test]
     fn every_line_of_the_table_is_read() {
-        let all: Vec<Row> = rows().collect();
+        let all: Vec<CallRow> = rows().collect();
         assert_eq!(all.len(), TABLE.lines().filter(|line| line.starts_with("MPI(")).count());
         let send = all.iter().find(|it| it.name == "Send").expect("there is one");
         assert_eq!(

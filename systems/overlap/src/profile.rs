@@ -54,11 +54,11 @@ pub fn check(path: &Path) -> Result<(), String> {
 mod tests {
     use super::*;
     use crate::Mpi;
-    use crate::trace::Row;
+    use crate::trace::TraceRow;
 
     #[test]
     fn the_rank_that_waits_longest_counts() {
-        let row = |rank, count, mpi_us, window_us| Row {
+        let row = |rank, count, mpi_us, window_us| TraceRow {
             call: "MPI_Recv".to_owned(),
             file: "a.c".to_owned(),
             line: 7,

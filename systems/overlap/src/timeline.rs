@@ -53,11 +53,11 @@ fn round(us: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::Mpi;
-    use crate::trace::{Event, Row};
+    use crate::trace::{Event, TraceRow};
 
     #[test]
     fn a_name_cannot_end_the_script() {
-        let row = Row {
+        let row = TraceRow {
             call: "MPI_Send".to_owned(),
             file: "</script><b>.c".to_owned(),
             line: 3,

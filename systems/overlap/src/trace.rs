@@ -16,7 +16,7 @@ use crate::plugin;
 
 /// One call site on one rank.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Row {
+pub struct TraceRow {
     pub call: String,
     /// Source file; empty if it is not known.
     pub file: String,
@@ -44,7 +44,7 @@ pub struct Trace {
     /// Converted sites in the program; executed or not.
     pub transformed: usize,
     /// All sites of all ranks.
-    pub rows: Vec<Row>,
+    pub rows: Vec<TraceRow>,
     /// From the end of MPI_Init to MPI_Finalize in microseconds, of each rank.
     pub wall_us: Vec<f64>,
     /// What happened when; empty unless asked for.
@@ -136,7 +136,7 @@ impl Trace {
             let site = match known {
                 Some(site) => site,
                 None => {
-                    let Row { call, file, function, .. } = row.clone();
+                    let TraceRow { call, file, function, .. } = row.clone();
                     found.push(Lost {
                         call,
                         file,
@@ -187,12 +187,12 @@ impl Trace {
         let first = self.rows.len();
         let mut row_of = Vec::new();
         for row in value["rows"].as_array().into_iter().flatten() {
-            let mut new: Row = serde_json::from_value(row.clone())?;
+            let mut new: TraceRow = serde_json::from_value(row.clone())?;
             if let (Some(file), Some(address)) = (row["object"].as_str(), row["address"].as_u64()) {
                 let place = places.of(file, address);
                 (new.file, new.line, new.function) = (place.file, place.line, place.function);
             }
-            let is_same = |row: &Row| {
+            let is_same = |row: &TraceRow| {
                 (&row.call, &row.file, row.line, &row.function)
                     == (&new.call, &new.file, new.line, &new.function)
             };
@@ -233,7 +233,7 @@ impl Trace {
 }
 
 /// The same of some rows.
-pub fn sites(rows: &[Row]) -> Vec<Site> {
+pub fn sites(rows: &[TraceRow]) -> Vec<Site> {
     let mut found: Vec<(Site, usize)> = Vec::new();
     for row in rows {
         let Some(window_us) = row.window_us.filter(|_| row.count > 0) else { continue };
@@ -409,9 +409,9 @@ fn transformed(program: &Path) -> usize {
 mod tests {
     use super::*;
 
-    fn row(rank: u32, line: u64, window_us: Option<f64>) -> Row {
+    fn row(rank: u32, line: u64, window_us: Option<f64>) -> TraceRow {
         let (call, file, function) = ("MPI_Send".to_owned(), "a.c".to_owned(), String::new());
-        Row { call, file, line, function, rank, count: 3, bytes: 0, window_us, mpi_us: 1.0 }
+        TraceRow { call, file, line, function, rank, count: 3, bytes: 0, window_us, mpi_us: 1.0 }
     }
 
     fn empty() -> Trace {
@@ -428,7 +428,7 @@ mod tests {
 
     #[test]
     fn what_could_be_gained() {
-        let of = |line, rank, mpi_us| Row { mpi_us, bytes: 300, ..row(rank, line, None) };
+        let of = |line, rank, mpi_us| TraceRow { mpi_us, bytes: 300, ..row(rank, line, None) };
         let rows = vec![of(9, 0, 2e6), of(9, 1, 4e6), of(4, 0, 7e6), of(4, 1, 1e6)];
         let trace = Trace { rows, wall_us: vec![12e6, 10e6], ..empty() };
         let lost: Vec<(u64, u64, f64)> =

@@ -68,7 +68,7 @@ pub fn measures(depths: &[u32]) -> Vec<Measure> {
 
 /// Cycles of one such thing, on the two machines of [`work::MACHINES`].
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Cycles {
+pub struct RtosCycles {
     /// Once every thread has run: the mean of the rounds.
     pub mean: [f64; 2],
     /// The longest round, over the switches in it.
@@ -116,7 +116,7 @@ fn rounds(
 /// Measures one thing; the marks' own cycles are not in it.
 ///
 /// Errors: a tool is missing or failed, or the image did not come to its end.
-pub fn cycles(scheme: Scheme, windows: u32, measure: &Measure) -> Result<Cycles, ToolError> {
+pub fn cycles(scheme: Scheme, windows: u32, measure: &Measure) -> Result<RtosCycles, ToolError> {
     let (_, _, marks) = rounds(scheme, windows, 0, 0, 4)?;
     // Twice the rounds less once: what only the first rounds cost is not in the mean.
     let mean = |number: u32, depth: u32| -> Result<([f64; 2], [u32; 2]), ToolError> {
@@ -130,7 +130,7 @@ pub fn cycles(scheme: Scheme, windows: u32, measure: &Measure) -> Result<Cycles,
     let (each, worst) = mean(measure.number, measure.depth)?;
     let calls = if measure.has_calls { mean(CALLS, measure.depth)?.0 } else { [0.0; 2] };
     let of = |round: f64, machine: usize| round / measure.per_round - calls[machine];
-    Ok(Cycles {
+    Ok(RtosCycles {
         mean: [0, 1].map(|number| of(each[number], number)),
         worst: [0, 1].map(|number| of(f64::from(worst[number]) - f64::from(marks[number]), number)),
     })

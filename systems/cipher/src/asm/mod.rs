@@ -38,7 +38,7 @@ pub fn archs() -> impl Iterator<Item = Arch> {
 
 /// What the back end knows of a target.
 #[derive(Debug, Clone, Copy)]
-pub struct Target {
+pub struct AssemblyTarget {
     /// Its registers, and which operations are one instruction.
     pub registers: Registers,
 }
@@ -92,12 +92,12 @@ pub const LONG: usize = 650;
 /// takes 1.99 and 1.57 times as long (`experiments/cipher-tune/best.json`).
 pub const BUFFERED_BYTES: usize = 36 << 10;
 
-impl Target {
+impl AssemblyTarget {
     /// The target of an architecture, if that has an assembly back end.
-    pub fn new(shape: Shape) -> Option<Target> {
+    pub fn new(shape: Shape) -> Option<AssemblyTarget> {
         let n = shape.arch.row().assembly_registers?;
         let word_bits = shape.register_bits();
-        Some(Target {
+        Some(AssemblyTarget {
             registers: Registers {
                 n,
                 is_vector: shape.is_vector(),
@@ -117,8 +117,8 @@ pub fn assemble(
     machine: &Machine,
     effort: Effort,
 ) -> Result<Assembly, AssemblyRefused> {
-    let target =
-        Target::new(shape).ok_or_else(|| AssemblyRefused::Operation("assembly back end".into()))?;
+    let target = AssemblyTarget::new(shape)
+        .ok_or_else(|| AssemblyRefused::Operation("assembly back end".into()))?;
     let function = lower::lower(node, shape, name)?;
     let model = Model::new(machine, shape.arch.row().kind);
     let planner = Planner {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 
 use super::allocate::{Allocator, Sink, ValuePlace};
 use super::steps::{Base, BodyItem, FRAME, Memory, Step, StepFunction, StepKind, StepLoop};
-use super::{Plan, Target};
+use super::{AssemblyTarget, Plan};
 
 /// General registers by number, each in its four widths.
 const GENERAL: [[&str; 4]; 16] = [
@@ -43,7 +43,7 @@ enum Kept {
 
 struct AssemblyText<'a> {
     function: &'a StepFunction,
-    target: &'a Target,
+    target: &'a AssemblyTarget,
     out: String,
     addresses: Vec<Kept>,
     /// Where spill slots begin in the frame.
@@ -56,7 +56,7 @@ struct AssemblyText<'a> {
 }
 
 /// The text of a function whose blocks are planned, in the order of the items.
-pub fn text(function: &StepFunction, plans: &[Plan], target: &Target) -> String {
+pub fn text(function: &StepFunction, plans: &[Plan], target: &AssemblyTarget) -> String {
     let mut text = AssemblyText {
         function,
         target,

@@ -115,10 +115,10 @@ fn count(edges: &[Step]) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use crate::depgraph::Builder;
+    use crate::depgraph::DependenceBuilder;
 
     fn check(n_steps: u32, edges: &[(u32, u32)], cycle: Option<&[u32]>) {
-        let mut builder = Builder::new(n_steps);
+        let mut builder = DependenceBuilder::new(n_steps);
         for &(from, to) in edges {
             builder.edge(from, to);
         }
@@ -156,7 +156,7 @@ mod tests {
     fn a_long_way_to_a_cycle() {
         // 0 and 1 in a circle, a long chain from there, two steps in a circle at its end.
         let n_steps = 300_000;
-        let mut builder = Builder::new(n_steps);
+        let mut builder = DependenceBuilder::new(n_steps);
         for step in 0..n_steps - 1 {
             builder.edge(step, step + 1);
         }
@@ -168,7 +168,7 @@ mod tests {
     #[test]
     fn one_long_cycle() {
         let n_steps = 300_000;
-        let mut builder = Builder::new(n_steps);
+        let mut builder = DependenceBuilder::new(n_steps);
         for step in 0..n_steps {
             builder.edge(step, (step + 1) % n_steps);
         }

@@ -9,7 +9,7 @@ mod order;
 /// Number of a step in the user's order, from 0.
 pub type Step = u32;
 
-/// Steps `0..n_steps` and the edges between them; built by [`Builder`].
+/// Steps `0..n_steps` and the edges between them; built by [`DependenceBuilder`].
 #[derive(Debug, Clone)]
 pub struct DepGraph {
     /// Edges leaving each step.
@@ -54,15 +54,15 @@ impl Rows {
 
 /// Collects edges for a [`DepGraph`].
 #[derive(Debug, Clone)]
-pub struct Builder {
+pub struct DependenceBuilder {
     n_steps: u32,
     edges: Vec<(Step, Step)>,
 }
 
-impl Builder {
+impl DependenceBuilder {
     /// A graph of `n_steps` steps and no edges yet.
-    pub fn new(n_steps: u32) -> Builder {
-        Builder { n_steps, edges: Vec::new() }
+    pub fn new(n_steps: u32) -> DependenceBuilder {
+        DependenceBuilder { n_steps, edges: Vec::new() }
     }
 
     /// Says that `to` needs `from`. The same edge may be added several times.

@@ -34,10 +34,10 @@ impl DepGraph {
 
 #[cfg(test)]
 mod tests {
-    use crate::depgraph::{Builder, DepGraph};
+    use crate::depgraph::{DepGraph, DependenceBuilder};
 
     fn graph(n_steps: u32, edges: &[(u32, u32)]) -> DepGraph {
-        let mut builder = Builder::new(n_steps);
+        let mut builder = DependenceBuilder::new(n_steps);
         for &(from, to) in edges {
             builder.edge(from, to);
         }
@@ -76,7 +76,7 @@ mod tests {
     fn half_a_million_steps() {
         let n_steps = 500_000;
         let mut random = fastrand::Rng::with_seed(7);
-        let mut builder = Builder::new(n_steps);
+        let mut builder = DependenceBuilder::new(n_steps);
         for step in 1..n_steps {
             for _ in 0..3 {
                 builder.edge(random.u32(0..step), step);

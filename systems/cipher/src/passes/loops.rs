@@ -18,7 +18,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use crate::depgraph::Builder;
+use crate::depgraph::DependenceBuilder;
 use crate::ir::{Index, Loop, LoopId, Node, Operand, Ref, Stmt, Unrolled, VarId};
 use crate::syntax::Loc;
 
@@ -168,7 +168,7 @@ impl Roller<'_> {
         around: &[(LoopId, u32)],
     ) -> Result<Vec<Stmt>, Reason> {
         let cells = Cells::new(&self.node.vars);
-        let mut builder = Builder::new(body.len() as u32);
+        let mut builder = DependenceBuilder::new(body.len() as u32);
         let mut counters = Vec::new();
         let mut failure = None;
         for_all(around, &mut counters, &mut |counters| {
@@ -190,7 +190,7 @@ impl Roller<'_> {
         n: u32,
         cells: &Cells,
         counters: &mut Vec<i64>,
-        builder: &mut Builder,
+        builder: &mut DependenceBuilder,
     ) -> Result<(), Reason> {
         // Where each word is written: position and iteration; a temporary has one word for all
         // iterations, and `ANY` as its iteration.

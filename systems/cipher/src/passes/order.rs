@@ -12,7 +12,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::depgraph::{Builder, DepGraph};
+use crate::depgraph::{DepGraph, DependenceBuilder};
 use crate::ir::{Body, LoopId, Node, Operand, Ref, Stmt, Var, VarId};
 use crate::syntax::Loc;
 
@@ -187,7 +187,7 @@ fn graph(stmts: &[&Stmt], cells: &Cells) -> Result<DepGraph, Vec<OrderStep>> {
     for (idx, stmt) in stmts.iter().enumerate() {
         touched(stmt, cells, &mut counters, &mut |_| {}, &mut |cell| writer[cell] = idx as u32);
     }
-    let mut builder = Builder::new(stmts.len() as u32);
+    let mut builder = DependenceBuilder::new(stmts.len() as u32);
     let mut own = None;
     for (idx, stmt) in stmts.iter().enumerate() {
         let is_loop = matches!(stmt, Stmt::Loop(_) | Stmt::Unrolled(_));

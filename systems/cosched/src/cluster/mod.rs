@@ -217,7 +217,7 @@ struct Running {
     version: u32,
 }
 
-struct Sim<'a> {
+struct ClusterSim<'a> {
     jobs: &'a [Job],
     scheme: Scheme,
     nodes: Nodes,
@@ -237,7 +237,7 @@ fn nanos(time_s: f64) -> u64 {
 pub fn run(trace: &Trace, cluster: Cluster, scheme: Scheme, assumed: &Assumed) -> (Outcome, usize) {
     let (jobs, n_large) = jobs(trace, cluster, scheme, assumed);
     let speeds = (0..N_LEVELS * N_LEVELS).map(|idx| rate(idx / N_LEVELS, idx % N_LEVELS)).collect();
-    let mut sim = Sim {
+    let mut sim = ClusterSim {
         jobs: &jobs,
         scheme,
         nodes: Nodes::new(cluster.n_nodes),
@@ -295,7 +295,7 @@ pub fn run(trace: &Trace, cluster: Cluster, scheme: Scheme, assumed: &Assumed) -
     (outcome, n_large)
 }
 
-impl Sim<'_> {
+impl ClusterSim<'_> {
     fn next_end(&mut self) -> Option<f64> {
         while let Some(Reverse((time, job, version))) = self.ends.peek() {
             if self.running[*job].as_ref().is_some_and(|running| running.version == *version) {

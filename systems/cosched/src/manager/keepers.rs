@@ -36,7 +36,7 @@ pub(super) struct Keepers {
     threads: Vec<JoinHandle<()>>,
 }
 
-struct Place {
+struct KeeperPlace {
     idx: usize,
     program: PathBuf,
     arguments: Vec<OsString>,
@@ -46,7 +46,7 @@ struct Place {
     lines: Lines,
 }
 
-impl Place {
+impl KeeperPlace {
     fn spawn(&self) -> io::Result<Child> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
@@ -121,7 +121,7 @@ impl Keepers {
         for idx in 0..supervisor::COUNT {
             let command = supervise.command.iter().map(OsString::from);
             let outside = (idx == 0).then(|| OsString::from("--outside"));
-            let place = Place {
+            let place = KeeperPlace {
                 idx,
                 program: std::env::current_exe()?,
                 arguments: command.chain(outside).chain(arguments.iter().cloned()).collect(),

@@ -22,7 +22,7 @@ const FD_CLOEXEC: u64 = 1 << 3;
 
 /// A program's counters, one for each thread that it had.
 #[derive(Debug)]
-pub struct Counter {
+pub struct PerfCounter {
     files: Vec<File>,
     line_bytes: u64,
 }
@@ -46,9 +46,9 @@ const ENOENT: i32 = nix::errno::Errno::ENOENT as i32;
 const EACCES: i32 = nix::errno::Errno::EACCES as i32;
 const EPERM: i32 = nix::errno::Errno::EPERM as i32;
 
-impl Counter {
+impl PerfCounter {
     /// Counters for a program with these threads, and all that they start.
-    pub fn open(threads: &[i32]) -> io::Result<Counter> {
+    pub fn open(threads: &[i32]) -> io::Result<PerfCounter> {
         let line =
             fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index0/coherency_line_size");
         let line_bytes = line.ok().and_then(|line| line.trim().parse().ok()).unwrap_or(64);
@@ -56,7 +56,7 @@ impl Counter {
             .iter()
             .map(|thread| open(*thread, TYPE_HARDWARE, HARDWARE_CACHE_MISSES))
             .collect::<io::Result<_>>()?;
-        Ok(Counter { files, line_bytes })
+        Ok(PerfCounter { files, line_bytes })
     }
 
     /// Bytes so far; none while the counters had no hardware.

@@ -223,8 +223,8 @@ impl Seen {
 
 /// What counts a program's traffic.
 pub(super) enum Counter {
-    Resctrl(resctrl::Counter),
-    Perf(perf::Counter),
+    Resctrl(resctrl::ResctrlCounter),
+    Perf(perf::PerfCounter),
     Nothing,
 }
 

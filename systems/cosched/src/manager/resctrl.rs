@@ -20,7 +20,7 @@ pub struct Monitor {
 }
 
 #[derive(Debug)]
-pub struct Counter {
+pub struct ResctrlCounter {
     path: PathBuf,
 }
 
@@ -36,10 +36,10 @@ impl Monitor {
     }
 
     /// Counters for a program with these threads.
-    pub fn counter(&self, id: u64, threads: &[i32]) -> io::Result<Counter> {
+    pub fn counter(&self, id: u64, threads: &[i32]) -> io::Result<ResctrlCounter> {
         let path = self.root.join("mon_groups").join(format!("{}-{id}", self.prefix));
         fs::create_dir(&path)?;
-        let counter = Counter { path };
+        let counter = ResctrlCounter { path };
         // One number a write, as the kernel wants it.
         threads
             .iter()
@@ -48,7 +48,7 @@ impl Monitor {
     }
 }
 
-impl Counter {
+impl ResctrlCounter {
     /// Bytes so far, over all caches; none while a cache has nothing to say.
     pub fn bytes(&self) -> io::Result<Option<u64>> {
         let mut sum = Some(0);
@@ -64,7 +64,7 @@ impl Counter {
     }
 }
 
-impl Drop for Counter {
+impl Drop for ResctrlCounter {
     fn drop(&mut self) {
         // Its threads fall back to the group above.
         let _ = fs::remove_dir(&self.path);
@@ -116,7 +116,7 @@ mod tests {
         folder
     }
 
-    fn caches(counter: &Counter, texts: &[&str]) {
+    fn caches(counter: &ResctrlCounter, texts: &[&str]) {
         for (idx, text) in texts.iter().enumerate() {
             let path = counter.path.join(format!("mon_data/mon_L3_{idx:02}"));
             fs::create_dir_all(&path).expect("a scratch folder");

@@ -563,7 +563,7 @@ fn counter(host: &mut Host, id: u64, group: &Group, pid: i32) -> io::Result<Coun
         || group.threads().map(|thread| if thread.is_empty() { vec![pid] } else { thread });
     Ok(match &mut host.source {
         Source::Resctrl(it) => Counter::Resctrl(it.counter(id, &threads()?)?),
-        Source::Perf => Counter::Perf(perf::Counter::open(&threads()?)?),
+        Source::Perf => Counter::Perf(perf::PerfCounter::open(&threads()?)?),
         Source::Estimate(it) => {
             it.start_again();
             Counter::Nothing

@@ -95,7 +95,7 @@ fn name(uid: u32) -> String {
 /// The settings of a daemon for many users, as in its file.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct UsersFile {
     socket: Option<PathBuf>,
     mode: Option<Spanned<String>>,
     programs: Option<usize>,
@@ -134,7 +134,7 @@ impl Users {
 
     /// What the text of such a file says; else where it is wrong, and why.
     fn parse(text: &str) -> Result<Users, (usize, String)> {
-        let file: File = toml::from_str(text).map_err(|error| {
+        let file: UsersFile = toml::from_str(text).map_err(|error| {
             (error.span().map_or(0, |span| span.start), error.message().to_owned())
         })?;
         let mode = match &file.mode {

@@ -69,7 +69,7 @@ impl Pairing {
 type Candidate = (Reverse<u64>, usize, usize);
 
 /// Threads chosen for one quantum, and what they ask for.
-struct Choice<'a> {
+struct PairChoice<'a> {
     view: &'a View<'a>,
     demand: &'a [f64],
     target: f64,
@@ -110,7 +110,7 @@ impl Policy for Pairing {
         let n_quanta = ready.len().div_ceil(n_cpus).max(1);
         let each = ready.iter().map(|idx| demand[*idx]).sum::<f64>() / n_quanta as f64;
         let target = each.min(ALIKE * view.machine.mixed_mbps());
-        let mut choice = Choice::new(view, &demand, target);
+        let mut choice = PairChoice::new(view, &demand, target);
         self.crew.retain(|crew| view.threads[*crew].is_ready);
         self.crew.iter().for_each(|it| choice.take(*it));
         // In the order of their arrival.
@@ -122,7 +122,7 @@ impl Policy for Pairing {
         if self.n_decisions.is_multiple_of(OTHERS_EVERY) && ready.len() > threads.len() {
             let others: Vec<usize> =
                 ready.iter().copied().filter(|idx| !choice.is_chosen[*idx]).collect();
-            let mut turn = Choice::new(view, &demand, target);
+            let mut turn = PairChoice::new(view, &demand, target);
             turn.fill(&others);
             // Fewer others than places: the crew has the rest.
             turn.fill(&threads);
@@ -178,11 +178,11 @@ fn can_fill_a_link(view: &View<'_>, demand: &[f64]) -> bool {
     })
 }
 
-impl<'a> Choice<'a> {
-    fn new(view: &'a View<'a>, demand: &'a [f64], target: f64) -> Choice<'a> {
+impl<'a> PairChoice<'a> {
+    fn new(view: &'a View<'a>, demand: &'a [f64], target: f64) -> PairChoice<'a> {
         let all = |of: fn(&Capacity) -> f64| view.machine.links.iter().map(of).sum::<f64>();
         let limits = [all(|it| it.read_mbps), all(|it| it.write_mbps), all(|it| it.mixed_mbps)];
-        Choice {
+        PairChoice {
             view,
             limits,
             demand,

@@ -26,14 +26,14 @@ use super::keys::KeyMap;
 use super::observe;
 
 /// The length and the seed of a walk.
-pub(super) struct Walk {
+pub(super) struct ImproveWalk {
     /// How many truth table words may be touched, roughly.
     pub n_words: u64,
     pub seed: u64,
 }
 
 /// The smallest network on the walk, never larger than `net`.
-pub(super) fn improve<const W: usize>(net: &Network, walk: &Walk) -> Network {
+pub(super) fn improve<const W: usize>(net: &Network, walk: &ImproveWalk) -> Network {
     let mut state = ImproveState::<W>::new(net, walk.seed);
     let mut best = state.net.clone();
     let mut best_cost = cost(&best);

@@ -115,7 +115,7 @@ pub fn shrink(circuit: &Circuit, effort: SynthEffort) -> Circuit {
     }
     let net = network_of(circuit);
     let budget = effort.budget(circuit.n_inputs);
-    let walk = improve::Walk { n_words: budget.n_words, seed: budget.seed };
+    let walk = improve::ImproveWalk { n_words: budget.n_words, seed: budget.seed };
     let smaller = match circuit.n_inputs {
         0..=6 => improve::improve::<1>(&net, &walk),
         7 => improve::improve::<2>(&net, &walk),
@@ -172,7 +172,8 @@ fn search<const W: usize>(
     for (rank, (method, net)) in candidates.iter().enumerate() {
         keep(method, net);
         if rank < budget.n_walks {
-            let walk = improve::Walk { n_words: budget.n_words, seed: budget.seed + rank as u64 };
+            let walk =
+                improve::ImproveWalk { n_words: budget.n_words, seed: budget.seed + rank as u64 };
             keep(method, &improve::improve::<W>(net, &walk));
         }
     }

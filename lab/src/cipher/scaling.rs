@@ -1,7 +1,7 @@
 //! Door: The time of our compiler, on the bundled primitives and on programs with ever more rounds,
 //! for the report.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -38,6 +38,18 @@ fn compile(subject: &Subject, slicing: Slicing) -> Result<(f64, usize), Failure>
     Ok((seconds * 1e3, n_equations))
 }
 
+/// The product's program, which is built beside this one; beside its folder for unit tests.
+fn product() -> Result<PathBuf, Failure> {
+    let own = std::env::current_exe()
+        .map_err(|error| Failure::environment("find this program's file", error))?;
+    let beside = own.ancestors().skip(1).take(2).map(|folder| folder.join("meanwhile"));
+    beside.into_iter().find(|path| path.is_file()).ok_or_else(|| Failure::Environment {
+        ran: format!("find `meanwhile` beside {}", own.display()),
+        said: "it is not built".to_owned(),
+        help: Some("build both: `make build`".to_owned()),
+    })
+}
+
 /// Milliseconds and equations of one compilation in its own process, from file to C file: the time
 /// that a user waits, independent of the memory of this process.
 fn compile_apart(folder: &Path, n_rounds: u32) -> Result<(f64, usize), Failure> {
@@ -49,8 +61,7 @@ fn compile_apart(folder: &Path, n_rounds: u32) -> Result<(f64, usize), Failure> 
     if !source.exists() {
         std::fs::write(&source, rounds(n_rounds)).map_err(io("write", &source))?;
     }
-    let own = std::env::current_exe().map_err(io("find", Path::new("this program")))?;
-    let mut command = Command::new(own);
+    let mut command = Command::new(product()?);
     command
         .args([
             "cipher",
@@ -205,4 +216,22 @@ pub fn doubling() -> Result<(Table, LineChart), Failure> {
         lines: vec![Line { name: "bitsliced, loops written out".into(), points }],
     };
     Ok((table, chart))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_compilation_apart_is_the_product_s() {
+        if product().is_err() {
+            return testkit::skipped("the compiler's own time: `meanwhile` is not built");
+        }
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let apart = |n_rounds| {
+            compile_apart(folder.path(), n_rounds).unwrap_or_else(|error| panic!("{error:?}"))
+        };
+        let (few, more) = (apart(2), apart(4));
+        assert!(0 < few.1 && few.1 < more.1, "{few:?} {more:?}");
+    }
 }

@@ -15,6 +15,8 @@ mod system_report;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
+use meanwhile::cosched_cmd::daemon::{EnterArgs, enter};
+use meanwhile::cosched_cmd::host::{self, SuperviseArgs};
 use terminal::output::{self, Failure, Output};
 
 /// The studies behind the claims of meanwhile, and the report.
@@ -37,6 +39,15 @@ enum Command {
     Run(Box<studies::Study>),
     /// Run every system on its bundled input and write report/index.html.
     Report(report::Args),
+    /// What the manager of a study starts to watch over it, by the words of the product.
+    #[command(hide = true, subcommand)]
+    Cosched(Watch),
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Watch {
+    Supervise(SuperviseArgs),
+    Enter(EnterArgs),
 }
 
 fn main() -> ExitCode {
@@ -49,12 +60,17 @@ fn main() -> ExitCode {
         Command::List => studies::list(&Cli::command(), &mut out),
         Command::Run(study) => studies::run(*study, &mut out),
         Command::Report(args) => report::run(args, &mut out),
+        Command::Cosched(Watch::Supervise(args)) => host::supervise(&args, &mut out),
+        Command::Cosched(Watch::Enter(args)) => enter(&args),
     });
     out.finish(ended)
 }
 
 /// A study that manages programs ends them itself when it is interrupted.
 fn start(command: &Command) -> Result<(), Failure> {
+    if matches!(command, Command::Cosched(_)) {
+        return Ok(());
+    }
     let manages = matches!(command, Command::Run(study) if study.manages());
     if manages {
         return ::cosched::manager::signals::note()

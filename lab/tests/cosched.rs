@@ -131,3 +131,16 @@ fn many_programs_are_measured_and_ended() {
         );
     }
 }
+
+/// A manager starts its own file again to be watched, and a study's manager is this program.
+#[test]
+fn what_watches_over_a_manager_is_started_by_the_words_of_the_product() {
+    for words in [["cosched", "supervise"], ["cosched", "enter"]] {
+        let known = Command::new(env!("CARGO_BIN_EXE_meanwhile-lab"))
+            .args(words)
+            .arg("--help")
+            .output()
+            .expect("the binary runs");
+        assert!(known.status.success(), "{words:?}: {}", String::from_utf8_lossy(&known.stderr));
+    }
+}

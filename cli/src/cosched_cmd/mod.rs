@@ -1,6 +1,6 @@
 //! `meanwhile cosched`: the memory bus as a thing to schedule.
 
-mod daemon;
+pub mod daemon;
 pub mod host;
 mod probe;
 mod restore;

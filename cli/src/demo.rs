@@ -45,7 +45,7 @@ const DEMOS: [Demo; 5] = [
     },
     Demo {
         system: "cipher",
-        shows: "the block cipher LEA from Usuba to sliced C for AVX2, and whether its code is constant in time",
+        shows: "the block cipher LEA checked and compiled from Usuba to sliced C for AVX2",
         files: &[
             ("lea.ua", include_bytes!("../../examples/lea/lea.ua")),
             ("lea.layout.toml", include_bytes!("../../examples/lea/lea.layout.toml")),

@@ -59,6 +59,33 @@ fn code_with_the_nops_of_the_compilers_is_clean() {
     assert!(text.contains("no sequence of GRLIB-TN-0009 in 7 instructions"), "{text}");
 }
 
+/// What gcc's own workaround leaves is clean, and what it changes was not: two readings of the note.
+#[test]
+fn what_gcc_avoids_is_what_is_found() {
+    if !testkit::has("errata beside gcc's workaround", &["sparc64-linux-gnu-gcc"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let source = "struct s { long long a, b, c, d; int e[6]; };\n\
+        void copy(struct s *to, struct s *from, int n) { while (n--) *to++ = *from++; }\n\
+        void fill(char *p, int *q, long long v, int n) {\n\
+            for (; n > 0; n--) { *p++ = (char)n; *q++ = n + 1; *(long long *)(q + 4) = v; }\n}\n";
+    std::fs::write(folder.path().join("a.c"), source).expect("a scratch folder");
+    for level in ["-O2", "-O3"] {
+        for (more, is_clean) in [(None, false), (Some("-mfix-gr712rc"), true)] {
+            let object = folder.path().join("a.o");
+            let mut command = Command::new("sparc64-linux-gnu-gcc");
+            command.args(["-m32", "-mcpu=leon3", "-ffreestanding", "-w", level]).args(more);
+            let ran = command.arg("-c").arg("a.c").arg("-o").arg(&object);
+            let ran = ran.current_dir(folder.path()).output().expect("gcc starts");
+            assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+            let found = errata(&object, &[]);
+            let text = String::from_utf8_lossy(&found.stdout);
+            assert_eq!(found.status.success(), is_clean, "{level} {more:?}: {text}");
+        }
+    }
+}
+
 #[test]
 fn the_library_as_it_is_built_has_some_and_says_where() {
     if !testkit::has("errata of the library", &["sparc64-linux-gnu-gcc"]) {

@@ -9,17 +9,31 @@ use std::process::Command;
 const NOT_SOURCE: &[&str] =
     &["target", ".git", ".cache", "report", "fuzz/corpus", "fuzz/artifacts", "fuzz/target"];
 
-/// Long files that are tables; everything else is split at [`LINES_MAX`] lines.
-const TABLES: &[&str] = &[];
-const LINES_MAX: usize = 1000;
+/// Files are split at so many lines, tests aside.
+const LINES_MAX: usize = 800;
+/// Files that are longer, which is too long, mostly since lines have 100 columns. As for the
+/// functions below the list only becomes shorter.
+const LONG_FILES: &[(&str, usize)] = &[
+    ("systems/audit/src/decode/a64/vector.rs", 984),
+    ("systems/audit/src/decode/riscv/mod.rs", 812),
+    ("systems/audit/src/edit.rs", 802),
+    ("systems/audit/src/program/mod.rs", 909),
+    ("systems/audit/src/timing/depend.rs", 914),
+    ("systems/cipher/src/asm/allocate.rs", 830),
+    ("systems/cipher/src/syntax/parser.rs", 843),
+];
 
 /// The same for C and C++, and for their functions.
-const C_LINES_MAX: usize = 750;
-const C_FUNCTION_MAX: usize = 90;
+const C_LINES_MAX: usize = 650;
+const C_FUNCTION_MAX: usize = 80;
 /// Functions that are longer, which is too long. A row that permits more than is there, or that
 /// nothing needs, is a fault: the list only becomes shorter.
-const LONG_C_FUNCTIONS: &[(&str, &str, usize)] =
-    &[("Border.cpp", "::split(", 192), ("Later.cpp", "putOff(Function", 118)];
+const LONG_C_FUNCTIONS: &[(&str, &str, usize)] = &[
+    ("Border.cpp", "::split(", 192),
+    ("Border.cpp", "::findRanges(", 82),
+    ("Later.cpp", "putOff(Function", 118),
+    ("Plugin.cpp", "::convert(", 86),
+];
 
 /// What only a door may do; tests and examples aside.
 const DOOR_WORK: &[&str] = &[
@@ -238,14 +252,16 @@ fn doors_are_named() {
 
 #[test]
 fn files_are_not_too_long() {
-    let faults: Vec<String> = rust_sources()
+    let long: Vec<(String, usize)> = rust_sources()
         .into_iter()
-        .filter(|(path, _)| !is_test_or_example(path) && !TABLES.contains(&path.as_str()))
-        .map(|(path, text)| (shipped(&text).lines().count(), path))
-        .filter(|(n_lines, _)| *n_lines > LINES_MAX)
-        .map(|(n_lines, path)| format!("{path}: {n_lines} lines"))
+        .filter(|(path, _)| !is_test_or_example(path))
+        .map(|(path, text)| (path, shipped(&text).lines().count()))
+        .filter(|(_, n_lines)| *n_lines > LINES_MAX)
         .collect();
-    assert_none("split it", &faults);
+    let found: Vec<(&str, usize)> =
+        long.iter().map(|(path, n_lines)| (path.as_str(), *n_lines)).collect();
+    // One that grows is split, and one that has become shorter makes its row so.
+    assert_eq!(found, LONG_FILES, "left: what is there; right: what the list permits");
 }
 
 /// The plugin and the C around it.
@@ -327,7 +343,7 @@ fn a_row_of_the_list_that_nothing_needs_is_a_fault() {
         (101, &row[..], "101 lines"),
         (99, &row, "which has 99"),
         (27, &row, "which has 27"),
-        (91, &[], "91 lines"),
+        (81, &[], "81 lines"),
     ] {
         let found = too_long(&function(n_lines), permitted);
         assert!(found.len() == 1 && found[0].contains(fault), "{n_lines}: {found:?}");

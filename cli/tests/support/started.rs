@@ -113,10 +113,7 @@ impl Run {
 impl Drop for Run {
     fn drop(&mut self) {
         let left = self.descendants().into_iter().chain(
-            self.child
-                .try_wait()
-                .is_ok_and(|try_wait| try_wait.is_none())
-                .then_some(self.child.id()),
+            self.child.try_wait().is_ok_and(|ended| ended.is_none()).then_some(self.child.id()),
         );
         for id in left {
             // It may have ended by itself by now.

@@ -337,7 +337,7 @@ fn code(isa: Isa, bytes: &[u8]) -> Vec<Vec<u8>> {
     let file = object::File::parse(bytes).expect("it is ELF");
     file.sections()
         .filter(|section| section.kind() == SectionKind::Text)
-        .flat_map(|one_section| section(isa, &file, &one_section))
+        .flat_map(|code| section(isa, &file, &code))
         .collect()
 }
 

@@ -30,9 +30,7 @@ fn known() -> impl Iterator<Item = &'static str> {
 
 fn rows() -> impl Iterator<Item = CallRow> {
     let roles = |text: &'static str| {
-        text.split_ascii_whitespace()
-            .filter_map(|split_ascii_whitespace| split_ascii_whitespace.chars().next())
-            .collect()
+        text.split_ascii_whitespace().filter_map(|argument| argument.chars().next()).collect()
     };
     lines("MPI").map(move |[name, kind, arguments]| CallRow { name, kind, roles: roles(arguments) })
 }

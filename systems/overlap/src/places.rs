@@ -47,7 +47,7 @@ impl Places {
         if place.function.is_empty() {
             place.function = loader
                 .find_symbol(at)
-                .map(|find_symbol| addr2line::demangle_auto(find_symbol.into(), None).into_owned())
+                .map(|name| addr2line::demangle_auto(name.into(), None).into_owned())
                 .unwrap_or_default();
         }
         place

@@ -40,9 +40,10 @@ impl Lines {
         else {
             return none("the file has no line information; compile with -g to get it");
         };
-        if lines.compressed_file_range().is_ok_and(|compressed_file_range| {
-            compressed_file_range.format != object::CompressionFormat::None
-        }) {
+        if lines
+            .compressed_file_range()
+            .is_ok_and(|range| range.format != object::CompressionFormat::None)
+        {
             return none(
                 "its line information is compressed; `objcopy --decompress-debug-sections` makes it readable",
             );

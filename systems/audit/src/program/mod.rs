@@ -634,9 +634,7 @@ fn isa_of(file: &File<'_>) -> Result<Isa, String> {
 /// Where code and data begin: `$a`, `$d`, `$t`, `$x`, each perhaps with a suffix.
 fn marks(file: &File<'_>, layout: &Layout, places: &BTreeMap<usize, usize>, sections: &mut [Code]) {
     for symbol in file.symbols() {
-        let Some(place) =
-            symbol.section_index().and_then(|section_index| places.get(&section_index.0))
-        else {
+        let Some(place) = symbol.section_index().and_then(|section| places.get(&section.0)) else {
             continue;
         };
         let name = symbol.name_bytes().unwrap_or_default();

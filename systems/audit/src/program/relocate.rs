@@ -125,9 +125,10 @@ pub fn section_data<'data>(
     section: &Section<'data, '_>,
 ) -> Cow<'data, [u8]> {
     // A compressed section is as good as none.
-    let data = if section.compressed_file_range().is_ok_and(|compressed_file_range| {
-        compressed_file_range.format == object::CompressionFormat::None
-    }) {
+    let data = if section
+        .compressed_file_range()
+        .is_ok_and(|range| range.format == object::CompressionFormat::None)
+    {
         section.data().unwrap_or_default()
     } else {
         &[]

@@ -12,12 +12,8 @@ use crate::views::text::View;
 pub fn json(audit: &Audit, view: &View) -> Value {
     let cycles = audit.timed.as_ref().map(|timed| &timed.cycles);
     let limit = view.limit.unwrap_or(usize::MAX);
-    let findings: Vec<Value> = audit
-        .findings
-        .iter()
-        .take(limit)
-        .map(|one_finding| finding(audit, one_finding, view))
-        .collect();
+    let findings: Vec<Value> =
+        audit.findings.iter().take(limit).map(|of_frame| finding(audit, of_frame, view)).collect();
     json!({
         "ok": true,
         "function": audit.function.name,

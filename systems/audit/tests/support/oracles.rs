@@ -274,9 +274,7 @@ pub fn tokens(text: &str) -> Vec<String> {
 
 fn number(word: &str) -> Option<i64> {
     match word.strip_prefix("0x") {
-        Some(digits) => {
-            u64::from_str_radix(digits, 16).ok().map(|from_str_radix| from_str_radix as i64)
-        }
+        Some(digits) => u64::from_str_radix(digits, 16).ok().map(|bits| bits as i64),
         None => word.parse::<u64>().ok().map(|number| number as i64),
     }
 }

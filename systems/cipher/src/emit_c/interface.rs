@@ -102,7 +102,7 @@ pub fn move_batches(
         if k == 0 { base.to_string() } else { sum(base, k * step) }
     };
     let line = |k: usize| {
-        let args: Vec<String> = places.iter().map(|one_place| place(k, one_place)).collect();
+        let args: Vec<String> = places.iter().map(|of_batch| place(k, of_batch)).collect();
         format!("{:indent$}{function}({});\n", "", args.join(", "))
     };
     (0..shape.interleave as usize).map(line).collect()

@@ -186,7 +186,7 @@ pub(super) fn write_within<S: Write + ?Sized>(
     while !bytes.is_empty() {
         let left = end
             .checked_duration_since(Instant::now())
-            .filter(|checked_duration_since| !checked_duration_since.is_zero())
+            .filter(|left| !left.is_zero())
             .ok_or(io::ErrorKind::TimedOut)?;
         patience(stream, left)?;
         match stream.write(&bytes[..bytes.len().min(PIECE)]) {

@@ -248,7 +248,7 @@ mod tests {
         let wanted = (0..20).find_map(|_| {
             usage.begin(&two.group);
             std::thread::sleep(Duration::from_millis(50));
-            usage.threads_wanted(&two.group, 1, 8).filter(|threads_wanted| *threads_wanted > 1)
+            usage.threads_wanted(&two.group, 1, 8).filter(|n_threads| *n_threads > 1)
         });
         assert_eq!(wanted, Some(2));
         // Of eight that it was given it uses two.

@@ -97,8 +97,8 @@ fn leave_groups() -> Vec<PathBuf> {
 /// Listens until the manager ends; true if it has managed, and did not say that it would end.
 fn listen(watched: &Watched<'_>, line: &UnixStream, cpus: &[usize]) -> bool {
     // Old kernels have no such descriptors; the socket ends with the manager as well.
-    let process = rustix::process::Pid::from_raw(watched.pid).and_then(|from_raw| {
-        rustix::process::pidfd_open(from_raw, rustix::process::PidfdFlags::empty()).ok()
+    let process = rustix::process::Pid::from_raw(watched.pid).and_then(|pid| {
+        rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
     });
     let (mut is_expected, mut has_managed, mut has_said_so, mut last) =
         (false, false, false, Instant::now());

@@ -154,7 +154,7 @@ impl Users {
                 nix::unistd::User::from_name(spanned.get_ref())
                     .ok()
                     .flatten()
-                    .map(|from_name| from_name.uid.as_raw())
+                    .map(|user| user.uid.as_raw())
             };
             let found = spanned.get_ref().parse().ok().or_else(named);
             found.ok_or_else(|| {
@@ -166,7 +166,7 @@ impl Users {
                 nix::unistd::Group::from_name(spanned.get_ref())
                     .ok()
                     .flatten()
-                    .map(|from_name| from_name.gid.as_raw())
+                    .map(|group| group.gid.as_raw())
             };
             let found = spanned.get_ref().parse().ok().or_else(named);
             found.ok_or_else(|| {
@@ -391,7 +391,7 @@ pub(super) fn receive(
     while line.last() != Some(&b'\n') && line.len() < limit {
         let left = end
             .checked_duration_since(Instant::now())
-            .filter(|checked_duration_since| !checked_duration_since.is_zero())
+            .filter(|left| !left.is_zero())
             .ok_or(io::ErrorKind::TimedOut)?;
         stream.set_read_timeout(Some(left))?;
         let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];

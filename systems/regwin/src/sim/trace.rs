@@ -158,10 +158,7 @@ impl Trace {
             counts.cycles.iter_mut().zip([(*a, *save_a), (*b, *save_b)])
         {
             cycles.application = application;
-            if save
-                .checked_mul(n_underflows_max)
-                .is_none_or(|checked_mul| checked_mul > application)
-            {
+            if save.checked_mul(n_underflows_max).is_none_or(|cycles| cycles > application) {
                 return Err("its application takes fewer cycles than its restores".to_owned());
             }
         }

@@ -56,8 +56,7 @@ impl Trial {
     }
 }
 
-/// All changes worth trying, those that move least first; `file` is the source as
-/// line tables name it.
+/// All changes worth trying, those that move least first; `file` is as line tables name it.
 pub fn trials(audit: &Audit, source: &str, file: &str) -> Vec<Trial> {
     let lines: Vec<&str> = source.lines().collect();
     let mut trials = Vec::new();
@@ -92,6 +91,7 @@ pub fn trials(audit: &Audit, source: &str, file: &str) -> Vec<Trial> {
             | Kind::FlagIdiom
             | Kind::SplitImmediate
             | Kind::BuiltBoolean
+            | Kind::FewerInstructions
             | Kind::Hazard => {}
         }
     }

@@ -28,6 +28,8 @@ pub enum Kind {
     Call,
     /// A value or load computed twice.
     ComputedTwice,
+    /// Several instructions that compute what one does, or none.
+    FewerInstructions,
     /// A jump that another layout would save.
     Jump,
     /// A branch that the hot path takes.
@@ -51,6 +53,7 @@ impl Kind {
             Kind::DeadStore => "dead-store",
             Kind::Call => "call",
             Kind::ComputedTwice => "computed-twice",
+            Kind::FewerInstructions => "fewer-instructions",
             Kind::Jump => "jump",
             Kind::TakenBranch => "taken-branch",
             Kind::Hazard => "hazard",

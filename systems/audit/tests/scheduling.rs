@@ -316,7 +316,7 @@ fn step(state: &mut State, instruction: &Instruction) {
         Value::Reg(reg) => regs[reg.0 as usize],
         Value::Const(value) => value as u32,
         Value::Shifted(reg, Shift::Left, by) => regs[reg.0 as usize] << by,
-        Value::Shifted(..) => panic!("no such shift is made here"),
+        Value::Shifted(..) | Value::Extended(..) => panic!("no such operand is made here"),
     };
     if let [access] = instruction.accesses.as_slice() {
         let base = regs[access.base.expect("accesses here have a base").0 as usize];

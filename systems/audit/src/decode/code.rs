@@ -164,6 +164,16 @@ pub enum Value {
     Const(u64),
     /// A register, shifted by a constant.
     Shifted(Reg, Shift, u8),
+    /// The low bits of a register, extended and then shifted left by a constant.
+    Extended(Reg, Extension, u8),
+}
+
+/// Which bits of a register are extended, and with what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Extension {
+    pub bits: u8,
+    /// Copies of the highest bit stand above, not zeros.
+    pub is_signed: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -191,6 +201,76 @@ pub struct Operation {
     pub a: Value,
     /// The second operand; of operations with one, `Const(0)`.
     pub b: Value,
+}
+
+impl Operation {
+    /// What the register of the result holds then, for these values of the registers; none of what
+    /// has no result, and of a load.
+    pub fn value(&self, register: impl Fn(Reg) -> u64) -> Option<u64> {
+        let width = u32::from(self.width);
+        let all = u64::MAX >> (64 - width);
+        let signed = |value: u64, bits: u32| (value << (64 - bits)) as i64 >> (64 - bits);
+        let shifted = |value: u64, shift: Shift, by: u32| match shift {
+            Shift::Left if by < width => value << by,
+            Shift::Right if by < width => value >> by,
+            Shift::Left | Shift::Right => 0,
+            Shift::RightSigned => (signed(value, width) >> by.min(width - 1)) as u64,
+            Shift::Rotate if by.is_multiple_of(width) => value,
+            Shift::Rotate => value >> (by % width) | value << (width - by % width),
+        };
+        let operand = |value: Value| match value {
+            Value::Reg(reg) => register(reg) & all,
+            Value::Const(it) => it & all,
+            Value::Shifted(reg, shift, by) => shifted(register(reg) & all, shift, by.into()) & all,
+            Value::Extended(reg, of, by) => {
+                let above = 64 - u32::from(of.bits);
+                let high = register(reg) << above;
+                let value =
+                    if of.is_signed { (high as i64 >> above) as u64 } else { high >> above };
+                value << by & all
+            }
+        };
+        let (a, b) = (operand(self.a), operand(self.b));
+        let result = match self.op {
+            Op::Move => a,
+            Op::Not => !a,
+            Op::And => a & b,
+            Op::Or => a | b,
+            Op::Xor => a ^ b,
+            Op::AndNot => a & !b,
+            Op::OrNot => a | !b,
+            Op::Add => a.wrapping_add(b),
+            Op::Sub => a.wrapping_sub(b),
+            Op::ReverseSub => b.wrapping_sub(a),
+            Op::Shift(shift) => match self.b {
+                Value::Const(by) => shifted(a, shift, (by & 63) as u32),
+                _ => shifted(a, shift, b as u32 & (width - 1)),
+            },
+            Op::ZeroExtend { bits } => a & (u64::MAX >> (64 - u32::from(bits))),
+            Op::SignExtend { bits } => signed(a, bits.into()) as u64,
+            Op::Field { low, bits, is_signed: false } => {
+                a >> low & (u64::MAX >> (64 - u32::from(bits)))
+            }
+            Op::Field { low, bits, is_signed: true } => signed(a >> low, bits.into()) as u64,
+            Op::SetLess { is_signed: false } => u64::from(a < b),
+            Op::SetLess { is_signed: true } => u64::from(signed(a, width) < signed(b, width)),
+            Op::Multiply { addend, is_negated } => {
+                let product = a.wrapping_mul(b);
+                let product = if is_negated { product.wrapping_neg() } else { product };
+                operand(addend).wrapping_add(product)
+            }
+            Op::Load { .. }
+            | Op::Compare
+            | Op::CompareNegative
+            | Op::Test
+            | Op::TestEqual
+            | Op::BranchIf(_) => return None,
+        };
+        Some(match self.extends {
+            Extends::Zero => result & all,
+            Extends::Sign => signed(result & all, width) as u64,
+        })
+    }
 }
 
 /// What an operation narrower than its register leaves above.
@@ -252,6 +332,33 @@ pub enum Op {
         /// The order of signed numbers.
         is_signed: bool,
     },
+    /// `addend + a * b`, or `addend - a * b`; the low bits of the product.
+    Multiply {
+        /// A constant 0 of plain products.
+        addend: Value,
+        is_negated: bool,
+    },
+    /// A branch that compares: it is taken if this holds of `a` and `b`.
+    BranchIf(Relation),
+}
+
+/// What a branch that compares asks of its operands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Relation {
+    /// `a == b`
+    Equal,
+    /// `a != b`
+    Different,
+    Less {
+        is_signed: bool,
+    },
+    NotLess {
+        is_signed: bool,
+    },
+    /// `a & b == 0`
+    Clear,
+    /// `a & b != 0`
+    NotClear,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -7,6 +7,7 @@ mod a32;
 mod a64;
 mod build;
 pub mod code;
+pub mod encode;
 mod riscv;
 mod sparc;
 mod t32;

@@ -103,7 +103,16 @@ impl Known {
 
 impl Bits {
     pub fn of(function: &Function) -> Bits {
-        let conventions = function.isa.conventions();
+        Bits::returning(function, function.isa.conventions())
+    }
+
+    /// The same if the caller reads the first result alone, as of most functions it does.
+    pub fn with_one_result(function: &Function) -> Bits {
+        let own = function.isa.conventions();
+        Bits::returning(function, &Conventions { results: &own.results[..1], ..*own })
+    }
+
+    fn returning(function: &Function, conventions: &Conventions) -> Bits {
         let probes = has_hidden_ways(function);
         let (known, demanded) =
             (forward(function, conventions), backward(function, conventions, probes));
@@ -140,7 +149,7 @@ impl Bits {
     }
 
     /// If the result of instruction `idx` is its first operand in all bits that matter, why.
-    /// A copy is no such thing: it has no operation to save.
+    /// A copy is no such thing: it has no operation to save, unless it clears what is above it.
     pub fn is_copy(&self, function: &Function, idx: usize) -> Option<Proof> {
         let instruction = &function.instructions[idx];
         let operation = instruction.operation?;
@@ -170,6 +179,7 @@ impl Bits {
                     !low(bits)
                 }
             }
+            (Op::Move, _) if operation.width < self.bits => 0,
             _ => return None,
         };
         let touched = match (operation.op, operation.b) {
@@ -178,12 +188,16 @@ impl Bits {
             (Op::ZeroExtend { bits } | Op::SignExtend { bits } | Op::Field { bits, .. }, _) => {
                 !low(bits)
             }
+            (Op::Move, _) => 0,
             _ => return None,
         };
         // A narrow operation also clears or fills what is above it.
-        if operation.width < self.bits && demanded & !low(operation.width) != 0 {
-            return None;
-        }
+        let above = low(self.bits) & !low(operation.width);
+        let (changed, touched) = match operation.extends {
+            Extends::Zero => (changed | above & !source.zeros, touched | above),
+            Extends::Sign if above & demanded != 0 => return None,
+            Extends::Sign => (changed, touched),
+        };
         if changed & demanded != 0 || demanded == 0 {
             return None;
         }
@@ -354,7 +368,9 @@ fn evaluate(operation: &Operation, instruction: &Instruction, state: &[Known], b
             | Op::Compare
             | Op::CompareNegative
             | Op::Test
-            | Op::TestEqual,
+            | Op::TestEqual
+            | Op::Multiply { .. }
+            | Op::BranchIf(_),
             _,
         ) => of(0, 0, 1),
     };
@@ -393,6 +409,18 @@ fn operand(value: Value, state: &[Known], width: u8) -> Known {
         Value::Reg(it) => reg(it),
         Value::Const(it) => Known::constant(it, width),
         Value::Shifted(it, shift, by) => shifted(reg(it), shift, by, width),
+        Value::Extended(it, of, by) => {
+            let low = reg(it);
+            let extended = if of.is_signed {
+                sign_extended(low, of.bits, width)
+            } else {
+                let (zeros, ones) =
+                    (low.zeros | !self::low(of.bits), low.ones & self::low(of.bits));
+                let zeros = zeros & self::low(width);
+                Known { zeros, ones, n_signs: 1, ..low }.with_signs(width)
+            };
+            shifted(extended, Shift::Left, by, width)
+        }
     }
 }
 
@@ -622,7 +650,7 @@ fn operand_demand(operation: &Operation, reg: Reg, of_result: u64, bits: u8) -> 
     }
     let constant = match operation.b {
         Value::Const(it) => Some(it),
-        Value::Reg(_) | Value::Shifted(..) => None,
+        Value::Reg(_) | Value::Shifted(..) | Value::Extended(..) => None,
     };
     // Carries come from below.
     let below = if wanted == 0 { 0 } else { low(64 - wanted.leading_zeros() as u8) };
@@ -632,7 +660,7 @@ fn operand_demand(operation: &Operation, reg: Reg, of_result: u64, bits: u8) -> 
         Op::AndNot => (wanted & !constant.unwrap_or(0), wanted),
         Op::Or => (wanted & !constant.unwrap_or(0), wanted),
         Op::OrNot => (wanted & constant.unwrap_or(all), wanted),
-        Op::Add | Op::Sub | Op::ReverseSub => (below, below),
+        Op::Add | Op::Sub | Op::ReverseSub | Op::Multiply { .. } => (below, below),
         Op::Shift(shift) => match constant {
             Some(by) => (unshifted(wanted, shift, (by & 63) as u8, width), 0),
             None => (all, all),
@@ -650,18 +678,32 @@ fn operand_demand(operation: &Operation, reg: Reg, of_result: u64, bits: u8) -> 
         | Op::CompareNegative
         | Op::Test
         | Op::TestEqual
-        | Op::SetLess { .. } => (all, all),
+        | Op::SetLess { .. }
+        | Op::BranchIf(_) => (all, all),
     };
     let through = |value: Value, wanted: u64| match value {
         Value::Reg(it) if it == reg => wanted,
         Value::Shifted(it, shift, by) if it == reg => unshifted(wanted, shift, by, width),
-        Value::Reg(_) | Value::Shifted(..) | Value::Const(_) => 0,
+        Value::Extended(it, of, by) if it == reg => {
+            let wanted = unshifted(wanted, Shift::Left, by, width);
+            let is_sign = of.is_signed && wanted & !low(of.bits) != 0;
+            wanted & low(of.bits) | if is_sign { 1 << (of.bits - 1) } else { 0 }
+        }
+        Value::Reg(_) | Value::Shifted(..) | Value::Extended(..) | Value::Const(_) => 0,
     };
-    let named = [operation.a, operation.b]
+    let addend = match operation.op {
+        Op::Multiply { addend, .. } => addend,
+        _ => Value::Const(0),
+    };
+    let named = [operation.a, operation.b, addend]
         .iter()
-        .any(|it| matches!(it, Value::Reg(r) | Value::Shifted(r, ..) if *r == reg));
+        .any(|it| matches!(it, Value::Reg(r) | Value::Shifted(r, ..) | Value::Extended(r, ..) if *r == reg));
     // A register that the operation does not name is read for something else.
-    if named { through(operation.a, a) | through(operation.b, b) } else { u64::MAX }
+    if named {
+        through(operation.a, a) | through(operation.b, b) | through(addend, below)
+    } else {
+        u64::MAX
+    }
 }
 
 /// Which bits of an operand become the wanted bits of its shifted value.

@@ -149,7 +149,7 @@ impl Values {
         match value {
             Value::Reg(reg) => self.known.get(&reg).copied(),
             Value::Const(value) => Some(KnownRegisters::Constant(value & ALL)),
-            Value::Shifted(..) => None,
+            Value::Shifted(..) | Value::Extended(..) => None,
         }
     }
 

@@ -9,6 +9,7 @@ pub mod hazards;
 pub mod landings;
 pub mod liveness;
 pub mod loops;
+pub mod meaning;
 pub mod nests;
 pub mod pinned;
 pub mod recorded;

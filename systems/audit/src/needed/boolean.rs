@@ -10,7 +10,7 @@
 
 use super::Subject;
 use crate::decode::Isa;
-use crate::decode::code::{Class, Flow, Op, Reg, Value};
+use crate::decode::code::{Class, Flow, Op, Operation, Reg, Value};
 use crate::finding::{Edit, Finding, Kind, Thing};
 
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
@@ -45,7 +45,8 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
 /// The register that `idx` compares with 0 or 1, or whose lowest bit it tests.
 fn tested(subject: &Subject<'_>, idx: usize) -> Option<Reg> {
     let instruction = subject.at(idx);
-    if let Some(operation) = instruction.operation {
+    let is_branch = |operation: &Operation| matches!(operation.op, Op::BranchIf(_));
+    if let Some(operation) = instruction.operation.filter(|operation| !is_branch(operation)) {
         let Value::Reg(reg) = operation.a else { return None };
         let is_test = match (operation.op, operation.b) {
             (Op::Compare, Value::Const(it)) => it <= 1,

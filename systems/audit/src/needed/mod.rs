@@ -9,6 +9,7 @@ mod flag_idiom;
 mod immediate;
 mod jump;
 mod redundant_extension;
+pub mod shorter;
 mod spill;
 mod twice;
 
@@ -58,6 +59,7 @@ pub fn needed(subject: &Subject<'_>) -> Vec<Finding> {
     call::find(subject, &mut findings);
     twice::find(subject, &mut findings);
     jump::find(subject, &mut findings);
+    shorter::find(subject, &mut findings);
     findings.sort_by_key(|finding| (finding.idx, finding.kind));
     // One instruction is not needed for one reason: what is dead need not be anything else.
     let dead: Vec<usize> = findings

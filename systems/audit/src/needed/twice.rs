@@ -10,7 +10,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::Subject;
-use crate::decode::code::{Access, Class, Flow, Op, Operation, Reg, Role, Value};
+use crate::decode::code::{Access, Class, Extension, Flow, Op, Operation, Reg, Role, Value};
 use crate::facts::cases::entries;
 use crate::facts::spills::in_own_frame;
 use crate::finding::{Edit, Finding, Kind, Thing};
@@ -40,6 +40,7 @@ enum Part {
     Number(Number),
     Const(u64),
     Shifted(Number, u8, u8),
+    Extended(Number, Extension, u8),
 }
 
 /// All of them, in pieces that only their first instruction can be entered at.
@@ -106,6 +107,7 @@ impl Piece {
             Value::Reg(reg) => Part::Number(self.value(reg)),
             Value::Const(it) => Part::Const(it),
             Value::Shifted(reg, shift, by) => Part::Shifted(self.value(reg), shift as u8, by),
+            Value::Extended(reg, of, by) => Part::Extended(self.value(reg), of, by),
         }
     }
 

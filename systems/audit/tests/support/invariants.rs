@@ -73,6 +73,9 @@ fn check_operation(it: &Instruction, operation: &Operation) {
             Value::Shifted(_, _, amount) => {
                 assert!(amount < 64, "{it:?}: a shift by a constant leaves something")
             }
+            Value::Extended(_, of, amount) => {
+                assert!(of.bits < operation.width && amount < 5, "{it:?}: an extension extends")
+            }
         }
     }
 }

@@ -246,7 +246,9 @@ fn operation(word: &mut Word, opcode: u32, second: &Second) {
             Value::Shifted(reg, shift, by) => {
                 (Op::Shift(shift), result, Value::Reg(reg), Value::Const(by.into()))
             }
-            Value::Reg(_) | Value::Const(_) => (Op::Move, result, b, Value::Const(0)),
+            Value::Reg(_) | Value::Const(_) | Value::Extended(..) => {
+                (Op::Move, result, b, Value::Const(0))
+            }
         },
         14 => (Op::AndNot, result, a, b),
         15 => (Op::Not, result, b, Value::Const(0)),

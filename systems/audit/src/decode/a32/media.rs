@@ -3,7 +3,7 @@
 use super::multiply::{dual, saturation};
 use super::word::{ALL, FIXED, UNDEFINED, Word, name};
 use super::{GE, PC};
-use crate::decode::code::{Class, Flow, Op, Out, Reg, Role, Shift, Value};
+use crate::decode::code::{Class, Extension, Flow, Op, Out, Reg, Role, Shift, Value};
 
 /// Decodes one of them.
 pub fn media(word: &mut Word) -> Result<(), &'static str> {
@@ -188,6 +188,10 @@ fn extend(word: &mut Word) -> Result<(), &'static str> {
         word.text(&format!("{letter}xt{suffix}"), &format!("{rd_name}, {rm_name}{rotation}"));
     } else {
         let rn = word.reg(16)?;
+        if by == 0 && bits != 0 {
+            let low = Value::Extended(rm, Extension { bits, is_signed }, 0);
+            word.computes(Op::Add, Some(rd), Value::Reg(rn), low);
+        }
         word.read(rn, Role::Source);
         word.text(
             &format!("{letter}xta{suffix}"),

@@ -2,7 +2,7 @@
 
 use super::word::{ALL, TWICE, UNDEFINED, Word, name};
 use super::{N, Q, Z};
-use crate::decode::code::{Class, Out, Reg, Role};
+use crate::decode::code::{Class, Op, Out, Reg, Role, Value};
 
 /// The low and the high half of a word.
 const LOW: u64 = 0xffff;
@@ -26,11 +26,16 @@ pub fn multiply(word: &mut Word) -> Result<(), &'static str> {
             word.set_class(Class::Mul);
             word.read(word.reg(12)?, Role::Addend);
             word.write(high, Out::Result);
+            let op = Op::Multiply { addend: Value::Reg(word.reg(12)?), is_negated: true };
+            word.computes(op, Some(high), Value::Reg(rm), Value::Reg(rs));
             word.text("mls", &format!("{}, {}, {}, {}", texts[0], texts[2], texts[3], texts[1]));
         }
         0 | 1 => {
             word.set_class(if sets_flags { Class::MulFlags } else { Class::Mul });
             word.write(high, Out::Result);
+            let addend = if op == 0 { Value::Const(0) } else { Value::Reg(word.reg(12)?) };
+            let product = Op::Multiply { addend, is_negated: false };
+            word.computes(product, Some(high), Value::Reg(rm), Value::Reg(rs));
             if op == 0 {
                 if word.field(12, 4) != 0 {
                     return Err(super::word::FIXED);

@@ -1,7 +1,9 @@
 //! Branches, calls, returns, and exceptions.
 
-use super::{A64Word, ALL, CONDITIONS, SYSTEM, name, reads_condition, reg};
-use crate::decode::code::{Class, Flow, Instruction, Out, Reg, Role, Undecodable};
+use super::{A64Word, ALL, CONDITIONS, SYSTEM, name, reads_condition, reg, value};
+use crate::decode::code::{
+    Class, Flow, Instruction, Op, Operation, Out, Reg, Relation, Role, Undecodable, Value,
+};
 
 const LINK: Option<Reg> = Some(Reg(30));
 
@@ -47,6 +49,12 @@ impl A64Word {
             .plain(Class::Branch, format!("{mnemonic} {}, {target:#x}", name(rt, self.is_64())));
         it.reads(reg(rt), self.all(), Role::Condition)
             .flows(Flow::Branch { target, is_conditional: true })
+            .computes(self.operation(self.tested(), None, value(rt), Value::Const(self.all())))
+    }
+
+    /// What `cbz` and `tbz`, or with this bit `cbnz` and `tbnz`, are taken by.
+    fn tested(&self) -> Op {
+        Op::BranchIf(if self.bit(24) { Relation::NotClear } else { Relation::Clear })
     }
 
     fn test_and_branch(&self) -> Instruction {
@@ -57,8 +65,13 @@ impl A64Word {
             Class::Branch,
             format!("{mnemonic} {}, #{bit}, {target:#x}", name(rt, bit > 31)),
         );
+        let tested = Value::Const(1 << bit);
         it.reads(reg(rt), 1 << bit, Role::Condition)
             .flows(Flow::Branch { target, is_conditional: true })
+            .computes(Operation {
+                width: 64,
+                ..self.operation(self.tested(), None, value(rt), tested)
+            })
     }
 
     fn register_branch(&self) -> Result<Instruction, Undecodable> {

@@ -5,7 +5,9 @@ use super::{
     A64Word, ALL, C, CONDITIONS, EXTENSIONS, N, SHIFTS, V, Z, bits_of_shifted, low_bits, name,
     name_sp, reads_condition, reg, reg_sp, value, writes_flags,
 };
-use crate::decode::code::{Class, Instruction, Op, Out, Reg, Role, Shift, Undecodable, Value};
+use crate::decode::code::{
+    Class, Extension, Instruction, Op, Out, Reg, Role, Shift, Undecodable, Value,
+};
 
 impl A64Word {
     pub(super) fn register_group(&self) -> Result<Instruction, Undecodable> {
@@ -154,10 +156,11 @@ impl A64Word {
         let it = it.writes(result, ALL, Out::Result);
         let it = if is_flags { writes_flags(it) } else { it };
         let is_identity = is_whole || !is_64 && option & 3 == 2;
-        if !is_identity {
-            return Ok(it);
-        }
         let b = match (reg(rm), amount) {
+            (Some(it), _) if !is_identity => {
+                let of = Extension { bits: 8 << (option & 3), is_signed: option & 4 != 0 };
+                Value::Extended(it, of, amount as u8)
+            }
             (None, _) => Value::Const(0),
             (Some(it), 0) => Value::Reg(it),
             (Some(it), _) => Value::Shifted(it, Shift::Left, amount as u8),
@@ -387,7 +390,12 @@ impl A64Word {
         };
         let it = self.plain(class, text);
         let it = it.reads(reg(rn), bits, Role::Factor).reads(reg(rm), bits, Role::Factor);
-        Ok(it.reads(reg(ra), self.all(), Role::Addend).writes(reg(rd), ALL, Out::Result))
+        let it = it.reads(reg(ra), self.all(), Role::Addend).writes(reg(rd), ALL, Out::Result);
+        if is_long {
+            return Ok(it);
+        }
+        let op = Op::Multiply { addend: value(ra), is_negated: is_sub };
+        Ok(it.computes(self.operation(op, reg(rd), value(rn), value(rm))))
     }
 }
 

@@ -4,7 +4,7 @@
 //! Operations, version 1.0.0.
 
 use super::{RiscvWord, constant, low_bits, name, reg, value};
-use crate::decode::code::{Class, Instruction, Op, Out, Role, Value};
+use crate::decode::code::{Class, Extension, Instruction, Op, Out, Role, Shift, Value};
 
 impl RiscvWord {
     /// Of registers: opcode 0x33, and with `is_word` 0x3b; none if it is not of these extensions.
@@ -57,7 +57,28 @@ impl RiscvWord {
         let it = self.plain(class, format!("{mnemonic} {d}, {s}, {t}"));
         let it =
             it.reads(reg(self.rs1()), first, Role::Source).reads(reg(self.rs2()), second, role);
-        Some(it.writes(reg(self.rd()), self.all(), Out::Result))
+        let it = it.writes(reg(self.rd()), self.all(), Out::Result);
+        let (first, second) = (value(self.rs1()), value(self.rs2()));
+        let shifted = |by| {
+            reg(self.rs1()).map_or(Value::Const(0), |reg| Value::Shifted(reg, Shift::Left, by))
+        };
+        let half = |by| {
+            let of = Extension { bits: 32, is_signed: false };
+            reg(self.rs1()).map_or(Value::Const(0), |reg| Value::Extended(reg, of, by))
+        };
+        let (op, a, b) = match mnemonic {
+            "add.uw" => (Op::Add, second, half(0)),
+            "sh1add.uw" => (Op::Add, second, half(1)),
+            "sh2add.uw" => (Op::Add, second, half(2)),
+            "sh3add.uw" => (Op::Add, second, half(3)),
+            "sh1add" => (Op::Add, second, shifted(1)),
+            "sh2add" => (Op::Add, second, shifted(2)),
+            "sh3add" => (Op::Add, second, shifted(3)),
+            "andn" => (Op::AndNot, first, second),
+            "orn" => (Op::OrNot, first, second),
+            _ => return Some(it),
+        };
+        Some(it.computes(self.operation(op, false, a, b)))
     }
 
     /// Of a register and a number: opcode 0x13, and with `is_word` 0x1b.

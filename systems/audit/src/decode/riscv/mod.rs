@@ -8,12 +8,13 @@ mod compressed;
 mod csr;
 mod extended;
 mod float;
+mod multiply;
 
 use super::build::{ALL, low_bits, number, refused, sign_extend};
 use super::{Conventions, first};
 use crate::decode::code::{
-    Access, Class, Extends, Flow, IndexForm, Instruction, Op, Operation, Out, Reg, Role, Shift,
-    Undecodable, Value,
+    Access, Class, Extends, Flow, IndexForm, Instruction, Op, Operation, Out, Reg, Relation, Role,
+    Shift, Undecodable, Value,
 };
 
 /// Registers by number; then all control and status registers as one, the reservation of `lr`, and
@@ -359,6 +360,13 @@ impl RiscvWord {
             ("blt", 0, _) => format!("bgtz {}, {target:#x}", name(rs2)),
             _ => format!("{mnemonic} {}, {}, {target:#x}", name(rs1), name(rs2)),
         };
+        let is_signed = !mnemonic.ends_with('u');
+        let relation = match self.funct3() {
+            0 => Relation::Equal,
+            1 => Relation::Different,
+            4 | 6 => Relation::Less { is_signed },
+            _ => Relation::NotLess { is_signed },
+        };
         // Of a register that is compared with zero for its sign, only the sign matters.
         let sign_only = matches!((mnemonic, rs2), ("blt" | "bge", 0));
         let bits = if sign_only { 1 << (self.xlen() - 1) } else { self.all() };
@@ -366,7 +374,11 @@ impl RiscvWord {
             .plain(Class::Branch, text)
             .reads(reg(rs1), bits, Role::Condition)
             .reads(reg(rs2), self.all(), Role::Condition)
-            .flows(Flow::Branch { target, is_conditional: true }))
+            .flows(Flow::Branch { target, is_conditional: true })
+            .computes(Operation {
+                result: None,
+                ..self.operation(Op::BranchIf(relation), false, value(rs1), value(rs2))
+            }))
     }
 
     fn load(&self) -> Result<Instruction, Undecodable> {
@@ -575,25 +587,6 @@ impl RiscvWord {
             .reads(reg(rs2), bits, role)
             .writes(reg(rd), self.all(), Out::Result)
             .computes(self.operation(op, is_word, value(rs1), value(rs2))))
-    }
-
-    fn multiply(&self, is_word: bool) -> Result<Instruction, Undecodable> {
-        let (rd, rs1, rs2) = (self.rd(), self.rs1(), self.rs2());
-        let mnemonic = ["mul", "mulh", "mulhsu", "mulhu", "div", "divu", "rem", "remu"]
-            [self.funct3() as usize];
-        let (class, out) = match self.funct3() {
-            0 => (Class::Mul, Out::Result),
-            1..=3 if is_word => return self.refuse("the operation is reserved"),
-            1..=3 => (Class::MulLong, Out::High),
-            _ => (Class::Div, Out::Result),
-        };
-        let bits = if is_word { low_bits(32) } else { self.all() };
-        let suffix = if is_word { "w" } else { "" };
-        Ok(self
-            .plain(class, format!("{mnemonic}{suffix} {}, {}, {}", name(rd), name(rs1), name(rs2)))
-            .reads(reg(rs1), bits, Role::Factor)
-            .reads(reg(rs2), bits, Role::Factor)
-            .writes(reg(rd), self.all(), out))
     }
 
     /// What is done to a block of a cache (Zicbom, Zicboz).

@@ -50,7 +50,7 @@ impl SparcWord {
         let (a, b) = (value(rs1), self.operand());
         let constant = match b {
             Value::Const(it) => Some(it),
-            Value::Reg(_) | Value::Shifted(..) => None,
+            Value::Reg(_) | Value::Shifted(..) | Value::Extended(..) => None,
         };
         let mask = mask_of(constant.unwrap_or(u64::MAX) as i64);
         let (mnemonic, op, bits, with_carry) = match self.op3() & 0xf {

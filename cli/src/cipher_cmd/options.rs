@@ -8,6 +8,7 @@ use cipher::emit_c::Arch;
 use cipher::library::primitives;
 use cipher::native::Cc;
 use cipher::options::{Options, Schedule, Slicing, Unroll};
+use cipher::package::OverMode;
 use cipher::passes::inline::Inline;
 use cipher::recipe::{Back, Recipe};
 use cipher::recipe_file::{self, RecipeFile};
@@ -378,6 +379,18 @@ pub fn emit() -> impl TypedValueParser<Value = Emit> {
 /// A C compiler by name.
 pub fn cc() -> impl TypedValueParser<Value = Cc> {
     one_of(Cc::ALL, |it| it.name())
+}
+
+/// Refuses a mode that is C over the functions of a cipher where one file is made.
+pub fn in_one_file(mode: &str, subject: &str) -> Result<(), Failure> {
+    if OverMode::named(mode).is_none() {
+        return Ok(());
+    }
+    let help = format!("`meanwhile cipher package {subject} --mode {mode} -o DIR` makes it");
+    Err(Failure::user(
+        format!("`{mode}` is a mode over the functions of a cipher, in a file of its own"),
+        Some(&help),
+    ))
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 
 int main(void)
 {
-    enum { N = 1000 };
+    enum { N = 5000 };
     static CALL(_keys) keys;
     uint8_t *key = malloc(N_KEY), *in = malloc(N), *out = malloc(N), public[24] = {1}, tag[16];
     __asm__ volatile("" : "+r"(key), "+r"(in) : : "memory");

@@ -66,9 +66,10 @@ pub static MODES: &[OverMode] = &[
         ),
         text_max: "2^36 - 32",
         types: include_str!("templates/over/gcm.h"),
-        own_bytes: (48, 104),
+        own_bytes: (64 + 2 * 8192, 104),
         source: &[
             include_str!("templates/over/ghash.c"),
+            include_str!("templates/over/ghash_wide.c"),
             include_str!("templates/over/gcm.c"),
             include_str!("templates/over/then_mac.c"),
         ],
@@ -86,7 +87,11 @@ pub static MODES: &[OverMode] = &[
         text_max: "2^36",
         types: include_str!("templates/over/gcm_siv.h"),
         own_bytes: (16, 0),
-        source: &[include_str!("templates/over/ghash.c"), include_str!("templates/over/gcm_siv.c")],
+        source: &[
+            include_str!("templates/over/ghash.c"),
+            include_str!("templates/over/ghash_wide.c"),
+            include_str!("templates/over/gcm_siv.c"),
+        ],
     },
     OverMode {
         name: "poly1305",
@@ -100,9 +105,10 @@ pub static MODES: &[OverMode] = &[
         ),
         text_max: "2^38 - 64",
         types: include_str!("templates/over/poly1305.h"),
-        own_bytes: (56, 144),
+        own_bytes: (64, 144),
         source: &[
             include_str!("templates/over/poly1305_hash.c"),
+            include_str!("templates/over/poly1305_wide.c"),
             include_str!("templates/over/chacha_nonce.c"),
             include_str!("templates/over/poly1305.c"),
             include_str!("templates/over/then_mac.c"),
@@ -120,9 +126,10 @@ pub static MODES: &[OverMode] = &[
         ),
         text_max: "2^38 - 64",
         types: include_str!("templates/over/poly1305.h"),
-        own_bytes: (56, 144),
+        own_bytes: (64, 144),
         source: &[
             include_str!("templates/over/poly1305_hash.c"),
+            include_str!("templates/over/poly1305_wide.c"),
             include_str!("templates/over/xchacha_nonce.c"),
             include_str!("templates/over/poly1305.c"),
             include_str!("templates/over/then_mac.c"),

@@ -9,6 +9,8 @@ enum { AT_ONCE = 16 * @WIDTH@ };
 typedef struct {
     @NAME@_keys cipher;
     uint64_t factor[6], hash[2];
+    uint8_t wide[2][32][16][16];
+    int is_wide;
 } __attribute__((aligned(64))) message;
 
 static int nonce_fits(size_t n)
@@ -42,7 +44,7 @@ int @MODE@_expand(@MODE@_keys *keys, const char *target, const uint8_t *key, siz
 }
 
 /* The keys for a nonce, and no sum yet. */
-static int derive(message *m, const @MODE@_keys *keys, const uint8_t *nonce)
+static int derive(message *m, const @MODE@_keys *keys, const uint8_t *nonce, size_t n)
 {
     enum { N = 2 + @N_KEY@ / 8 };
     uint8_t block[16 * N], key[16 + @N_KEY@];
@@ -59,6 +61,8 @@ static int derive(message *m, const @MODE@_keys *keys, const uint8_t *nonce)
     uint64_t high = little64(key + 8), low = little64(key), odd = 0 - (low & 1);
     set_factor(m->factor, high >> 1 ^ (odd & UINT64_C(0xe1) << 56), low >> 1 | high << 63);
     m->hash[0] = m->hash[1] = 0;
+    /* A shorter message does not pay for the tables. */
+    m->is_wide = n >= 2048 && set_wide(m->wide, m->factor, keys->target);
     wipe(block, sizeof block);
     wipe(key, sizeof key);
     return code;
@@ -67,6 +71,11 @@ static int derive(message *m, const @MODE@_keys *keys, const uint8_t *nonce)
 /* Adds bytes, filled with zeros to whole blocks. */
 static void absorb(message *m, const uint8_t *in, size_t n)
 {
+    if (m->is_wide && n >= 16 * 48) {
+        hash_wide(m->hash, m->factor, ((const message *)m)->wide, in, n / 16, 1);
+        in += n / 16 * 16;
+        n %= 16;
+    }
     for (size_t now; n > 0; n -= now, in += now) {
         uint8_t last[16] = {0};
         now = n < 16 ? n : 16;
@@ -121,7 +130,7 @@ static int seal(const @MODE@_keys *keys, const uint8_t *nonce, size_t nonce_size
 {
     (void)nonce_size;
     message m;
-    int code = derive(&m, keys, nonce);
+    int code = derive(&m, keys, nonce, n);
     if (!code) {
         make_tag(&m, nonce, ad, ad_size, in, n, tag);
         xor_stream(&m, tag, in, out, n);
@@ -137,7 +146,7 @@ static int unseal(const @MODE@_keys *keys, const uint8_t *nonce, size_t nonce_si
 {
     (void)nonce_size;
     message m;
-    int code = derive(&m, keys, nonce);
+    int code = derive(&m, keys, nonce, n);
     if (!code) {
         xor_stream(&m, tag, in, out, n);
         make_tag(&m, nonce, ad, ad_size, out, n, own);

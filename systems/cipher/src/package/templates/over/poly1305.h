@@ -1,7 +1,7 @@
 
 /* Keys, aligned to 64 bytes. Only the functions below use their members. */
 typedef struct {
-    uint64_t mark;
+    uint64_t mark, is_wide;
     char target[16];
     uint8_t key[32];
 } __attribute__((aligned(64))) @MODE@_keys;

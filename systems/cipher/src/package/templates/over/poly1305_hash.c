@@ -45,35 +45,40 @@ static void set_poly_key(uint64_t *hash, const uint8_t key[32])
     hash[11] = little64(key + 24);
 }
 
+/* h times r, with limbs of a few bits more than they should have. */
+static void poly_multiply(uint64_t h[LIMBS], const uint64_t r[LIMBS])
+{
+    product d[LIMBS];
+    uint64_t carry = 0;
+    for (int i = 0; i < LIMBS; i++) {
+        d[i] = 0;
+        /* What passes 2^130 returns five times; limbs of 44 bits have two places more. */
+        for (int j = 0; j < LIMBS; j++)
+            d[i] += (product)h[j]
+                * (j <= i ? r[i - j] : 5 * r[LIMBS + i - j] << (BITS * LIMBS - 130));
+    }
+    for (int i = 0; i < LIMBS; i++) {
+        int bits = i == LIMBS - 1 ? TOP : BITS;
+        d[i] += carry;
+        h[i] = (uint64_t)d[i] & ((UINT64_C(1) << bits) - 1);
+        carry = (uint64_t)(d[i] >> bits);
+    }
+    h[0] += 5 * carry;
+    h[1] += h[0] >> BITS;
+    h[0] &= LIMB;
+}
+
 static void poly_blocks(uint64_t *hash, const uint8_t *in, size_t n)
 {
-    uint64_t h[LIMBS], r[LIMBS], beyond[LIMBS], add[LIMBS];
+    uint64_t h[LIMBS], r[LIMBS], add[LIMBS];
     memcpy(h, hash, sizeof h);
     memcpy(r, hash + 5, sizeof r);
-    /* What passes 2^130 returns five times; limbs of 44 bits have two places more. */
-    for (int i = 0; i < LIMBS; i++)
-        beyond[i] = 5 * r[i] << (BITS * LIMBS - 130);
     for (; n > 0; n--, in += 16) {
         split(add, little64(in), little64(in + 8));
         add[LIMBS - 1] |= UINT64_C(1) << (128 - BITS * (LIMBS - 1));
         for (int i = 0; i < LIMBS; i++)
             h[i] += add[i];
-        product d[LIMBS];
-        for (int i = 0; i < LIMBS; i++) {
-            d[i] = 0;
-            for (int j = 0; j < LIMBS; j++)
-                d[i] += (product)h[j] * (j <= i ? r[i - j] : beyond[LIMBS + i - j]);
-        }
-        uint64_t carry = 0;
-        for (int i = 0; i < LIMBS; i++) {
-            int bits = i == LIMBS - 1 ? TOP : BITS;
-            d[i] += carry;
-            h[i] = (uint64_t)d[i] & ((UINT64_C(1) << bits) - 1);
-            carry = (uint64_t)(d[i] >> bits);
-        }
-        h[0] += 5 * carry;
-        h[1] += h[0] >> BITS;
-        h[0] &= LIMB;
+        poly_multiply(h, r);
     }
     memcpy(hash, h, sizeof h);
 }

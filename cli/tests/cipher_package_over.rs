@@ -368,6 +368,14 @@ fn compile_says_that_the_mode_is_one_of_packages() {
 }
 
 #[test]
+fn shells_complete_the_modes() {
+    let said = run(env!("CARGO_BIN_EXE_meanwhile"), &["completions", "bash"], Path::new("."));
+    for mode in ["gcm", "gcm-siv", "poly1305", "xpoly1305", "xts", "aead", "ctr"] {
+        assert!(said.split_ascii_whitespace().any(|word| word.trim_matches('"') == mode), "{mode}");
+    }
+}
+
+#[test]
 fn a_mode_that_no_cipher_fits_is_refused() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     for (args, message) in [

@@ -31,7 +31,7 @@ pub struct Args {
     /// ChaCha20, `aead` for ascon-p12, which also has `hash` and `xof`. For sectors: `xts`. Bare:
     /// `ctr`, for ChaCha20 also `ctr64`; `stream`: the usual one; `blocks`: none [default: the
     /// usual one where there is one]. Several are separated by commas.
-    #[arg(long, value_name = "MODE", value_delimiter = ',')]
+    #[arg(long, value_name = "MODE", value_delimiter = ',', value_parser = options::ModeName)]
     mode: Vec<String>,
     /// One slicing [default: vertical or horizontal, whichever needs fewer operations for a block,
     /// on each target; else bitsliced].

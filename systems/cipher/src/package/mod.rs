@@ -439,8 +439,11 @@ fn licence<'a>(parts: &[Part], field: &'a str) -> &'a str {
 
 /// The first page of a crate or a Python package.
 fn readme(name: &str, parts: &[Part], more: &str) -> String {
-    let list: String =
-        parts.iter().map(|part| format!("- `{}`: {}\n", part.type_name, part.title)).collect();
+    let mut list = String::new();
+    for part in parts {
+        list += &format!("- `{}`: {}\n", part.type_name, part.title);
+        list += &part.over.iter().map(|mode| mode.line(part)).collect::<String>();
+    }
     fill(include_str!("templates/README.md"), &[("NAME", name), ("LIST", &list), ("MORE", more)])
 }
 

@@ -243,6 +243,11 @@ impl OverMode {
         camel(&self.module_name(part))
     }
 
+    /// Its line in the first page of a crate or a Python package.
+    pub fn line(&self, part: &Part) -> String {
+        self.fill(part, "- `@TYPE@`: @TITLE@\n")
+    }
+
     /// Bytes of its keys and of a message in pieces.
     fn bytes(&self, part: &Part) -> (usize, usize) {
         let largest = |bytes: fn(&TargetFile) -> usize| {

@@ -96,7 +96,7 @@ check_rust() {
 
 fetch_crates() {
     # What the tests of packages are linked with.
-    manifests="cli/tests/support/package/crates/Cargo.toml cli/tests/support/package/modes/Cargo.toml"
+    manifests="cli/tests/support/package/crates/Cargo.toml cli/tests/support/package/modes/Cargo.toml cli/tests/support/package/over/Cargo.toml"
     for manifest in $([ -n "$ONLY" ] || echo "$manifests"); do
         cargo fetch --quiet --locked --offline --manifest-path "$manifest" 2>/dev/null || cargo fetch --locked --manifest-path "$manifest"
     done

@@ -49,10 +49,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     (
         "cipher package",
-        &[(
-            "meanwhile cipher package aes-128 chacha20 --output crypt",
-            "C, Rust and Python of two",
-        )],
+        &[
+            ("meanwhile cipher package aes-256 --mode gcm -o sealed", "AES-GCM in C, Rust, Python"),
+            ("meanwhile cipher package aes-128 chacha20 -o crypt", "streams of two ciphers"),
+        ],
     ),
     (
         "cipher run",

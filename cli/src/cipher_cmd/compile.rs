@@ -7,7 +7,7 @@ use cipher::emit_c;
 use cipher::pipeline::PASSES;
 use serde_json::json;
 
-use super::options::{Emit, How, Which, shown};
+use super::options::{self, Emit, How, Which, shown};
 use crate::output::{Failure, Output, write_file};
 
 /// Arguments of `meanwhile cipher compile`.
@@ -93,6 +93,7 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
         return Err(Failure::user("two files do not fit one output", Some(help)));
     }
     recipe.options.dump_after = args.dump_after.clone();
+    args.mode.iter().try_for_each(|mode| options::in_one_file(mode, subject.name()))?;
     recipe.mode = args.mode.clone();
     recipe.prefix = args.prefix.clone();
     let made = recipe.make(&subject).map_err(Failure::User)?;

@@ -89,6 +89,7 @@ pub fn run(args: &ConstantTime, subject: &Subject, out: &mut Output) -> Result<(
     if slicings.is_empty() {
         return Err(Failure::User(subject.no_slicing(args.word)));
     }
+    args.mode.iter().try_for_each(|mode| options::in_one_file(mode, subject.name()))?;
     let modes: Vec<Option<&str>> = if args.mode.is_empty() {
         vec![None]
     } else {

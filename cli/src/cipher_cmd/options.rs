@@ -8,12 +8,13 @@ use cipher::emit_c::Arch;
 use cipher::library::primitives;
 use cipher::native::Cc;
 use cipher::options::{Options, Schedule, Slicing, Unroll};
+use cipher::package::{self, OverMode};
 use cipher::passes::inline::Inline;
 use cipher::recipe::{Back, Recipe};
 use cipher::recipe_file::{self, RecipeFile};
 use cipher::unit::Subject;
 use cipher::user_layout;
-use clap::builder::TypedValueParser;
+use clap::builder::{PossibleValue, TypedValueParser};
 use machine::Machine;
 use report::did_you_mean;
 
@@ -378,6 +379,42 @@ pub fn emit() -> impl TypedValueParser<Value = Emit> {
 /// A C compiler by name.
 pub fn cc() -> impl TypedValueParser<Value = Cc> {
     one_of(Cc::ALL, |it| it.name())
+}
+
+/// Any text: which cipher has which mode is said later. Help and shells list the names.
+#[derive(Clone)]
+pub struct ModeName;
+
+impl TypedValueParser for ModeName {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        arg: Option<&clap::Arg>,
+        value: &std::ffi::OsStr,
+    ) -> Result<String, clap::Error> {
+        clap::builder::StringValueParser::new().parse_ref(command, arg, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let bare = ["aead", "hash", "xof", "ctr", "ctr64", "stream", "blocks"];
+        Some(Box::new(
+            package::OVER.iter().map(|mode| mode.name).chain(bare).map(PossibleValue::new),
+        ))
+    }
+}
+
+/// Refuses a mode that is C over the functions of a cipher where one file is made.
+pub fn in_one_file(mode: &str, subject: &str) -> Result<(), Failure> {
+    if OverMode::named(mode).is_none() {
+        return Ok(());
+    }
+    let help = format!("`meanwhile cipher package {subject} --mode {mode} -o DIR` makes it");
+    Err(Failure::user(
+        format!("`{mode}` is a mode over the functions of a cipher, in a file of its own"),
+        Some(&help),
+    ))
 }
 
 #[cfg(test)]

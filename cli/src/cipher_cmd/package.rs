@@ -3,7 +3,7 @@
 use std::path::{Component, Path, PathBuf};
 
 use cipher::options::Slicing;
-use cipher::package::{self, Choice, MANIFEST, Part};
+use cipher::package::{self, Choice, MANIFEST, OverMode, Part};
 use cipher::recipe_file::RecipeFile;
 use cipher::{library, suite, user_layout};
 use report::Diagnostic;
@@ -27,10 +27,11 @@ pub struct Args {
     /// Where a file's bytes go [default: FILE's name with .layout.toml for .ua, if it is there].
     #[arg(long, value_name = "FILE")]
     layout: Option<PathBuf>,
+    /// Authenticated: `gcm`, `gcm-siv` for block ciphers of 16 bytes, `poly1305`, `xpoly1305` for
+    /// ChaCha20, `aead` for ascon-p12, which also has `hash` and `xof`. For sectors: `xts`. Bare:
     /// `ctr`, for ChaCha20 also `ctr64`; `stream`: the usual one; `blocks`: none [default: the
-    /// usual one where there is one]. For ascon-p12 `aead`, `hash`, `xof`, or several of
-    /// these, separated by commas.
-    #[arg(long, value_name = "MODE", value_delimiter = ',')]
+    /// usual one where there is one]. Several are separated by commas.
+    #[arg(long, value_name = "MODE", value_delimiter = ',', value_parser = options::ModeName)]
     mode: Vec<String>,
     /// One slicing [default: vertical or horizontal, whichever needs fewer operations for a block,
     /// on each target; else bitsliced].
@@ -72,16 +73,31 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             Some("a layout beside each file is found by itself"),
         ));
     }
-    let modes: Vec<Option<String>> = if args.mode.is_empty() {
+    let (over, own): (Vec<&String>, Vec<&String>) =
+        args.mode.iter().partition(|mode| OverMode::named(mode).is_some());
+    let over: Vec<&'static OverMode> =
+        over.into_iter().filter_map(|mode| OverMode::named(mode)).collect();
+    // A mode over a cipher comes with the cipher and its usual stream.
+    let modes: Vec<Option<String>> = if own.is_empty() {
         vec![None]
     } else {
-        args.mode.iter().map(|mode| Some(mode.clone())).collect()
+        own.into_iter().map(|mode| Some(mode.clone())).collect()
     };
     let recipes = read_recipes(&args.recipe)?;
     let back = options::back(args.emit, args.budget, "--budget")?;
     let mut is_used = vec![false; recipes.len()];
     let mut parts: Vec<Part> = Vec::new();
-    for subject in &args.subjects {
+    let inverses: Vec<String> = args
+        .subjects
+        .iter()
+        .filter_map(|cipher| over.iter().find_map(|mode| mode.inverse_of(cipher)))
+        .filter(|inverse| !args.subjects.contains(inverse))
+        .collect();
+    let without_modes = [None];
+    let of_inverses = inverses.iter().map(|inverse| (inverse, &without_modes[..]));
+    for (subject, modes) in
+        args.subjects.iter().map(|subject| (subject, &modes[..])).chain(of_inverses)
+    {
         let which = Which {
             subject: subject.clone(),
             include: args.include.clone(),
@@ -109,7 +125,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
                 ways.push(it.way.clone());
             }
         }
-        for mode in &modes {
+        for mode in modes {
             let choice = Choice {
                 mode: mode.clone(),
                 slicing: args.slicing,
@@ -117,7 +133,8 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
                 ways: ways.clone(),
                 back,
             };
-            let part = package::part(&loaded, &choice, vectors.clone()).map_err(Failure::User)?;
+            let part = package::part(&loaded, &choice, vectors.clone())
+                .map_err(|errors| near_mode(errors, mode.as_deref()))?;
             if parts.iter().any(|it| it.name() == part.name()) {
                 return Err(Failure::user(
                     format!("`{}` is in the package twice", part.name()),
@@ -126,6 +143,9 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             }
             parts.push(part);
         }
+    }
+    for mode in over {
+        mode.add_to(&mut parts).map_err(Failure::User)?;
     }
     if let Some(k) = is_used.iter().position(|it| !it) {
         let message = format!(
@@ -141,7 +161,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     for part in &parts {
         check_name(&part.name().replace('_', "-"))?;
     }
-    let name = args.name.clone().unwrap_or_else(|| parts[0].name().replace('_', "-"));
+    let name = args.name.clone().unwrap_or_else(|| usual_name(&parts));
     check_name(&name)?;
     // Nothing is written that is found to be wrong.
     let mut validated = Vec::new();
@@ -199,6 +219,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             slicings.join(", "),
             part.mode().unwrap_or("blocks")
         ));
+        part.over().for_each(|mode| out.line(&format!("{mode}: over {}", part.name())));
     }
     validated.iter().for_each(|pair| out.line(&pair.0));
     out.line(&format!(
@@ -212,7 +233,8 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             let slicings: serde_json::Map<String, Value> =
                 part.slicings().iter().map(|(arch, slicing)| (arch.name().to_owned(), slicing.letter().into())).collect();
             let assembled: Vec<&str> = part.assembled().map(|assembled| assembled.recipe.arch.name()).collect();
-            json!({"name": part.name(), "mode": part.mode(), "slicings": slicings, "assembly": assembled})
+            let over: Vec<String> = part.over().collect();
+            json!({"name": part.name(), "mode": part.mode(), "over": over, "slicings": slicings, "assembly": assembled})
         })
         .collect();
     let is_proved = validated.len() == parts.iter().flat_map(Part::assembled).count()
@@ -220,6 +242,25 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let validated = if validated.is_empty() { Value::Null } else { is_proved.into() };
     out.object(&json!({"ok": true, "name": name, "validated": validated, "output": args.output.display().to_string(), "ciphers": rows, "files": kept}));
     Ok(())
+}
+
+/// That of the first cipher, or of the only mode over it.
+fn usual_name(parts: &[Part]) -> String {
+    let over: Vec<String> = parts.iter().flat_map(Part::over).collect();
+    let name = if let [only] = &over[..] { only } else { parts[0].name() };
+    name.replace('_', "-")
+}
+
+/// An unknown mode whose name is close to that of a mode over ciphers.
+fn near_mode(mut errors: Vec<Diagnostic>, mode: Option<&str>) -> Failure {
+    let names = package::OVER.iter().map(|over| over.name);
+    if let (Some(mode), [error]) = (mode, &mut errors[..])
+        && error.message.contains(&format!("no mode `{mode}`"))
+        && let Some(guess) = report::did_you_mean(mode, names)
+    {
+        error.help = Some(guess);
+    }
+    Failure::User(errors)
 }
 
 /// The recipes, each for another program or target.

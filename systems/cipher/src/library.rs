@@ -69,6 +69,13 @@ pub struct Vector {
     pub output: String,
 }
 
+impl Vector {
+    /// A field in hex; a field that is not there is empty.
+    pub fn field(&self, name: &str) -> &str {
+        self.fields.get(name).map_or("", String::as_str)
+    }
+}
+
 #[derive(Deserialize)]
 struct LibraryIndex {
     primitive: Vec<Primitive>,
@@ -192,15 +199,23 @@ files! {
     "xoodoo.ua",
     "ace.json",
     "aes-128-decrypt.json",
+    "aes-128-gcm-siv.json",
+    "aes-128-gcm.json",
+    "aes-128-xts.json",
     "aes-128.json",
     "aes-192-decrypt.json",
     "aes-192.json",
     "aes-256-decrypt.json",
+    "aes-256-gcm-siv.json",
+    "aes-256-gcm.json",
+    "aes-256-xts.json",
     "aes-256.json",
     "ascon-aead128.json",
     "ascon-hash256.json",
     "ascon-p12.json",
     "ascon-xof128.json",
+    "chacha20-poly1305.json",
+    "chacha20-xpoly1305.json",
     "chacha20.json",
     "clyde-128.json",
     "des.json",

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::targets::{MADE_FOR, conditions, includes, is_here, of_targets};
-use super::{File, Param, Part, Stream, TargetFile, fill, modes};
+use super::{CFile, File, Param, Part, Stream, TargetFile, fill, modes};
 use crate::emit_c::ASSEMBLY;
 
 pub fn sources(parts: &[Part]) -> Vec<File> {
@@ -16,6 +16,10 @@ pub fn sources(parts: &[Part]) -> Vec<File> {
         };
         files.push((format!("include/{}.h", part.name), header));
         files.push((format!("src/{}.c", part.name), dispatcher));
+        for mode in &part.over {
+            files.push((format!("include/{}.h", mode.prefix(part)), mode.header(part)));
+            files.push((format!("src/{}.c", mode.prefix(part)), mode.source(part)));
+        }
         for target in &part.targets {
             let stem = format!("src/{}_{}", part.name, target.suffix());
             files.push((format!("{stem}.c"), guarded(part, target)));
@@ -35,23 +39,23 @@ pub fn project(name: &str, parts: &[Part]) -> Vec<File> {
     let mut headers = String::new();
     let mut kernels = String::new();
     for part in parts {
-        let _ = writeln!(sources, "    src/{}.c", part.name);
-        let _ = writeln!(headers, "include/{}.h", part.name);
-        for target in &part.targets {
-            let file = format!("src/{}_{}.c", part.name, target.suffix());
-            let _ = writeln!(sources, "    {file}");
-            if !target.arch.flags().is_empty() {
-                let list = target.arch.flags().join(";");
+        for header in part.headers() {
+            let _ = writeln!(headers, "include/{header}.h");
+        }
+        for CFile { path, flags: own, assembly } in part.c_files() {
+            let _ = writeln!(sources, "    {path}");
+            if !own.is_empty() {
+                let list = own.join(";");
                 let _ = writeln!(
                     flags,
-                    "    set_source_files_properties({file} PROPERTIES COMPILE_OPTIONS \"{list}\")"
+                    "    set_source_files_properties({path} PROPERTIES COMPILE_OPTIONS \"{list}\")"
                 );
             }
-            if let Some(assembly) = target.assembly_file(part) {
+            if let Some(assembly) = assembly {
                 let _ = writeln!(kernels, "    target_sources({name} PRIVATE {assembly})");
                 let _ = writeln!(
                     kernels,
-                    "    set_source_files_properties({file} PROPERTIES COMPILE_DEFINITIONS {ASSEMBLY})"
+                    "    set_source_files_properties({path} PROPERTIES COMPILE_DEFINITIONS {ASSEMBLY})"
                 );
             }
         }

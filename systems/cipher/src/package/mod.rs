@@ -2,10 +2,12 @@
 //! files.
 //!
 //! `c` writes a file for each target and one that chooses among them; `rust` and `python` build the
-//! same C and call it. `Stream` describes a counter mode, and `modes` has Ascon's modes.
+//! same C and call it. `Stream` describes a counter mode, `modes` has Ascon's modes, and `over`
+//! those that are C over the functions of any cipher.
 
 mod c;
 mod modes;
+mod over;
 mod python;
 mod rust;
 mod targets;
@@ -19,6 +21,8 @@ use crate::options::{Interleave, Schedule, Slicing, Unroll};
 use crate::recipe::{Back, Made, Recipe};
 use crate::recipe_file::Way;
 use crate::unit::{Subject, c_prefix};
+
+pub use over::{MODES as OVER, OverMode};
 
 /// The file that marks a folder as a package of ours.
 pub const MANIFEST: &str = "meanwhile-package.json";
@@ -46,9 +50,20 @@ pub struct Part {
     stream: Option<Stream>,
     /// One of Ascon's modes instead of blocks.
     sponge: Option<Sponge>,
+    /// Modes over its functions.
+    over: Vec<&'static OverMode>,
+    /// The name of its program.
+    primitive: String,
     vectors: Vec<Vector>,
     /// Its program is not the user's.
     is_bundled: bool,
+}
+
+/// A file of C as build systems list it.
+struct CFile {
+    path: String,
+    flags: &'static [&'static str],
+    assembly: Option<String>,
 }
 
 /// What a block cipher does with a block.
@@ -244,6 +259,8 @@ pub fn part(
         cipher,
         stream,
         sponge,
+        over: Vec::new(),
+        primitive: primitive.name.clone(),
         vectors,
         is_bundled,
     })
@@ -335,6 +352,30 @@ impl Part {
         &self.name
     }
 
+    /// Its modes over its functions, by their names in C.
+    pub fn over(&self) -> impl Iterator<Item = String> {
+        self.over.iter().map(|mode| mode.prefix(self))
+    }
+
+    /// Every C file, with the flags of its target and the assembly that can replace some of its
+    /// functions.
+    fn c_files(&self) -> Vec<CFile> {
+        let plain =
+            |name: &str| CFile { path: format!("src/{name}.c"), flags: &[], assembly: None };
+        let of_target = |target: &TargetFile| CFile {
+            path: format!("src/{}_{}.c", self.name, target.suffix()),
+            flags: target.arch.flags(),
+            assembly: target.assembly_file(self),
+        };
+        let own = std::iter::once(plain(&self.name)).chain(self.targets.iter().map(of_target));
+        own.chain(self.over().map(|name| plain(&name))).collect()
+    }
+
+    /// Its headers by name.
+    fn headers(&self) -> impl Iterator<Item = String> {
+        std::iter::once(self.name.clone()).chain(self.over())
+    }
+
     /// Its mode, if it has one.
     pub fn mode(&self) -> Option<&str> {
         self.sponge
@@ -398,8 +439,11 @@ fn licence<'a>(parts: &[Part], field: &'a str) -> &'a str {
 
 /// The first page of a crate or a Python package.
 fn readme(name: &str, parts: &[Part], more: &str) -> String {
-    let list: String =
-        parts.iter().map(|part| format!("- `{}`: {}\n", part.type_name, part.title)).collect();
+    let mut list = String::new();
+    for part in parts {
+        list += &format!("- `{}`: {}\n", part.type_name, part.title);
+        list += &part.over.iter().map(|mode| mode.line(part)).collect::<String>();
+    }
     fill(include_str!("templates/README.md"), &[("NAME", name), ("LIST", &list), ("MORE", more)])
 }
 

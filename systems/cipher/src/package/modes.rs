@@ -6,6 +6,7 @@ use std::fmt::Write;
 use super::targets::{MADE_FOR, conditions, includes, is_here, of_targets};
 use super::{Part, TargetFile, fill};
 use crate::emit_c::{MESSAGE, Sponge};
+use crate::library::Vector;
 
 /// The name of the mode in its standard.
 pub fn title(sponge: Sponge) -> &'static str {
@@ -143,6 +144,9 @@ pub fn types(part: &Part, sponge: Sponge) -> String {
     if sponge == Sponge::Aead { MESSAGE.replace("NAME", &part.name) } else { String::new() }
 }
 
+/// What the last error of a mode's header means.
+pub const ENDED: &str = "      /* the message has ended */";
+
 pub fn header(part: &Part, sponge: Sponge) -> String {
     let (name, up) = (&part.name, part.name.to_uppercase());
     let types = types(part, sponge)
@@ -156,6 +160,8 @@ pub fn header(part: &Part, sponge: Sponge) -> String {
         .collect();
     let values = [
         ("UP", up.as_str()),
+        ("INCLUDES", ""),
+        ("ENDED", ENDED),
         ("TITLE", &part.title),
         ("TYPES", &types),
         ("PROTOTYPES", &prototypes),
@@ -254,15 +260,34 @@ pub fn module(part: &Part, sponge: Sponge) -> String {
         ("WORDS", &words),
         ("WIPED", &wiped),
     ];
+    let traits = if sponge == Sponge::Aead {
+        fill(
+            include_str!("templates/aead_traits.rs.txt"),
+            &[
+                ("FUNCTION", &part.name),
+                ("TYPE", &part.type_name),
+                ("FIRST", "core::ptr::null(), self.key.as_ptr(), 16"),
+                ("N_KEY_TYPE", "U16"),
+                ("N_NONCE_TYPE", "U16"),
+                ("INIT", &format!("{} {{ key: (*key).into() }}", part.type_name)),
+            ],
+        )
+    } else {
+        String::new()
+    };
     fill(template, &values)
+        + &traits
         + &fill(include_str!("templates/width.rs.txt"), &[("NAME", &part.name)])
             .replace("Blocks", "Messages")
 }
 
-/// The crate that the mode's traits are in, as a line of `Cargo.toml`.
+/// The crate of the traits of authenticated encryption, as a line of `Cargo.toml`.
+pub const AEAD: &str = "aead = { version = \"0.6.1\", default-features = false }\n";
+
+/// The crate that the mode's traits are in.
 pub fn dependency(sponge: Sponge) -> &'static str {
     match sponge {
-        Sponge::Aead => "aead = { version = \"0.6.1\", default-features = false }\n",
+        Sponge::Aead => AEAD,
         Sponge::Hash | Sponge::Xof => {
             "digest = { version = \"0.11.3\", default-features = false }\n"
         }
@@ -272,37 +297,50 @@ pub fn dependency(sponge: Sponge) -> &'static str {
 /// The vectors through the crate.
 pub fn rust_test(part: &Part, sponge: Sponge, crate_name: &str) -> String {
     let ty = format!("{crate_name}::{}", part.type_name);
+    if sponge == Sponge::Aead {
+        let each = fill(
+            include_str!("templates/aead_each_test.rs.txt"),
+            &[("TYPE", &ty), ("CRATE", crate_name), ("MODULE", &part.module)],
+        );
+        return sealed_test(&ty, &part.module, &part.vectors, true) + &each;
+    }
     let mut calls = String::new();
     for vector in &part.vectors {
-        let field = |name: &str| vector.fields.get(name).map_or("", String::as_str);
-        let (input, output) = (field("input"), &vector.output);
+        let (input, output) = (vector.field("input"), &vector.output);
         let _ = match sponge {
-            Sponge::Aead => writeln!(
-                calls,
-                "    sealed(&bytes(\"{}\"), &bytes(\"{}\"), &bytes(\"{}\"), &bytes(\"{input}\"), &bytes(\"{output}\"));",
-                field("key"),
-                field("nonce"),
-                field("ad")
-            ),
-            Sponge::Hash => writeln!(
-                calls,
-                "    assert_eq!({ty}::digest(&bytes(\"{input}\"))[..], bytes(\"{output}\"));\n    assert_eq!(<{ty} as digest::Digest>::digest(bytes(\"{input}\"))[..], bytes(\"{output}\"));"
-            ),
             Sponge::Xof => writeln!(
                 calls,
                 "    let mut out = vec![0; bytes(\"{output}\").len()];\n    <{ty} as digest::ExtendableOutput>::digest_xof(bytes(\"{input}\"), &mut out);\n    assert_eq!(out, bytes(\"{output}\"));"
             ),
+            Sponge::Hash | Sponge::Aead => writeln!(
+                calls,
+                "    assert_eq!({ty}::digest(&bytes(\"{input}\"))[..], bytes(\"{output}\"));\n    assert_eq!(<{ty} as digest::Digest>::digest(bytes(\"{input}\"))[..], bytes(\"{output}\"));"
+            ),
         };
     }
-    let before = if sponge == Sponge::Aead {
-        fill(
-            include_str!("templates/aead_test.rs.txt"),
-            &[("TYPE", &ty), ("CRATE", crate_name), ("MODULE", &part.module)],
-        )
-    } else {
-        String::new()
-    };
-    format!("{before}\n#[test]\nfn {}() {{\n{calls}}}\n", part.module)
+    format!("\n#[test]\nfn {}() {{\n{calls}}}\n", part.module)
+}
+
+/// Vectors of authenticated encryption through the crate; nothing if there are none.
+pub fn sealed_test(ty: &str, module: &str, vectors: &[Vector], has_pieces: bool) -> String {
+    if vectors.is_empty() {
+        return String::new();
+    }
+    let mut calls = String::new();
+    for vector in vectors {
+        let given: Vec<String> = ["key", "nonce", "ad", "input"]
+            .iter()
+            .map(|field| format!("&bytes(\"{}\")", vector.field(field)))
+            .collect();
+        let output = &vector.output;
+        let _ = writeln!(calls, "    {module}_sealed({}, &bytes(\"{output}\"));", given.join(", "));
+    }
+    let pieces = if has_pieces { include_str!("templates/pieces_test.rs.txt") } else { "" };
+    let sealed = fill(
+        include_str!("templates/aead_test.rs.txt"),
+        &[("TYPE", ty), ("MODULE", module), ("PIECES", pieces)],
+    );
+    format!("{sealed}\n#[test]\nfn {module}() {{\n{calls}}}\n")
 }
 
 /// The class in Python.

@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use crate::emit_c::ASSEMBLY;
 
-use super::{File, Param, Part, fill, modes};
+use super::{CFile, File, Param, Part, fill, modes, over};
 
 /// All files except the C.
 pub fn package_files(name: &str, parts: &[Part]) -> Vec<File> {
@@ -15,7 +15,9 @@ pub fn package_files(name: &str, parts: &[Part]) -> Vec<File> {
     let mut classes = String::new();
     for part in parts {
         classes += &class(part, &mut names);
+        classes += &part.over.iter().map(|mode| mode.class(part, &mut names)).collect::<String>();
     }
+    classes += &over::functions(parts, &mut names);
     let all: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
     vec![
         ("pyproject.toml".into(), fill(include_str!("templates/pyproject.toml"), &values)),
@@ -56,26 +58,15 @@ pub fn package_files(name: &str, parts: &[Part]) -> Vec<File> {
 }
 
 fn includes(parts: &[Part]) -> String {
-    parts.iter().map(|part| format!("#include \"{}.h\"\n", part.name)).collect()
+    parts.iter().flat_map(Part::headers).map(|it| format!("#include \"{it}.h\"\n")).collect()
 }
 
 fn rows(parts: &[Part]) -> String {
     let mut rows = String::new();
-    for part in parts {
-        let _ = writeln!(rows, "    (\"c/src/{}.c\", [], None),", part.name);
-        for target in &part.targets {
-            let flags: Vec<String> =
-                target.arch.flags().iter().map(|flag| format!("\"{flag}\"")).collect();
-            let assembly =
-                target.assembly_file(part).map_or("None".into(), |it| format!("\"c/{it}\""));
-            let _ = writeln!(
-                rows,
-                "    (\"c/src/{}_{}.c\", [{}], {assembly}),",
-                part.name,
-                target.suffix(),
-                flags.join(", ")
-            );
-        }
+    for CFile { path, flags, assembly } in parts.iter().flat_map(Part::c_files) {
+        let flags: Vec<String> = flags.iter().map(|flag| format!("\"{flag}\"")).collect();
+        let assembly = assembly.map_or("None".into(), |it| format!("\"c/{it}\""));
+        let _ = writeln!(rows, "    (\"c/{path}\", [{}], {assembly}),", flags.join(", "));
     }
     rows
 }
@@ -101,6 +92,7 @@ fn cdef(parts: &[Part]) -> String {
         for (_, prototype) in super::c::prototypes(part) {
             let _ = writeln!(out, "{prototype};");
         }
+        part.over.iter().for_each(|mode| out += &mode.declarations(part));
     }
     out
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Crypt, File, Param, Part, Stream, fill, modes};
+use super::{CFile, Crypt, File, OverMode, Param, Part, Stream, fill, modes};
 use crate::emit_c::{ASSEMBLY, Sponge};
 
 /// All files except the C.
@@ -39,15 +39,19 @@ pub fn crate_files(name: &str, parts: &[Part]) -> Vec<File> {
         let text = part.sponge.map_or_else(|| module(part), |sponge| modes::module(part, sponge));
         (format!("src/{}.rs", part.module), text)
     }));
+    files.extend(parts.iter().flat_map(|part| {
+        let of_mode =
+            |mode: &&OverMode| (format!("src/{}.rs", mode.module_name(part)), mode.rust(part));
+        part.over.iter().map(of_mode).collect::<Vec<_>>()
+    }));
     files
 }
 
 /// The crates that the traits are in.
 fn traits(parts: &[Part]) -> String {
-    let mut lines: Vec<&str> = parts
-        .iter()
-        .map(|part| part.sponge.map_or("cipher = \"0.5.2\"\n", modes::dependency))
-        .collect();
+    let of_part = |part: &Part| part.sponge.map_or("cipher = \"0.5.2\"\n", modes::dependency);
+    let of_modes = parts.iter().flat_map(|part| &part.over).filter_map(|mode| mode.dependency());
+    let mut lines: Vec<&str> = parts.iter().map(of_part).chain(of_modes).collect();
     lines.sort_unstable();
     lines.dedup();
     lines.concat().trim_end().to_string()
@@ -55,21 +59,10 @@ fn traits(parts: &[Part]) -> String {
 
 fn build(name: &str, parts: &[Part]) -> String {
     let mut rows = String::new();
-    for part in parts {
-        let _ = writeln!(rows, "    (\"c/src/{}.c\", &[], None),", part.name);
-        for target in &part.targets {
-            let flags: Vec<String> =
-                target.arch.flags().iter().map(|flag| format!("\"{flag}\"")).collect();
-            let assembly =
-                target.assembly_file(part).map_or("None".into(), |it| format!("Some(\"c/{it}\")"));
-            let _ = writeln!(
-                rows,
-                "    (\"c/src/{}_{}.c\", &[{}], {assembly}),",
-                part.name,
-                target.suffix(),
-                flags.join(", ")
-            );
-        }
+    for CFile { path, flags, assembly } in parts.iter().flat_map(Part::c_files) {
+        let flags: Vec<String> = flags.iter().map(|flag| format!("\"{flag}\"")).collect();
+        let assembly = assembly.map_or("None".into(), |it| format!("Some(\"c/{it}\")"));
+        let _ = writeln!(rows, "    (\"c/{path}\", &[{}], {assembly}),", flags.join(", "));
     }
     fill(
         include_str!("templates/build.rs.txt"),
@@ -95,6 +88,14 @@ fn lib(name: &str, parts: &[Part]) -> String {
         let _ = writeln!(modules, "pub mod {};", part.module);
         if !types.is_empty() {
             let _ = writeln!(modules, "pub use {}::{{{}}};", part.module, types.join(", "));
+        }
+        for mode in &part.over {
+            let module = mode.module_name(part);
+            let _ = writeln!(
+                modules,
+                "pub mod {module};\npub use {module}::{};",
+                mode.rust_types(part)
+            );
         }
     }
     fill(include_str!("templates/lib.rs.txt"), &[("NAME", name), ("MODULES", &modules)])
@@ -330,6 +331,9 @@ fn tests(name: &str, parts: &[Part]) -> String {
         if let Some(sponge) = part.sponge {
             out += &modes::rust_test(part, sponge, &crate_name);
             continue;
+        }
+        for mode in &part.over {
+            out += &mode.rust_test(part, &crate_name);
         }
         let mut calls = String::new();
         for (keys, input, output) in part.plain_vectors() {

@@ -102,7 +102,3 @@ class @TYPE@Encryptor:
     def __del__(self) -> None:
         if hasattr(self, "_state"):
             _lib.@NAME@_wipe(self._state)
-
-
-class InvalidTag(ValueError):
-    """A message is not authentic."""

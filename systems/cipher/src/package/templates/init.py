@@ -20,7 +20,12 @@ _SAID = {
     5: "this processor does not run that target, or the objects are for different ones",
     6: "an object that is not at a multiple of 64",
     7: "the message is at its end",
+    8: "both halves of the key are the same",
 }
+
+
+class InvalidTag(ValueError):
+    """A message is not authentic."""
 
 
 def _checked(code):

@@ -3,7 +3,7 @@
 #ifndef @UP@_H
 #define @UP@_H
 
-#include <stddef.h>
+@INCLUDES@#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -19,7 +19,7 @@ enum {
     @UP@_LENGTH = 4,    /* a key, nonce, tag, digest or text of another length */
     @UP@_TARGET = 5,    /* this processor does not run that target, or the message was not started */
     @UP@_ALIGNMENT = 6, /* a state is not at a multiple of 64 */
-    @UP@_ENDED = 7      /* the message has ended */
+    @UP@_ENDED = 7@ENDED@
 };
 @TYPES@@PROTOTYPES@
 #ifdef __cplusplus

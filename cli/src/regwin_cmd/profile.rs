@@ -97,10 +97,8 @@ fn schemes(
         // Not shared: no thread that is woken has windows.
         let working_set = options.working_set && scheme.shares();
         let path = image::build_library(&Options { working_set, ..options })?;
-        let failed = |said: String| measure::ToolError {
-            ran: format!("read {}", path.display()),
-            said,
-        };
+        let failed =
+            |said: String| measure::ToolError { ran: format!("read {}", path.display()), said };
         let bytes = std::fs::read(&path).map_err(|error| failed(error.to_string()))?;
         let code = Code::parse(&bytes).map_err(|error| failed(error.0))?;
         Ok((scheme, sim::costs_of(scheme, &code, cores)))
@@ -292,11 +290,8 @@ fn advice(
             format!("{traps} cycles ({:.1} %)", 100.0 * traps as f64 / total(replay).max(1) as f64)
         };
         let more = (2 * n).min(32);
-        let other = if more > n {
-            format!(", {more} windows {}", of_traps(more))
-        } else {
-            String::new()
-        };
+        let other =
+            if more > n { format!(", {more} windows {}", of_traps(more)) } else { String::new() };
         return format!(
             "No scheme gains anything: the program has one thread. Window traps with {n} windows cost it {}{other}.",
             of_traps(n)
@@ -338,9 +333,7 @@ fn object(
     advice: &str,
 ) -> Value {
     let machine = args.machine;
-    let brief = |replay: &Replay| {
-        json!({"scheme": replay.scheme.name(), "windows": replay.windows, "cycles": replay.counts.cycles[machine].total()})
-    };
+    let brief = |replay: &Replay| json!({"scheme": replay.scheme.name(), "windows": replay.windows, "cycles": replay.counts.cycles[machine].total()});
     let full = |replay: &Replay| {
         let cycles = replay.counts.cycles[machine];
         json!({

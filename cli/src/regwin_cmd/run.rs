@@ -67,11 +67,14 @@ impl Limit {
             Ended::Limit => self.given.is_none(),
             Ended::Stopped | Ended::Loops { .. } | Ended::Sleeps { .. } => false,
         };
-        let help = "give --limit N if it never ends: what the first N instructions do is shown then";
+        let help =
+            "give --limit N if it never ends: what the first N instructions do is shown then";
         let diagnostic = Diagnostic::new(ending(ended, self.get(), image));
-        is_wrong.then(|| {
-            if *ended == Ended::Limit { diagnostic.with_help(help) } else { diagnostic }
-        })
+        is_wrong.then(
+            || {
+                if *ended == Ended::Limit { diagnostic.with_help(help) } else { diagnostic }
+            },
+        )
     }
 }
 
@@ -98,7 +101,7 @@ pub fn ending(ended: &Ended, limit: u64, image: &Image) -> String {
             place(*pc),
             trap_name(*trap)
         ),
-        Ended::Fault { why, pc } => format!("in {} {why}", place(*pc)),
+        Ended::Fault { why, pc } => format!("{why}, in {}", place(*pc)),
         Ended::Loops { pc } => {
             format!("it ended in a loop of one branch, in {}", place(*pc))
         }
@@ -249,14 +252,15 @@ fn show(args: &Args, image: &Image, runs: &[ImageRun], out: &mut Output) {
         let scheme = library.options.scheme.name();
         out.line(&format!("It is linked with the library of `regwin build`, scheme {scheme}."));
     }
-    out.line(&format!("Its end: {}.", ending(&last.ended, args.limit.get(), image)));
+    let end = ending(&last.ended, args.limit.get(), image);
+    let complaint = args.limit.complaint(&last.ended, image);
+    if complaint.is_none() {
+        out.line(&format!("In the end {end}."));
+    }
     let tally = &runs[0].tally;
-    let traps: Map<String, Value> = tally
-        .traps
-        .iter()
-        .map(|(trap, times)| (format!("{trap:#04x}"), json!(times)))
-        .collect();
-    let is_ok = args.limit.complaint(&last.ended, image).is_none()
+    let traps: Map<String, Value> =
+        tally.traps.iter().map(|(trap, times)| (format!("{trap:#04x}"), json!(times))).collect();
+    let is_ok = complaint.is_none()
         && (image.library.is_none() || complaints_of_library(console).is_empty());
     out.object(&json!({
         "ok": is_ok,
@@ -266,7 +270,7 @@ fn show(args: &Args, image: &Image, runs: &[ImageRun], out: &mut Output) {
         "on": runs.iter().map(|run| run.on.name()).collect::<Vec<_>>(),
         "same": same,
         "ended": ending_name(&last.ended),
-        "end": ending(&last.ended, args.limit.get(), image),
+        "end": end,
         "scheme": image.library.as_ref().map(|library| library.options.scheme.name()),
         "console": console,
         "instructions": tally.instructions,
@@ -280,12 +284,8 @@ fn show(args: &Args, image: &Image, runs: &[ImageRun], out: &mut Output) {
 }
 
 fn table(args: &Args, runs: &[ImageRun]) -> Table {
-    let title = format!(
-        "{}: {} windows, {}",
-        args.image.display(),
-        args.windows,
-        MACHINES[args.machine]
-    );
+    let title =
+        format!("{}: {} windows, {}", args.image.display(), args.windows, MACHINES[args.machine]);
     let mut head = vec!["counted"];
     head.extend(match runs {
         [_] => vec!["number"],
@@ -304,8 +304,7 @@ fn table(args: &Args, runs: &[ImageRun]) -> Table {
     row("window overflows".to_owned(), &|tally| tally.trapped(OVERFLOW));
     row("window underflows".to_owned(), &|tally| tally.trapped(UNDERFLOW));
     row("flushes of all windows".to_owned(), &|tally| tally.trapped(FLUSH));
-    let mut others: Vec<u8> =
-        runs.iter().flat_map(|run| run.tally.traps.keys().copied()).collect();
+    let mut others: Vec<u8> = runs.iter().flat_map(|run| run.tally.traps.keys().copied()).collect();
     others.sort_unstable();
     others.dedup();
     for trap in others.into_iter().filter(|trap| ![OVERFLOW, UNDERFLOW, FLUSH].contains(trap)) {

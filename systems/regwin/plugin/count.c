@@ -4,7 +4,8 @@
  * base=ADDRESS; out=FILE; watches=N, 1 if left out: the file has so many tables, one after the
  * other, which differ in BIT_SUM, BIT_ENTRY and BIT_LEAVE, and the spans of each are counted by
  * themselves. With limit=N the machine ends after N instructions, or where a BIT_STOP is, and it is
- * looked at where trap tables are. Written at the end, one item a line, numbers in hexadecimal:
+ * looked at where trap tables are; targets=FILE has a number for each word: how many words from
+ * `base` the branch there leads to, or 0. Written at the end, one item a line, numbers in hexadecimal:
  *   count ADDRESS N              this word was executed N times
  *   table ADDRESS                a trap went to a table here
  *   limit N                      that many instructions were executed and it was not at its end
@@ -64,7 +65,9 @@ struct sum {
 struct part {
     uint64_t n;
     uint32_t first, n_words;
-    int goes_on; /* nothing but the next word comes after it, or a trap */
+    /* Where it goes on unless it traps: the next word, or where the branch before its last word leads.
+     * The number of that word; 0 if a register decides. */
+    uint32_t next_word, target;
     int halts;
     struct part *next;
     struct sum sums[];
@@ -97,6 +100,7 @@ static struct item loads[ITEMS_MAX];
 static unsigned n_load_items;
 static uint64_t limit, n_done; /* of a whole image, in instructions; 0: no limit */
 static const struct part *before;
+static uint32_t *targets; /* by word: the number of the word that a branch leads to, or 0 */
 static uint64_t tables[16];
 static unsigned n_tables;
 
@@ -163,7 +167,7 @@ static void note_table(uint64_t address)
 
 static void on_image_part(const struct part *part)
 {
-    if (before && before->goes_on && part->first != before->first + before->n_words && part->first % 4 == 0)
+    if (before && before->next_word && part->first != before->next_word && part->first != before->target && part->first % 4 == 0)
         note_table((base + 4 * (uint64_t)part->first) & ~0xfffull);
     int is_over = before && before->halts && part->first == before->first + before->n_words - 1;
     before = part;
@@ -318,7 +322,10 @@ static void on_block(plugin_id id, struct qemu_plugin_tb *tb)
             memset(it->sums, 0, n_watches * sizeof *it->sums);
             uint64_t last = first + (to - from) - 1;
             it->halts = last < n_words && words[last] & BIT_HALTS;
-            it->goes_on = last > 0 && last < n_words && !((words[last] | words[last - 1]) & BIT_JUMPS);
+            int is_known = last > 0 && last < n_words && !(words[last] & BIT_JUMPS);
+            int is_slot = is_known && words[last - 1] & BIT_JUMPS;
+            it->target = is_slot && targets ? targets[last - 1] : 0;
+            it->next_word = is_known && (!is_slot || it->target) ? (uint32_t)last + 1 : 0;
             for (uint64_t at = first; at < first + (to - from) && at < n_words; at++)
                 add(it->sums, at);
             qemu_plugin_register_vcpu_insn_exec_cb(insn, on_part, 0, it);
@@ -341,20 +348,27 @@ __attribute__((constructor)) static void choose_version(void)
         qemu_plugin_version = 2;
 }
 
-/* The tables of a file, and what any of them says of each word. */
-static void read_words(FILE *in)
+/* All numbers of a file. */
+static uint32_t *read_numbers(FILE *in, size_t *n)
 {
     uint32_t word, *all = NULL;
-    size_t n = 0, room = 0;
-    while (fread(&word, sizeof word, 1, in) == 1) {
-        if (n == room) {
+    size_t room = 0;
+    for (*n = 0; fread(&word, sizeof word, 1, in) == 1; all[(*n)++] = word) {
+        if (*n == room) {
             room = room ? 2 * room : 4096;
             all = realloc(all, room * sizeof *all);
             if (!all)
                 abort();
         }
-        all[n++] = word;
     }
+    return all;
+}
+
+/* The tables of a file, and what any of them says of each word. */
+static void read_words(FILE *in)
+{
+    size_t n;
+    uint32_t *all = read_numbers(in, &n);
     n_words = (uint32_t)(n / n_watches);
     words = calloc(n_words, sizeof *words);
     watches = calloc(n_watches, sizeof *watches);
@@ -370,7 +384,7 @@ static void read_words(FILE *in)
 
 EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc, char **argv)
 {
-    const char *words_path = NULL;
+    const char *words_path = NULL, *targets_path = NULL;
     (void)info;
     for (int i = 0; i < argc; i++) {
         if (strncmp(argv[i], "words=", 6) == 0)
@@ -379,6 +393,8 @@ EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc, char **
             base = strtoull(argv[i] + 5, NULL, 0);
         else if (strncmp(argv[i], "watches=", 8) == 0)
             n_watches = (unsigned)strtoul(argv[i] + 8, NULL, 0);
+        else if (strncmp(argv[i], "targets=", 8) == 0)
+            targets_path = argv[i] + 8;
         else if (strncmp(argv[i], "limit=", 6) == 0)
             limit = strtoull(argv[i] + 6, NULL, 0);
         else if (strncmp(argv[i], "out=", 4) == 0)
@@ -391,6 +407,16 @@ EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc, char **
     }
     read_words(in);
     fclose(in);
+    FILE *branches = targets_path ? fopen(targets_path, "rb") : NULL;
+    size_t n_targets = 0;
+    if (branches) {
+        targets = read_numbers(branches, &n_targets);
+        fclose(branches);
+    }
+    if (targets_path && n_targets < n_words) {
+        fprintf(stderr, "count: %s does not have a number for each word\n", targets_path);
+        return 1;
+    }
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_block);
     qemu_plugin_register_atexit_cb(id, on_exit_, NULL);
     return 0;

@@ -98,11 +98,7 @@ pub fn build_library(options: &Options) -> Result<PathBuf, ToolError> {
     build_with(&recipe, options, &[])
 }
 
-fn build_with(
-    recipe: &Recipe,
-    options: &Options,
-    macros: &[String],
-) -> Result<PathBuf, ToolError> {
+fn build_with(recipe: &Recipe, options: &Options, macros: &[String]) -> Result<PathBuf, ToolError> {
     let program = match recipe.program {
         Program::Spell => SPELL,
         Program::Scenario => SCENARIO,

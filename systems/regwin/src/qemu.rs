@@ -78,7 +78,8 @@ pub fn run(
     icount: bool,
 ) -> Result<Raw, ToolError> {
     let table = machines.map(|machine| word_table(code, machine));
-    start(image, code.base, windows, blobs, &Tables { tables: table.as_slice(), icount, limit: 0 })
+    let tables = Tables { tables: table.as_slice(), targets: &[], icount, limit: 0 };
+    start(image, code.base, windows, blobs, &tables)
 }
 
 /// Runs any image for at most `limit` instructions, or until one at `stop` is reached; counts how
@@ -101,8 +102,17 @@ pub fn run_image(
         set(word == TA_0, bit::HALTS);
         bits
     };
+    let target = |at: u32| match sparc::control(image.word(at).unwrap_or(0), at) {
+        Control::Branch { target, .. } | Control::Call { target }
+            if image.code.contains(&target) =>
+        {
+            (target - image.code.start) / 4
+        }
+        _ => 0,
+    };
     let table: Vec<u32> = image.code.clone().step_by(4).map(entry).collect();
-    let tables = Tables { tables: &[table], icount: true, limit };
+    let targets: Vec<u32> = image.code.clone().step_by(4).map(target).collect();
+    let tables = Tables { tables: &[table], targets: &targets, icount: true, limit };
     start(path, image.code.start, windows, &[], &tables)
 }
 
@@ -113,6 +123,8 @@ const TA_0: u32 = 0x91d0_2000;
 struct Tables<'a> {
     /// What the plugin knows of each word.
     tables: &'a [Vec<u32>],
+    /// Where branches lead, of a whole image: the number of the word, or 0.
+    targets: &'a [u32],
     icount: bool,
     /// Of a whole image, in instructions; 0 if something else ends it.
     limit: u64,
@@ -141,7 +153,7 @@ pub fn run_watched(
 ) -> Result<Raw, ToolError> {
     let tables: Vec<Vec<u32>> =
         watches.iter().map(|watch| watch_table(code, machines, watch)).collect();
-    let tables = Tables { tables: &tables, icount: true, limit: 0 };
+    let tables = Tables { tables: &tables, targets: &[], icount: true, limit: 0 };
     start(image, code.base, windows, blobs, &tables)
 }
 
@@ -192,20 +204,23 @@ fn start(
     }
     let out = scratch.path().join("counts");
     if !tables.is_empty() {
-        let words = scratch.path().join("words");
-        let bytes: Vec<u8> =
-            tables.iter().flatten().flat_map(|table| table.to_le_bytes()).collect();
-        std::fs::write(&words, bytes).map_err(failed)?;
+        let write = |name: &str, numbers: Vec<u8>| {
+            let path = scratch.path().join(name);
+            std::fs::write(&path, numbers).map_err(failed).map(|()| path)
+        };
+        let bytes = |numbers: &[u32]| -> Vec<u8> {
+            numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+        };
+        let words = write("words", bytes(&tables.concat()))?;
         let plugin = image::plugin()?;
         let [plugin, words, out] = [&plugin, &words, &out].map(|path| path.display());
-        command.args([
-            "-plugin",
-            &format!(
-                "{plugin},words={words},base={base:#x},watches={},limit={},out={out}",
-                tables.len(),
-                counted.limit
-            ),
-        ]);
+        let mut arguments =
+            format!("{plugin},words={words},base={base:#x},watches={},out={out}", tables.len());
+        if counted.limit > 0 {
+            let targets = write("targets", bytes(counted.targets))?;
+            arguments += &format!(",limit={},targets={}", counted.limit, targets.display());
+        }
+        command.args(["-plugin", &arguments]);
     }
     let limit_s = std::env::var("MEANWHILE_QEMU_LIMIT")
         .ok()

@@ -75,9 +75,17 @@ impl FlameGraph {
         canvas.tile(left, top, width, rows.height - 1.0, depth, &says);
         let small = canvas.sheet.small;
         // Of a name that does not fit, nothing is better than two letters.
-        if width > text_width("name…", small) + 4.0 || text_width(&found.name, small) + 4.0 < width {
+        if width > text_width("name…", small) + 4.0 || text_width(&found.name, small) + 4.0 < width
+        {
             let baseline = top + rows.height - 4.0;
-            canvas.text_within(left + 2.0, baseline, small, Anchor::Start, &found.name, width - 4.0);
+            canvas.text_within(
+                left + 2.0,
+                baseline,
+                small,
+                Anchor::Start,
+                &found.name,
+                width - 4.0,
+            );
         }
         let mut left = left;
         for above in &found.above {

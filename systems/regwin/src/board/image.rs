@@ -100,13 +100,7 @@ impl Image {
             .filter_map(|symbol| Some((symbol.name().ok()?.to_owned(), symbol.address() as u32)))
             .collect();
         let functions = functions(&file, &code);
-        Ok(Image {
-            entry: header.entry,
-            segments,
-            code,
-            functions,
-            library: library(&symbols),
-        })
+        Ok(Image { entry: header.entry, segments, code, functions, library: library(&symbols) })
     }
 
     /// True if the image says where its functions are.
@@ -179,14 +173,16 @@ impl Header {
                 return Err(Refusal::new(format!("it is for {what}, not for SPARC"), None));
             }
         }
-        let read = || {
-            Some((half(bytes, 16)?, word(bytes, 24)?, word(bytes, 28)?, half(bytes, 44)?))
-        };
+        let read =
+            || Some((half(bytes, 16)?, word(bytes, 24)?, word(bytes, 28)?, half(bytes, 44)?));
         let (kind, entry, at, n) = read().filter(|_| bytes.len() >= 52).ok_or_else(cut)?;
         match kind {
             elf::ET_EXEC => {}
             elf::ET_REL => {
-                return Err(Refusal::new("it is an object file, not linked", Some("link it first")));
+                return Err(Refusal::new(
+                    "it is an object file, not linked",
+                    Some("link it first"),
+                ));
             }
             _ => {
                 let why = "it is no program at fixed addresses (a shared library, or position-independent)";
@@ -259,9 +255,10 @@ fn bounds(ranges: impl Iterator<Item = Range<u32>>) -> Option<Range<u32>> {
 fn code(file: &object::File) -> Option<Range<u32>> {
     let is_code = |section: &object::Section| matches!(section.flags(), SectionFlags::Elf { sh_flags } if sh_flags & u64::from(elf::SHF_EXECINSTR) != 0);
     let sections = file.sections().filter(|section| is_code(section) && section.size() > 0);
-    bounds(sections.map(|section| {
-        section.address() as u32..(section.address() + section.size()) as u32
-    }))
+    bounds(
+        sections
+            .map(|section| section.address() as u32..(section.address() + section.size()) as u32),
+    )
 }
 
 /// Functions with their ends; labels end where the next thing begins.
@@ -282,9 +279,8 @@ fn functions(file: &object::File, code: &Range<u32>) -> BTreeMap<u32, (u32, Stri
             _ => {}
         }
     }
-    let is_inside = |at: u32| {
-        functions.range(..=at).next_back().is_some_and(|(_, (end, _))| at < *end)
-    };
+    let is_inside =
+        |at: u32| functions.range(..=at).next_back().is_some_and(|(_, (end, _))| at < *end);
     labels.retain(|(at, _)| !is_inside(*at));
     labels.sort();
     for (at, name) in labels {

@@ -395,9 +395,8 @@ impl Board {
             self.enter(0x10 + level as u8, onlooker);
         }
         self.loops = false;
-        self.attention = self.switching.is_some()
-            || self.underflowing.is_some()
-            || self.devices.level() > 0;
+        self.attention =
+            self.switching.is_some() || self.underflowing.is_some() || self.devices.level() > 0;
         None
     }
 

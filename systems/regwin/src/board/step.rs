@@ -338,8 +338,7 @@ impl Board {
         if word >> 13 & 1 == 1 || self.state & psr::SUPERVISOR == 0 {
             return Err(Stop::Trap(ILLEGAL));
         }
-        let (first, second) =
-            (self.r[(word >> 14 & 31) as usize], self.r[(word & 31) as usize]);
+        let (first, second) = (self.r[(word >> 14 & 31) as usize], self.r[(word & 31) as usize]);
         if op3 == 0x3c {
             let old = self.load(first, 4)?;
             if old == second {

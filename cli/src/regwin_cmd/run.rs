@@ -46,13 +46,14 @@ fn world() -> impl TypedValueParser<Value = World> {
 /// How long an image may run.
 #[derive(Debug, clap::Args)]
 pub struct Limit {
-    /// End it after so many instructions; without this one that is still running after a thousand
+    /// End it after so many instructions; without this one that is still running after 400
     /// million is an error.
     #[arg(long = "limit", value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     given: Option<u64>,
 }
 
-const LIMIT: u64 = 1_000_000_000;
+/// Ten seconds of a board at 40 MHz.
+const LIMIT: u64 = 400_000_000;
 
 impl Limit {
     /// In instructions.
@@ -96,11 +97,13 @@ pub fn ending(ended: &Ended, limit: u64, image: &Image) -> String {
     };
     match ended {
         Ended::Stopped => "it ended, by `ta 0` with traps off".to_owned(),
-        Ended::Halted { trap, pc } => format!(
-            "the processor halted in {}: trap {trap:#04x}, {}, while traps were off",
-            place(*pc),
-            trap_name(*trap)
-        ),
+        Ended::Halted { trap, pc, handles } => {
+            let before = handles.map_or_else(String::new, |(trap, pc)| {
+                format!(", in the handler of {}, in {}", trap_name(trap), place(pc))
+            });
+            let what = trap_name(*trap);
+            format!("the processor halted in {}: {what} while traps were off{before}", place(*pc))
+        }
         Ended::Fault { why, pc } => format!("{why}, in {}", place(*pc)),
         Ended::Loops { pc } => {
             format!("it ended in a loop of one branch, in {}", place(*pc))
@@ -139,8 +142,8 @@ fn trap_name(trap: u8) -> String {
         0x0a => "a tag overflow".to_owned(),
         0x11..=0x1f => format!("an interrupt of level {}", trap - 0x10),
         0x2a => "a division by 0".to_owned(),
-        0x80.. => format!("ta {}", trap - 0x80),
-        _ => "of no program".to_owned(),
+        0x80.. => format!("`ta {}`", trap - 0x80),
+        _ => format!("trap {trap:#04x}"),
     }
 }
 

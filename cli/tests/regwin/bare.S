@@ -1,6 +1,6 @@
 /* A program of somebody else: its own boot, trap table and window handlers, of eight windows. */
 #define WINDOWS 8
-#define BAD ta 0; nop; nop; nop
+#define BAD ta 1; nop; nop; nop     /* with traps off: the processor halts */
     .section .boot, "ax"
     .global _start
 _start:                             /* the trap table: a reset begins here */

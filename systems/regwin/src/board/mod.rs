@@ -37,7 +37,12 @@ pub enum Ended {
     /// By `ta 0` with traps off, as programs stop QEMU.
     Stopped,
     /// A trap while traps were off: the processor halts.
-    Halted { trap: u8, pc: u32 },
+    Halted {
+        trap: u8,
+        pc: u32,
+        /// The trap whose handler it was in, and where that came.
+        handles: Option<(u8, u32)>,
+    },
     /// Something that the board does not have.
     Fault { why: String, pc: u32 },
     /// In a loop of one branch to itself that no interrupt ends.
@@ -140,6 +145,8 @@ pub struct Board {
     traps: BTreeMap<u8, u64>,
     /// Traps inside each other since a window trap was taken.
     window_traps: u32,
+    /// The trap that is being handled, and where it came.
+    handles: Option<(u8, u32)>,
     /// The restore whose trap is being handled.
     underflowing: Option<(u32, u32)>,
     /// The switch that is being executed, and where such code is.
@@ -148,7 +155,8 @@ pub struct Board {
     /// Something besides the next instruction is to be looked at.
     attention: bool,
     sleeps: bool,
-    loops: bool,
+    /// A branch to itself that was just executed.
+    loops: Option<u32>,
     machines: [Core; 2],
 }
 
@@ -197,12 +205,13 @@ impl Board {
             recent: [0; 3],
             traps: BTreeMap::new(),
             window_traps: 0,
+            handles: None,
             underflowing: None,
             switching: None,
             switches: 0..0,
             attention: false,
             sleeps: false,
-            loops: false,
+            loops: None,
             machines: machines.map(Clone::clone),
         };
         for at in image.code.clone().step_by(4) {
@@ -378,9 +387,19 @@ impl Board {
         {
             onlooker.restored(pc, Adds::of(word), true);
         }
-        if (self.sleeps || self.loops) && !(traps_on && self.devices.may_interrupt()) {
-            let pc = self.pc;
-            return Some(if self.loops { Ended::Loops { pc } } else { Ended::Sleeps { pc } });
+        let waits = self.sleeps || self.loops.is_some();
+        if waits && !(traps_on && self.devices.may_interrupt()) {
+            return Some(match self.loops {
+                Some(pc) => {
+                    // The end is before it.
+                    let idx = pc.wrapping_sub(self.base) / 4;
+                    if let Some(place) = self.places.get_mut(idx as usize) {
+                        place.times -= 1;
+                    }
+                    Ended::Loops { pc }
+                }
+                None => Ended::Sleeps { pc: self.pc },
+            });
         }
         while std::mem::take(&mut self.sleeps) && self.devices.level() == 0 {
             let now = self.n_executed + self.n_slept;
@@ -394,7 +413,7 @@ impl Board {
             self.devices.acknowledge(level);
             self.enter(0x10 + level as u8, onlooker);
         }
-        self.loops = false;
+        self.loops = None;
         self.attention =
             self.switching.is_some() || self.underflowing.is_some() || self.devices.level() > 0;
         None
@@ -405,7 +424,11 @@ impl Board {
     fn trap(&mut self, trap: u8, word: u32, onlooker: &mut impl Onlooker) -> Result<(), Ended> {
         if self.state & psr::TRAPS == 0 {
             let pc = self.pc;
-            return Err(if trap == STOP { Ended::Stopped } else { Ended::Halted { trap, pc } });
+            return Err(if trap == STOP {
+                Ended::Stopped
+            } else {
+                Ended::Halted { trap, pc, handles: self.handles }
+            });
         }
         if trap == UNDERFLOW && self.is_program() && sparc::is_restore(word) {
             self.underflowing = Some((self.pc, word));
@@ -424,6 +447,7 @@ impl Board {
         if self.window_traps > 0 || matches!(trap, OVERFLOW | UNDERFLOW | FLUSH) {
             self.window_traps += 1;
         }
+        self.handles = Some((trap, self.pc));
         let before = if self.state & psr::SUPERVISOR != 0 { psr::BEFORE } else { 0 };
         self.state = self.state & !(psr::TRAPS | psr::BEFORE) | before | psr::SUPERVISOR;
         self.go_to(self.above());

@@ -88,7 +88,7 @@ impl Board {
         let annuls = word >> 29 & 1 == 1;
         let target = self.pc.wrapping_add(((word << 10).cast_signed() >> 8).cast_unsigned());
         if taken && target == self.pc && condition == 8 {
-            (self.loops, self.attention) = (true, true);
+            (self.loops, self.attention) = (Some(self.pc), true);
         }
         let next = if taken { target } else { self.npc.wrapping_add(4) };
         (self.pc, self.npc) = if annuls && (!taken || condition == 8) {
@@ -184,6 +184,7 @@ impl Board {
         }
         self.state |= psr::TRAPS;
         self.window_traps = self.window_traps.saturating_sub(1);
+        self.handles = None;
         self.attention = true;
         (self.pc, self.npc) = (self.npc, target);
         Ok(())

@@ -1,0 +1,307 @@
+//! `meanwhile regwin run` and `profile`: images that other people linked run alike on QEMU and on the
+//! simulator, their window traps have callers, what is advised is what then comes out, and what
+//! cannot run is refused.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value;
+use testkit::json;
+
+fn regwin(command: &str, image: &Path, more: &[&str]) -> Output {
+    let mut meanwhile = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+    meanwhile.args(["regwin", command]).arg(image).args(more).output().expect("the binary runs")
+}
+
+fn has_tools(what: &str) -> bool {
+    testkit::has(what, &["sparc64-linux-gnu-gcc", "qemu-system-sparc"])
+}
+
+/// Runs a tool that must succeed.
+fn ran(command: &mut Command) {
+    let output = command.output().expect("the tool starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// A program with boot code and window handlers of its own.
+fn bare(folder: &Path, source: &str, more: &[&str]) -> PathBuf {
+    let (program, image) = (folder.join("program.c"), folder.join("bare.elf"));
+    fs::write(&program, source).expect("a scratch folder");
+    let mut gcc = Command::new("sparc64-linux-gnu-gcc");
+    gcc.args(["-m32", "-mcpu=leon3", "-ffreestanding", "-fno-pic", "-no-pie", "-nostdlib"])
+        .args(["-static", "-O2", "-fno-optimize-sibling-calls", "-Wl,-m,elf32_sparc,-N"])
+        .args(["-Wl,--build-id=none,--section-start=.boot=0x40000000,-Ttext=0x40002000"])
+        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/regwin/bare.S"))
+        .arg(&program)
+        .args(more)
+        .arg("-o")
+        .arg(&image);
+    ran(&mut gcc);
+    image
+}
+
+const RECURSION: &str = "
+static void put(const char *t) { for (; *t; t++) *(volatile unsigned *)0x80000100 = (unsigned char)*t; }
+__attribute__((noinline)) int depth(int n) { volatile int k = n; return n ? depth(n - 1) + k : 0; }
+__attribute__((noinline)) int twice(int n) { return depth(n) + depth(n); }
+int main(void) { int s = 0; for (int i = 0; i < 20; i++) s += twice(i); put(s == 2660 ? \"right\\n\" : \"wrong\\n\"); return 0; }";
+
+/// The example of a library, or `program` in its place.
+fn linked(folder: &Path, scheme: &str, options: &str, program: Option<&str>) -> PathBuf {
+    let mut build = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+    build.args(["regwin", "build", "--scheme", scheme, "--options", options, "-o"]).arg(folder);
+    if options.is_empty() {
+        build = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+        build.args(["regwin", "build", "--scheme", scheme, "-o"]).arg(folder);
+    }
+    ran(&mut build);
+    if let Some(text) = program {
+        fs::write(folder.join("example/main.c"), text).expect("a program");
+    }
+    ran(Command::new("make").arg("-s").current_dir(folder));
+    folder.join("example.elf")
+}
+
+fn refused(output: &Output, parts: &[&str]) {
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{said}");
+    for part in parts {
+        assert!(said.contains(part), "lacks `{part}`: {said}");
+    }
+}
+
+#[test]
+fn a_program_with_its_own_handlers_runs_alike_in_both_worlds() {
+    if !has_tools("run of a foreign image") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let image = bare(folder.path(), RECURSION, &[]);
+    let output = regwin("run", &image, &[]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}");
+    for part in ["right\n", "count the same", "window overflows", "it ended, by `ta 0`"] {
+        assert!(text.contains(part), "lacks `{part}`: {text}");
+    }
+    let answer = json(&regwin("run", &image, &["--json"]));
+    assert_eq!((&answer["same"], &answer["ended"]), (&true.into(), &"stopped".into()));
+    // Of 30 calls one inside the other, 7 windows hold some: the rest trap, on both ways.
+    assert!(answer["overflows"].as_u64() > Some(100), "{answer}");
+    assert_eq!(answer["overflows"], answer["underflows"]);
+}
+
+#[test]
+fn window_traps_have_callers() {
+    if !has_tools("profile of a foreign image") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let image = bare(folder.path(), RECURSION, &[]);
+    let [folded, svg] = ["folded", "flame.svg"].map(|name| folder.path().join(name));
+    let files = [folded.to_str().expect("text"), svg.to_str().expect("text")];
+    let output = regwin("profile", &image, &["--folded", files[0], "--svg", files[1]]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{text}");
+    for part in ["depth", "they count as one", "the program has one thread", "16 windows"] {
+        assert!(text.contains(part), "lacks `{part}`: {text}");
+    }
+    let stacks = fs::read_to_string(&folded).expect("it was written");
+    assert!(stacks.contains("main;twice;depth;depth "), "{stacks}");
+    let answer = json(&regwin("profile", &image, &["--json"]));
+    let of_stacks: u64 =
+        stacks.lines().filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok()).sum();
+    let counted = json(&regwin("run", &image, &["--json", "--on", "qemu"]));
+    let traps = counted["overflows"].as_u64().zip(counted["underflows"].as_u64());
+    assert_eq!(Some(of_stacks), traps.map(|(over, under)| over + under), "QEMU's traps");
+    assert_eq!(answer["replays"].as_array().map(Vec::len), Some(4 * 29));
+    let drawn = fs::read_to_string(&svg).expect("it was written");
+    assert!(drawn.starts_with("<svg") && drawn.contains("twice: "), "{drawn}");
+}
+
+/// The cycles of a replay.
+fn replayed(answer: &Value, scheme: &str, windows: u64) -> u64 {
+    let rows = answer["replays"].as_array().expect("a list");
+    let row = rows.iter().find(|row| row["scheme"] == scheme && row["windows"] == windows);
+    row.and_then(|row| row["cycles"].as_u64()).expect("each scheme with each number")
+}
+
+#[test]
+fn a_replay_is_what_the_program_takes_when_it_is_linked_so() {
+    if !has_tools("profile of images of the library") {
+        return;
+    }
+    let schemes = ["ns", "snp", "sp", "adaptive"];
+    let folders = schemes.map(|_| tempfile::tempdir().expect("a scratch folder"));
+    let images: Vec<PathBuf> = schemes
+        .iter()
+        .zip(&folders)
+        .map(|(scheme, folder)| linked(folder.path(), scheme, "", None))
+        .collect();
+    for windows in [4, 8] {
+        let given = ["--json", "--windows", &windows.to_string()];
+        let answers: Vec<Value> =
+            images.iter().map(|image| json(&regwin("profile", image, &given))).collect();
+        for (scheme, as_linked) in schemes.iter().zip(&answers) {
+            let took = as_linked["as_linked"]["cycles"].as_u64().expect("a number");
+            for other in &answers {
+                assert_eq!(replayed(other, scheme, windows), took, "{scheme}, {windows} windows");
+            }
+            assert_eq!(as_linked["threads"].as_array().map(Vec::len), Some(2));
+            let names = [&as_linked["threads"][0]["name"], &as_linked["threads"][1]["name"]];
+            assert_eq!(names, ["producer", "consumer"]);
+        }
+        let least = schemes.map(|scheme| replayed(&answers[0], scheme, windows));
+        assert_eq!(answers[0]["best_here"]["cycles"].as_u64(), least.into_iter().min());
+    }
+}
+
+#[test]
+fn interrupts_and_floats_run_alike_in_both_worlds() {
+    if !has_tools("run of a preemptive image") {
+        return;
+    }
+    for scheme in ["sp", "adaptive"] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let image = linked(folder.path(), scheme, "preempt,priorities,fpu", None);
+        for windows in ["4", "9"] {
+            let answer = json(&regwin("run", &image, &["--json", "--windows", windows]));
+            assert_eq!((&answer["same"], &answer["ok"]), (&true.into(), &true.into()), "{answer}");
+            assert_eq!(answer["traps"]["0x16"], 3, "ticks: {answer}");
+        }
+        let text = regwin("profile", &image, &[]);
+        let text = String::from_utf8_lossy(&text.stdout).into_owned();
+        assert!(text.contains("The order in which threads ran is kept"), "{text}");
+    }
+}
+
+#[test]
+fn without_symbols_addresses_are_shown() {
+    if !has_tools("profile without symbols") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let image = bare(folder.path(), RECURSION, &["-Wl,-s"]);
+    let output = regwin("profile", &image, &[]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && text.contains(" 0x4000"), "{text}");
+    assert!(text.contains("It has no symbols"), "{text}");
+}
+
+#[test]
+fn a_program_that_never_ends_is_ended_and_named() {
+    if !has_tools("images that do not end") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let source = "volatile int n; __attribute__((noinline)) void more(void) { n++; } int main(void) { for (;;) more(); }";
+    let image = bare(folder.path(), source, &[]);
+    // As many as were asked for are no mistake.
+    let answer = json(&regwin("run", &image, &["--json", "--limit", "100000"]));
+    assert_eq!((&answer["same"], &answer["ended"]), (&true.into(), &"limit".into()), "{answer}");
+    assert_eq!(answer["instructions"], 100_000);
+    let output = regwin("profile", &image, &["--limit", "100000"]);
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("Only its first 100000 instructions were looked at"), "{text}");
+    let endless = regwin("run", &image, &["--on", "sim"]);
+    refused(&endless, &["still running after 400000000 instructions", "give --limit N"]);
+
+    let here = bare(folder.path(), "int main(void) { for (;;); }", &[]);
+    let answer = json(&regwin("run", &here, &["--json"]));
+    assert_eq!((&answer["same"], &answer["ended"]), (&true.into(), &"loops".into()), "{answer}");
+}
+
+#[test]
+fn faults_are_named_with_their_place() {
+    if !has_tools("images that fault") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let of = |name: &str, source: &str| {
+        let folder = folder.path().join(name);
+        fs::create_dir(&folder).expect("a scratch folder");
+        bare(&folder, source, &[])
+    };
+    let null = of("null", "int main(void) { return *(volatile int *)0x10; }");
+    for command in ["run", "profile"] {
+        refused(
+            &regwin(command, &null, &[]),
+            &["it reads 0x10, where the board has nothing", "main"],
+        );
+    }
+    let odd = of("odd", "int main(void) { *(volatile int *)0x40100002 = 1; return 0; }");
+    let stack = of(
+        "stack",
+        "int main(void) { __asm__ volatile(\"mov 64, %sp\"); __asm__ volatile(\"unimp 0\"); return 0; }",
+    );
+    refused(
+        &regwin("run", &stack, &[]),
+        &["the processor halted", "the handler of an illegal instruction, in main"],
+    );
+    for on in ["both", "qemu", "sim"] {
+        refused(&regwin("run", &odd, &["--on", on]), &["the processor halted"]);
+    }
+}
+
+#[test]
+fn a_stack_that_is_too_small_is_named() {
+    if !has_tools("stacks that are too small") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let program = "#include <regwin.h>
+static unsigned stack[512 / 4] __attribute__((aligned(8)));
+static struct thr thread;
+static int deep(int n) { volatile int k = n; return n ? deep(n - 1) + k : 0; }
+static void run(void *unused) { (void)unused; deep(40); }
+int main(void) { thr_create(&thread, \"small\", stack, sizeof stack, run, 0); return 0; }
+void machine_idle(void) { thr_report(); machine_stop(); }
+";
+    let image = linked(folder.path(), "sp", "", Some(program));
+    for command in ["run", "profile"] {
+        refused(&regwin(command, &image, &[]), &["overflow small"]);
+    }
+}
+
+#[test]
+fn what_the_board_cannot_run_is_refused() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let text = folder.path().join("text");
+    fs::write(&text, "no ELF").expect("a scratch folder");
+    let own = PathBuf::from(env!("CARGO_BIN_EXE_meanwhile"));
+    for command in ["run", "profile"] {
+        refused(&regwin(command, &text, &[]), &["text: it is no ELF file"]);
+        refused(&regwin(command, &own, &[]), &["it is for ", "not for SPARC"]);
+        refused(&regwin(command, Path::new("/nowhere.elf"), &[]), &["No such file"]);
+    }
+    if !has_tools("images that are refused") {
+        return;
+    }
+    let good = fs::read(bare(folder.path(), RECURSION, &[])).expect("it was linked");
+    let with = |change: &dyn Fn(&mut Vec<u8>)| {
+        let (mut bytes, path) = (good.clone(), folder.path().join("changed.elf"));
+        change(&mut bytes);
+        fs::write(&path, bytes).expect("a scratch folder");
+        path
+    };
+    let cases: [(&dyn Fn(&mut Vec<u8>), &str); 8] = [
+        (&|bytes| bytes.truncate(40), "it is cut off"),
+        (&|bytes| bytes.truncate(60), "it ends in its program headers"),
+        (&|bytes| bytes.truncate(2000), "it is cut off: a segment ends at byte"),
+        (&|bytes| bytes.truncate(bytes.len() - 100), "it is cut off or damaged"),
+        (&|bytes| bytes[19] = 18, "it is for V8+"),
+        (&|bytes| bytes[17] = 1, "it is an object file, not linked"),
+        (&|bytes| bytes[17] = 3, "it is no program at fixed addresses"),
+        (&|bytes| bytes[24] = 0, "where it has no code"),
+    ];
+    for (change, part) in cases {
+        refused(&regwin("run", &with(change), &[]), &[part]);
+    }
+    let wide = folder.path().join("wide.o");
+    let source = folder.path().join("program.c");
+    let mut gcc = Command::new("sparc64-linux-gnu-gcc");
+    ran(gcc.args(["-m64", "-O1", "-ffreestanding", "-w", "-c"]).arg(&source).arg("-o").arg(&wide));
+    refused(&regwin("run", &wide, &[]), &["it is for SPARC V9, of 64 bits"]);
+    let elsewhere = bare(folder.path(), RECURSION, &["-Wl,--section-start=.boot=0x80000000"]);
+    refused(&regwin("profile", &elsewhere, &[]), &["the board's memory is 0x40000000"]);
+}

@@ -229,7 +229,10 @@ fn faults_are_named_with_their_place() {
             &["it reads 0x10, where the board has nothing", "main"],
         );
     }
-    let odd = of("odd", "int main(void) { *(volatile int *)0x40100002 = 1; return 0; }");
+    let odd = of(
+        "odd",
+        "int main(void) { volatile unsigned at = 0x40100002; *(volatile int *)at = 1; return 0; }",
+    );
     let stack = of(
         "stack",
         "int main(void) { __asm__ volatile(\"mov 64, %sp\"); __asm__ volatile(\"unimp 0\"); return 0; }",

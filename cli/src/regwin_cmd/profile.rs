@@ -9,8 +9,8 @@ use regwin::board::image::Image;
 use regwin::code::Code;
 use regwin::image;
 use regwin::library::Options;
-use regwin::profile::{self, Choice, Profile, Replay, Stack};
-use regwin::sim::{self, Costs};
+use regwin::profile::{self, Choice, PricedScheme, Profile, Replay, Stack};
+use regwin::sim;
 use regwin::work::{self, MACHINES};
 use regwin::{Schedule, Scheme};
 use report::number::count;
@@ -87,10 +87,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
 }
 
 /// What each scheme costs, in a library with the image's options.
-fn schemes(
-    image: &Image,
-    cores: [&Core; 2],
-) -> Result<Vec<(Scheme, Box<dyn Costs>)>, measure::ToolError> {
+fn schemes(image: &Image, cores: [&Core; 2]) -> Result<Vec<PricedScheme>, measure::ToolError> {
     let of = |scheme: Scheme| {
         let given = image.library.as_ref().map(|library| library.options);
         let options = Options { scheme, tls: false, ..given.unwrap_or(Options::new(scheme)) };
@@ -251,6 +248,9 @@ fn remarks(args: &Args, image: &Image, profile: &Profile, replays: &[Replay]) ->
                 let off = 100.0 * (replayed as f64 - cycles as f64) / cycles.max(1) as f64;
                 format!("The replay of {name} with {} windows, as it is linked, gives {replayed}: {off:+.2} %.", args.windows)
             });
+            if library.options.scheme == Scheme::Ns {
+                lines.push("Without sharing it cannot be seen which switches are to store all windows (THR_FLUSH): all count as leaving them.".to_owned());
+            }
             if library.options.preempt || library.schedule() == Schedule::WorkingSet {
                 lines.push("The order in which threads ran is kept; with another scheme the clock or the windows could decide otherwise.".to_owned());
             }

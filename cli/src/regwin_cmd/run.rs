@@ -56,7 +56,7 @@ pub struct Limit {
 const LIMIT: u64 = 400_000_000;
 
 impl Limit {
-    /// In instructions.
+    /// How many instructions, given or not.
     pub fn get(&self) -> u64 {
         self.given.unwrap_or(LIMIT)
     }

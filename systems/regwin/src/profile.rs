@@ -26,7 +26,7 @@ const THREADS: Thread = 64;
 #[derive(Debug, Clone, Copy)]
 struct CallNode {
     caller: usize,
-    /// Its `save`.
+    /// The `save` that opened its window.
     place: u32,
     depth: u32,
     overflows: u64,
@@ -139,7 +139,7 @@ impl Recorder {
         if let Some(found) = self.by_record.get(&record) {
             return *found;
         }
-        let named = self.name_at.and_then(|at| board.text(board.peek(record + at)?));
+        let named = self.name_at.and_then(|at| board.text(board.peek(record.wrapping_add(at))?));
         let is_idle = self.idle_thread == Some(record);
         let name = match named {
             _ if is_idle => "the idle thread".to_owned(),
@@ -233,7 +233,7 @@ pub struct Stack {
     pub underflows: u64,
 }
 
-/// A run, recorded.
+/// What a run of an image showed.
 #[derive(Debug)]
 pub struct Profile {
     pub ended: Ended,
@@ -342,10 +342,13 @@ pub struct Replay {
     pub counts: Counts,
 }
 
+/// A scheme, and what its traps and switches cost.
+pub type PricedScheme = (Scheme, Box<dyn Costs>);
+
 /// Replays a trace under each scheme, with each number of windows; `done` hears of each.
 pub fn replays(
     trace: &Trace,
-    schemes: &[(Scheme, Box<dyn Costs>)],
+    schemes: &[PricedScheme],
     windows: &[u32],
     done: &(dyn Fn() + Sync),
 ) -> Vec<Replay> {

@@ -119,7 +119,7 @@ pub fn run_image(
 /// `ta 0`, which ends the machine when traps are off.
 const TA_0: u32 = 0x91d0_2000;
 
-/// What is counted.
+/// What the plugin is told to count.
 struct Tables<'a> {
     /// What the plugin knows of each word.
     tables: &'a [Vec<u32>],

@@ -21,14 +21,14 @@ pub struct Tally {
     /// `save` and `restore` that were finished, those of trap handlers too.
     pub saves: u64,
     pub restores: u64,
-    /// Traps by type.
+    /// How often each type of trap was taken.
     pub traps: BTreeMap<u8, u64>,
     /// On each of the two machines.
     pub cycles: [u64; 2],
 }
 
 impl Tally {
-    /// Of the board.
+    /// What the board counted so far.
     pub fn of_board(image: &Image, board: &Board, machines: [&Core; 2]) -> Tally {
         Tally::new(image, &board.words(), board.traps().clone(), machines)
     }

@@ -3,7 +3,7 @@
 //! Exceptions are neither taken nor kept. Other roundings and quadruple precision are named as what
 //! is not simulated.
 
-/// Registers and state.
+/// Its registers, and the state register.
 #[derive(Debug, Clone)]
 pub struct FloatUnit {
     pub registers: [u32; 32],
@@ -38,7 +38,7 @@ impl FloatUnit {
         self.registers[(idx | 1) as usize] = bits as u32;
     }
 
-    /// An operation, `fpop1`.
+    /// An operation of the group `fpop1`.
     pub fn operate(&mut self, word: u32) -> Result<(), NotSimulated> {
         let (to, first, second) = (word >> 25 & 31, word >> 14 & 31, word & 31);
         if self.state >> 30 != 0 {
@@ -73,7 +73,7 @@ impl FloatUnit {
         Ok(())
     }
 
-    /// A comparison, `fpop2`.
+    /// A comparison, of the group `fpop2`.
     pub fn compare(&mut self, word: u32) -> Result<(), NotSimulated> {
         let (first, second) = (word >> 14 & 31, word & 31);
         let order = match word >> 5 & 0x1ff {

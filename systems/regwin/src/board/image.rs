@@ -14,11 +14,11 @@ use crate::names::{Schedule, Scheme};
 /// A switch of our library, by what the thread that runs leaves behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Switch {
-    /// Its windows.
+    /// Its windows stay resident.
     Leave,
     /// None of its windows.
     Flush,
-    /// It ends.
+    /// Nothing, for it ends.
     End,
 }
 
@@ -34,11 +34,17 @@ pub struct Library {
     pub idle_thread: u32,
     /// Where a record has the thread's name, if the image says.
     pub name_at: Option<u32>,
-    /// The trap tables.
+    /// Where its trap tables begin.
     pub tables: Vec<u32>,
 }
 
 impl Library {
+    /// True if all that it names is code of the image.
+    fn lies_in(&self, code: &Range<u32>) -> bool {
+        let entries = self.entries.iter().map(|entry| entry.0);
+        entries.chain([self.idle]).all(|at| at % 4 == 0 && code.contains(&at))
+    }
+
     /// The order in which threads run, as far as the library decides it.
     pub fn schedule(&self) -> Schedule {
         match self.options {
@@ -54,7 +60,7 @@ pub struct Image {
     pub entry: u32,
     /// Address and bytes of what is loaded.
     pub segments: Vec<(u32, Vec<u8>)>,
-    /// Where code is.
+    /// From the first to the last of its code.
     pub code: Range<u32>,
     /// Functions and labels: where each begins and ends, and its name.
     functions: BTreeMap<u32, (u32, String)>,
@@ -90,6 +96,10 @@ impl Image {
         let code = code(&file)
             .or_else(|| header.executable(bytes))
             .ok_or_else(|| Refusal::new("it has no code", None))?;
+        if code.start < RAM || code.end > RAM + RAM_BYTES || code.start % 4 != 0 {
+            let why = format!("its code is said to be at {:#x} to {:#x}", code.start, code.end);
+            return Err(Refusal::new(why, Some("link it for RAM at 0x40000000")));
+        }
         if header.entry % 4 != 0 || !code.contains(&header.entry) {
             let why = format!("it begins at {:#x}, where it has no code", header.entry);
             return Err(Refusal::new(why, Some("name the first instruction: ld -e SYMBOL")));
@@ -100,7 +110,8 @@ impl Image {
             .filter_map(|symbol| Some((symbol.name().ok()?.to_owned(), symbol.address() as u32)))
             .collect();
         let functions = functions(&file, &code);
-        Ok(Image { entry: header.entry, segments, code, functions, library: library(&symbols) })
+        let library = library(&symbols).filter(|library| library.lies_in(&code));
+        Ok(Image { entry: header.entry, segments, code, functions, library })
     }
 
     /// True if the image says where its functions are.
@@ -135,7 +146,7 @@ struct Header {
 }
 
 fn word(bytes: &[u8], at: usize) -> Option<u32> {
-    let word = bytes.get(at..at + 4)?;
+    let word = bytes.get(at..)?.get(..4)?;
     Some(u32::from_be_bytes([word[0], word[1], word[2], word[3]]))
 }
 
@@ -196,7 +207,7 @@ impl Header {
         let row = |idx: usize| {
             let mut row = [0; 8];
             for (field, value) in row.iter_mut().enumerate() {
-                *value = word(bytes, self.at + 32 * idx + 4 * field)?;
+                *value = word(bytes, self.at.checked_add(32 * idx + 4 * field)?)?;
             }
             Some(row)
         };
@@ -222,7 +233,7 @@ impl Header {
                 );
                 return Err(Refusal::new(why, Some("link it for RAM at 0x40000000")));
             }
-            let range = offset as usize..offset as usize + n_bytes as usize;
+            let range = offset as usize..(offset as usize).saturating_add(n_bytes as usize);
             let Some(found) = bytes.get(range.clone()) else {
                 let why = format!(
                     "it is cut off: a segment ends at byte {}, the file at byte {}",
@@ -243,7 +254,7 @@ impl Header {
     fn executable(&self, bytes: &[u8]) -> Option<Range<u32>> {
         let rows = self.rows(bytes).ok()?;
         let code = rows.iter().filter(|row| row[0] == elf::PT_LOAD && row[6] & elf::PF_X != 0);
-        bounds(code.map(|row| row[2]..row[2] + row[4]))
+        bounds(code.map(|row| row[2]..row[2].saturating_add(row[4])))
     }
 }
 
@@ -255,10 +266,9 @@ fn bounds(ranges: impl Iterator<Item = Range<u32>>) -> Option<Range<u32>> {
 fn code(file: &object::File) -> Option<Range<u32>> {
     let is_code = |section: &object::Section| matches!(section.flags(), SectionFlags::Elf { sh_flags } if sh_flags & u64::from(elf::SHF_EXECINSTR) != 0);
     let sections = file.sections().filter(|section| is_code(section) && section.size() > 0);
-    bounds(
-        sections
-            .map(|section| section.address() as u32..(section.address() + section.size()) as u32),
-    )
+    bounds(sections.map(|section| {
+        section.address() as u32..(section.address().saturating_add(section.size())) as u32
+    }))
 }
 
 /// Functions with their ends; labels end where the next thing begins.
@@ -270,7 +280,7 @@ fn functions(file: &object::File, code: &Range<u32>) -> BTreeMap<u32, (u32, Stri
         let (at, size) = (symbol.address() as u32, symbol.size() as u32);
         match symbol.kind() {
             SymbolKind::Text if size > 0 => {
-                functions.insert(at, (at + size, name.to_owned()));
+                functions.insert(at, (at.saturating_add(size), name.to_owned()));
             }
             SymbolKind::Text => labels.push((at, name.to_owned())),
             _ if symbol.is_global() && !name.starts_with("__") => {
@@ -323,8 +333,9 @@ fn library(symbols: &BTreeMap<String, u32>) -> Option<Library> {
         options,
         switches: at("__switch_start")?..at("__switch_end")?,
         entries: vec![
-            (first("switch_leave", "thr_block_leave")?, Switch::Leave),
+            // Where windows are not shared, both are one place: what leaves them is the usual one.
             (first("switch_flush", "thr_block_flush")?, Switch::Flush),
+            (first("switch_leave", "thr_block_leave")?, Switch::Leave),
             (at("thr_leave")?, Switch::End),
         ],
         idle: at("machine_idle")?,
@@ -332,4 +343,84 @@ fn library(symbols: &BTreeMap<String, u32>) -> Option<Library> {
         name_at: at("TCB_NAME"),
         tables: ["trap_table", "trap_table_lone"].into_iter().filter_map(at).collect(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::board::{Board, Ended};
+    use crate::work;
+
+    /// An image of these words at the beginning of memory, without sections and symbols.
+    fn elf(words: &[u32]) -> Vec<u8> {
+        let n_bytes = 4 * words.len() as u32;
+        let halves = |high: u32, low: u32| high << 16 | low;
+        let head = [
+            u32::from_be_bytes(*MAGIC),
+            0x0102_0100,
+            0,
+            0,
+            halves(2, 2),
+            1,
+            RAM,
+            52,
+            0,
+            0,
+            halves(52, 32),
+            halves(1, 0),
+            0,
+        ];
+        let row = [1, 84, RAM, RAM, n_bytes, n_bytes, 7, 4];
+        head.iter().chain(&row).chain(words).flat_map(|word| word.to_be_bytes()).collect()
+    }
+
+    #[test]
+    fn no_damage_breaks_the_reader() {
+        let mut rng = fastrand::Rng::with_seed(3);
+        let good = elf(&[0x0100_0000; 16]);
+        assert!(Image::parse(&good).is_ok());
+        for _ in 0..20_000 {
+            let mut bytes = good.clone();
+            for _ in 0..rng.usize(1..4) {
+                let at = rng.usize(4..84);
+                bytes[at] = [0, 1, 0x40, 0x7f, 0xff, rng.u8(..)][rng.usize(..6)];
+            }
+            bytes.truncate(rng.usize(40..bytes.len() + 40));
+            if let Ok(image) = Image::parse(&bytes) {
+                assert!(image.code.contains(&image.entry), "seed 3");
+            }
+        }
+    }
+
+    #[test]
+    fn no_code_breaks_the_board() {
+        let cores = work::cores();
+        let mut n_ends = std::collections::BTreeSet::new();
+        for seed in 0..60 {
+            let mut rng = fastrand::Rng::with_seed(seed);
+            // Registers begin with addresses and state bits that do something.
+            let mut words = vec![0x8210_20e0, 0x8188_4000, 0x0310_0000, 0x8198_4000, 0x0510_0004];
+            words.extend((0..1200).map(|_| match rng.u32(..8) {
+                0 => 2 << 30 | rng.u32(..1 << 25) | rng.u32(..32) << 25,
+                1 => 3 << 30 | rng.u32(..32) << 25 | rng.u32(..64) << 19 | 2 << 14 | 0x2008,
+                2 => 0x81e8_0000,
+                3 => 0x9de3_bfa0,
+                4 => 0x1080_0000 | rng.u32(..64),
+                _ => rng.u32(..),
+            }));
+            let image = Image::parse(&elf(&words)).expect("it is right");
+            let windows = rng.u32(4..33);
+            let mut board = Board::new(&image, windows, [&cores[0], &cores[1]]);
+            let name = match board.run(20_000, &mut ()) {
+                Ended::Stopped => "stopped",
+                Ended::Halted { .. } => "halted",
+                Ended::Fault { .. } => "fault",
+                Ended::Loops { .. } => "loops",
+                Ended::Sleeps { .. } => "sleeps",
+                Ended::Limit => "limit",
+            };
+            n_ends.insert(name);
+        }
+        assert!(n_ends.len() > 1, "{n_ends:?}");
+    }
 }

@@ -25,7 +25,7 @@ use image::{Image, Switch};
 /// Memory of the board.
 pub const RAM: u32 = 0x4000_0000;
 pub const RAM_BYTES: u32 = 128 << 20;
-/// Traps by type.
+/// Types of traps that others name, too.
 pub const OVERFLOW: u8 = 5;
 pub const UNDERFLOW: u8 = 6;
 pub const FLUSH: u8 = 0x83;
@@ -71,7 +71,7 @@ pub trait Onlooker {
     fn restored(&mut self, pc: u32, adds: Adds, by_handler: bool);
     /// A trap is taken.
     fn trapped(&mut self, trap: u8, pc: u32);
-    /// A switch begins.
+    /// A switch begins, in the thread that is suspended.
     fn leaving(&mut self, board: &Board);
     /// It is over: this record's thread runs.
     fn switched(&mut self, how: Switch, record: u32, board: &Board);
@@ -79,7 +79,7 @@ pub trait Onlooker {
     fn idle(&mut self, board: &Board);
 }
 
-/// Nobody looks on.
+/// For a run that nobody looks at.
 impl Onlooker for () {
     fn saved(&mut self, _pc: u32) {}
     fn restored(&mut self, _pc: u32, _adds: Adds, _by_handler: bool) {}
@@ -91,7 +91,7 @@ impl Onlooker for () {
 
 /// What is known of a word of the image.
 #[derive(Debug, Clone, Copy, Default)]
-struct Place {
+struct WordState {
     times: u64,
     /// Cycles on the two machines, 32 bits each.
     cost: u64,
@@ -134,7 +134,7 @@ pub struct Board {
     memory: Vec<u8>,
     devices: Devices,
     base: u32,
-    places: Vec<Place>,
+    places: Vec<WordState>,
     n_executed: u64,
     /// Where devices are looked at next.
     until: u64,
@@ -197,7 +197,7 @@ impl Board {
             memory,
             devices: Devices::new(),
             base: image.code.start,
-            places: vec![Place::default(); (image.code.len() / 4) as usize],
+            places: vec![WordState::default(); image.code.len() / 4],
             n_executed: 0,
             until: 0,
             n_slept: 0,
@@ -227,7 +227,7 @@ impl Board {
         board
     }
 
-    fn place_mut(&mut self, at: u32) -> &mut Place {
+    fn place_mut(&mut self, at: u32) -> &mut WordState {
         &mut self.places[(at.wrapping_sub(self.base) / 4) as usize]
     }
 
@@ -264,7 +264,7 @@ impl Board {
         places.map(|(idx, place)| (self.base + 4 * idx as u32, place.times)).collect()
     }
 
-    /// Traps by type.
+    /// How often each type of trap was taken.
     pub fn traps(&self) -> &BTreeMap<u8, u64> {
         &self.traps
     }
@@ -303,7 +303,6 @@ impl Board {
         }
     }
 
-    /// One instruction.
     #[inline(always)]
     fn execute(&mut self, onlooker: &mut impl Onlooker) -> Result<(), Ended> {
         let pc = self.pc;
@@ -438,7 +437,7 @@ impl Board {
         Ok(())
     }
 
-    /// Takes a trap.
+    /// Enters the handler of a trap.
     fn enter(&mut self, trap: u8, onlooker: &mut impl Onlooker) {
         *self.traps.entry(trap).or_default() += 1;
         if self.is_program() {

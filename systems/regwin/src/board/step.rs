@@ -68,7 +68,6 @@ impl Board {
         }
     }
 
-    /// Branches and `sethi`.
     #[inline(always)]
     fn format2(&mut self, word: u32, rd: usize) -> Result<(), Stop> {
         let condition = word >> 25 & 15;
@@ -257,7 +256,6 @@ impl Board {
         self.y = outcome.y;
     }
 
-    /// Loads and stores.
     #[inline(always)]
     fn access(&mut self, word: u32, rd: usize) -> Result<(), Stop> {
         let op3 = word >> 19 & 63;

@@ -109,6 +109,11 @@ fn random_arithmetic(seed: u64) -> String {
     for round in 0..4000 {
         let op3 = OPERATIONS[rng.usize(..OPERATIONS.len())];
         let divides = matches!(op3, 0x0e | 0x0f | 0x1e | 0x1f);
+        // QEMU 7.2 gives no carry to `addxcc` and `subxcc` right after a logic operation or a
+        // division that set the flags; the manual does, and so does the simulator.
+        if matches!(op3, 0x18 | 0x1c) {
+            body += "    addcc %r8, %r9, %r10\n";
+        }
         // What is written to %y is no other state register; a divisor is never 0.
         let to = if op3 == 0x30 { 0 } else { register(&mut rng) };
         let second = if divides || rng.bool() {
@@ -144,6 +149,7 @@ int main(void) { unsigned sum = mixed(); for (int i = 28; i >= 0; i -= 4) put(\"
     for seed in 0..6 {
         let assembly = folder.path().join("mixed.s");
         fs::write(&assembly, random_arithmetic(seed)).expect("a scratch folder");
+        fs::write("/tmp/w2t/mixed.s", random_arithmetic(seed)).expect("x");
         let image = bare(folder.path(), source, &[assembly.to_str().expect("text")]);
         let answer = json(&regwin("run", &image, &["--json"]));
         assert_eq!(answer["same"], true, "seed {seed}: {answer}");

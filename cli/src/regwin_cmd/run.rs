@@ -245,7 +245,7 @@ fn show(args: &Args, image: &Image, runs: &[ImageRun], out: &mut Output) {
             "QEMU and the simulator differ: the program was interrupted, and their clocks are not the same to the instruction.",
         ),
         Some(false) => out.line(
-            "QEMU and the simulator differ: trust QEMU, and please report the program.",
+            "QEMU and the simulator differ, and no interrupt came: one of them is wrong.",
         ),
         None => {}
     }

@@ -158,6 +158,43 @@ int main(void) { unsigned sum = mixed(); for (int i = 28; i >= 0; i -= 4) put(\"
 }
 
 #[test]
+fn floating_point_gives_the_same_in_both_worlds() {
+    if !has_tools("floating point") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    // Numbers of all sizes, some too large or too small for a float, and what becomes of them.
+    let source = "typedef unsigned long long u;
+static u seed = 1, sum;
+static void put(unsigned c) { *(volatile unsigned *)0x80000100 = c; }
+static u next(void) { seed ^= seed << 13; seed ^= seed >> 7; seed ^= seed << 17; return seed; }
+static u bits(double d) { union { double d; u n; } x = {d}; return x.n; }
+static unsigned bits_of_float(float f) { union { float f; unsigned n; } x = {f}; return x.n; }
+static double number(void) { union { u n; double d; } x; u r = next(); x.n = (r & 0x800fffffffffffffull) | (r >> 3 & 0xff) + 895 << 52; return x.d; }
+static void add(u n) { sum = (sum << 1 | sum >> 63) ^ n; }
+int main(void) {
+    for (int i = 0; i < 2000; i++) {
+        volatile double a = number(), b = number();
+        volatile float f = (float)a, g = (float)b;
+        double root;
+        float small;
+        add(bits(a + b)), add(bits(a - b)), add(bits(a * b)), add(bits(a / b)), add(bits((double)f * g)), add(bits(-a));
+        add(bits_of_float(f + g)), add(bits_of_float(f - g)), add(bits_of_float(f * g)), add(bits_of_float(f / g));
+        __asm__(\"fsqrtd %1, %0\" : \"=f\"(root) : \"f\"(a < 0 ? -a : a));
+        __asm__(\"fsqrts %1, %0\" : \"=f\"(small) : \"f\"(f < 0 ? -f : f));
+        add(bits(root)), add(bits_of_float(small)), add((u)(int)a), add((u)(int)f), add(bits((double)(int)seed)), add(bits_of_float((float)(int)seed));
+        add((u)((a < b) + 2 * (a <= b) + 4 * (f > g) + 8 * (f >= g) + 16 * (a == b) + 32 * (f != g) + 64 * __builtin_isunordered(a, 0.0 / b * 0)));
+    }
+    for (int i = 60; i >= 0; i -= 4) put(\"0123456789abcdef\"[sum >> i & 15]);
+    return 0;
+}";
+    let image = bare(folder.path(), source, &[]);
+    let answer = json(&regwin("run", &image, &["--json"]));
+    assert_eq!(answer["same"], true, "{answer}");
+    assert_eq!(answer["console"].as_str().map(str::len), Some(16), "{answer}");
+}
+
+#[test]
 fn window_traps_have_callers() {
     if !has_tools("profile of a foreign image") {
         return;
@@ -374,14 +411,15 @@ fn what_the_board_cannot_run_is_refused() {
     if !has_tools("images that are refused") {
         return;
     }
+    type Damage<'a> = &'a dyn Fn(&mut Vec<u8>);
     let good = fs::read(bare(folder.path(), RECURSION, &[])).expect("it was linked");
-    let with = |change: &dyn Fn(&mut Vec<u8>)| {
+    let with = |change: Damage<'_>| {
         let (mut bytes, path) = (good.clone(), folder.path().join("changed.elf"));
         change(&mut bytes);
         fs::write(&path, bytes).expect("a scratch folder");
         path
     };
-    let cases: [(&dyn Fn(&mut Vec<u8>), &str); 8] = [
+    let cases: [(Damage<'_>, &str); 8] = [
         (&|bytes| bytes.truncate(40), "it is cut off"),
         (&|bytes| bytes.truncate(60), "it ends in its program headers"),
         (&|bytes| bytes.truncate(2000), "it is cut off: a segment ends at byte"),

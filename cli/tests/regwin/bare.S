@@ -15,7 +15,8 @@ boot:
     set _start, %g1
     wr %g1, %tbr
     wr %g0, 2, %wim
-    wr %g0, 0xe0, %psr
+    set 0x10e0, %g1                 /* supervisor, traps and floating point on */
+    wr %g1, %psr
     nop; nop; nop
     set stack_end - 96, %sp
     call main

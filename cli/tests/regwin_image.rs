@@ -335,6 +335,8 @@ fn a_program_that_never_ends_is_ended_and_named() {
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("Only its first 100000 instructions were looked at"), "{text}");
     let endless = regwin("run", &image, &["--on", "sim"]);
+    let text = String::from_utf8_lossy(&endless.stdout).into_owned();
+    assert!(text.contains("  the program: "), "{text}");
     refused(&endless, &["still running after 400000000 instructions", "give --limit N"]);
 
     let here = bare(folder.path(), "int main(void) { for (;;); }", &[]);
@@ -395,6 +397,10 @@ void machine_idle(void) { thr_report(); machine_stop(); }
     for command in ["run", "profile"] {
         refused(&regwin(command, &image, &[]), &["overflow small"]);
     }
+    // Where it stood then, the calls whose windows are in registers too.
+    let text = regwin("run", &image, &[]);
+    let text = String::from_utf8_lossy(&text.stdout).into_owned();
+    assert!(text.contains("Where its threads are") && text.contains("small: run > deep"), "{text}");
 }
 
 #[test]

@@ -6,6 +6,7 @@ use clap::builder::TypedValueParser;
 use machine::in_order::Core;
 use regwin::board::image::Image;
 use regwin::board::{Board, Ended, FLUSH, OVERFLOW, UNDERFLOW};
+use regwin::profile::{self, Standing};
 use regwin::qemu;
 use regwin::tally::Tally;
 use regwin::work::{self, MACHINES};
@@ -180,13 +181,18 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         };
         runs.insert(0, on_qemu(args, &image, stop, cores)?);
     }
-    show(args, &image, &runs, out);
     let console = &runs[0].console;
     let of_library =
         if image.library.is_some() { complaints_of_library(console) } else { Vec::new() };
     let ended = &runs.last().expect("it ran somewhere").ended;
     let wrong: Vec<Diagnostic> =
         of_library.into_iter().chain(args.limit.complaint(ended, &image)).collect();
+    let standing = if wrong.is_empty() || args.on == Some(On::Qemu) {
+        Vec::new()
+    } else {
+        profile::standing(&image, args.windows, args.limit.get(), cores)
+    };
+    show(args, &image, &runs, &standing, out);
     if wrong.is_empty() { Ok(()) } else { Err(Failure::User(wrong)) }
 }
 
@@ -231,7 +237,28 @@ fn agree(runs: &[ImageRun]) -> Option<bool> {
     }
 }
 
-fn show(args: &Args, image: &Image, runs: &[ImageRun], out: &mut Output) {
+/// Where a thread is, in words: functions that call themselves once, with how often.
+fn standing_line(standing: &Standing) -> String {
+    let mut calls: Vec<(&str, u64)> = Vec::new();
+    for name in &standing.calls {
+        match calls.last_mut() {
+            Some((last, times)) if last == name => *times += 1,
+            _ => calls.push((name, 1)),
+        }
+    }
+    let shown = calls.iter().map(|(name, times)| match times {
+        1 => (*name).to_owned(),
+        _ => format!("{name} ({times} times)"),
+    });
+    let more = if standing.deeper > 0 {
+        format!(" > {} more calls", standing.deeper)
+    } else {
+        String::new()
+    };
+    format!("  {}: {}{more}", standing.thread, shown.collect::<Vec<_>>().join(" > "))
+}
+
+fn show(args: &Args, image: &Image, runs: &[ImageRun], standing: &[Standing], out: &mut Output) {
     let last = runs.last().expect("it ran somewhere");
     let console = &runs[0].console;
     out.text(console);
@@ -260,6 +287,14 @@ fn show(args: &Args, image: &Image, runs: &[ImageRun], out: &mut Output) {
     if complaint.is_none() {
         out.line(&format!("In the end {end}."));
     }
+    if !standing.is_empty() {
+        out.line("Where its threads are, the outermost call first:");
+        standing.iter().for_each(|standing| out.line(&standing_line(standing)));
+    }
+    let threads: Vec<Value> = standing
+        .iter()
+        .map(|found| json!({"name": found.thread, "calls": found.calls, "deeper": found.deeper}))
+        .collect();
     let tally = &runs[0].tally;
     let traps: Map<String, Value> =
         tally.traps.iter().map(|(trap, times)| (format!("{trap:#04x}"), json!(times))).collect();
@@ -276,6 +311,7 @@ fn show(args: &Args, image: &Image, runs: &[ImageRun], out: &mut Output) {
         "end": end,
         "scheme": image.library.as_ref().map(|library| library.options.scheme.name()),
         "console": console,
+        "threads": threads,
         "instructions": tally.instructions,
         "saves": tally.saves,
         "restores": tally.restores,

@@ -297,41 +297,61 @@ pub fn record(image: &Image, n_windows: u32, limit: u64, machines: [&Core; 2]) -
     }
 }
 
+/// Where a thread is: the functions that it is in, the outermost first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Standing {
+    pub thread: String,
+    pub calls: Vec<String>,
+    /// Calls below the last of these.
+    pub deeper: u64,
+}
+
+/// Where the threads are that have not ended, after a run as [`record`] makes it.
+pub fn standing(image: &Image, n_windows: u32, limit: u64, machines: [&Core; 2]) -> Vec<Standing> {
+    let mut recorder = Recorder::new(image);
+    Board::new(image, n_windows, machines).run(limit, &mut recorder);
+    let lives =
+        |idx: &usize| image.library.is_none() || recorder.by_record.values().any(|it| it == idx);
+    let of = |strand: &Strand| {
+        let (calls, _) = names_to(&recorder.calls, strand.node, image);
+        Standing { thread: strand.name.clone(), calls, deeper: strand.deeper }
+    };
+    (0..recorder.strands.len()).filter(lives).map(|idx| of(&recorder.strands[idx])).collect()
+}
+
+/// The functions on the way to a node, the outermost first, and the root.
+fn names_to(calls: &[CallNode], node: usize, image: &Image) -> (Vec<String>, usize) {
+    let (mut names, mut at) = (Vec::new(), node);
+    while calls[at].caller != at {
+        names.push(image.function(calls[at].place));
+        at = calls[at].caller;
+    }
+    names.reverse();
+    (names, at)
+}
+
 /// The stacks with traps, those of the same names as one.
 fn stacks(recorder: &Recorder, image: &Image) -> Vec<Stack> {
     let n_threads = recorder.strands.iter().filter(|strand| strand.number != 0).count();
     let roots: FxHashMap<usize, &str> = recorder
         .strands
         .iter()
-        .map(|strand| (root_of(&recorder.calls, strand.node), strand.name.as_str()))
+        .map(|strand| (names_to(&recorder.calls, strand.node, image).1, strand.name.as_str()))
         .collect();
     let mut by_names: BTreeMap<Vec<String>, (u64, u64)> = BTreeMap::new();
     for (idx, call) in recorder.calls.iter().enumerate() {
         if call.overflows + call.underflows == 0 {
             continue;
         }
-        let mut names = Vec::new();
-        let mut at = idx;
-        while recorder.calls[at].caller != at {
-            names.push(image.function(recorder.calls[at].place));
-            at = recorder.calls[at].caller;
-        }
+        let (mut names, root) = names_to(&recorder.calls, idx, image);
         if n_threads > 1 || names.is_empty() {
-            names.push(roots.get(&at).map_or("?", |name| *name).to_owned());
+            names.insert(0, roots.get(&root).map_or("?", |name| *name).to_owned());
         }
-        names.reverse();
         let sums = by_names.entry(names).or_default();
         *sums = (sums.0 + call.overflows, sums.1 + call.underflows);
     }
     let stack = |(names, (overflows, underflows))| Stack { names, overflows, underflows };
     by_names.into_iter().map(stack).collect()
-}
-
-fn root_of(calls: &[CallNode], mut node: usize) -> usize {
-    while calls[node].caller != node {
-        node = calls[node].caller;
-    }
-    node
 }
 
 /// The trace under a scheme, with so many windows.

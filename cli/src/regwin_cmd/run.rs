@@ -41,7 +41,7 @@ pub struct Args {
 type World = Option<On>;
 
 fn world() -> impl TypedValueParser<Value = World> {
-    one_of([Some(On::Qemu), Some(On::Sim), None], |it| it.map_or("both", On::name))
+    one_of([Some(On::Qemu), Some(On::Sim), None], |world| world.map_or("both", On::name))
 }
 
 /// How long an image may run.
@@ -291,6 +291,14 @@ fn show(args: &Args, image: &Image, runs: &[ImageRun], standing: &[Standing], ou
         out.line("Where its threads are, the outermost call first:");
         standing.iter().for_each(|standing| out.line(&standing_line(standing)));
     }
+    out.object(&object(args, image, runs, standing));
+}
+
+/// All of it, for programs.
+fn object(args: &Args, image: &Image, runs: &[ImageRun], standing: &[Standing]) -> Value {
+    let last = runs.last().expect("it ran somewhere");
+    let console = &runs[0].console;
+    let complaint = args.limit.complaint(&last.ended, image);
     let threads: Vec<Value> = standing
         .iter()
         .map(|found| json!({"name": found.thread, "calls": found.calls, "deeper": found.deeper}))
@@ -300,15 +308,15 @@ fn show(args: &Args, image: &Image, runs: &[ImageRun], standing: &[Standing], ou
         tally.traps.iter().map(|(trap, times)| (format!("{trap:#04x}"), json!(times))).collect();
     let is_ok = complaint.is_none()
         && (image.library.is_none() || complaints_of_library(console).is_empty());
-    out.object(&json!({
+    json!({
         "ok": is_ok,
         "image": args.image.display().to_string(),
         "windows": args.windows,
         "machine": MACHINES[args.machine],
         "on": runs.iter().map(|run| run.on.name()).collect::<Vec<_>>(),
-        "same": same,
+        "same": agree(runs),
         "ended": ending_name(&last.ended),
-        "end": end,
+        "end": ending(&last.ended, args.limit.get(), image),
         "scheme": image.library.as_ref().map(|library| library.options.scheme.name()),
         "console": console,
         "threads": threads,
@@ -319,7 +327,7 @@ fn show(args: &Args, image: &Image, runs: &[ImageRun], standing: &[Standing], ou
         "underflows": tally.trapped(UNDERFLOW),
         "traps": traps,
         "cycles": tally.cycles[args.machine],
-    }));
+    })
 }
 
 fn table(args: &Args, runs: &[ImageRun]) -> Table {

@@ -310,8 +310,9 @@ pub struct Standing {
 pub fn standing(image: &Image, n_windows: u32, limit: u64, machines: [&Core; 2]) -> Vec<Standing> {
     let mut recorder = Recorder::new(image);
     Board::new(image, n_windows, machines).run(limit, &mut recorder);
-    let lives =
-        |idx: &usize| image.library.is_none() || recorder.by_record.values().any(|it| it == idx);
+    let lives = |idx: &usize| {
+        image.library.is_none() || recorder.by_record.values().any(|living| living == idx)
+    };
     let of = |strand: &Strand| {
         let (calls, _) = names_to(&recorder.calls, strand.node, image);
         Standing { thread: strand.name.clone(), calls, deeper: strand.deeper }
@@ -389,7 +390,10 @@ pub fn replays(
     };
     let mut replays: Vec<(usize, Replay)> = std::thread::scope(|scope| {
         let workers: Vec<_> = (0..n_workers).map(|_| scope.spawn(work)).collect();
-        workers.into_iter().flat_map(|it| it.join().expect("a worker does not panic")).collect()
+        workers
+            .into_iter()
+            .flat_map(|worker| worker.join().expect("a worker does not panic"))
+            .collect()
     });
     replays.sort_by_key(|replay| replay.0);
     replays.into_iter().map(|replay| replay.1).collect()

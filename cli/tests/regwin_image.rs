@@ -339,9 +339,11 @@ fn a_program_that_never_ends_is_ended_and_named() {
     assert!(text.contains("  the program: "), "{text}");
     refused(&endless, &["still running after 400000000 instructions", "give --limit N"]);
 
-    let here = bare(folder.path(), "int main(void) { for (;;); }", &[]);
-    let answer = json(&regwin("run", &here, &["--json"]));
-    assert_eq!((&answer["same"], &answer["ended"]), (&true.into(), &"loops".into()), "{answer}");
+    let power_down = "int main(void) { __asm__ volatile(\"wr %g0, %asr19\"); return 0; }";
+    for (source, end) in [("int main(void) { for (;;); }", "loops"), (power_down, "sleeps")] {
+        let answer = json(&regwin("run", &bare(folder.path(), source, &[]), &["--json"]));
+        assert_eq!((&answer["same"], &answer["ended"]), (&true.into(), &end.into()), "{answer}");
+    }
 }
 
 #[test]

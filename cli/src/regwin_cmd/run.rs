@@ -106,10 +106,10 @@ pub fn ending(ended: &Ended, limit: u64, image: &Image) -> String {
             format!("the processor halted in {}: {what} while traps were off{before}", place(*pc))
         }
         Ended::Fault { why, pc } => format!("{why}, in {}", place(*pc)),
-        Ended::Loops { pc } => {
+        Ended::Loops { pc, .. } => {
             format!("it ended in a loop of one branch, in {}", place(*pc))
         }
-        Ended::Sleeps { pc } => {
+        Ended::Sleeps { pc, .. } => {
             format!("it sleeps in {}, and no interrupt will wake it", place(*pc))
         }
         Ended::Limit => format!("it was still running after {limit} instructions"),
@@ -176,7 +176,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     });
     if args.on != Some(On::Sim) && !is_broken {
         let stop = match runs.first().map(|run| &run.ended) {
-            Some(Ended::Loops { pc } | Ended::Sleeps { pc }) => Some(*pc),
+            Some(Ended::Loops { pc, times } | Ended::Sleeps { pc, times }) => Some((*pc, *times)),
             _ => None,
         };
         runs.insert(0, on_qemu(args, &image, stop, cores)?);
@@ -209,7 +209,7 @@ const HALTED: &str = "while interrupts disabled";
 fn on_qemu(
     args: &Args,
     image: &Image,
-    stop: Option<u32>,
+    stop: Option<(u32, u64)>,
     cores: [&Core; 2],
 ) -> Result<ImageRun, Failure> {
     let raw = qemu::run_image(&args.image, image, args.windows, args.limit.get(), stop);
@@ -222,7 +222,7 @@ fn on_qemu(
     })?;
     let ended = match (raw.at_limit, stop) {
         (true, _) => Ended::Limit,
-        (false, Some(pc)) => Ended::Loops { pc },
+        (false, Some((pc, times))) => Ended::Loops { pc, times },
         (false, None) => Ended::Stopped,
     };
     let tally = Tally::of_qemu(image, &raw, cores);

@@ -3,7 +3,8 @@
  * Arguments: words=FILE, for each word of code from `base` on a little-endian number: see BIT_*;
  * base=ADDRESS; out=FILE; watches=N, 1 if left out: the file has so many tables, one after the
  * other, which differ in BIT_SUM, BIT_ENTRY and BIT_LEAVE, and the spans of each are counted by
- * themselves. With limit=N the machine ends after N instructions, or where a BIT_STOP is, and it is
+ * themselves. With limit=N the machine ends after N instructions, or where a BIT_STOP is reached for
+ * the Mth time (stops=M, 1 if left out), and it is
  * looked at where trap tables are; targets=FILE has a number for each word: how many words from
  * `base` the branch there leads to, or 0. Written at the end, one item a line, numbers in hexadecimal:
  *   count ADDRESS N              this word was executed N times
@@ -98,7 +99,7 @@ static unsigned n_watches = 1;
 static int stopped;
 static struct item loads[ITEMS_MAX];
 static unsigned n_load_items;
-static uint64_t limit, n_done; /* of a whole image, in instructions; 0: no limit */
+static uint64_t limit, n_stops = 1, n_done; /* of a whole image, in instructions; 0: no limit */
 static const struct part *before;
 static uint32_t *targets; /* by word: the number of the word that a branch leads to, or 0 */
 static uint64_t tables[16];
@@ -249,7 +250,7 @@ static void write_all(void)
 static void on_stop(unsigned cpu, void *data)
 {
     (void)cpu, (void)data;
-    if (stopped)
+    if (stopped || --n_stops > 0)
         return;
     for (unsigned i = 0; i < n_watches; i++)
         end_span(&watches[i]);
@@ -395,6 +396,8 @@ EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc, char **
             n_watches = (unsigned)strtoul(argv[i] + 8, NULL, 0);
         else if (strncmp(argv[i], "targets=", 8) == 0)
             targets_path = argv[i] + 8;
+        else if (strncmp(argv[i], "stops=", 6) == 0)
+            n_stops = strtoull(argv[i] + 6, NULL, 0);
         else if (strncmp(argv[i], "limit=", 6) == 0)
             limit = strtoull(argv[i] + 6, NULL, 0);
         else if (strncmp(argv[i], "out=", 4) == 0)

@@ -78,18 +78,19 @@ pub fn run(
     icount: bool,
 ) -> Result<Raw, ToolError> {
     let table = machines.map(|machine| word_table(code, machine));
-    let tables = Tables { tables: table.as_slice(), targets: &[], icount, limit: 0 };
+    let tables = Tables { tables: table.as_slice(), targets: &[], icount, limit: 0, n_stops: 1 };
     start(image, code.base, windows, blobs, &tables)
 }
 
-/// Runs any image for at most `limit` instructions, or until one at `stop` is reached; counts how
+/// Runs any image for at most `limit` instructions, or until one at `stop` is
+/// reached so many times; counts how
 /// often each word is executed, and finds the trap tables.
 pub fn run_image(
     path: &Path,
     image: &Image,
     windows: u32,
     limit: u64,
-    stop: Option<u32>,
+    stop: Option<(u32, u64)>,
 ) -> Result<Raw, ToolError> {
     let entry = |at: u32| {
         let word = image.word(at).unwrap_or(0);
@@ -98,7 +99,7 @@ pub fn run_image(
         set(sparc::control(word, at) != Control::Next, bit::JUMPS);
         let system = sparc::class(word) == Class::System;
         set(sparc::may_trap(word) || sparc::is_memory(word) || system, bit::TRAPS);
-        set(stop == Some(at), bit::STOP);
+        set(stop.is_some_and(|stop| stop.0 == at), bit::STOP);
         set(word == TA_0, bit::HALTS);
         bits
     };
@@ -112,7 +113,8 @@ pub fn run_image(
     };
     let table: Vec<u32> = image.code.clone().step_by(4).map(entry).collect();
     let targets: Vec<u32> = image.code.clone().step_by(4).map(target).collect();
-    let tables = Tables { tables: &[table], targets: &targets, icount: true, limit };
+    let n_stops = stop.map_or(1, |stop| stop.1);
+    let tables = Tables { tables: &[table], targets: &targets, icount: true, limit, n_stops };
     start(path, image.code.start, windows, &[], &tables)
 }
 
@@ -128,6 +130,8 @@ struct Tables<'a> {
     icount: bool,
     /// Of a whole image, in instructions; 0 if something else ends it.
     limit: u64,
+    /// How often the place is reached where a whole image ends.
+    n_stops: u64,
 }
 
 /// What is a span of a run: from one of some instructions to the next of them, or to one of others,
@@ -153,7 +157,7 @@ pub fn run_watched(
 ) -> Result<Raw, ToolError> {
     let tables: Vec<Vec<u32>> =
         watches.iter().map(|watch| watch_table(code, machines, watch)).collect();
-    let tables = Tables { tables: &tables, targets: &[], icount: true, limit: 0 };
+    let tables = Tables { tables: &tables, targets: &[], icount: true, limit: 0, n_stops: 1 };
     start(image, code.base, windows, blobs, &tables)
 }
 
@@ -218,7 +222,12 @@ fn start(
             format!("{plugin},words={words},base={base:#x},watches={},out={out}", tables.len());
         if counted.limit > 0 {
             let targets = write("targets", bytes(counted.targets))?;
-            arguments += &format!(",limit={},targets={}", counted.limit, targets.display());
+            arguments += &format!(
+                ",limit={},stops={},targets={}",
+                counted.limit,
+                counted.n_stops,
+                targets.display()
+            );
         }
         command.args(["-plugin", &arguments]);
     }

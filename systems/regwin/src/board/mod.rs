@@ -45,10 +45,10 @@ pub enum Ended {
     },
     /// Something that the board does not have.
     Fault { why: String, pc: u32 },
-    /// In a loop of one branch to itself that no interrupt ends.
-    Loops { pc: u32 },
-    /// In power-down, and no interrupt ends it.
-    Sleeps { pc: u32 },
+    /// In a loop of one branch to itself that no interrupt ends, the branch reached so many times.
+    Loops { pc: u32, times: u64 },
+    /// In power-down, and no interrupt ends it; the instruction reached so many times.
+    Sleeps { pc: u32, times: u64 },
     /// It was still running after as many instructions as it was given.
     Limit,
 }
@@ -155,6 +155,8 @@ pub struct Board {
     /// Something besides the next instruction is to be looked at.
     attention: bool,
     sleeps: bool,
+    /// The instruction that went into power-down.
+    waits_at: u32,
     /// A branch to itself that was just executed.
     loops: Option<u32>,
     machines: [Core; 2],
@@ -211,6 +213,7 @@ impl Board {
             switches: 0..0,
             attention: false,
             sleeps: false,
+            waits_at: 0,
             loops: None,
             machines: machines.map(Clone::clone),
         };
@@ -388,16 +391,16 @@ impl Board {
         }
         let waits = self.sleeps || self.loops.is_some();
         if waits && !(traps_on && self.devices.may_interrupt()) {
+            let pc = self.loops.unwrap_or(self.waits_at);
+            let place = self.places.get_mut((pc.wrapping_sub(self.base) / 4) as usize);
+            let times = place.as_ref().map_or(0, |place| place.times);
+            // The end is before it.
+            if let Some(place) = place {
+                place.times -= 1;
+            }
             return Some(match self.loops {
-                Some(pc) => {
-                    // The end is before it.
-                    let idx = pc.wrapping_sub(self.base) / 4;
-                    if let Some(place) = self.places.get_mut(idx as usize) {
-                        place.times -= 1;
-                    }
-                    Ended::Loops { pc }
-                }
-                None => Ended::Sleeps { pc: self.pc },
+                Some(_) => Ended::Loops { pc, times },
+                None => Ended::Sleeps { pc, times },
             });
         }
         while std::mem::take(&mut self.sleeps) && self.devices.level() == 0 {

@@ -223,7 +223,9 @@ impl Board {
             0x2b => self.r[rd] = self.tbr,
             0x30 => match rd {
                 0 => self.y = a ^ b,
-                19 => (self.sleeps, self.attention) = (true, true),
+                19 => {
+                    (self.sleeps, self.attention, self.waits_at) = (true, true, self.pc);
+                }
                 _ => {}
             },
             0x31 => {

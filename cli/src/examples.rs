@@ -107,6 +107,17 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         &[("meanwhile regwin build --scheme adaptive --out lib", "a library to link")],
     ),
     (
+        "regwin run",
+        &[("meanwhile regwin run flight.elf --windows 8", "on QEMU and on the simulator")],
+    ),
+    (
+        "regwin profile",
+        &[(
+            "meanwhile regwin profile flight.elf --svg traps.svg",
+            "window traps, and what to take",
+        )],
+    ),
+    (
         "regwin errata",
         &[("meanwhile regwin errata flight.elf", "exit code 1 if a sequence is there")],
     ),

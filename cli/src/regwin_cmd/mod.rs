@@ -4,6 +4,8 @@ mod build;
 pub mod counts;
 mod errata;
 pub mod options;
+mod profile;
+mod run;
 mod scenario;
 mod wcet;
 
@@ -22,6 +24,10 @@ pub struct Args {
 enum Command {
     /// Build the runtime as a library that programs link, with headers, Makefile and an example.
     Build(build::Args),
+    /// Run any linked image for LEON3, on QEMU and on the simulator, and count.
+    Run(run::Args),
+    /// Show where window traps of any image come from, and what each scheme would cost it.
+    Profile(profile::Args),
     /// Bound the cycles of every switch, trap and interrupt entry of a linked
     /// image, over all paths.
     Wcet(wcet::Args),
@@ -34,6 +40,8 @@ enum Command {
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     match args.command {
         Command::Build(args) => build::run(&args, out),
+        Command::Run(args) => run::run(&args, out),
+        Command::Profile(args) => profile::run(&args, out),
         Command::Wcet(args) => wcet::run(&args, out),
         Command::Errata(args) => errata::run(&args, out),
         Command::Scenario(args) => scenario::run(args, out),

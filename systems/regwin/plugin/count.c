@@ -3,8 +3,13 @@
  * Arguments: words=FILE, for each word of code from `base` on a little-endian number: see BIT_*;
  * base=ADDRESS; out=FILE; watches=N, 1 if left out: the file has so many tables, one after the
  * other, which differ in BIT_SUM, BIT_ENTRY and BIT_LEAVE, and the spans of each are counted by
- * themselves. Written at the end, one item a line, numbers in hexadecimal:
+ * themselves. With limit=N the machine ends after N instructions, or where a BIT_STOP is reached for
+ * the Mth time (stops=M, 1 if left out), and it is
+ * looked at where trap tables are; targets=FILE has a number for each word: how many words from
+ * `base` the branch there leads to, or 0. Written at the end, one item a line, numbers in hexadecimal:
  *   count ADDRESS N              this word was executed N times
+ *   table ADDRESS                a trap went to a table here
+ *   limit N                      that many instructions were executed and it was not at its end
  *   load ADDRESS N               a BIT_LOAD instruction read from here N times
  *   span W COST0 COST1 S R N     N times, from a BIT_ENTRY of table W to the next or a BIT_LEAVE,
  *   its BIT_SUM instructions cost this
@@ -18,6 +23,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -45,6 +51,8 @@ enum {
     BIT_START = 1 << 6, /* all counts begin */
     BIT_STOP = 1 << 7,  /* all counts end */
     BIT_LEAVE = 1 << 24, /* a span ends */
+    BIT_JUMPS = 1 << 25, /* it may be left for another place than the next */
+    BIT_HALTS = 1 << 26, /* executed a second time, it has ended the machine, which takes a while */
     SHIFT_COST0 = 8,
     SHIFT_COST1 = 16,
 };
@@ -58,6 +66,10 @@ struct sum {
 struct part {
     uint64_t n;
     uint32_t first, n_words;
+    /* Where it goes on unless it traps: the next word, or where the branch before its last word leads.
+     * The number of that word; 0 if a register decides. */
+    uint32_t next_word, target;
+    int halts;
     struct part *next;
     struct sum sums[];
 };
@@ -87,6 +99,11 @@ static unsigned n_watches = 1;
 static int stopped;
 static struct item loads[ITEMS_MAX];
 static unsigned n_load_items;
+static uint64_t limit, n_stops = 1, n_done; /* of a whole image, in instructions; 0: no limit */
+static const struct part *before;
+static uint32_t *targets; /* by word: the number of the word that a branch leads to, or 0 */
+static uint64_t tables[16];
+static unsigned n_tables;
 
 static void count(struct item *items, unsigned *n_items, const uint32_t key[4])
 {
@@ -137,10 +154,37 @@ static void on_leave(unsigned cpu, void *at)
     }
 }
 
+static void write_all(void);
+
+/* What was executed before this part goes on elsewhere: it trapped, and a trap table is here. */
+static void note_table(uint64_t address)
+{
+    for (unsigned i = 0; i < n_tables; i++)
+        if (tables[i] == address)
+            return;
+    if (n_tables < sizeof tables / sizeof *tables)
+        tables[n_tables++] = address;
+}
+
+static void on_image_part(const struct part *part)
+{
+    if (before && before->next_word && part->first != before->next_word && part->first != before->target && part->first % 4 == 0)
+        note_table((base + 4 * (uint64_t)part->first) & ~0xfffull);
+    int is_over = before && before->halts && part->first == before->first + before->n_words - 1;
+    before = part;
+    if (is_over || n_done >= limit) {
+        write_all();
+        _exit(0);
+    }
+    n_done += part->n_words;
+}
+
 static void on_part(unsigned cpu, void *data)
 {
     struct part *part = data;
     (void)cpu;
+    if (limit)
+        on_image_part(part);
     part->n++;
     for (unsigned i = 0; i < n_watches; i++) {
         if (watches[i].in_span) {
@@ -187,6 +231,10 @@ static void write_all(void)
     for (uint32_t i = 0; i < n_words; i++)
         if (counts[i])
             fprintf(out, "count %" PRIx64 " %" PRIx64 "\n", base + 4 * i, counts[i]);
+    for (unsigned i = 0; i < n_tables; i++)
+        fprintf(out, "table %" PRIx64 "\n", tables[i]);
+    if (limit && n_done >= limit)
+        fprintf(out, "limit %" PRIx64 "\n", n_done);
     for (unsigned i = 0; i < n_load_items; i++)
         fprintf(out, "load %" PRIx32 " %" PRIx64 "\n", loads[i].key[0], loads[i].n);
     for (unsigned w = 0; w < n_watches; w++) {
@@ -202,12 +250,14 @@ static void write_all(void)
 static void on_stop(unsigned cpu, void *data)
 {
     (void)cpu, (void)data;
-    if (stopped)
+    if (stopped || --n_stops > 0)
         return;
     for (unsigned i = 0; i < n_watches; i++)
         end_span(&watches[i]);
     write_all();
     stopped = 1;
+    if (limit)
+        _exit(0);
 }
 
 static struct part *part(uint32_t first, uint32_t n)
@@ -271,6 +321,12 @@ static void on_block(plugin_id id, struct qemu_plugin_tb *tb)
         if (first < n_words) {
             struct part *it = part((uint32_t)first, (uint32_t)(to - from));
             memset(it->sums, 0, n_watches * sizeof *it->sums);
+            uint64_t last = first + (to - from) - 1;
+            it->halts = last < n_words && words[last] & BIT_HALTS;
+            int is_known = last > 0 && last < n_words && !(words[last] & BIT_JUMPS);
+            int is_slot = is_known && words[last - 1] & BIT_JUMPS;
+            it->target = is_slot && targets ? targets[last - 1] : 0;
+            it->next_word = is_known && (!is_slot || it->target) ? (uint32_t)last + 1 : 0;
             for (uint64_t at = first; at < first + (to - from) && at < n_words; at++)
                 add(it->sums, at);
             qemu_plugin_register_vcpu_insn_exec_cb(insn, on_part, 0, it);
@@ -293,20 +349,27 @@ __attribute__((constructor)) static void choose_version(void)
         qemu_plugin_version = 2;
 }
 
-/* The tables of a file, and what any of them says of each word. */
-static void read_words(FILE *in)
+/* All numbers of a file. */
+static uint32_t *read_numbers(FILE *in, size_t *n)
 {
     uint32_t word, *all = NULL;
-    size_t n = 0, room = 0;
-    while (fread(&word, sizeof word, 1, in) == 1) {
-        if (n == room) {
+    size_t room = 0;
+    for (*n = 0; fread(&word, sizeof word, 1, in) == 1; all[(*n)++] = word) {
+        if (*n == room) {
             room = room ? 2 * room : 4096;
             all = realloc(all, room * sizeof *all);
             if (!all)
                 abort();
         }
-        all[n++] = word;
     }
+    return all;
+}
+
+/* The tables of a file, and what any of them says of each word. */
+static void read_words(FILE *in)
+{
+    size_t n;
+    uint32_t *all = read_numbers(in, &n);
     n_words = (uint32_t)(n / n_watches);
     words = calloc(n_words, sizeof *words);
     watches = calloc(n_watches, sizeof *watches);
@@ -322,7 +385,7 @@ static void read_words(FILE *in)
 
 EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc, char **argv)
 {
-    const char *words_path = NULL;
+    const char *words_path = NULL, *targets_path = NULL;
     (void)info;
     for (int i = 0; i < argc; i++) {
         if (strncmp(argv[i], "words=", 6) == 0)
@@ -331,6 +394,12 @@ EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc, char **
             base = strtoull(argv[i] + 5, NULL, 0);
         else if (strncmp(argv[i], "watches=", 8) == 0)
             n_watches = (unsigned)strtoul(argv[i] + 8, NULL, 0);
+        else if (strncmp(argv[i], "targets=", 8) == 0)
+            targets_path = argv[i] + 8;
+        else if (strncmp(argv[i], "stops=", 6) == 0)
+            n_stops = strtoull(argv[i] + 6, NULL, 0);
+        else if (strncmp(argv[i], "limit=", 6) == 0)
+            limit = strtoull(argv[i] + 6, NULL, 0);
         else if (strncmp(argv[i], "out=", 4) == 0)
             out_path = strdup(argv[i] + 4);
     }
@@ -341,6 +410,16 @@ EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc, char **
     }
     read_words(in);
     fclose(in);
+    FILE *branches = targets_path ? fopen(targets_path, "rb") : NULL;
+    size_t n_targets = 0;
+    if (branches) {
+        targets = read_numbers(branches, &n_targets);
+        fclose(branches);
+    }
+    if (targets_path && n_targets < n_words) {
+        fprintf(stderr, "count: %s does not have a number for each word\n", targets_path);
+        return 1;
+    }
     qemu_plugin_register_vcpu_tb_trans_cb(id, on_block);
     qemu_plugin_register_atexit_cb(id, on_exit_, NULL);
     return 0;

@@ -29,6 +29,7 @@ __attribute__((section(".offsets"))) void offsets(void)
     FIELD(HINT, hint);
     FIELD(PEN, patience);
     FIELD(STACK, stack);
+    FIELD(NAME, name);
     FIELD(STAMP, stamp);
     IS(TCB_BYTES, sizeof(struct thr));
 #ifdef FPU

@@ -88,12 +88,23 @@ const SYSTEM: &str = "regwin";
 
 /// The linked image of a recipe: its path in the cache.
 pub fn build(recipe: &Recipe) -> Result<PathBuf, ToolError> {
+    let (options, macros) = options(recipe);
+    build_with(recipe, &options, &macros)
+}
+
+/// An image with the library of these options: its path in the cache.
+pub fn build_library(options: &Options) -> Result<PathBuf, ToolError> {
+    let recipe = Recipe::new(Program::Scenario, options.scheme, Schedule::Fifo);
+    build_with(&recipe, options, &[])
+}
+
+fn build_with(recipe: &Recipe, options: &Options, macros: &[String]) -> Result<PathBuf, ToolError> {
     let program = match recipe.program {
         Program::Spell => SPELL,
         Program::Scenario => SCENARIO,
         Program::Rtos => RTOS,
     };
-    let of_tools = Key::default().with(format!("{recipe:?}")).with(version(GCC)?);
+    let of_tools = Key::default().with(format!("{recipe:?} {options:?}")).with(version(GCC)?);
     let of_tools = if recipe.cc == Cc::Clang { of_tools.with(version(CLANG)?) } else { of_tools };
     let key =
         RUNTIME.iter().chain(program).fold(of_tools, |key, (name, text)| key.with(name).with(text));
@@ -101,10 +112,9 @@ pub fn build(recipe: &Recipe) -> Result<PathBuf, ToolError> {
         for (name, text) in RUNTIME.iter().chain(program) {
             cache::write(&scratch.join(name), text)?;
         }
-        let (options, macros) = options(recipe);
         cache::write(
             &scratch.join("regwin_options.h"),
-            library::options_header(&[options.defines(), macros].concat()),
+            library::options_header(&[options.defines(), macros.to_vec()].concat()),
         )?;
         let more: &[&str] = match recipe.program {
             Program::Spell => &[],

@@ -2,6 +2,7 @@
 //! simulator.
 
 pub mod behaviour;
+pub mod board;
 pub mod code;
 pub mod counts;
 pub mod errata;
@@ -9,6 +10,7 @@ pub mod image;
 pub mod install;
 pub mod library;
 pub mod names;
+pub mod profile;
 pub mod qemu;
 pub mod rtos;
 pub mod scenario;
@@ -16,6 +18,7 @@ pub mod sim;
 pub mod sparc;
 pub mod spell;
 pub mod sweep;
+pub mod tally;
 pub mod wcet;
 pub mod work;
 

@@ -5,12 +5,13 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use machine::in_order::Core;
+use machine::in_order::{Class, Core};
 use measure::tool::{self, ToolError};
 
+use crate::board::image::Image;
 use crate::code::{self, Code};
 use crate::image;
-use crate::sparc;
+use crate::sparc::{self, Control};
 
 /// Bytes that are in memory before the first instruction.
 #[derive(Debug, Clone)]
@@ -31,6 +32,10 @@ pub struct Raw {
     /// Of each watch its spans: cycles by machine, windows stored and loaded, times. Without a
     /// watch, those of switches.
     pub spans: Vec<Vec<Span>>,
+    /// Where traps went: trap tables.
+    pub tables: Vec<u32>,
+    /// It was ended after as many instructions as it was given.
+    pub at_limit: bool,
 }
 
 /// Switches of equal cost.
@@ -58,6 +63,8 @@ mod bit {
     pub const START: u32 = 1 << 6;
     pub const STOP: u32 = 1 << 7;
     pub const LEAVE: u32 = 1 << 24;
+    pub const JUMPS: u32 = 1 << 25;
+    pub const HALTS: u32 = 1 << 26;
 }
 
 /// Runs an image with `windows` windows; counts, if `machines` are given. With `icount`, its
@@ -71,7 +78,60 @@ pub fn run(
     icount: bool,
 ) -> Result<Raw, ToolError> {
     let table = machines.map(|machine| word_table(code, machine));
-    start(image, code, windows, blobs, table.as_slice(), icount)
+    let tables = Tables { tables: table.as_slice(), targets: &[], icount, limit: 0, n_stops: 1 };
+    start(image, code.base, windows, blobs, &tables)
+}
+
+/// Runs any image for at most `limit` instructions, or until one at `stop` is
+/// reached so many times; counts how
+/// often each word is executed, and finds the trap tables.
+pub fn run_image(
+    path: &Path,
+    image: &Image,
+    windows: u32,
+    limit: u64,
+    stop: Option<(u32, u64)>,
+) -> Result<Raw, ToolError> {
+    let entry = |at: u32| {
+        let word = image.word(at).unwrap_or(0);
+        let mut bits = 0;
+        let mut set = |flag: bool, bit: u32| bits |= if flag { bit } else { 0 };
+        set(sparc::control(word, at) != Control::Next, bit::JUMPS);
+        let system = sparc::class(word) == Class::System;
+        set(sparc::may_trap(word) || sparc::is_memory(word) || system, bit::TRAPS);
+        set(stop.is_some_and(|stop| stop.0 == at), bit::STOP);
+        set(word == TA_0, bit::HALTS);
+        bits
+    };
+    let target = |at: u32| match sparc::control(image.word(at).unwrap_or(0), at) {
+        Control::Branch { target, .. } | Control::Call { target }
+            if image.code.contains(&target) =>
+        {
+            (target - image.code.start) / 4
+        }
+        _ => 0,
+    };
+    let table: Vec<u32> = image.code.clone().step_by(4).map(entry).collect();
+    let targets: Vec<u32> = image.code.clone().step_by(4).map(target).collect();
+    let n_stops = stop.map_or(1, |stop| stop.1);
+    let tables = Tables { tables: &[table], targets: &targets, icount: true, limit, n_stops };
+    start(path, image.code.start, windows, &[], &tables)
+}
+
+/// `ta 0`, which ends the machine when traps are off.
+const TA_0: u32 = 0x91d0_2000;
+
+/// What the plugin is told to count.
+struct Tables<'a> {
+    /// What the plugin knows of each word.
+    tables: &'a [Vec<u32>],
+    /// Where branches lead, of a whole image: the number of the word, or 0.
+    targets: &'a [u32],
+    icount: bool,
+    /// Of a whole image, in instructions; 0 if something else ends it.
+    limit: u64,
+    /// How often the place is reached where a whole image ends.
+    n_stops: u64,
 }
 
 /// What is a span of a run: from one of some instructions to the next of them, or to one of others,
@@ -97,7 +157,8 @@ pub fn run_watched(
 ) -> Result<Raw, ToolError> {
     let tables: Vec<Vec<u32>> =
         watches.iter().map(|watch| watch_table(code, machines, watch)).collect();
-    start(image, code, windows, blobs, &tables, true)
+    let tables = Tables { tables: &tables, targets: &[], icount: true, limit: 0, n_stops: 1 };
+    start(image, code.base, windows, blobs, &tables)
 }
 
 /// Runs an image in which all that is executed between `mark_begin` and the next mark is a
@@ -120,12 +181,12 @@ pub fn run_marked(
 /// Runs an image; counts what the tables say of each word, the spans of each table by themselves.
 fn start(
     image: &Path,
-    code: &Code,
+    base: u32,
     windows: u32,
     blobs: &[Blob],
-    tables: &[Vec<u32>],
-    icount: bool,
+    counted: &Tables,
 ) -> Result<Raw, ToolError> {
+    let tables = counted.tables;
     let failed = |error: std::io::Error| ToolError {
         ran: "write the inputs of a run".to_owned(),
         said: error.to_string(),
@@ -142,25 +203,33 @@ fn start(
             &format!("loader,addr={:#x},file={},force-raw=on", blob.address, path.display()),
         ]);
     }
-    if icount {
+    if counted.icount {
         command.args(["-icount", "shift=0"]);
     }
     let out = scratch.path().join("counts");
     if !tables.is_empty() {
-        let words = scratch.path().join("words");
-        let bytes: Vec<u8> =
-            tables.iter().flatten().flat_map(|table| table.to_le_bytes()).collect();
-        std::fs::write(&words, bytes).map_err(failed)?;
+        let write = |name: &str, numbers: Vec<u8>| {
+            let path = scratch.path().join(name);
+            std::fs::write(&path, numbers).map_err(failed).map(|()| path)
+        };
+        let bytes = |numbers: &[u32]| -> Vec<u8> {
+            numbers.iter().flat_map(|number| number.to_le_bytes()).collect()
+        };
+        let words = write("words", bytes(&tables.concat()))?;
         let plugin = image::plugin()?;
         let [plugin, words, out] = [&plugin, &words, &out].map(|path| path.display());
-        command.args([
-            "-plugin",
-            &format!(
-                "{plugin},words={words},base={:#x},watches={},out={out}",
-                code.base,
-                tables.len()
-            ),
-        ]);
+        let mut arguments =
+            format!("{plugin},words={words},base={base:#x},watches={},out={out}", tables.len());
+        if counted.limit > 0 {
+            let targets = write("targets", bytes(counted.targets))?;
+            arguments += &format!(
+                ",limit={},stops={},targets={}",
+                counted.limit,
+                counted.n_stops,
+                targets.display()
+            );
+        }
+        command.args(["-plugin", &arguments]);
     }
     let limit_s = std::env::var("MEANWHILE_QEMU_LIMIT")
         .ok()
@@ -191,6 +260,8 @@ fn read_line(line: &str, raw: &mut Raw) -> Option<()> {
         fields.map(|field| u64::from_str_radix(field, 16)).collect::<Result<_, _>>().ok()?;
     match (kind, numbers.as_slice()) {
         ("count", [address, times]) => raw.words.push((*address as u32, *times)),
+        ("table", [address]) => raw.tables.push(*address as u32),
+        ("limit", [_]) => raw.at_limit = true,
         ("load", [address, times]) => raw.loads.push((*address as u32, *times)),
         ("span", [watch, cost0, cost1, spilled, restored, times]) => {
             raw.spans.get_mut(*watch as usize)?.push(Span {

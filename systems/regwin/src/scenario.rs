@@ -35,8 +35,8 @@ pub const STREAMS_MAX: usize = 32;
 pub const CAPACITY_MAX: u32 = 1024;
 /// Most bytes of one put or get.
 pub const BYTES_MAX: u32 = 64;
-/// Most frames of a thread: what its stack holds.
-pub const DEPTH_MAX: usize = 60;
+/// Most calls of a thread inside each other: what its stack holds.
+pub const CALLS_MAX: usize = 60;
 /// Most mutexes, and most semaphores.
 pub const LOCKS_MAX: usize = 8;
 const PRIORITY_MAX: u32 = 31;
@@ -352,8 +352,9 @@ impl Parser {
             "yield" => Step::Yield,
             "sleep" => Step::Sleep,
             "flush" => Step::Flush,
-            "call" if depth(true) + 1 >= DEPTH_MAX => {
-                return Err(here(format!("more than {DEPTH_MAX} frames"), "one too deep"));
+            "call" if depth(true) >= CALLS_MAX => {
+                let why = format!("more than {CALLS_MAX} calls inside each other");
+                return Err(here(why, "one too deep"));
             }
             "call" => Step::Call,
             "repeat" if depth(false) == NEST_MAX => {
@@ -817,11 +818,10 @@ mod tests {
         let threads: String = (0..25).map(|idx| format!("thread t{idx}\n")).collect();
         check(&threads, expect!["my.txt:25:1: there are more than 24 threads"]);
         check(
-            &format!("thread a\n{}", "call\n".repeat(60)),
-            expect!["my.txt:61:1: more than 60 frames"],
+            &format!("thread a\n{}", "call\n".repeat(61)),
+            expect!["my.txt:62:1: more than 60 calls inside each other"],
         );
-        // The thread's first frame is one of them.
-        let deepest = format!("thread a\n{}{}", "call\n".repeat(59), "return\n".repeat(59));
+        let deepest = format!("thread a\n{}{}", "call\n".repeat(60), "return\n".repeat(60));
         assert!(Scenario::parse("my.txt", &deepest).is_ok());
     }
 }

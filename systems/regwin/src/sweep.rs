@@ -24,14 +24,18 @@ pub struct Cell {
 }
 
 /// An image in memory.
-struct Image {
+struct SweepImage {
     recipe: Recipe,
     code: Code,
     elf: Vec<u8>,
     costs: Box<dyn Costs>,
 }
 
-fn image(scheme: Scheme, schedule: Schedule, machines: [&Core; 2]) -> Result<Image, ToolError> {
+fn image(
+    scheme: Scheme,
+    schedule: Schedule,
+    machines: [&Core; 2],
+) -> Result<SweepImage, ToolError> {
     let recipe = Recipe::new(Program::Spell, scheme, schedule);
     let (path, code) = work::image(&recipe)?;
     let elf = std::fs::read(&path).map_err(|error| ToolError {
@@ -39,7 +43,7 @@ fn image(scheme: Scheme, schedule: Schedule, machines: [&Core; 2]) -> Result<Ima
         said: error.to_string(),
     })?;
     let costs = sim::costs(&recipe, &code, machines);
-    Ok(Image { recipe, code, elf, costs })
+    Ok(SweepImage { recipe, code, elf, costs })
 }
 
 /// The events of the spell checker with the FIFO schedule.
@@ -110,9 +114,9 @@ pub fn sweep(
     let cores = work::cores();
     let machines = [&cores[0], &cores[1]];
     let fifo = Scheme::ALL.map(|found| image(found, Schedule::Fifo, machines));
-    let fifo: Vec<Image> = fifo.into_iter().collect::<Result<_, _>>()?;
+    let fifo: Vec<SweepImage> = fifo.into_iter().collect::<Result<_, _>>()?;
     let shared: Vec<Scheme> = Scheme::ALL.into_iter().filter(|found| found.shares()).collect();
-    let sets: Vec<Image> = shared
+    let sets: Vec<SweepImage> = shared
         .iter()
         .map(|found| image(*found, Schedule::WorkingSet, machines))
         .collect::<Result<_, _>>()?;
@@ -131,13 +135,13 @@ pub fn sweep(
             Ok((*behaviour, of(Scheme::Ns)?, of(Scheme::Flat)?))
         })
         .collect::<Result<_, Fault>>()?;
-    let mut jobs: Vec<(&Image, Behaviour, u32)> = Vec::new();
+    let mut jobs: Vec<(&SweepImage, Behaviour, u32)> = Vec::new();
     for image in fifo.iter().chain(&sets) {
         for behaviour in behaviours {
             jobs.extend(windows.iter().map(|n| (image, *behaviour, *n)));
         }
     }
-    let run = |(image, behaviour, n): (&Image, Behaviour, u32)| -> Result<Cell, Fault> {
+    let run = |(image, behaviour, n): (&SweepImage, Behaviour, u32)| -> Result<Cell, Fault> {
         let Recipe { scheme, schedule, .. } = image.recipe;
         let counts = if schedule == Schedule::Fifo {
             let (_, windowed, flat) = traces

@@ -182,6 +182,17 @@ impl Canvas {
         );
     }
 
+    /// A pale box that a text may stand on; rows differ. `says` appears under the pointer.
+    pub fn tile(&mut self, x: f64, y: f64, width: f64, height: f64, row: usize, says: &str) {
+        let strength = [0.30, 0.42, 0.36][row % 3];
+        self.body += &format!(
+            "<rect class=\"mark\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\" rx=\"1\" fill=\"{}\" \
+             fill-opacity=\"{strength}\" stroke=\"currentColor\" stroke-opacity=\"0.25\" stroke-width=\"0.4\"><title>{}</title></rect>\n",
+            colour(1),
+            escape(says)
+        );
+    }
+
     /// A dot, a mark of the chart; `says` appears under the pointer.
     pub fn dot(&mut self, x: f64, y: f64, radius: f64, series_idx: usize, says: &str) {
         self.body += &format!(

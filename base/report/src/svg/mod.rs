@@ -1,4 +1,5 @@
-//! Charts as SVG text: bars in groups, ratios with intervals, lines on plain or logarithmic axes.
+//! Charts as SVG text: bars in groups, ratios with intervals, lines on plain or logarithmic axes,
+//! flame graphs.
 //!
 //! A chart is 480 units wide and as high as it needs; in the report there is a second one of 300
 //! units with larger text, for a phone. Colours are CSS variables with a value for a page that sets
@@ -7,6 +8,7 @@
 mod bars;
 mod canvas;
 mod chart;
+mod flame;
 mod gantt;
 mod lines;
 mod ratios;
@@ -14,6 +16,7 @@ mod ticks;
 
 pub use bars::{BarChart, Series};
 pub use chart::Chart;
+pub use flame::FlameGraph;
 pub use gantt::{Bar, GanttChart};
 pub use lines::{Axis, Line, LineChart};
 pub use ratios::{Ratio, RatioChart};

@@ -19,6 +19,7 @@ use machine::in_order::Core;
 use crate::code::Code;
 use crate::counts::Counts;
 use crate::image::Recipe;
+use crate::names::{Allocate, Scheme};
 use crate::qemu::Blob;
 use crate::work::{self, Done, Fault};
 
@@ -28,6 +29,11 @@ pub use windows::Fragments;
 /// What the traps and switches of an image cost.
 pub fn costs(recipe: &Recipe, code: &Code, machines: [&Core; 2]) -> Box<dyn Costs> {
     schemes::costs(recipe.scheme, recipe.allocate, cost::Blocks::new(code, machines))
+}
+
+/// The same of any image of a scheme, with simple allocation.
+pub fn costs_of(scheme: Scheme, code: &Code, machines: [&Core; 2]) -> Box<dyn Costs> {
+    schemes::costs(scheme, Allocate::Simple, cost::Blocks::new(code, machines))
 }
 
 /// Runs a recipe on the simulator; the same result as [`work::run`].

@@ -84,22 +84,31 @@ fn chart(title: &str, all: &[Runs], pairs: &[(Name, Name)]) -> BarChart {
     }
 }
 
-/// Our policy over what Linux did, in the paper's nine workloads.
+/// Our policy over what Linux does, in the paper's nine workloads.
 fn card(all: &[Runs]) -> Card {
-    let (lowest, place) = least(all, Name::Pairing, Name::Linux);
+    let (lowest, place) = least(all, Name::Pairing, Name::LinuxNow);
     Card {
         title: "cosched".to_owned(),
         waits: "a program waits for the memory bus".to_owned(),
-        figure: format!("{:.0} % of the time saved", mean(all, Name::Pairing, Name::Linux)),
+        figure: format!("{:.0} % of the time saved", mean(all, Name::Pairing, Name::LinuxNow)),
         kind: Kind::Sim,
-        says: "Mean turnaround of the paper's nine workloads on four processors, programs paired by the bandwidth that they ask for, over the \
-               Linux scheduler of the paper."
-            .to_owned(),
+        says: format!(
+            "Mean turnaround of the paper's nine workloads on four processors, programs paired by the bandwidth that they ask for, over the \
+             scheduler of a Linux of today; {:.0} % over that of the paper.",
+            mean(all, Name::Pairing, Name::Linux)
+        ),
         verdict: format!(
-            "Least in {place}: {lowest:.0} %. The paper's best policy saves {:.0} % here, where its authors measured 23.",
+            "Least in {place}: {lowest:.0} %. The paper's best policy saves {:.0} % here over its own Linux, where its authors measured 23.",
             mean(all, Name::B2arr, Name::Linux)
         ),
-        picture: Some(chart("Over Linux", all, &[(Name::B2arr, Name::Linux), (Name::Pairing, Name::Linux)]).for_page()),
+        picture: Some(
+            chart(
+                "Over a Linux of today",
+                all,
+                &[(Name::B2arr, Name::LinuxNow), (Name::Pairing, Name::LinuxNow)],
+            )
+            .for_page(),
+        ),
     }
 }
 

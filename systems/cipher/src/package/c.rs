@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use super::targets::{MADE_FOR, conditions, includes, is_here, of_targets};
+use super::targets::{MADE_FOR, conditions, includes, is_here, of_targets, processors};
 use super::{CFile, File, Param, Part, Stream, TargetFile, fill, modes};
 use crate::emit_c::ASSEMBLY;
 
@@ -96,7 +96,7 @@ fn guarded(part: &Part, target: &TargetFile) -> String {
         )
     };
     format!(
-        "#if defined({processor})\n{check}{2}#else\ntypedef int {0}_{1}_is_for_another_processor;\n#endif\n",
+        "#if {processor}\n{check}{2}#else\ntypedef int {0}_{1}_is_for_another_processor;\n#endif\n",
         part.name,
         target.suffix(),
         hidden(&target.source) + "#pragma GCC visibility pop\n"
@@ -253,20 +253,14 @@ fn dispatcher(part: &Part) -> String {
         out += "    int (*check)(const void *stream, size_t n);\n";
     }
     out += "};\n";
-    for (processor, word) in [("__x86_64__", "if"), ("__aarch64__", "else")] {
-        let own: Vec<&TargetFile> =
-            part.targets.iter().filter(|target| conditions(target.arch).0 == processor).collect();
-        let _ = writeln!(
-            out,
-            "\n#{}",
-            if word == "if" { format!("if defined({processor})") } else { "else".into() }
-        );
-        own.iter().for_each(|it| out += &glue(part, it));
+    for processor in processors() {
+        let _ = writeln!(out, "\n#{}", processor.question);
+        let own = processor.targets(part);
+        own.iter().for_each(|(_, target)| out += &glue(part, target));
         out += "\n/* The best one last. */\nstatic const struct target targets[] = {\n";
-        for target in own {
+        for (target_name, target) in own {
             let s = target.suffix();
-            let mut row =
-                format!("    {{\"{}\", {s}_is_here, {}", target.arch.name(), target.width);
+            let mut row = format!("    {{\"{target_name}\", {s}_is_here, {}", target.width);
             row += if part.keys.is_empty() { "" } else { ", @_expand" };
             row += ", @_blocks";
             row += if part.stream.is_some() { ", @_init, @_xor, @_check" } else { "" };

@@ -3,8 +3,8 @@
 
 use std::fmt::Write;
 
-use super::targets::{MADE_FOR, conditions, includes, is_here, of_targets};
-use super::{Part, TargetFile, fill};
+use super::targets::{MADE_FOR, includes, is_here, of_targets, processors};
+use super::{Part, fill};
 use crate::emit_c::{MESSAGE, Sponge};
 use crate::library::Vector;
 
@@ -202,24 +202,22 @@ pub fn dispatcher(part: &Part, sponge: Sponge) -> String {
         out,
         "struct target {{\n    const char *name;\n    int (*is_here)(void);\n    size_t width;\n{members}}};\n"
     );
-    for (processor, line) in [("__x86_64__", "#if defined(__x86_64__)"), ("__aarch64__", "#else")] {
-        let own: Vec<&TargetFile> =
-            part.targets.iter().filter(|target| conditions(target.arch).0 == processor).collect();
-        let _ = writeln!(out, "\n{line}");
-        for target in &own {
+    for processor in processors() {
+        let _ = writeln!(out, "\n#{}", processor.question);
+        let own = processor.targets(part);
+        for (_, target) in &own {
             let s = target.suffix();
             out += &is_here(target);
             out += &fill(glue_text, &[("S", &s), ("FULL", &format!("{name}_{s}")), ("NAME", name)]);
         }
         out += "\n/* The best one last. */\nstatic const struct target targets[] = {\n";
-        for target in own {
+        for (target_name, target) in own {
             let s = target.suffix();
             let columns =
                 columns.replace("@@", &format!("{name}_{s}")).replace('@', &format!("{s}_"));
             let _ = writeln!(
                 out,
-                "    {{\"{}\", {s}_is_here, {}, {columns}}},",
-                target.arch.name(),
+                "    {{\"{target_name}\", {s}_is_here, {}, {columns}}},",
                 target.width
             );
         }

@@ -27,9 +27,49 @@ static void wipe(void *object, size_t size)
 
 ";
 
-/// Processor and compiler flags of a target as the preprocessor sees them.
-pub fn conditions(arch: Arch) -> (&'static str, &'static str) {
-    (arch.row().processor, arch.row().macro_of_flags)
+const LITTLE_AARCH64: &str = "defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__";
+
+/// A processor that packages have code for.
+pub struct ProcessorCase {
+    /// The preprocessor's question, after those for the processors before it.
+    pub question: String,
+    has: fn(Arch) -> bool,
+    is_any: bool,
+}
+
+/// The processors of packages. The last is any other one: it runs the C of x86-64's general
+/// registers, which needs nothing of x86-64.
+pub fn processors() -> [ProcessorCase; 3] {
+    let of =
+        |question: String, has: fn(Arch) -> bool| ProcessorCase { question, has, is_any: false };
+    [
+        of("if defined(__x86_64__)".to_owned(), |arch| arch.row().processor == "__x86_64__"),
+        of(format!("elif {LITTLE_AARCH64}"), |arch| arch.row().processor == "__aarch64__"),
+        ProcessorCase {
+            question: "else".to_owned(),
+            has: |arch| arch == Arch::X86_64,
+            is_any: true,
+        },
+    ]
+}
+
+impl ProcessorCase {
+    /// The targets of a part that it runs, with their names there.
+    pub fn targets<'a>(&self, part: &'a Part) -> Vec<(&'static str, &'a TargetFile)> {
+        let own = part.targets.iter().filter(|target| (self.has)(target.arch));
+        let name = |arch: Arch| if self.is_any { "generic" } else { arch.name() };
+        own.map(|target| (name(target.arch), target)).collect()
+    }
+}
+
+/// Where a target's file has code, as the preprocessor asks, and the macro of its flags.
+pub fn conditions(arch: Arch) -> (String, &'static str) {
+    let processor = match arch.row().processor {
+        "__aarch64__" => LITTLE_AARCH64.to_owned(),
+        _ if arch == Arch::X86_64 => format!("!({LITTLE_AARCH64})"),
+        other => format!("defined({other})"),
+    };
+    (processor, arch.row().macro_of_flags)
 }
 
 /// The first lines of the file that chooses: the headers of the targets of this processor.
@@ -39,14 +79,14 @@ pub fn includes(part: &Part) -> String {
         "/* {}: checks arguments and calls the code for the target. Made by meanwhile. */\n",
         part.title
     );
-    let _ = writeln!(
-        out,
-        "#if !defined(__x86_64__) && !(defined(__aarch64__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__)\n#error \"{name} has code for x86-64 and for little-endian AArch64\"\n#endif\n"
-    );
     let _ = write!(out, "#include \"{name}.h\"\n#include <string.h>\n\n");
-    for (processor, word) in [("__x86_64__", "if"), ("__aarch64__", "elif")] {
-        let _ = writeln!(out, "#{word} defined({processor})");
-        for target in part.targets.iter().filter(|target| conditions(target.arch).0 == processor) {
+    for processor in processors() {
+        let _ = writeln!(out, "#{}", processor.question);
+        let targets = processor.targets(part);
+        if targets.is_empty() {
+            let _ = writeln!(out, "#error \"{name} has no code for this processor\"");
+        }
+        for (_, target) in targets {
             let _ = writeln!(out, "#include \"{name}_{}.h\"", target.suffix());
         }
     }
@@ -59,7 +99,7 @@ pub fn of_targets(part: &Part) -> Vec<(String, String)> {
     let name = &part.name;
     vec![
         (
-            "True if this processor runs the code for this target: \"x86-64\", \"sse\", \"avx2\", \"avx512\" or \"neon\"; NULL is the best one.".to_string(),
+            "True if this processor runs the code for this target: \"x86-64\", \"sse\", \"avx2\", \"avx512\", \"neon\" or, where there is none of these, \"generic\"; NULL is the best one.".to_string(),
             format!("int {name}_has(const char *target)"),
         ),
         ("The best target of this processor.".into(), format!("const char *{name}_best(void)")),

@@ -1,4 +1,10 @@
 
+/* A size is more than a limit, which on a processor of 32 bits none may be. */
+static int exceeds(uint64_t size, uint64_t most)
+{
+    return size > most;
+}
+
 /* What is wrong with the arguments, or OK. */
 static int wrong(const @MODE@_keys *keys, const uint8_t *nonce, size_t nonce_size,
     const uint8_t *ad, size_t ad_size, const uint8_t *in, size_t in_size, const uint8_t *out,
@@ -7,9 +13,9 @@ static int wrong(const @MODE@_keys *keys, const uint8_t *nonce, size_t nonce_siz
     int code = unfit(keys);
     if (code)
         return code;
-    if (!nonce_fits(nonce_size) || ad_size > AD_MAX || tag_size != 16)
+    if (!nonce_fits(nonce_size) || exceeds(ad_size, AD_MAX) || tag_size != 16)
         return @UP@_LENGTH;
-    if (in_size > TEXT_MAX || out_size != in_size)
+    if (exceeds(in_size, TEXT_MAX) || out_size != in_size)
         return @UP@_LENGTH;
     if (!nonce || !tag || (!ad && ad_size > 0) || ((!in || !out) && in_size > 0))
         return @UP@_NULL;

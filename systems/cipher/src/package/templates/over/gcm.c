@@ -9,7 +9,7 @@ static uint64_t bytes_left(const uint8_t *counter)
     return ((UINT64_C(1) << 32) - (big64(counter + 8) & UINT32_MAX)) * 16;
 }
 
-static int nonce_fits(size_t n)
+static int nonce_fits(uint64_t n)
 {
     return n > 0 && n <= AD_MAX;
 }

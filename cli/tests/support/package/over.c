@@ -33,6 +33,69 @@ static void in_pieces(const CALL(_keys) *keys, const uint8_t *nonce, size_t n_no
 #endif
 }
 
+/* Keys that were wiped, or made for another target, are never taken for those
+ * of a message. */
+static void other_keys(const char *target) {
+#ifdef PIECES
+  static CALL(_state) state;
+  static CALL(_keys) keys, others;
+  uint8_t key[64] = {1}, nonce[24] = {2}, text[40] = {3}, right[40], out[40],
+          tag[16];
+  expect(!CALL(_expand)(&keys, target, key, N_KEY), "a key");
+  expect(!CALL(_encrypt)(&keys, nonce, N_NONCE, NULL, 0, text, 40, right, 40,
+                         tag, 16),
+         "a text");
+  for (int round = 0; round < 2; round++) {
+    expect(!CALL(_expand)(&keys, target, key, N_KEY), "a key");
+    expect(!CALL(_expand)(&others, "x86-64", key, N_KEY),
+           "the same key elsewhere");
+    expect(!CALL(_init)(&state, &keys, nonce, N_NONCE), "init");
+    if (round == 0)
+      CALL(_wipe)(&others);
+    memcpy(out, text, 40);
+    int code = CALL(_update)(&state, &others, out, 40, out, 40);
+    if (round == 0) {
+      expect(code == 5 && CALL(_aad)(&state, &others, text, 4) == 5,
+             "wiped keys");
+      expect(CALL(_final)(&state, &others, tag, 16) == 5,
+             "a tag with wiped keys");
+    } else if (code) {
+      for (int i = 0; i < 40; i++)
+        expect(out[i] == 0, "text that was not encrypted");
+      expect(CALL(_final)(&state, &keys, tag, 16) == 5,
+             "a tag of a message that ended");
+    } else {
+      expect(!memcmp(out, right, 40), "another text");
+    }
+  }
+#else
+  (void)target;
+#endif
+}
+
+/* The tag may lie where nonce or text were. */
+static void tag_over_inputs(const char *target) {
+  static CALL(_keys) keys;
+  uint8_t key[64] = {1}, nonce[24] = {2}, in[48] = {3}, out[48], right[48],
+          tag[16];
+  expect(!CALL(_expand)(&keys, target, key, N_KEY), "a key");
+  expect(!CALL(_encrypt)(&keys, nonce, N_NONCE, NULL, 0, in, 48, right, 48, tag,
+                         16),
+         "a text");
+  uint8_t own[24];
+  memcpy(own, nonce, 24);
+  expect(
+      !CALL(_encrypt)(&keys, own, N_NONCE, NULL, 0, in, 48, out, 48, own, 16),
+      "over nonce");
+  expect(!memcmp(out, right, 48) && !memcmp(own, tag, 16),
+         "the tag over the nonce");
+  expect(!CALL(_encrypt)(&keys, nonce, N_NONCE, NULL, 0, in, 48, out, 48,
+                         in + 16, 16),
+         "in text");
+  expect(!memcmp(out, right, 48) && !memcmp(in + 16, tag, 16),
+         "the tag over the text");
+}
+
 /* What is refused before a byte is written. */
 static void refusals(const char *target)
 {
@@ -82,6 +145,8 @@ int main(int argc, char **argv)
     static CALL(_keys) keys;
     const char *target = argc > 1 ? argv[1] : NULL;
     refusals(target);
+    other_keys(target);
+    tag_over_inputs(target);
     while (fgets(line, sizeof line, stdin)) {
         size_t n[5];
         int is_seal = !strcmp(strtok(line, " \n"), "seal");

@@ -227,27 +227,36 @@ impl Sample {
     }
 }
 
-/// Numbers that stand in the code, and those that two of them make.
-fn numbers(piece: &StraightRun<'_>, removed: &[usize]) -> (BTreeSet<u64>, BTreeSet<u8>) {
+/// Numbers that may stand in an instruction in place of several.
+struct Numbers {
+    /// Those in the code, and those that two of them make.
+    constants: BTreeSet<u64>,
+    /// By how much the code shifts, and how many bits it keeps.
+    own: BTreeSet<u8>,
+    /// The same, with sums and differences of two of them.
+    amounts: BTreeSet<u8>,
+}
+
+fn numbers(piece: &StraightRun<'_>, removed: &[usize]) -> Numbers {
     let bits = piece.subject.function.isa.conventions().bits;
-    let (mut constants, mut amounts) = (BTreeSet::new(), BTreeSet::from([8, 16, 32, bits]));
+    let (mut constants, mut own) = (BTreeSet::new(), BTreeSet::new());
     for operation in removed.iter().filter_map(|at| piece.subject.at(*at).operation) {
         for value in [operation.a, operation.b] {
             match value {
                 Value::Const(it) => {
                     constants.insert(it);
-                    amounts.extend([it.count_ones() as u8, it.trailing_zeros() as u8]);
-                    amounts.extend(u8::try_from(it));
+                    own.extend([it.count_ones() as u8, it.trailing_zeros() as u8]);
+                    own.extend(u8::try_from(it));
                 }
                 Value::Shifted(_, _, by) | Value::Extended(_, _, by) => {
-                    amounts.insert(by);
+                    own.insert(by);
                 }
                 Value::Reg(_) => {}
             }
         }
         match operation.op {
-            Op::ZeroExtend { bits } | Op::SignExtend { bits } => amounts.extend([bits]),
-            Op::Field { low, bits, .. } => amounts.extend([low, bits, low + bits]),
+            Op::ZeroExtend { bits } | Op::SignExtend { bits } => own.extend([bits]),
+            Op::Field { low, bits, .. } => own.extend([low, bits, low + bits]),
             _ => {}
         }
     }
@@ -259,20 +268,21 @@ fn numbers(piece: &StraightRun<'_>, removed: &[usize]) -> (BTreeSet<u64>, BTreeS
         .flat_map(|make| two(make, &constants))
         .collect();
     constants.extend(sums);
-    amounts.retain(|by| *by <= bits);
+    own.retain(|by| *by <= bits);
+    let mut amounts: BTreeSet<u8> = own.iter().copied().chain([8, 16, 32, bits]).collect();
     let twice: Vec<u8> = amounts
         .iter()
         .flat_map(|a| amounts.iter().flat_map(move |b| [a + b, a.abs_diff(*b)]))
         .filter(|by| *by <= bits)
         .collect();
     amounts.extend(twice);
-    (constants, amounts)
+    Numbers { constants, own, amounts }
 }
 
 /// The operations that may do it, the plainest first.
 fn operations(piece: &StraightRun<'_>, removed: &[usize], regs: &[Reg]) -> Vec<Operation> {
     let isa = piece.subject.function.isa;
-    let (constants, amounts) = numbers(piece, removed);
+    let Numbers { constants, own, amounts } = numbers(piece, removed);
     let has_product = removed.iter().any(|at| {
         matches!(
             piece.subject.at(*at).operation.map(|operation| operation.op),
@@ -322,13 +332,13 @@ fn operations(piece: &StraightRun<'_>, removed: &[usize], regs: &[Reg]) -> Vec<O
             let both =
                 [Op::And, Op::Or, Op::Xor, Op::AndNot, Op::OrNot, Op::Add, Op::Sub, Op::ReverseSub];
             both.into_iter().for_each(|op| push(op, a, b));
-            let by = amounts.iter().filter(|by| **by > 0 && **by < width);
+            let by = own.iter().filter(|by| **by > 0 && **by < width);
             for (&by, shift) in by.flat_map(|by| shifts.map(|shift| (by, shift))) {
                 both.into_iter().for_each(|op| push(op, a, Value::Shifted(second, shift, by)));
             }
             let extensions = [8, 16, 32].into_iter().filter(|bits| *bits < width);
             for (bits, is_signed) in extensions.flat_map(|bits| [(bits, false), (bits, true)]) {
-                for &by in amounts.iter().filter(|by| **by < 5).chain([&0]) {
+                for &by in own.iter().filter(|by| **by < 5).chain([&0]) {
                     let b = Value::Extended(second, Extension { bits, is_signed }, by);
                     [Op::Add, Op::Sub].into_iter().for_each(|op| push(op, a, b));
                 }

@@ -67,6 +67,9 @@ class @TYPE@:
             setattr(row, name, kept[-1])
         row.n_ad, row.n = len(ad), len(text)
 
+    def __reduce_ex__(self, protocol: object) -> str:
+        raise TypeError("a copy would share this one's memory, which it wipes: make another one")
+
     def __del__(self) -> None:
         if hasattr(self, "_key"):
             self._key[:] = bytes(16)
@@ -98,6 +101,9 @@ class @TYPE@Encryptor:
         with self._lock:
             _checked(_lib.@NAME@_final(self._state, *_out(tag)))
         return bytes(tag)
+
+    def __reduce_ex__(self, protocol: object) -> str:
+        raise TypeError("a copy would share this one's memory, which it wipes: make another one")
 
     def __del__(self) -> None:
         if hasattr(self, "_state"):

@@ -42,6 +42,9 @@ class @TYPE@:
         _checked(_lib.@NAME@_each(_target(target), _ffi.new("uint8_t *[]", views), sizes, _ffi.from_buffer("uint8_t[]", out), n, len(views)))
         return [bytes(out[i * n : i * n + n]) for i in range(len(views))]
 
+    def __reduce_ex__(self, protocol: object) -> str:
+        raise TypeError("a copy would share this one's memory, which it wipes: make another one")
+
     def __del__(self) -> None:
         if hasattr(self, "_state"):
             _lib.@NAME@_wipe(self._state)

@@ -22,6 +22,9 @@ class @TYPE@:
         """The same into a buffer, which may be that of data."""
         _checked(_lib.@NAME@_blocks(self._keys, *_in(data), *_out(out)))
 
+    def __reduce_ex__(self, protocol: object) -> str:
+        raise TypeError("a copy would share this one's memory, which it wipes: make another one")
+
     def __del__(self) -> None:
         if hasattr(self, "_keys"):
             _lib.@NAME@_wipe(self._keys)

@@ -19,6 +19,9 @@ class @STREAM@:
         with self._lock:
             _checked(_lib.@CTR@_xor(self._stream, @PASS@*_in(data), *_out(out)))
 
+    def __reduce_ex__(self, protocol: object) -> str:
+        raise TypeError("a copy would share this one's memory, which it wipes: make another one")
+
     def __del__(self) -> None:
         if hasattr(self, "_stream"):
             _lib.@CTR@_wipe(self._stream)

@@ -58,19 +58,26 @@ static void put_hash(const @MODE@_state *state, uint8_t *out)
         out[i] = (uint8_t)(state->hash[i < 8] >> (56 - 8 * (i % 8)));
 }
 
-static void xor_stream(@MODE@_state *state, const @MODE@_keys *keys, const uint8_t *in,
+static int is_made(const @MODE@_keys *keys)
+{
+    return @NAME@_blocks(&keys->cipher, NULL, 0, NULL, 0) == 0;
+}
+
+static int xor_stream(@MODE@_state *state, const @MODE@_keys *keys, const uint8_t *in,
     uint8_t *out, size_t n)
 {
-    for (size_t now; n > 0; n -= now, in += now, out += now) {
+    int code = @UP@_OK;
+    for (size_t now; n > 0 && !code; n -= now, in += now, out += now) {
         now = n < state->left ? n : (size_t)state->left;
-        @NAME@_ctr_xor(&state->stream, &keys->cipher, in, now, out, now);
+        code = @NAME@_ctr_xor(&state->stream, &keys->cipher, in, now, out, now);
         state->left -= now;
-        if (state->left == 0) {
+        if (!code && state->left == 0) {
             memset(state->counter + 12, 0, 4);
-            @NAME@_ctr_init(&state->stream, &keys->cipher, state->counter, 16);
+            code = @NAME@_ctr_init(&state->stream, &keys->cipher, state->counter, 16);
             state->left = bytes_left(state->counter);
         }
     }
+    return code;
 }
 
 static void absorb(@MODE@_state *state, const @MODE@_keys *keys, const uint8_t *in, size_t n);
@@ -80,6 +87,8 @@ static int start(@MODE@_state *state, const @MODE@_keys *keys, const uint8_t *no
     size_t nonce_size)
 {
     memset(state, 0, sizeof *state);
+    if (!is_made(keys))
+        return @UP@_TARGET;
     if (nonce_size == 12) {
         memcpy(state->counter, nonce, 12);
         state->counter[15] = 1;
@@ -94,8 +103,7 @@ static int start(@MODE@_state *state, const @MODE@_keys *keys, const uint8_t *no
     if (code)
         return code;
     state->left = bytes_left(state->counter);
-    xor_stream(state, keys, state->mask, state->mask, 16);
-    return @UP@_OK;
+    return xor_stream(state, keys, state->mask, state->mask, 16);
 }
 
 static void make_tag(@MODE@_state *state, const @MODE@_keys *keys, uint8_t *tag)

@@ -130,11 +130,15 @@ static int seal(const @MODE@_keys *keys, const uint8_t *nonce, size_t nonce_size
 {
     (void)nonce_size;
     message m;
+    uint8_t own[16];
     int code = derive(&m, keys, nonce, n);
     if (!code) {
-        make_tag(&m, nonce, ad, ad_size, in, n, tag);
-        xor_stream(&m, tag, in, out, n);
+        /* The tag is where it is to be only when nonce and text have been read. */
+        make_tag(&m, nonce, ad, ad_size, in, n, own);
+        xor_stream(&m, own, in, out, n);
+        memcpy(tag, own, 16);
     }
+    wipe(own, sizeof own);
     wipe(&m, sizeof m);
     return code;
 }

@@ -28,6 +28,9 @@ class @TYPE@Encryptor:
             _checked(_lib.@MODE@_final(self._state, self._cipher._keys, *_out(tag)))
         return bytes(tag)
 
+    def __reduce_ex__(self, protocol: object) -> str:
+        raise TypeError("a copy would share this one's memory, which it wipes: make another one")
+
     def __del__(self) -> None:
         if hasattr(self, "_state"):
             _lib.@MODE@_state_wipe(self._state)

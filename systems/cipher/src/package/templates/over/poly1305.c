@@ -40,11 +40,16 @@ static void hash_blocks(@MODE@_state *state, const @MODE@_keys *keys, const uint
     poly_blocks(state->hash, in, n);
 }
 
-static void xor_stream(@MODE@_state *state, const @MODE@_keys *keys, const uint8_t *in,
+static int is_made(const @MODE@_keys *keys)
+{
+    return keys->mark == MADE_KEYS;
+}
+
+static int xor_stream(@MODE@_state *state, const @MODE@_keys *keys, const uint8_t *in,
     uint8_t *out, size_t n)
 {
     (void)keys;
-    @NAME@_ctr_xor(&state->stream, in, n, out, n);
+    return @NAME@_ctr_xor(&state->stream, in, n, out, n);
 }
 
 static int start(@MODE@_state *state, const @MODE@_keys *keys, const uint8_t *nonce,
@@ -52,15 +57,15 @@ static int start(@MODE@_state *state, const @MODE@_keys *keys, const uint8_t *no
 {
     uint8_t first[64] = {0};
     memset(state, 0, sizeof *state);
-    if (keys->mark != MADE_KEYS)
+    if (!is_made(keys))
         return @UP@_TARGET;
     int code = start_stream(state, keys, nonce, nonce_size);
     if (code)
         return code;
-    xor_stream(state, keys, first, first, 64);
+    code = xor_stream(state, keys, first, first, 64);
     set_poly_key(state->hash, first);
     wipe(first, sizeof first);
-    return @UP@_OK;
+    return code;
 }
 
 static void make_tag(@MODE@_state *state, const @MODE@_keys *keys, uint8_t *tag)

@@ -81,6 +81,9 @@ static void poly_blocks(uint64_t *hash, const uint8_t *in, size_t n)
         poly_multiply(h, r);
     }
     memcpy(hash, h, sizeof h);
+    wipe(h, sizeof h);
+    wipe(r, sizeof r);
+    wipe(add, sizeof add);
 }
 
 static void poly_tag(const uint64_t *hash, uint8_t *tag)
@@ -117,4 +120,7 @@ static void poly_tag(const uint64_t *hash, uint8_t *tag)
     uint64_t sum = word[0] + hash[10];
     put64(tag, sum);
     put64(tag + 8, word[1] + hash[11] + (sum < hash[10]));
+    wipe(h, sizeof h);
+    wipe(less, sizeof less);
+    wipe(word, sizeof word);
 }

@@ -110,6 +110,11 @@ WIDE static void poly_wide(uint64_t *hash, const uint8_t *in, size_t n)
     from_narrow(hash, sum);
     wipe(power, sizeof power);
     wipe(limb, sizeof limb);
+    wipe(lanes, sizeof lanes);
+    wipe(sum, sizeof sum);
+    wipe(h, sizeof h);
+    wipe(r, sizeof r);
+    wipe(five_r, sizeof five_r);
 }
 #else
 static int is_wide(const char *target)

@@ -44,15 +44,18 @@ static void take_ad(@MODE@_state *state, const @MODE@_keys *keys, const uint8_t 
 }
 
 /* Encrypts, and adds the ciphertext while it is near. */
-static void encrypt(@MODE@_state *state, const @MODE@_keys *keys, const uint8_t *in, uint8_t *out,
+static int encrypt(@MODE@_state *state, const @MODE@_keys *keys, const uint8_t *in, uint8_t *out,
     size_t n)
 {
     state->n_text += n;
     for (size_t now; n > 0; n -= now, in += now, out += now) {
         now = n < 16384 ? n : 16384;
-        xor_stream(state, keys, in, out, now);
+        int code = xor_stream(state, keys, in, out, now);
+        if (code)
+            return code;
         absorb(state, keys, out, now);
     }
+    return @UP@_OK;
 }
 
 static void finish(@MODE@_state *state, const @MODE@_keys *keys, uint8_t *tag)
@@ -69,8 +72,9 @@ static int seal(const @MODE@_keys *keys, const uint8_t *nonce, size_t nonce_size
     if (!code) {
         take_ad(&state, keys, ad, ad_size);
         pad(&state, keys);
-        encrypt(&state, keys, in, out, n);
-        finish(&state, keys, tag);
+        code = encrypt(&state, keys, in, out, n);
+        if (!code)
+            finish(&state, keys, tag);
     }
     wipe(&state, sizeof state);
     return code;
@@ -93,7 +97,7 @@ static int unseal(const @MODE@_keys *keys, const uint8_t *nonce, size_t nonce_si
         if (!is_same(own, tag))
             code = @UP@_FORGED;
         else if (n > 0)
-            xor_stream(&state, keys, in, out, n);
+            code = xor_stream(&state, keys, in, out, n);
     }
     wipe(&state, sizeof state);
     return code;
@@ -107,7 +111,7 @@ static int unready(const @MODE@_state *state, const @MODE@_keys *keys)
         code = unfit(keys);
     if (code)
         return code;
-    if (state->mark - MADE >= N_PHASES)
+    if (state->mark - MADE >= N_PHASES || !is_made(keys))
         return @UP@_TARGET;
     return state->mark - MADE == ENDED ? @UP@_ENDED : @UP@_OK;
 }
@@ -159,8 +163,13 @@ int @MODE@_update(@MODE@_state *state, const @MODE@_keys *keys, const uint8_t *i
     if (state->mark - MADE == AD)
         pad(state, keys);
     state->mark = MADE + TEXT;
-    encrypt(state, keys, in, out, in_size);
-    return @UP@_OK;
+    code = encrypt(state, keys, in, out, in_size);
+    if (code) {
+        /* The keys are not those of the message, which ends here without a tag. */
+        wipe(state, sizeof *state);
+        memset(out, 0, in_size);
+    }
+    return code;
 }
 
 int @MODE@_final(@MODE@_state *state, const @MODE@_keys *keys, uint8_t *tag, size_t tag_size)

@@ -20,6 +20,9 @@ class @TYPE@:
         _checked(_lib.@MODE@_decrypt(self._keys, *_in(tweak), *_in(sector), *_out(out)))
         return bytes(out)
 
+    def __reduce_ex__(self, protocol: object) -> str:
+        raise TypeError("a copy would share this one's memory, which it wipes: make another one")
+
     def __del__(self) -> None:
         if hasattr(self, "_keys"):
             _lib.@MODE@_wipe(self._keys)

@@ -109,8 +109,8 @@ fn random_arithmetic(seed: u64) -> String {
     for round in 0..4000 {
         let op3 = OPERATIONS[rng.usize(..OPERATIONS.len())];
         let divides = matches!(op3, 0x0e | 0x0f | 0x1e | 0x1f);
-        // QEMU 7.2 gives no carry to `addxcc` and `subxcc` right after a logic operation or a
-        // division that set the flags; the manual does, and so does the simulator.
+        // QEMU 7.2 was seen to give `addxcc` another carry right after a logic operation that set the
+        // flags than the manual and the simulator. So a sum stands before it.
         if matches!(op3, 0x18 | 0x1c) {
             body += "    addcc %r8, %r9, %r10\n";
         }

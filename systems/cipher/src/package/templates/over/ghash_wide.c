@@ -24,8 +24,9 @@ static void set_table(uint8_t table[32][16][16], uint64_t high, uint64_t low)
         {UINT64_C(0xffffffff00000000), UINT64_C(0xffffffff00000000)},
         {0, UINT64_MAX},
     };
+    uint64_t row[16][2];
     for (int nibble = 0; nibble < 32; nibble++) {
-        uint64_t row[16][2] = {{0}};
+        memset(row, 0, sizeof row);
         for (int b = 3; b >= 0; b--) {
             for (int k = 0; k < 16; k++) {
                 uint64_t byte = (k < 8 ? high : low) >> (56 - 8 * (k % 8)) & 0xff;
@@ -40,6 +41,7 @@ static void set_table(uint8_t table[32][16][16], uint64_t high, uint64_t low)
         }
         memcpy(table[nibble], row, sizeof row);
     }
+    wipe(row, sizeof row);
 }
 
 /* Makes the tables of the powers 32 and 16, if the target has the instructions. */
@@ -61,11 +63,11 @@ static int set_wide(uint8_t wide[2][32][16][16], const uint64_t factor[6], const
 
 #define WIDE __attribute__((target("avx2")))
 
-/* Byte k of all blocks times the constant of a table. */
-WIDE static void multiply_wide(__m256i x[16], const uint8_t table[32][16][16])
+/* Byte k of all blocks times the constant of a table; the caller wipes the product. */
+WIDE static void multiply_wide(__m256i x[16], __m256i product[16],
+    const uint8_t table[32][16][16])
 {
     const __m256i low = _mm256_set1_epi8(15);
-    __m256i product[16];
     for (int half = 0; half < 16; half += 8) {
         __m256i sum[8];
         for (int k = 0; k < 8; k++)
@@ -84,7 +86,7 @@ WIDE static void multiply_wide(__m256i x[16], const uint8_t table[32][16][16])
         }
         memcpy(product + half, sum, sizeof sum);
     }
-    memcpy(x, product, sizeof product);
+    memcpy(x, product, 16 * sizeof *product);
 }
 
 /* Adds 32 blocks: 16 by 16 bytes change rows and columns in each half of the registers. The last
@@ -112,7 +114,8 @@ WIDE static void add_wide(__m256i x[16], const uint8_t *in, int is_reversed)
 WIDE static void hash_wide(uint64_t hash[2], const uint64_t factor[6],
     const uint8_t wide[2][32][16][16], const uint8_t *in, size_t n, int is_reversed)
 {
-    __m256i x[16], folded[16];
+    __m256i x[16], folded[16], product[16];
+    uint8_t block[16];
     uint8_t first[512] = {0}, *start = first + 512 - 16 * ((n - 1) % 32 + 1);
     size_t n_first = (size_t)(first + 512 - start);
     memcpy(start, in, n_first);
@@ -121,15 +124,14 @@ WIDE static void hash_wide(uint64_t hash[2], const uint64_t factor[6],
     memset(x, 0, sizeof x);
     add_wide(x, first, is_reversed);
     for (in += n_first, n -= n_first / 16; n > 0; n -= 32, in += 512) {
-        multiply_wide(x, wide[0]);
+        multiply_wide(x, product, wide[0]);
         add_wide(x, in, is_reversed);
     }
     /* The first 16 sums join the others, and these are added one after another. */
     memcpy(folded, x, sizeof x);
-    multiply_wide(folded, wide[1]);
+    multiply_wide(folded, product, wide[1]);
     hash[0] = hash[1] = 0;
     for (int i = 0; i < 16; i++) {
-        uint8_t block[16];
         for (int k = 0; k < 16; k++)
             block[k] = ((uint8_t *)&folded[k])[i] ^ ((uint8_t *)&x[k])[16 + i];
         hash[0] ^= big64(block + 8);
@@ -138,6 +140,8 @@ WIDE static void hash_wide(uint64_t hash[2], const uint64_t factor[6],
     }
     wipe(x, sizeof x);
     wipe(folded, sizeof folded);
+    wipe(product, sizeof product);
+    wipe(block, sizeof block);
     wipe(first, sizeof first);
 }
 #else

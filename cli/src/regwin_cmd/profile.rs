@@ -18,24 +18,14 @@ use report::svg::{Chart, FlameGraph};
 use report::{Cell, Diagnostic, Kind, Table};
 use serde_json::{Value, json};
 
-use super::options;
-use super::run::{Limit, complaints_of_library, ending, ending_name, read};
+use super::run::{BoardArgs, complaints_of_library, ending, read};
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile regwin profile`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A program linked for the bare LEON3, with whatever runtime.
-    #[arg(value_name = "IMAGE")]
-    image: PathBuf,
-    /// Register windows that it runs with, 4 to 32.
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(options::WINDOWS))]
-    windows: u32,
     #[command(flatten)]
-    limit: Limit,
-    /// Whose cycles are shown.
-    #[arg(long, value_name = "NAME", default_value = "leon3", value_parser = options::machine())]
-    machine: usize,
+    board: BoardArgs,
     /// Write the stacks of window traps, a line each, as flamegraph.pl and speedscope read them.
     #[arg(long, value_name = "FILE")]
     folded: Option<PathBuf>,
@@ -50,12 +40,12 @@ const FUNCTIONS_SHOWN: usize = 12;
 const WINDOWS_SHOWN: [u32; 9] = [4, 6, 8, 10, 12, 16, 20, 24, 32];
 
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
-    let image = read(&args.image)?;
+    let image = read(&args.board.image)?;
     let cores = work::cores();
     let cores = [&cores[0], &cores[1]];
-    let profile = profile::record(&image, args.windows, args.limit.get(), cores);
+    let profile = profile::record(&image, args.board.windows, args.board.limit.get(), cores);
     let mut wrong: Vec<Diagnostic> =
-        args.limit.complaint(&profile.ended, &image).into_iter().collect();
+        args.board.limit.complaint(&profile.ended, &image).into_iter().collect();
     if image.library.is_some() {
         wrong.extend(complaints_of_library(&profile.console));
     }
@@ -64,8 +54,8 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         return Err(Failure::User(wrong));
     }
     if profile.trace.events.is_empty() {
-        let why = format!("{}: no thread ran", args.image.display());
-        let ended = ending(&profile.ended, args.limit.get(), &image);
+        let why = format!("{}: no thread ran", args.board.image.display());
+        let ended = ending(&profile.ended, args.board.limit.get(), &image);
         return Err(Failure::user(format!("{why}: {ended}"), None));
     }
     write(args, &profile)?;
@@ -74,7 +64,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let bar = out.progress((schemes.len() * windows.len()) as u64);
     let replays = profile::replays(&profile.trace, &schemes, &windows, &|| bar.inc(1));
     bar.finish_and_clear();
-    let choice = profile::choose(&replays, args.windows, args.machine);
+    let choice = profile::choose(&replays, args.board.windows, args.board.machine);
     let advice = advice(args, &image, &profile, &replays, choice);
     out.text(&functions_table(args, &profile).terminal(None));
     out.text(&windows_table(args, &replays).terminal(None));
@@ -116,7 +106,7 @@ fn write(args: &Args, profile: &Profile) -> Result<(), Failure> {
     }
     if let Some(path) = &args.svg {
         let graph = FlameGraph {
-            title: format!("{}: window traps, {} windows", shown(args), args.windows),
+            title: format!("{}: window traps, {} windows", shown(args), args.board.windows),
             kind: Kind::Sim,
             unit: "window traps".to_owned(),
             stacks: profile
@@ -131,7 +121,10 @@ fn write(args: &Args, profile: &Profile) -> Result<(), Failure> {
 }
 
 fn shown(args: &Args) -> String {
-    args.image.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+    args.board
+        .image
+        .file_name()
+        .map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }
 
 /// A function with the traps of its `save` and `restore`, and the way by which it had most of them.
@@ -179,7 +172,8 @@ fn function_rows(profile: &Profile) -> Vec<FunctionRow> {
 fn functions_table(args: &Args, profile: &Profile) -> Table {
     let rows = function_rows(profile);
     let all: u64 = rows.iter().map(|row| row.overflows + row.underflows).sum();
-    let title = format!("{}: window traps by function, {} windows", shown(args), args.windows);
+    let title =
+        format!("{}: window traps by function, {} windows", shown(args), args.board.windows);
     let columns = ["function", "overflows", "underflows", "share", "mostly from"];
     let mut table = Table::new(title, &columns).kind(Kind::Sim);
     let others = rows.len().saturating_sub(FUNCTIONS_SHOWN);
@@ -207,7 +201,8 @@ fn find(replays: &[Replay], scheme: Scheme, windows: u32) -> &Replay {
 }
 
 fn windows_table(args: &Args, replays: &[Replay]) -> Table {
-    let title = format!("{}: cycles with each scheme, {}", shown(args), MACHINES[args.machine]);
+    let title =
+        format!("{}: cycles with each scheme, {}", shown(args), MACHINES[args.board.machine]);
     let schemes: Vec<Scheme> = Scheme::windowed().collect();
     let mut head = vec!["windows"];
     head.extend(schemes.iter().map(|scheme| scheme.name()));
@@ -215,12 +210,12 @@ fn windows_table(args: &Args, replays: &[Replay]) -> Table {
         .kind(Kind::Sim)
         .note("the run's calls, returns and switches in the order in which they were, under each scheme of `regwin build`");
     let mut windows = WINDOWS_SHOWN.to_vec();
-    windows.push(args.windows);
+    windows.push(args.board.windows);
     windows.sort_unstable();
     windows.dedup();
     for n in windows {
         let cycles = |scheme: &Scheme| {
-            Cell::number(find(replays, *scheme, n).counts.cycles[args.machine].total())
+            Cell::number(find(replays, *scheme, n).counts.cycles[args.board.machine].total())
         };
         table.push(std::iter::once(Cell::number(n)).chain(schemes.iter().map(cycles)).collect());
     }
@@ -230,7 +225,7 @@ fn windows_table(args: &Args, replays: &[Replay]) -> Table {
 /// What a reader must know of these numbers.
 fn remarks(args: &Args, image: &Image, profile: &Profile, replays: &[Replay]) -> Vec<String> {
     let mut lines = Vec::new();
-    let machine = args.machine;
+    let machine = args.board.machine;
     let percent = |part: u64, all: u64| 100.0 * part as f64 / all.max(1) as f64;
     let (cycles, traps) = (profile.cycles[machine], profile.trap_cycles[machine]);
     lines.push(format!(
@@ -239,14 +234,14 @@ fn remarks(args: &Args, image: &Image, profile: &Profile, replays: &[Replay]) ->
     ));
     match &image.library {
         Some(library) => {
-            let own = find(replays, library.options.scheme, args.windows);
+            let own = find(replays, library.options.scheme, args.board.windows);
             let replayed = own.counts.cycles[machine].total();
             let name = library.options.scheme.name();
             lines.push(if replayed == cycles {
-                format!("The replay of {name} with {} windows, as it is linked, gives the same.", args.windows)
+                format!("The replay of {name} with {} windows, as it is linked, gives the same.", args.board.windows)
             } else {
                 let off = 100.0 * (replayed as f64 - cycles as f64) / cycles.max(1) as f64;
-                format!("The replay of {name} with {} windows, as it is linked, gives {replayed}: {off:+.2} %.", args.windows)
+                format!("The replay of {name} with {} windows, as it is linked, gives {replayed}: {off:+.2} %.", args.board.windows)
             });
             if library.options.scheme == Scheme::Ns {
                 lines.push("Without sharing it cannot be seen which switches are to store all windows (THR_FLUSH): all count as leaving them.".to_owned());
@@ -263,7 +258,10 @@ fn remarks(args: &Args, image: &Image, profile: &Profile, replays: &[Replay]) ->
         ),
     }
     if profile.ended == Ended::Limit {
-        lines.push(format!("Only its first {} instructions were looked at.", args.limit.get()));
+        lines.push(format!(
+            "Only its first {} instructions were looked at.",
+            args.board.limit.get()
+        ));
     }
     lines
 }
@@ -281,7 +279,7 @@ fn advice(
     replays: &[Replay],
     choice: Choice<'_>,
 ) -> String {
-    let (machine, n) = (args.machine, args.windows);
+    let (machine, n) = (args.board.machine, args.board.windows);
     let total = |replay: &Replay| replay.counts.cycles[machine].total();
     if profile.threads.len() <= 1 {
         let of_traps = |windows: u32| {
@@ -332,7 +330,7 @@ fn object(
     choice: Choice<'_>,
     advice: &str,
 ) -> Value {
-    let machine = args.machine;
+    let machine = args.board.machine;
     let brief = |replay: &Replay| json!({"scheme": replay.scheme.name(), "windows": replay.windows, "cycles": replay.counts.cycles[machine].total()});
     let full = |replay: &Replay| {
         let cycles = replay.counts.cycles[machine];
@@ -353,13 +351,13 @@ fn object(
         .map(|(name, times)| json!({"name": name, "switches": times}))
         .collect();
     json!({
-        "ok": args.limit.complaint(&profile.ended, image).is_none(),
+        "ok": args.board.limit.complaint(&profile.ended, image).is_none(),
         "kind": "sim",
-        "image": args.image.display().to_string(),
+        "image": args.board.image.display().to_string(),
         "machine": MACHINES[machine],
-        "windows": args.windows,
+        "windows": args.board.windows,
         "scheme": image.library.as_ref().map(|library| library.options.scheme.name()),
-        "ended": ending_name(&profile.ended),
+        "ended": profile.ended.name(),
         "instructions": profile.n_instructions,
         "as_linked": {"cycles": profile.cycles[machine], "trap_cycles": profile.trap_cycles[machine]},
         "threads_known": image.library.is_some(),

@@ -21,20 +21,27 @@ use crate::output::{Failure, Output};
 /// Arguments of `meanwhile regwin run`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// A program linked for the bare LEON3, with whatever runtime.
-    #[arg(value_name = "IMAGE")]
-    image: PathBuf,
+    #[command(flatten)]
+    board: BoardArgs,
     /// Where it runs; the results of both are compared.
     #[arg(long, value_name = "WORLD", default_value = "both", value_parser = world())]
     on: World,
+}
+
+/// An image, and the board that runs it.
+#[derive(Debug, clap::Args)]
+pub struct BoardArgs {
+    /// A program linked for the bare LEON3, with whatever runtime.
+    #[arg(value_name = "IMAGE")]
+    pub image: PathBuf,
     /// Register windows, 4 to 32.
     #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u32).range(options::WINDOWS))]
-    windows: u32,
+    pub windows: u32,
     #[command(flatten)]
-    limit: Limit,
+    pub limit: Limit,
     /// Whose cycles are shown.
     #[arg(long, value_name = "NAME", default_value = "leon3", value_parser = options::machine())]
-    machine: usize,
+    pub machine: usize,
 }
 
 /// One world, or both.
@@ -116,18 +123,6 @@ pub fn ending(ended: &Ended, limit: u64, image: &Image) -> String {
     }
 }
 
-/// The name of an ending for programs.
-pub fn ending_name(ended: &Ended) -> &'static str {
-    match ended {
-        Ended::Stopped => "stopped",
-        Ended::Halted { .. } => "halted",
-        Ended::Fault { .. } => "fault",
-        Ended::Loops { .. } => "loops",
-        Ended::Sleeps { .. } => "sleeps",
-        Ended::Limit => "limit",
-    }
-}
-
 /// A type of trap in words.
 fn trap_name(trap: u8) -> String {
     match trap {
@@ -164,7 +159,7 @@ struct ImageRun {
 }
 
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
-    let image = read(&args.image)?;
+    let image = read(&args.board.image)?;
     let cores = work::cores();
     let cores = [&cores[0], &cores[1]];
     let mut runs = Vec::new();
@@ -186,19 +181,19 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         if image.library.is_some() { complaints_of_library(console) } else { Vec::new() };
     let ended = &runs.last().expect("it ran somewhere").ended;
     let wrong: Vec<Diagnostic> =
-        of_library.into_iter().chain(args.limit.complaint(ended, &image)).collect();
+        of_library.into_iter().chain(args.board.limit.complaint(ended, &image)).collect();
     let standing = if wrong.is_empty() || args.on == Some(On::Qemu) {
         Vec::new()
     } else {
-        profile::standing(&image, args.windows, args.limit.get(), cores)
+        profile::standing(&image, args.board.windows, args.board.limit.get(), cores)
     };
     show(args, &image, &runs, &standing, out);
     if wrong.is_empty() { Ok(()) } else { Err(Failure::User(wrong)) }
 }
 
 fn on_board(args: &Args, image: &Image, cores: [&Core; 2]) -> ImageRun {
-    let mut board = Board::new(image, args.windows, cores);
-    let ended = board.run(args.limit.get(), &mut ());
+    let mut board = Board::new(image, args.board.windows, cores);
+    let ended = board.run(args.board.limit.get(), &mut ());
     let tally = Tally::of_board(image, &board, cores);
     ImageRun { on: On::Sim, tally, console: board.console(), ended }
 }
@@ -212,7 +207,8 @@ fn on_qemu(
     stop: Option<(u32, u64)>,
     cores: [&Core; 2],
 ) -> Result<ImageRun, Failure> {
-    let raw = qemu::run_image(&args.image, image, args.windows, args.limit.get(), stop);
+    let raw =
+        qemu::run_image(&args.board.image, image, args.board.windows, args.board.limit.get(), stop);
     let raw = raw.map_err(|error| match error.said.lines().find(|line| line.contains(HALTED)) {
         Some(line) => {
             let help = "`--on sim` says where";
@@ -282,8 +278,8 @@ fn show(args: &Args, image: &Image, runs: &[ImageRun], standing: &[Standing], ou
         let scheme = library.options.scheme.name();
         out.line(&format!("It is linked with the library of `regwin build`, scheme {scheme}."));
     }
-    let end = ending(&last.ended, args.limit.get(), image);
-    let complaint = args.limit.complaint(&last.ended, image);
+    let end = ending(&last.ended, args.board.limit.get(), image);
+    let complaint = args.board.limit.complaint(&last.ended, image);
     if complaint.is_none() {
         out.line(&format!("In the end {end}."));
     }
@@ -298,7 +294,7 @@ fn show(args: &Args, image: &Image, runs: &[ImageRun], standing: &[Standing], ou
 fn object(args: &Args, image: &Image, runs: &[ImageRun], standing: &[Standing]) -> Value {
     let last = runs.last().expect("it ran somewhere");
     let console = &runs[0].console;
-    let complaint = args.limit.complaint(&last.ended, image);
+    let complaint = args.board.limit.complaint(&last.ended, image);
     let threads: Vec<Value> = standing
         .iter()
         .map(|found| json!({"name": found.thread, "calls": found.calls, "deeper": found.deeper}))
@@ -310,13 +306,13 @@ fn object(args: &Args, image: &Image, runs: &[ImageRun], standing: &[Standing]) 
         && (image.library.is_none() || complaints_of_library(console).is_empty());
     json!({
         "ok": is_ok,
-        "image": args.image.display().to_string(),
-        "windows": args.windows,
-        "machine": MACHINES[args.machine],
+        "image": args.board.image.display().to_string(),
+        "windows": args.board.windows,
+        "machine": MACHINES[args.board.machine],
         "on": runs.iter().map(|run| run.on.name()).collect::<Vec<_>>(),
         "same": agree(runs),
-        "ended": ending_name(&last.ended),
-        "end": ending(&last.ended, args.limit.get(), image),
+        "ended": last.ended.name(),
+        "end": ending(&last.ended, args.board.limit.get(), image),
         "scheme": image.library.as_ref().map(|library| library.options.scheme.name()),
         "console": console,
         "threads": threads,
@@ -326,13 +322,17 @@ fn object(args: &Args, image: &Image, runs: &[ImageRun], standing: &[Standing]) 
         "overflows": tally.trapped(OVERFLOW),
         "underflows": tally.trapped(UNDERFLOW),
         "traps": traps,
-        "cycles": tally.cycles[args.machine],
+        "cycles": tally.cycles[args.board.machine],
     })
 }
 
 fn table(args: &Args, runs: &[ImageRun]) -> Table {
-    let title =
-        format!("{}: {} windows, {}", args.image.display(), args.windows, MACHINES[args.machine]);
+    let title = format!(
+        "{}: {} windows, {}",
+        args.board.image.display(),
+        args.board.windows,
+        MACHINES[args.board.machine]
+    );
     let mut head = vec!["counted"];
     head.extend(match runs {
         [_] => vec!["number"],
@@ -358,6 +358,6 @@ fn table(args: &Args, runs: &[ImageRun]) -> Table {
         let name = format!("traps {trap:#04x}: {}", trap_name(trap));
         row(name, &|tally| tally.trapped(trap));
     }
-    row("cycles".to_owned(), &|tally| tally.cycles[args.machine]);
+    row("cycles".to_owned(), &|tally| tally.cycles[args.board.machine]);
     table
 }

@@ -348,7 +348,7 @@ fn library(symbols: &BTreeMap<String, u32>) -> Option<Library> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::board::{Board, Ended};
+    use crate::board::Board;
     use crate::work;
 
     /// An image of these words at the beginning of memory, without sections and symbols.
@@ -411,15 +411,7 @@ mod tests {
             let image = Image::parse(&elf(&words)).expect("it is right");
             let windows = rng.u32(4..33);
             let mut board = Board::new(&image, windows, [&cores[0], &cores[1]]);
-            let name = match board.run(20_000, &mut ()) {
-                Ended::Stopped => "stopped",
-                Ended::Halted { .. } => "halted",
-                Ended::Fault { .. } => "fault",
-                Ended::Loops { .. } => "loops",
-                Ended::Sleeps { .. } => "sleeps",
-                Ended::Limit => "limit",
-            };
-            n_ends.insert(name);
+            n_ends.insert(board.run(20_000, &mut ()).name());
         }
         assert!(n_ends.len() > 1, "{n_ends:?}");
     }

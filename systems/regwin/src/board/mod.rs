@@ -53,6 +53,20 @@ pub enum Ended {
     Limit,
 }
 
+impl Ended {
+    /// As in JSON.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Ended::Stopped => "stopped",
+            Ended::Halted { .. } => "halted",
+            Ended::Fault { .. } => "fault",
+            Ended::Loops { .. } => "loops",
+            Ended::Sleeps { .. } => "sleeps",
+            Ended::Limit => "limit",
+        }
+    }
+}
+
 /// What keeps an instruction from being finished.
 #[derive(Debug, Clone, Copy)]
 enum Stop {

@@ -265,6 +265,51 @@ fn unknown_names_and_options_exit_with_1_and_a_guess() {
 }
 
 #[test]
+fn masked_code_says_what_is_proved_and_what_it_is_not_for() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let (source, header) = (at("p.c"), at("p.h"));
+    let compile = |args: &[&str]| {
+        let files = ["-o", &source, "--header", &header];
+        meanwhile(&[&["cipher", "compile"], args, &files].concat(), "")
+    };
+    let made = compile(&["present-80", "--slicing", "b", "--masked", "3", "--prefix", "acme_"]);
+    assert!(made.status.success(), "{made:?}");
+    let said = stdout(&made);
+    assert!(said.contains("4 shares: 1984 products and 0 refreshes for 64 blocks"), "{said}");
+    assert!(said.contains("proved in the register probing model"), "{said}");
+    assert!(said.contains("not covered: transitions, glitches"), "{said}");
+    let text = std::fs::read_to_string(&header).expect("the header");
+    assert!(text.contains("#define ACME_PRESENT80_MASKED_SHARES 4"), "{text}");
+    assert!(text.contains("int acme_present80_masked_expand("), "{text}");
+    // Your own file, with its layout; JSON has the figures.
+    let own = meanwhile(
+        &["cipher", "compile", "clyde-128", "--slicing", "v", "--masked", "1", "--json"],
+        "",
+    );
+    let object = json(&own);
+    assert_eq!(object["entry"], serde_json::json!({"products": 48, "refreshes": 12}));
+    assert_eq!(object["refreshes"].as_array().map(Vec::len), Some(2), "{object}");
+    assert_eq!(object["random_words"], 60);
+    for (args, why) in [
+        (
+            &["aes-128", "--masked", "1", "--arch", "avx2"][..],
+            "for general registers, not for avx2",
+        ),
+        (&["aes-128", "--masked", "0"], "invalid value '0'"),
+        (&["aes-128", "--masked", "8"], "invalid value '8'"),
+        (&["aes-128", "--masked", "1", "--mode", "ctr"], "cannot be used with"),
+        (&["aes-128", "--masked", "1", "--emit", "asm"], "cannot be used with"),
+        (&["chacha20", "--slicing", "v", "--masked", "1"], "`+` of words in one register"),
+    ] {
+        let refused = compile(args);
+        assert_eq!(refused.status.code(), Some(1), "{args:?}: {refused:?}");
+        let said = String::from_utf8_lossy(&refused.stderr);
+        assert!(said.contains(why), "{args:?}: {said}");
+    }
+}
+
+#[test]
 fn a_mode_is_written_with_its_prototypes_or_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let header = folder.path().join("chacha20.h");

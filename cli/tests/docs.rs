@@ -219,14 +219,24 @@ fn a_stranger_packages_a_cipher_in_one_page() {
 }
 
 #[test]
+fn the_guide_to_masked_code_prints_what_it_says() {
+    assert_eq!(follow("docs/guide/masked.md"), 3);
+}
+
+#[test]
 fn the_guide_to_regwin_prints_what_it_says() {
     assert_eq!(follow("docs/guide/regwin.md"), 2);
 }
 
 #[test]
 fn no_other_page_has_commands_that_nobody_runs() {
-    let followed =
-        ["README.md", "docs/guide/cipher.md", "docs/guide/package.md", "docs/guide/regwin.md"];
+    let followed = [
+        "README.md",
+        "docs/guide/cipher.md",
+        "docs/guide/masked.md",
+        "docs/guide/package.md",
+        "docs/guide/regwin.md",
+    ];
     let mut pages =
         vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned(), "docs/README.md".to_owned()];
     for folder in ["docs/guide", "docs/explain", "docs/format"] {

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 
 use cipher::emit_c;
 use cipher::pipeline::PASSES;
+use cipher::recipe::Recipe;
+use cipher::unit::Subject;
 use serde_json::json;
 
 use super::options::{self, Emit, How, Which, shown};
@@ -31,6 +33,11 @@ pub struct Args {
     /// cipher in one program.
     #[arg(long, value_name = "TEXT", default_value = "", value_parser = super::options::prefix)]
     prefix: String,
+    /// Masked code of this order: D + 1 shares of every word, proved against D probes in the register
+    /// probing model; general registers, C alone.
+    #[arg(long, value_name = "D", conflicts_with_all = ["mode", "emit", "recipe", "dump_after"],
+        value_parser = clap::value_parser!(u32).range(1..=7))]
+    masked: Option<u32>,
     /// Write `#line` directives.
     #[arg(long)]
     lines: bool,
@@ -93,6 +100,10 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
         return Err(Failure::user("two files do not fit one output", Some(help)));
     }
     recipe.options.dump_after = args.dump_after.clone();
+    if let Some(order) = args.masked {
+        recipe.prefix = args.prefix.clone();
+        return masked(&args, &subject, &recipe, order, out);
+    }
     args.mode.iter().try_for_each(|mode| options::in_one_file(mode, subject.name()))?;
     recipe.mode = args.mode.clone();
     recipe.prefix = args.prefix.clone();
@@ -206,6 +217,85 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
         "refused": made.refused,
         "validated": validated.as_ref().map(|validated| validated.is_proved),
         "header": args.header.as_ref().map(|p| p.display().to_string()),
+        "source": if output.is_none() { Some(source) } else { None },
+    }));
+    Ok(())
+}
+
+/// `--masked`: the C file, its header, and what was proved.
+fn masked(
+    args: &Args,
+    subject: &Subject,
+    recipe: &Recipe,
+    order: u32,
+    out: &mut Output,
+) -> Result<(), Failure> {
+    if recipe.arch.is_vector() {
+        let message =
+            format!("masked code is for general registers, not for {}", recipe.arch.name());
+        return Err(Failure::user(message, Some("leave out --arch")));
+    }
+    refuse_own_files(args)?;
+    let bar = out.progress(0);
+    bar.set_message("proof");
+    let made = cipher::masked::make(subject, recipe, order);
+    bar.finish_and_clear();
+    let made = made.map_err(Failure::User)?;
+    let source = made.source(args.lines);
+    let output = args.output.as_ref().filter(|path| !measure::file::is_standard_output(path));
+    match output {
+        Some(path) => write_file(path, &source)?,
+        None if args.header.is_none() => out.text(&source),
+        None => {}
+    }
+    if let Some(path) = &args.header {
+        write_file(path, made.header())?;
+    }
+    let proof = &made.proof;
+    let places: Vec<String> = proof
+        .refreshes
+        .iter()
+        .map(|refreshed| {
+            let (file, line) = made.compiled.program.sources.line(refreshed.loc);
+            format!("{file}:{line}")
+        })
+        .collect();
+    let shape = emit_c::shape(&made.compiled, recipe.arch);
+    if output.is_some() || args.header.is_some() {
+        out.line(&format!(
+            "order {order}, {} shares: {} products and {} refreshes for {}, {} and {} for the keys",
+            made.n_shares,
+            proof.entry.products,
+            proof.entry.refreshes,
+            shape.blocks_text(),
+            proof.keys.products,
+            proof.keys.refreshes,
+        ));
+        out.line(&format!(
+            "proved in the register probing model, at any order; {} refreshes in the text{}{}",
+            places.len(),
+            if places.is_empty() { "" } else { ": " },
+            places.join(", ")
+        ));
+        out.line(
+            "not covered: transitions, glitches, and a C compiler that puts two shares into one register",
+        );
+    }
+    out.object(&json!({
+        "ok": true,
+        "subject": subject.name(),
+        "slicing": made.compiled.slicing,
+        "order": order,
+        "shares": made.n_shares,
+        "is_proved": true,
+        "entry": proof.entry,
+        "keys": proof.keys,
+        "random_words": made.words_per_batch(),
+        "word_bits": shape.register_bits(),
+        "refreshes": places,
+        "blocks": shape.blocks(),
+        "output": output.map(|path| path.display().to_string()),
+        "header": args.header.as_ref().map(|path| path.display().to_string()),
         "source": if output.is_none() { Some(source) } else { None },
     }));
     Ok(())

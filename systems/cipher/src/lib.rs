@@ -12,6 +12,7 @@ pub mod interp;
 pub mod ir;
 pub mod layout;
 pub mod library;
+pub mod masked;
 pub mod native;
 pub mod options;
 pub mod package;

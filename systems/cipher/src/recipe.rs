@@ -268,6 +268,7 @@ impl Recipe {
                 with_harness,
                 with_sliced: made.unit.mode.is_none(),
                 with_both: false,
+                is_masked: false,
             },
         )
     }
@@ -281,6 +282,7 @@ impl Recipe {
             with_harness: false,
             with_sliced: true,
             with_both: false,
+            is_masked: false,
         };
         emit_c::source(&made.compiled, &unit, options)
     }

@@ -245,7 +245,8 @@ impl Arch {
         Some(Target { machine: machine.clone(), kind: self.row().kind, n_registers })
     }
 
-    pub(crate) fn is_vector(self) -> bool {
+    /// Its registers hold several words.
+    pub fn is_vector(self) -> bool {
         self.row().kind != Kind::General
     }
 }

@@ -140,7 +140,9 @@ impl Maker<'_> {
                 return Some(self.shuffle_elements(args[0], pattern));
             }
             Op::Shuffle(pattern) => return Some(self.shuffle_bits(args[0], pattern, lane)),
-            Op::Div | Op::Mod | Op::Pack(_) => panic!("`{op}` does not reach the back end"),
+            Op::Div | Op::Mod | Op::Pack(_) | Op::Refresh => {
+                panic!("`{op}` does not reach the back end")
+            }
         };
         Some(self.step(kind, lane, args))
     }

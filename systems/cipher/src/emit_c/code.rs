@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-use crate::ir::{Body, Call, Index, Node, NodeId, Operand, Program, Ref, Stmt, VarId};
+use crate::ir::{Body, Call, Eq, Index, Node, NodeId, Operand, Program, Ref, Stmt, VarId};
 use crate::syntax::Loc;
 
 use super::arch::Shape;
+use super::shares::{self, MaskedOperand};
 use super::{ASSEMBLY, EmitOptions};
 
 /// A function with at most this many words of parameters takes each by value.
@@ -17,6 +18,8 @@ pub struct Code<'a> {
     program: &'a Program,
     shape: Shape,
     options: EmitOptions,
+    /// The type of a value: a register, or the shares of one.
+    value: &'static str,
     names: Vec<String>,
     assembled: Vec<bool>,
     out: String,
@@ -60,6 +63,7 @@ impl<'a> Code<'a> {
             program,
             shape,
             options,
+            value: if options.is_masked { shares::SHARED } else { "reg" },
             names,
             assembled: is_assembled,
             out: String::new(),
@@ -80,17 +84,22 @@ impl<'a> Code<'a> {
 
     fn function(&mut self, id: NodeId, node: &Node, stmts: &[Stmt]) {
         let by_value = self.takes_values(id);
+        let value = self.value;
         let mut params: Vec<String> = Vec::new();
+        if self.options.is_masked {
+            params.push(shares::POOL_PARAM.into());
+        }
         for var in &node.params {
             let name = var_name(node, *var);
             if by_value {
-                params.extend((0..node.vars[var.idx()].len).map(|i| format!("reg {name}_w{i}")));
+                params
+                    .extend((0..node.vars[var.idx()].len).map(|i| format!("{value} {name}_w{i}")));
             } else {
-                params.push(format!("const reg *restrict {name}"));
+                params.push(format!("const {value} *restrict {name}"));
             }
         }
         params.extend(
-            node.results.iter().map(|var| format!("reg *restrict {}", var_name(node, *var))),
+            node.results.iter().map(|var| format!("{value} *restrict {}", var_name(node, *var))),
         );
         if self.assembled[id.idx()] {
             let hidden = "__attribute__((visibility(\"hidden\")))";
@@ -177,6 +186,9 @@ impl CFunction<'_, '_> {
     fn operand(&self, operand: &Operand) -> String {
         match operand {
             Operand::Ref(place) => self.place(place),
+            Operand::Const(value) if self.code.options.is_masked => {
+                shares::public(&self.code.shape.constant(*value))
+            }
             Operand::Const(value) => self.code.shape.constant(*value),
         }
     }
@@ -194,8 +206,8 @@ impl CFunction<'_, '_> {
         used.sort_unstable();
         for var in used {
             if !self.node.results.contains(&var) && self.node.vars[var.idx()].len > 1 {
-                let text =
-                    format!("reg {}[{}];", var_name(self.node, var), self.node.vars[var.idx()].len);
+                let (name, len) = (var_name(self.node, var), self.node.vars[var.idx()].len);
+                let text = format!("{} {name}[{len}];", self.code.value);
                 self.line(&text);
             }
         }
@@ -206,8 +218,7 @@ impl CFunction<'_, '_> {
             match stmt {
                 Stmt::Eq(eq) => {
                     self.source_line(eq.loc);
-                    let args: Vec<String> = eq.args.iter().map(|a| self.operand(a)).collect();
-                    let value = self.code.shape.expr(&eq.op, &args);
+                    let value = self.value_of(eq);
                     self.define(&eq.dst, &value);
                 }
                 Stmt::Call(call) => self.call(call),
@@ -229,13 +240,31 @@ impl CFunction<'_, '_> {
         }
     }
 
+    /// What an equation computes.
+    fn value_of(&self, eq: &Eq) -> String {
+        let shape = self.code.shape;
+        if !self.code.options.is_masked {
+            let args: Vec<String> = eq.args.iter().map(|a| self.operand(a)).collect();
+            return shape.expr(&eq.op, &args);
+        }
+        let args: Vec<MaskedOperand> = eq
+            .args
+            .iter()
+            .map(|arg| match arg {
+                Operand::Ref(place) => MaskedOperand::Shares(self.place(place)),
+                Operand::Const(value) => MaskedOperand::Public(*value),
+            })
+            .collect();
+        shape.masked(&eq.op, &args)
+    }
+
     /// Gives the carried variables their next values, all at once.
     fn advance_carried(&mut self, it: &crate::ir::Loop) {
         let is_carried = |operand: &Operand| matches!(operand, Operand::Ref(place) if it.carried.iter().any(|c| c.var == place.var));
         let mut late = HashMap::new();
         for carried in it.carried.iter().filter(|c| is_carried(&c.next)) {
             let name = format!("next_{}", carried.var.0);
-            let text = format!("reg {name} = {};", self.operand(&carried.next));
+            let text = format!("{} {name} = {};", self.code.value, self.operand(&carried.next));
             self.line(&text);
             late.insert(carried.var, name);
         }
@@ -248,7 +277,8 @@ impl CFunction<'_, '_> {
     }
 
     fn define(&mut self, dst: &Ref, value: &str) {
-        let declare = if let CPlace::Scalar = self.place_kind(dst.var) { "reg " } else { "" };
+        let is_new = matches!(self.place_kind(dst.var), CPlace::Scalar);
+        let declare = if is_new { format!("{} ", self.code.value) } else { String::new() };
         let text = format!("{declare}{} = {value};", self.place(dst));
         self.line(&text);
     }
@@ -260,6 +290,9 @@ impl CFunction<'_, '_> {
         let k = self.calls;
         self.calls += 1;
         let mut values: Vec<String> = Vec::new();
+        if self.code.options.is_masked {
+            values.push(shares::POOL.into());
+        }
         let mut args = call.args.iter();
         for (p, param) in callee.params.iter().enumerate() {
             let words: Vec<&Operand> =
@@ -271,7 +304,8 @@ impl CFunction<'_, '_> {
             } else {
                 let list: Vec<String> = words.iter().map(|w| self.operand(w)).collect();
                 self.line(&format!(
-                    "const reg arg{k}_{p}[{}] = {{ {} }};",
+                    "const {} arg{k}_{p}[{}] = {{ {} }};",
+                    self.code.value,
                     list.len(),
                     list.join(", ")
                 ));
@@ -283,7 +317,7 @@ impl CFunction<'_, '_> {
         for (r, result) in callee.results.iter().enumerate() {
             let n = callee.vars[result.idx()].len as usize;
             let places: Vec<&Ref> = dsts.by_ref().take(n).collect();
-            self.line(&format!("reg res{k}_{r}[{n}];"));
+            self.line(&format!("{} res{k}_{r}[{n}];", self.code.value));
             copies.extend(
                 places
                     .iter()

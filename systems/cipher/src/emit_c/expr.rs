@@ -77,7 +77,9 @@ impl Shape {
                 self.shuffle_elements(a, pattern)
             }
             Op::Shuffle(pattern) => self.shuffle_bits(a, pattern),
-            Op::Div | Op::Mod | Op::Pack(_) => panic!("`{op}` does not reach the back end"),
+            Op::Div | Op::Mod | Op::Pack(_) | Op::Refresh => {
+                panic!("`{op}` does not reach the back end")
+            }
         }
     }
 

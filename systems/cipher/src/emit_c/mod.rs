@@ -8,9 +8,11 @@ mod expr;
 mod field;
 mod harness;
 mod interface;
+mod masked;
 mod moves_check;
 mod network;
 mod peers;
+mod shares;
 mod sponge;
 mod sponge_harness;
 mod sponge_pieces;
@@ -28,6 +30,7 @@ pub use arch::Shape;
 pub use code::identifier;
 pub use ctr::{Counter, CounterPiece};
 pub use field::Field;
+pub use masked::{header as masked_header, source as masked_source};
 pub use moves_check::moves_check;
 pub use sponge::Sponge;
 pub use sponge_pieces::MESSAGE;
@@ -158,6 +161,8 @@ pub struct EmitOptions {
     /// The C file also has the functions that are in the assembly file, for builds without it:
     /// unless [`ASSEMBLY`] is defined.
     pub with_both: bool,
+    /// Values are shares.
+    pub is_masked: bool,
 }
 
 /// The macro that says that the assembly file is there.

@@ -96,7 +96,7 @@ pub fn apply(op: &Op, args: &[u64], m: u32) -> u64 {
     let b = args.get(1).copied().unwrap_or(0);
     let mask = u64::MAX >> (64 - m);
     let value = match op {
-        Op::Copy => a,
+        Op::Copy | Op::Refresh => a,
         Op::Not => !a,
         Op::And => a & b,
         Op::Or => a | b,

@@ -264,6 +264,8 @@ pub enum Op {
     Bitmask(u32),
     /// The first argument above the second, which has this many bits.
     Pack(u32),
+    /// The same word in new shares; only masked code has it.
+    Refresh,
 }
 
 impl Stmt {
@@ -282,7 +284,8 @@ impl Op {
             | Op::Sar(_)
             | Op::Rotl(_)
             | Op::Shuffle(_)
-            | Op::Bitmask(_) => 1,
+            | Op::Bitmask(_)
+            | Op::Refresh => 1,
             Op::And
             | Op::Or
             | Op::Xor

@@ -147,6 +147,7 @@ impl Display for Op {
             Op::Shuffle(pattern) => write!(f, "shuffle({pattern:?})"),
             Op::Bitmask(n) => write!(f, "bitmask({n})"),
             Op::Pack(low) => write!(f, "pack({low})"),
+            Op::Refresh => write!(f, "refresh"),
         }
     }
 }

@@ -194,6 +194,7 @@ pub fn part(
             with_harness: false,
             with_sliced: false,
             with_both: true,
+            is_masked: false,
         };
         let shape = emit_c::shape(&made.compiled, arch);
         let batch = own.output_bytes() * shape.blocks() as usize;
@@ -296,6 +297,7 @@ fn compile(
             with_harness: false,
             with_sliced: false,
             with_both: false,
+            is_masked: false,
         };
         // The moves of bytes are left out, as they are loops in some slicings.
         let unit = Unit { name: None, ..made.unit.clone() };

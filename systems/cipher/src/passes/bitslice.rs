@@ -211,6 +211,7 @@ impl Widener<'_> {
                 }
             }
             Op::Add | Op::Sub => self.adder(eq, m),
+            Op::Refresh => panic!("refreshes come last"),
             Op::Mul | Op::Div | Op::Mod => {
                 return Err(BitsliceRefused { op: eq.op.clone(), loc: eq.loc });
             }

@@ -79,9 +79,9 @@ fn hslice_stmts(stmts: &mut [Stmt], m: u32) {
                         (0..m).map(|j| eq.op.source_bit(j, m).map_or(ZERO, |k| k as u8)).collect();
                     eq.op = Op::Shuffle(pattern);
                 }
-                Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Mod | Op::Pack(_) => {
+                Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Mod | Op::Pack(_) | Op::Refresh => {
                     panic!(
-                        "`elaborate` refuses arithmetic on horizontal words, and a pack has words of two sizes"
+                        "`elaborate` refuses arithmetic on horizontal words, a pack has words of two sizes, and refreshes come last"
                     )
                 }
                 Op::Copy

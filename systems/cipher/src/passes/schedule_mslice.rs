@@ -53,7 +53,7 @@ fn level(
 /// The class of an operation, for the tables of the machine.
 pub fn class(op: &Op) -> Class {
     match op {
-        Op::Copy => Class::Move,
+        Op::Copy | Op::Refresh => Class::Move,
         Op::Not | Op::And | Op::Or | Op::Xor | Op::AndNot => Class::Logic,
         Op::Ternary(_) => Class::Ternary,
         Op::Add | Op::Sub => Class::Add,

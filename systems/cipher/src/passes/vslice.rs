@@ -122,6 +122,7 @@ impl Laner<'_> {
                 (Op::Shuffle(wide), smallvec![arg])
             }
             Op::Pack(_) | Op::Div | Op::Mod => panic!("handled above"),
+            Op::Refresh => panic!("refreshes come last"),
         };
         self.out.push(Stmt::Eq(Eq { op, args, ..eq }));
         Ok(())

@@ -179,7 +179,9 @@ fn apply(graph: &mut Graph, shape: Shape, op: &Op, args: &[Value]) -> Value {
             graph.assemble(bits, &[a], &moves)
         }
         Op::Shuffle(pattern) => graph.assemble(bits, &[a], &shuffled(shape, pattern)),
-        Op::Div | Op::Mod | Op::Pack(_) => panic!("`{op}` does not reach the back end"),
+        Op::Div | Op::Mod | Op::Pack(_) | Op::Refresh => {
+            panic!("`{op}` does not reach the back end")
+        }
     }
 }
 

@@ -34,6 +34,7 @@ test: setup lint ## lint and run all tests; what this CPU or kernel lacks is nam
 test-%: setup ## test one system: test-audit, test-cipher, test-cosched, test-overlap, test-regwin
 	@scripts/test.sh $*
 
+test-long: export LONG = 1
 test-long: build ## test every combination; takes hours
 	MEANWHILE_LONG=1 cargo test --package audit --test decoders --test execution
 	MEANWHILE_LONG=1 cargo test --release --package cipher --test constant_time --test validate

@@ -86,6 +86,20 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         system: "cipher",
+        name: "riscv64-linux-gnu-gcc",
+        used_for: "compiles packages for RISC-V in tests",
+        asks: ("riscv64-linux-gnu-gcc", VERSION),
+        from: From::Debian("gcc-riscv64-linux-gnu"),
+    },
+    Tool {
+        system: "cipher",
+        name: "arm-linux-gnueabihf-gcc",
+        used_for: "compiles packages for 32-bit Arm in tests",
+        asks: ("arm-linux-gnueabihf-gcc", VERSION),
+        from: From::Debian("gcc-arm-linux-gnueabihf"),
+    },
+    Tool {
+        system: "cipher",
         name: "qemu-s390x",
         used_for: "runs it",
         asks: ("qemu-s390x", VERSION),

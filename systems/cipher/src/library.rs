@@ -83,7 +83,7 @@ struct LibraryIndex {
 
 /// The vectors of a file such as `ciphers/aes-128.json`; `Err` says what is wrong with it.
 pub fn parse_vectors(text: &str) -> Result<Vec<Vector>, String> {
-    const FIELDS: [&str; 7] = ["key", "tweak", "nonce", "counter", "sigma", "ad", "input"];
+    const FIELDS: [&str; 8] = ["key", "iv", "tweak", "nonce", "counter", "sigma", "ad", "input"];
     let json: serde_json::Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let string = |v: &serde_json::Value| v.as_str().map_or_else(|| v.to_string(), str::to_string);
     let vector = |v: &serde_json::Value| Vector {
@@ -205,6 +205,8 @@ files! {
     "aes-128.json",
     "aes-192-decrypt.json",
     "aes-192.json",
+    "aes-256-cbc.json",
+    "aes-256-cmac.json",
     "aes-256-decrypt.json",
     "aes-256-gcm-siv.json",
     "aes-256-gcm.json",

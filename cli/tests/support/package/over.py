@@ -22,7 +22,7 @@ def refused(call):
     raise AssertionError("not refused")
 
 
-*paths, of_sectors = sys.argv[1:]
+*paths, of_sectors, of_chains, of_tags = sys.argv[1:]
 for path in paths:
     file = json.load(open(path))
     kind = KINDS[file["name"]]
@@ -54,4 +54,17 @@ for vector in json.load(open(of_sectors))["vectors"]:
     assert sectors.encrypt(tweak, text) == sealed and sectors.decrypt(tweak, sealed) == text
     assert "another length" in str(refused(lambda: sectors.encrypt(tweak, text[:15])))
     assert "halves" in str(refused(lambda: trio.Aes256Xts(key[:32] * 2)))
+for vector in json.load(open(of_chains))["vectors"]:
+    key, iv, sealed, text = (bytes.fromhex(vector[name]) for name in ("key", "iv", "input", "output"))
+    chain = trio.Aes256Cbc(key)
+    assert chain.decrypt(iv, sealed) == text and chain.decrypt(sealed[:16], sealed[16:]) == text[16:]
+    assert "another length" in str(refused(lambda: chain.decrypt(iv, sealed[1:])))
+    assert "share" in str(refused(lambda: copy.copy(chain)))
+for vector in json.load(open(of_tags))["vectors"]:
+    key, text, tag = (bytes.fromhex(vector[name]) for name in ("key", "input", "output"))
+    mac = trio.Aes256Cmac(key)
+    assert mac.tag(text) == tag and mac.tag(text, 8) == tag[:8]
+    assert mac.verify(text, tag) is None and mac.verify(text, tag[:12]) is None
+    assert isinstance(refused(lambda: mac.verify(text + b"x", tag)), trio.InvalidTag)
+    assert "another length" in str(refused(lambda: mac.verify(text, tag[:7])))
 assert not hasattr(trio, "encrypt"), "with several modes nobody can know which one is meant"

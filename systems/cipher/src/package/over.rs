@@ -35,6 +35,8 @@ enum ModeBase {
     Stream128,
     /// The same with a key of 128 or 256 bits, as the mode makes keys for it.
     Keyed128,
+    /// A block cipher with blocks of 128 bits.
+    Block128,
     /// A block cipher with blocks of 128 bits, and its inverse.
     Inverse128,
     /// ChaCha20 with a counter of 32 bits.
@@ -50,6 +52,10 @@ enum ModeShape {
     InPieces,
     /// Sectors with a tweak, of the same length.
     Tweaked,
+    /// Decryption of blocks with an initial one.
+    Chained,
+    /// Tags of texts.
+    Mac,
 }
 
 /// All of them.
@@ -146,6 +152,28 @@ pub static MODES: &[OverMode] = &[
         own_bytes: (0, 0),
         source: &[include_str!("templates/over/xts.c")],
     },
+    OverMode {
+        name: "cbc",
+        title: "CBC of NIST SP 800-38A",
+        base: ModeBase::Inverse128,
+        shape: ModeShape::Chained,
+        nonce: (16, ""),
+        text_max: "",
+        types: include_str!("templates/over/cbc.h"),
+        own_bytes: (0, 0),
+        source: &[include_str!("templates/over/cbc.c")],
+    },
+    OverMode {
+        name: "cmac",
+        title: "CMAC of NIST SP 800-38B",
+        base: ModeBase::Block128,
+        shape: ModeShape::Mac,
+        nonce: (0, ""),
+        text_max: "",
+        types: include_str!("templates/over/cmac.h"),
+        own_bytes: (32, 0),
+        source: &[include_str!("templates/over/cmac.c")],
+    },
 ];
 
 impl OverMode {
@@ -188,6 +216,10 @@ impl OverMode {
                 "a block cipher with blocks of 16 bytes and a key of 16 or 32",
                 "such as aes-128 and aes-256; `gcm` takes any key",
             ),
+            ModeBase::Block128 => (
+                "a block cipher with one key and blocks of 16 bytes",
+                "such as aes-128, aes-256 or serpent-128",
+            ),
             ModeBase::Inverse128 => (
                 "a block cipher with one key and blocks of 16 bytes, and its inverse",
                 "that of a file `mine` is a file in the same package whose layout says \
@@ -213,6 +245,7 @@ impl OverMode {
         match self.base {
             ModeBase::Stream128 => is_block && stream.is_some_and(|stream| stream.bits == 128),
             ModeBase::Keyed128 => is_block && [16, 32].contains(&part.keys[0].1),
+            ModeBase::Block128 => is_block,
             ModeBase::Inverse128 => is_block && names.contains(&format!("{}_decrypt", part.name)),
             ModeBase::ChaCha20 => {
                 let size = |param: &Param| match param {
@@ -255,9 +288,10 @@ impl OverMode {
         };
         let keys = largest(|target| target.keys_bytes);
         let keys = match self.base {
-            ModeBase::Stream128 | ModeBase::Keyed128 => keys,
+            ModeBase::Stream128 | ModeBase::Keyed128 | ModeBase::Block128 => keys,
             // Round keys of the inverse are the same.
-            ModeBase::Inverse128 => 3 * keys,
+            ModeBase::Inverse128 if self.shape == ModeShape::Tweaked => 3 * keys,
+            ModeBase::Inverse128 => keys,
             ModeBase::ChaCha20 => 0,
         };
         let stream = largest(|target| target.stream_bytes);
@@ -304,17 +338,18 @@ impl OverMode {
             )
             .to_owned(),
             ModeShape::Tweaked => include_str!("templates/over/tweaked.h").to_owned(),
+            ModeShape::Chained => include_str!("templates/over/chained.h").to_owned(),
+            ModeShape::Mac => include_str!("templates/over/mac.h").to_owned(),
         }
     }
 
     pub fn header(&self, part: &Part) -> String {
-        let inverse = "#include \"@NAME@.h\"\n#include \"@NAME@_decrypt.h\"\n";
-        let (includes, ended) = match self.base {
-            ModeBase::Inverse128 => (inverse, KEY),
-            ModeBase::Stream128 | ModeBase::Keyed128 | ModeBase::ChaCha20 => {
-                ("#include \"@NAME@.h\"\n", modes::ENDED)
-            }
+        let includes = if self.base == ModeBase::Inverse128 {
+            "#include \"@NAME@.h\"\n#include \"@NAME@_decrypt.h\"\n"
+        } else {
+            "#include \"@NAME@.h\"\n"
         };
+        let ended = if self.shape == ModeShape::Tweaked { KEY } else { modes::ENDED };
         let text = fill(
             include_str!("templates/mode.h"),
             &[
@@ -332,7 +367,7 @@ impl OverMode {
             ModeShape::Sealed | ModeShape::InPieces => {
                 (include_str!("templates/over/tag.c"), include_str!("templates/over/aead.c"))
             }
-            ModeShape::Tweaked => ("", ""),
+            ModeShape::Tweaked | ModeShape::Chained | ModeShape::Mac => ("", ""),
         };
         let own = self.source.concat();
         let texts = [include_str!("templates/over/common.c"), before, &own, after];
@@ -344,14 +379,19 @@ impl OverMode {
         let keys = "typedef struct { ...; } @MODE@_keys;";
         let state = match self.shape {
             ModeShape::InPieces => "\ntypedef struct { ...; } @MODE@_state;",
-            ModeShape::Sealed | ModeShape::Tweaked => "",
+            ModeShape::Sealed | ModeShape::Tweaked | ModeShape::Chained | ModeShape::Mac => "",
         };
         self.fill(part, &[keys, state, &self.functions()].concat())
     }
 
     /// The crate of its traits, if it has any.
     pub fn dependency(&self) -> Option<&'static str> {
-        (self.shape != ModeShape::Tweaked).then_some(modes::AEAD)
+        self.is_sealed().then_some(modes::AEAD)
+    }
+
+    /// It is authenticated encryption.
+    fn is_sealed(&self) -> bool {
+        matches!(self.shape, ModeShape::Sealed | ModeShape::InPieces)
     }
 
     /// The module of the Rust crate.
@@ -371,6 +411,8 @@ impl OverMode {
             ModeShape::Sealed => sealed + &traits,
             ModeShape::InPieces => sealed + include_str!("templates/over/pieces.rs.txt") + &traits,
             ModeShape::Tweaked => include_str!("templates/over/tweaked.rs.txt").to_owned(),
+            ModeShape::Chained => include_str!("templates/over/chained.rs.txt").to_owned(),
+            ModeShape::Mac => include_str!("templates/over/mac.rs.txt").to_owned(),
         };
         self.fill(part, &fill(&text, &[("KEYS", include_str!("templates/over/keys.rs.txt"))]))
     }
@@ -380,7 +422,7 @@ impl OverMode {
         let name = self.type_name(part);
         match self.shape {
             ModeShape::InPieces => format!("{{{name}, {name}Encryptor}}"),
-            ModeShape::Sealed | ModeShape::Tweaked => name,
+            ModeShape::Sealed | ModeShape::Tweaked | ModeShape::Chained | ModeShape::Mac => name,
         }
     }
 
@@ -398,19 +440,32 @@ impl OverMode {
         if vectors.is_empty() {
             return String::new();
         }
-        if self.shape != ModeShape::Tweaked {
-            return modes::sealed_test(&ty, &module, &vectors, self.shape == ModeShape::InPieces);
-        }
+        let (call, fields, text): (_, &[&str], _) = match self.shape {
+            ModeShape::Sealed | ModeShape::InPieces => {
+                let is_in_pieces = self.shape == ModeShape::InPieces;
+                return modes::sealed_test(&ty, &module, &vectors, is_in_pieces);
+            }
+            ModeShape::Tweaked => (
+                "sealed",
+                &["key", "tweak", "input"],
+                include_str!("templates/over/tweaked_test.rs.txt"),
+            ),
+            ModeShape::Chained => (
+                "opened",
+                &["key", "iv", "input"],
+                include_str!("templates/over/chained_test.rs.txt"),
+            ),
+            ModeShape::Mac => {
+                ("tagged", &["key", "input"], include_str!("templates/over/mac_test.rs.txt"))
+            }
+        };
         let mut calls = String::new();
         for vector in &vectors {
-            let given =
-                ["key", "tweak", "input"].map(|field| format!("\"{}\"", vector.field(field)));
-            let _ = writeln!(calls, "    sealed({}, \"{}\");", given.join(", "), vector.output);
+            let given = fields.iter().map(|field| format!("\"{}\"", vector.field(field)));
+            let given: Vec<String> = given.collect();
+            let _ = writeln!(calls, "    {call}({}, \"{}\");", given.join(", "), vector.output);
         }
-        fill(
-            include_str!("templates/over/tweaked_test.rs.txt"),
-            &[("TYPE", &ty), ("MODULE", &module), ("CALLS", &calls)],
-        )
+        fill(text, &[("TYPE", &ty), ("MODULE", &module), ("CALLS", &calls)])
     }
 
     /// The classes in Python.
@@ -428,6 +483,8 @@ impl OverMode {
                 sealed(encryptor) + include_str!("templates/over/pieces.py")
             }
             ModeShape::Tweaked => include_str!("templates/over/tweaked.py").to_owned(),
+            ModeShape::Chained => include_str!("templates/over/chained.py").to_owned(),
+            ModeShape::Mac => include_str!("templates/over/mac.py").to_owned(),
         };
         self.fill(part, &text)
     }
@@ -441,7 +498,7 @@ const KEY: &str = ",     /* the message has ended */\n    \
 pub fn functions(parts: &[Part], names: &mut Vec<String>) -> String {
     let mut all: Vec<(&Part, &OverMode)> = Vec::new();
     for part in parts {
-        let sealed = part.over.iter().filter(|mode| mode.shape != ModeShape::Tweaked);
+        let sealed = part.over.iter().filter(|mode| mode.is_sealed());
         all.extend(sealed.map(|mode| (part, *mode)));
     }
     let [(part, mode)] = all[..] else { return String::new() };

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use cosched::manager::class::Class;
+use cosched::manager::container::Named;
 use cosched::manager::daemon::{self, Request, Service};
 use cosched::manager::endpoint::{Address, Endpoint};
 use cosched::manager::metrics;
@@ -227,6 +228,10 @@ pub struct SubmitArgs {
     /// A process that runs already, with all below it, instead of a command.
     #[arg(long, value_name = "PID", conflicts_with_all = ["command", "output", "wait"])]
     pid: Option<i32>,
+    /// A control group of another's, such as that of a container, a pod or a service, where it is:
+    /// its folder, or its path in /proc/PID/cgroup.
+    #[arg(long, value_name = "PATH", conflicts_with_all = ["command", "output", "wait", "pid"])]
+    cgroup: Option<PathBuf>,
     /// File to which its output is appended; the daemon's standard error unless said, or this
     /// command's with a daemon of many users.
     #[arg(long, value_name = "FILE")]
@@ -246,15 +251,18 @@ pub struct SubmitArgs {
 pub fn submit(args: &SubmitArgs, out: &mut Output) -> Result<(), Failure> {
     let folder = std::env::current_dir().map_err(failed("find this folder"))?;
     let expected = Expected { class: args.class, mbps: args.mbps };
-    let request = match (args.pid, args.command.first()) {
-        (Some(pid), _) => Request::Attach { pid, threads: args.threads, expected },
-        (None, None) => {
+    let request = match (args.pid, &args.cgroup, args.command.first()) {
+        (Some(pid), ..) => Request::Attach { pid, threads: args.threads, expected },
+        (None, Some(path), _) => {
+            Request::Cgroup { path: path.clone(), threads: args.threads, expected }
+        }
+        (None, None, None) => {
             return Err(Failure::user(
                 "there is nothing to submit",
-                Some("give a command, or --pid of a process that runs"),
+                Some("give a command, --pid of a process that runs, or --cgroup"),
             ));
         }
-        (None, Some(program)) => {
+        (None, None, Some(program)) => {
             let Some(found) = tool::find(program) else {
                 return Err(Failure::user(
                     format!("there is no program `{program}`"),
@@ -285,8 +293,8 @@ pub fn submit(args: &SubmitArgs, out: &mut Output) -> Result<(), Failure> {
     let streams = streams(args)?;
     let handed: Vec<BorrowedFd<'_>> = streams.iter().map(AsFd::as_fd).collect();
     // While we wait, the program lives as long as this connection: ending us ends it.
-    let (answer, _connection) =
-        args.ask.hold(&request, if args.pid.is_some() { &[] } else { &handed })?;
+    let starts = matches!(request, Request::Submit { .. });
+    let (answer, _connection) = args.ask.hold(&request, if starts { &handed } else { &[] })?;
     let id = answer["id"].as_u64().unwrap_or(0);
     if !args.wait {
         out.line(&format!("program {id}"));
@@ -468,11 +476,11 @@ pub fn picture(value: &Value) -> String {
         };
         table.push(vec![
             Cell::number(&it["id"]),
-            // Whatever a program is called, it moves no cursor.
-            Cell::words(text(it, "name").replace(|letter: char| letter.is_control(), "?")),
+            Cell::words(name(it)),
             Cell::number(&it["pid"]),
             Cell::number(&it["n_threads"]),
             Cell::words(match () {
+                () if it["is_suspended"] == true => "suspended".to_owned(),
                 () if !is_cutting(value) => "any".to_owned(),
                 () if it["is_resting"] == true && value["turns"] == "soft" => "any".to_owned(),
                 () if it["is_resting"] == true => "rests".to_owned(),
@@ -488,6 +496,23 @@ pub fn picture(value: &Value) -> String {
         ]);
     }
     all + &table.terminal(None)
+}
+
+/// What a program is called, and in which container it is.
+fn name(program: &Value) -> String {
+    let text = |key: &str| program[key].as_str();
+    let named = Named {
+        pod_uid: text("pod_uid").map(str::to_owned),
+        container_id: text("container_id").map(str::to_owned),
+        unit: None,
+    };
+    let own = text("name").unwrap_or_default();
+    let own = match named.text().filter(|place| place != own) {
+        Some(place) => format!("{own} ({place})"),
+        None => own.to_owned(),
+    };
+    // Whatever a program is called, it moves no cursor.
+    own.replace(|letter: char| letter.is_control(), "?")
 }
 
 #[cfg(test)]

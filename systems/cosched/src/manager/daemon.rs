@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::endpoint::write_within;
+use super::foreign::Foreign;
 use super::private;
 use super::program::{Expected, Place, Task};
 use super::refusal::{PROGRAMS_MAX, Refusal, THREADS_MAX};
@@ -71,6 +72,15 @@ pub enum Request {
     Attach {
         pid: i32,
         /// Its threads; those that are seen to run if not said.
+        #[serde(default)]
+        threads: Option<usize>,
+        #[serde(default)]
+        expected: Expected,
+    },
+    /// Take in a control group of another's where it is, with whoever is in it now and later.
+    Cgroup {
+        /// Its folder, or its path as `/proc/PID/cgroup` shows it.
+        path: PathBuf,
         #[serde(default)]
         threads: Option<usize>,
         #[serde(default)]
@@ -464,6 +474,22 @@ impl Door {
                         Refusal::Failed(format!("start `{}`: {error}", task.name))
                     })?;
                     Ok(json!({"ok": true, "id": id, "tied": tied}))
+                })
+            }
+            Request::Cgroup { path, threads, expected } => {
+                check_threads(threads)?;
+                let spared = self.service.spared.clone();
+                let (user, users) = (asker.user.clone(), self.service.users.clone());
+                let threads = users.as_ref().map_or(threads, |it| it.threads(&user, threads));
+                self.inside(move |turns| {
+                    users.map_or(Ok(()), |users| {
+                        users.check_quota(&user, threads, turns.of(user.uid))
+                    })?;
+                    check_room(turns)?;
+                    let found = Foreign::find(&path)?;
+                    let root = found.check(&spared, asker_pid, uid)?;
+                    let id = turns.attach_group((found, root), uid, threads, expected)?;
+                    Ok(json!({"ok": true, "id": id}))
                 })
             }
             Request::Step(step) => {

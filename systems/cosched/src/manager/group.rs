@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
+use super::foreign::Foreign;
 use super::freezer::{self, Folder, Kind};
 use super::process::{self, Process};
 use super::tasks::{is_task, tasks};
@@ -101,6 +102,11 @@ impl Hierarchy {
         self.freezer.home(pid, &self.root)
     }
 
+    /// The path of a group as `/proc/PID/cgroup` shows it.
+    pub fn inside(&self, path: &Path) -> PathBuf {
+        Path::new("/").join(path.strip_prefix(&self.root).unwrap_or(path))
+    }
+
     /// The group of Slurm's at `path` and those of the other tasks, frozen from now on.
     pub fn group_in_place(&self, path: PathBuf) -> io::Result<Group> {
         let group = Group::open(self.freezer, path)?;
@@ -125,14 +131,33 @@ impl Hierarchy {
 }
 
 #[derive(Debug)]
-pub struct Group {
-    freezer: Kind,
-    own: Folder,
-    /// Those of the other tasks, where tasks of Slurm are frozen in its own groups.
-    others: Vec<Folder>,
+pub struct Group(Whose);
+
+#[derive(Debug)]
+enum Whose {
+    /// Ours, or a task's of Slurm with those of the other tasks.
+    Frozen { freezer: Kind, own: Folder, others: Vec<Folder> },
+    /// Somebody else's: it is never frozen.
+    Foreign(Foreign),
 }
 
 impl Group {
+    /// One that somebody else made, in which all stays where it is.
+    pub fn foreign(group: Foreign) -> Group {
+        Group(Whose::Foreign(group))
+    }
+
+    pub fn as_foreign(&self) -> Option<&Foreign> {
+        match &self.0 {
+            Whose::Foreign(group) => Some(group),
+            Whose::Frozen { .. } => None,
+        }
+    }
+
+    pub fn is_foreign(&self) -> bool {
+        self.as_foreign().is_some()
+    }
+
     /// One that is there.
     pub fn open(freezer: Kind, path: PathBuf) -> io::Result<Group> {
         let own = Folder::open(freezer, path)?;
@@ -143,79 +168,102 @@ impl Group {
             .filter(|other| *other != own.path())
             .filter_map(|other| Folder::open(freezer, other).ok())
             .collect();
-        Ok(Group { freezer, own, others })
+        Ok(Group(Whose::Frozen { freezer, own, others }))
     }
 
     pub fn path(&self) -> &Path {
-        self.own.path()
+        match &self.0 {
+            Whose::Frozen { own, .. } => own.path(),
+            Whose::Foreign(group) => group.path(),
+        }
     }
 
-    /// It is Slurm's: nothing is moved into it or out of it, and it stays.
+    /// It is not ours: nothing is moved into it or out of it, and it stays.
     fn is_in_place(&self) -> bool {
-        is_task(self.path())
+        self.is_foreign() || is_task(self.path())
     }
 
     /// True if processes of this group are in the folder `home`.
     pub fn is_at(&self, home: &Path) -> bool {
-        self.path() == home || self.others.iter().any(|other| other.path() == home)
+        self.folders().any(|folder| folder == home)
     }
 
     /// The folder that counts what all its processes use.
     pub fn counts(&self) -> &Path {
-        if self.is_in_place() { self.path().parent().unwrap_or(self.path()) } else { self.path() }
+        if is_task(self.path()) { self.path().parent().unwrap_or(self.path()) } else { self.path() }
     }
 
     pub fn folders(&self) -> impl Iterator<Item = &Path> {
-        std::iter::once(self.path()).chain(self.others.iter().map(Folder::path))
+        let others = match &self.0 {
+            Whose::Frozen { others, .. } => others.as_slice(),
+            Whose::Foreign(_) => &[],
+        };
+        std::iter::once(self.path()).chain(others.iter().map(Folder::path))
     }
 
-    /// Does it with all its folders; the first error.
-    fn each<T>(&self, does: impl Fn(&Folder) -> io::Result<T>) -> io::Result<Vec<T>> {
-        let first = does(&self.own);
+    /// Does it with all folders that may be frozen; the first error.
+    fn each<T>(&self, does: impl Fn(Kind, &Folder) -> io::Result<T>) -> io::Result<Vec<T>> {
+        let Whose::Frozen { freezer, own, others } = &self.0 else { return Ok(Vec::new()) };
+        let first = does(*freezer, own);
         // A task that has ended is no reason to leave the others as they are.
-        let others = self.others.iter().filter_map(|other| does(other).ok()).collect::<Vec<_>>();
+        let others =
+            others.iter().filter_map(|other| does(*freezer, other).ok()).collect::<Vec<_>>();
         match first {
             Err(error) if others.is_empty() => Err(error),
             first => Ok(first.into_iter().chain(others).collect()),
         }
     }
 
-    /// Stops all its threads.
+    /// Stops all its threads, unless it is another's.
     pub fn freeze(&self) -> io::Result<()> {
-        self.each(|folder| self.freezer.freeze(folder)).map(drop)
+        self.each(|freezer, folder| freezer.freeze(folder)).map(drop)
     }
 
-    /// Lets them go on.
+    /// Lets them go on; what its owner froze stays.
     pub fn thaw(&self) -> io::Result<()> {
-        self.each(|folder| self.freezer.thaw(folder)).map(drop)
+        self.each(|freezer, folder| freezer.thaw(folder)).map(drop)
     }
 
     /// The same from outside the manager, which may freeze and thaw it at the same time.
     pub fn let_run(&self) -> io::Result<()> {
-        self.each(|folder| self.freezer.let_run(folder)).map(drop)
+        self.each(|freezer, folder| freezer.let_run(folder)).map(drop)
     }
 
     pub fn members(&self) -> io::Result<Vec<Process>> {
-        self.each(|folder| self.freezer.members(folder)).map(|each| each.concat())
+        if let Some(group) = self.as_foreign() {
+            return Ok(group.members());
+        }
+        self.each(|freezer, folder| freezer.members(folder)).map(|each| each.concat())
     }
 
     pub fn threads(&self) -> io::Result<Vec<i32>> {
-        self.each(|folder| self.freezer.threads(folder)).map(|each| each.concat())
+        if let Some(group) = self.as_foreign() {
+            return Ok(group.members().iter().flat_map(Process::threads).collect());
+        }
+        self.each(|freezer, folder| freezer.threads(folder)).map(|each| each.concat())
     }
 
     /// The arguments before a program's own that start it in this group.
     pub fn prefix(&self) -> Vec<String> {
-        self.freezer.prefix(&self.own)
+        self.ours().map(|(freezer, own)| freezer.prefix(own)).unwrap_or_default()
+    }
+
+    /// How it is frozen, and its folder, if it is ours.
+    fn ours(&self) -> Option<(Kind, &Folder)> {
+        match &self.0 {
+            Whose::Frozen { freezer, own, .. } if !self.is_in_place() => Some((*freezer, own)),
+            Whose::Frozen { .. } | Whose::Foreign(_) => None,
+        }
     }
 
     /// A program that was started with [`Group::prefix`] has this number.
     pub fn started(&self, pid: i32) -> io::Result<()> {
-        self.freezer.started(&self.own, pid)
+        self.ours().map_or(Ok(()), |(freezer, own)| freezer.started(own, pid))
     }
 
     /// Takes in a process that runs already, and all below it.
     pub fn take(&self, pid: i32) -> io::Result<()> {
-        if self.is_in_place() { Ok(()) } else { self.freezer.take(&self.own, pid) }
+        self.ours().map_or(Ok(()), |(freezer, own)| freezer.take(own, pid))
     }
 
     /// Keeps all its threads to these processors. Threads that end meanwhile are no error; how many
@@ -232,15 +280,13 @@ impl Group {
     /// and takes it away.
     pub fn release(&self, home: impl Fn(&Process) -> Option<PathBuf>) -> io::Result<()> {
         self.thaw()?;
-        if self.is_in_place() {
-            return Ok(());
-        }
-        self.freezer.send_home(&self.own, &home)?;
+        let Some((freezer, own)) = self.ours() else { return Ok(()) };
+        freezer.send_home(own, &home)?;
         self.remove()
     }
 
     /// Takes it away; its last process must have ended.
     pub fn remove(&self) -> io::Result<()> {
-        if self.is_in_place() { Ok(()) } else { self.freezer.remove(self.path()) }
+        self.ours().map_or(Ok(()), |(freezer, own)| freezer.remove(own.path()))
     }
 }

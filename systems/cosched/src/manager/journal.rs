@@ -11,6 +11,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use super::foreign::Foreign;
 use super::group::{Group, Hierarchy};
 use super::idle::Had;
 use super::process::{self, Process};
@@ -65,6 +66,20 @@ impl Before {
         Ok(Before { group, home, threads })
     }
 
+    /// Nothing was moved: its group is the one that it came from, and stays.
+    fn is_in_place(&self) -> bool {
+        self.home.as_ref() == Some(&self.group)
+    }
+
+    /// Its group, if that is still there.
+    pub(super) fn open(&self, hierarchy: &Hierarchy) -> io::Result<Group> {
+        if self.is_in_place() && !is_task(&self.group) {
+            Ok(Group::foreign(Foreign::open(&self.group)?))
+        } else {
+            Group::open(hierarchy.freezer, self.group.clone())
+        }
+    }
+
     /// The control group that a process came from.
     fn home(&self, of: &Process) -> Option<PathBuf> {
         let own =
@@ -102,6 +117,10 @@ impl Before {
 
     /// Gives every thread its processors back.
     pub(super) fn unbind(&self, group: &Group, all: &[usize]) {
+        // Of a group that is not ours no thread was kept to any.
+        if group.is_foreign() {
+            return;
+        }
         for tid in group.threads().unwrap_or_default() {
             let _ = process::keep_thread(tid, self.cpus(tid, all));
         }
@@ -164,8 +183,7 @@ fn demotable(hierarchy: &Hierarchy, pages: &Path) -> Vec<(PathBuf, Had, Option<G
         .filter(|file| file.extension().is_some_and(|it| it == IDLE))
         .filter_map(|file| {
             let before = Before::load(&file.with_extension(&ENDING[1..]));
-            let group = Group::open(hierarchy.freezer, before.group).ok();
-            Had::load(&file).map(|had| (file, had, group))
+            Had::load(&file).map(|had| (file, had, before.open(hierarchy).ok()))
         })
         .collect()
 }
@@ -182,9 +200,7 @@ fn programs(hierarchy: &Hierarchy, pages: &Path) -> Vec<(Before, Group)> {
     files
         .filter(|file| file.to_string_lossy().ends_with(ENDING))
         .map(|file| Before::load(&file))
-        .filter_map(|load| {
-            Group::open(hierarchy.freezer, load.group.clone()).ok().map(|group| (load, group))
-        })
+        .filter_map(|load| load.open(hierarchy).ok().map(|group| (load, group)))
         .collect()
 }
 
@@ -218,7 +234,7 @@ pub fn free(hierarchy: &Hierarchy, pages: &Path, all: &[usize]) -> bool {
     for (before, group) in &programs {
         before.give_back(group, all);
     }
-    is_left |= programs.iter().any(|(before, _)| before.group.exists() && !is_task(&before.group));
+    is_left |= programs.iter().any(|(before, _)| before.group.exists() && !before.is_in_place());
     let is_gone = !is_left && (hierarchy.remove().is_ok() || !hierarchy.path.exists());
     if is_gone {
         let _ = fs::remove_dir_all(pages);
@@ -226,9 +242,7 @@ pub fn free(hierarchy: &Hierarchy, pages: &Path, all: &[usize]) -> bool {
     is_gone
 }
 
-/// How the names of a manager's folder of groups and of its folder of pages
-/// begin; its number follows.
-pub const GROUPS: &str = "meanwhile-";
+/// How the name of a manager's folder of pages begins; its number follows.
 pub const PAGES: &str = "pages-";
 
 /// How long programs of a dead manager are moved out of their groups again and again.
@@ -335,9 +349,9 @@ impl Claim {
 
 /// Forgets what a program had that has ended, and its page, unless something of it is left in its
 /// group: that is still to be given back.
-pub fn forget(pages: &Path, id: u64, group: &Path) {
-    // A group of Slurm's is not ours to take away.
-    if group.exists() && !is_task(group) {
+pub fn forget(pages: &Path, id: u64, before: &Before) {
+    // A group that is not ours is not ours to take away.
+    if before.group.exists() && !before.is_in_place() {
         return;
     }
     for path in [path(pages, id), team::page_path(pages, id), start_path(pages, id)] {
@@ -418,10 +432,10 @@ mod tests {
         let before = Before { group: group.clone(), ..Before::default() };
         let file = path(folder.path(), 4);
         before.store(&file).expect("written");
-        forget(folder.path(), 4, &group);
+        forget(folder.path(), 4, &before);
         assert_eq!(Before::load(&file), before);
         fs::remove_dir(&group).expect("it is empty");
-        forget(folder.path(), 4, &group);
+        forget(folder.path(), 4, &before);
         assert!(!file.exists());
     }
 }

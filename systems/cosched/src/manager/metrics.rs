@@ -246,7 +246,12 @@ fn list<'a>(it: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> + use<'
 /// The labels of a program.
 fn whose(it: &Value) -> String {
     let name = it["name"].as_str().unwrap_or_default().to_owned();
-    labels(&[("program", it["id"].to_string()), ("name", name), ("user", it["user"].to_string())])
+    let mut all =
+        vec![("program", it["id"].to_string()), ("name", name), ("user", it["user"].to_string())];
+    for key in ["pod_uid", "container_id"] {
+        all.extend(it[key].as_str().map(|text| (key, text.to_owned())));
+    }
+    labels(&all)
 }
 
 fn labels(all: &[(&str, String)]) -> String {

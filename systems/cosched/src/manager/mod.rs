@@ -4,9 +4,11 @@
 pub mod canary;
 pub mod capacity;
 pub mod class;
+pub mod container;
 pub mod daemon;
 pub mod endpoint;
 pub mod estimate;
+pub mod foreign;
 pub mod freezer;
 pub mod group;
 pub mod heartbeat;

@@ -52,6 +52,8 @@ pub enum Judgement {
     TooMany,
     /// Nothing can be demoted here so that it counts.
     NoWay,
+    /// The idle class of one says nothing to the others.
+    Apart,
 }
 
 impl Judgement {
@@ -69,6 +71,9 @@ impl Judgement {
             Judgement::NoChoice => "the link is short whichever programs run",
             Judgement::TooMany => "a round of turns would take longer than --longest-wait",
             Judgement::NoWay => "no program can be put into the idle class here",
+            Judgement::Apart => {
+                "the programs' scheduling groups are not in one group, where one could yield to another"
+            }
         }
     }
 }

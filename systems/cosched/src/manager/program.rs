@@ -8,6 +8,7 @@ use std::time::Instant;
 use serde::{Deserialize, Serialize};
 
 use super::class::Class;
+use super::container::Named;
 use super::group::Group;
 use super::idle::Demotable;
 use super::journal::Before;
@@ -99,8 +100,13 @@ pub struct Status {
     pub cannot_wait: Option<String>,
     /// Its threads sleep or wait for I/O: it takes no turns, and is not frozen.
     pub is_resting: bool,
-    /// Its job is suspended by Slurm.
+    /// Its job is suspended by Slurm, or its owner has frozen its group.
     pub is_suspended: bool,
+    /// The control group that it came from, as `/proc/PID/cgroup` shows it, if it ran before.
+    pub cgroup: Option<String>,
+    /// The pod and the container that this is, by its path.
+    pub pod_uid: Option<String>,
+    pub container_id: Option<String>,
     /// Its processors in this quantum; none while it waits, rests, or the kernel schedules alone.
     pub cpus: Vec<usize>,
     /// Its traffic on each processor in MB/s, if it was seen, and is more than can
@@ -173,6 +179,11 @@ pub(super) struct Program {
     pub(super) is_attached: bool,
     /// It is a step of Slurm.
     pub(super) step: Option<slurm::Managed>,
+    /// Somebody else keeps it from running: it takes no turns.
+    pub(super) is_suspended: bool,
+    /// Where it was before, and what that is.
+    pub(super) cgroup: Option<PathBuf>,
+    pub(super) named: Named,
     /// Where it goes when it leaves us, and the processors that its threads then may use.
     pub(super) before: Before,
     pub(super) page: Option<Page>,
@@ -259,7 +270,10 @@ impl Program {
             class: self.class,
             cannot_wait: self.cannot_wait.clone(),
             is_resting: self.is_resting,
-            is_suspended: self.step.as_ref().is_some_and(|step| step.is_suspended),
+            is_suspended: self.is_suspended,
+            cgroup: self.cgroup.as_ref().map(|path| path.display().to_string()),
+            pod_uid: self.named.pod_uid.clone(),
+            container_id: self.named.container_id.clone(),
             cpus: if self.is_thawed && !self.is_resting {
                 self.keeps_to.clone()
             } else {
@@ -286,13 +300,15 @@ impl Program {
 
     /// True if it rests by itself.
     pub(super) fn rests_by_itself(&self) -> bool {
-        self.is_resting
-            && !self.has_ended
-            && self.step.as_ref().is_none_or(|step| !step.is_suspended)
+        self.is_resting && !self.has_ended && !self.is_suspended
     }
 
-    /// True if none of its first processes is there any more.
+    /// True if none of its first processes is there any more; of a group of another's, if that is
+    /// gone.
     pub(super) fn is_gone(&self) -> bool {
+        if let Some(group) = self.group.as_foreign() {
+            return group.is_gone();
+        }
         !self.root.is_there()
             && self.step.iter().flat_map(|it| &it.others).all(|other| !other.is_there())
     }
@@ -342,7 +358,7 @@ impl Program {
         if !self.is_soft {
             self.group.freeze()?;
             self.n_freezes += 1;
-        } else if let Some(demotable) = &self.demotable {
+        } else if let Some(demotable) = &mut self.demotable {
             demotable.demote(&self.group)?;
             self.n_demotions += 1;
         } else {
@@ -354,7 +370,7 @@ impl Program {
 
     /// Its turn begins, or it takes none; it weighs as much as before, times `weighs`.
     pub(super) fn go_on(&mut self, weighs: f64) -> io::Result<()> {
-        if let Some(demotable) = &self.demotable {
+        if let Some(demotable) = &mut self.demotable {
             demotable.promote(&self.group, weighs)?;
         }
         self.weighs = weighs;

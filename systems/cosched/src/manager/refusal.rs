@@ -46,6 +46,22 @@ pub enum Refusal {
     NoStreams,
     /// A program to start, and this daemon starts none.
     AttachOnly,
+    /// No control group of this path in these hierarchies.
+    NoControlGroup(String, String),
+    /// The control group of all.
+    AllGroups,
+    EmptyGroup(String),
+    /// A control group of a manager, in this folder.
+    ManagersGroup(String, String),
+    SlurmsGroup(String),
+    /// The folder of a control group is another user's.
+    GroupOwner(String, u32),
+    /// So many processes of a control group are outside our process namespace.
+    Unseen(String, usize),
+    /// Somebody else's control group, with turns that freeze.
+    FrozenTurns(String),
+    /// It, or one inside it or around it, is managed already.
+    GroupManaged(String),
     Full,
     /// Too few descriptors are left for one more program.
     Descriptors(String),
@@ -109,6 +125,38 @@ impl std::fmt::Display for Refusal {
                 write!(
                     f,
                     "this daemon starts no programs (--attach-only): start it yourself, and give its number, --pid"
+                )
+            }
+            Refusal::NoControlGroup(path, places) => {
+                write!(f, "there is no control group `{path}` in {places}")
+            }
+            Refusal::AllGroups => {
+                write!(f, "the group of all groups: name one of those inside it")
+            }
+            Refusal::EmptyGroup(path) => {
+                write!(f, "no process is in control group `{path}`: start what belongs there first")
+            }
+            Refusal::ManagersGroup(path, name) => {
+                write!(f, "control group `{path}` belongs to a manager of programs (`{name}`)")
+            }
+            Refusal::SlurmsGroup(path) => {
+                write!(f, "control group `{path}` is Slurm's, whose plugin gives its steps")
+            }
+            Refusal::GroupOwner(path, uid) => {
+                write!(f, "control group `{path}` belongs to user {uid}")
+            }
+            Refusal::Unseen(path, n) => write!(
+                f,
+                "the {n} processes of control group `{path}` are not in the daemon's process namespace, so it cannot see whether they compute: run the daemon in that of the host (`hostPID: true`)"
+            ),
+            Refusal::FrozenTurns(path) => write!(
+                f,
+                "control group `{path}` is not ours: nobody could tell our freezing it from its owner's; a daemon with --turns soft takes it"
+            ),
+            Refusal::GroupManaged(path) => {
+                write!(
+                    f,
+                    "control group `{path}`, or one inside it or around it, is managed already"
                 )
             }
             Refusal::Full => write!(f, "{PROGRAMS_MAX} programs run already"),

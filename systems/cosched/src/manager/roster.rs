@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
 use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
@@ -12,6 +12,8 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
 use super::class::Class;
+use super::container::Named;
+use super::foreign::Foreign;
 use super::group::Group;
 use super::host::{Host, Waiting};
 use super::journal::{self, Before};
@@ -118,6 +120,9 @@ impl Roster {
 
     /// True if this process belongs to one of the programs.
     pub(super) fn has(&self, host: &Host, pid: i32) -> bool {
+        if self.active().any(|active| active.group.as_foreign().is_some_and(|it| it.has(pid))) {
+            return true;
+        }
         // What the kernel says of the one process, not what each program says of all of its.
         if let Some(home) = host.hierarchy.home(pid) {
             return self.active().any(|active| active.group.is_at(&home));
@@ -206,19 +211,20 @@ impl Roster {
         Ok(id)
     }
 
-    /// Steps whose jobs Slurm has suspended take no turns; we freeze nothing of them, so that they
-    /// go on when Slurm says so.
+    /// Steps whose jobs Slurm has suspended, and groups that their owners have frozen, take no
+    /// turns; we freeze nothing of them, so that they go on when it is said so.
     pub(super) fn note_suspended(&mut self, cpus: &[usize]) {
         for it in self.active_mut() {
-            let Some(managed) = &it.step else { continue };
-            let (was, is) = (managed.is_suspended, managed.looks_suspended(&it.root, &it.group));
+            let is = match (&it.step, it.group.as_foreign()) {
+                (Some(managed), _) => managed.looks_suspended(&it.root, &it.group),
+                (None, Some(group)) => group.is_frozen(),
+                (None, None) => continue,
+            };
+            let was = std::mem::replace(&mut it.is_suspended, is);
             if is && !was {
                 it.run_on(cpus);
             }
             it.is_resting = if is != was { is } else { it.is_resting };
-            if let Some(managed) = &mut it.step {
-                managed.is_suspended = is;
-            }
         }
     }
 
@@ -273,6 +279,46 @@ impl Roster {
         let mbps = step.membw.map(|mbps| f64::from(mbps) / it.n_threads.max(1) as f64);
         self.welcome(host, Expected { class: step.class, mbps });
         Ok(id)
+    }
+
+    /// Takes in a group that somebody else made, with whoever is in it now and later; `root` is one
+    /// of its processes.
+    pub(super) fn attach_group(
+        &mut self,
+        host: &mut Host,
+        (found, root): (Foreign, Process),
+        user: u32,
+        n_threads: Option<usize>,
+        expected: Expected,
+    ) -> io::Result<u64> {
+        let id = host.number();
+        let path = found.path().to_owned();
+        let before = Before { home: Some(path.clone()), group: path, threads: Vec::new() };
+        before.store(&journal::path(&host.pages, id))?;
+        let (name, cgroup) = (found.name(), Path::new("/").join(found.path_inside()));
+        let group = Group::foreign(found);
+        let counter =
+            counter(host, id, &group, root.pid).inspect_err(|_| forget(host, id, &before))?;
+        self.add(id, user, name, n_threads, group, root, before, None, counter);
+        self.note_home(Some(cgroup));
+        self.welcome(host, expected);
+        Ok(id)
+    }
+
+    /// The newest program ran before, in this control group.
+    fn note_home(&mut self, cgroup: Option<PathBuf>) {
+        let it = self.programs.last_mut().expect("it was just added");
+        it.is_attached = true;
+        it.named = cgroup.as_deref().map(Named::of).unwrap_or_default();
+        it.cgroup = cgroup;
+    }
+
+    /// True if this group, one inside it or one around it is managed.
+    pub(super) fn has_group(&self, found: &Foreign) -> bool {
+        self.active().filter_map(|active| active.group.as_foreign()).any(|managed| {
+            let (one, other) = (managed.path_inside(), found.path_inside());
+            one.starts_with(other) || other.starts_with(one)
+        })
     }
 
     /// The newest program as its owner sees it. With soft turns it runs from now on.
@@ -331,8 +377,9 @@ impl Roster {
             }
         };
         let root = roots.into_iter().next().expect("a program has a process");
+        let cgroup = before.home.as_ref().map(|home| host.hierarchy.inside(home));
         self.add(id, user, name, n_threads, group, root, before, None, counter);
-        self.programs.last_mut().expect("it was just added").is_attached = true;
+        self.note_home(cgroup);
         Ok(id)
     }
 
@@ -369,6 +416,9 @@ impl Roster {
             root,
             is_attached: false,
             step: None,
+            is_suspended: false,
+            cgroup: None,
+            named: Named::default(),
             before,
             page,
             counter,
@@ -449,8 +499,14 @@ impl Roster {
             .collect();
         for at in self.dead.next(attached.len()) {
             let idx = attached[at];
-            if self.programs[idx].is_gone() {
+            let it = &mut self.programs[idx];
+            if it.is_gone() {
                 self.end(host, idx, (None, None), Instant::now());
+            } else if let Some(group) = it.group.as_foreign()
+                && !it.root.is_there()
+                && let Some(next) = group.members().into_iter().next()
+            {
+                it.root = next;
             }
         }
     }
@@ -554,7 +610,7 @@ fn ended_meanwhile(pid: i32) -> io::Error {
 }
 
 fn forget(host: &Host, id: u64, before: &Before) {
-    journal::forget(&host.pages, id, &before.group);
+    journal::forget(&host.pages, id, before);
 }
 
 /// What counts the traffic of a program that has not joined its group yet, or has.

@@ -103,8 +103,6 @@ pub(super) struct Managed {
     pub(super) step: Step,
     /// Its tasks but the first.
     pub(super) others: Vec<Process>,
-    /// Slurm has suspended its job.
-    pub(super) is_suspended: bool,
     says: Option<PathBuf>,
 }
 
@@ -120,7 +118,7 @@ impl Managed {
             home.filter(|home| home.to_string_lossy().contains("/job_"))
                 .map(|home| home.join("freezer.state"))
         };
-        Managed { step, others: tasks[1..].to_vec(), is_suspended: false, says }
+        Managed { step, others: tasks[1..].to_vec(), says }
     }
 
     /// Slurm has suspended the step whose first task is `root`, and whose tasks are in `group`.

@@ -41,9 +41,9 @@ impl Soft {
             longest_wait: host.longest_wait,
         });
         self.judgement = why;
-        self.is_cutting = pays && make_ready(roster, host, *kind);
-        if pays && !self.is_cutting {
-            self.judgement = Judgement::NoWay;
+        if pays {
+            self.judgement = make_ready(roster, host, *kind);
+            self.is_cutting = self.judgement == Judgement::Cut;
         }
         self.is_cutting
     }
@@ -57,12 +57,13 @@ impl Soft {
                 | Judgement::NoCapacity
                 | Judgement::TooMany
                 | Judgement::NoWay
+                | Judgement::Apart
         )
     }
 
     /// True if it may be another one soon.
     pub(super) fn is_watching(&self) -> bool {
-        !matches!(self.judgement, Judgement::NoCapacity | Judgement::NoWay)
+        !matches!(self.judgement, Judgement::NoCapacity | Judgement::NoWay | Judgement::Apart)
     }
 
     /// No turn is cut any more.
@@ -74,9 +75,8 @@ impl Soft {
 
 /// Its owner's word counts before what is seen.
 fn takes_part(it: &Program) -> bool {
-    let is_suspended = it.step.as_ref().is_some_and(|step| step.is_suspended);
     let Verdict { computes, n_ready } = it.readiness.verdict();
-    !is_suspended
+    !it.is_suspended
         && match it.class {
             Class::Auto => computes,
             Class::Latency => false,
@@ -105,8 +105,9 @@ fn look_at_each(roster: &mut Roster, n_cpus: usize) {
     }
 }
 
-/// Makes those that take part ready to be demoted, and lets the others go; false if too few can be.
-fn make_ready(roster: &mut Roster, host: &Host, kind: idle::Kind) -> bool {
+/// Makes those that take part ready to be demoted, and lets the others go; whether turns are cut
+/// among them.
+fn make_ready(roster: &mut Roster, host: &Host, kind: idle::Kind) -> Judgement {
     let manager = host.hierarchy.path.file_name().unwrap_or_default().to_string_lossy();
     let is_kept = host.topology.links.len() > 1;
     for it in roster.active_mut() {
@@ -124,10 +125,13 @@ fn make_ready(roster: &mut Roster, host: &Host, kind: idle::Kind) -> bool {
             }
         }
         it.is_resting = it.demotable.is_none();
-        it.is_kept = is_kept && !it.is_resting;
+        it.is_kept = is_kept && !it.is_resting && !it.group.is_foreign();
     }
     let ready: Vec<&Program> = roster.active().filter(|it| !it.is_resting).collect();
     let homes = ready.iter().filter_map(|it| it.demotable.as_ref()).map(Demotable::scheduled_in);
     let is_one_home = homes.clone().all(|home| Some(home) == homes.clone().next());
-    is_one_home && ready.iter().map(|it| it.n_threads).sum::<usize>() > host.cpus.len()
+    if ready.iter().map(|it| it.n_threads).sum::<usize>() <= host.cpus.len() {
+        return Judgement::NoWay;
+    }
+    if is_one_home { Judgement::Cut } else { Judgement::Apart }
 }

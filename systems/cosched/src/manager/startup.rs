@@ -11,7 +11,7 @@ use std::time::Duration;
 use measure::tool::ToolError;
 
 use super::canary::Canary;
-use super::freezer::Kind;
+use super::freezer::{self, Kind};
 use super::group::Hierarchy;
 use super::host::{Host, Waiting};
 use super::idle;
@@ -75,7 +75,7 @@ impl Manager {
         let mut choice = source::choose(wanted.source)
             .map_err(refused(&format!("read {}", wanted.source.map_or("", source::Kind::text))))?;
         let pages = folders(&cpus, wanted.shared.as_deref(), warn)?;
-        let own = format!("{}{}", journal::GROUPS, std::process::id());
+        let own = format!("{}{}", freezer::GROUPS, std::process::id());
         let (hierarchy, said) = Hierarchy::create(&own, wanted.freezer)
             .map_err(refused("make a folder for groups of programs"))?;
         journal::claim(&pages, &hierarchy).map_err(failed(&format!("use {}", pages.display())))?;

@@ -6,17 +6,20 @@
 use std::collections::VecDeque;
 use std::io;
 use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 use measure::stats;
 
+use super::foreign::Foreign;
 use super::heartbeat::{self, Beat, Heartbeat};
 use super::host::{Host, Waiting};
 use super::probes::Probes;
 use super::process::Process;
 use super::program::{Ended, Expected, Status, Task};
+use super::refusal::Refusal;
 use super::roster::{Roster, TellEnd};
 use super::slurm::Step;
 use super::soft::Soft;
@@ -149,7 +152,7 @@ impl<'a> Turns<'a> {
     ) -> io::Result<()> {
         self.soft.leave(&mut self.roster, &self.host.cpus);
         for it in self.roster.active_mut() {
-            it.is_resting = it.step.as_ref().is_some_and(|step| step.is_suspended);
+            it.is_resting = it.is_suspended;
             it.usage.begin(&it.group);
         }
         self.heartbeat.free();
@@ -434,6 +437,32 @@ impl<'a> Turns<'a> {
     pub fn attach_step(&mut self, tasks: Vec<Process>, step: Step) -> io::Result<u64> {
         self.heartbeat.frozen();
         self.roster.attach_step(self.host, tasks, step)
+    }
+
+    /// Takes in a group that somebody else made; `root` is one of its processes.
+    ///
+    /// Errors: it is not to be managed as it is.
+    pub fn attach_group(
+        &mut self,
+        (found, root): (Foreign, Process),
+        user: u32,
+        n_threads: Option<usize>,
+        expected: Expected,
+    ) -> Result<u64, Refusal> {
+        let said = || Path::new("/").join(found.path_inside()).display().to_string();
+        if !self.is_soft() {
+            return Err(Refusal::FrozenTurns(said()));
+        }
+        if self.roster.has_group(&found) {
+            return Err(Refusal::GroupManaged(said()));
+        }
+        if let Some(it) = found.members().iter().find(|it| self.has(it.pid)) {
+            return Err(Refusal::Managed(it.pid));
+        }
+        let (name, found) = (said(), (found, root));
+        self.roster
+            .attach_group(self.host, found, user, n_threads, expected)
+            .map_err(|error| Refusal::Failed(format!("manage control group {name}: {error}")))
     }
 
     /// A step has ended; false if it was not known, or its end was seen before.

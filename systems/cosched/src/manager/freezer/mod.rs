@@ -18,6 +18,9 @@ pub const ALL: &[Kind] = &[&v2::V2, &v1::V1, &signals::Signals];
 
 pub type Kind = &'static dyn Freezer;
 
+/// How the name of a manager's folder of groups begins; its number follows.
+pub const GROUPS: &str = "meanwhile-";
+
 /// The freezer of this name.
 pub fn from_text(text: &str) -> Option<Kind> {
     ALL.iter().copied().find(|it| it.text() == text)

@@ -42,6 +42,12 @@ pub trait IdleClass: Debug + Sync {
     /// The kernel weighs it as before, times `by` where it has a group of its own.
     fn promote(&self, had: &Had, group: Option<&Group>, by: f64) -> io::Result<()>;
 
+    /// What it has now, where its owner changed that while it weighed `by` times what it had; none
+    /// if nothing was changed.
+    fn changed(&self, _had: &Had, _by: f64) -> Option<Had> {
+        None
+    }
+
     /// Promotes it, and gives back all that [`IdleClass::enter`] took.
     fn give_back(&self, had: &Had, group: Option<&Group>) -> io::Result<()>;
 }
@@ -67,7 +73,7 @@ pub struct Had {
     /// What it is weighed against others by, which the idle class makes the kernel forget; or, for
     /// threads, the scheduling group that all of them share.
     weight: String,
-    /// Its scheduling group, if it has one of its own.
+    /// Its scheduling group, if it has one of its own: made for it, or where it is.
     folder: PathBuf,
     parts: Vec<Part>,
 }
@@ -76,7 +82,8 @@ pub struct Had {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Part {
     id: i32,
-    /// When it started, as in [`super::process::Process::started`]: the number may be another's.
+    /// When it started, as in [`super::process::Process::started`], or the number of the folder: it
+    /// may be another's later.
     started: u64,
     /// Where it was, or what it had.
     what: String,
@@ -130,6 +137,8 @@ impl Had {
 pub struct Demotable {
     had: Had,
     record: PathBuf,
+    /// What it weighs is this many times what it had.
+    weighs: f64,
 }
 
 impl Demotable {
@@ -140,7 +149,7 @@ impl Demotable {
     pub fn make(kind: Kind, group: &Group, name: &str, record: &Path) -> io::Result<Demotable> {
         let had = kind.look(group, name)?;
         had.store(record)?;
-        let it = Demotable { had, record: record.to_owned() };
+        let it = Demotable { had, record: record.to_owned(), weighs: 1.0 };
         if let Err(error) = kind.enter(&it.had, group) {
             it.give_back(group);
             return Err(error);
@@ -149,12 +158,26 @@ impl Demotable {
     }
 
     /// Programs of which one is demoted against another must have the same here.
-    pub fn scheduled_in(&self) -> &str {
-        if self.had.folder.as_os_str().is_empty() { &self.had.weight } else { "" }
+    pub fn scheduled_in(&self) -> &Path {
+        let own = self.had.folder.parent();
+        own.unwrap_or(Path::new(&self.had.weight))
+    }
+
+    /// What the owner of a group of another's gave it meanwhile is what it has from now on: on disk
+    /// before it is touched again.
+    fn follow(&mut self, group: &Group) -> io::Result<()> {
+        if group.is_foreign()
+            && let Some(now) = self.had.kind.changed(&self.had, self.weighs)
+        {
+            now.store(&self.record)?;
+            self.had = now;
+        }
+        Ok(())
     }
 
     /// Lets it run on what nobody else wants.
-    pub fn demote(&self, group: &Group) -> io::Result<()> {
+    pub fn demote(&mut self, group: &Group) -> io::Result<()> {
+        self.follow(group)?;
         let demoted = self.had.kind.demote(&self.had, group);
         if demoted.is_err() {
             // Not the half of it either.
@@ -164,12 +187,18 @@ impl Demotable {
     }
 
     /// It weighs as much as before, times `by`.
-    pub fn promote(&self, group: &Group, by: f64) -> io::Result<()> {
+    pub fn promote(&mut self, group: &Group, by: f64) -> io::Result<()> {
+        self.follow(group)?;
+        self.weighs = by;
         self.had.kind.promote(&self.had, Some(group), by)
     }
 
     /// Promotes it, and gives back what it had. What cannot be given back stays written down.
-    pub fn give_back(self, group: &Group) {
+    pub fn give_back(mut self, group: &Group) {
+        // Where there is no room to write it down it is in our memory.
+        if let Some(now) = self.had.kind.changed(&self.had, self.weighs) {
+            self.had = now;
+        }
         if self.had.give_back(Some(group)).is_ok() {
             let _ = fs::remove_file(&self.record);
         }

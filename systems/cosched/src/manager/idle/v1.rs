@@ -8,6 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::super::foreign::{Foreign, inode};
 use super::super::freezer::mounted;
 use super::super::process::{self, Process};
 use super::{Group, Had, Hierarchy, IdleClass, Part, tell};
@@ -44,6 +45,9 @@ impl IdleClass for IdleV1 {
     }
 
     fn look(&self, group: &Group, name: &str) -> io::Result<Had> {
+        if let Some(foreign) = group.as_foreign() {
+            return in_place(foreign);
+        }
         let members = group.members()?;
         let gone = || io::Error::from(io::ErrorKind::NotFound);
         let first = members.iter().find_map(|member| home(member.pid)).ok_or_else(gone)?;
@@ -57,6 +61,9 @@ impl IdleClass for IdleV1 {
     }
 
     fn enter(&self, had: &Had, group: &Group) -> io::Result<()> {
+        if group.is_foreign() {
+            return Ok(());
+        }
         match fs::create_dir(&had.folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             Ok(()) | Err(_) => {}
@@ -84,21 +91,37 @@ impl IdleClass for IdleV1 {
     }
 
     fn demote(&self, had: &Had, _group: &Group) -> io::Result<()> {
+        if is_another(had) {
+            return Err(io::ErrorKind::NotFound.into());
+        }
         tell(&had.folder, "cpu.idle", "1")
     }
 
     fn promote(&self, had: &Had, _group: Option<&Group>, by: f64) -> io::Result<()> {
+        if is_another(had) {
+            return Ok(());
+        }
         tell(&had.folder, "cpu.idle", "0")?;
-        let weight = had.weight.parse().unwrap_or(WEIGHT) * by;
-        tell(&had.folder, "cpu.shares", &format!("{:.0}", weight.clamp(LEAST, MOST)))
+        tell(&had.folder, "cpu.shares", &weighed(had, by))
+    }
+
+    fn changed(&self, had: &Had, by: f64) -> Option<Had> {
+        let says = |file: &str| fs::read_to_string(had.folder.join(file)).unwrap_or_default();
+        let shares = says("cpu.shares").trim().to_owned();
+        let is_so = is_in_place(had) && !is_another(had) && says("cpu.idle").trim() == "0";
+        (is_so && !shares.is_empty() && shares != weighed(had, by))
+            .then(|| Had { weight: shares, ..had.clone() })
     }
 
     fn give_back(&self, had: &Had, _group: Option<&Group>) -> io::Result<()> {
         if !had.folder.exists() {
             return Ok(());
         }
-        // First of all they run. What fails from here on fails because something has ended.
-        let _ = self.promote(had, None, 1.0);
+        let is_back = self.promote(had, None, 1.0);
+        if is_in_place(had) {
+            return is_back;
+        }
+        // They run. What fails from here on fails because something has ended.
         let above = had.folder.parent().unwrap_or(&had.folder);
         let text = || fs::read_to_string(had.folder.join("cgroup.procs")).unwrap_or_default();
         for _ in 0..ROUNDS {
@@ -117,6 +140,34 @@ impl IdleClass for IdleV1 {
         }
         fs::remove_dir(&had.folder)
     }
+}
+
+/// A group of another's, demoted where it is: all that join it are, and nothing moves.
+fn in_place(group: &Foreign) -> io::Result<Had> {
+    let refused = |why: String| io::Error::new(io::ErrorKind::Unsupported, why);
+    let folder = group.for_cpu().map_err(refused)?;
+    if fs::read_to_string(folder.join("cpu.idle"))?.trim() != "0" {
+        return Err(refused(format!("{} is in the idle class by its owner", folder.display())));
+    }
+    let weight = fs::read_to_string(folder.join("cpu.shares"))?.trim().to_owned();
+    let started = inode(&folder).ok_or(io::ErrorKind::NotFound)?;
+    let part = Part { id: 0, started, what: folder.display().to_string() };
+    Ok(Had { kind: &IdleV1, weight, folder, parts: vec![part] })
+}
+
+/// The group was there before us, and is its owner's.
+fn is_in_place(had: &Had) -> bool {
+    had.parts.first().is_some_and(|part| Path::new(&part.what) == had.folder)
+}
+
+/// Another group has the path of one that is its owner's.
+fn is_another(had: &Had) -> bool {
+    is_in_place(had) && inode(&had.folder) != Some(had.parts[0].started)
+}
+
+/// What a group is given.
+fn weighed(had: &Had, by: f64) -> String {
+    format!("{:.0}", (had.weight.parse().unwrap_or(WEIGHT) * by).clamp(LEAST, MOST))
 }
 
 /// Where the controller is mounted.

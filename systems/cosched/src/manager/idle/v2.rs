@@ -7,6 +7,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
+use super::super::foreign::inode;
 use super::{Group, Had, Hierarchy, IdleClass, Part, tell};
 
 #[derive(Debug)]
@@ -54,7 +55,8 @@ impl IdleClass for IdleV2 {
             }
             let weight = fs::read_to_string(folder.join("cpu.weight")).map_err(missing)?;
             let weight = weight.trim().parse().map_err(|_| io::ErrorKind::InvalidData)?;
-            Ok(Part { id: weight, started: 0, what: folder.display().to_string() })
+            let started = inode(folder).ok_or(io::ErrorKind::NotFound)?;
+            Ok(Part { id: weight, started, what: folder.display().to_string() })
         };
         let parts = group.folders().map(part).collect::<io::Result<Vec<Part>>>()?;
         Ok(Had { kind: &IdleV2, weight: String::new(), folder: group.path().to_owned(), parts })
@@ -65,20 +67,34 @@ impl IdleClass for IdleV2 {
     }
 
     fn demote(&self, had: &Had, _group: &Group) -> io::Result<()> {
-        had.parts.iter().try_for_each(|part| tell(Path::new(&part.what), "cpu.idle", "1"))
+        let there = had.parts.iter().filter(|part| is_there(part));
+        there.map(|part| tell(Path::new(&part.what), "cpu.idle", "1")).collect()
     }
 
     fn promote(&self, had: &Had, _group: Option<&Group>, by: f64) -> io::Result<()> {
         let mut first = Ok(());
         // One that has ended is no reason to leave the others as they are.
-        for part in &had.parts {
+        for part in had.parts.iter().filter(|part| is_there(part)) {
             let folder = Path::new(&part.what);
-            let weight = (f64::from(part.id) * by).clamp(1.0, 10_000.0);
             let done = tell(folder, "cpu.idle", "0")
-                .and_then(|()| tell(folder, "cpu.weight", &format!("{weight:.0}")));
+                .and_then(|()| tell(folder, "cpu.weight", &weighed(part.id, by).to_string()));
             first = first.and(done);
         }
         first
+    }
+
+    fn changed(&self, had: &Had, by: f64) -> Option<Had> {
+        let mut now = had.clone();
+        for part in now.parts.iter_mut().filter(|part| is_there(part)) {
+            let folder = Path::new(&part.what);
+            let says = |file: &str| fs::read_to_string(folder.join(file)).unwrap_or_default();
+            let weight = says("cpu.weight").trim().parse().ok();
+            let weight = weight.filter(|_| says("cpu.idle").trim() == "0");
+            if let Some(weight) = weight.filter(|weight| *weight != weighed(part.id, by)) {
+                part.id = weight;
+            }
+        }
+        (now.parts != had.parts).then_some(now)
     }
 
     fn give_back(&self, had: &Had, group: Option<&Group>) -> io::Result<()> {
@@ -87,6 +103,16 @@ impl IdleClass for IdleV2 {
             if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }
         })
     }
+}
+
+/// The group itself, and not another one that has its path now.
+fn is_there(part: &Part) -> bool {
+    inode(Path::new(&part.what)) == Some(part.started)
+}
+
+/// What a group of this weight is given.
+fn weighed(weight: i32, by: f64) -> i32 {
+    (f64::from(weight) * by).clamp(1.0, 10_000.0).round() as i32
 }
 
 #[cfg(test)]
@@ -115,6 +141,31 @@ mod tests {
         fs::write(folder.path().join("cpu.weight"), "0  ").expect("a scratch file");
         had.give_back(None).expect("written");
         assert!(read("cpu.idle").starts_with('0') && read("cpu.weight").starts_with("437"));
+    }
+
+    #[test]
+    fn what_its_owner_changes_meanwhile_is_what_it_has() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let write = |file: &str, text: &str| {
+            fs::write(folder.path().join(file), text).expect("a scratch file");
+        };
+        let group = group(folder.path(), "0", "100");
+        let had = IdleV2.look(&group, "").expect("it can be demoted");
+        IdleV2.promote(&had, None, 1.5).expect("written");
+        write("cpu.weight", "150\n");
+        write("cpu.idle", "0\n");
+        assert!(IdleV2.changed(&had, 1.5).is_none(), "that was us");
+        write("cpu.weight", "300\n");
+        assert_eq!(IdleV2.changed(&had, 1.5).expect("its owner did").parts[0].id, 300);
+        write("cpu.weight", "0\n");
+        write("cpu.idle", "1\n");
+        assert!(IdleV2.changed(&had, 1.5).is_none(), "the idle class has no weight");
+        // A container that was started again has another group at the same path.
+        let mut other = had.clone();
+        other.parts[0].started += 1;
+        IdleV2.give_back(&other, None).expect("nothing to do");
+        let read = |file: &str| fs::read_to_string(folder.path().join(file)).expect("it is there");
+        assert_eq!((read("cpu.idle").as_str(), read("cpu.weight").as_str()), ("1\n", "0\n"));
     }
 
     #[test]

@@ -1,0 +1,491 @@
+//! `cosched submit --cgroup`: control groups that somebody else made, such as containers, are
+//! managed where they are, named by their paths, and get back exactly what they had.
+//!
+//! The groups are made here, as a container's runtime makes them.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use serde_json::Value;
+
+mod support;
+use support::{LIMIT, groups, may_freeze, parent, runs, signal, skipped, wait_for};
+
+const BINARY: &str = env!("CARGO_BIN_EXE_meanwhile");
+const UID: &str = "6b1f0c1e-2f3a-4b5c-8d7e-9f0a1b2c3d4e";
+
+/// Where these hierarchies are mounted: of version 2, the freezer's and the cpu controller's of
+/// version 1.
+fn mounts() -> Vec<PathBuf> {
+    let text = fs::read_to_string("/proc/mounts").expect("proc is there");
+    let fits = |words: &[&str]| {
+        words[2] == "cgroup2"
+            || (words[2] == "cgroup"
+                && words[3].split(',').any(|it| it == "cpu" || it == "freezer"))
+    };
+    let lines = text.lines().map(|line| line.split(' ').collect::<Vec<_>>());
+    lines.filter(|words| fits(words)).map(|words| PathBuf::from(words[1])).collect()
+}
+
+/// A group as a runtime makes it: the same path in every hierarchy. Its processes end with it.
+struct Made {
+    path: String,
+    children: Vec<Child>,
+}
+
+impl Made {
+    fn new(path: &str) -> Made {
+        let made = Made { path: path.to_owned(), children: Vec::new() };
+        made.make();
+        made
+    }
+
+    fn make(&self) {
+        self.folders().for_each(|folder| fs::create_dir_all(folder).expect("root may"));
+    }
+
+    fn folders(&self) -> impl Iterator<Item = PathBuf> {
+        mounts().into_iter().map(|root| root.join(&self.path))
+    }
+
+    /// The file of this name, in the hierarchy that has it.
+    fn file(&self, name: &str) -> Option<PathBuf> {
+        self.folders().map(|folder| folder.join(name)).find(|file| file.exists())
+    }
+
+    fn says(&self, name: &str) -> String {
+        let file = self.file(name).unwrap_or_else(|| panic!("{} has no {name}", self.path));
+        fs::read_to_string(file).expect("it is there").trim().to_owned()
+    }
+
+    fn tell(&self, name: &str, text: &str) {
+        fs::write(self.file(name).expect("it is there"), text).expect("root may");
+    }
+
+    /// What a group weighs against others.
+    fn weight(&self) -> &'static str {
+        if self.file("cpu.shares").is_some() { "cpu.shares" } else { "cpu.weight" }
+    }
+
+    /// Something that computes starts, and joins the group or one inside it.
+    fn start(&mut self, inside: &str) -> i32 {
+        let script = "while [ -e /proc/$1 ]; do :; done";
+        let child = Command::new("setsid")
+            .args(["sh", "-c", script, "sh", &std::process::id().to_string()])
+            .spawn()
+            .expect("setsid runs");
+        let pid = child.id() as i32;
+        for root in mounts() {
+            let folder = root.join(&self.path).join(inside);
+            fs::create_dir_all(&folder).expect("root may");
+            fs::write(folder.join("cgroup.procs"), pid.to_string()).expect("root may");
+        }
+        self.children.push(child);
+        pid
+    }
+
+    fn is_idle(&self) -> bool {
+        self.says("cpu.idle") == "1"
+    }
+
+    /// As `docker pause` does.
+    fn pause(&self, is_frozen: bool) {
+        match self.file("freezer.state") {
+            Some(file) => fs::write(file, if is_frozen { "FROZEN" } else { "THAWED" }),
+            None => fs::write(
+                self.file("cgroup.freeze").expect("one of two"),
+                if is_frozen { "1" } else { "0" },
+            ),
+        }
+        .expect("root may");
+    }
+
+    fn is_frozen(&self) -> bool {
+        match self.file("freezer.state") {
+            Some(file) => fs::read_to_string(file).expect("it is there").starts_with("FROZEN"),
+            None => self.says("cgroup.events").contains("frozen 1"),
+        }
+    }
+
+    fn end(&mut self) {
+        for child in &mut self.children {
+            let _ = child.kill();
+        }
+        for child in &mut self.children {
+            let _ = child.wait();
+        }
+        self.children.clear();
+        for folder in self.folders() {
+            wait_for("its folders go", LIMIT, || remove(&folder));
+        }
+    }
+}
+
+/// True if a folder and those inside it are gone.
+fn remove(folder: &Path) -> bool {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            remove(&entry.path());
+        }
+    }
+    !folder.exists() || fs::remove_dir(folder).is_ok()
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            return self.end();
+        }
+        if self.file("cgroup.procs").is_some() {
+            self.pause(false);
+        }
+        for child in &mut self.children {
+            let _ = child.kill().and_then(|()| child.wait());
+        }
+        self.folders().for_each(|folder| _ = remove(&folder));
+    }
+}
+
+/// A slice of a test's own, with a container, a pod and a service in it, and a daemon.
+struct Scene {
+    daemon: Child,
+    folder: tempfile::TempDir,
+    container: Made,
+    pod: Made,
+    service: Made,
+    /// The last to go.
+    _slice: Made,
+}
+
+/// One at a time: what others burn only makes each of them slower.
+fn scene() -> Option<(MutexGuard<'static, ()>, Scene)> {
+    static ONE: Mutex<()> = Mutex::new(());
+    if !may_freeze() {
+        return None;
+    }
+    let probe = Command::new(BINARY).args(["cosched", "probe", "--json"]).output();
+    if testkit::json(&probe.expect("the binary runs"))["idle_class"].is_null() {
+        skipped("groups of others: no program can be put into the idle class");
+        return None;
+    }
+    if !nix::unistd::geteuid().is_root()
+        || std::thread::available_parallelism().is_ok_and(|n| n.get() != 2)
+    {
+        skipped("groups of others: root makes them, three for two processors");
+        return None;
+    }
+    let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let slice = slice();
+    let at = |name: &str| Made::new(&format!("{}/{name}", slice.path));
+    let (container, pod, service) = (
+        at(&docker()),
+        at(&format!("kubepods-pod{}.slice", UID.replace('-', "_"))),
+        at("a.service"),
+    );
+    if container.file("cpu.idle").is_none() {
+        skipped("groups of others: no cpu controller for them");
+        return None;
+    }
+    container.tell(container.weight(), "437");
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).expect("it is ours");
+    let daemon = spawn(folder.path(), &[]);
+    let mut scene = Scene { daemon, folder, container, pod, service, _slice: slice };
+    scene.listens();
+    scene.container.start("");
+    scene.pod.start(&format!("cri-containerd-{}.scope", id()));
+    scene.service.start("");
+    scene.submit();
+    Some((one, scene))
+}
+
+/// A slice that no other test has.
+fn slice() -> Made {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let n = NEXT.fetch_add(1, Ordering::Relaxed);
+    let slice = Made::new(&format!("cgtest{}x{n}.slice", std::process::id()));
+    for folder in slice.folders().filter(|folder| folder.join("cgroup.subtree_control").exists()) {
+        // What the group above does not hand on is somewhere else.
+        let _ = fs::write(folder.join("cgroup.subtree_control"), "+cpu");
+    }
+    slice
+}
+
+fn id() -> String {
+    "0123456789abcdef".repeat(4)
+}
+
+fn docker() -> String {
+    format!("docker-{}.scope", id())
+}
+
+fn spawn(folder: &Path, more: &[&str]) -> Child {
+    let said = fs::OpenOptions::new().create(true).append(true).open(folder.join("said"));
+    Command::new(BINARY)
+        .args(["cosched", "daemon", "--no-restart", "--policy", "rr"])
+        .args(["--source", "told", "--capacity", "8000"])
+        .args(more)
+        .env("XDG_RUNTIME_DIR", folder)
+        .stdout(Stdio::null())
+        .stderr(said.expect("a scratch file"))
+        .spawn()
+        .expect("the binary runs")
+}
+
+impl Scene {
+    fn ask(&self, arguments: &[&str]) -> (Value, i32) {
+        let ran = Command::new(BINARY)
+            .args(["cosched", arguments[0], "--json"])
+            .args(&arguments[1..])
+            .env("XDG_RUNTIME_DIR", self.folder.path())
+            .output()
+            .expect("the binary runs");
+        let value = serde_json::from_slice(&ran.stdout).unwrap_or_default();
+        (value, ran.status.code().expect("it was not killed"))
+    }
+
+    fn listens(&mut self) {
+        wait_for("the daemon listens", LIMIT, || {
+            let said = fs::read_to_string(self.folder.path().join("said")).unwrap_or_default();
+            assert!(self.daemon.try_wait().expect("it is ours").is_none(), "{said}");
+            self.ask(&["status"]).1 == 0
+        });
+    }
+
+    /// Each by another of its names; the container moves more than the link carries.
+    fn submit(&self) {
+        let folder = self.container.folders().next().expect("a hierarchy").display().to_string();
+        for (path, mbps) in [
+            (folder, "9000"),
+            (format!("/{}", self.pod.path), "100"),
+            (self.service.path.clone(), "100"),
+        ] {
+            let (value, code) = self.ask(&["submit", "--mbps", mbps, "--cgroup", &path]);
+            assert_eq!(code, 0, "{value}");
+        }
+        self.take_turns();
+    }
+
+    fn take_turns(&self) {
+        wait_for("the container waits", LIMIT, || self.container.is_idle());
+        wait_for("the pod waits", LIMIT, || self.pod.is_idle());
+    }
+
+    fn all(&self) -> [&Made; 3] {
+        [&self.container, &self.pod, &self.service]
+    }
+
+    fn program(&self, path: &str) -> Value {
+        let status = self.ask(&["status"]).0;
+        let programs = status["programs"].as_array().cloned().unwrap_or_default();
+        let is_it = |it: &Value| it["cgroup"].as_str() == Some(&format!("/{path}"));
+        programs.into_iter().find(is_it).unwrap_or_default()
+    }
+
+    /// Nobody is in the idle class, and each weighs what it weighed.
+    fn is_given_back(&self, what: &str, weight: &str) {
+        wait_for(what, LIMIT, || self.all().iter().all(|group| !group.is_idle()));
+        assert_eq!(self.container.says(self.container.weight()), weight, "{what}");
+        let usual = if self.pod.weight() == "cpu.shares" { "1024" } else { "100" };
+        assert_eq!(self.pod.says(self.pod.weight()), usual, "{what}");
+        wait_for("our groups go", LIMIT, || groups(self.daemon.id()).is_empty());
+    }
+
+    fn again(&mut self) {
+        self.daemon.wait().expect("it is ours");
+        self.daemon = spawn(self.folder.path(), &[]);
+        self.listens();
+    }
+}
+
+impl Drop for Scene {
+    fn drop(&mut self) {
+        let _ = self.daemon.kill();
+        let _ = self.daemon.wait();
+    }
+}
+
+#[test]
+fn a_container_is_managed_where_it_is_from_its_start_to_its_end() {
+    let Some((_one, mut scene)) = scene() else { return };
+    let path = scene.container.path.clone();
+    let own = scene.program(&path);
+    assert_eq!((&own["container_id"], &own["pod_uid"]), (&id().into(), &Value::Null), "{own}");
+    assert_eq!(
+        (&own["name"], &own["is_attached"]),
+        (&"container 0123456789ab".into(), &true.into())
+    );
+    let pod = scene.program(&scene.pod.path);
+    assert_eq!(
+        (&pod["pod_uid"], &pod["name"]),
+        (&UID.into(), &format!("pod {UID}").into()),
+        "{pod}"
+    );
+    let ran = Command::new(BINARY)
+        .args(["cosched", "status", "--prometheus"])
+        .env("XDG_RUNTIME_DIR", scene.folder.path())
+        .output();
+    let text = String::from_utf8(ran.expect("the binary runs").stdout).expect("text");
+    assert!(text.contains(&format!("user=\"0\",pod_uid=\"{UID}\"}}")), "{text}");
+    assert!(text.contains(&format!("user=\"0\",container_id=\"{}\"}}", id())), "{text}");
+
+    // Its members come and go, and nothing moves.
+    let first = scene.container.children[0].id() as i32;
+    let second = scene.container.start("");
+    signal("KILL", &[first]);
+    scene.container.children[0].wait().expect("it is ours");
+    wait_for("it is the next one's", LIMIT, || scene.program(&path)["pid"] == second);
+    let before = scene.program(&path)["n_demotions"].as_u64().expect("a number");
+    wait_for("it takes turns on", LIMIT, || {
+        scene.program(&path)["n_demotions"].as_u64() > Some(before + 2)
+    });
+    let homes = fs::read_to_string(format!("/proc/{second}/cgroup")).expect("it runs");
+    assert!(
+        homes.lines().filter(|line| line.ends_with(&path)).count() >= mounts().len(),
+        "{homes}"
+    );
+    assert!(!homes.contains("meanwhile-"), "{homes}");
+
+    // Its owner pauses it: that is nobody else's to undo.
+    scene.container.pause(true);
+    wait_for("the kernel has done so", LIMIT, || scene.container.is_frozen());
+    wait_for("that is seen", LIMIT, || scene.program(&path)["is_suspended"] == true);
+    wait_for("no turn is cut", LIMIT, || scene.ask(&["status"]).0["is_cutting"] == false);
+    wait_for("it waits for nobody else", LIMIT, || !scene.container.is_idle());
+    assert!(scene.container.is_frozen());
+    scene.container.pause(false);
+    wait_for("it takes turns again", LIMIT, || scene.container.is_idle());
+    assert_eq!(scene.program(&path)["is_suspended"], false);
+
+    // It is killed. What is started at its path afterwards is another one.
+    scene.container.end();
+    wait_for("its end is seen", LIMIT, || scene.program(&path).is_null());
+    let ended = scene.ask(&["status"]).0["ended"].clone();
+    assert_eq!(ended[0]["name"], "container 0123456789ab", "{ended}");
+    scene.container.make();
+    scene.container.tell(scene.container.weight(), "512");
+    scene.container.start("");
+    assert!(scene.program(&path).is_null());
+    assert_eq!(scene.ask(&["stop"]).1, 0);
+    scene.is_given_back("stopped", "512");
+}
+
+#[test]
+fn a_group_gets_back_what_it_had_however_its_manager_ends() {
+    let Some((_one, mut scene)) = scene() else { return };
+    signal("KILL", &[scene.daemon.id() as i32]);
+    scene.is_given_back("the manager was killed", "437");
+    scene.again();
+    scene.submit();
+    // Its owner makes it weigh more meanwhile: that is what it has from now on.
+    wait_for("its owner may", LIMIT, || {
+        let file = scene.container.file(scene.container.weight()).expect("it is there");
+        fs::write(file, "600").is_ok()
+    });
+    let demotions = || scene.program(&scene.container.path)["n_demotions"].as_u64();
+    let before = demotions();
+    wait_for("it waits again", LIMIT, || demotions() > before.map(|n| n + 1));
+    wait_for("the container waits", LIMIT, || scene.container.is_idle());
+    let own = scene.daemon.id() as i32;
+    let supervisors = fs::read_dir("/proc")
+        .expect("proc is there")
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok())
+        .filter(|pid| parent(*pid) == Some(own));
+    let all: Vec<i32> = std::iter::once(own).chain(supervisors).collect();
+    signal("STOP", &all[..1]);
+    signal("KILL", &all);
+    wait_for("all are dead", LIMIT, || !all[1..].iter().any(|pid| runs(*pid)));
+    scene.daemon.wait().expect("it is ours");
+    assert_eq!(scene.ask(&["restore"]).1, 0);
+    scene.is_given_back("all were killed, and restored", "600");
+    scene.again();
+    scene.submit();
+    let id = scene.program(&scene.container.path)["id"].to_string();
+    assert_eq!(scene.ask(&["stop", "--program", &id]).1, 0);
+    wait_for("it is let go", LIMIT, || !scene.container.is_idle());
+    assert_eq!(scene.container.says(scene.container.weight()), "600");
+    assert_eq!(scene.ask(&["stop"]).1, 0);
+    scene.is_given_back("stopped", "600");
+}
+
+#[test]
+fn what_a_group_may_not_be_is_said() {
+    let Some((_one, mut scene)) = scene() else { return };
+    let refused = |path: &str, scene: &Scene| {
+        let (value, code) = scene.ask(&["submit", "--cgroup", path]);
+        assert_eq!(code, 1, "{path}: {value}");
+        value["errors"][0]["message"].as_str().expect("a sentence").to_owned()
+    };
+    let expect = |path: &str, what: &str, scene: &Scene| {
+        let said = refused(path, scene);
+        assert!(said.contains(what), "{path}: {said}");
+    };
+    let slice = Path::new(&scene.pod.path).parent().expect("a slice").display().to_string();
+    expect("/", "the group of all groups", &scene);
+    expect("/none-of-this-name", "there is no control group `/none-of-this-name` in /", &scene);
+    expect(&format!("{slice}/../{slice}/none"), "there is no control group", &scene);
+    expect(&scene.pod.path, "is managed already", &scene);
+    expect(&slice, "is managed already", &scene);
+    let inside = format!("{}/cri-containerd-{}.scope", scene.pod.path, id());
+    expect(&inside, "is managed already", &scene);
+    let (value, code) =
+        scene.ask(&["submit", "--pid", &scene.container.children[0].id().to_string()]);
+    assert!(code == 1 && value.to_string().contains("is managed already"), "{value}");
+    let other = Made::new(&format!("{slice}/other"));
+    expect(&other.path, "no process is in control group", &scene);
+    let manager = Made::new(&format!("{slice}/meanwhile-1/program-1"));
+    expect(&manager.path, "belongs to a manager of programs (`meanwhile-1`)", &scene);
+    let step = Made::new(&format!("{slice}/job_7/step_0"));
+    expect(&step.path, "is Slurm's", &scene);
+    drop((manager, step, other));
+    remove_in_all(&format!("{slice}/meanwhile-1"));
+    remove_in_all(&format!("{slice}/job_7"));
+
+    // One that its owner has put into the idle class is left alone, and that is said.
+    let path = scene.service.path.clone();
+    let program = scene.program(&path)["id"].to_string();
+    assert_eq!(scene.ask(&["stop", "--program", &program]).1, 0);
+    scene.service.tell("cpu.idle", "1");
+    assert_eq!(scene.ask(&["submit", "--mbps", "100", "--cgroup", &path]).1, 0);
+    wait_for("it is said", LIMIT, || {
+        let why = scene.program(&path)["cannot_wait"].clone();
+        why.as_str().is_some_and(|why| why.ends_with("is in the idle class by its owner"))
+    });
+    assert_eq!(scene.ask(&["stop"]).1, 0);
+    assert!(scene.service.is_idle(), "as it was");
+
+    // With turns that freeze nobody could tell whose freezing it is.
+    scene.daemon.wait().expect("it is ours");
+    scene.daemon = spawn(scene.folder.path(), &["--turns", "frozen"]);
+    scene.listens();
+    expect(&scene.container.path, "a daemon with --turns soft takes it", &scene);
+}
+
+fn remove_in_all(path: &str) {
+    mounts().iter().for_each(|root| _ = remove(&root.join(path)));
+}
+
+/// As in a container without the host's process namespace: the groups' processes have no numbers.
+#[test]
+fn processes_that_the_daemon_cannot_see_are_no_reason_to_guess() {
+    let Some((_one, mut scene)) = scene() else { return };
+    assert_eq!(scene.ask(&["stop"]).1, 0);
+    scene.daemon.wait().expect("it is ours");
+    scene.daemon = Command::new("unshare")
+        .args(["--pid", "--fork", "--kill-child", "--mount-proc", BINARY, "cosched", "daemon"])
+        .args(["--no-restart", "--source", "told"])
+        .env("XDG_RUNTIME_DIR", scene.folder.path())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("unshare runs");
+    scene.listens();
+    let (value, code) = scene.ask(&["submit", "--cgroup", &scene.container.path]);
+    let said = value["errors"][0]["message"].as_str().unwrap_or_default();
+    assert!(code == 1 && said.contains("not in the daemon's process namespace"), "{value}");
+    assert_eq!(scene.ask(&["stop"]).1, 0);
+}

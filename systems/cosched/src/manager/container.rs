@@ -26,7 +26,7 @@ impl Named {
                 (named.pod_uid, named.container_id) = (Some(pod), None);
             }
             named.container_id = container(name).or(named.container_id);
-            let is_unit = [".scope", ".service", ".slice"].iter().any(|it| name.ends_with(it));
+            let is_unit = [".scope", ".service", ".slice"].iter().any(|end| name.ends_with(end));
             named.unit = is_unit.then(|| name.to_owned()).or(named.unit);
         }
         named
@@ -52,8 +52,8 @@ fn short(id: &str) -> &str {
     id.get(..SHORT).unwrap_or(id)
 }
 
-/// `podUID`, `kubepods-CLASS-podUID.slice` with `_` for each `-` of the number, and podman's
-/// `libpod_pod_NUMBER`.
+/// `podUID`, `kubepods-CLASS-podUID.slice` with `_` for each `-` of the number, and
+/// `libpod_pod_NUMBER` of podman.
 fn pod(name: &str) -> Option<String> {
     let name = name.strip_suffix(".slice").unwrap_or(name);
     if let Some((_, id)) = name.split_once("libpod_pod_") {
@@ -65,7 +65,8 @@ fn pod(name: &str) -> Option<String> {
     };
     let uid = uid.replace('_', "-");
     let digits = uid.chars().filter(|letter| *letter != '-');
-    let is_one = digits.clone().count() == 32 && digits.clone().all(|it| it.is_ascii_hexdigit());
+    let is_one =
+        digits.clone().count() == 32 && digits.clone().all(|letter| letter.is_ascii_hexdigit());
     is_one.then_some(uid)
 }
 
@@ -78,7 +79,8 @@ fn container(name: &str) -> Option<String> {
 }
 
 fn is_long(id: &str) -> bool {
-    id.len() == LONG && id.bytes().all(|it| it.is_ascii_digit() || (b'a'..=b'f').contains(&it))
+    id.len() == LONG
+        && id.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
 #[cfg(test)]

@@ -480,14 +480,14 @@ impl Door {
                 check_threads(threads)?;
                 let spared = self.service.spared.clone();
                 let (user, users) = (asker.user.clone(), self.service.users.clone());
-                let threads = users.as_ref().map_or(threads, |it| it.threads(&user, threads));
+                let threads = users.as_ref().map_or(threads, |users| users.threads(&user, threads));
                 self.inside(move |turns| {
                     users.map_or(Ok(()), |users| {
                         users.check_quota(&user, threads, turns.of(user.uid))
                     })?;
                     check_room(turns)?;
                     let found = Foreign::find(&path)?;
-                    let root = found.check(&spared, asker_pid, uid)?;
+                    let root = spared.check_group(&found, asker_pid, uid)?;
                     let id = turns.attach_group((found, root), uid, threads, expected)?;
                     Ok(json!({"ok": true, "id": id}))
                 })

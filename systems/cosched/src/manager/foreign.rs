@@ -10,10 +10,9 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use super::container::Named;
-use super::freezer::{self, GROUPS, Kind, mounted};
+use super::freezer::{self, Kind, mounted};
 use super::process::{self, Process};
 use super::refusal::Refusal;
-use super::spared::Spared;
 
 /// A group of another's.
 #[derive(Debug, Clone)]
@@ -30,8 +29,8 @@ pub struct Foreign {
 }
 
 impl Foreign {
-    /// The one that a user calls so: its folder in any hierarchy, or its path as
-    /// `/proc/PID/cgroup` shows it.
+    /// The one that a user calls so: its folder in any hierarchy, or its path
+    /// as `/proc/PID/cgroup` shows it.
     ///
     /// Errors: there is none, or none that one may manage.
     pub fn find(text: &Path) -> Result<Foreign, Refusal> {
@@ -56,7 +55,7 @@ impl Foreign {
         Ok(found.clone())
     }
 
-    /// The one in this folder.
+    /// The one whose folder this is, if it is in a hierarchy that can be frozen.
     pub fn open(path: &Path) -> io::Result<Foreign> {
         let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
         let kinds = ["v2", "v1"].into_iter().filter_map(freezer::from_text);
@@ -67,7 +66,7 @@ impl Foreign {
         Foreign::at(kind, &root, path)
     }
 
-    fn at(freezer: Kind, root: &Path, path: &Path) -> io::Result<Foreign> {
+    pub(super) fn at(freezer: Kind, root: &Path, path: &Path) -> io::Result<Foreign> {
         let inode = fs::metadata(path)?.ino();
         let own = path.strip_prefix(root).unwrap_or(path);
         let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
@@ -81,43 +80,6 @@ impl Foreign {
         Ok(Foreign { freezer, root: root.to_owned(), path: path.to_owned(), inode, says })
     }
 
-    /// Whether `asker`, a process of user `uid`, may have it managed; its first process.
-    ///
-    /// Errors: why not.
-    pub fn check(&self, spared: &Spared, asker: i32, uid: u32) -> Result<Process, Refusal> {
-        let said = || shown(self.path_inside());
-        for name in self.path_inside().iter().filter_map(|name| name.to_str()) {
-            let is_number_after = |prefix: &str| {
-                let rest = name.strip_prefix(prefix).unwrap_or_default();
-                rest.starts_with(|letter: char| letter.is_ascii_digit())
-            };
-            if is_number_after(GROUPS) {
-                return Err(Refusal::ManagersGroup(said(), name.to_owned()));
-            }
-            if is_number_after("job_") {
-                return Err(Refusal::SlurmsGroup(said()));
-            }
-        }
-        // Who owns the folder may put anything into it: whose processes they are does not matter.
-        let owner = fs::metadata(&self.path).map_or(0, |it| it.uid());
-        if uid != 0 && owner != uid {
-            return Err(Refusal::GroupOwner(said(), owner));
-        }
-        let pids = self.pids();
-        // Source: the kernel's cgroup-v2.rst, "Namespace": what is outside is shown as 0.
-        if !pids.is_empty() && pids.iter().all(|pid| *pid == 0) {
-            return Err(Refusal::Unseen(said(), pids.len()));
-        }
-        let members = self.members();
-        for member in &members {
-            match spared.look(member.pid, asker) {
-                Err(Refusal::NotThere(_)) | Ok(_) => {}
-                Err(refusal) => return Err(refusal),
-            }
-        }
-        members.into_iter().next().ok_or_else(|| Refusal::EmptyGroup(said()))
-    }
-
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -125,14 +87,6 @@ impl Foreign {
     /// Its path as `/proc/PID/cgroup` shows it, without the first `/`.
     pub fn path_inside(&self) -> &Path {
         self.path.strip_prefix(&self.root).unwrap_or(&self.path)
-    }
-
-    pub fn freezer(&self) -> Kind {
-        self.freezer
-    }
-
-    pub fn inode(&self) -> u64 {
-        self.inode
     }
 
     /// What users call it.
@@ -143,7 +97,7 @@ impl Foreign {
 
     /// True if its folder is gone, or another group has its path.
     pub fn is_gone(&self) -> bool {
-        fs::metadata(&self.path).map_or(true, |it| it.ino() != self.inode)
+        fs::metadata(&self.path).map_or(true, |folder| folder.ino() != self.inode)
     }
 
     /// True if its owner has frozen it, or what it is in.
@@ -160,7 +114,7 @@ impl Foreign {
     }
 
     /// Its processes and those of all groups below it; one outside our process namespace is 0.
-    fn pids(&self) -> Vec<i32> {
+    pub fn pids(&self) -> Vec<i32> {
         pids_below(&self.path)
     }
 
@@ -168,8 +122,8 @@ impl Foreign {
         self.pids().into_iter().filter(|pid| *pid > 0).filter_map(Process::find).collect()
     }
 
-    /// The folder of this group that the cpu controller of version 1 has, if the same processes are
-    /// in it.
+    /// The folder of this group that the cpu controller of version 1 has, if it has the same
+    /// processes as this one.
     ///
     /// Errors: there is none, or others are in it too.
     pub fn for_cpu(&self) -> Result<PathBuf, String> {
@@ -187,7 +141,8 @@ impl Foreign {
             return Err(format!("{} has process {pid}, which is not in it", folder.display()));
         }
         let is_outside = |pid: &i32| {
-            process::control_group(*pid, &root, "cpu").is_some_and(|it| !it.starts_with(&folder))
+            process::control_group(*pid, &root, "cpu")
+                .is_some_and(|home| !home.starts_with(&folder))
         };
         match self.pids().into_iter().find(is_outside) {
             Some(pid) => Err(format!("its process {pid} is not in {}", folder.display())),
@@ -198,7 +153,7 @@ impl Foreign {
 
 /// The number of a group's folder; none if it is gone.
 pub fn inode(folder: &Path) -> Option<u64> {
-    fs::metadata(folder).ok().map(|it| it.ino())
+    fs::metadata(folder).ok().map(|folder| folder.ino())
 }
 
 /// The processes in a group and below it.
@@ -211,6 +166,11 @@ fn pids_below(folder: &Path) -> Vec<i32> {
         }
     }
     found
+}
+
+/// As `/proc/PID/cgroup` shows it.
+pub fn shown(path: &Path) -> String {
+    format!("/{}", path.display())
 }
 
 /// The path of a group inside its hierarchy, whichever way it is named.
@@ -232,10 +192,6 @@ fn inside(text: &Path, mounts: &str) -> Result<PathBuf, Refusal> {
         return Err(Refusal::AllGroups);
     }
     Ok(path)
-}
-
-fn shown(path: &Path) -> String {
-    format!("/{}", path.display())
 }
 
 #[cfg(test)]

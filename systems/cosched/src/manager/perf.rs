@@ -52,11 +52,17 @@ impl PerfCounter {
         let line =
             fs::read_to_string("/sys/devices/system/cpu/cpu0/cache/index0/coherency_line_size");
         let line_bytes = line.ok().and_then(|line| line.trim().parse().ok()).unwrap_or(64);
-        let files = threads
-            .iter()
-            .map(|thread| open(*thread, TYPE_HARDWARE, HARDWARE_CACHE_MISSES))
-            .collect::<io::Result<_>>()?;
-        Ok(PerfCounter { files, line_bytes })
+        let mut counter = PerfCounter { files: Vec::new(), line_bytes };
+        counter.add(threads)?;
+        Ok(counter)
+    }
+
+    /// These threads are counted too, from now on.
+    pub fn add(&mut self, threads: &[i32]) -> io::Result<()> {
+        for thread in threads {
+            self.files.push(open(*thread, TYPE_HARDWARE, HARDWARE_CACHE_MISSES)?);
+        }
+        Ok(())
     }
 
     /// Bytes so far; none while the counters had no hardware.

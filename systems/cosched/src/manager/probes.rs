@@ -231,6 +231,7 @@ impl Probes {
     /// What was counted in this quantum.
     pub(super) fn count_traffic(roster: &mut Roster, time: Duration) {
         for it in roster.active_mut() {
+            it.count_who_joined();
             // A counter that fails has nothing to say this time.
             let bytes = it.counter.bytes().unwrap_or(None);
             if let (Some(before), Some(now), true) =

@@ -1,5 +1,6 @@
 //! Door: one program under the manager: how it is started, kept to its processors, and let go.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -188,6 +189,8 @@ pub(super) struct Program {
     pub(super) before: Before,
     pub(super) page: Option<Page>,
     pub(super) counter: Counter,
+    /// The processes that it counts, of a group that others may join.
+    pub(super) counted: BTreeSet<i32>,
     pub(super) bytes_before: Option<u64>,
     pub(super) started: Instant,
     pub(super) has_ended: bool,
@@ -247,6 +250,14 @@ impl Counter {
             Counter::Nothing => Ok(None),
         }
     }
+
+    fn add(&mut self, threads: &[i32]) -> io::Result<()> {
+        match self {
+            Counter::Resctrl(it) => it.add(threads),
+            Counter::Perf(it) => it.add(threads),
+            Counter::Nothing => Ok(()),
+        }
+    }
 }
 
 impl Program {
@@ -303,14 +314,32 @@ impl Program {
         self.is_resting && !self.has_ended && !self.is_suspended
     }
 
-    /// True if none of its first processes is there any more; of a group of another's, if that is
-    /// gone.
+    /// True if none of its first processes is there any more; of a group of another's, if
+    /// that is gone itself.
     pub(super) fn is_gone(&self) -> bool {
         if let Some(group) = self.group.as_foreign() {
             return group.is_gone();
         }
         !self.root.is_there()
             && self.step.iter().flat_map(|it| &it.others).all(|other| !other.is_there())
+    }
+
+    /// Who has joined a group of another's is counted from now on. What fails has ended,
+    /// or is tried again.
+    pub(super) fn count_who_joined(&mut self) {
+        let Some(group) = self.group.as_foreign() else { return };
+        if matches!(self.counter, Counter::Nothing) {
+            return;
+        }
+        let members = group.members();
+        let before = std::mem::take(&mut self.counted);
+        for member in members {
+            // What one that is counted has forked is counted with it.
+            let is_counted = before.contains(&member.pid) || before.contains(&member.parent);
+            if is_counted || self.counter.add(&member.threads()).is_ok() {
+                self.counted.insert(member.pid);
+            }
+        }
     }
 
     /// What was seen just now, MB/s of each of its processors; none: less than can

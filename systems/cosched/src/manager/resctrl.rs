@@ -40,15 +40,19 @@ impl Monitor {
         let path = self.root.join("mon_groups").join(format!("{}-{id}", self.prefix));
         fs::create_dir(&path)?;
         let counter = ResctrlCounter { path };
-        // One number a write, as the kernel wants it.
-        threads
-            .iter()
-            .try_for_each(|thread| fs::write(counter.path.join("tasks"), format!("{thread}\n")))?;
+        counter.add(threads)?;
         Ok(counter)
     }
 }
 
 impl ResctrlCounter {
+    /// These threads are counted too, from now on.
+    pub fn add(&self, threads: &[i32]) -> io::Result<()> {
+        // One number a write, as the kernel wants it.
+        let add = |thread: &i32| fs::write(self.path.join("tasks"), format!("{thread}\n"));
+        threads.iter().try_for_each(add)
+    }
+
     /// Bytes so far, over all caches; none while a cache has nothing to say.
     pub fn bytes(&self) -> io::Result<Option<u64>> {
         let mut sum = Some(0);

@@ -1,6 +1,6 @@
 //! Door: the programs of a manager: how they come, how they end, and what is said of them.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
@@ -120,7 +120,8 @@ impl Roster {
 
     /// True if this process belongs to one of the programs.
     pub(super) fn has(&self, host: &Host, pid: i32) -> bool {
-        if self.active().any(|active| active.group.as_foreign().is_some_and(|it| it.has(pid))) {
+        if self.active().any(|active| active.group.as_foreign().is_some_and(|group| group.has(pid)))
+        {
             return true;
         }
         // What the kernel says of the one process, not what each program says of all of its.
@@ -281,8 +282,8 @@ impl Roster {
         Ok(id)
     }
 
-    /// Takes in a group that somebody else made, with whoever is in it now and later; `root` is one
-    /// of its processes.
+    /// Takes in a group that somebody else made, with whoever is in it now and later;
+    /// `root` is one of its processes.
     pub(super) fn attach_group(
         &mut self,
         host: &mut Host,
@@ -295,11 +296,14 @@ impl Roster {
         let path = found.path().to_owned();
         let before = Before { home: Some(path.clone()), group: path, threads: Vec::new() };
         before.store(&journal::path(&host.pages, id))?;
+        let members: Vec<i32> = found.members().iter().map(|member| member.pid).collect();
         let (name, cgroup) = (found.name(), Path::new("/").join(found.path_inside()));
         let group = Group::foreign(found);
         let counter =
             counter(host, id, &group, root.pid).inspect_err(|_| forget(host, id, &before))?;
         self.add(id, user, name, n_threads, group, root, before, None, counter);
+        let it = self.programs.last_mut().expect("it was just added");
+        it.counted = members.into_iter().collect();
         self.note_home(Some(cgroup));
         self.welcome(host, expected);
         Ok(id)
@@ -422,6 +426,7 @@ impl Roster {
             before,
             page,
             counter,
+            counted: BTreeSet::new(),
             bytes_before: None,
             started: Instant::now(),
             has_ended: false,

@@ -105,8 +105,8 @@ fn look_at_each(roster: &mut Roster, n_cpus: usize) {
     }
 }
 
-/// Makes those that take part ready to be demoted, and lets the others go; whether turns are cut
-/// among them.
+/// Makes those that take part ready to be demoted, and lets the others go; whether
+/// turns are cut among them.
 fn make_ready(roster: &mut Roster, host: &Host, kind: idle::Kind) -> Judgement {
     let manager = host.hierarchy.path.file_name().unwrap_or_default().to_string_lossy();
     let is_kept = host.topology.links.len() > 1;
@@ -130,7 +130,7 @@ fn make_ready(roster: &mut Roster, host: &Host, kind: idle::Kind) -> Judgement {
     let ready: Vec<&Program> = roster.active().filter(|it| !it.is_resting).collect();
     let homes = ready.iter().filter_map(|it| it.demotable.as_ref()).map(Demotable::scheduled_in);
     let is_one_home = homes.clone().all(|home| Some(home) == homes.clone().next());
-    if ready.iter().map(|it| it.n_threads).sum::<usize>() <= host.cpus.len() {
+    if ready.iter().map(|program| program.n_threads).sum::<usize>() <= host.cpus.len() {
         return Judgement::NoWay;
     }
     if is_one_home { Judgement::Cut } else { Judgement::Apart }

@@ -1,6 +1,11 @@
 //! Door: which processes are never frozen: the manager, its supervisors, what they and a client were
 //! started by.
 
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+
+use super::foreign::{Foreign, shown};
+use super::freezer::GROUPS;
 use super::process::{self, Process};
 use super::refusal::Refusal;
 use super::supervisor;
@@ -60,6 +65,43 @@ impl Spared {
             Ok(uid) => Err(Refusal::Owner(pid, uid)),
             Err(_) => Err(Refusal::NotThere(pid)),
         }
+    }
+
+    /// Whether `asker`, a process of user `uid`, may have this group managed; its first process.
+    ///
+    /// Errors: why it is not taken.
+    pub fn check_group(&self, group: &Foreign, asker: i32, uid: u32) -> Result<Process, Refusal> {
+        let said = || shown(group.path_inside());
+        for name in group.path_inside().iter().filter_map(|name| name.to_str()) {
+            let is_number_after = |prefix: &str| {
+                let rest = name.strip_prefix(prefix).unwrap_or_default();
+                rest.starts_with(|letter: char| letter.is_ascii_digit())
+            };
+            if is_number_after(GROUPS) {
+                return Err(Refusal::ManagersGroup(said(), name.to_owned()));
+            }
+            if is_number_after("job_") {
+                return Err(Refusal::SlurmsGroup(said()));
+            }
+        }
+        // Who owns the folder may put anything into it: whose processes they are does not matter.
+        let owner = fs::metadata(group.path()).map_or(0, |folder| folder.uid());
+        if uid != 0 && owner != uid {
+            return Err(Refusal::GroupOwner(said(), owner));
+        }
+        let pids = group.pids();
+        // Source: the kernel's cgroup-v2.rst, "Namespace": what is outside is shown as 0.
+        if !pids.is_empty() && pids.iter().all(|pid| *pid == 0) {
+            return Err(Refusal::Unseen(said(), pids.len()));
+        }
+        let members = group.members();
+        for member in &members {
+            match self.look(member.pid, asker) {
+                Err(Refusal::NotThere(_)) | Ok(_) => {}
+                Err(refusal) => return Err(refusal),
+            }
+        }
+        members.into_iter().next().ok_or_else(|| Refusal::EmptyGroup(said()))
     }
 
     /// The process, whoever it belongs to, if freezing it does not freeze the manager or `asker`.
@@ -124,5 +166,34 @@ mod tests {
         child.kill().and_then(|()| child.wait()).expect("it is ours");
         assert_eq!(found.map(|found| found.pid), Ok(pid));
         assert_eq!(spared.check(pid, own, uid), Err(Refusal::NotThere(pid)));
+    }
+
+    #[test]
+    fn whose_group_it_is_and_who_is_in_it_is_asked_first() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let kind = super::super::freezer::from_text("v2").expect("it is one of them");
+        let group = Foreign::at(kind, folder.path(), &folder.path().join(".")).expect("a folder");
+        let own = std::process::id() as i32;
+        let uid = nix::unistd::geteuid().as_raw();
+        let spared = Spared {
+            itself: own,
+            supervisors: supervisor::Pids::default(),
+            above: vec![],
+            is_for_many: false,
+        };
+        let with = |processes: &str, uid: u32| {
+            fs::write(folder.path().join("cgroup.procs"), processes).expect("a scratch file");
+            spared.check_group(&group, own, uid)
+        };
+        let mut child = std::process::Command::new("sleep").arg("100").spawn().expect("sleep runs");
+        let processes = format!("{}\n", child.id());
+        let (mine, others) = (with(&processes, uid), with(&processes, uid + 1));
+        child.kill().and_then(|()| child.wait()).expect("it is ours");
+        assert_eq!(mine.map(|found| found.pid), Ok(child.id() as i32));
+        assert_eq!(others, Err(Refusal::GroupOwner("/".into(), uid)));
+        assert_eq!(with("", uid), Err(Refusal::EmptyGroup("/".into())));
+        assert_eq!(with("0\n0\n", uid), Err(Refusal::Unseen("/".into(), 2)));
+        assert_eq!(with("1\n", uid), Err(Refusal::Init));
+        assert_eq!(with(&format!("{own}\n"), uid), Err(Refusal::Itself(own)));
     }
 }

@@ -60,6 +60,12 @@ impl Switcher {
     fn change(&mut self, roster: &mut Roster, chosen: &[Vec<usize>]) {
         let start = Instant::now();
         let mut n_changes: u64 = 0;
+        for it in roster.active_mut() {
+            if let Some(demotable) = &mut it.demotable {
+                // Without room it is tried again; until then it is in our memory as well.
+                let _ = demotable.follow(&it.group);
+            }
+        }
         for (it, cpus) in roster.programs.iter_mut().zip(chosen) {
             // One that cannot be frozen, as on a full disk with signals, runs on beside its turns:
             // that hurts nobody for good.

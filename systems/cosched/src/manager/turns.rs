@@ -456,8 +456,8 @@ impl<'a> Turns<'a> {
         if self.roster.has_group(&found) {
             return Err(Refusal::GroupManaged(said()));
         }
-        if let Some(it) = found.members().iter().find(|it| self.has(it.pid)) {
-            return Err(Refusal::Managed(it.pid));
+        if let Some(member) = found.members().iter().find(|member| self.has(member.pid)) {
+            return Err(Refusal::Managed(member.pid));
         }
         let (name, found) = (said(), (found, root));
         self.roster

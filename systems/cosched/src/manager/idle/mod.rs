@@ -165,7 +165,9 @@ impl Demotable {
 
     /// What the owner of a group of another's gave it meanwhile is what it has from now on: on disk
     /// before it is touched again.
-    fn follow(&mut self, group: &Group) -> io::Result<()> {
+    ///
+    /// Errors: there is no room.
+    pub fn follow(&mut self, group: &Group) -> io::Result<()> {
         if group.is_foreign()
             && let Some(now) = self.had.kind.changed(&self.had, self.weighs)
         {
@@ -177,7 +179,6 @@ impl Demotable {
 
     /// Lets it run on what nobody else wants.
     pub fn demote(&mut self, group: &Group) -> io::Result<()> {
-        self.follow(group)?;
         let demoted = self.had.kind.demote(&self.had, group);
         if demoted.is_err() {
             // Not the half of it either.
@@ -188,7 +189,6 @@ impl Demotable {
 
     /// It weighs as much as before, times `by`.
     pub fn promote(&mut self, group: &Group, by: f64) -> io::Result<()> {
-        self.follow(group)?;
         self.weighs = by;
         self.had.kind.promote(&self.had, Some(group), by)
     }

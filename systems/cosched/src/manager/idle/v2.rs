@@ -67,8 +67,8 @@ impl IdleClass for IdleV2 {
     }
 
     fn demote(&self, had: &Had, _group: &Group) -> io::Result<()> {
-        let there = had.parts.iter().filter(|part| is_there(part));
-        there.map(|part| tell(Path::new(&part.what), "cpu.idle", "1")).collect()
+        let mut there = had.parts.iter().filter(|part| is_there(part));
+        there.try_for_each(|part| tell(Path::new(&part.what), "cpu.idle", "1"))
     }
 
     fn promote(&self, had: &Had, _group: Option<&Group>, by: f64) -> io::Result<()> {

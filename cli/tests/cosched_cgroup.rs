@@ -66,6 +66,25 @@ impl Made {
         fs::write(self.file(name).expect("it is there"), text).expect("root may");
     }
 
+    /// What it may use of the processors, as `cpu.max` says it.
+    fn max(&self) -> String {
+        match self.file("cpu.max") {
+            Some(_) => self.says("cpu.max"),
+            None => format!("{} {}", self.says("cpu.cfs_quota_us"), self.says("cpu.cfs_period_us"))
+                .replace("-1 ", "max "),
+        }
+    }
+
+    fn set_max(&self, quota: &str, period: &str) {
+        match self.file("cpu.max") {
+            Some(_) => self.tell("cpu.max", &format!("{quota} {period}")),
+            None => {
+                self.tell("cpu.cfs_period_us", period);
+                self.tell("cpu.cfs_quota_us", quota);
+            }
+        }
+    }
+
     /// What a group weighs against others.
     fn weight(&self) -> &'static str {
         if self.file("cpu.shares").is_some() { "cpu.shares" } else { "cpu.weight" }
@@ -296,8 +315,12 @@ impl Scene {
     }
 
     fn again(&mut self) {
+        self.again_with(&[]);
+    }
+
+    fn again_with(&mut self, arguments: &[&str]) {
         self.daemon.wait().expect("it is ours");
-        self.daemon = spawn(self.folder.path(), &[]);
+        self.daemon = spawn(self.folder.path(), arguments);
         self.listens();
     }
 }
@@ -459,9 +482,7 @@ fn what_a_group_may_not_be_is_said() {
     assert!(scene.service.is_idle(), "as it was");
 
     // With turns that freeze nobody could tell whose freezing it is.
-    scene.daemon.wait().expect("it is ours");
-    scene.daemon = spawn(scene.folder.path(), &["--turns", "frozen"]);
-    scene.listens();
+    scene.again_with(&["--turns", "frozen"]);
     expect(&scene.container.path, "a daemon with --turns soft takes it", &scene);
 }
 
@@ -488,4 +509,101 @@ fn processes_that_the_daemon_cannot_see_are_no_reason_to_guess() {
     let said = value["errors"][0]["message"].as_str().unwrap_or_default();
     assert!(code == 1 && said.contains("not in the daemon's process namespace"), "{value}");
     assert_eq!(scene.ask(&["stop"]).1, 0);
+}
+
+#[test]
+fn the_loudest_is_limited_only_where_its_rate_is_known_and_nothing_can_be_chosen() {
+    let Some((_one, mut scene)) = scene() else { return };
+    assert_eq!(scene.ask(&["stop"]).1, 0);
+    scene.container.set_max("150000", "100000");
+    scene.again_with(&["--at-most", "8000"]);
+    let path = scene.container.path.clone();
+    let submit = |scene: &Scene, path: &str, more: &[&str]| {
+        let all = [&["submit", "--cgroup", path], more].concat();
+        let (value, code) = scene.ask(&all);
+        assert_eq!(code, 0, "{value}");
+        value["id"].to_string()
+    };
+    let why = |scene: &Scene| scene.ask(&["status"]).0["why_limited"].clone();
+    let is_why = |scene: &Scene, part: &str| {
+        wait_for(part, LIMIT, || why(scene).as_str().is_some_and(|why| why.contains(part)));
+    };
+    submit(&scene, &path, &["--mbps", "9000"]);
+    // What it moves nobody knows: it might be the loudest.
+    let unknown = submit(&scene, &scene.pod.path, &[]);
+    is_why(&scene, "what the programs move is not known");
+    assert_eq!(
+        (scene.container.max(), scene.pod.max()),
+        ("150000 100000".into(), "max 100000".into())
+    );
+    assert_eq!(scene.ask(&["stop", "--program", &unknown]).1, 0);
+    submit(&scene, &scene.pod.path, &["--mbps", "2000"]);
+    is_why(&scene, "the loudest are limited");
+    // 6000 of 9000 MB/s.
+    wait_for("it is limited", LIMIT, || scene.container.max() == "13333 20000");
+    assert_eq!(scene.pod.max(), "max 100000");
+    let share = scene.program(&path)["limited_to"].as_f64().expect("a share");
+    assert!((share - 6000.0 / 9000.0).abs() < 1e-9, "{share}");
+
+    // One more computes: choosing is what helps, and nobody is limited.
+    let third = submit(&scene, &scene.service.path, &["--mbps", "100"]);
+    is_why(&scene, "more compute than there are processors");
+    wait_for("it is lifted", LIMIT, || scene.container.max() == "150000 100000");
+    assert_eq!(scene.ask(&["stop", "--program", &third]).1, 0);
+    wait_for("it is limited again", LIMIT, || scene.container.max() == "13333 20000");
+
+    signal("KILL", &[scene.daemon.id() as i32]);
+    wait_for("it is given back", LIMIT, || scene.container.max() == "150000 100000");
+    scene.is_given_back("the manager was killed", "437");
+    scene.again_with(&["--at-most", "8000"]);
+    submit(&scene, &path, &["--mbps", "9000"]);
+    wait_for("8000 of 9000 MB/s", LIMIT, || scene.container.max() == "17778 20000");
+    // Its owner limits it itself meanwhile: that is what it gets back.
+    scene.container.set_max("80000", "100000");
+    wait_for("less than its owner's", LIMIT, || scene.container.max() == "16000 20000");
+    assert_eq!(scene.ask(&["stop"]).1, 0);
+    wait_for("it is given back", LIMIT, || scene.container.max() == "80000 100000");
+    scene.is_given_back("stopped", "437");
+}
+
+#[test]
+fn a_program_that_the_daemon_started_is_limited_too() {
+    let Some((_one, mut scene)) = scene() else { return };
+    assert_eq!(scene.ask(&["stop"]).1, 0);
+    scene.again_with(&["--at-most", "3000"]);
+    let script = "while [ -e /proc/$1 ]; do :; done";
+    let own = std::process::id().to_string();
+    let (value, code) = scene.ask(&["submit", "--mbps", "6000", "sh", "-c", script, "sh", &own]);
+    assert_eq!(code, 0, "{value}");
+    let program = || scene.ask(&["status"]).0["programs"][0].clone();
+    wait_for("it is limited", LIMIT, || program()["limited_to"] == 0.5);
+    let pid = program()["pid"].as_i64().expect("a number") as i32;
+    let homes = || fs::read_to_string(format!("/proc/{pid}/cgroup")).expect("it runs");
+    let found = mounts().into_iter().find_map(|root| {
+        let inside = homes();
+        let homes = inside.lines().filter_map(|line| line.splitn(3, ':').nth(2));
+        homes.map(|home| root.join(home.trim_start_matches('/'))).find(|folder| {
+            let says = |file: &str| fs::read_to_string(folder.join(file)).unwrap_or_default();
+            says("cpu.max").trim() == "10000 20000" || says("cpu.cfs_quota_us").trim() == "10000"
+        })
+    });
+    assert!(found.is_some(), "half of a processor: {}", homes());
+    assert_eq!(scene.ask(&["stop"]).1, 0);
+    scene.is_given_back("stopped", "437");
+    assert!(!homes().contains("meanwhile-"), "{}", homes());
+    signal("KILL", &[pid]);
+}
+
+#[test]
+fn a_limit_needs_turns_that_are_soft() {
+    for more in [["--turns", "frozen"], ["--policy", "linux"]] {
+        let ran = Command::new(BINARY)
+            .args(["cosched", "daemon", "--at-most", "100"])
+            .args(more)
+            .output()
+            .expect("the binary runs");
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!(ran.status.code(), Some(1), "{said}");
+        assert!(said.contains("--at-most limits programs whose turns are soft"), "{said}");
+    }
 }

@@ -10,6 +10,7 @@ use cosched::manager::class::Class;
 use cosched::manager::container::Named;
 use cosched::manager::daemon::{self, Request, Service};
 use cosched::manager::endpoint::{Address, Endpoint};
+use cosched::manager::host::Waiting;
 use cosched::manager::metrics;
 use cosched::manager::program::Expected;
 use cosched::manager::signals;
@@ -45,6 +46,10 @@ pub struct Args {
     /// Take processes that run already, such as steps of Slurm, and start none.
     #[arg(long, conflicts_with = "config")]
     attach_only: bool,
+    /// MB/s that all programs together may move while no more compute than there are processors: the
+    /// loudest are limited to a share of theirs, where the rates of all are known.
+    #[arg(long, value_name = "MB/s", value_parser = super::host::mbps)]
+    at_most: Option<f64>,
     /// Take programs of every user, with the limits of this file; only root can.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -113,6 +118,13 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             Some("--policy linux leaves everything to this kernel"),
         ));
     }
+    let is_managing = args.host.turns == Waiting::Soft && args.policy != Name::Linux;
+    if args.at_most.is_some() && !is_managing {
+        return Err(Failure::user(
+            "--at-most limits programs whose turns are soft",
+            Some("leave --turns frozen and --policy linux out"),
+        ));
+    }
     // From here on they end it as `stop` does.
     signals::note().map_err(failed("catch signals"))?;
     let users = args.config.as_deref().map(load).transpose()?;
@@ -134,7 +146,8 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         .map_err(failed(&format!("listen on {}", path.display())))?;
     let again = if args.no_restart { Vec::new() } else { std::env::args_os().skip(1).collect() };
     let shared = users.as_ref().map(|_| daemon::folder_of(&path).to_owned());
-    let manager = args.host.start(Role { again, shared, is_attach_only: args.attach_only }, out)?;
+    let role = Role { again, shared, is_attach_only: args.attach_only, at_most_mbps: args.at_most };
+    let manager = args.host.start(role, out)?;
     manager.host().settings = args.pairing.settings();
     let history = args
         .history
@@ -424,6 +437,10 @@ pub fn picture(value: &Value) -> String {
         let who = if is_cutting(value) { "turns are cut" } else { "the kernel schedules alone" };
         all += &format!("{who}: {why}\n");
     }
+    if let (Some(most), Some(why)) = (value["at_most_mbps"].as_f64(), value["why_limited"].as_str())
+    {
+        all += &format!("at most {most:.0} MB/s: {why}\n");
+    }
     let capacity = value["capacity_mbps"].as_f64();
     for (idx, link) in value["links"].as_array().into_iter().flatten().enumerate() {
         let cpus: Vec<u64> =
@@ -481,6 +498,9 @@ pub fn picture(value: &Value) -> String {
             Cell::number(&it["n_threads"]),
             Cell::words(match () {
                 () if it["is_suspended"] == true => "suspended".to_owned(),
+                () if it["limited_to"].is_number() => {
+                    format!("{:.0} %", 100.0 * it["limited_to"].as_f64().unwrap_or(1.0))
+                }
                 () if !is_cutting(value) => "any".to_owned(),
                 () if it["is_resting"] == true && value["turns"] == "soft" => "any".to_owned(),
                 () if it["is_resting"] == true => "rests".to_owned(),

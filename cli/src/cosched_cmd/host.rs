@@ -24,7 +24,7 @@ pub struct HostArgs {
     /// How programs wait for their turns: soft, in the kernel's idle class, and only where turns
     /// pay; or frozen, always.
     #[arg(long, value_name = "HOW", default_value = "soft", value_parser = waiting_name())]
-    turns: Waiting,
+    pub turns: Waiting,
     /// Milliseconds that a program waits at most with soft turns; where more compute than fit into
     /// it, the kernel schedules alone.
     #[arg(long, value_name = "MS", default_value_t = 200, value_parser = clap::value_parser!(u32).range(100..=60_000))]
@@ -158,6 +158,7 @@ impl HostArgs {
             waiting: self.turns,
             longest_wait: Duration::from_millis(self.longest_wait.into()),
             link_mbps: self.capacity,
+            at_most_mbps: role.at_most_mbps,
             freezer,
             source,
             supervise,
@@ -177,4 +178,6 @@ pub struct Role {
     pub shared: Option<PathBuf>,
     /// It takes what runs already.
     pub is_attach_only: bool,
+    /// MB/s that its programs together may move where there is nothing to choose.
+    pub at_most_mbps: Option<f64>,
 }

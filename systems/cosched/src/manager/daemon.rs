@@ -619,12 +619,15 @@ pub fn status(turns: &Turns<'_>, about: &Value) -> Value {
     let mut value = json!({"ok": true, "kind": "measured"});
     let (n_switches, switch_us_total, n_freezes, n_demotions) = turns.changes();
     let judgement = turns.judgement();
+    let (at_most_mbps, why_limited) = turns.limits();
     let (n_started, n_ended) = turns.came_and_ended();
     let own = json!({
         "policy": turns.policy().text(),
         "turns": turns.host().waiting.text(),
         "is_cutting": judgement.is_none_or(|(is_cutting, _)| is_cutting),
         "why": judgement.map(|(_, why)| why),
+        "at_most_mbps": at_most_mbps,
+        "why_limited": why_limited,
         "round_robin": turns.host().settings.round_robin,
         "finish_first": turns.host().settings.finishes_first,
         "links": turns.host().topology.links,

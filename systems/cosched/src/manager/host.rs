@@ -49,6 +49,8 @@ pub struct Host {
     pub longest_wait: Duration,
     /// MB/s that a link carries, where the user said so.
     pub said_mbps: Option<f64>,
+    /// MB/s that the programs together may move where there is nothing to choose, if asked for.
+    pub at_most_mbps: Option<f64>,
     /// Where the traffic is known from.
     pub source: Source,
     /// The library that lets OpenMP programs follow their processors.

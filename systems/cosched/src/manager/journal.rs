@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use super::foreign::Foreign;
 use super::group::{Group, Hierarchy};
 use super::idle::Had;
+use super::limit::Limit;
 use super::process::{self, Process};
 use super::tasks::is_task;
 use super::{freezer, team};
@@ -174,6 +175,23 @@ pub(super) fn idle_path(pages: &Path, id: u64) -> PathBuf {
 
 const IDLE: &str = "idle";
 
+/// What is written of a program that is limited, beside that.
+pub(super) fn limit_path(pages: &Path, id: u64) -> PathBuf {
+    path(pages, id).with_extension(LIMIT)
+}
+
+const LIMIT: &str = "limit";
+
+/// The programs that a manager has limited.
+fn limits(pages: &Path) -> Vec<Limit> {
+    let files = fs::read_dir(pages).into_iter().flatten().filter_map(Result::ok);
+    files
+        .map(|entry| entry.path())
+        .filter(|file| file.extension().is_some_and(|end| end == LIMIT))
+        .filter_map(|file| Limit::load(&file))
+        .collect()
+}
+
 /// The programs that a manager may have demoted: their files, what they had, and their groups if
 /// those are still there.
 fn demotable(hierarchy: &Hierarchy, pages: &Path) -> Vec<(PathBuf, Had, Option<Group>)> {
@@ -208,6 +226,9 @@ fn programs(hierarchy: &Hierarchy, pages: &Path) -> Vec<(Before, Group)> {
 /// the threads they want. Their groups stay, as the manager may go on after all.
 pub fn thaw(hierarchy: &Hierarchy, pages: &Path, all: &[usize]) {
     let programs = programs(hierarchy, pages);
+    for limit in limits(pages) {
+        let _ = limit.lift();
+    }
     for (_, had, group) in demotable(hierarchy, pages) {
         let _ = had.promote(group.as_ref());
     }
@@ -225,7 +246,7 @@ pub fn thaw(hierarchy: &Hierarchy, pages: &Path, all: &[usize]) {
 /// groups. `pages` is the folder of its pages and files. True if nothing of it is left.
 pub fn free(hierarchy: &Hierarchy, pages: &Path, all: &[usize]) -> bool {
     thaw(hierarchy, pages, all);
-    let mut is_left = false;
+    let mut is_left = limits(pages).iter().any(|limit| limit.give_back().is_err());
     for (file, had, group) in demotable(hierarchy, pages) {
         let is_back = had.give_back(group.as_ref()).and_then(|()| fs::remove_file(file)).is_ok();
         is_left |= !is_back;

@@ -198,6 +198,12 @@ fn programs(status: &Value, one: &mut impl FnMut(&str, &str, &str, Vec<Sample>))
             &number("progress"),
         ),
         (
+            "limited_ratio",
+            "gauge",
+            "Share of its processors that it may use, if it is limited.",
+            &number("limited_to"),
+        ),
+        (
             "refusing_threads",
             "gauge",
             "Threads that could not be kept to its processors.",

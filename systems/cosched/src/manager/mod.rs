@@ -1,6 +1,7 @@
 //! Real programs under a policy: started or attached, and where turns pay demoted and promoted, or
 //! frozen and thawed, every quantum.
 
+mod at_most;
 pub mod canary;
 pub mod capacity;
 pub mod class;
@@ -17,6 +18,7 @@ pub mod idle;
 pub mod journal;
 pub mod keepers;
 pub mod kernels;
+pub mod limit;
 pub mod memory;
 pub mod metrics;
 pub mod pays;

@@ -13,6 +13,7 @@ use super::container::Named;
 use super::group::Group;
 use super::idle::Demotable;
 use super::journal::Before;
+use super::limit::Limit;
 use super::perf;
 use super::process::{self, Process};
 use super::ready::Readiness;
@@ -99,6 +100,10 @@ pub struct Status {
     pub class: Class,
     /// Why it cannot be put into the idle class, if it cannot.
     pub cannot_wait: Option<String>,
+    /// The share of its processors that it may use, if it is limited.
+    pub limited_to: Option<f64>,
+    /// Why it cannot be limited, if it should be.
+    pub cannot_limit: Option<String>,
     /// Its threads sleep or wait for I/O: it takes no turns, and is not frozen.
     pub is_resting: bool,
     /// Its job is suspended by Slurm, or its owner has frozen its group.
@@ -171,6 +176,9 @@ pub(super) struct Program {
     pub(super) weighs: f64,
     /// Why it cannot be, as was last tried.
     pub(super) cannot_wait: Option<String>,
+    /// It uses only a share of its processors; and why it cannot be limited so, as last tried.
+    pub(super) limit: Option<Limit>,
+    pub(super) cannot_limit: Option<String>,
     /// Its threads are kept to the processors that are chosen for it.
     pub(super) is_kept: bool,
     /// It takes no turns, and is not kept from running.
@@ -280,6 +288,8 @@ impl Program {
             is_demoted: self.is_soft && !self.is_thawed,
             class: self.class,
             cannot_wait: self.cannot_wait.clone(),
+            limited_to: self.limit.as_ref().map(Limit::share),
+            cannot_limit: self.cannot_limit.clone(),
             is_resting: self.is_resting,
             is_suspended: self.is_suspended,
             cgroup: self.cgroup.as_ref().map(|path| path.display().to_string()),
@@ -410,8 +420,17 @@ impl Program {
         Ok(())
     }
 
+    /// It is limited no more. What could not be given back stays written down.
+    pub(super) fn lift(&mut self) {
+        if let Some(limit) = self.limit.take() {
+            let _ = limit.give_back();
+        }
+        self.cannot_limit = None;
+    }
+
     /// The kernel schedules it alone: on its own processors, in its own scheduling group.
     pub(super) fn leave_to_the_kernel(&mut self, cpus: &[usize]) {
+        self.lift();
         if let Some(demotable) = self.demotable.take() {
             demotable.give_back(&self.group);
         }
@@ -443,6 +462,7 @@ impl Program {
             // What fails here fails because the program has ended.
             let _ = page.set_team(0);
         }
+        self.lift();
         if let Some(demotable) = self.demotable.take() {
             demotable.give_back(&self.group);
         }

@@ -69,7 +69,10 @@ impl Soft {
     /// No turn is cut any more.
     pub(super) fn leave(&mut self, roster: &mut Roster, cpus: &[usize]) {
         self.is_cutting = false;
-        roster.active_mut().filter(|it| it.is_soft).for_each(|it| it.leave_to_the_kernel(cpus));
+        roster
+            .active_mut()
+            .filter(|program| program.is_soft && program.limit.is_none())
+            .for_each(|program| program.leave_to_the_kernel(cpus));
     }
 }
 
@@ -89,7 +92,7 @@ fn asks(it: &Program) -> Asks {
 }
 
 /// Programs that were not kept from running: what they are by what they did.
-fn look_at_each(roster: &mut Roster, n_cpus: usize) {
+pub(super) fn look_at_each(roster: &mut Roster, n_cpus: usize) {
     let running: Vec<usize> = (0..roster.programs.len())
         .filter(|idx| {
             let it = &roster.programs[*idx];
@@ -111,6 +114,7 @@ fn make_ready(roster: &mut Roster, host: &Host, kind: idle::Kind) -> Judgement {
     let manager = host.hierarchy.path.file_name().unwrap_or_default().to_string_lossy();
     let is_kept = host.topology.links.len() > 1;
     for it in roster.active_mut() {
+        it.lift();
         if !takes_part(it) {
             it.leave_to_the_kernel(&host.cpus);
             it.is_resting = true;

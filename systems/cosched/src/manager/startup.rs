@@ -31,6 +31,8 @@ pub struct Wanted {
     pub longest_wait: Duration,
     /// MB/s that a link carries, if it is not to be measured.
     pub link_mbps: Option<f64>,
+    /// MB/s that the programs together may move where there is nothing to choose.
+    pub at_most_mbps: Option<f64>,
     /// How programs are stopped; the first that works if none is said.
     pub freezer: Option<Kind>,
     /// Where their bandwidth is known from; the first that works if none is said.
@@ -124,6 +126,7 @@ impl Manager {
             idle,
             longest_wait: wanted.longest_wait,
             said_mbps: wanted.link_mbps,
+            at_most_mbps: wanted.at_most_mbps,
             source,
             preload,
             pages,

@@ -113,6 +113,7 @@ impl Switcher {
     pub(super) fn let_all_run(&mut self, roster: &mut Roster, cpus: &[usize]) {
         for it in roster.active_mut() {
             it.keeps_to.clear();
+            it.lift();
             it.run_on(cpus);
         }
     }

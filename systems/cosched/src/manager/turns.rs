@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use measure::stats;
 
+use super::at_most::AtMost;
 use super::foreign::Foreign;
 use super::heartbeat::{self, Beat, Heartbeat};
 use super::host::{Host, Waiting};
@@ -53,6 +54,7 @@ pub struct Turns<'a> {
     probes: Probes,
     heartbeat: Heartbeat,
     soft: Soft,
+    at_most: AtMost,
     sender: Sender<Event>,
     events: Receiver<Event>,
     pub n_decisions: u64,
@@ -83,6 +85,7 @@ impl<'a> Turns<'a> {
             probes,
             heartbeat,
             soft: Soft::default(),
+            at_most: AtMost::default(),
             sender,
             events,
             n_decisions: 0,
@@ -150,17 +153,26 @@ impl<'a> Turns<'a> {
         quantum: Duration,
         until: Option<Instant>,
     ) -> io::Result<()> {
+        let is_limiting = self.at_most.apply(&mut self.roster, self.host);
         self.soft.leave(&mut self.roster, &self.host.cpus);
         for it in self.roster.active_mut() {
             it.is_resting = it.is_suspended;
             it.usage.begin(&it.group);
         }
-        self.heartbeat.free();
-        if self.soft.is_in_question() && Probes::is_look_due(self.host) {
+        if is_limiting {
+            // A supervisor lifts the limits of a manager that hangs; without one nobody is limited.
+            self.beat();
+            self.roster.is_stale = false;
+        } else {
+            self.heartbeat.free();
+        }
+        let is_wanted = self.soft.is_in_question() || self.host.at_most_mbps.is_some();
+        if is_wanted && Probes::is_look_due(self.host) {
             Probes::look_at_who_ran(&mut self.roster, self.host)?;
         }
         let has_counters = !matches!(self.host.source, Source::Estimate(_));
-        let is_watching = self.soft.is_watching() || has_counters;
+        let is_watching =
+            self.soft.is_watching() || has_counters || self.host.at_most_mbps.is_some();
         let deadline = start + if is_watching { quantum } else { IDLE };
         self.wait(until.map_or(deadline, |until| until.min(deadline)))?;
         Probes::count_traffic(&mut self.roster, start.elapsed());
@@ -414,6 +426,12 @@ impl<'a> Turns<'a> {
     /// True if turns are cut now, and why or why not; none with turns that freeze.
     pub fn judgement(&self) -> Option<(bool, &'static str)> {
         self.is_soft().then(|| (self.soft.is_cutting, self.soft.judgement.text()))
+    }
+
+    /// MB/s that the programs together may move, if that was asked for, and what comes of it.
+    pub fn limits(&self) -> (Option<f64>, Option<&'static str>) {
+        let found = if self.soft.is_cutting { AtMost::Choice } else { self.at_most };
+        (self.host.at_most_mbps, self.host.at_most_mbps.and(found.text()))
     }
 
     /// Starts a program; its number. With turns that freeze it is frozen until its first one.

@@ -42,6 +42,11 @@ pub trait IdleClass: Debug + Sync {
     /// The kernel weighs it as before, times `by` where it has a group of its own.
     fn promote(&self, had: &Had, group: Option<&Group>, by: f64) -> io::Result<()>;
 
+    /// The control groups that all of it is in, for the cpu controller; none with threads.
+    fn groups(&self, had: &Had) -> Vec<PathBuf> {
+        vec![had.folder.clone()]
+    }
+
     /// What it has now, where its owner changed that while it weighed `by` times what it had; none
     /// if nothing was changed.
     fn changed(&self, _had: &Had, _by: f64) -> Option<Had> {
@@ -175,6 +180,11 @@ impl Demotable {
             self.had = now;
         }
         Ok(())
+    }
+
+    /// The control groups that all of it is in, for the cpu controller.
+    pub fn groups(&self) -> Vec<PathBuf> {
+        self.had.kind.groups(&self.had)
     }
 
     /// Lets it run on what nobody else wants.

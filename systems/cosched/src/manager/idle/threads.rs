@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::io;
+use std::path::PathBuf;
 
 use super::super::process::{self, Process};
 use super::{Group, Had, Hierarchy, IdleClass, Part};
@@ -44,7 +45,7 @@ impl IdleClass for Threads {
         if homes.iter().any(|other| *other != home) {
             return Err(refused("its processes are in several scheduling groups".to_owned()));
         }
-        Ok(Had { kind: &Threads, weight: home, folder: std::path::PathBuf::new(), parts })
+        Ok(Had { kind: &Threads, weight: home, folder: PathBuf::new(), parts })
     }
 
     fn enter(&self, _had: &Had, _group: &Group) -> io::Result<()> {
@@ -80,6 +81,10 @@ impl IdleClass for Threads {
             }
         }
         first
+    }
+
+    fn groups(&self, _had: &Had) -> Vec<PathBuf> {
+        Vec::new()
     }
 
     fn give_back(&self, had: &Had, group: Option<&Group>) -> io::Result<()> {

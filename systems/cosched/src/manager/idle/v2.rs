@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::super::foreign::inode;
 use super::{Group, Had, Hierarchy, IdleClass, Part, tell};
@@ -81,6 +81,10 @@ impl IdleClass for IdleV2 {
             first = first.and(done);
         }
         first
+    }
+
+    fn groups(&self, had: &Had) -> Vec<PathBuf> {
+        had.parts.iter().map(|part| PathBuf::from(&part.what)).collect()
     }
 
     fn changed(&self, had: &Had, by: f64) -> Option<Had> {

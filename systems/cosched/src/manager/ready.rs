@@ -18,6 +18,34 @@ const COMPUTES: f64 = 0.8;
 /// A thread counts if it is ready for this share of the time.
 const COUNTS: f64 = 0.5;
 
+/// How much the last look at the machine counts, and from which share of looks on it is crowded.
+const LATEST: f64 = 0.2;
+const CROWDED: f64 = 0.3;
+
+/// Whether more threads are ready than there are processors, on the whole machine: one file that
+/// says of a thousand programs that none of them can be waiting.
+#[derive(Debug, Default)]
+pub struct Crowd {
+    share: f64,
+}
+
+impl Crowd {
+    /// One more look; true if it has been so often of late, or cannot be known.
+    pub fn look(&mut self, n_cpus: usize) -> bool {
+        let text = fs::read_to_string("/proc/loadavg").unwrap_or_default();
+        let Some(n_ready) = n_ready(&text) else { return true };
+        // This thread is one of them.
+        let is_so = n_ready > n_cpus + 1;
+        self.share += LATEST * (f64::from(u8::from(is_so)) - self.share);
+        self.share > CROWDED
+    }
+}
+
+/// Threads of the machine that run or could. Source: proc(5), `/proc/loadavg`, the fourth field.
+fn n_ready(text: &str) -> Option<usize> {
+    text.split_ascii_whitespace().nth(3)?.split_once('/')?.0.parse().ok()
+}
+
 /// What was seen of a program's threads.
 #[derive(Debug, Default)]
 pub struct Readiness {
@@ -100,6 +128,17 @@ mod tests {
             Verdict { computes: true, n_ready: 2 },
             "a team that waits at its barriers, and a helper"
         );
+    }
+
+    #[test]
+    fn one_file_says_whether_anybody_can_be_waiting() {
+        assert_eq!(n_ready("0.20 0.18 0.12 3/80 11206\n"), Some(3));
+        assert_eq!(n_ready(""), None);
+        let mut crowd = Crowd::default();
+        assert!(!crowd.look(usize::MAX / 2), "nobody has so many");
+        // A moment does not count.
+        crowd.share = CROWDED;
+        assert!(!crowd.look(usize::MAX / 2));
     }
 
     #[test]

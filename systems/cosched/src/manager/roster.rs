@@ -20,7 +20,7 @@ use super::journal::{self, Before};
 use super::perf;
 use super::process::{self, Process};
 use super::program::{Counter, Ended, Expected, Program, Seen, Status, Task, spawn};
-use super::ready::Readiness;
+use super::ready::{Crowd, Readiness};
 use super::rest::Usage;
 use super::slurm::{self, Step};
 use super::source::Source;
@@ -48,6 +48,7 @@ pub(super) struct Roster {
     /// Attached programs that are looked at next, and those that rest.
     dead: Round,
     pub(super) resting: Round,
+    pub(super) crowd: Crowd,
     tell_end: TellEnd,
 }
 
@@ -62,12 +63,17 @@ const LOOKS: usize = 128;
 impl Round {
     /// The next of `n`.
     pub(super) fn next(&mut self, n: usize) -> impl Iterator<Item = usize> + use<> {
+        self.few(n, LOOKS)
+    }
+
+    /// The same, but so many at most.
+    pub(super) fn few(&mut self, n: usize, most: usize) -> impl Iterator<Item = usize> + use<> {
         let from = if self.next < n { self.next } else { 0 };
-        self.next = from + LOOKS.min(n);
+        self.next = from + most.min(n);
         if n > 0 {
             self.next %= n;
         }
-        (from..from + LOOKS.min(n)).map(move |idx| idx % n)
+        (from..from + most.min(n)).map(move |idx| idx % n)
     }
 }
 
@@ -85,6 +91,7 @@ impl Roster {
             n_ended: 0,
             dead: Round::default(),
             resting: Round::default(),
+            crowd: Crowd::default(),
             tell_end,
         }
     }

@@ -12,6 +12,12 @@ use super::program::Program;
 use super::ready::Verdict;
 use super::roster::Roster;
 
+/// Programs that are looked at in a quantum, in turn: of 120 each for every verdict, of a thousand
+/// for a verdict in four seconds. Fewer where no thread of the machine waits for a processor: who
+/// computes then needs nobody's turn, and is only counted.
+const LOOKS: usize = 24;
+const FEW_LOOKS: usize = 8;
+
 /// What came of the last quantum.
 #[derive(Debug, Default)]
 pub(super) struct Soft {
@@ -99,7 +105,8 @@ pub(super) fn look_at_each(roster: &mut Roster, n_cpus: usize) {
             !it.has_ended && it.is_thawed && it.class != Class::Latency
         })
         .collect();
-    for at in roster.resting.next(running.len()) {
+    let most = if roster.crowd.look(n_cpus) { LOOKS } else { FEW_LOOKS };
+    for at in roster.resting.few(running.len(), most) {
         let it = &mut roster.programs[running[at]];
         let verdict = it.readiness.look(&it.group);
         if it.is_counted && verdict.n_ready > 0 {

@@ -153,11 +153,14 @@ impl<'a> Turns<'a> {
         quantum: Duration,
         until: Option<Instant>,
     ) -> io::Result<()> {
+        let has_counters = !matches!(self.host.source, Source::Estimate(_));
         let is_limiting = self.at_most.apply(&mut self.roster, self.host);
         self.soft.leave(&mut self.roster, &self.host.cpus);
         for it in self.roster.active_mut() {
             it.is_resting = it.is_suspended;
-            it.usage.begin(&it.group);
+            if has_counters {
+                it.usage.begin(&it.group);
+            }
         }
         if is_limiting {
             // A supervisor lifts the limits of a manager that hangs; without one nobody is limited.
@@ -170,7 +173,6 @@ impl<'a> Turns<'a> {
         if is_wanted && Probes::is_look_due(self.host) {
             Probes::look_at_who_ran(&mut self.roster, self.host)?;
         }
-        let has_counters = !matches!(self.host.source, Source::Estimate(_));
         let is_watching =
             self.soft.is_watching() || has_counters || self.host.at_most_mbps.is_some();
         let deadline = start + if is_watching { quantum } else { IDLE };

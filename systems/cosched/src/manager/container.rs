@@ -52,8 +52,8 @@ fn short(id: &str) -> &str {
     id.get(..SHORT).unwrap_or(id)
 }
 
-/// `podUID`, `kubepods-CLASS-podUID.slice` with `_` for each `-` of the number, and
-/// `libpod_pod_NUMBER` of podman.
+/// `podUID`, `kubepods-CLASS-podUID.slice` with `_` for each `-` of the number, and of
+/// podman's `libpod_pod_NUMBER` the number.
 fn pod(name: &str) -> Option<String> {
     let name = name.strip_suffix(".slice").unwrap_or(name);
     if let Some((_, id)) = name.split_once("libpod_pod_") {

@@ -84,7 +84,7 @@ impl Readiness {
 }
 
 /// Nanoseconds that a thread ran or waited for a processor. Source: the kernel's
-/// Documentation/scheduler/sched-stats.rst, `/proc/PID/schedstat`.
+/// Documentation/scheduler/sched-stats.rst on `/proc/PID/schedstat`.
 fn ready_ns(thread: i32) -> Option<u64> {
     let text = fs::read_to_string(format!("/proc/{thread}/schedstat")).ok()?;
     let mut fields = text.split_ascii_whitespace().map(str::parse::<u64>);

@@ -48,7 +48,7 @@ impl Spared {
 
     /// The process that `asker`, a process of `own_uid`, may attach.
     ///
-    /// Errors: why not.
+    /// Errors: why it is not to be attached.
     pub fn check(&self, pid: i32, asker: i32, own_uid: u32) -> Result<Process, Refusal> {
         let found = self.look(pid, asker)?;
         match found.owner() {
@@ -106,7 +106,7 @@ impl Spared {
 
     /// The process, whoever it belongs to, if freezing it does not freeze the manager or `asker`.
     ///
-    /// Errors: why not.
+    /// Errors: why it is not to be attached.
     pub fn look(&self, pid: i32, asker: i32) -> Result<Process, Refusal> {
         if pid == 1 {
             return Err(Refusal::Init);

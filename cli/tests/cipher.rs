@@ -282,15 +282,21 @@ fn masked_code_says_what_is_proved_and_what_it_is_not_for() {
     let text = std::fs::read_to_string(&header).expect("the header");
     assert!(text.contains("#define ACME_PRESENT80_MASKED_SHARES 4"), "{text}");
     assert!(text.contains("int acme_present80_masked_expand("), "{text}");
-    // Your own file, with its layout; JSON has the figures.
-    let own = meanwhile(
-        &["cipher", "compile", "clyde-128", "--slicing", "v", "--masked", "1", "--json"],
+    // Your own file. Its two products together give a share of a for a share of each: b and a + b.
+    let own = at("own.ua");
+    std::fs::write(
+        &own,
+        "node own (a : u8x2) returns (x : u8x2)\nlet\n    x[0] = a[0] & a[1];\n    x[1] = a[0] & (a[0] ^ a[1])\ntel\n",
+    )
+    .expect("it can be written");
+    let object = json(&meanwhile(
+        &["cipher", "compile", &own, "--slicing", "v", "--masked", "1", "--json"],
         "",
-    );
-    let object = json(&own);
-    assert_eq!(object["entry"], serde_json::json!({"products": 48, "refreshes": 12}));
-    assert_eq!(object["refreshes"].as_array().map(Vec::len), Some(2), "{object}");
-    assert_eq!(object["random_words"], 60);
+    ));
+    assert_eq!(object["entry"], serde_json::json!({"products": 2, "refreshes": 1}), "{object}");
+    assert_eq!(object["random_words"], 3);
+    let place = object["refreshes"][0].as_str().expect("a place").to_owned();
+    assert!(place.ends_with("own.ua:4"), "{place}");
     for (args, why) in [
         (
             &["aes-128", "--masked", "1", "--arch", "avx2"][..],

@@ -74,7 +74,6 @@ pub fn run(args: Args, language: Language, out: &mut Output) -> Result<(), Failu
         "ran": ended.ran,
         "mpi": library.name(),
         "switched_off": ended.switched_off,
-        "past_shim": ended.past_shim,
         "other_linker": ended.other_linker,
         "without_plugin": ended.without_plugin.is_some(),
         "reproducer": reproducer,
@@ -102,11 +101,6 @@ fn warn(ended: &Ended, out: &mut Output) {
                 "overlap: the compiler failed with the plugin and passed without it, so nothing is overlapped here; {file}"
             ));
         }
-    }
-    if let Some(name) = &ended.past_shim {
-        out.warning(&format!(
-            "overlap: the collectives of this program stay blocking, because it calls {name}, which --collectives uniform does not cover"
-        ));
     }
     if let Some(linker) = &ended.other_linker {
         out.warning(&format!(

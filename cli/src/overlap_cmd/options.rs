@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use overlap::llvm::Llvm;
 use overlap::{Mpi, Settings};
 
@@ -20,8 +20,15 @@ fn progress() -> PossibleValuesParser {
     PossibleValuesParser::new(overlap::settings::PROGRESS)
 }
 
-fn collectives() -> PossibleValuesParser {
-    PossibleValuesParser::new(overlap::settings::COLLECTIVES)
+fn collectives() -> impl TypedValueParser<Value = String> {
+    let known = overlap::settings::COLLECTIVES.map(PossibleValue::new);
+    let names = known.into_iter().chain([PossibleValue::new("uniform").hide(true)]);
+    PossibleValuesParser::new(names).try_map(|name| match name.as_str() {
+        "uniform" => Err(
+            "the ranks of a program agree on its collectives when it runs now, which `safe` does, the default; leave the option out",
+        ),
+        _ => Ok(name),
+    })
 }
 
 fn wildcards() -> PossibleValuesParser {

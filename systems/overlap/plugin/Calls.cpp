@@ -1,9 +1,10 @@
 #include "Calls.h"
+#include "runtime/handles.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/ADT/StringSet.h"
-#include <optional>
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace llvm;
 
@@ -14,10 +15,8 @@ CallInfo::CallInfo(StringRef Name, CallKind Kind, StringRef Arguments)
   SmallVector<StringRef, 12> Words;
   SplitString(Arguments, Words);
   NumArgs = Words.size();
-  for (auto [At, Word] : enumerate(Words)) {
+  for (StringRef Word : Words)
     Roles += Word[0];
-    Same |= Word.ends_with("=") ? 1u << At : 0;
-  }
   // The count and the type of a buffer are the first ones behind it; a count that is an array is
   // looked at as one.
   auto Behind = [&](int Buf, StringRef Wanted) -> int {
@@ -49,8 +48,7 @@ static CallInfo twin(const CallInfo &Blocking) {
   for (char Role : Blocking.Roles)
     if (Role != 'S')
       Words.push_back(std::string(1, Role));
-  // A send writes its request alone, which tells no rank what others do not know.
-  Words.push_back(Blocking.Kind == CallKind::Send ? "Q=" : "Q");
+  Words.push_back("Q");
   return CallInfo("I" + Blocking.Name, CallKind::Start, join(Words, " "));
 }
 
@@ -160,7 +158,6 @@ static bool hasKind(StringRef Symbol, CallKind Kind, bool AnyName) {
 
 bool isQuery(StringRef Symbol) { return hasKind(Symbol, CallKind::Query, false); }
 bool isClock(StringRef Symbol) { return hasKind(Symbol, CallKind::Clock, true); }
-bool isValue(StringRef Symbol) { return hasKind(Symbol, CallKind::Value, true); }
 
 bool isMpiName(StringRef Symbol) {
   return Symbol.starts_with("MPI_") || Symbol.starts_with("PMPI_") || Symbol.starts_with("MPIX_") ||
@@ -188,6 +185,19 @@ std::string procedure(StringRef Symbol) {
 bool isUnknown(StringRef Symbol) {
   std::string Name = procedure(Symbol);
   return isMpiSymbol(Symbol) && !table().contains(Name) && !known().contains(Name);
+}
+
+std::optional<int> agreedKind(const CallInfo &Info) {
+  return StringSwitch<std::optional<int>>(Info.Name)
+      .Case("Bcast", AGREED_BCAST)
+      .Case("Reduce", AGREED_REDUCE)
+      .Case("Allreduce", AGREED_ALLREDUCE)
+      .Case("Allgather", AGREED_ALLGATHER)
+      .Case("Alltoall", AGREED_ALLTOALL)
+      .Case("Reduce_scatter_block", AGREED_REDUCE_SCATTER_BLOCK)
+      .Case("Scan", AGREED_SCAN)
+      .Case("Exscan", AGREED_EXSCAN)
+      .Default(std::nullopt);
 }
 
 const CallInfo *findLarge(StringRef Symbol) {

@@ -8,6 +8,7 @@
 #define OVERLAP_CALLS_H
 
 #include "llvm/ADT/StringRef.h"
+#include <optional>
 #include <string>
 
 namespace overlap {
@@ -35,7 +36,6 @@ struct CallInfo {
   CallKind Kind = CallKind::Other;
   unsigned NumArgs = 0;
   std::string Roles; ///< A letter for each argument.
-  unsigned Same = 0; ///< A bit for each that is written alike on every rank.
   int SendBuf = -1, SendCount = -1, SendType = -1, RecvBuf = -1, RecvCount = -1, RecvType = -1;
   int Op = -1, Root = -1, Comm = -1, Status = -1, SizeCount = -1, SizeType = -1;
   int Arrays[6] = {-1, -1, -1, -1,
@@ -52,8 +52,6 @@ struct CallInfo {
 
   /// The role of an argument; 0 if there is no such one.
   char role(unsigned At) const { return At < Roles.size() ? Roles[At] : 0; }
-
-  bool isSame(unsigned At) const { return At < 32 && (Same >> At & 1); }
 };
 
 /// The row of this function, or null. `Fortran` is set if it is the Fortran symbol. With `AnyName`
@@ -72,9 +70,6 @@ bool isQuery(llvm::StringRef Symbol);
 /// True for a call whose answer differs from rank to rank.
 bool isClock(llvm::StringRef Symbol);
 
-/// True for a call whose answer is no code but follows from its arguments.
-bool isValue(llvm::StringRef Symbol);
-
 /// The procedure that a symbol calls, in lower case and without `mpi_`, the same for all of its
 /// names: `allreduce` for `MPI_Allreduce`, `PMPI_Allreduce_c`, `mpi_allreduce_` and
 /// `mpi_allreduce_f08ts_large_`. Empty for what is none of MPI's.
@@ -82,6 +77,10 @@ std::string procedure(llvm::StringRef Symbol);
 
 /// True for the symbol of a procedure of MPI of which MpiCalls.def says nothing.
 bool isUnknown(llvm::StringRef Symbol);
+
+/// What `runtime/handles.h` calls a collective whose ranks agree when they run how it starts: its
+/// length is the same on all of them.
+std::optional<int> agreedKind(const CallInfo &Info);
 
 /// The row of a blocking call by its name for large counts, `MPI_Send_c`; null for another
 /// function.

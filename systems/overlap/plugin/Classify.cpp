@@ -423,6 +423,8 @@ static std::optional<Refusal> refuseAlone(Site &S, const Options &O) {
     return Refusal::NotOptimised;
   if (S.Info->Kind == CallKind::Stays)
     return Refusal::StaysBlocking;
+  if (S.Info->Kind == CallKind::Collective && !agreedKind(*S.Info))
+    return Refusal::NoAgreement;
   if (S.Caller->callsFunctionThatReturnsTwice())
     return Refusal::ReturnsTwice;
   if (auto *Call = dyn_cast<CallInst>(S.Call); Call && Call->isMustTailCall())
@@ -431,9 +433,6 @@ static std::optional<Refusal> refuseAlone(Site &S, const Options &O) {
     return Refusal::MayThrow;
   if (S.Info->Op >= 0 && !isBuiltInOperation(S.Bind, S.Call->getArgOperand(S.Info->Op)))
     return Refusal::UserOperation;
-  if (Name == "Alltoallw" && !(allStayInBuffer(S.Bind, S.Call->getArgOperand(3)) &&
-                               allStayInBuffer(S.Bind, S.Call->getArgOperand(7))))
-    return Refusal::DatatypeArray;
   if (auto Why = findAccesses(S, /*MayAsk=*/true))
     return Why;
   // The copy of what is sent has the length of what is received.

@@ -108,6 +108,8 @@ static bool holdsOnly(Value *Ptr, function_ref<bool(Value *)> Good) {
   return true;
 }
 
+static bool allStayInBuffer(const Binding &B, Value *Array, unsigned Depth);
+
 /// True if what `Call` makes stays in its buffer.
 static bool makesHarmless(const Binding &B, const CallBase &Call, const Maker &Of, unsigned Depth) {
   auto IsNumber = [&](int At) {
@@ -200,7 +202,8 @@ bool staysInBuffer(const Binding &B, Value *Type, unsigned Depth) {
   return Made;
 }
 
-bool allStayInBuffer(const Binding &B, Value *Array, unsigned Depth) {
+/// True if `staysInBuffer` holds for every element of an array of datatypes.
+static bool allStayInBuffer(const Binding &B, Value *Array, unsigned Depth) {
   if (B.Fortran || Depth > DepthMax)
     return false;
   return holdsOnly(Array, [&](Value *V) {

@@ -19,8 +19,5 @@ bool staysInBuffer(const Binding &B, llvm::Value *Type, unsigned Depth = 0);
 /// False if the program made `Type`, so that it is none of MPI's own.
 bool mayBeNamed(const Binding &B, llvm::Value *Type);
 
-/// True if `staysInBuffer` holds for every element of an array of datatypes.
-bool allStayInBuffer(const Binding &B, llvm::Value *Array, unsigned Depth = 0);
-
 } // namespace overlap
 #endif

@@ -66,8 +66,6 @@ private:
   Value *help(StringRef Name, ArrayRef<Value *> Args) {
     return B.CreateCall(message(M, Bind, Name), Args);
   }
-  Value *isThere(StringRef Mark);
-
   void noteBuffer(int Buf, int Count, unsigned Element, Field At);
   Value *payload(Value *Go);
   Value *begin(StringRef Twin, ArrayRef<int> From, unsigned Request, Value *SentCopy = nullptr);
@@ -87,14 +85,6 @@ private:
 };
 
 } // namespace
-
-/// True if something in the program has this name.
-Value *Start::isThere(StringRef Mark) {
-  Constant *G = M.getNamedGlobal(Mark);
-  return B.CreateIsNotNull(G ? G
-                             : new GlobalVariable(M, B.getInt8Ty(), false,
-                                                  GlobalValue::ExternalWeakLinkage, nullptr, Mark));
-}
 
 /// Where a message lies, if its length is a count of elements, whose size is an argument.
 void Start::noteBuffer(int Buf, int Count, unsigned Element, Field At) {
@@ -182,8 +172,11 @@ void Start::emit() {
   Go = B.CreateIsNotNull(Go);
   if (Info.SizeCount >= 0 && !S.Pays)
     Go = B.CreateAnd(Go, B.CreateICmpSGE(Bytes, B.getInt64(O.MinBytes)));
-  if (Info.Kind == CallKind::Collective && O.Convert == Collectives::Uniform)
-    Go = B.CreateAnd(Go, isThere("__overlap_uniform"));
+  // Whatever speaks against it here, the blocking call starts as on the other ranks.
+  if (std::optional<int> Kind = agreedKind(Info); Kind && Info.Kind == CallKind::Collective)
+    Go = B.CreateIsNotNull(
+        help("agrees", {B.CreateZExt(Go, B.getInt32Ty()), B.getInt32(*Kind), number(Info.SizeCount),
+                        arg(Info.SizeType), arg(Info.Comm)}));
   int From = Info.Kind == CallKind::Recv                  ? 3
              : StringRef(Info.Name) == "Sendrecv_replace" ? 5
              : Info.Kind == CallKind::Sendrecv            ? 8

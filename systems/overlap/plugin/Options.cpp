@@ -52,7 +52,6 @@ static bool setOne(Options &O, StringRef Key, StringRef Value) {
     return take(StringSwitch<std::optional<Collectives>>(Value)
                     .Case("off", Collectives::Off)
                     .Case("safe", Collectives::Safe)
-                    .Case("uniform", Collectives::Uniform)
                     .Default(std::nullopt),
                 O.Convert);
   if (Key == "wildcards")

@@ -23,7 +23,7 @@ enum class Conversion {
   None, ///< No call is changed; polls keep the program's own messages moving.
 };
 enum class Progress { Off, On, Auto };
-enum class Collectives { Off, Safe, Uniform };
+enum class Collectives { Off, Safe };
 enum class Wildcards { Auto, Maybe, None };
 
 struct Options {

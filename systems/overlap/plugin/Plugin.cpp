@@ -11,7 +11,6 @@
 #include "Runtime.h"
 #include "Stages.h"
 #include "Together.h"
-#include "Uniform.h"
 #include "Versions.h"
 #include "WholeProgram.h"
 #include "Wildcards.h"
@@ -46,23 +45,6 @@ PreservedAnalyses OverlapPass::run(Module &M, ModuleAnalysisManager &MAM) {
   }
   PreservedAnalyses Kept = convert(M, MAM);
   return hideDefaultHandlers(M) ? PreservedAnalyses::none() : Kept;
-}
-
-/// Which collectives all ranks meet alike.
-static void refuseCollectives(MutableArrayRef<Site> Sites, const Uniform &Same, const Options &O) {
-  for (Site &S : Sites) {
-    if (S.Refused || S.Info->Kind != CallKind::Collective)
-      continue;
-    if (O.Convert == Collectives::Uniform) {
-      S.Refused = Same.refuseUniform(S);
-      continue;
-    }
-    S.Refused = Same.refuse(S);
-    if (S.Refused == Refusal::OpaqueProgram)
-      S.Detail = "one of them is " + Same.opaque().str();
-    if (S.Refused == Refusal::RankDependent)
-      S.Detail = Same.condition(S);
-  }
 }
 
 /// Invokes of MPI become calls in all functions; true if there were any.
@@ -108,8 +90,6 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   bool HasWaits = !Ends.empty();
   if (Sites.empty() && !HasWaits)
     return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
-  const Uniform Same(M);
-  refuseCollectives(Sites, Same, O);
   MapVector<Function *, SmallVector<Site *, 8>> OfFunction;
   // Functions with nonblocking calls of their own, unless a hazard is in the program.
   for (Function *Wait : Ends)

@@ -43,7 +43,7 @@ static std::string saysBeyond(const Site &S, const Options &O) {
 
 /// What would show the rest of the program. At link time it has been asked for already.
 static StringRef saysRemedy(Refusal Why, const Options &O) {
-  bool WantsMore = is_contained({Refusal::NoMain, Refusal::OpaqueProgram, Refusal::MayThrow}, Why);
+  bool WantsMore = Why == Refusal::MayThrow;
   return WantsMore && !O.AtLink ? "; compile with -flto, which shows the program's other files"
                                 : "";
 }

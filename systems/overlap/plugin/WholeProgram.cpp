@@ -30,34 +30,34 @@ static bool callsVariable(const CallBase &Call) {
   return G && !G->isConstant() && !G->hasLocalLinkage();
 }
 
-const Function *mainOf(const Module &M) {
+static bool hasMain(const Module &M) {
   // flang's `main` calls the program unit, which is all that this module has.
-  for (StringRef Name : {"main", "_QQmain"})
-    if (const Function *F = M.getFunction(Name); F && !F->isDeclaration())
-      return F;
-  return nullptr;
+  return any_of(ArrayRef<StringRef>{"main", "_QQmain"}, [&](StringRef Name) {
+    const Function *F = M.getFunction(Name);
+    return F && !F->isDeclaration();
+  });
 }
 
-std::string opaqueIn(const Module &M) {
+static bool isOpaque(const Module &M) {
   TargetLibraryInfoImpl Impl{Triple(M.getTargetTriple())};
   TargetLibraryInfo TLI(Impl);
   // Another file may define an interposable function, too.
   for (const Function &F : M)
     if ((F.isDeclaration() || F.isInterposable()) && !F.use_empty() && !isSystem(F, TLI))
-      return F.getName().str();
+      return true;
   for (const GlobalAlias &A : M.aliases())
     if (A.isInterposable() && !A.use_empty())
-      return A.getName().str();
+      return true;
   // So may a call by address lead out of the module.
   bool Foreign = any_of(M.globals(), isSetElsewhere);
   for (const Function &F : M)
     for (const Instruction &I : instructions(F))
       if (auto *Call = dyn_cast<CallBase>(&I);
           Call && Call->isIndirectCall() && (Foreign || callsVariable(*Call)))
-        return "called by its address";
-  return "";
+        return true;
+  return false;
 }
 
-bool isWholeProgram(const Module &M) { return mainOf(M) && opaqueIn(M).empty(); }
+bool isWholeProgram(const Module &M) { return hasMain(M) && !isOpaque(M); }
 
 } // namespace overlap

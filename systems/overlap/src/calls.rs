@@ -89,58 +89,6 @@ pub fn hazard(symbol: &str) -> Option<&'static str> {
     })
 }
 
-/// True for a blocking collective by a name that the uniform shim does not replace: of the
-/// profiling interface, of Fortran.
-pub fn is_past_shim(symbol: &str) -> bool {
-    let is_it = |row: &CallRow| {
-        row.kind == "Collective"
-            && procedure(symbol).is_some_and(|procedure| procedure.eq_ignore_ascii_case(row.name))
-    };
-    !symbol.starts_with("MPI_") && rows().any(|row| is_it(&row))
-}
-
-/// The uniform shim in C: every blocking collective that was not converted becomes a start and a
-/// wait, so that it matches the converted ones. It is linked into programs compiled with
-/// `--collectives uniform`; a converted start looks for `__overlap_uniform` and calls the blocking
-/// twin without it.
-pub fn uniform_shim() -> String {
-    let collectives = || rows().filter(|row| row.kind == "Collective");
-    let plain: String = collectives().map(|row| shim(&row, false)).collect();
-    let large: String = collectives().map(|row| shim(&row, true)).collect();
-    format!(
-        "#include <mpi.h>\nconst char __overlap_uniform = 1;\n{plain}#if MPI_VERSION >= 4\n{large}#endif\n"
-    )
-}
-
-/// The shim of one collective, by its plain name or by that with large counts.
-fn shim(row: &CallRow, is_large: bool) -> String {
-    let (int, places, suffix) =
-        if is_large { ("MPI_Count", "MPI_Aint", "_c") } else { ("int", "int", "") };
-    let parameter = |(at, role): (usize, &char)| match role {
-        's' => format!("const void *a{at}"),
-        'r' => format!("void *a{at}"),
-        'n' | 'N' => format!("{int} a{at}"),
-        'R' => format!("int a{at}"),
-        't' | 'T' => format!("MPI_Datatype a{at}"),
-        // Behind an array of counts is one of displacements.
-        'a' if at > 0 && row.roles[at - 1] == 'a' => format!("const {places} a{at}[]"),
-        'a' => format!("const {int} a{at}[]"),
-        'A' => format!("const MPI_Datatype a{at}[]"),
-        'o' => format!("MPI_Op a{at}"),
-        'c' => format!("MPI_Comm a{at}"),
-        role => panic!("no argument of a collective has the role `{role}`"),
-    };
-    let parameters: Vec<String> = row.roles.iter().enumerate().map(parameter).collect();
-    let arguments: String = (0..row.roles.len()).map(|at| format!("a{at}, ")).collect();
-    format!(
-        "int MPI_{}{suffix}({}) {{\n  MPI_Request request;\n  int code = PMPI_I{}{suffix}({arguments}&request);\n  \
-         return code == MPI_SUCCESS ? PMPI_Wait(&request, MPI_STATUS_IGNORE) : code;\n}}\n",
-        row.name,
-        parameters.join(", "),
-        row.name.to_lowercase(),
-    )
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -224,48 +172,5 @@ mod tests {
         ] {
             assert_eq!(hazard(symbol), None, "{symbol}");
         }
-    }
-
-    #[test]
-    fn collectives_past_the_shim() {
-        for symbol in ["PMPI_Bcast", "mpi_allreduce_", "pmpi_allreduce_f08ts_", "PMPI_Scan_c"] {
-            assert!(is_past_shim(symbol), "{symbol}");
-        }
-        for symbol in [
-            "MPI_Bcast",
-            "MPI_Bcast_c",
-            "PMPI_Ibcast",
-            "PMPI_Wait",
-            "mpi_send_",
-            "PMPI_Barrier",
-            "printf",
-        ] {
-            assert!(!is_past_shim(symbol), "{symbol}");
-        }
-    }
-
-    #[test]
-    fn the_shim_has_every_collective_that_is_converted() {
-        let text = uniform_shim();
-        assert!(
-            text.contains(
-                "int MPI_Bcast(void *a0, int a1, MPI_Datatype a2, int a3, MPI_Comm a4) {"
-            ),
-            "{text}"
-        );
-        assert!(
-            text.contains("PMPI_Ialltoallw(a0, a1, a2, a3, a4, a5, a6, a7, a8, &request)"),
-            "{text}"
-        );
-        assert!(
-            text.contains(
-                "int MPI_Gatherv_c(const void *a0, MPI_Count a1, MPI_Datatype a2, void *a3, const MPI_Count a4[], const MPI_Aint a5[], "
-            ),
-            "{text}"
-        );
-        assert_eq!(
-            text.matches("PMPI_Wait").count(),
-            2 * rows().filter(|row| row.kind == "Collective").count()
-        );
     }
 }

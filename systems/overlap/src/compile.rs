@@ -46,9 +46,6 @@ pub struct Ended {
     pub said: Vec<u8>,
     /// Reasons for which the linked program keeps all calls blocking.
     pub switched_off: Vec<String>,
-    /// A collective that a program compiled with `uniform` calls by a name past the shim, for which
-    /// all of them stay blocking.
-    pub past_shim: Option<String>,
     /// The linker of a program compiled with `-flto`, if it cannot load the plugin, which then
     /// sees nothing of it.
     pub other_linker: Option<String>,
@@ -156,7 +153,6 @@ fn not_to_be_kept(request: &Request) -> Ended {
         ok: false,
         said: said.into(),
         switched_off: Vec::new(),
-        past_shim: None,
         other_linker: None,
         without_plugin: None,
         calls: Vec::new(),
@@ -177,15 +173,11 @@ fn checked(
     }
     if ended.ok && step.links {
         let output = program_of(request, step);
-        if let Some(name) = past_shim(request, command, &output)? {
-            // Blocking by that name, it would never match what the shim makes of the others.
+        if may_agree(request, step) && !has_shared_mpi(&output) {
+            // What stands in front of the functions of a library finds none behind itself.
             let settings = Settings { collectives: "off".to_owned(), ..request.settings.clone() };
             let request = Request { settings: &settings, ..*request };
-            let (mut command, _) = prepare(&request)?;
-            return Ok(Ended {
-                past_shim: Some(name),
-                ..checked(&request, &mut command, step, input)?
-            });
+            return run(&mut prepare(&request)?.0, input);
         }
         let (why, is_off) = hazards(&output);
         ended.switched_off = why;
@@ -319,18 +311,12 @@ pub(crate) fn prepare(request: &Request) -> Result<(Command, Step), ToolError> {
     let mut ours =
         driver::arguments(&step, request.language, llvm.number(), &plugin, record.as_deref());
     ours.extend(colours());
-    let mut command = command(request, &compiler, &step, &ours)?;
+    let mut command = command(request, &compiler, &step, &ours, &linked_too(request, &step)?)?;
     let lines = if step.wants_lines { "keep" } else { "drop" };
     command.env("MEANWHILE_OVERLAP", format!("{},lines={lines}", request.settings.environment()));
     // The compiler may be ccache's link of that name: it sees no settings, and an object that it
     // brings back has no remarks.
     command.env("CCACHE_DISABLE", "1");
-    let uniform =
-        request.settings.collectives == "uniform" && request.language != Language::Fortran;
-    if uniform && step.links {
-        // A file name among the arguments would be compiled as the language of a preceding -x.
-        command.arg("-Xlinker").arg(plugin::uniform_shim(request.mpi)?);
-    }
     Ok((command, step))
 }
 
@@ -339,7 +325,7 @@ pub(crate) fn prepare(request: &Request) -> Result<(Command, Step), ToolError> {
 /// Errors: if the compiler or MPI's wrapper is missing.
 pub(crate) fn plain(request: &Request) -> Result<Command, ToolError> {
     let ours: Vec<String> = colours().collect();
-    command(request, &compiler(request)?.0, &step(request), &ours)
+    command(request, &compiler(request)?.0, &step(request), &ours, &[])
 }
 
 /// The compiler writes into a pipe, and what it says ends at a terminal.
@@ -384,12 +370,13 @@ fn version_of(compiler: &str) -> Result<String, ToolError> {
     Ok(tool::run(&mut command, b"", VERSION_LIMIT)?.ok()?.text().trim().to_owned())
 }
 
-/// The user's compiler call with `ours` before the user's arguments.
+/// The user's compiler call with `ours` before the user's arguments and `behind` behind them.
 fn command(
     request: &Request,
     compiler: &str,
     step: &Step,
     ours: &[String],
+    behind: &[String],
 ) -> Result<Command, ToolError> {
     let mut command;
     if request.mpi.runs_us() {
@@ -397,13 +384,16 @@ fn command(
         command.args(ours).args(request.arguments.iter().filter(|argument| {
             request.language != Language::Fortran || driver::flang_knows(argument)
         }));
+        command.args(behind);
     } else if request.language == Language::Fortran {
         // The wrappers are made for gfortran, so only what they would add is taken from them.
         let flags = request.mpi.flags(request.language)?;
         command = Command::new(compiler);
-        command.args(ours).args(request.arguments).args(driver::fortran_flags(&flags, step.links));
+        command.args(ours).args(request.arguments).args(behind);
+        command.args(driver::fortran_flags(&flags, step.links));
     } else {
         command = wrapper(request, compiler, ours)?;
+        command.args(behind);
     }
     if let Some(folder) = request.folder {
         command.current_dir(folder);
@@ -447,40 +437,35 @@ fn run(command: &mut Command, input: Option<&[u8]>) -> Result<Ended, ToolError> 
         ok: status.success(),
         said,
         switched_off: Vec::new(),
-        past_shim: None,
         other_linker: None,
         without_plugin: None,
         calls: Vec::new(),
     })
 }
 
-/// A collective that the program calls by a name that the shim in it, if `command` put it
-/// there, does not replace.
-fn past_shim(
-    request: &Request,
-    command: &Command,
-    program: &Path,
-) -> Result<Option<String>, ToolError> {
-    if request.settings.collectives != "uniform" {
-        return Ok(None);
-    }
-    let shim = plugin::uniform_shim(request.mpi)?;
-    let is_linked = command.get_args().any(|arg| arg == shim);
-    Ok(undefined(program)
-        .filter(|_| is_linked)
-        .and_then(|names| names.into_iter().find(|name| calls::is_past_shim(name))))
+/// True if the ranks of what is linked can agree on their collectives when they run.
+fn may_agree(request: &Request, step: &Step) -> bool {
+    let settings = request.settings;
+    step.links && !step.is_part && settings.collectives != "off" && settings.convert != "none"
 }
 
-/// The names that a program has from its libraries; none if it is no such file.
-fn undefined(program: &Path) -> Option<Vec<String>> {
-    let bytes = std::fs::read(program).ok()?;
-    let file = object::File::parse(&*bytes).ok()?;
-    Some(
-        file.dynamic_symbols()
-            .filter(|dynamic_symbol| dynamic_symbol.is_undefined())
-            .filter_map(|dynamic_symbol| Some(dynamic_symbol.name().ok()?.to_owned()))
-            .collect(),
-    )
+/// What a link has behind the user's arguments and before MPI's libraries: a tool of the user's
+/// that has functions of MPI comes first. As file names they would be compiled as the language of a
+/// preceding -x.
+fn linked_too(request: &Request, step: &Step) -> Result<Vec<String>, ToolError> {
+    if !may_agree(request, step) {
+        return Ok(Vec::new());
+    }
+    let object = plugin::agreement(request.mpi, request.settings.min_bytes)?;
+    Ok(vec!["-Xlinker".to_owned(), object.display().to_string(), "-ldl".to_owned()])
+}
+
+/// False for a program that has MPI's functions in itself and not from a shared library.
+fn has_shared_mpi(program: &Path) -> bool {
+    let Ok(bytes) = std::fs::read(program) else { return true };
+    let Ok(file) = object::File::parse(&*bytes) else { return true };
+    let mut symbols = file.dynamic_symbols().filter(|symbol| symbol.is_undefined());
+    symbols.any(|symbol| symbol.name() == Ok("PMPI_Ibcast"))
 }
 
 /// What in a linked program makes its converted calls unsafe; nothing if none was converted.

@@ -78,6 +78,8 @@ const PROBE_FOLDERS: &[&str] = &[
 pub struct Step {
     /// It ends with a program or a shared object.
     pub links: bool,
+    /// What it links is no program but an object or a library.
+    pub is_part: bool,
     /// It asks for link-time optimisation of the whole program.
     pub whole_program: bool,
     /// The linker that it names.
@@ -162,6 +164,7 @@ pub fn step(arguments: &[String], response: &mut dyn FnMut(&str) -> Option<Strin
             }
             "-flto" | "-flto=full" | "-flto=auto" | "-flto=jobserver" => step.whole_program = true,
             "-fno-lto" | "-flto=thin" => step.whole_program = false,
+            "-shared" | "-Wl,-shared" | "-r" | "-Wl,-r" | "-nostdlib" => step.is_part = true,
             "-" => {
                 step.sources += 1;
                 step.reads_stdin = true;

@@ -8,7 +8,6 @@ use std::time::Duration;
 use measure::cache::{self, Key};
 use measure::tool::{self, ToolError};
 
-use crate::calls;
 use crate::llvm::Llvm;
 use crate::mpi::{Language, Mpi};
 
@@ -65,8 +64,6 @@ const SOURCES: &[(&str, &str)] = sources![
     "Lines.h",
     "Look.cpp",
     "Look.h",
-    "Meets.cpp",
-    "Meets.h",
     "Options.cpp",
     "Options.h",
     "OwnWindows.cpp",
@@ -104,8 +101,6 @@ const SOURCES: &[(&str, &str)] = sources![
     "System.h",
     "Together.cpp",
     "Together.h",
-    "Uniform.cpp",
-    "Uniform.h",
     "Versions.h",
     "WholeProgram.cpp",
     "WholeProgram.h",
@@ -199,22 +194,27 @@ pub fn trace_library(mpi: Mpi) -> Result<PathBuf, ToolError> {
     library(mpi, "trace.c", include_str!("../pmpi/trace.c"))
 }
 
-/// The uniform shim as an object for one MPI.
+/// The object for one MPI by which the ranks of a program agree on their collectives; with
+/// `min_bytes`, that is the least length of all kinds.
 ///
 /// Errors: if the wrapper or a clang is missing.
-pub fn uniform_shim(mpi: Mpi) -> Result<PathBuf, ToolError> {
-    let text = calls::uniform_shim();
-    cache::kept(CACHE, Key::default().with(mpi.name()).with(&text), ".o", |scratch, made| {
-        let path = scratch.join("uniform.c");
-        cache::write(&path, &text)?;
+pub fn agreement(mpi: Mpi, min_bytes: Option<u64>) -> Result<PathBuf, ToolError> {
+    const TEXTS: [(&str, &str); 2] = [
+        ("agreed.c", include_str!("../pmpi/agreed.c")),
+        ("handles.h", include_str!("../plugin/runtime/handles.h")),
+    ];
+    // The program compares it with numbers that have a sign.
+    let least = min_bytes
+        .map(|bytes| format!("-DMIN_BYTES=INT64_C({})", bytes.min(i64::MAX.unsigned_abs())));
+    let key = TEXTS.iter().fold(Key::default().with(mpi.name()), |key, pair| key.with(pair.1));
+    cache::kept(CACHE, key.with(least.as_deref().unwrap_or_default()), ".o", |scratch, made| {
+        for (name, text) in TEXTS {
+            cache::write(&scratch.join(name), text)?;
+        }
         let mut command = Command::new(mpi.wrapper(Language::C)?);
-        command.env(mpi.compiler_variable(Language::C), any_clang()?).args([
-            "-O2",
-            "-fPIC",
-            "-std=gnu11",
-            "-c",
-        ]);
-        command.arg(&path).arg("-o").arg(made);
+        command.env(mpi.compiler_variable(Language::C), any_clang()?).current_dir(scratch);
+        command.args(["-O2", "-fPIC", "-std=gnu11", "-c", "agreed.c", "-o"]).arg(made);
+        command.args(least);
         tool::run(&mut command, b"", BUILD_LIMIT)?.ok()?;
         Ok(())
     })

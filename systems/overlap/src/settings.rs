@@ -9,7 +9,7 @@ pub const CONVERSIONS: [&str; 2] = ["auto", "none"];
 /// Whether polls are inserted.
 pub const PROGRESS: [&str; 3] = ["auto", "on", "off"];
 /// Which collectives are converted.
-pub const COLLECTIVES: [&str; 3] = ["safe", "uniform", "off"];
+pub const COLLECTIVES: [&str; 2] = ["safe", "off"];
 /// What is known about receives from any source.
 pub const WILDCARDS: [&str; 3] = ["auto", "maybe", "none"];
 

@@ -19,6 +19,19 @@
 #define OPENMPI_COMM_SELF 1
 #define OPENMPI_ERRORS_ARE_FATAL 1
 
+/* Collectives whose ranks agree how they start: the bytes of a matched call are the same on all of them. */
+enum {
+	AGREED_BCAST,
+	AGREED_REDUCE,
+	AGREED_ALLREDUCE,
+	AGREED_ALLGATHER,
+	AGREED_ALLTOALL,
+	AGREED_REDUCE_SCATTER_BLOCK,
+	AGREED_SCAN,
+	AGREED_EXSCAN,
+	AGREED_KINDS
+};
+
 /* In both. */
 #define LEVEL_SERIALIZED 2
 #define LEVEL_MULTIPLE 3

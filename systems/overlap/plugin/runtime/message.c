@@ -54,6 +54,7 @@ void mpi_type_get_true_extent_(type_handle type, int64_t *from, int64_t *bytes, 
 void mpi_type_get_envelope_(type_handle type, int32_t *ints, int32_t *addresses, int32_t *types, int32_t *combiner, int32_t *code);
 #define CALL(name, Name, ...) mpi_##name##_(__VA_ARGS__, &(int32_t){0})
 #define BY_REFERENCE(type, value) (&(const type){value})
+#define AGREED __overlap_agreed_fortran
 /* Fortran has no status to be ignored that C could name. */
 #define NO_STATUS ((int32_t[8]){0})
 #define STATUS(status) ((status) ? (status) : NO_STATUS)
@@ -68,12 +69,15 @@ int MPI_Type_get_true_extent(type_handle type, int64_t *from, int64_t *bytes);
 int MPI_Type_get_envelope(type_handle type, int32_t *ints, int32_t *addresses, int32_t *types, int32_t *combiner);
 #define CALL(name, Name, ...) MPI_##Name(__VA_ARGS__)
 #define BY_REFERENCE(type, value) (value)
+#define AGREED __overlap_agreed
 #define NO_STATUS ((void *)(uintptr_t)MPICH)
 #define STATUS(status) (status)
 #endif
 
 /* In a program that handles errors or shares memory, where every call stays as it is. */
 extern char __overlap_off __attribute__((weak));
+/* In a program whose ranks agree which collectives start nonblocking. */
+extern int32_t AGREED(int32_t kind, int64_t count, type_handle type, type_handle comm) __attribute__((weak));
 /* In a program that is traced. */
 extern void __overlap_trace(int32_t event, const char *site, int64_t bytes) __attribute__((weak));
 /* What it hears; the same numbers are in its source. */
@@ -126,6 +130,13 @@ int32_t is_named(int32_t go, type_handle type)
 		return 0;
 	CALL(type_get_envelope, Type_get_envelope, type, &ints, &addresses, &types, &combiner);
 	return combiner == COMBINER_NAMED;
+}
+
+/* True if `go`, and all ranks of this collective start it nonblocking: what they agree by is linked into the program, see pmpi/agreed.c. */
+HELPER int32_t agrees(int32_t go, int32_t kind, int64_t count, type_handle type, type_handle comm) NAME("agrees");
+int32_t agrees(int32_t go, int32_t kind, int64_t count, type_handle type, type_handle comm)
+{
+	return go && AGREED && AGREED(kind, count, type, comm);
 }
 
 /* Bytes of an element of `type`; 0 if not `go`. */

@@ -80,6 +80,8 @@ int MPI_Gather(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, int, 
 int MPI_Bcast(void *, int, MPI_Datatype, int, MPI_Comm);
 int PMPI_Bcast(void *, int, MPI_Datatype, int, MPI_Comm);
 int MPI_Allreduce(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
+int MPI_Scan(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
+int MPI_Allgather(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm);
 int MPI_Alltoall(const void *, int, MPI_Datatype, void *, int, MPI_Datatype, MPI_Comm);
 int MPI_Alltoallw(const void *, const int *, const int *, const MPI_Datatype *, void *, const int *, const int *,
                   const MPI_Datatype *, MPI_Comm);

@@ -198,7 +198,8 @@ static const struct service *service;
 /* ---- The agreement ---- */
 
 static const char *why_not;
-static int of_rank = -1;
+/* The first rank that is the reason, and the first that is ours and says so. */
+static int of_rank = -1, voice;
 
 static void *next_of(const char *name)
 {
@@ -278,11 +279,15 @@ static void put_mine(void)
 static void compare(int ranks)
 {
 	char other[VALUE_MAX];
-	for (int rank = 0; rank < ranks && !why_not; rank++) {
-		if (!service->get(rank, other))
-			why_not = "was linked without overlap, or stays blocking itself";
-		else if (strcmp(other, value) != 0)
-			why_not = "has another version of overlap, other settings or another MPI library";
+	voice = -1;
+	for (int rank = 0; rank < ranks && (!why_not || voice < 0); rank++) {
+		int is_ours = service->get(rank, other);
+		if (is_ours && voice < 0)
+			voice = rank;
+		if (why_not || (is_ours && strcmp(other, value) == 0))
+			continue;
+		why_not = is_ours ? "has another version of overlap, other settings or another MPI library"
+				  : "was linked without overlap, or stays blocking itself";
 		of_rank = rank;
 	}
 }
@@ -300,9 +305,7 @@ static int forget(MPI_Comm comm, int key, void *kept, void *extra)
 static void say(int rank)
 {
 	const char *wanted = getenv("MEANWHILE_OVERLAP_VERBOSE");
-	/* The first rank of those that have a voice. */
-	int speaks = is_agreed || !service || why_not == NULL ? rank == 0 : rank == (of_rank == 0 ? 1 : 0);
-	if (!wanted || !*wanted || strcmp(wanted, "0") == 0 || !speaks)
+	if (!wanted || !*wanted || strcmp(wanted, "0") == 0 || rank != voice)
 		return;
 	if (is_agreed)
 		fprintf(stderr, "meanwhile: large collectives start nonblocking on all ranks\n");

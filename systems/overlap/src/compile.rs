@@ -464,8 +464,12 @@ fn linked_too(request: &Request, step: &Step) -> Result<Vec<String>, ToolError> 
 fn has_shared_mpi(program: &Path) -> bool {
     let Ok(bytes) = std::fs::read(program) else { return true };
     let Ok(file) = object::File::parse(&*bytes) else { return true };
-    let mut symbols = file.dynamic_symbols().filter(|symbol| symbol.is_undefined());
-    symbols.any(|symbol| symbol.name() == Ok("PMPI_Ibcast"))
+    let is_there = |name: &str, wanted: bool| {
+        let mut all = file.symbols().chain(file.dynamic_symbols());
+        all.any(|symbol| symbol.name() == Ok(name) && symbol.is_undefined() != wanted)
+    };
+    // The one is what the agreement needs, the other what every program needs; no tool has them.
+    is_there("PMPI_Comm_create_keyval", false) && !is_there("PMPI_Finalize", true)
 }
 
 /// What in a linked program makes its converted calls unsafe; nothing if none was converted.

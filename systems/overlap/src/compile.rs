@@ -186,7 +186,7 @@ fn checked(
             remove(&note);
         } else {
             if !is_off {
-                command.arg("-Xlinker").arg(plugin::switch_off()?);
+                command.args(as_linked(request, &plugin::switch_off()?));
                 ended = Ended {
                     switched_off: std::mem::take(&mut ended.switched_off),
                     ..run(command, input)?
@@ -449,15 +449,23 @@ fn may_agree(request: &Request, step: &Step) -> bool {
     step.links && !step.is_part && settings.collectives != "off" && settings.convert != "none"
 }
 
+/// An object of ours as words of a command line. As a file name it would be compiled as the
+/// language of a preceding -x; flang has no other way.
+fn as_linked(request: &Request, object: &Path) -> Vec<String> {
+    let option = (request.language != Language::Fortran).then(|| "-Xlinker".to_owned());
+    option.into_iter().chain([object.display().to_string()]).collect()
+}
+
 /// What a link has behind the user's arguments and before MPI's libraries: a tool of the user's
-/// that has functions of MPI comes first. As file names they would be compiled as the language of a
-/// preceding -x.
+/// that has functions of MPI comes first.
 fn linked_too(request: &Request, step: &Step) -> Result<Vec<String>, ToolError> {
     if !may_agree(request, step) {
         return Ok(Vec::new());
     }
     let object = plugin::agreement(request.mpi, request.settings.min_bytes)?;
-    Ok(vec!["-Xlinker".to_owned(), object.display().to_string(), "-ldl".to_owned()])
+    let mut words = as_linked(request, &object);
+    words.push("-ldl".to_owned());
+    Ok(words)
 }
 
 /// False for a program that has MPI's functions in itself and not from a shared library.

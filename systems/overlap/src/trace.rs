@@ -375,18 +375,16 @@ fn linked_with(path: &Path) -> Option<Mpi> {
     std::iter::once(path).chain(libraries).any(begins).then_some(mpi)
 }
 
-/// True if a file calls what MPI begins with, in any language.
+/// True if a file calls what MPI begins with, in any language, or has it in front of the library's,
+/// as programs have whose ranks agree on their collectives.
 fn begins(path: &Path) -> bool {
     let Ok(bytes) = std::fs::read(path) else { return false };
     let Ok(file) = object::File::parse(&*bytes) else { return false };
     let starts = ["init", "init_thread", "session_init"];
-    file.dynamic_symbols()
-        .filter(|dynamic_symbol| dynamic_symbol.is_undefined())
-        .filter_map(|dynamic_symbol| dynamic_symbol.name().ok())
-        .any(|name| {
-            let procedure = calls::procedure(name);
-            starts.iter().any(|start| procedure.as_deref() == Some(*start))
-        })
+    file.dynamic_symbols().filter_map(|dynamic_symbol| dynamic_symbol.name().ok()).any(|name| {
+        let procedure = calls::procedure(name);
+        starts.iter().any(|start| procedure.as_deref() == Some(*start))
+    })
 }
 
 /// Number of different sites in the section that the plugin fills.

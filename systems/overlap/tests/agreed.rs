@@ -91,7 +91,8 @@ fn all_right(made: &Made, program: &Path, ranks: u32, first: u64, n: u64) {
     for line in &printed {
         assert_eq!(of_rank(line), of_rank(&printed[0]), "all ranks start as many");
         assert!(line.contains(&format!(": {n} right, ")), "{line}");
-        assert!(line.ends_with(", as expected") && !line.contains(" 0 started"), "{line}");
+        assert!(line.ends_with(", as expected"), "{line}");
+        assert!(n < 100 || !line.contains(" 0 started"), "{line}");
     }
 }
 

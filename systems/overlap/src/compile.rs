@@ -173,7 +173,7 @@ fn checked(
     }
     if ended.ok && step.links {
         let output = program_of(request, step);
-        if may_agree(request, step) && !has_shared_mpi(&output) {
+        if has_agreement(request, command, step)? && !has_shared_mpi(&output) {
             // What stands in front of the functions of a library finds none behind itself.
             let settings = Settings { collectives: "off".to_owned(), ..request.settings.clone() };
             let request = Request { settings: &settings, ..*request };
@@ -466,6 +466,13 @@ fn linked_too(request: &Request, step: &Step) -> Result<Vec<String>, ToolError> 
     let mut words = as_linked(request, &object);
     words.push("-ldl".to_owned());
     Ok(words)
+}
+
+/// True if `command` links what [`linked_too`] names.
+fn has_agreement(request: &Request, command: &Command, step: &Step) -> Result<bool, ToolError> {
+    let words = linked_too(request, step)?;
+    let has = |word: &String| command.get_args().any(|argument| argument == word.as_str());
+    Ok(!words.is_empty() && words.iter().all(has))
 }
 
 /// False for a program that has MPI's functions in itself and not from a shared library.

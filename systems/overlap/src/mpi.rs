@@ -11,6 +11,9 @@ const ASK_LIMIT: Duration = Duration::from_secs(20);
 /// Is set where a wrapper of MPI runs for us: it must not run us again.
 pub const WITHIN: &str = "MEANWHILE_OVERLAP_WITHIN";
 
+/// Is set by MPICH's wrappers below themselves.
+pub(crate) const RECURSION: &str = "MPICH_RECURSION_CHECK";
+
 /// Refuses to run where a wrapper runs for us.
 ///
 /// Errors: if that is so.
@@ -105,7 +108,7 @@ impl Mpi {
     /// True if the wrapper of this library runs us, because `MPICH_CC` says so, and has added what
     /// is its own: MPICH's refuses to run below itself.
     pub fn runs_us(self) -> bool {
-        self == Mpi::Mpich && std::env::var_os("MPICH_RECURSION_CHECK").is_some()
+        self == Mpi::Mpich && std::env::var_os(RECURSION).is_some()
     }
 
     /// What the wrapper adds to a command that compiles and links.

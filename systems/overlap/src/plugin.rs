@@ -9,7 +9,7 @@ use measure::cache::{self, Key};
 use measure::tool::{self, ToolError};
 
 use crate::llvm::Llvm;
-use crate::mpi::{Language, Mpi};
+use crate::mpi::{self, Language, Mpi, WITHIN};
 
 const BUILD_LIMIT: Duration = Duration::from_secs(600);
 
@@ -213,6 +213,8 @@ pub fn agreement(mpi: Mpi, min_bytes: Option<u64>) -> Result<PathBuf, ToolError>
         }
         let mut command = Command::new(mpi.wrapper(Language::C)?);
         command.env(mpi.compiler_variable(Language::C), any_clang()?).current_dir(scratch);
+        // The wrapper may be running us.
+        command.env_remove(mpi::RECURSION).env(WITHIN, "1");
         command.args(["-O2", "-fPIC", "-std=gnu11", "-c", "agreed.c", "-o"]).arg(made);
         command.args(least);
         tool::run(&mut command, b"", BUILD_LIMIT)?.ok()?;

@@ -322,7 +322,7 @@ fn program(words: &[String]) -> Result<(PathBuf, Mpi), ToolError> {
     }
     paths.iter().flat_map(|path| words_of_script(path)).map(|word| place(&word)).find_map(named).ok_or_else(
         || failed(
-        "none of these words is a program linked with OpenMPI or MPICH as a shared library that begins MPI, itself or by a library of its \
+        "none of these words is a program linked with OpenMPI or MPICH as a shared library that ends MPI, itself or by a library of its \
          own, nor a script with the name of one in it; name the program in the place of the script",
     ))
 }
@@ -347,7 +347,7 @@ fn words_of_script(path: &Path) -> Vec<String> {
         .collect()
 }
 
-/// The MPI that a program loads and begins, itself or by a library of its own. Launchers load parts
+/// The MPI that a program loads and ends, itself or by a library of its own. Launchers load parts
 /// of the libraries only. Which files that takes, the dynamic linker knows best: it goes by paths
 /// in the program and in the environment.
 fn linked_with(path: &Path) -> Option<Mpi> {
@@ -372,19 +372,21 @@ fn linked_with(path: &Path) -> Option<Mpi> {
         .iter()
         .filter_map(|line| line.split_once(" => ").map_or(*line, |pair| pair.1).split(" (").next())
         .map(Path::new);
-    std::iter::once(path).chain(libraries).any(begins).then_some(mpi)
+    std::iter::once(path).chain(libraries).any(ends).then_some(mpi)
 }
 
-/// True if a file calls what MPI begins with, in any language, or has it in front of the library's,
-/// as programs have whose ranks agree on their collectives.
-fn begins(path: &Path) -> bool {
+/// True if a file calls what MPI ends with, in any language. What it begins with, a program may have
+/// itself in front of the library's, as those do whose ranks agree on their collectives.
+fn ends(path: &Path) -> bool {
     let Ok(bytes) = std::fs::read(path) else { return false };
     let Ok(file) = object::File::parse(&*bytes) else { return false };
-    let starts = ["init", "init_thread", "session_init"];
-    file.dynamic_symbols().filter_map(|dynamic_symbol| dynamic_symbol.name().ok()).any(|name| {
-        let procedure = calls::procedure(name);
-        starts.iter().any(|start| procedure.as_deref() == Some(*start))
-    })
+    file.dynamic_symbols()
+        .filter(|dynamic_symbol| dynamic_symbol.is_undefined())
+        .filter_map(|dynamic_symbol| dynamic_symbol.name().ok())
+        .any(|name| {
+            let procedure = calls::procedure(name);
+            matches!(procedure.as_deref(), Some("finalize" | "session_finalize"))
+        })
 }
 
 /// Number of different sites in the section that the plugin fills.

@@ -2,15 +2,25 @@
 #include <mpi.h>
 #include <stdint.h>
 
-enum kind { BCAST, REDUCE, ALLREDUCE, ALLGATHER, ALLTOALL, REDUCE_SCATTER_BLOCK, SCAN, EXSCAN, KINDS };
+enum kind {
+    BCAST,
+    REDUCE,
+    ALLREDUCE,
+    ALLGATHER,
+    ALLTOALL,
+    REDUCE_SCATTER_BLOCK,
+    SCAN,
+    EXSCAN,
+    KINDS
+};
 
 struct call {
-	enum kind kind;
-	const int *in;
-	int *out, n, root;
-	MPI_Comm comm;
-	/* Four of MPI_INT. */
-	MPI_Datatype four;
+    enum kind kind;
+    const int *in;
+    int *out, n, root;
+    MPI_Comm comm;
+    /* Four of MPI_INT. */
+    MPI_Datatype four;
 };
 
 void plain(const struct call *c);

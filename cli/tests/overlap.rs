@@ -304,6 +304,11 @@ fn wrong_input_is_refused() {
     let refusals = [
         (vec!["cc", "--strength", "frontie", "--", "a.c"], 1, "a similar value exists: 'frontier'"),
         (vec!["cc", "--mpi", "intel", "--", "a.c"], 1, "invalid value 'intel' for '--mpi"),
+        (
+            vec!["cc", "--collectives", "uniform", "--", "a.c"],
+            1,
+            "the ranks of a program agree on its collectives when it runs now",
+        ),
         (vec!["cc"], 1, "required arguments were not provided"),
         (
             vec!["cc", "--mpi", "openmpi", "--compiler", "gcc", "--", "a.c"],

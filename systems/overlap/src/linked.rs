@@ -59,7 +59,7 @@ fn with_ending(path: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// `3 of 51 calls converted, 35 SmallMessage, 8 RankDependent, 5 for other reasons`; nothing where
+/// `3 of 51 calls converted, 35 SmallMessage, 8 SmallWindow, 5 for other reasons`; nothing where
 /// there is no call.
 pub fn sentence(rows: &[Row]) -> Option<String> {
     let summary = remarks::summary(rows);

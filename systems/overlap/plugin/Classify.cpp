@@ -453,24 +453,24 @@ static std::optional<Refusal> refuseAlone(Site &S, const Options &O) {
   return std::nullopt;
 }
 
-/// Why the level of threads that `F`, MPI_Init_thread by any of its names, is called with is a
-/// hazard.
-static std::optional<Refusal> threadHazard(const Function &F) {
-  std::optional<Refusal> Found;
-  for (const Use &U : F.uses()) {
-    auto *Call = dyn_cast<CallBase>(U.getUser());
-    bool Fortran = F.getName().starts_with("mpi_") || F.getName().starts_with("pmpi_");
-    unsigned At = Fortran ? 0 : 2;
-    Value *Level = Call && Call->isCallee(&U) && Call->arg_size() > At
-                       ? byReference(Binding{Library::Mpich, Fortran}, Call->getArgOperand(At))
-                       : nullptr;
-    auto *Known = dyn_cast_or_null<ConstantInt>(Level);
-    if (!Known)
-      Found = Refusal::ThreadLevelUnknown;
-    else if (Known->getSExtValue() >= LEVEL_MULTIPLE)
-      return Refusal::ThreadMultiple;
-  }
-  return Found;
+/// The level of threads that a use of `F`, MPI_Init_thread by any of its names, asks for; none if
+/// only the running program knows it.
+static std::optional<int64_t> levelOf(const Function &F, const Use &U) {
+  auto *Call = dyn_cast<CallBase>(U.getUser());
+  bool Fortran = F.getName().starts_with("mpi_") || F.getName().starts_with("pmpi_");
+  unsigned At = Fortran ? 0 : 2;
+  Value *Level = Call && Call->isCallee(&U) && Call->arg_size() > At
+                     ? byReference(Binding{Library::Mpich, Fortran}, Call->getArgOperand(At))
+                     : nullptr;
+  auto *Known = dyn_cast_or_null<ConstantInt>(Level);
+  return Known ? std::optional(Known->getSExtValue()) : std::nullopt;
+}
+
+bool isLevelUnknown(const Module &M) {
+  return any_of(M, [](const Function &F) {
+    return isMpiName(F.getName()) && procedure(F.getName()) == "init_thread" &&
+           any_of(F.uses(), [&](const Use &U) { return !levelOf(F, U); });
+  });
 }
 
 std::optional<Hazard> moduleHazard(const Module &M) {
@@ -486,9 +486,9 @@ std::optional<Hazard> moduleHazard(const Module &M) {
       !(Refusal::Why == Refusal::UserErrorHandler && setsDefaultOnly(F)))                          \
     return Hazard{Refusal::Why, &F};
 #include "MpiCalls.def"
-    if (Name == "init_thread")
-      if (auto Why = threadHazard(F))
-        return Hazard{*Why, &F};
+    auto IsMultiple = [&](const Use &U) { return levelOf(F, U).value_or(0) >= LEVEL_MULTIPLE; };
+    if (Name == "init_thread" && any_of(F.uses(), IsMultiple))
+      return Hazard{Refusal::ThreadMultiple, &F};
     // What is defined here is not MPI's. Another hazard says more.
     if (!Found && F.isDeclaration() && isUnknown(Symbol))
       Found = Hazard{Refusal::UnknownFunction, &F};

@@ -166,5 +166,9 @@ struct Hazard {
 };
 std::optional<Hazard> moduleHazard(const llvm::Module &M);
 
+/// True if only the running program knows which level of threads it asks for. A start asks then;
+/// what moves without asking stays.
+bool isLevelUnknown(const llvm::Module &M);
+
 } // namespace overlap
 #endif

@@ -77,7 +77,8 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   bool Changed = Hazard || (O.NoThrow && callMpiIn(M, FAM));
   O.NoWildcards = O.Sources == Wildcards::None ||
                   (O.Sources == Wildcards::Auto && isWholeProgram(M) && hasNoWildcards(M));
-  if (!Hazard && O.Widen == Strength::Frontier) {
+  const bool MayMove = !Hazard && !isLevelUnknown(M);
+  if (MayMove && O.Widen == Strength::Frontier) {
     Changed |= putOff(M, FAM, O);
     Changed |= bringTogether(M, FAM, O);
   }
@@ -93,7 +94,7 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   MapVector<Function *, SmallVector<Site *, 8>> OfFunction;
   // Functions with nonblocking calls of their own, unless a hazard is in the program.
   for (Function *Wait : Ends)
-    if (!Hazard)
+    if (MayMove)
       for (User *U : Wait->users())
         if (auto *Call = dyn_cast<CallBase>(U);
             Call && !Call->getFunction()->hasOptNone() &&

@@ -21,6 +21,8 @@ extern char ompi_request_null __attribute__((weak));
 extern char __overlap_off __attribute__((weak));
 /* In a program that is traced: a start, a wait, what has begun is done. */
 extern void __overlap_trace(int event, const char *site, int64_t bytes) __attribute__((weak));
+int MPI_Initialized(int *flag);
+int MPI_Query_thread(int *level);
 int MPI_Wait();
 int MPI_Test();
 
@@ -78,9 +80,21 @@ static void reach(uintptr_t *from, uintptr_t *to, uintptr_t lo, uintptr_t hi)
 		*to = hi;
 }
 
+/* False if another thread may call MPI meanwhile, and so may see a message. */
+static int is_alone(void)
+{
+	static int level = -1;
+	int has_begun = 0;
+	if (level < 0)
+		MPI_Initialized(&has_begun);
+	if (has_begun)
+		MPI_Query_thread(&level);
+	return level >= 0 && level < LEVEL_MULTIPLE;
+}
+
 static struct message *add(struct later *later, void *buffer, int64_t bytes, int is_received, void *request)
 {
-	if (&__overlap_off || bytes < 0)
+	if (&__overlap_off || bytes < 0 || !is_alone())
 		return NULL;
 	if (later->n == later->room) {
 		int32_t room = later->room ? 2 * later->room : 16;

@@ -45,6 +45,8 @@ enum { PROC_NULL = -1 };
 
 #if FORTRAN
 typedef const handle *type_handle;
+void mpi_initialized_(int32_t *flag, int32_t *code);
+void mpi_query_thread_(int32_t *level, int32_t *code);
 void mpi_wait_(handle *request, void *status, int32_t *code);
 void mpi_test_(handle *request, int32_t *flag, void *status, int32_t *code);
 void mpi_iprobe_(const int32_t *source, const int32_t *tag, const handle *comm, int32_t *flag, void *status, int32_t *code);
@@ -60,6 +62,8 @@ void mpi_type_get_envelope_(type_handle type, int32_t *ints, int32_t *addresses,
 #define STATUS(status) ((status) ? (status) : NO_STATUS)
 #else
 typedef handle type_handle;
+int MPI_Initialized(int32_t *flag);
+int MPI_Query_thread(int32_t *level);
 int MPI_Wait(handle *request, void *status);
 int MPI_Test(handle *request, int32_t *flag, void *status);
 int MPI_Iprobe(int32_t source, int32_t tag, handle comm, int32_t *flag, void *status);
@@ -113,12 +117,25 @@ static void trace(int32_t event, const char *site, int64_t bytes)
 		__overlap_trace(event, site, bytes);
 }
 
+/* False if another thread may call MPI meanwhile, and so may see a message. */
+HELPER int32_t is_alone(void) NAME("is_alone");
+int32_t is_alone(void)
+{
+	static int32_t level = -1;
+	int32_t has_begun = 0;
+	if (level < 0)
+		CALL(initialized, Initialized, &has_begun);
+	if (has_begun)
+		CALL(query_thread, Query_thread, &level);
+	return level >= 0 && level < LEVEL_MULTIPLE;
+}
+
 /* Opens the state. True if this program may start what it would have waited for. */
 int32_t open_state(struct state *state, const char *site, void *status) NAME("open");
 int32_t open_state(struct state *state, const char *site, void *status)
 {
 	*state = (struct state){.open = OURS, .status = status, .site = site, .requests = {null_request, null_request}};
-	return !&__overlap_off;
+	return !&__overlap_off && is_alone();
 }
 
 /* True if `go`, and `type` is one of MPI's own, so that a message of it lies where its buffer begins and not before. */

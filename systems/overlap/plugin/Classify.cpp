@@ -1,6 +1,5 @@
 #include "Classify.h"
 #include "Derived.h"
-#include "ErrorHandler.h"
 #include "Profile.h"
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -482,8 +481,7 @@ std::optional<Hazard> moduleHazard(const Module &M) {
     std::string Procedure = procedure(Symbol);
     StringRef Name = Procedure;
 #define HAZARD(Beginning, Why, Words)                                                              \
-  if (Name.starts_with(Beginning) &&                                                               \
-      !(Refusal::Why == Refusal::UserErrorHandler && setsDefaultOnly(F)))                          \
+  if (Name.starts_with(Beginning))                                                                 \
     return Hazard{Refusal::Why, &F};
 #include "MpiCalls.def"
     auto IsMultiple = [&](const Use &U) { return levelOf(F, U).value_or(0) >= LEVEL_MULTIPLE; };

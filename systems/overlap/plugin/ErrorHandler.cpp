@@ -1,9 +1,7 @@
 #include "ErrorHandler.h"
 #include "Calls.h"
 #include "Classify.h"
-#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/InstIterator.h"
-#include "llvm/Transforms/Utils/BasicBlockUtils.h"
 #include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
@@ -23,56 +21,27 @@ static bool isDefault(const CallBase &Call, bool Fortran) {
                (Fortran && C->equalsInt(OPENMPI_ERRORS_ARE_FATAL)));
 }
 
-bool setsDefaultOnly(const Function &F) {
-  std::string Lower = F.getName().lower();
-  StringRef Name = Lower;
-  Name.consume_front("p");
-  if (!F.isDeclaration() || !Name.consume_front("mpi_"))
-    return false;
-  bool Fortran = Name.consume_back("_");
-  if (Name != "comm_set_errhandler" && Name != "errhandler_set")
-    return false;
-  return all_of(F.uses(), [&](const Use &U) {
-    auto *Call = dyn_cast<CallBase>(U.getUser());
-    return Call && Call->isCallee(&U) && Call->arg_size() == (Fortran ? 3 : 2) &&
-           isDefault(*Call, Fortran);
-  });
+/// True if all uses of `F` are calls that set the handler that is there anyway.
+static bool setsDefaultOnly(const Function &F, StringRef Procedure) {
+  bool Fortran = F.getName().ends_with("_");
+  return (Procedure == "comm_set_errhandler" || Procedure == "errhandler_set") &&
+         all_of(F.uses(), [&](const Use &U) {
+           auto *Call = dyn_cast<CallBase>(U.getUser());
+           return Call && Call->isCallee(&U) && Call->arg_size() == (Fortran ? 3 : 2) &&
+                  isDefault(*Call, Fortran);
+         });
 }
 
-bool hideDefaultHandlers(Module &M) {
-  SmallVector<CallInst *, 4> Calls;
-  for (Function &F : M)
-    if (!F.use_empty() && setsDefaultOnly(F))
-      for (User *U : F.users())
-        if (auto *Call = dyn_cast<CallInst>(U))
-          Calls.push_back(Call);
-  for (CallInst *Call : Calls) {
-    IRBuilder<> B(Call);
-    Function *Was = Call->getCalledFunction();
-    auto Find = M.getOrInsertFunction(
-        "dlsym", FunctionType::get(B.getPtrTy(), {B.getPtrTy(), B.getPtrTy()}, false));
-    Value *Found = B.CreateCall(
-        Find, {ConstantPointerNull::get(B.getPtrTy()), B.CreateGlobalString(Was->getName())});
-    // In a program that is linked statically it is not found, and the handler is the default
-    // already.
-    Instruction *Then = SplitBlockAndInsertIfThen(B.CreateIsNotNull(Found), Call, false);
-    SmallVector<Value *, 3> Args(Call->args());
-    B.SetInsertPoint(Then);
-    CallInst *Made = B.CreateCall(Call->getFunctionType(), Found, Args);
-    if (!Call->use_empty()) {
-      B.SetInsertPoint(Call);
-      PHINode *Code = B.CreatePHI(Call->getType(), 2);
-      Code->addIncoming(Constant::getNullValue(Call->getType()),
-                        cast<BranchInst>(Then->getParent()->getSinglePredecessor()->getTerminator())
-                            ->getParent());
-      Code->addIncoming(Made, Then->getParent());
-      Call->replaceAllUsesWith(Code);
-    }
-    Call->eraseFromParent();
-    if (Was->use_empty())
-      Was->eraseFromParent();
-  }
-  return !Calls.empty();
+bool setsHandler(const Module &M) {
+  return any_of(M, [](const Function &F) {
+    if (F.use_empty() || !isMpiName(F.getName()))
+      return false;
+    std::string Procedure = procedure(F.getName());
+    return is_contained({"comm_set_errhandler", "file_set_errhandler", "errhandler_set",
+                         "comm_create_errhandler", "file_create_errhandler", "errhandler_create"},
+                        Procedure) &&
+           !setsDefaultOnly(F, Procedure);
+  });
 }
 
 bool callMpi(Function &F) {

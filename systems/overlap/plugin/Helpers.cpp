@@ -172,6 +172,7 @@ void Start::emit() {
   Go = B.CreateIsNotNull(Go);
   if (Info.SizeCount >= 0 && !S.Pays)
     Go = B.CreateAnd(Go, B.CreateICmpSGE(Bytes, B.getInt64(O.MinBytes)));
+  Go = B.CreateIsNotNull(help("ends_on_error", {B.CreateZExt(Go, B.getInt32Ty()), arg(Info.Comm)}));
   // Whatever speaks against it here, the blocking call starts as on the other ranks.
   if (std::optional<int> Kind = agreedKind(Info); Kind && Info.Kind == CallKind::Collective)
     Go = B.CreateIsNotNull(

@@ -100,7 +100,7 @@ namespace {
 struct Exchange {
   struct Start {
     CallInst *Call;
-    int Buffer, Count, Request;
+    int Buffer, Count, Request, Comm;
     uint64_t ElementBytes;
     bool Received;
   };
@@ -158,6 +158,11 @@ private:
 
 } // namespace
 
+/// A communicator, which is a number with MPICH, for what is the same for both libraries.
+static Value *asPointer(IRBuilder<> &B, Value *Comm) {
+  return Comm->getType()->isPointerTy() ? Comm : B.CreateIntToPtr(Comm, B.getPtrTy());
+}
+
 Exchange::Exchange(Function &F) {
   for (Instruction &I : instructions(F)) {
     const CallInfo *Row = rowOf(I);
@@ -177,7 +182,7 @@ Exchange::Exchange(Function &F) {
       continue;
     Bind = B;
     (Row->Kind == CallKind::Send ? Sends : Starts)
-        .push_back({Call, Buffer, Count, Row->at('Q'), *Bytes, Received});
+        .push_back({Call, Buffer, Count, Row->at('Q'), Row->Comm, *Bytes, Received});
   }
   if (!Bind)
     return;
@@ -390,7 +395,8 @@ static Function *helper(Module &M, const CallInst &Call, const Options &O, uint6
     Value *Bytes =
         B.CreateMul(B.CreateSExt(Args[Row.SendCount], B.getInt64Ty()), B.getInt64(ElementBytes));
     Value *Request = B.CreateCall(runtime(M, "__overlap_later_send"),
-                                  {List, Args[Row.SendBuf], Bytes, B.getInt64(O.MinBytes)});
+                                  {List, asPointer(B, Args[Row.Comm]), Args[Row.SendBuf], Bytes,
+                                   B.getInt64(O.MinBytes)});
     B.CreateCondBr(B.CreateIsNotNull(Request), Ours, Theirs);
     B.SetInsertPoint(Ours);
     bool Fortran = false;
@@ -459,8 +465,8 @@ static void note(const Exchange::Start &S, Value *List) {
     B.CreateCall(runtime(M, "__overlap_later_sends"), {List});
   B.SetInsertPoint(S.Call->getNextNode());
   B.CreateCall(runtime(M, "__overlap_later_note"),
-               {List, S.Call->getArgOperand(S.Request), S.Call->getArgOperand(S.Buffer), Bytes,
-                B.getInt32(S.Received)});
+               {List, asPointer(B, S.Call->getArgOperand(S.Comm)), S.Call->getArgOperand(S.Request),
+                S.Call->getArgOperand(S.Buffer), Bytes, B.getInt32(S.Received)});
 }
 
 /// Puts off the ends of messages in `F`, if a loop behind them can go on. True if one could.

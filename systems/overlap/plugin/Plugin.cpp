@@ -43,8 +43,7 @@ PreservedAnalyses OverlapPass::run(Module &M, ModuleAnalysisManager &MAM) {
     auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
     return pollEverywhere(M, FAM, Given) ? PreservedAnalyses::none() : PreservedAnalyses::all();
   }
-  PreservedAnalyses Kept = convert(M, MAM);
-  return hideDefaultHandlers(M) ? PreservedAnalyses::none() : Kept;
+  return convert(M, MAM);
 }
 
 /// Invokes of MPI become calls in all functions; true if there were any.
@@ -73,11 +72,13 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
       }))
     return Hazard ? PreservedAnalyses::none() : PreservedAnalyses::all();
   O = Given;
-  O.NoThrow = !Hazard && isWholeProgram(M);
+  // A start asks about these, what moves without asking cannot.
+  const bool SetsHandler = setsHandler(M);
+  const bool MayMove = !Hazard && !SetsHandler && !isLevelUnknown(M);
+  O.NoThrow = !Hazard && !SetsHandler && isWholeProgram(M);
   bool Changed = Hazard || (O.NoThrow && callMpiIn(M, FAM));
   O.NoWildcards = O.Sources == Wildcards::None ||
                   (O.Sources == Wildcards::Auto && isWholeProgram(M) && hasNoWildcards(M));
-  const bool MayMove = !Hazard && !isLevelUnknown(M);
   if (MayMove && O.Widen == Strength::Frontier) {
     Changed |= putOff(M, FAM, O);
     Changed |= bringTogether(M, FAM, O);

@@ -109,7 +109,8 @@ fn ranks_that_come_by_different_ways_meet() {
             support::compile_by(llvm, mpi, Language::C, &with_bytes(4000), &words);
             made.compile(None, &["-O1", "-c", "others.c"], "others.o");
             let fortran = if mpi == Mpi::Mpich { "-lmpichfort" } else { "-lmpi_mpifh" };
-            let words = ["ways.o", "others.o", fortran];
+            made.compile(None, &["-O1", "-c", "counted.c"], "counted.o");
+            let words = ["ways.o", "others.o", "counted.o", fortran];
             let ours = made.compile(Some(&with_bytes(4000)), &words, "ours");
             for first in (first..first + n).step_by(RUN) {
                 // More ranks than there are processors wait for each other by whole slices of time.
@@ -194,7 +195,9 @@ const RULE: [(&str, u32); 10] = [
 fn the_rule_asks_what_all_ranks_have_alike() {
     for mpi in support::libraries("the rule of the agreement") {
         let made = Made::new(mpi);
-        let rule = made.compile(Some(&with_bytes(100_000)), &["rule.c", "-O2"], "rule");
+        made.compile(None, &["-O1", "-c", "counted.c"], "counted.o");
+        let words = ["rule.c", "-O2", "counted.o"];
+        let rule = made.compile(Some(&with_bytes(100_000)), &words, "rule");
         let (printed, told) = lines(made.run(&[(4, &rule)], &[]));
         let mut expected: Vec<String> = (0..4)
             .flat_map(|rank| RULE.map(|(case, n)| format!("{rank} {case}: {n}")))

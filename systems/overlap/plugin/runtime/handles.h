@@ -8,6 +8,9 @@
 #define MPICH_COMM_WORLD 0x44000000
 #define MPICH_ERRORS_ARE_FATAL 0x54000000
 #define MPICH_ANY_SOURCE (-2)
+/* In the upper bits of a handle. */
+#define MPICH_HANDLE_KIND 0xc0000000
+#define MPICH_BUILTIN 0x40000000
 #define MPICH_COMBINER_NAMED 1
 
 #define OPENMPI_ANY_SOURCE (-1)

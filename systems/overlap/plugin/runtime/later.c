@@ -16,13 +16,15 @@
 #define SHARED __attribute__((weak, noinline))
 
 /* OpenMPI only. */
-extern char ompi_request_null __attribute__((weak));
+extern char ompi_request_null __attribute__((weak)), ompi_mpi_errors_are_fatal __attribute__((weak));
 /* In a program that handles errors or shares memory, where every call stays as it is. */
 extern char __overlap_off __attribute__((weak));
 /* In a program that is traced: a start, a wait, what has begun is done. */
 extern void __overlap_trace(int event, const char *site, int64_t bytes) __attribute__((weak));
 int MPI_Initialized(int *flag);
 int MPI_Query_thread(int *level);
+int MPI_Comm_get_errhandler();
+int MPI_Errhandler_free();
 int MPI_Wait();
 int MPI_Test();
 
@@ -53,6 +55,7 @@ struct later {
 
 typedef int call(void *request, void *status);
 typedef int test(void *request, int *flag, void *status);
+typedef int get(void *comm, void *handler);
 
 static void *no_status(void)
 {
@@ -92,9 +95,22 @@ static int is_alone(void)
 	return level >= 0 && level < LEVEL_MULTIPLE;
 }
 
-static struct message *add(struct later *later, void *buffer, int64_t bytes, int is_received, void *request)
+/* True if an error on `comm` ends the program. */
+static int ends_on_error(void *comm)
 {
-	if (&__overlap_off || bytes < 0 || !is_alone())
+	union handle handler = {0};
+	((get *)MPI_Comm_get_errhandler)(comm, &handler);
+	int is_ompi = &ompi_request_null != 0;
+	int is_fatal = is_ompi ? handler.pointer == &ompi_mpi_errors_are_fatal : handler.number == MPICH_ERRORS_ARE_FATAL;
+	/* MPICH's own are not counted. */
+	if (is_ompi || (handler.number & MPICH_HANDLE_KIND) != MPICH_BUILTIN)
+		((int (*)(void *))MPI_Errhandler_free)(&handler);
+	return is_fatal;
+}
+
+static struct message *add(struct later *later, void *comm, void *buffer, int64_t bytes, int is_received, void *request)
+{
+	if (&__overlap_off || bytes < 0 || !is_alone() || !ends_on_error(comm))
 		return NULL;
 	if (later->n == later->room) {
 		int32_t room = later->room ? 2 * later->room : 16;
@@ -149,9 +165,9 @@ SHARED void __overlap_later_sends(struct later *later)
 }
 
 /* The program has started a message of its own. */
-SHARED void __overlap_later_note(struct later *later, void *request, void *buffer, int64_t bytes, int is_received)
+SHARED void __overlap_later_note(struct later *later, void *comm, void *request, void *buffer, int64_t bytes, int is_received)
 {
-	add(later, buffer, bytes, is_received, request);
+	add(later, comm, buffer, bytes, is_received, request);
 }
 
 /* In place of a wait for the request at `request`: true if it is ours from now on; the program sees it ended. */
@@ -186,10 +202,10 @@ SHARED void __overlap_later_take_all(struct later *later, int n, void *requests)
 }
 
 /* Where the request of a send goes that need not block; null if it has to. */
-SHARED void *__overlap_later_send(struct later *later, void *buffer, int64_t bytes, int64_t min_bytes)
+SHARED void *__overlap_later_send(struct later *later, void *comm, void *buffer, int64_t bytes, int64_t min_bytes)
 {
 	__overlap_later_sends(later);
-	struct message *it = bytes < min_bytes ? NULL : add(later, buffer, bytes, 0, NULL);
+	struct message *it = bytes < min_bytes ? NULL : add(later, comm, buffer, bytes, 0, NULL);
 	if (!it)
 		return NULL;
 	it->end = OURS;

@@ -22,20 +22,27 @@
 typedef int32_t handle;
 #else
 typedef char *handle;
-extern char ompi_request_null, ompi_mpi_comm_self;
+extern char ompi_request_null, ompi_mpi_comm_self, ompi_mpi_errors_are_fatal;
 #endif
 
 /* A communicator on which MPI_Iprobe moves messages: MPI_COMM_SELF, but for MPICH, which does nothing then, MPI_COMM_WORLD. */
 #if MPICH
-static const handle null_request = MPICH_REQUEST_NULL, probed = MPICH_COMM_WORLD;
+static const handle null_request = MPICH_REQUEST_NULL, probed = MPICH_COMM_WORLD, errors_are_fatal = MPICH_ERRORS_ARE_FATAL;
 enum { ANY_SOURCE = MPICH_ANY_SOURCE, COMBINER_NAMED = MPICH_COMBINER_NAMED };
+/* Who uses a handler; that of MPICH's own is not. */
+#define IS_COUNTED(handler) (((handler) & MPICH_HANDLE_KIND) != MPICH_BUILTIN)
 #elif FORTRAN
-static const handle null_request = OPENMPI_REQUEST_NULL, probed = OPENMPI_COMM_SELF;
+static const handle null_request = OPENMPI_REQUEST_NULL, probed = OPENMPI_COMM_SELF, errors_are_fatal = OPENMPI_ERRORS_ARE_FATAL;
 enum { ANY_SOURCE = OPENMPI_ANY_SOURCE, COMBINER_NAMED = OPENMPI_COMBINER_NAMED };
 #else
 #define null_request (&ompi_request_null)
 #define probed (&ompi_mpi_comm_self)
+#define errors_are_fatal (&ompi_mpi_errors_are_fatal)
 enum { ANY_SOURCE = OPENMPI_ANY_SOURCE, COMBINER_NAMED = OPENMPI_COMBINER_NAMED };
+#endif
+
+#if !MPICH
+#define IS_COUNTED(handler) 1
 #endif
 
 /* The largest tag that every MPI has: hardly anybody sends it. */
@@ -47,6 +54,8 @@ enum { PROC_NULL = -1 };
 typedef const handle *type_handle;
 void mpi_initialized_(int32_t *flag, int32_t *code);
 void mpi_query_thread_(int32_t *level, int32_t *code);
+void mpi_comm_get_errhandler_(const handle *comm, handle *handler, int32_t *code);
+void mpi_errhandler_free_(handle *handler, int32_t *code);
 void mpi_wait_(handle *request, void *status, int32_t *code);
 void mpi_test_(handle *request, int32_t *flag, void *status, int32_t *code);
 void mpi_iprobe_(const int32_t *source, const int32_t *tag, const handle *comm, int32_t *flag, void *status, int32_t *code);
@@ -64,6 +73,8 @@ void mpi_type_get_envelope_(type_handle type, int32_t *ints, int32_t *addresses,
 typedef handle type_handle;
 int MPI_Initialized(int32_t *flag);
 int MPI_Query_thread(int32_t *level);
+int MPI_Comm_get_errhandler(handle comm, handle *handler);
+int MPI_Errhandler_free(handle *handler);
 int MPI_Wait(handle *request, void *status);
 int MPI_Test(handle *request, int32_t *flag, void *status);
 int MPI_Iprobe(int32_t source, int32_t tag, handle comm, int32_t *flag, void *status);
@@ -147,6 +158,21 @@ int32_t is_named(int32_t go, type_handle type)
 		return 0;
 	CALL(type_get_envelope, Type_get_envelope, type, &ints, &addresses, &types, &combiner);
 	return combiner == COMBINER_NAMED;
+}
+
+/* True if `go`, and an error on `comm` ends the program: then the code of a start is that of its call, and a wait has none. It takes
+ * less than a start that is worth its while, so that nothing is remembered. */
+HELPER int32_t ends_on_error(int32_t go, type_handle comm) NAME("ends_on_error");
+int32_t ends_on_error(int32_t go, type_handle comm)
+{
+	handle handler = 0;
+	if (!go)
+		return 0;
+	CALL(comm_get_errhandler, Comm_get_errhandler, comm, &handler);
+	int32_t is_fatal = handler == errors_are_fatal;
+	if (IS_COUNTED(handler))
+		CALL(errhandler_free, Errhandler_free, &handler);
+	return is_fatal;
 }
 
 /* True if `go`, and all ranks of this collective start it nonblocking: what they agree by is linked into the program, see pmpi/agreed.c. */

@@ -1,39 +1,6 @@
 /* The ways of ways.c that are compiled without the plugin: by each name of a collective, in types
  * of the same signature. */
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <stdlib.h>
 #include "ways.h"
-
-static uint64_t n_started;
-
-uint64_t started(void)
-{
-    return n_started;
-}
-
-/* Counts what is started, by the program or for it: these names are looked up here first. */
-#define COUNTED(name, parameters, arguments)                                \
-    int name parameters                                                     \
-    {                                                                       \
-        int(*next) parameters = (int(*) parameters)dlsym(RTLD_NEXT, #name); \
-        n_started++;                                                        \
-        return next arguments;                                              \
-    }
-#define BOTH(name, parameters, arguments) \
-    COUNTED(MPI_##name, parameters, arguments) COUNTED(PMPI_##name, parameters, arguments)
-BOTH(
-    Ibcast, (void *b, int n, MPI_Datatype t, int r, MPI_Comm c, MPI_Request *q), (b, n, t, r, c, q))
-BOTH(Iallreduce,
-    (const void *b, void *o, int n, MPI_Datatype t, MPI_Op p, MPI_Comm c, MPI_Request *q),
-    (b, o, n, t, p, c, q))
-#if MPI_VERSION >= 4
-BOTH(Ibcast_c, (void *b, MPI_Count n, MPI_Datatype t, int r, MPI_Comm c, MPI_Request *q),
-    (b, n, t, r, c, q))
-BOTH(Iallreduce_c,
-    (const void *b, void *o, MPI_Count n, MPI_Datatype t, MPI_Op p, MPI_Comm c, MPI_Request *q),
-    (b, o, n, t, p, c, q))
-#endif
 
 /* All kinds by names that begin with P, with counts in MPI_INT or in fours. */
 #define EACH(P, c_, count, type)                                                         \

@@ -146,6 +146,7 @@ static int run(uint64_t seed, int rank)
             out[i] = c.kind == BCAST && me == c.root ? in[i] : -1;
         }
         n_expected += (c.kind == BCAST || c.kind == ALLREDUCE) && 4 * c.n >= 4000;
+        n_expected += c.kind == ALLGATHER && 4 * c.n * size >= 4000;
         ways[below(&mine, WAYS)](&c);
         right &= is_right(&c, me, size, step);
         if (below(&mine, 4) == 0)

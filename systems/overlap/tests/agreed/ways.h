@@ -1,6 +1,6 @@
 /* One collective, and the ways to it that other files have: ways.c. */
 #include <mpi.h>
-#include <stdint.h>
+#include "counted.h"
 
 enum kind {
     BCAST,
@@ -28,6 +28,3 @@ void profiling(const struct call *c);
 void fortran(const struct call *c);
 void large(const struct call *c);
 void in_another_type(const struct call *c);
-
-/* How many collectives were started nonblocking. */
-uint64_t started(void);

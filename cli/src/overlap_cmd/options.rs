@@ -31,6 +31,10 @@ fn collectives() -> impl TypedValueParser<Value = String> {
     })
 }
 
+fn handlers() -> PossibleValuesParser {
+    PossibleValuesParser::new(overlap::settings::HANDLERS)
+}
+
 fn wildcards() -> PossibleValuesParser {
     PossibleValuesParser::new(overlap::settings::WILDCARDS)
 }
@@ -73,6 +77,10 @@ pub struct PluginOptions {
     /// Which collectives are converted.
     #[arg(long, default_value = "safe", value_parser = collectives())]
     collectives: String,
+    /// Error handlers of the program: `never-throw` if none throws a C++ exception, so that calls
+    /// in a `try`, or in a scope that destroys something, are converted as well.
+    #[arg(long, default_value = "any", value_parser = handlers())]
+    handlers: String,
     /// Receives from any source, and probes: `none` if the program has none, `maybe` if it may,
     /// `auto` to look.
     #[arg(long, default_value = "auto", value_parser = wildcards())]
@@ -100,6 +108,7 @@ impl PluginOptions {
             convert: self.convert.clone(),
             progress: self.progress.clone(),
             collectives: self.collectives.clone(),
+            handlers: self.handlers.clone(),
             wildcards: self.wildcards.clone(),
             min_bytes: self.min_bytes,
             min_weight: self.min_weight,

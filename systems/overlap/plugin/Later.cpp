@@ -394,9 +394,9 @@ static Function *helper(Module &M, const CallInst &Call, const Options &O, uint6
   if (Row.Kind == CallKind::Send) {
     Value *Bytes =
         B.CreateMul(B.CreateSExt(Args[Row.SendCount], B.getInt64Ty()), B.getInt64(ElementBytes));
-    Value *Request = B.CreateCall(runtime(M, "__overlap_later_send"),
-                                  {List, asPointer(B, Args[Row.Comm]), Args[Row.SendBuf], Bytes,
-                                   B.getInt64(O.MinBytes)});
+    Value *Request = B.CreateCall(
+        runtime(M, "__overlap_later_send"),
+        {List, asPointer(B, Args[Row.Comm]), Args[Row.SendBuf], Bytes, B.getInt64(O.MinBytes)});
     B.CreateCondBr(B.CreateIsNotNull(Request), Ours, Theirs);
     B.SetInsertPoint(Ours);
     bool Fortran = false;

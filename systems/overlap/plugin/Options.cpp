@@ -54,6 +54,12 @@ static bool setOne(Options &O, StringRef Key, StringRef Value) {
                     .Case("safe", Collectives::Safe)
                     .Default(std::nullopt),
                 O.Convert);
+  if (Key == "handlers")
+    return take(StringSwitch<std::optional<bool>>(Value)
+                    .Case("any", false)
+                    .Case("never-throw", true)
+                    .Default(std::nullopt),
+                O.NeverThrow);
   if (Key == "wildcards")
     return take(StringSwitch<std::optional<Wildcards>>(Value)
                     .Case("auto", Wildcards::Auto)

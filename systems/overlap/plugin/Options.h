@@ -40,7 +40,9 @@ struct Options {
   bool DropLines = false; ///< Line numbers are there for our remarks only, and go with them.
   bool AtLink = false;    ///< The files of a program compiled with -flto are here, and there are no
                           ///< more to come.
-  bool NoThrow = false;   ///< No error handler throws: the whole program is seen, and sets none.
+  bool NeverThrow = false; ///< The user says that no error handler throws.
+  bool NoThrow =
+      false; ///< None does: the user says so, or the whole program is seen, and sets none.
   bool NoWildcards = false; ///< No receive from any source, no probe: the user says so, or the
                             ///< whole program shows it.
 

@@ -57,13 +57,19 @@ static bool callMpiIn(Module &M, FunctionAnalysisManager &FAM) {
   return Changed;
 }
 
-PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
-  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
-  // A hazard in one file holds for the whole program: a start looks for this symbol.
+/// A hazard in one file holds for the whole program: a start looks for this symbol. True if there
+/// is one.
+static bool switchOff(Module &M) {
   bool Hazard = moduleHazard(M).has_value();
   if (Hazard && !M.getNamedGlobal("__overlap_off"))
     new GlobalVariable(M, Type::getInt8Ty(M.getContext()), true, GlobalValue::WeakAnyLinkage,
                        ConstantInt::get(Type::getInt8Ty(M.getContext()), 1), "__overlap_off");
+  return Hazard;
+}
+
+PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
+  auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+  bool Hazard = switchOff(M);
   // Some files were converted before they were linked, as with -funified-lto; what was made for
   // them is not converted again.
   if (any_of(M, [](const Function &F) {
@@ -75,7 +81,7 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   // A start asks about these, what moves without asking cannot.
   const bool SetsHandler = setsHandler(M);
   const bool MayMove = !Hazard && !SetsHandler && !isLevelUnknown(M);
-  O.NoThrow = !Hazard && !SetsHandler && isWholeProgram(M);
+  O.NoThrow = !Hazard && (O.NeverThrow || (!SetsHandler && isWholeProgram(M)));
   bool Changed = Hazard || (O.NoThrow && callMpiIn(M, FAM));
   O.NoWildcards = O.Sources == Wildcards::None ||
                   (O.Sources == Wildcards::Auto && isWholeProgram(M) && hasNoWildcards(M));

@@ -44,8 +44,10 @@ static std::string saysBeyond(const Site &S, const Options &O) {
 /// What would show the rest of the program. At link time it has been asked for already.
 static StringRef saysRemedy(Refusal Why, const Options &O) {
   bool WantsMore = Why == Refusal::MayThrow;
-  return WantsMore && !O.AtLink ? "; compile with -flto, which shows the program's other files"
-                                : "";
+  return WantsMore && !O.AtLink
+             ? "; compile with -flto, which shows the program's other files, or, if none of its "
+               "error handlers throws, with --handlers never-throw"
+             : "";
 }
 
 void remark(const Site &S, const Options &O) {

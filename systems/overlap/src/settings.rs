@@ -10,6 +10,8 @@ pub const CONVERSIONS: [&str; 2] = ["auto", "none"];
 pub const PROGRESS: [&str; 3] = ["auto", "on", "off"];
 /// Which collectives are converted.
 pub const COLLECTIVES: [&str; 2] = ["safe", "off"];
+/// What is known about error handlers of the program.
+pub const HANDLERS: [&str; 2] = ["any", "never-throw"];
 /// What is known about receives from any source.
 pub const WILDCARDS: [&str; 3] = ["auto", "maybe", "none"];
 
@@ -24,6 +26,7 @@ pub struct Settings {
     pub convert: String,
     pub progress: String,
     pub collectives: String,
+    pub handlers: String,
     pub wildcards: String,
     /// Payloads of fewer bytes stay blocking; none for the plugin's default.
     pub min_bytes: Option<u64>,
@@ -42,6 +45,7 @@ impl Default for Settings {
             convert: "auto".to_owned(),
             progress: "auto".to_owned(),
             collectives: "safe".to_owned(),
+            handlers: "any".to_owned(),
             wildcards: "auto".to_owned(),
             min_bytes: None,
             min_weight: None,
@@ -60,8 +64,13 @@ impl Settings {
     /// The value of MEANWHILE_OVERLAP.
     pub fn environment(&self) -> String {
         let mut text = format!(
-            "strength={},convert={},progress={},collectives={},wildcards={}",
-            self.strength, self.convert, self.progress, self.collectives, self.wildcards
+            "strength={},convert={},progress={},collectives={},handlers={},wildcards={}",
+            self.strength,
+            self.convert,
+            self.progress,
+            self.collectives,
+            self.handlers,
+            self.wildcards
         );
         for (key, value) in [
             ("min-bytes", self.min_bytes),
@@ -91,7 +100,7 @@ mod tests {
             profile: Some("/a/run".into()),
             ..Settings::default()
         };
-        let expected = "strength=frontier,convert=auto,progress=auto,collectives=safe,wildcards=auto,min-bytes=0,poll-us=50,profile=/a/run";
+        let expected = "strength=frontier,convert=auto,progress=auto,collectives=safe,handlers=any,wildcards=auto,min-bytes=0,poll-us=50,profile=/a/run";
         assert_eq!(settings.environment(), expected);
     }
 }

@@ -450,6 +450,7 @@ fn what_a_group_may_not_be_is_said() {
     let slice = Path::new(&scene.pod.path).parent().expect("a slice").display().to_string();
     expect("/", "the group of all groups", &scene);
     expect("/none-of-this-name", "there is no control group `/none-of-this-name` in /", &scene);
+    expect("/none-of-this-name", "it must be in one of them", &scene);
     expect(&format!("{slice}/../{slice}/none"), "there is no control group", &scene);
     expect(&scene.pod.path, "is managed already", &scene);
     expect(&slice, "is managed already", &scene);

@@ -128,7 +128,10 @@ impl std::fmt::Display for Refusal {
                 )
             }
             Refusal::NoControlGroup(path, places) => {
-                write!(f, "there is no control group `{path}` in {places}")
+                write!(
+                    f,
+                    "there is no control group `{path}` in {places}: it must be in one of them, where one sees that its owner pauses it"
+                )
             }
             Refusal::AllGroups => {
                 write!(f, "the group of all groups: name one of those inside it")

@@ -511,7 +511,10 @@ impl MoveNetwork<'_> {
         let (name, ty) = (self.name_of_pieces("put", &pieces), self.register_type());
         let at = |k: usize| sum("p", pieces[k], &[]);
         let piece = |k: usize| match (size, pieces.len()) {
-            (_, 1) if self.shape.is_vector() => "    memcpy(p, &a, sizeof a);\n".to_string(),
+            // A byte has no order.
+            (_, 1) if self.shape.is_vector() || size == 1 => {
+                "    memcpy(p, &a, sizeof a);\n".to_string()
+            }
             (_, 1) => format!("    a = {};\n    memcpy(p, &a, sizeof a);\n", self.little("a")),
             (8, _) => format!("    memcpy({}, &(uint64_t){{a[{k}]}}, 8);\n", at(k)),
             (16, 2) => format!(

@@ -264,6 +264,46 @@ fn unknown_names_and_options_exit_with_1_and_a_guess() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("no arithmetic"));
 }
 
+/// Blocks that grow have no room in the strings that they come from, and a `refresh` of the program's
+/// own draws no randomness: both are said.
+#[test]
+fn masked_code_says_where_it_may_not_work_in_place_and_that_it_places_refreshes() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = |name: &str| folder.path().join(name);
+    let layout = |n_out: usize| {
+        format!(
+            "kind = \"permutation\"\nsource = \"a test\"\n\
+             params = {{ x = {{ field = \"input\", layout = \"word:2 bit:8 -> word | bit\" }} }}\n\
+             output = \"word:{n_out} bit:8 -> word | bit\"\n"
+        )
+    };
+    let results =
+        [(2, "x", "may be\n   the same strings"), (3, "(x, x[0])", "may not\n   overlap")];
+    for (n_out, result, in_place) in results {
+        let program = format!(
+            "node f (x : u8x2) returns (y : u8x{n_out}) vars t : u8x{n_out} \
+             let t = {result}; y[0] = t[0] & refresh(t[1]); y[1..{0}] = t[1..{0}] tel\n",
+            n_out - 1
+        );
+        std::fs::write(at("f.ua"), program).expect("it can be written");
+        std::fs::write(at("f.layout.toml"), layout(n_out)).expect("it can be written");
+        let (file, header) = (at("f.ua"), at("f.h"));
+        let [file, header] = [&file, &header].map(|path| path.to_str().expect("UTF-8"));
+        let args = ["cipher", "compile", file, "--slicing", "v", "--masked", "1"];
+        let source = at("f.c");
+        let source = source.to_str().expect("UTF-8");
+        let output = meanwhile(&[&args[..], &["-o", source, "--header", header]].concat(), "");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}");
+        assert!(said.contains("`refresh` gives its argument as it is"), "{said}");
+        let text = std::fs::read_to_string(header).expect("the header was written");
+        assert!(text.contains(&format!("in and out {in_place}.")), "{text}");
+        // clang warns of that, and a byte has no order.
+        let text = std::fs::read_to_string(source).expect("the C was written");
+        assert!(!text.contains("a = a;"), "{text}");
+    }
+}
+
 #[test]
 fn masked_code_says_what_is_proved_and_what_it_is_not_for() {
     let folder = tempfile::tempdir().expect("a scratch folder");

@@ -241,6 +241,9 @@ fn masked(
     let made = cipher::masked::make(subject, recipe, order);
     bar.finish_and_clear();
     let made = made.map_err(Failure::User)?;
+    for warning in &made.compiled.warnings {
+        out.warning(&shown(warning));
+    }
     let source = made.source(args.lines);
     let output = args.output.as_ref().filter(|path| !measure::file::is_standard_output(path));
     match output {

@@ -210,14 +210,14 @@ impl Builder<'_, '_> {
         }
     }
 
-    /// Masked code would draw fresh randomness here. Said once for a program.
+    /// Masked code has refreshes of its own, where it needs them. Said once for a program.
     fn warn_of_refresh(&mut self, loc: Loc) {
-        let message = "`refresh` gives its argument as it is: the compiled code is not masked";
+        let message = "`refresh` gives its argument as it is";
         if self.elab.warnings.iter().all(|warning| warning.message != message) {
             let mut warning =
                 self.elab.ast.sources.error(loc, message, "no randomness is drawn here");
             warning.help =
-                Some("do not rely on this code where somebody can measure power or radiation: no back end splits words into shares".into());
+                Some("only `cipher compile --masked` splits words into shares; it finds the places for new shares itself and proves them".into());
             self.elab.warnings.push(warning);
         }
     }

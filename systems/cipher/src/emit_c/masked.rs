@@ -301,10 +301,13 @@ void {name}_wipe({name}_roundkeys *keys);
     }
     let input = unit.fields.iter().find(|field| field.name == "input");
     let input = input.expect("every primitive has an input");
+    let (n_in, n_out) = (input.layout.n_bytes, unit.output_bytes());
+    // Blocks that grow would overwrite those that come after them.
+    let may = if n_in == n_out { "may be\n   the same strings" } else { "may not\n   overlap" };
     let _ = write!(
         out,
-        "/* Processes n blocks of {} bytes into {} bytes each; {} at a time is fastest. in and out may be
-   the same strings. -1, and out all zero, if the random function failed. */
+        "/* Processes n blocks of {n_in} bytes into {n_out} bytes each; {} at a time is fastest. \
+         in and out {may}. -1, and out all zero, if the random function failed. */
 {};
 
 #ifdef __cplusplus
@@ -312,8 +315,6 @@ void {name}_wipe({name}_roundkeys *keys);
 #endif
 #endif
 ",
-        input.layout.n_bytes,
-        unit.output_bytes(),
         shape.blocks_text(),
         with_number(&blocks)
     );

@@ -99,7 +99,8 @@ fn name(unit: &Unit) -> String {
 fn first_comment(unit: &Unit, n_shares: u32) -> String {
     format!(
         "/* {}\n   Made by meanwhile: masked, {n_shares} shares, against {} in the register probing\n   \
-         model, in C for any processor. On x86-64 and AArch64 compile with -mgeneral-regs-only. */\n",
+         model, in C for any processor. On x86-64, AArch64 and Arm compile with\n   \
+         -mgeneral-regs-only. */\n",
         unit.title,
         if n_shares == 2 { "a probe".to_owned() } else { format!("{} probes", n_shares - 1) },
     )

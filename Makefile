@@ -37,7 +37,7 @@ test-%: setup ## test one system: test-audit, test-cipher, test-cosched, test-ov
 test-long: export LONG = 1
 test-long: build ## test every combination; takes hours
 	MEANWHILE_LONG=1 cargo test --package audit --test decoders --test execution
-	MEANWHILE_LONG=1 cargo test --release --package cipher --test constant_time --test validate
+	MEANWHILE_LONG=1 cargo test --release --package cipher --test constant_time --test masked --test validate
 	MEANWHILE_LONG=1 cargo test --package meanwhile --test cipher_package --test cipher_tune --test cosched_run --test cosched_daemon --test cosched_slurm --test command_lines
 	MEANWHILE_LONG=1 MEANWHILE_COSCHED_SEED=$$(date +%s) cargo test --package meanwhile --test cosched_random
 	MEANWHILE_LONG=1 cargo test --release --package overlap --test everywhere --test examples --test first --test hazards --test later

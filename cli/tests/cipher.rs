@@ -337,6 +337,12 @@ fn masked_code_says_what_is_proved_and_what_it_is_not_for() {
     assert_eq!(object["random_words"], 3);
     let place = object["refreshes"][0].as_str().expect("a place").to_owned();
     assert!(place.ends_with("own.ua:4"), "{place}");
+    let several = at("several.ua");
+    std::fs::write(
+        &several,
+        "node several (a : u8, b : u8) returns (x : u8)\nlet\n    x = a & b\ntel\n",
+    )
+    .expect("it can be written");
     for (args, why) in [
         (
             &["aes-128", "--masked", "1", "--arch", "avx2"][..],
@@ -347,6 +353,7 @@ fn masked_code_says_what_is_proved_and_what_it_is_not_for() {
         (&["aes-128", "--masked", "1", "--mode", "ctr"], "cannot be used with"),
         (&["aes-128", "--masked", "1", "--emit", "asm"], "cannot be used with"),
         (&["chacha20", "--slicing", "v", "--masked", "1"], "`+` of words in one register"),
+        (&[&several, "--slicing", "v", "--masked", "1"], "has no byte interface, which masked"),
     ] {
         let refused = compile(args);
         assert_eq!(refused.status.code(), Some(1), "{args:?}: {refused:?}");

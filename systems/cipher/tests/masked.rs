@@ -147,7 +147,9 @@ int main(void)
     std::fs::write(at.join("masked.h"), made.header()).expect("it can be written");
     std::fs::write(at.join("driver.c"), driver).expect("it can be written");
     let mut compile = Command::new(gcc);
-    compile.current_dir(at).args(["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1"]);
+    // Optimizing ten thousand statements takes a compiler longer than running them.
+    let opt = if slicing == Slicing::Bit { "-O0" } else { "-O1" };
+    compile.current_dir(at).args(["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", opt]);
     if emulator.is_some() {
         compile.arg("-static");
     }
@@ -189,6 +191,36 @@ fn masked_code_gives_the_same_bytes_at_every_order() {
     same_bytes("xoodoo-12", Slicing::Vertical, 2, "clang-19", None);
 }
 
+/// Of every bundled cipher in every slicing the masked code gives the same bytes, or is refused for
+/// one of these reasons.
+#[test]
+fn every_bundled_cipher_is_masked_or_refused() {
+    if std::env::var_os("MEANWHILE_LONG").is_none() {
+        return;
+    }
+    let refused = [
+        "`+` of words in one register cannot be masked",
+        "the proof of the masked code takes too long: its words are long sums",
+    ];
+    let mut n_refused = [0; 2];
+    for primitive in cipher::library::primitives() {
+        let name = &*primitive.name;
+        let subject = Subject::bundled(name).expect("it is bundled").expect("it is right");
+        for slicing in subject.slicings(None) {
+            let recipe = Recipe::new(slicing, Arch::X86_64, Cc::Gcc, Unroll::Auto, "-O1");
+            match masked::make(&subject, &recipe, 1) {
+                Ok(_) => same_bytes(name, slicing, 1, "gcc", None),
+                Err(why) => {
+                    let why = &why[0].message;
+                    let which = refused.iter().position(|text| text == why);
+                    n_refused[which.unwrap_or_else(|| panic!("{name} {slicing:?}: {why}"))] += 1;
+                }
+            }
+        }
+    }
+    assert!(n_refused.iter().all(|n| *n > 0), "{n_refused:?}");
+}
+
 #[test]
 fn other_processors_give_the_same_bytes() {
     for (gcc, emulator) in
@@ -199,18 +231,17 @@ fn other_processors_give_the_same_bytes() {
     }
 }
 
-/// What the published table says (Tornado, Eurocrypt 2020, table 3): bitsliced code needs no
-/// refresh, and of the vertical codes those of ACE, Clyde and Gimli do. For ACE both have one at
-/// each product.
+/// As the guide has it: bitsliced code needs no refresh, and vertical code of ACE one at each
+/// product.
 #[test]
-fn refreshes_are_where_they_were_published() {
+fn refreshes_are_as_many_as_the_guide_says() {
     let refreshes = |name, slicing| {
         let made = masked(name, slicing, 1);
         (made.proof.entry.products, made.proof.entry.refreshes)
     };
     assert_eq!(refreshes("ace", Slicing::Vertical), (384, 384));
     let (products, some) = refreshes("clyde-128", Slicing::Vertical);
-    assert!(products == 48 && some > 0, "{products} {some}");
+    assert_eq!((products, some), (48, 12));
     for (name, products) in
         [("ascon-p12", 60), ("gift-128", 160), ("pyjamask-128", 56), ("xoodoo-12", 144)]
     {

@@ -132,59 +132,77 @@ fn declarations(unit: &Unit, n_keys: usize, name: &str) -> (String, String) {
 }
 
 fn interface(unit: &Unit, shape: Shape, names: &[String], name: &str) -> String {
-    let (starts, n_keys) = unit.key_registers(shape);
-    let input = unit.fields.iter().position(|field| field.name == "input");
-    let input = input.expect("every primitive has an input");
+    let (_, n_keys) = unit.key_registers(shape);
     let (expand, blocks) = declarations(unit, n_keys, name);
     let mut out = String::from("\n/* Byte interface: a string for each share. */\n");
     out += INTERFACE_HELPERS;
     if n_keys > 0 {
-        let _ = writeln!(out, "typedef struct {{ shared r[{n_keys}]; }} {name}_roundkeys;\n");
-        let _ = writeln!(
-            out,
-            "{expand}\n{{\n    struct pool pool = {{ .random = random, .context = context }};"
-        );
-        let spread = |field: usize, to: &str| {
-            let field = &unit.fields[field];
-            let n = field.n_registers(shape);
-            format!(
-                "    for (int i = 0; i < SHARES; i++) {{\n        reg part[{n}];\n        spread_{0}(part, {0}[i]);\n        put_share({to}, part, {n}, i);\n        wipe(part, sizeof part);\n    }}\n",
-                field.name
-            )
-        };
-        if let Some(schedule) = &unit.schedule {
-            let fields: Vec<usize> = schedule
-                .params
-                .iter()
-                .filter_map(|source| match source {
-                    super::Source::Field(field) => Some(*field),
-                    super::Source::Schedule(_) => None,
-                })
-                .collect();
-            for field in &fields {
-                let (own, n) = (&unit.fields[*field].name, unit.fields[*field].n_registers(shape));
-                let _ = writeln!(out, "    shared {own}_[{n}];");
-                out += &spread(*field, &format!("{own}_"));
-            }
-            let operands = schedule.operands(
-                |field| format!("{}_", unit.fields[field].name),
-                "",
-                result_args(schedule, "keys->r"),
-            );
-            let _ =
-                writeln!(out, "    {}", with_pool(&call(&names[schedule.node.idx()], &[operands])));
-            for field in &fields {
-                let _ = writeln!(out, "    wipe({0}_, sizeof {0}_);", unit.fields[*field].name);
-            }
-        }
-        for (field, at) in &starts {
-            out += &spread(*field, &sum("keys->r", *at));
-        }
-        let _ = writeln!(
-            out,
-            "    int has_failed = pool.has_failed;\n    wipe(&pool, sizeof pool);\n    if (has_failed)\n        wipe(keys, sizeof *keys);\n    return has_failed ? -1 : 0;\n}}\n\nvoid {name}_wipe({name}_roundkeys *keys)\n{{\n    wipe(keys, sizeof *keys);\n}}\n"
-        );
+        out += &expand_function(unit, shape, names, name, &expand);
     }
+    out + &blocks_function(unit, shape, names, &blocks)
+}
+
+/// The function that makes round keys, its type, and the one that overwrites them.
+fn expand_function(
+    unit: &Unit,
+    shape: Shape,
+    names: &[String],
+    name: &str,
+    declaration: &str,
+) -> String {
+    let (starts, n_keys) = unit.key_registers(shape);
+    let mut out = format!("typedef struct {{ shared r[{n_keys}]; }} {name}_roundkeys;\n\n");
+    let _ = writeln!(
+        out,
+        "{declaration}\n{{\n    struct pool pool = {{ .random = random, .context = context }};"
+    );
+    let spread = |field: usize, to: &str| {
+        let field = &unit.fields[field];
+        let n = field.n_registers(shape);
+        format!(
+            "    for (int i = 0; i < SHARES; i++) {{\n        reg part[{n}];\n        spread_{0}(part, {0}[i]);\n        put_share({to}, part, {n}, i);\n        wipe(part, sizeof part);\n    }}\n",
+            field.name
+        )
+    };
+    if let Some(schedule) = &unit.schedule {
+        let fields: Vec<usize> = schedule
+            .params
+            .iter()
+            .filter_map(|source| match source {
+                super::Source::Field(field) => Some(*field),
+                super::Source::Schedule(_) => None,
+            })
+            .collect();
+        for field in &fields {
+            let (own, n) = (&unit.fields[*field].name, unit.fields[*field].n_registers(shape));
+            let _ = writeln!(out, "    shared {own}_[{n}];");
+            out += &spread(*field, &format!("{own}_"));
+        }
+        let operands = schedule.operands(
+            |field| format!("{}_", unit.fields[field].name),
+            "",
+            result_args(schedule, "keys->r"),
+        );
+        let _ = writeln!(out, "    {}", with_pool(&call(&names[schedule.node.idx()], &[operands])));
+        for field in &fields {
+            let _ = writeln!(out, "    wipe({0}_, sizeof {0}_);", unit.fields[*field].name);
+        }
+    }
+    for (field, at) in &starts {
+        out += &spread(*field, &sum("keys->r", *at));
+    }
+    let _ = writeln!(
+        out,
+        "    int has_failed = pool.has_failed;\n    wipe(&pool, sizeof pool);\n    if (has_failed)\n        wipe(keys, sizeof *keys);\n    return has_failed ? -1 : 0;\n}}\n\nvoid {name}_wipe({name}_roundkeys *keys)\n{{\n    wipe(keys, sizeof *keys);\n}}\n"
+    );
+    out
+}
+
+/// The function that works on blocks.
+fn blocks_function(unit: &Unit, shape: Shape, names: &[String], declaration: &str) -> String {
+    let (starts, _) = unit.key_registers(shape);
+    let input = unit.fields.iter().position(|field| field.name == "input");
+    let input = input.expect("every primitive has an input");
     let start = |field: usize| {
         let at = starts.iter().find(|(of, _)| *of == field);
         sum("keys->r", at.expect("fields that are no keys are input").1)
@@ -198,9 +216,8 @@ fn interface(unit: &Unit, shape: Shape, names: &[String], name: &str) -> String 
         result_args(&unit.entry, "out_"),
     );
     let entry = with_pool(&call(&names[unit.entry.node.idx()], &[operands]));
-    let _ = writeln!(
-        out,
-        "{blocks}
+    format!(
+        "{declaration}
 {{
     struct pool pool = {{ .random = random, .context = context }};
     shared in_[{n_input}], out_[{n_output}];
@@ -236,11 +253,11 @@ fn interface(unit: &Unit, shape: Shape, names: &[String], name: &str) -> String 
     for (int i = 0; i < SHARES && has_failed; i++)
         wipe(out[i], n * {n_out});
     return has_failed ? -1 : 0;
-}}",
+}}
+",
         n_part = n_input.max(n_output),
         n_last = n_in.max(n_out),
-    );
-    out
+    )
 }
 
 /// Registers of one share into and out of shared values.

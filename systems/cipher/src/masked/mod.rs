@@ -23,6 +23,7 @@ use report::Diagnostic;
 use crate::emit_c::{self, EmitOptions, Unit};
 use crate::ir::Op;
 use crate::options::{Interleave, Options, Schedule, Unroll};
+use crate::passes::{copy_propagation, dead_code, fold_constants};
 use crate::pipeline::{self, Compiled};
 use crate::recipe::Recipe;
 use crate::target::Arch;
@@ -86,6 +87,14 @@ pub fn unproved(subject: &Subject, recipe: &Recipe) -> Result<(Compiled, Unit), 
         return Err(vec![refusal(message, Some(help))]);
     }
     let mut compiled = pipeline::compile(&subject.ast, &subject.entries(), &options)?;
+    // A C compiler cannot fold what stands in shares, such as round constants of a shift register.
+    for node in &mut compiled.program.nodes {
+        copy_propagation::copy_propagation(node);
+        while fold_constants::fold_constants(node) > 0 {
+            copy_propagation::copy_propagation(node);
+        }
+        dead_code::dead_code(node);
+    }
     linear::linear(&mut compiled.program);
     let unit = subject.unit(&compiled, options.word);
     let name = unit.name.as_ref().map(|name| format!("{}{name}", recipe.prefix));

@@ -35,3 +35,15 @@ static inline void show(const uint8_t *data, size_t n)
     for (size_t i = 0; i < n; i++)
         printf("%02x", data[i]);
 }
+
+/* The next case: its verb, and strings with their lengths; NULL at the end. */
+static inline const char *next_case(int n_strings, uint8_t (*given)[MOST], size_t *n)
+{
+    static char line[12 * MOST];
+    if (!fgets(line, sizeof line, stdin))
+        return NULL;
+    const char *verb = strtok(line, " \n");
+    for (int i = 0; i < n_strings; i++)
+        n[i] = bytes(strtok(NULL, " \n"), given[i]);
+    return verb;
+}

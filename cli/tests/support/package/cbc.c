@@ -27,16 +27,12 @@ static void refusals(const char *target)
 
 int main(int argc, char **argv)
 {
-    static char line[6 * MOST];
     static uint8_t given[4][MOST], out[MOST];
     static CALL(_keys) keys;
     const char *target = argc > 1 ? argv[1] : NULL;
     refusals(target);
-    while (fgets(line, sizeof line, stdin)) {
-        size_t n[4];
-        strtok(line, " \n");
-        for (int i = 0; i < 4; i++)
-            n[i] = bytes(strtok(NULL, " \n"), given[i]);
+    size_t n[4];
+    while (next_case(4, given, n)) {
         int code = CALL(_expand)(&keys, target, given[0], n[0]);
         /* The first block elsewhere, the others in place. */
         size_t first = n[2] < 16 ? n[2] : 16;

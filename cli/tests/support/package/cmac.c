@@ -27,16 +27,13 @@ static void refusals(const char *target)
 
 int main(int argc, char **argv)
 {
-    static char line[6 * MOST];
     static uint8_t given[4][MOST], tag[16];
     static CALL(_keys) keys;
     const char *target = argc > 1 ? argv[1] : NULL;
     refusals(target);
-    while (fgets(line, sizeof line, stdin)) {
-        size_t n[4];
-        int is_seal = !strcmp(strtok(line, " \n"), "seal");
-        for (int i = 0; i < 4; i++)
-            n[i] = bytes(strtok(NULL, " \n"), given[i]);
+    size_t n[4];
+    for (const char *verb; (verb = next_case(4, given, n));) {
+        int is_seal = !strcmp(verb, "seal");
         int code = CALL(_expand)(&keys, target, given[0], n[0]);
         if (!code)
             code = is_seal ? CALL(_tag)(&keys, given[1], n[1], tag, 16)

@@ -140,18 +140,15 @@ static void refusals(const char *target)
 
 int main(int argc, char **argv)
 {
-    static char line[12 * MOST];
     static uint8_t given[5][MOST], out[MOST], tag[16];
     static CALL(_keys) keys;
     const char *target = argc > 1 ? argv[1] : NULL;
     refusals(target);
     other_keys(target);
     tag_over_inputs(target);
-    while (fgets(line, sizeof line, stdin)) {
-        size_t n[5];
-        int is_seal = !strcmp(strtok(line, " \n"), "seal");
-        for (int i = 0; i < 5; i++)
-            n[i] = bytes(strtok(NULL, " \n"), given[i]);
+    size_t n[5];
+    for (const char *verb; (verb = next_case(5, given, n));) {
+        int is_seal = !strcmp(verb, "seal");
         int code = CALL(_expand)(&keys, target, given[0], n[0]);
         if (!code && is_seal) {
             code = CALL(_encrypt)(&keys, given[1], n[1], given[2], n[2], given[3], n[3], out,

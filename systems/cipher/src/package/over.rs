@@ -486,7 +486,7 @@ impl OverMode {
             ModeShape::Chained => include_str!("templates/over/chained.py").to_owned(),
             ModeShape::Mac => include_str!("templates/over/mac.py").to_owned(),
         };
-        self.fill(part, &text)
+        self.fill(part, &fill(&text, &[("KEYS", include_str!("templates/over/keys.py"))]))
     }
 }
 

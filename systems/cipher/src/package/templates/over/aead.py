@@ -3,10 +3,7 @@
 class @TYPE@:
     """@TITLE@"""
 
-    def __init__(self, key: _Bytes, target: _Optional[str] = None) -> None:
-        self._keys, self._memory = _aligned("@MODE@_keys")
-        _checked(_lib.@MODE@_expand(self._keys, _target(target), *_in(key)))
-
+@KEYS@
     def encrypt(self, nonce: _Bytes, data: _Bytes, associated_data: _Bytes = b"") -> bytes:
         """The ciphertext and behind it the tag of 16 bytes. Never use a nonce twice with one key."""
         out = bytearray(len(data) + 16)
@@ -28,9 +25,3 @@ class @TYPE@:
         _checked(code)
         return bytes(out)
 @ENCRYPTOR@
-    def __reduce_ex__(self, protocol: object) -> str:
-        raise TypeError("a copy would share this one's memory, which it wipes: make another one")
-
-    def __del__(self) -> None:
-        if hasattr(self, "_keys"):
-            _lib.@MODE@_wipe(self._keys)

@@ -24,7 +24,8 @@ pub struct Served {
 const LOOP: &str = "while [ ! -e \"$1/stop\" ] && [ -e \"$1\" ]; do k=0; while [ $k -lt 999 ]; do k=$((k+1)); done; done";
 
 impl Served {
-    /// One with these arguments, and settings for many users if there are some.
+    /// One with these arguments, and settings for many users if there are some; with turns that
+    /// freeze, unless they say otherwise.
     pub fn start(settings: Option<&str>, arguments: &[&str]) -> Served {
         let folder = tempfile::tempdir().expect("a scratch folder");
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).expect("it is ours");
@@ -38,9 +39,12 @@ impl Served {
         assert!(copied.success(), "a scratch file");
         let mut command = Command::new(&program);
         command
-            .args(["cosched", "daemon", "--turns", "frozen", "--no-restart", "--socket"])
+            .args(["cosched", "daemon", "--no-restart", "--socket"])
             .arg(folder.path().join("own").join("sock"))
             .args(arguments);
+        if !arguments.contains(&"--turns") {
+            command.args(["--turns", "frozen"]);
+        }
         if let Some(settings) = settings {
             fs::write(folder.path().join("cosched.toml"), settings).expect("a scratch file");
             command.arg("--config").arg(folder.path().join("cosched.toml"));

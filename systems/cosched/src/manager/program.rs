@@ -14,12 +14,14 @@ use super::group::Group;
 use super::idle::Demotable;
 use super::journal::Before;
 use super::limit::Limit;
+use super::pacing::Known;
 use super::perf;
 use super::process::{self, Process};
 use super::ready::Readiness;
 use super::resctrl;
 use super::rest::Usage;
 use super::slurm;
+use super::sweep::{Pace, Unknown};
 use super::team::Page;
 use super::users::{Entry, Start};
 
@@ -118,6 +120,10 @@ pub struct Status {
     /// Its traffic on each processor in MB/s, if it was seen, and is more than can
     /// be told from nothing.
     pub mbps: Option<f64>,
+    /// What covers it in nine of ten cases, where it is known by the pages that the program touches.
+    pub mbps_interval: Option<[f64; 2]>,
+    /// Why these pages do not tell it, where nothing else did.
+    pub cannot_measure: Option<String>,
     /// How far those beside it slow it down, if that is known.
     pub slowdown: Option<f64>,
     /// Its teams follow its processors.
@@ -208,6 +214,8 @@ pub(super) struct Program {
     /// What was seen last, MB/s of each of its processors; none: less than can
     /// be told from nothing.
     pub(super) window_mbps: Vec<Option<f64>>,
+    /// What its pages tell, where nothing counts its traffic.
+    pub(super) known: Known,
     /// What its owner expects, until something is seen.
     pub(super) asked_mbps: Option<f64>,
     pub(super) seen: Seen,
@@ -277,6 +285,8 @@ impl Program {
 
     /// As it is now.
     pub(super) fn status(&self) -> Status {
+        let seen = self.window_mbps.last().copied().flatten().filter(|_| !self.is_resting);
+        let pace = self.known.pace.filter(|_| !self.is_resting);
         Status {
             id: self.id,
             user: self.user,
@@ -300,7 +310,9 @@ impl Program {
             } else {
                 Vec::new()
             },
-            mbps: self.window_mbps.last().copied().flatten().filter(|_| !self.is_resting),
+            mbps: seen.or(pace.map(|pace| pace.mbps)),
+            mbps_interval: pace.filter(|_| seen.is_none()).map(|pace| [pace.low, pace.high]),
+            cannot_measure: self.known.why.as_ref().filter(|_| seen.is_none()).map(Unknown::text),
             slowdown: self.slowdown,
             is_followed: self.page.as_ref().is_some_and(Page::is_followed),
             progress: self.progress(),
@@ -364,10 +376,19 @@ impl Program {
         }
     }
 
-    /// What a policy goes by, the latest last: what cannot be told from nothing counts as nothing.
+    /// What was found of its pages, on each of its processors.
+    pub(super) fn note_pace(&mut self, found: Result<Pace, Unknown>) {
+        self.seen.add(found.as_ref().ok().map(|pace| pace.mbps * self.n_threads.max(1) as f64));
+        self.known.note(found);
+    }
+
+    /// What a policy goes by, the latest last: what cannot be told from nothing counts as nothing,
+    /// unless its pages tell it.
     pub(super) fn window(&self) -> Vec<f64> {
-        let asked = self.asked_mbps.filter(|_| self.window_mbps.is_empty());
-        self.window_mbps.iter().map(|mbps| mbps.unwrap_or(0.0)).chain(asked).collect()
+        let pace = self.known.pace.map(|pace| pace.mbps);
+        let first = pace.or(self.asked_mbps).filter(|_| self.window_mbps.is_empty());
+        let told = |mbps: &Option<f64>| mbps.or(pace).unwrap_or(0.0);
+        self.window_mbps.iter().map(told).chain(first).collect()
     }
 
     /// Keeps it to these processors, if they are others than before or if it is time to insist.

@@ -17,6 +17,7 @@ use super::foreign::Foreign;
 use super::group::Group;
 use super::host::{Host, Waiting};
 use super::journal::{self, Before};
+use super::pacing::Known;
 use super::perf;
 use super::process::{self, Process};
 use super::program::{Counter, Ended, Expected, Program, Seen, Status, Task, spawn};
@@ -443,6 +444,7 @@ impl Roster {
             keeps_to: Vec::new(),
             n_refusing: 0,
             window_mbps: Vec::new(),
+            known: Known::default(),
             asked_mbps: None,
             seen: Seen::default(),
             slowdown: None,
@@ -634,6 +636,7 @@ fn counter(host: &mut Host, id: u64, group: &Group, pid: i32) -> io::Result<Coun
     Ok(match &mut host.source {
         Source::Resctrl(it) => Counter::Resctrl(it.counter(id, &threads()?)?),
         Source::Perf => Counter::Perf(perf::PerfCounter::open(&threads()?)?),
+        Source::Told => Counter::Nothing,
         Source::Estimate(it) => {
             it.start_again();
             Counter::Nothing

@@ -39,6 +39,15 @@ pub enum Source {
     Resctrl(Monitor),
     Perf,
     Estimate(Estimate),
+    /// Nothing is measured.
+    Told,
+}
+
+impl Source {
+    /// The processor counts the traffic of each program.
+    pub fn counts(&self) -> bool {
+        matches!(self, Source::Resctrl(_) | Source::Perf)
+    }
 }
 
 /// What was chosen, and why.
@@ -89,7 +98,6 @@ pub fn open(kind: Kind, calibration: Option<Calibration>) -> Result<Source, Stri
         Kind::Resctrl => Monitor::open().map(Source::Resctrl).map_err(|error| error.to_string()),
         Kind::Perf => Ok(Source::Perf),
         Kind::Estimate => Ok(Source::Estimate(Estimate::new(calibration))),
-        // An estimate that sees nothing.
-        Kind::Told => Ok(Source::Estimate(Estimate::new(None))),
+        Kind::Told => Ok(Source::Told),
     }
 }

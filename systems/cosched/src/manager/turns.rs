@@ -17,6 +17,7 @@ use super::at_most::AtMost;
 use super::foreign::Foreign;
 use super::heartbeat::{self, Beat, Heartbeat};
 use super::host::{Host, Waiting};
+use super::pacing::Pacing;
 use super::probes::Probes;
 use super::process::Process;
 use super::program::{Ended, Expected, Status, Task};
@@ -25,6 +26,7 @@ use super::roster::{Roster, TellEnd};
 use super::slurm::Step;
 use super::soft::Soft;
 use super::source::Source;
+use super::sweep::{Pace, Unknown};
 use super::switcher::Switcher;
 use super::team::Page;
 use crate::policies::{Name, Policy, ProgramView, ThreadView, View};
@@ -55,6 +57,7 @@ pub struct Turns<'a> {
     heartbeat: Heartbeat,
     soft: Soft,
     at_most: AtMost,
+    pacing: Pacing,
     sender: Sender<Event>,
     events: Receiver<Event>,
     pub n_decisions: u64,
@@ -86,6 +89,7 @@ impl<'a> Turns<'a> {
             heartbeat,
             soft: Soft::default(),
             at_most: AtMost::default(),
+            pacing: Pacing::default(),
             sender,
             events,
             n_decisions: 0,
@@ -153,7 +157,7 @@ impl<'a> Turns<'a> {
         quantum: Duration,
         until: Option<Instant>,
     ) -> io::Result<()> {
-        let has_counters = !matches!(self.host.source, Source::Estimate(_));
+        let has_counters = self.host.source.counts();
         let is_limiting = self.at_most.apply(&mut self.roster, self.host);
         self.soft.leave(&mut self.roster, &self.host.cpus);
         for it in self.roster.active_mut() {
@@ -214,6 +218,9 @@ impl<'a> Turns<'a> {
             self.begin_policy();
         }
         self.roster.note_suspended(&self.host.cpus);
+        if self.is_soft() && matches!(self.host.source, Source::Estimate(_)) {
+            self.pacing.begin(&self.roster, &self.sender);
+        }
         if !self.is_soft() {
             Probes::wake(&mut self.roster);
         }
@@ -271,7 +278,7 @@ impl<'a> Turns<'a> {
             return Ok(());
         }
         self.probes.links(&self.roster, self.host)?;
-        if !matches!(self.host.source, Source::Estimate(_)) {
+        if self.host.source.counts() {
             return Ok(());
         }
         if let Some(comparison) = self.probes.begin_comparison(&self.roster, chosen, quantum) {
@@ -327,6 +334,14 @@ impl<'a> Turns<'a> {
             Event::Do(it) => it(self),
         }
         Ok(())
+    }
+
+    /// What the pages of a program told of it; looking cost so long a pause.
+    pub(super) fn note_pace(&mut self, id: u64, found: Result<Pace, Unknown>, pause: Duration) {
+        self.pacing.ended(pause);
+        if let Some(it) = self.roster.active_mut().find(|it| it.id == id) {
+            it.note_pace(found);
+        }
     }
 
     /// Where to send events.

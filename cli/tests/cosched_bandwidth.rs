@@ -1,0 +1,119 @@
+//! What `cosched status` says of programs whose own account of their traffic is known, where no
+//! counter counts it.
+
+use std::path::Path;
+use std::process::Command;
+use std::sync::{Mutex, PoisonError};
+
+use serde_json::Value;
+
+#[path = "support/served.rs"]
+mod served;
+mod support;
+use served::Served;
+use support::{LIMIT, may_freeze, skipped, wait_for};
+
+/// Goes through `argv[2]` MB with work between two lines, and writes into the file `argv[3]`, once a
+/// pass, how many MB it has read in a second of its processor time.
+const READER: &str = r#"
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+int main(int argc, char **argv)
+{
+    size_t size = (size_t)atol(argv[2]) << 20, lines = size / 64;
+    volatile char *memory = malloc(size);
+    memset((char *)memory, 1, size);
+    uint64_t random = 88172645463325252u;
+    unsigned sum = 0;
+    while (access("stop", F_OK) != 0 && access(argv[3], F_OK) == 0) {
+        clock_t start = clock();
+        for (size_t line = 0; line < lines; line++) {
+            random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+            for (int k = 0; k < 30; k++) {
+                sum = sum * 5 + 1;
+                __asm__ volatile("" : "+r"(sum));
+            }
+            sum += memory[64 * (*argv[1] == 'r' ? random % lines : line)];
+        }
+        double seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
+        FILE *file = fopen(argv[3], "r+");
+        if (!file)
+            return 1;
+        fprintf(file, "%f\n", size / 1e6 / seconds);
+        fclose(file);
+    }
+    return sum == 42;
+}
+"#;
+
+/// The reader, started under a daemon with soft turns; none where nothing may be managed.
+fn started(way: &str, mb: u32) -> Option<Served> {
+    if !may_freeze() || !testkit::has("cosched: programs of known traffic", &["cc"]) {
+        return None;
+    }
+    let daemon = Served::start(None, &["--turns", "soft", "--source", "estimate"]);
+    let folder = daemon.folder.path();
+    std::fs::write(folder.join("reader.c"), READER).expect("a scratch file");
+    let made =
+        Command::new("cc").args(["-O2", "-o", "reader", "reader.c"]).current_dir(folder).status();
+    assert!(made.expect("cc runs").success());
+    std::fs::write(folder.join("rate"), "").expect("a scratch file");
+    let program = folder.join("reader").display().to_string();
+    let mb = mb.to_string();
+    let (_, said, code) = daemon.ask(0, &["submit", &program, way, &mb, "rate"]);
+    assert_eq!(code, 0, "{said}");
+    Some(daemon)
+}
+
+/// The program as `status` shows it once this is true of it; none, with a line for the list of
+/// skipped tests, where its pages may not be looked at. On a busy machine it is looked at again.
+fn once(daemon: &Served, is_so: impl Fn(&Value, &str) -> bool) -> Option<Value> {
+    let (mut program, mut said) = (Value::Null, String::new());
+    wait_for("what its pages tell", LIMIT, || {
+        program = daemon.programs(0)[0].clone();
+        said = program["cannot_measure"].as_str().unwrap_or_default().to_owned();
+        is_so(&program, &said) || said.contains("process_madvise")
+    });
+    if said.contains("process_madvise") {
+        skipped(&said);
+        return None;
+    }
+    Some(program)
+}
+
+fn own_mbps(folder: &Path) -> f64 {
+    let read = || std::fs::read_to_string(folder.join("rate")).unwrap_or_default();
+    wait_for("it has gone through its memory once", LIMIT, || read().ends_with('\n'));
+    read().trim().parse().expect("a number")
+}
+
+/// One reader at a time: each needs a processor.
+static ONE: Mutex<()> = Mutex::new(());
+
+#[test]
+fn a_program_that_reads_in_order_has_the_rate_that_it_measures_itself() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let Some(daemon) = started("in order", 640) else { return };
+    let Some(program) = once(&daemon, |program, _| program["mbps"].is_f64()) else { return };
+    let (found, own) = (program["mbps"].as_f64().unwrap_or(0.0), own_mbps(daemon.folder.path()));
+    let [low, high] = [0, 1].map(|end| program["mbps_interval"][end].as_f64().unwrap_or(0.0));
+    assert!(low <= found && found <= high && program["cannot_measure"].is_null(), "{program}");
+    // Both are taken beside whatever else this machine does.
+    assert!(0.6 * own < found && found < 1.6 * own, "{own} MB/s by its own clock: {program}");
+}
+
+#[test]
+fn where_pages_do_not_tell_it_the_rate_is_not_known_and_it_is_said_why() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    for (way, mb, why) in [("random", 640, "in no order"), ("in order", 16, "less than 160 MB")] {
+        let Some(daemon) = started(way, mb) else { return };
+        let so = |program: &Value, said: &str| program["mbps"].is_f64() || said.contains(why);
+        let Some(program) = once(&daemon, so) else { return };
+        assert!(program["mbps"].is_null() && program["mbps_interval"].is_null(), "{program}");
+    }
+}

@@ -181,17 +181,8 @@ pub fn cpus_of(thread: i32) -> Vec<usize> {
 
 /// Makes the calling thread SCHED_FIFO; threads and processes that it starts are ordinary. False if
 /// it may not be.
-#[allow(unsafe_code)]
 pub fn be_real_time() -> bool {
-    let priority = libc::sched_param { sched_priority: 10 };
-    // SAFETY: the structure outlives the call, which only reads it; 0 is the calling thread.
-    unsafe {
-        libc::sched_setscheduler(
-            0,
-            libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK,
-            &raw const priority,
-        ) == 0
-    }
+    set_scheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, 10).is_ok()
 }
 
 /// The scheduling policy of a thread, with the flag that its children do not inherit it; none
@@ -199,20 +190,26 @@ pub fn be_real_time() -> bool {
 #[allow(unsafe_code)]
 pub fn policy_of(thread: i32) -> Option<i32> {
     // SAFETY: the call takes a number and touches no memory of ours.
-    Some(unsafe { libc::sched_getscheduler(thread) }).filter(|policy| *policy >= 0)
+    let policy = unsafe { libc::syscall(libc::SYS_sched_getscheduler, thread) };
+    i32::try_from(policy).ok().filter(|policy| *policy >= 0)
 }
 
 /// Gives an ordinary thread another ordinary policy; its nice value stays. A thread that has
 /// ended is no error.
-#[allow(unsafe_code)]
 pub fn set_policy(thread: i32, policy: i32) -> io::Result<()> {
-    let priority = libc::sched_param { sched_priority: 0 };
-    // SAFETY: the structure outlives the call, which only reads it.
-    if unsafe { libc::sched_setscheduler(thread, policy, &raw const priority) } == 0 {
-        return Ok(());
+    match set_scheduler(thread, policy, 0) {
+        Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(()),
+        done => done,
     }
-    let error = io::Error::last_os_error();
-    if error.raw_os_error() == Some(libc::ESRCH) { Ok(()) } else { Err(error) }
+}
+
+/// Asks the kernel itself: musl's functions of this name refuse.
+#[allow(unsafe_code)]
+fn set_scheduler(thread: i32, policy: i32, priority: i32) -> io::Result<()> {
+    // SAFETY: the kernel reads one number, the priority, which outlives the call.
+    let done =
+        unsafe { libc::syscall(libc::SYS_sched_setscheduler, thread, policy, &raw const priority) };
+    if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
 /// The nice value of a thread. Source: proc(5), field 19 of `/proc/PID/stat`.

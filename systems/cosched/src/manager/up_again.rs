@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::mpsc;
 use std::time::Duration;
 
-use nix::sys::signal::{SigEvent, SigevNotify, Signal};
+use nix::sys::signal::SigEvent;
 use nix::sys::timer::{Expiration, Timer, TimerSetTimeFlags};
 use nix::time::ClockId;
 
@@ -20,7 +20,7 @@ const AFTER: Duration = Duration::from_millis(100);
 ///
 /// Errors: the kernel has no such timer.
 pub fn this_process() -> io::Result<Timer> {
-    timer(SigevNotify::SigevSignal { signal: Signal::SIGCONT, si_value: 0 })
+    timer(libc::SIGEV_SIGNAL, 0)
 }
 
 /// As long as this process lives. A thread hears the signal that does nothing else, so no call of
@@ -32,9 +32,7 @@ pub fn by_a_thread() -> io::Result<()> {
     let hear = move || {
         // On a busy machine as well it is in time; it goes on where that is not allowed.
         process::be_real_time();
-        let thread_id = nix::unistd::gettid().as_raw();
-        let timer =
-            timer(SigevNotify::SigevThreadId { signal: Signal::SIGCONT, thread_id, si_value: 0 });
+        let timer = timer(libc::SIGEV_THREAD_ID, nix::unistd::gettid().as_raw());
         // Who asked waits for it.
         let _ = said.send(timer.as_ref().map(drop).map_err(|error| error.kind()));
         if timer.is_ok() {
@@ -47,10 +45,15 @@ pub fn by_a_thread() -> io::Result<()> {
     hears.recv().expect("the thread says what came of it").map_err(io::Error::from)
 }
 
-fn timer(notify: SigevNotify) -> io::Result<Timer> {
+#[allow(unsafe_code)]
+fn timer(notify: i32, thread: i32) -> io::Result<Timer> {
+    // SAFETY: zeros are a value of the structure, which has numbers and a pointer.
+    let mut event: libc::sigevent = unsafe { std::mem::zeroed() };
+    (event.sigev_notify, event.sigev_signo) = (notify, libc::SIGCONT);
+    event.sigev_notify_thread_id = thread;
     // A flag that nobody reads: what is ignored is not sent a second time.
     signal_hook::flag::register(libc::SIGCONT, Arc::default())?;
-    let mut timer = Timer::new(ClockId::CLOCK_MONOTONIC, SigEvent::new(notify))?;
+    let mut timer = Timer::new(ClockId::CLOCK_MONOTONIC, SigEvent::from(&event))?;
     timer.set(Expiration::Interval(AFTER.into()), TimerSetTimeFlags::empty())?;
     Ok(timer)
 }

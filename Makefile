@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= 600
 BENCH := .cache/bench
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build report test test-long docs deb dependencies bench fuzz lint clean
+.PHONY: help setup build report test test-long docs deb dist dependencies bench fuzz lint clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,7 @@ test-long: build ## test every combination; takes hours
 	MEANWHILE_LONG=1 cargo test --release --package regwin --test adaptive --test kernel --test integrity --test masked --test wcet
 	$(MEANWHILE) cipher test --matrix
 	scripts/dependencies.sh
+	scripts/dist.sh
 	@if [ "$$(id -u)" = 0 ]; then scripts/newcomer.sh && scripts/newcomer.sh --user && scripts/newcomer.sh --user trixie; \
 	else echo "test-long: a newcomer's machine was not made, it needs root: scripts/newcomer.sh"; fi
 
@@ -55,6 +56,9 @@ docs: ## make a site with search of docs/, by mdBook, in target/book
 
 deb: build ## make target/deb/meanwhile_VERSION_ARCH.deb: program, manual pages, completions, the daemon's unit
 	@scripts/deb.sh
+
+dist: setup ## make static programs and Python wheels, for x86-64 and aarch64, in target/dist
+	@scripts/dist.sh
 
 dependencies: ## look at other people's crates (unused, licences, twice, known holes); write a bill of materials
 	@scripts/dependencies.sh

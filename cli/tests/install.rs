@@ -97,6 +97,41 @@ fn its_documents_hold(usr: &Path, work: &Path) {
     assert!(n_ran >= 4, "{n_ran} commands");
 }
 
+/// The wheel of this program is installed by pip, without a network, and its program works.
+#[test]
+fn pip_installs_the_wheel() {
+    let python = ["python3", "/usr/bin/python3"].into_iter().find(|python| {
+        let ran = Command::new(python).args(["-c", "import wheel, venv, ensurepip"]).output();
+        ran.is_ok_and(|ran| ran.status.success())
+    });
+    let Some(python) = python else {
+        testkit::skipped("install: no Python with venv and wheel");
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = |name: &str| folder.path().join(name);
+    let program = at("meanwhile");
+    said(Command::new("strip").arg("-o").arg(&program).arg(env!("CARGO_BIN_EXE_meanwhile")));
+    let made = said(
+        Command::new(format!("{ROOT}/scripts/wheel.sh"))
+            .arg(&program)
+            .arg(std::env::consts::ARCH)
+            .arg(folder.path()),
+    );
+    let wheel = made.split(':').next().expect("a path");
+    said(Command::new(python).args(["-m", "venv"]).arg(at("home")));
+    let pip = ["-m", "pip", "install", "--no-index", "--quiet", wheel];
+    said(Command::new(at("home/bin/python")).args(pip));
+    let run = |args: &[&str]| {
+        let mut command = Command::new(at("home/bin/meanwhile"));
+        said(command.current_dir(folder.path()).env_clear().env("PATH", "/usr/bin:/bin").args(args))
+    };
+    assert!(run(&["--version"]).starts_with("meanwhile "));
+    assert!(run(&["demo", "audit"]).contains("lower bound"));
+    let list = said(Command::new(at("home/bin/python")).args(["-m", "pip", "list"]));
+    assert!(list.contains("meanwhile"), "{list}");
+}
+
 /// Every command that its help names has a page, with its options.
 #[test]
 fn every_command_has_a_manual_page() {

@@ -39,8 +39,9 @@ fn scratch() -> MutexGuard<'static, Vec<PathBuf>> {
 ///
 /// Errors: the kernel refuses a signal handler or a thread.
 pub fn install(restore: fn()) -> io::Result<()> {
-    // Descendants whose parent has ended become our children, so they are found.
-    rustix::process::set_child_subreaper(Some(rustix::process::getpid()))?;
+    // Descendants whose parent has ended become our children, so they are found; QEMU, which runs
+    // programs of other processors, does not know that, and they are lost there.
+    let _ = rustix::process::set_child_subreaper(Some(rustix::process::getpid()));
     let mut signals = signal_hook::iterator::Signals::new(heeded())?;
     std::thread::Builder::new().name("interrupts".to_owned()).spawn(move || {
         let mut arrived = signals.forever();

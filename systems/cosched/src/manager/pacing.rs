@@ -1,7 +1,6 @@
 //! Door: who is looked at when, for how fast it goes through its memory: one program at a time, in
 //! a thread of its own, which sleeps 100 times as long as it computes.
 
-use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use super::class::Class;
@@ -9,12 +8,11 @@ use super::pages::{self, Sample};
 use super::program::Program;
 use super::roster::Roster;
 use super::sweep::{self, LOOKS_AT, Look, Pace, Scan, Unknown};
-use super::turns::Event;
 
 /// A program this young still sets up its data.
 const YOUNG: Duration = Duration::from_secs(1);
-/// How many times what a look cost it is until the next one; in a row, looks may take what so much
-/// idle time allows.
+/// How many times what a look cost it is until the next one; looks in a row may take what this much
+/// time without any has saved.
 const COST: u32 = 100;
 const SAVED: Duration = Duration::from_secs(300);
 /// Until the same program is looked at again; sooner if nothing could be told of it.
@@ -37,15 +35,6 @@ const KERNEL: f64 = 0.1;
 /// Processes of one program that are looked at.
 const PROCESSES: usize = 16;
 
-/// What is known of a program's pace, and since when.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Known {
-    pub(super) pace: Option<Pace>,
-    /// Why it is not known.
-    pub(super) why: Option<Unknown>,
-    looked: Option<Instant>,
-}
-
 /// Whether somebody is looked at, and how long nobody should be, for what looks cost.
 #[derive(Debug, Default)]
 pub(super) struct Pacing {
@@ -55,33 +44,38 @@ pub(super) struct Pacing {
 }
 
 impl Pacing {
-    /// Begins with the program whose turn it is to be looked at, if it is time.
-    pub(super) fn begin(&mut self, roster: &Roster, sender: &Sender<Event>) {
+    /// Begins with the program whose turn it is to be looked at, if it is time: its number goes to
+    /// `tell`, which makes what then hears of its pace, and for how long nobody should be looked at.
+    pub(super) fn begin<Tell>(&mut self, roster: &Roster, tell: impl FnOnce(u64) -> Tell)
+    where
+        Tell: FnOnce(Result<Pace, Unknown>, Duration) + Send + 'static,
+    {
         let passed = self.began.replace(Instant::now()).map_or(Duration::ZERO, |at| at.elapsed());
         self.owed = self.owed.saturating_sub(passed);
         if self.is_busy || self.owed > SAVED {
             return;
         }
-        let Some(it) = roster.active().filter(|it| is_due(it)).min_by_key(|it| it.known.looked)
-        else {
-            return;
-        };
-        let (id, sender) = (it.id, sender.clone());
-        let mut processes: Vec<(u64, i32)> =
-            it.group.members().unwrap_or_default().iter().map(|it| (it.used, it.pid)).collect();
+        let due = roster.active().filter(|program| is_due(program));
+        let Some(next) = due.min_by_key(|program| program.pace.looked()) else { return };
+        let tell = tell(next.id);
+        let mut processes: Vec<(u64, i32)> = next
+            .group
+            .members()
+            .unwrap_or_default()
+            .iter()
+            .map(|member| (member.used, member.pid))
+            .collect();
         processes.sort_unstable();
         let all = processes.len();
-        let pids: Vec<i32> = processes.into_iter().rev().take(PROCESSES).map(|it| it.1).collect();
+        let pids: Vec<i32> =
+            processes.into_iter().rev().take(PROCESSES).map(|(_, pid)| pid).collect();
         let look = move || {
             let found = if all > PROCESSES {
                 Err(Unknown::Refused(format!("it has more than {PROCESSES} processes")))
             } else {
                 all_of(&pids)
             };
-            let pause = COST * pages::thread_time();
-            // Nobody listens if the manager has ended meanwhile.
-            let _ =
-                sender.send(Event::Do(Box::new(move |turns| turns.note_pace(id, found, pause))));
+            tell(found, COST * pages::thread_time());
         };
         let thread = std::thread::Builder::new().name("pacing".to_owned());
         self.is_busy = thread.spawn(look).is_ok();
@@ -94,27 +88,12 @@ impl Pacing {
     }
 }
 
-impl Known {
-    fn is_old(&self) -> bool {
-        let after = if self.pace.is_some() { AGAIN } else { SOON };
-        self.looked.is_none_or(|looked| looked.elapsed() > after)
-    }
-
-    pub(super) fn note(&mut self, found: Result<Pace, Unknown>) {
-        self.looked = Some(Instant::now());
-        (self.pace, self.why) = match found {
-            Ok(pace) => (Some(pace), None),
-            Err(why) => (None, Some(why)),
-        };
-    }
-}
-
-fn is_due(it: &Program) -> bool {
-    it.started.elapsed() > YOUNG
-        && it.is_thawed
-        && !it.is_suspended
-        && it.class != Class::Latency
-        && it.known.is_old()
+fn is_due(program: &Program) -> bool {
+    program.started.elapsed() > YOUNG
+        && program.is_thawed
+        && !program.is_suspended
+        && program.class != Class::Latency
+        && program.pace.is_old(Instant::now(), AGAIN, SOON)
 }
 
 /// The pace of a program on each processor that it computes on, by all its processes that do.

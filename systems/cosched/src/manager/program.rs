@@ -14,14 +14,13 @@ use super::group::Group;
 use super::idle::Demotable;
 use super::journal::Before;
 use super::limit::Limit;
-use super::pacing::Known;
 use super::perf;
 use super::process::{self, Process};
 use super::ready::Readiness;
 use super::resctrl;
 use super::rest::Usage;
 use super::slurm;
-use super::sweep::{Pace, Unknown};
+use super::sweep::{Pace, PaceFound, Unknown};
 use super::team::Page;
 use super::users::{Entry, Start};
 
@@ -215,7 +214,7 @@ pub(super) struct Program {
     /// be told from nothing.
     pub(super) window_mbps: Vec<Option<f64>>,
     /// What its pages tell, where nothing counts its traffic.
-    pub(super) known: Known,
+    pub(super) pace: PaceFound,
     /// What its owner expects, until something is seen.
     pub(super) asked_mbps: Option<f64>,
     pub(super) seen: Seen,
@@ -286,7 +285,7 @@ impl Program {
     /// As it is now.
     pub(super) fn status(&self) -> Status {
         let seen = self.window_mbps.last().copied().flatten().filter(|_| !self.is_resting);
-        let pace = self.known.pace.filter(|_| !self.is_resting);
+        let pace = self.pace.pace().filter(|_| !self.is_resting);
         Status {
             id: self.id,
             user: self.user,
@@ -312,7 +311,7 @@ impl Program {
             },
             mbps: seen.or(pace.map(|pace| pace.mbps)),
             mbps_interval: pace.filter(|_| seen.is_none()).map(|pace| [pace.low, pace.high]),
-            cannot_measure: self.known.why.as_ref().filter(|_| seen.is_none()).map(Unknown::text),
+            cannot_measure: self.pace.why_not().filter(|_| seen.is_none()),
             slowdown: self.slowdown,
             is_followed: self.page.as_ref().is_some_and(Page::is_followed),
             progress: self.progress(),
@@ -379,13 +378,13 @@ impl Program {
     /// What was found of its pages, on each of its processors.
     pub(super) fn note_pace(&mut self, found: Result<Pace, Unknown>) {
         self.seen.add(found.as_ref().ok().map(|pace| pace.mbps * self.n_threads.max(1) as f64));
-        self.known.note(found);
+        self.pace.note(Instant::now(), found);
     }
 
     /// What a policy goes by, the latest last: what cannot be told from nothing counts as nothing,
     /// unless its pages tell it.
     pub(super) fn window(&self) -> Vec<f64> {
-        let pace = self.known.pace.map(|pace| pace.mbps);
+        let pace = self.pace.pace().map(|pace| pace.mbps);
         let first = pace.or(self.asked_mbps).filter(|_| self.window_mbps.is_empty());
         let told = |mbps: &Option<f64>| mbps.or(pace).unwrap_or(0.0);
         self.window_mbps.iter().map(told).chain(first).collect()

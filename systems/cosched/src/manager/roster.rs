@@ -17,7 +17,6 @@ use super::foreign::Foreign;
 use super::group::Group;
 use super::host::{Host, Waiting};
 use super::journal::{self, Before};
-use super::pacing::Known;
 use super::perf;
 use super::process::{self, Process};
 use super::program::{Counter, Ended, Expected, Program, Seen, Status, Task, spawn};
@@ -25,6 +24,7 @@ use super::ready::{Crowd, Readiness};
 use super::rest::Usage;
 use super::slurm::{self, Step};
 use super::source::Source;
+use super::sweep::PaceFound;
 use super::tasks::is_task;
 use super::team::{self, Page};
 use super::users::Entry;
@@ -444,7 +444,7 @@ impl Roster {
             keeps_to: Vec::new(),
             n_refusing: 0,
             window_mbps: Vec::new(),
-            known: Known::default(),
+            pace: PaceFound::default(),
             asked_mbps: None,
             seen: Seen::default(),
             slowdown: None,

@@ -4,6 +4,8 @@
 //! falls and a rest stays for long: how much of each page they read cannot be known, and no rate is
 //! given.
 
+use std::time::{Duration, Instant};
+
 /// One look at a process since its sample was forgotten.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Look {
@@ -32,13 +34,41 @@ pub struct Sizes {
     pub cache: f64,
 }
 
-/// MB/s of each processor that the program computes on, and the interval that covers it in nine of
-/// ten cases.
+/// MB/s of each processor that the program computes on, and its interval of 90 %.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pace {
     pub mbps: f64,
     pub low: f64,
     pub high: f64,
+}
+
+/// What was found of a program's pace, and when.
+#[derive(Debug, Clone, Default)]
+pub struct PaceFound(Option<(Instant, Result<Pace, Unknown>)>);
+
+impl PaceFound {
+    pub fn note(&mut self, at: Instant, found: Result<Pace, Unknown>) {
+        self.0 = Some((at, found));
+    }
+
+    pub fn pace(&self) -> Option<Pace> {
+        self.0.as_ref()?.1.as_ref().ok().copied()
+    }
+
+    /// Why it is not known, if it was looked for.
+    pub fn why_not(&self) -> Option<String> {
+        self.0.as_ref()?.1.as_ref().err().map(Unknown::text)
+    }
+
+    pub fn looked(&self) -> Option<Instant> {
+        self.0.as_ref().map(|(at, _)| *at)
+    }
+
+    /// So long ago that it is to be looked at again: what is known lasts longer than what is not.
+    pub fn is_old(&self, now: Instant, known: Duration, unknown: Duration) -> bool {
+        let after = if self.pace().is_some() { known } else { unknown };
+        self.looked().is_none_or(|at| now - at > after)
+    }
 }
 
 /// Why nothing is said of a program's rate.
@@ -79,12 +109,13 @@ impl Unknown {
     }
 }
 
-/// Of the sample: what may be touched after a pass should be over, and how much the memory may
-/// grow meanwhile.
+/// Of the sample: what may be touched after a pass should be over, and what the memory may grow by.
 const REST: f64 = 0.06;
 const GROWTH: f64 = 0.05;
 /// From this share of the sample on it is taken to be touched wholly in a pass.
 const WHOLE: f64 = 0.8;
+/// Where the third look of a scan is, in passes at the rate that was found.
+const SOON_AFTER: std::ops::Range<f64> = 1.05..1.55;
 /// What a program goes through has so many times the bytes of the largest cache.
 const CACHES: f64 = 2.0;
 /// No processor reads so many bytes a second: it skips most of each page.
@@ -98,8 +129,7 @@ pub fn n_scans(pass_s: f64, look_s: f64) -> usize {
     if look_s < 0.05 * pass_s { 4 } else { 8 }
 }
 
-/// Half an interval of nine in ten, in standard errors. Source: Student's distribution, 95 %, by
-/// degrees of freedom.
+/// Half an interval of 90 %, in standard errors. Source: Student's distribution, 95 %.
 fn student(n: usize) -> f64 {
     match n {
         4 => 2.353,
@@ -164,6 +194,12 @@ pub fn pace(scans: &[Scan], sizes: Sizes, look_s: f64) -> Result<Pace, Unknown> 
     if rate > FASTEST {
         return Err(Unknown::Fast);
     }
+    // At this rate the third look came soon after the end of a pass: much later and accesses
+    // without order leave as little.
+    let passes = sum(&|scan| scan[2].cpu_s) / n * rate / (swept / sizes.sample * sizes.all);
+    if !SOON_AFTER.contains(&passes) {
+        return Err(Unknown::Uneven);
+    }
     let squares: f64 = rates.iter().map(|one| (one - rate) * (one - rate)).sum();
     let half = student(scans.len()) * (squares / (n - 1.0) / n).sqrt();
     if half > HALF * rate {
@@ -204,8 +240,7 @@ mod tests {
             .collect()
     }
 
-    /// Scans that begin at different places of a pass, each of which sees the pace by a share
-    /// more or less.
+    /// Scans that begin at different places of a pass: each sees the pace somewhat off.
     fn scans(touches: Touches, pass_s: f64, spread: f64) -> [Scan; 8] {
         std::array::from_fn(|scan| {
             let off = 1.0 + spread * (scan as f64 / 3.5 - 1.0);
@@ -233,6 +268,17 @@ mod tests {
     fn what_is_no_pass_in_order_has_no_rate() {
         let of = |scans: [Scan; 8]| pace(&scans, SIZES, 0.01).map(|pace| pace.mbps);
         assert_eq!(of(scans(AT_RANDOM, 1.0, 0.0)), Err(Unknown::NoOrder));
+        // The length of a pass was taken for longer than it is: hardly anything is left then.
+        for longer in [1.2, 1.5, 2.0, 3.0] {
+            let late = scans(AT_RANDOM, 1.0, 0.0).map(|scan| {
+                scan.map(|one| look(longer * one.cpu_s, AT_RANDOM(longer * one.cpu_s)))
+            });
+            let found = of(late);
+            assert!(
+                matches!(found, Err(Unknown::NoOrder | Unknown::Uneven)),
+                "{longer}: {found:?}"
+            );
+        }
         assert_eq!(of(scans(IN_ORDER, 0.015, 0.0)), Err(Unknown::Fast), "its looks overlap");
         let mut uneven = scans(IN_ORDER, 0.7, 0.0);
         uneven.iter_mut().step_by(2).for_each(|scan| scan[1] = look(0.45, 1.6));

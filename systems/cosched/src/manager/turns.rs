@@ -219,7 +219,15 @@ impl<'a> Turns<'a> {
         }
         self.roster.note_suspended(&self.host.cpus);
         if self.is_soft() && matches!(self.host.source, Source::Estimate(_)) {
-            self.pacing.begin(&self.roster, &self.sender);
+            let tell = |id: u64| {
+                let sender = self.sender.clone();
+                move |found: Result<Pace, Unknown>, pause: Duration| {
+                    let note = move |turns: &mut Turns<'_>| turns.note_pace(id, found, pause);
+                    // Nobody listens if the manager has ended meanwhile.
+                    let _ = sender.send(Event::Do(Box::new(note)));
+                }
+            };
+            self.pacing.begin(&self.roster, tell);
         }
         if !self.is_soft() {
             Probes::wake(&mut self.roster);
@@ -339,7 +347,7 @@ impl<'a> Turns<'a> {
     /// What the pages of a program told of it; looking cost so long a pause.
     pub(super) fn note_pace(&mut self, id: u64, found: Result<Pace, Unknown>, pause: Duration) {
         self.pacing.ended(pause);
-        if let Some(it) = self.roster.active_mut().find(|it| it.id == id) {
+        if let Some(it) = self.roster.active_mut().find(|program| program.id == id) {
             it.note_pace(found);
         }
     }

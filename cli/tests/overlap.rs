@@ -149,31 +149,6 @@ fn arguments_pass_through() {
 }
 
 #[test]
-fn modules_of_gfortran_are_named_and_not_spelled_out() {
-    if !tools() || !has(&["flang-new-19"]) {
-        return;
-    }
-    let folder = tempfile::tempdir().expect("a scratch folder");
-    for (module, advice) in [("mpi", "include 'mpif.h'"), ("mpi_f08", "made by flang with -I")] {
-        std::fs::write(
-            folder.path().join("a.f90"),
-            format!("program a\n  use {module}\nend program\n"),
-        )
-        .expect("a scratch file");
-        let ran = meanwhile(folder.path(), &["fc", "--", "-c", "a.f90"]);
-        let said = String::from_utf8_lossy(&ran.stderr);
-        assert_eq!(ran.status.code(), Some(1), "{said}");
-        assert!(
-            said.contains(&format!(
-                "a.f90:2:7: error: the file of module `{module}` was not made by flang"
-            )),
-            "{said}"
-        );
-        assert!(said.contains(advice) && said.lines().count() < 6, "{said}");
-    }
-}
-
-#[test]
 fn sites_say_what_they_count() {
     if !tools() {
         return;

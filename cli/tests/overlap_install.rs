@@ -10,6 +10,9 @@ use overlap::mpi::{Language, Mpi};
 
 const PROGRAM: &str = include_str!("support/exchange.c");
 
+/// Files of the modules for one library.
+const OF_MODULES: usize = 7;
+
 /// The versions of LLVM that are here, if MPI programs can be compiled; else the test
 /// is named as skipped.
 fn versions() -> Vec<Llvm> {
@@ -83,7 +86,9 @@ fn builds_call_the_wrappers() {
             &["install", "p", "--llvm", &llvm.number().to_string(), "--min-bytes", "4096"],
         );
         assert!(ran.status.success(), "{}", said(&ran));
-        assert_eq!(String::from_utf8_lossy(&ran.stdout).lines().count(), 6);
+        let flang = tool::find(llvm.compiler(Language::Fortran)).is_some();
+        let files = 6 + if flang { 2 * OF_MODULES } else { 0 };
+        assert_eq!(String::from_utf8_lossy(&ran.stdout).lines().count(), files);
         // Under its own name, for what mpicc is; and below MPI's wrappers, for the library of each.
         let default = overlap::mpi::which("mpicc").expect("it is one of the two");
         let cases = [
@@ -347,4 +352,87 @@ fn files_of_others_stay() {
         "{}",
         said(&ran)
     );
+}
+
+const OLD: &str = "program p
+  use mpi
+  implicit none
+  integer :: code, rank
+  call MPI_INIT(code)
+  call MPI_COMM_RANK(MPI_COMM_WORLD, rank, code)
+  call MPI_FINALIZE(code)
+end program
+";
+
+const F08: &str = "program p
+  use mpi_f08
+  implicit none
+  integer :: rank
+  call MPI_Init()
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  if (MPI_COMM_WORLD == MPI_COMM_NULL) rank = 7
+  print '(i1)', rank
+  call MPI_Finalize()
+end program
+";
+
+/// The folders of modules in the cache below `folder`.
+fn in_cache(folder: &Path) -> usize {
+    let Ok(files) = std::fs::read_dir(folder.join("cache/overlap")) else { return 0 };
+    let is_it = |name: &std::ffi::OsStr| name.to_string_lossy().ends_with(".modules");
+    files.filter(|file| file.as_ref().is_ok_and(|file| is_it(&file.file_name()))).count()
+}
+
+#[test]
+fn fortran_has_its_modules() {
+    for llvm in versions() {
+        if tool::find(llvm.compiler(Language::Fortran)).is_none() {
+            testkit::skipped(&format!(
+                "overlap install: flang of LLVM {} is missing",
+                llvm.number()
+            ));
+            continue;
+        }
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let at = folder.path();
+        // The last one as what configure and CMake ask by, which is compiled without the plugin.
+        for (name, text) in [("old.f90", OLD), ("f08.f90", F08), ("conftest.f90", F08)] {
+            std::fs::write(at.join(name), text).expect("a scratch file");
+        }
+        let ran = meanwhile(at, &["install", "p", "--llvm", &llvm.number().to_string()]);
+        assert!(ran.status.success(), "{}", said(&ran));
+        let cache = at.join("cache").display().to_string();
+        let with_cache = |variable: Option<(&str, &str)>, words: &[&str]| {
+            let set = format!("MEANWHILE_CACHE={cache}");
+            let ran = with_wrappers(at, variable, &[&["env", &set], words].concat());
+            assert!(ran.status.success(), "{words:?}: {}", said(&ran));
+            ran
+        };
+        for (variable, wrapper, mpi) in [
+            (Some(("OMPI_FC", "meanwhile-mpifort")), "mpifort.openmpi", Mpi::OpenMpi),
+            (Some(("MPICH_FC", "meanwhile-mpifort")), "mpifort.mpich", Mpi::Mpich),
+        ] {
+            for name in ["old.f90", "f08.f90", "conftest.f90"] {
+                with_cache(variable, &[wrapper, "-O2", name, "-o", "a"]);
+            }
+            assert_eq!(look(at, "a").0, mpi);
+            let ran = mpi.launcher(1).expect("there is one").arg(at.join("a")).output();
+            let ran = ran.expect("the launcher runs");
+            assert_eq!(String::from_utf8_lossy(&ran.stdout).trim(), "0", "{}", said(&ran));
+        }
+        assert_eq!(in_cache(at), 0, "those beside the program are taken");
+        // Where they are not, as after an update of MPI, they are made.
+        std::fs::remove_dir_all(at.join("p/lib/meanwhile/fortran")).expect("they were there");
+        with_cache(None, &["meanwhile-mpifort", "-c", "f08.f90"]);
+        assert_eq!(in_cache(at), 1);
+        // A module of the user's own comes first.
+        let flang = llvm.compiler(Language::Fortran);
+        std::fs::create_dir(at.join("own")).expect("a scratch folder");
+        let own = "module mpi\n integer, parameter :: mine = 1\nend module\n";
+        std::fs::write(at.join("own/mpi.f90"), own).expect("a scratch file");
+        with_cache(None, &[flang, "-c", "own/mpi.f90", "-module-dir", "own", "-o", "own/mpi.o"]);
+        let user = "program p\n use mpi, only: mine\n print *, mine\nend program\n";
+        std::fs::write(at.join("user.f90"), user).expect("a scratch file");
+        with_cache(None, &["meanwhile-mpifort", "-Iown", "-c", "user.f90"]);
+    }
 }

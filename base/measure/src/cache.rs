@@ -26,7 +26,8 @@ impl Key {
         self
     }
 
-    fn name(self) -> String {
+    /// What a file of this key is named by.
+    pub fn name(self) -> String {
         self.0.finalize().iter().take(16).map(|found| format!("{found:02x}")).collect()
     }
 }

@@ -3,6 +3,7 @@
 /// stages of each function, one remark a call.
 #include "CleanUp.h"
 #include "ErrorHandler.h"
+#include "Fortran08.h"
 #include "Later.h"
 #include "Lines.h"
 #include "Options.h"
@@ -177,14 +178,17 @@ public:
   }
 };
 
-/// What later stages ask for and cannot see any more.
+/// Before anything else: calls of MPI get their names, and what later stages ask for and cannot see
+/// any more is noted.
 class Note : public PassInfoMixin<Note> {
 public:
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    bool Changed = callLibrary(M);
     noteWildcards(M);
     noteLines(M, fromEnvironment());
-    return PreservedAnalyses::all();
+    return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
   }
+  static bool isRequired() { return true; }
 };
 
 /// Behind all remarks. No analysis looks at line numbers.

@@ -11,6 +11,7 @@ use object::{Object, ObjectSymbol};
 
 use crate::calls;
 use crate::driver::{self, Step};
+use crate::flang;
 use crate::linked;
 use crate::llvm::Llvm;
 use crate::mpi::{self, Language, Mpi, WITHIN};
@@ -169,7 +170,10 @@ fn checked(
 ) -> Result<Ended, ToolError> {
     let mut ended = run(command, input)?;
     if !ended.ok && request.language == Language::Fortran {
-        ended.said = driver::about_modules(&String::from_utf8_lossy(&ended.said)).into_bytes();
+        let flags = request.mpi.flags(request.language)?;
+        let not_made = modules(request, &flags).err().map(|error| error.to_string());
+        let said = String::from_utf8_lossy(&ended.said);
+        ended.said = driver::about_modules(&said, not_made.as_deref()).into_bytes();
     }
     if ended.ok && step.links {
         let output = program_of(request, step);
@@ -379,18 +383,12 @@ fn command(
     behind: &[String],
 ) -> Result<Command, ToolError> {
     let mut command;
-    if request.mpi.runs_us() {
+    if request.language == Language::Fortran {
         command = Command::new(compiler);
-        command.args(ours).args(request.arguments.iter().filter(|argument| {
-            request.language != Language::Fortran || driver::flang_knows(argument)
-        }));
-        command.args(behind);
-    } else if request.language == Language::Fortran {
-        // The wrappers are made for gfortran, so only what they would add is taken from them.
-        let flags = request.mpi.flags(request.language)?;
+        command.args(ours).args(fortran(request, step, behind)?);
+    } else if request.mpi.runs_us() {
         command = Command::new(compiler);
         command.args(ours).args(request.arguments).args(behind);
-        command.args(driver::fortran_flags(&flags, step.links));
     } else {
         command = wrapper(request, compiler, ours)?;
         command.args(behind);
@@ -399,6 +397,40 @@ fn command(
         command.current_dir(folder);
     }
     Ok(command)
+}
+
+/// MPI's modules for flang.
+///
+/// Errors: if they cannot be made.
+fn modules(request: &Request, flags: &[String]) -> Result<PathBuf, ToolError> {
+    let (name, llvm) = compiler(request)?;
+    flang::modules(request.mpi, flags, &name, llvm)
+}
+
+/// The arguments of flang. The wrappers are made for gfortran, so only what they would add is taken
+/// from them.
+fn fortran(request: &Request, step: &Step, behind: &[String]) -> Result<Vec<String>, ToolError> {
+    let flags = request.mpi.flags(request.language)?;
+    let modules = modules(request, &flags);
+    let within = request.mpi.runs_us();
+    let known =
+        request.arguments.iter().filter(|argument| !within || driver::flang_knows(argument));
+    let mut words: Vec<String> = known.chain(behind).cloned().collect();
+    if let Ok(modules) = &modules
+        && step.links
+        && !step.is_part
+    {
+        words.push(flang::linked(modules));
+    }
+    if !within {
+        words.extend(driver::fortran_flags(&flags, step.links));
+    }
+    // In front of those that flang cannot read, and behind the user's.
+    if let Ok(modules) = &modules {
+        let at = words.iter().position(|word| flang::is_foreign(word)).unwrap_or(words.len());
+        words.insert(at, format!("-I{}", modules.display()));
+    }
+    Ok(words)
 }
 
 /// MPI's own wrapper, for `compiler`, with `ours` before the user's arguments.

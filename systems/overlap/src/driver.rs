@@ -20,7 +20,6 @@ const GFORTRAN_ONLY: &[&str] = &[
     "-Wdate-time",
     "-Wformat",
     "-Werror=format",
-    "-J",
     "-fstack-clash",
     "-fcf-protection",
     "-mbranch-protection",
@@ -30,8 +29,22 @@ const GFORTRAN_ONLY: &[&str] = &[
 
 /// Options whose next argument is theirs.
 const TAKES_ARGUMENT: &[&str] = &[
-    "-o", "-x", "-I", "-L", "-D", "-U", "-include", "-isystem", "-MF", "-MT", "-MQ", "-Xclang",
-    "-Xlinker", "-mllvm",
+    "-o",
+    "-x",
+    "-I",
+    "-L",
+    "-D",
+    "-U",
+    "-include",
+    "-isystem",
+    "-MF",
+    "-MT",
+    "-MQ",
+    "-Xclang",
+    "-Xlinker",
+    "-mllvm",
+    "-J",
+    "-module-dir",
 ];
 
 /// How options start that a wrapper of MPI answers itself: `-showme:compile`, `-compile_info`.
@@ -278,11 +291,13 @@ pub fn fortran_flags(flags: &[String], links: bool) -> Vec<String> {
     flags.iter().filter(known).filter(wanted).cloned().collect()
 }
 
-const UNREADABLE: &str = "Cannot read module file for module '";
+/// How a complaint about a module ends before its name; LLVM 19 cannot read it, 22 not parse it.
+const UNREADABLE: &str = " module file for module '";
 
 /// What flang said, with one sentence in place of its complaints about each byte of a module file
-/// that another compiler made, as Debian's modules `mpi` and `mpi_f08` are gfortran's.
-pub fn about_modules(said: &str) -> String {
+/// that another compiler made, as Debian's modules are gfortran's; `not_made` says why there are no
+/// others of `mpi` and `mpi_f08`.
+pub fn about_modules(said: &str, not_made: Option<&str>) -> String {
     let mut text = String::new();
     let mut told: Vec<&str> = Vec::new();
     let mut skips = false;
@@ -296,10 +311,13 @@ pub fn about_modules(said: &str) -> String {
             Some(module) => {
                 told.push(module);
                 skips = false;
-                let place = line.split_once(UNREADABLE).map_or("", |pair| pair.0);
+                let place = line.split_once("Cannot ").map_or("", |pair| pair.0);
+                let instead = not_made.filter(|_| module.starts_with("mpi")).map_or_else(
+                    || "compile its source with flang, too".to_owned(),
+                    |why| format!("one for flang could not be made: {why}"),
+                );
                 text += &format!(
-                    "{place}the file of module `{module}` was not made by flang, which cannot read it; {}\n",
-                    instead_of(module)
+                    "{place}the file of module `{module}` was not made by flang, which cannot read it; {instead}\n",
                 );
             }
             None if line.contains("error: ") || line.contains("warning: ") => {
@@ -312,19 +330,6 @@ pub fn about_modules(said: &str) -> String {
         }
     }
     text
-}
-
-/// What a user can do who has no module of this name for flang.
-fn instead_of(module: &str) -> &'static str {
-    match module {
-        "mpi" => {
-            "write `include 'mpif.h'` behind `implicit none` in place of `use mpi`, or name a folder with modules made by flang with -I"
-        }
-        "mpi_f08" => {
-            "name a folder with MPI's modules made by flang with -I, or change to `include 'mpif.h'`, whose handles are integers"
-        }
-        _ => "compile its source with flang, too",
-    }
 }
 
 #[cfg(test)]
@@ -495,7 +500,7 @@ mod tests {
             bytes("mpi", "2:6"),
             bytes("grid", "3:6")
         );
-        let told = about_modules(&said);
+        let told = about_modules(&said, Some("no mpif.h"));
         let lines: Vec<&str> = told.lines().collect();
         assert_eq!(lines.len(), 8, "{told}");
         assert_eq!(
@@ -505,14 +510,14 @@ mod tests {
         assert!(
             lines[1]
                 .starts_with("./a.f90:2:6: error: the file of module `mpi` was not made by flang")
-                && lines[1].contains("mpif.h"),
+                && lines[1].ends_with("one for flang could not be made: no mpif.h"),
             "{told}"
         );
         assert_eq!(lines[2..4], ["   use mpi", "       ^^^"]);
         assert!(lines[4].ends_with("compile its source with flang, too"), "{told}");
         // A module that is not there, and all else, stays as flang says it.
         let missing = "./a.f90:2:6: error: Cannot read module file for module 'mpi': Source file 'mpi.mod' was not found\n   use mpi\n";
-        assert_eq!(about_modules(missing), missing);
+        assert_eq!(about_modules(missing, None), missing);
     }
 
     #[test]

@@ -4,6 +4,7 @@
 //! bin/meanwhile-mpicc, bin/meanwhile-mpicxx, bin/meanwhile-mpifort
 //! lib/overlap.so
 //! lib/meanwhile/meanwhile
+//! lib/meanwhile/fortran/KEY/mpi.mod, mpi_f08.mod and what they need, for each MPI that is here
 //! lib/cmake/meanwhile-overlap/meanwhile-overlap-config.cmake
 //! ```
 //!
@@ -16,8 +17,9 @@ use std::process::Command;
 
 use measure::tool::{self, ToolError};
 
+use crate::flang;
 use crate::llvm::Llvm;
-use crate::mpi::Language;
+use crate::mpi::{Language, Mpi};
 use crate::plugin;
 
 /// In each file of ours.
@@ -32,6 +34,8 @@ const WRAPPERS: [(&str, &str, Language); 3] = [
 ];
 const PLUGIN: &str = "lib/overlap.so";
 const PROGRAM: &str = "lib/meanwhile/meanwhile";
+/// Where the program looks first for the modules.
+const FORTRAN: &str = "lib/meanwhile/fortran";
 const PACKAGE: &str = "lib/cmake/meanwhile-overlap/meanwhile-overlap-config.cmake";
 
 /// Files under `prefix` that [`install`] would write over and that are not ours.
@@ -76,12 +80,35 @@ pub fn install(
         ));
     }
     let mut written = Vec::new();
+    for folder in modules(options, llvm) {
+        for file in std::fs::read_dir(&folder).map_err(|error| failed(&folder, &error))? {
+            let path = file.map_err(|error| failed(&folder, &error))?.path();
+            let kept = path.strip_prefix(folder.parent().expect("a folder of the cache"));
+            let name = kept.expect("it lies in the folder").display().to_string();
+            files.push((format!("{FORTRAN}/{name}"), read(&path)?, 0o644));
+        }
+    }
     for (name, bytes, mode) in files {
         let path = prefix.join(name);
         write(&path, &bytes, mode)?;
         written.push(path);
     }
     Ok(written)
+}
+
+/// The folders of modules for the library that options name, or for those that are here. Where there
+/// is no Fortran, or they cannot be made, the first use says why.
+fn modules(options: &[String], llvm: Llvm) -> Vec<PathBuf> {
+    let named = options.iter().find_map(|option| Mpi::named(option.strip_prefix("--mpi=")?));
+    let made = |mpi: Mpi| {
+        let flags = mpi.flags(Language::Fortran).ok()?;
+        flang::modules(mpi, &flags, llvm.compiler(Language::Fortran), llvm).ok()
+    };
+    Mpi::ALL
+        .into_iter()
+        .filter(|mpi| named.is_none_or(|named| named == *mpi))
+        .filter_map(made)
+        .collect()
 }
 
 /// The script of one language. It finds its folder by its own place, through symbolic links, too.

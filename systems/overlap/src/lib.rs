@@ -7,6 +7,8 @@ pub mod compile;
 pub mod compile_time;
 pub mod driver;
 pub mod examples;
+mod flang;
+mod fortran;
 pub mod generate;
 pub mod install;
 pub mod linked;

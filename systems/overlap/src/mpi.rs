@@ -114,7 +114,8 @@ impl Mpi {
     /// What the wrapper adds to a command that compiles and links.
     pub fn flags(self, language: Language) -> Result<Vec<String>, ToolError> {
         let mut command = Command::new(self.wrapper(language)?);
-        command.arg("-show").env(WITHIN, "1");
+        // The wrapper may be running us.
+        command.arg("-show").env(WITHIN, "1").env_remove(RECURSION);
         let ran = tool::run(&mut command, b"", ASK_LIMIT)?.ok()?;
         Ok(ran.text().split_whitespace().skip(1).map(str::to_owned).collect())
     }

@@ -48,6 +48,8 @@ const SOURCES: &[(&str, &str)] = sources![
     "Existing.h",
     "FillFirst.cpp",
     "FillFirst.h",
+    "Fortran08.cpp",
+    "Fortran08.h",
     "Frontier.cpp",
     "Frontier.h",
     "Guard.cpp",
@@ -211,10 +213,7 @@ pub fn agreement(mpi: Mpi, min_bytes: Option<u64>) -> Result<PathBuf, ToolError>
         for (name, text) in TEXTS {
             cache::write(&scratch.join(name), text)?;
         }
-        let mut command = Command::new(mpi.wrapper(Language::C)?);
-        command.env(mpi.compiler_variable(Language::C), any_clang()?).current_dir(scratch);
-        // The wrapper may be running us.
-        command.env_remove(mpi::RECURSION).env(WITHIN, "1");
+        let mut command = by_wrapper(mpi, scratch)?;
         command.args(["-O2", "-fPIC", "-std=gnu11", "-c", "agreed.c", "-o"]).arg(made);
         command.args(least);
         tool::run(&mut command, b"", BUILD_LIMIT)?.ok()?;
@@ -231,8 +230,7 @@ fn library(mpi: Mpi, name: &str, text: &str) -> Result<PathBuf, ToolError> {
         |scratch, made| {
             let path = scratch.join(name);
             cache::write(&path, text)?;
-            let mut command = Command::new(mpi.wrapper(Language::C)?);
-            command.env(mpi.compiler_variable(Language::C), any_clang()?).current_dir(scratch);
+            let mut command = by_wrapper(mpi, scratch)?;
             command
                 .args(["-O2", "-shared", "-fPIC", "-std=gnu11", name, "-o"])
                 .arg(made)
@@ -243,8 +241,26 @@ fn library(mpi: Mpi, name: &str, text: &str) -> Result<PathBuf, ToolError> {
     )
 }
 
+/// `mpi.h` of one MPI as a compiler sees it.
+///
+/// Errors: if the wrapper or a clang is missing.
+pub(crate) fn preprocessed(mpi: Mpi, scratch: &Path) -> Result<String, ToolError> {
+    cache::write(&scratch.join("header.c"), "#include <mpi.h>\n")?;
+    let mut command = by_wrapper(mpi, scratch)?;
+    command.args(["-E", "-P", "header.c"]);
+    Ok(tool::run(&mut command, b"", BUILD_LIMIT)?.ok()?.text().to_owned())
+}
+
+/// The wrapper of one MPI for C, with a clang, in a folder. It may be what runs us.
+fn by_wrapper(mpi: Mpi, folder: &Path) -> Result<Command, ToolError> {
+    let mut command = Command::new(mpi.wrapper(Language::C)?);
+    command.env(mpi.compiler_variable(Language::C), any_clang()?).current_dir(folder);
+    command.env_remove(mpi::RECURSION).env(WITHIN, "1");
+    Ok(command)
+}
+
 /// What compiles C that is the same for all versions.
-fn any_clang() -> Result<&'static str, ToolError> {
+pub(crate) fn any_clang() -> Result<&'static str, ToolError> {
     Ok(Llvm::present(Language::C)?.compiler(Language::C))
 }
 

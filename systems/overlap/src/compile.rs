@@ -407,8 +407,7 @@ fn modules(request: &Request, flags: &[String]) -> Result<PathBuf, ToolError> {
     flang::modules(request.mpi, flags, &name, llvm)
 }
 
-/// The arguments of flang. The wrappers are made for gfortran, so only what they would add is taken
-/// from them.
+/// The arguments of flang. MPI's wrappers are made for gfortran, so only what they add is taken.
 fn fortran(request: &Request, step: &Step, behind: &[String]) -> Result<Vec<String>, ToolError> {
     let flags = request.mpi.flags(request.language)?;
     let modules = modules(request, &flags);

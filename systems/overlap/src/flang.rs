@@ -32,8 +32,7 @@ const MADE_BY: &str = include_str!("flang.rs");
 /// What a program that needs more than the library has is linked with.
 const CALLS: &str = "libcalls.a";
 
-/// The folder of the modules for a library, whose wrapper adds `flags`, and a compiler; made if it
-/// is not there.
+/// The folder of the modules for a library, whose wrapper adds `flags`, and a compiler.
 ///
 /// Errors: if the library has no `mpif.h`, or something does not compile.
 pub(crate) fn modules(

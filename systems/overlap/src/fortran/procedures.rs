@@ -95,8 +95,8 @@ pub(super) const WITHOUT_INTERFACE: [&str; 15] = [
     "Type_ub",
 ];
 
-/// All procedures that a preprocessed header declares and Fortran has, but those in
-/// [`WITHOUT_INTERFACE`], by name.
+/// All procedures that a preprocessed header declares and Fortran has, by name, but those
+/// in [`WITHOUT_INTERFACE`], which take anything.
 pub(super) fn procedures(header: &str) -> Vec<Procedure> {
     let mut found = BTreeMap::new();
     for (at, _) in header.match_indices("int MPI_") {

@@ -52,6 +52,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         count(trace.ranks as usize, "rank"),
         trace.mpi.name()
     ));
+    out.line(&collectives(&trace));
     out.line(&windows(&sites, basic.as_deref()).terminal(None));
     out.line(&inside(&trace).terminal(None));
     out.line(&gain(&trace).terminal(None));
@@ -69,6 +70,28 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Which collectives started nonblocking when the program ran, or why none did.
+fn collectives(trace: &Trace) -> String {
+    let found = trace.collectives();
+    let Some(agreement) = &trace.agreement else {
+        return "collectives start as they were compiled: the program was linked without overlap, or with \
+                --collectives off, so its ranks agree on nothing"
+            .to_owned();
+    };
+    let executed = format!(
+        "{} of {} executions at {} of {}",
+        found.nonblocking,
+        found.executions,
+        found.nonblocking_sites,
+        count(found.sites, "site")
+    );
+    if agreement.agreed {
+        format!("{}: {executed}", agreement.said)
+    } else {
+        agreement.said.clone()
+    }
+}
+
 fn object(trace: &Trace, sites: &[Site], significant: usize) -> Value {
     let rows = serde_json::to_value(&trace.rows).expect("rows are plain");
     json!({
@@ -78,6 +101,8 @@ fn object(trace: &Trace, sites: &[Site], significant: usize) -> Value {
         "transformed": trace.transformed,
         "executed": sites.len(),
         "significant": significant,
+        "agreement": trace.agreement,
+        "collectives": trace.collectives(),
         "rows": rows,
         "wall_us": trace.wall_us,
         "lost": trace.lost(),

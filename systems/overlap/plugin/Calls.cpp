@@ -200,6 +200,15 @@ std::optional<int> agreedKind(const CallInfo &Info) {
       .Default(std::nullopt);
 }
 
+int64_t leastBytes(int AgreedKind, bool OpenMpi) {
+#define LEAST(Kind, InOpenMpi, InMpich)                                                            \
+  if (AgreedKind == AGREED_##Kind)                                                                 \
+    return OpenMpi ? (InOpenMpi) : (InMpich);
+  AGREED_LEAST(LEAST)
+#undef LEAST
+  return 0;
+}
+
 const CallInfo *findLarge(StringRef Symbol) {
   std::optional<SymbolParts> Parts = partsOf(Symbol);
   auto It = Parts && Parts->Large ? table().find(Parts->Name) : table().end();

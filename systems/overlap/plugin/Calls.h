@@ -82,6 +82,10 @@ bool isUnknown(llvm::StringRef Symbol);
 /// length is the same on all of them.
 std::optional<int> agreedKind(const CallInfo &Info);
 
+/// The bytes of a rank's buffer below which ranks that agree keep such a call blocking, unless the
+/// user has set a number of their own.
+int64_t leastBytes(int AgreedKind, bool OpenMpi);
+
 /// The row of a blocking call by its name for large counts, `MPI_Send_c`; null for another
 /// function.
 const CallInfo *findLarge(llvm::StringRef Symbol);

@@ -415,6 +415,12 @@ std::optional<Refusal> findAccesses(MessageCall &S, bool MayAsk) {
   return std::nullopt;
 }
 
+/// The bytes of a rank's buffer below which its ranks keep a collective blocking when they run.
+static uint64_t leastOf(const Site &S, const Options &O) {
+  std::optional<int> Kind = agreedKind(*S.Info);
+  return Kind && !O.OwnMinBytes ? leastBytes(*Kind, S.Bind.Mpi == Library::OpenMpi) : 0;
+}
+
 static std::optional<Refusal> refuseAlone(Site &S, const Options &O) {
   StringRef Name = S.Info->Name;
   if (S.Caller->hasOptNone() || S.Caller->isPresplitCoroutine() ||
@@ -424,6 +430,8 @@ static std::optional<Refusal> refuseAlone(Site &S, const Options &O) {
     return Refusal::StaysBlocking;
   if (S.Info->Kind == CallKind::Collective && !agreedKind(*S.Info))
     return Refusal::NoAgreement;
+  if (leastOf(S, O) == INT64_MAX)
+    return Refusal::BlockingIsFaster;
   if (S.Caller->callsFunctionThatReturnsTwice())
     return Refusal::ReturnsTwice;
   if (auto *Call = dyn_cast<CallInst>(S.Call); Call && Call->isMustTailCall())
@@ -446,7 +454,10 @@ static std::optional<Refusal> refuseAlone(Site &S, const Options &O) {
     Value *Count = byReference(S.Bind, S.Call->getArgOperand(S.Info->SizeCount));
     auto Size = datatypeSize(S.Bind, S.Call->getArgOperand(S.Info->SizeType));
     auto *Known = dyn_cast_or_null<ConstantInt>(Count);
-    if (!S.Pays && Known && Size && Known->getZExtValue() * *Size < O.MinBytes)
+    // The buffers of these hold as many as there are ranks.
+    bool ByRank = Name == "Allgather" || Name == "Alltoall" || Name == "Reduce_scatter_block";
+    uint64_t Least = std::max(S.Pays ? 0 : O.MinBytes, ByRank ? 0 : leastOf(S, O));
+    if (Known && Size && Known->getZExtValue() * *Size < Least)
       return Refusal::SmallMessage;
   }
   return std::nullopt;

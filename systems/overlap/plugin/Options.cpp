@@ -87,6 +87,7 @@ static bool setOne(Options &O, StringRef Key, StringRef Value) {
     // The program compares it with numbers that have a sign.
     bool Read = !Value.getAsInteger(10, O.MinBytes);
     O.MinBytes = std::min<uint64_t>(O.MinBytes, INT64_MAX);
+    O.OwnMinBytes = Read;
     return Read;
   }
   if (Key == "min-weight")

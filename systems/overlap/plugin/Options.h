@@ -32,6 +32,7 @@ struct Options {
   Progress Poll = Progress::Auto;
   Collectives Convert = Collectives::Safe;
   uint64_t MinBytes = 131072; ///< Smaller payloads stay blocking.
+  bool OwnMinBytes = false;   ///< The user says so, for collectives of all kinds, too.
   uint64_t MinWeight = 50;    ///< Smaller windows stay blocking, in weighted instructions.
   unsigned PollUs = 100;      ///< At most one poll in this time, in microseconds.
   Wildcards Sources = Wildcards::Auto;

@@ -30,27 +30,15 @@
 
 #define SHARED __attribute__((weak))
 
-/* Where the nonblocking form and a wait cost next to nothing more than the blocking call, in bytes
- * of a rank's buffer. */
+/* From how many bytes of a rank's buffer on each kind starts nonblocking. */
 #ifdef MIN_BYTES
-#define LEAST(ompi, mpich) (MIN_BYTES)
+#define LEAST(KIND, ompi, mpich) [AGREED_##KIND] = (MIN_BYTES),
 #elif defined OPEN_MPI
-#define LEAST(ompi, mpich) (ompi)
+#define LEAST(KIND, ompi, mpich) [AGREED_##KIND] = (ompi),
 #else
-#define LEAST(ompi, mpich) (mpich)
+#define LEAST(KIND, ompi, mpich) [AGREED_##KIND] = (mpich),
 #endif
-enum { KIB = 1 << 10 };
-#define NEVER INT64_MAX
-static const int64_t least_bytes[AGREED_KINDS] = {
-    [AGREED_BCAST] = LEAST(64 * KIB, 512 * KIB),
-    [AGREED_REDUCE] = LEAST(NEVER, 64 * KIB),
-    [AGREED_ALLREDUCE] = LEAST(64 * KIB, 64 * KIB),
-    [AGREED_ALLGATHER] = LEAST(512 * KIB, 64 * KIB),
-    [AGREED_ALLTOALL] = LEAST(512 * KIB, 64 * KIB),
-    [AGREED_REDUCE_SCATTER_BLOCK] = LEAST(512 * KIB, 4096 * KIB),
-    [AGREED_SCAN] = LEAST(64 * KIB, 64 * KIB),
-    [AGREED_EXSCAN] = LEAST(NEVER, 64 * KIB),
-};
+static const int64_t least_bytes[AGREED_KINDS] = {AGREED_LEAST(LEAST)};
 
 /* What a rank puts: a version of the rule, its numbers, the library. */
 enum { VALUE_MAX = 512 };
@@ -317,17 +305,24 @@ static int forget(MPI_Comm comm, int key, void *kept, void *extra)
     return PMPI_Comm_free_keyval(&key);
 }
 
+/* Our tracing library, if it is preloaded: event 4 is what came of the agreement, 5 that the call
+ * that it sees starts nonblocking. */
+static void (*trace)(int event, const char *text, int64_t is_agreed);
+
 static void say(int rank)
 {
     const char *wanted = getenv("MEANWHILE_OVERLAP_VERBOSE");
-    if (!wanted || !*wanted || strcmp(wanted, "0") == 0 || rank != voice)
-        return;
+    char text[2 * VALUE_MAX];
     if (is_agreed)
-        fprintf(stderr, "meanwhile: large collectives start nonblocking on all ranks\n");
+        snprintf(text, sizeof text, "large collectives start nonblocking on all ranks");
     else if (of_rank >= 0)
-        fprintf(stderr, "meanwhile: all collectives stay blocking: rank %d %s\n", of_rank, why_not);
+        snprintf(text, sizeof text, "all collectives stay blocking: rank %d %s", of_rank, why_not);
     else
-        fprintf(stderr, "meanwhile: all collectives stay blocking: %s\n", why_not);
+        snprintf(text, sizeof text, "all collectives stay blocking: %s", why_not);
+    if ((trace = (void (*)(int, const char *, int64_t))dlsym(RTLD_DEFAULT, "__overlap_trace")))
+        trace(4, text, is_agreed);
+    if (wanted && *wanted && strcmp(wanted, "0") != 0 && rank == voice)
+        fprintf(stderr, "meanwhile: %s\n", text);
 }
 
 static void agree(void)
@@ -448,6 +443,8 @@ SHARED int32_t __overlap_agreed_fortran(
             next = next ? next : (int(*) parameters)next_of("PMPI_" #Name);         \
             __attribute__((musttail)) return next arguments;                        \
         }                                                                           \
+        if (trace)                                                                  \
+            trace(5, NULL, 0);                                                      \
         int code = PMPI_##Twin(OPEN arguments, &request);                           \
         return code == MPI_SUCCESS ? PMPI_Wait(&request, MPI_STATUS_IGNORE) : code; \
     }                                                                               \
@@ -498,11 +495,11 @@ static const char *not_ours(void)
 #define CHECK(Name, Twin, starts, parameters, arguments)                               \
     {                                                                                  \
         const void *next = next_of("MPI_" #Name), *last = next_of("PMPI_" #Name),      \
-                   *trace = dlsym(RTLD_DEFAULT, "__overlap_trace");                    \
+                   *ours = dlsym(RTLD_DEFAULT, "__overlap_trace");                     \
         if (dlsym(RTLD_DEFAULT, "MPI_" #Name) != (void *)plain_##Name ||               \
             dlsym(RTLD_DEFAULT, "PMPI_" #Name) != (void *)PMPI_##Name)                 \
             return "the program, or a tool in it, has an MPI_" #Name " of its own";    \
-        if (object_of(next) != object_of(last) && object_of(next) != object_of(trace)) \
+        if (object_of(next) != object_of(last) && object_of(next) != object_of(ours)) \
             return "a tool in front of the library has an MPI_" #Name " of its own";   \
     }
     ALL(CHECK, int, )

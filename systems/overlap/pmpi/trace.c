@@ -19,7 +19,8 @@ struct site {
   const char *name; /* MPI_Send|file.c|28, or only MPI_Send for a call that was not converted */
   const char *from; /* for such a call, the address it returns to */
   uint64_t count, bytes, window_ns, mpi_ns, started_ns;
-  uint64_t started; /* of those, how often not blocking */
+  uint64_t started;  /* of those, how often not blocking, with a window behind it */
+  uint64_t large;    /* and how often as a start and a wait, since it is large on all ranks */
   int open;
 };
 
@@ -35,6 +36,9 @@ static uint64_t n_left_out;
 static struct site sites[SITES_MAX];
 static int n_sites;
 static struct site *current; /* whose start or wait is running */
+static struct site *called;  /* whose call is */
+static char *agreement;      /* what the ranks of a program agree on, and whether */
+static int is_agreed;
 static int depth;            /* inside a call of MPI, which may call others */
 static uint64_t began_ns;    /* when MPI was ready, else the first call */
 
@@ -78,8 +82,19 @@ static struct site *find(const char *name, const char *from) {
   return &sites[n_sites++];
 }
 
-/* Event 0: a start begins; 1: a wait begins; 2: the start or the wait is done; 3: the start stays blocking. */
+/* Event 0: a start begins; 1: a wait begins; 2: the start or the wait is done; 3: the start stays blocking. 4: `name` says
+   whether the ranks agree on their collectives, and `bytes`; 5: the call starts nonblocking as they agree. */
 void __overlap_trace(int event, const char *name, int64_t bytes) {
+  if (event == 4) {
+    agreement = strdup(name);
+    is_agreed = (int)bytes;
+    return;
+  }
+  if (event == 5) {
+    if (called && called != current)
+      called->large++;
+    return;
+  }
   if (event == 2) {
     current = NULL;
     return;
@@ -114,6 +129,7 @@ static struct site *enter(const char *name, const char *from, uint64_t bytes, ui
       s->count++;
       s->bytes += bytes;
     }
+    called = s;
   }
   if (!began_ns)
     begin(0);
@@ -122,7 +138,8 @@ static struct site *enter(const char *name, const char *from, uint64_t bytes, ui
 }
 
 static void leave(struct site *s, uint64_t since) {
-  depth--;
+  if (--depth == 0)
+    called = NULL;
   if (!s)
     return;
   uint64_t end = now();
@@ -285,8 +302,16 @@ static void store(void) {
   FILE *out = fopen(path, "w");
   if (!out)
     return;
-  fprintf(out, "{\"rank\": %d, \"ranks\": %d, \"wall_us\": %.3f, \"rows\": [", rank, ranks,
+  fprintf(out, "{\"rank\": %d, \"ranks\": %d, \"wall_us\": %.3f, \"agreement\": ", rank, ranks,
           began_ns ? (double)(now() - began_ns) / 1e3 : 0.0);
+  if (agreement) {
+    fprintf(out, "{\"agreed\": %s, \"said\": ", is_agreed ? "true" : "false");
+    put_string(out, agreement, strlen(agreement));
+    fputc('}', out);
+  } else {
+    fprintf(out, "null");
+  }
+  fprintf(out, ", \"rows\": [");
   for (int i = 0; i < n_sites; i++) {
     const struct site *s = &sites[i];
     const char *file = strchr(s->name, '|');
@@ -301,7 +326,8 @@ static void store(void) {
       fprintf(out, "%.3f", (double)s->window_ns / (double)s->started / 1e3);
     else
       fprintf(out, "null");
-    fprintf(out, ", \"mpi_us\": %.3f", (double)s->mpi_ns / 1e3);
+    fprintf(out, ", \"nonblocking\": %llu, \"mpi_us\": %.3f", (unsigned long long)(s->started + s->large),
+            (double)s->mpi_ns / 1e3);
     put_place(out, s->from);
     fputc('}', out);
   }

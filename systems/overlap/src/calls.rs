@@ -1,5 +1,7 @@
 //! MPI's functions, from the one table that the plugin has, too: `plugin/MpiCalls.def`.
 
+use std::collections::BTreeSet;
+
 const TABLE: &str = include_str!("../plugin/MpiCalls.def");
 
 /// One row: a function, what the conversion makes of it, and the roles of its
@@ -74,6 +76,11 @@ fn is_known(procedure: &str) -> bool {
             && is_it(&format!("I{}", row.name))
     };
     rows().any(|row| is_it(row.name) || is_twin(&row)) || known().any(is_it)
+}
+
+/// The blocking collectives that the conversion knows, such as `MPI_Bcast`.
+pub(crate) fn collectives() -> BTreeSet<String> {
+    rows().filter(|row| row.kind == "Collective").map(|row| format!("MPI_{}", row.name)).collect()
 }
 
 /// What makes moving a message unsafe wherever in a program that uses `symbol`; none if that is no

@@ -66,6 +66,7 @@ mod tests {
             rank,
             count,
             bytes: 80 * count,
+            nonblocking: 0,
             window_us,
             mpi_us,
         };
@@ -75,6 +76,7 @@ mod tests {
             ranks: 3,
             transformed: 0,
             rows,
+            agreement: None,
             wall_us: vec![1e3; 3],
             events: Vec::new(),
             left_out: 0,

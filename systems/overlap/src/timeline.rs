@@ -65,6 +65,7 @@ mod tests {
             rank: 0,
             count: 1,
             bytes: 8,
+            nonblocking: 0,
             window_us: None,
             mpi_us: 2.0,
         };
@@ -74,6 +75,7 @@ mod tests {
             ranks: 1,
             transformed: 0,
             rows: vec![row],
+            agreement: None,
             wall_us: vec![9.0],
             events: vec![event],
             left_out: 0,

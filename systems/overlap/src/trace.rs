@@ -1,5 +1,6 @@
 //! Door: runs a program under the tracing library, and reads what each rank measured.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -30,6 +31,9 @@ pub struct TraceRow {
     pub count: u64,
     /// Payload, all executions together; 0 where it may differ between ranks.
     pub bytes: u64,
+    /// Executions that started nonblocking, whether or not there is work behind them.
+    #[serde(default)]
+    pub nonblocking: u64,
     /// Mean time from start to wait in microseconds; none for a call that was not converted.
     pub window_us: Option<f64>,
     /// Time inside MPI in microseconds, all executions together.
@@ -45,12 +49,33 @@ pub struct Trace {
     pub transformed: usize,
     /// All sites of all ranks.
     pub rows: Vec<TraceRow>,
+    /// Whether the ranks agree on their collectives; none if the program asks them nothing.
+    pub agreement: Option<Agreement>,
     /// From the end of MPI_Init to MPI_Finalize in microseconds, of each rank.
     pub wall_us: Vec<f64>,
     /// What happened when; empty unless asked for.
     pub events: Vec<Event>,
     /// Events that were not kept, because there were too many.
     pub left_out: u64,
+}
+
+/// What came of the question how the ranks of a program start their collectives.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Agreement {
+    /// True if they start large ones nonblocking.
+    pub agreed: bool,
+    /// The same as a sentence, with the reason if they do not.
+    pub said: String,
+}
+
+/// Collectives that a run came to, over all ranks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Collectives {
+    pub sites: usize,
+    /// Sites with an execution that started nonblocking.
+    pub nonblocking_sites: usize,
+    pub executions: u64,
+    pub nonblocking: u64,
 }
 
 /// A call on one rank, or a window from its start to its wait.
@@ -161,6 +186,23 @@ impl Trace {
         found
     }
 
+    /// How its blocking collectives started; those that no rule makes nonblocking count, too.
+    pub fn collectives(&self) -> Collectives {
+        let mut found = Collectives::default();
+        let (mut all, mut started) = (BTreeSet::new(), BTreeSet::new());
+        let known = calls::collectives();
+        for row in self.rows.iter().filter(|row| row.count > 0 && known.contains(&row.call)) {
+            let site = (&row.call, &row.file, row.line, &row.function);
+            all.insert(site);
+            if row.nonblocking > 0 {
+                started.insert(site);
+            }
+            found.executions += row.count;
+            found.nonblocking += row.nonblocking;
+        }
+        Collectives { sites: all.len(), nonblocking_sites: started.len(), ..found }
+    }
+
     /// How fast the run could be: the rank that computes longest has to compute, and the rank that
     /// spends least time inside MPI waits for no other, so that its messages take that long.
     pub fn bound(&self) -> Option<Bound> {
@@ -203,7 +245,8 @@ impl Trace {
             match known.map(|known| &mut self.rows[first + known]) {
                 Some(row) => {
                     (row.count, row.bytes, row.mpi_us) =
-                        (row.count + new.count, row.bytes + new.bytes, row.mpi_us + new.mpi_us)
+                        (row.count + new.count, row.bytes + new.bytes, row.mpi_us + new.mpi_us);
+                    row.nonblocking += new.nonblocking;
                 }
                 None => self.rows.push(new),
             }
@@ -219,6 +262,9 @@ impl Trace {
             begin_us,
             us,
         }));
+        if self.agreement.is_none() {
+            self.agreement = serde_json::from_value(value["agreement"].clone())?;
+        }
         self.wall_us.push(value["wall_us"].as_f64().unwrap_or(0.0));
         self.left_out += value["left_out"].as_u64().unwrap_or(0);
         self.ranks += 1;
@@ -288,6 +334,7 @@ pub fn run(words: &[String], wanted: Wanted) -> Result<Trace, ToolError> {
         ranks: 0,
         transformed: transformed(&program),
         rows: Vec::new(),
+        agreement: None,
         wall_us: Vec::new(),
         events: Vec::new(),
         left_out: 0,
@@ -411,7 +458,8 @@ mod tests {
 
     fn row(rank: u32, line: u64, window_us: Option<f64>) -> TraceRow {
         let (call, file, function) = ("MPI_Send".to_owned(), "a.c".to_owned(), String::new());
-        TraceRow { call, file, line, function, rank, count: 3, bytes: 0, window_us, mpi_us: 1.0 }
+        let (count, bytes, nonblocking, mpi_us) = (3, 0, 0, 1.0);
+        TraceRow { call, file, line, function, rank, count, bytes, nonblocking, window_us, mpi_us }
     }
 
     fn empty() -> Trace {
@@ -420,6 +468,7 @@ mod tests {
             ranks: 2,
             transformed: 0,
             rows: Vec::new(),
+            agreement: None,
             wall_us: Vec::new(),
             events: Vec::new(),
             left_out: 0,

@@ -39,6 +39,23 @@ const THREADS: &str = "program p
 end program
 ";
 
+/// Long broadcasts that nothing overlaps, a short one, and a form whose length ranks do not know of
+/// each other.
+const BROADCASTS: &str = "#include <mpi.h>
+#include <stdlib.h>
+int main(int argc, char **argv) {
+  enum { N = 1 << 18 };
+  double *a = calloc(2 * N, sizeof *a);
+  MPI_Init(&argc, &argv);
+  for (int i = 0; i < 5; i++)
+    MPI_Bcast(a, N, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  MPI_Bcast(a, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  MPI_Gather(a, 10, MPI_DOUBLE, a + N, 10, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+  MPI_Finalize();
+  return 0;
+}
+";
+
 /// `text` as the file `name`, and its path.
 fn write(folder: &Path, name: &str, text: &str) -> String {
     let path = folder.join(name);
@@ -47,14 +64,17 @@ fn write(folder: &Path, name: &str, text: &str) -> String {
 }
 
 fn traced(mpi: Mpi, program: &str) -> Result<Trace, tool::ToolError> {
-    let launcher = mpi.launcher(2).expect("the launcher is here");
-    let words = std::iter::once(launcher.get_program())
+    traced_as(mpi, 2, &[program])
+}
+
+/// So many ranks of the first word, and what the other words say.
+fn traced_as(mpi: Mpi, ranks: u32, words: &[&str]) -> Result<Trace, tool::ToolError> {
+    let launcher = mpi.launcher(ranks).expect("the launcher is here");
+    let first = std::iter::once(launcher.get_program())
         .chain(launcher.get_args())
         .map(|once| once.to_string_lossy().into_owned());
-    trace::run(
-        &words.chain([program.to_owned()]).collect::<Vec<_>>(),
-        Wanted { quiet: true, events: false },
-    )
+    let all: Vec<String> = first.chain(words.iter().map(|&word| word.to_owned())).collect();
+    trace::run(&all, Wanted { quiet: true, events: false })
 }
 
 /// The calls that were seen.
@@ -147,5 +167,39 @@ fn other_programs_are_refused() {
                 "{program}: {said}"
             );
         }
+    }
+}
+
+#[test]
+fn collectives_say_how_they_started_and_why() {
+    for mpi in support::libraries("trace") {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let at = folder.path();
+        let source = write(at, "p.c", BROADCASTS);
+        let place = |name: &str| at.join(name).display().to_string();
+        let (ours, plain) = (place("ours"), place("plain"));
+        let settings = overlap::Settings::default();
+        support::compile_with(mpi, Language::C, &settings, &["-g", &source, "-o", &ours]);
+        support::compile_plain(mpi, Language::C, &["-g", &source, "-o", &plain]);
+
+        let all = traced(mpi, &ours).unwrap_or_else(|error| panic!("{error}"));
+        let said = all.agreement.clone().expect("the ranks were asked");
+        assert!(said.agreed, "{said:?}");
+        let found = all.collectives();
+        assert_eq!((found.sites, found.nonblocking_sites), (3, 1), "{:?}", all.rows);
+        assert_eq!((found.executions, found.nonblocking), (14, 10), "{:?}", all.rows);
+
+        let mixed = [&ours, ":", "-n", "1", &plain];
+        let one = traced_as(mpi, 1, &mixed).unwrap_or_else(|error| panic!("{error}"));
+        let said = one.agreement.clone().expect("a rank was asked");
+        assert!(
+            !said.agreed && said.said.contains("rank 1 was linked without overlap"),
+            "{said:?}"
+        );
+        assert_eq!(one.collectives().nonblocking, 0);
+
+        let none = traced(mpi, &plain).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(none.agreement, None);
+        assert_eq!(none.collectives().executions, 14);
     }
 }

@@ -434,5 +434,8 @@ fn fortran_has_its_modules() {
         let user = "program p\n use mpi, only: mine\n print *, mine\nend program\n";
         std::fs::write(at.join("user.f90"), user).expect("a scratch file");
         with_cache(None, &["meanwhile-mpifort", "-Iown", "-c", "user.f90"]);
+        // One of gfortran, as CMake names the library's, does not.
+        std::fs::write(at.join("own/mpi.mod"), b"\x1f\x8b\x08").expect("a scratch file");
+        with_cache(None, &["meanwhile-mpifort", "-I", "own", "-c", "old.f90"]);
     }
 }

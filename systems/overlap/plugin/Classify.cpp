@@ -430,8 +430,6 @@ static std::optional<Refusal> refuseAlone(Site &S, const Options &O) {
     return Refusal::StaysBlocking;
   if (S.Info->Kind == CallKind::Collective && !agreedKind(*S.Info))
     return Refusal::NoAgreement;
-  if (leastOf(S, O) == INT64_MAX)
-    return Refusal::BlockingIsFaster;
   if (S.Caller->callsFunctionThatReturnsTwice())
     return Refusal::ReturnsTwice;
   if (auto *Call = dyn_cast<CallInst>(S.Call); Call && Call->isMustTailCall())
@@ -454,11 +452,15 @@ static std::optional<Refusal> refuseAlone(Site &S, const Options &O) {
     Value *Count = byReference(S.Bind, S.Call->getArgOperand(S.Info->SizeCount));
     auto Size = datatypeSize(S.Bind, S.Call->getArgOperand(S.Info->SizeType));
     auto *Known = dyn_cast_or_null<ConstantInt>(Count);
-    // The buffers of these hold as many as there are ranks.
+    // What the ranks never start has no least length; the buffers of these hold as many as there
+    // are ranks.
+    const uint64_t Never = INT64_MAX, Rule = leastOf(S, O);
     bool ByRank = Name == "Allgather" || Name == "Alltoall" || Name == "Reduce_scatter_block";
-    uint64_t Least = std::max(S.Pays ? 0 : O.MinBytes, ByRank ? 0 : leastOf(S, O));
+    uint64_t Least = std::max(S.Pays ? 0 : O.MinBytes, ByRank || Rule == Never ? 0 : Rule);
     if (Known && Size && Known->getZExtValue() * *Size < Least)
       return Refusal::SmallMessage;
+    if (Rule == Never)
+      return Refusal::BlockingIsFaster;
   }
   return std::nullopt;
 }

@@ -426,7 +426,7 @@ fn fortran(request: &Request, step: &Step, behind: &[String]) -> Result<Vec<Stri
     }
     // In front of those that flang cannot read, and behind the user's.
     if let Ok(modules) = &modules {
-        let at = words.iter().position(|word| flang::is_foreign(word)).unwrap_or(words.len());
+        let at = flang::foreign(&words).unwrap_or(words.len());
         words.insert(at, format!("-I{}", modules.display()));
     }
     Ok(words)

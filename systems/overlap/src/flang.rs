@@ -62,12 +62,17 @@ pub(crate) fn linked(modules: &Path) -> String {
     modules.join(CALLS).display().to_string()
 }
 
-/// True for an argument that names a folder with a module `mpi` of another compiler.
-pub(crate) fn is_foreign(argument: &str) -> bool {
-    let module = argument.strip_prefix("-I").map(|folder| Path::new(folder).join("mpi.mod"));
-    module
-        .and_then(|path| std::fs::read(path).ok())
-        .is_some_and(|bytes| !bytes.starts_with(OF_FLANG))
+/// Where the first folder with a module `mpi` of another compiler is named, if one is.
+pub(crate) fn foreign(arguments: &[String]) -> Option<usize> {
+    arguments.iter().enumerate().position(|(at, argument)| {
+        let folder = match argument.as_str() {
+            "-I" => arguments.get(at + 1).map(String::as_str),
+            _ => argument.strip_prefix("-I"),
+        };
+        let module =
+            folder.and_then(|folder| std::fs::read(Path::new(folder).join("mpi.mod")).ok());
+        module.is_some_and(|bytes| !bytes.starts_with(OF_FLANG))
+    })
 }
 
 /// The folders that flags name as those of headers or, with `-L`, of libraries.

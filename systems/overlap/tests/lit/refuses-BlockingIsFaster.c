@@ -8,12 +8,14 @@ int MPI_Reduce(const void *, void *, int, MPI_Datatype, MPI_Op, int, MPI_Comm);
 int MPI_Exscan(const void *, void *, int, MPI_Datatype, MPI_Op, MPI_Comm);
 void f(double *restrict a, double *restrict b, double *restrict x) {
   MPI_Reduce(a, b, 100000, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  MPI_Reduce(a, b, 1, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
   MPI_Exscan(a, b, 100000, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   work(x, 100);
   MPI_Bcast(a, 50000, MPI_DOUBLE, 0, MPI_COMM_WORLD);
   work(x, 100);
 }
 // OPENMPI: MPI_Reduce stays blocking: BlockingIsFaster:
+// OPENMPI: MPI_Reduce stays blocking: SmallMessage:
 // OPENMPI: MPI_Exscan stays blocking: BlockingIsFaster:
 // OPENMPI: MPI_Bcast made nonblocking
 // MPICH: MPI_Exscan made nonblocking

@@ -145,7 +145,7 @@ fn make(
         ran: format!("create {}", made.display()),
         said: error.to_string(),
     })?;
-    cache::write(&made.join("mpif.h"), mpif)?;
+    cache::write(&made.join("mpif.h"), fortran::header(mpif))?;
     cache::write(&scratch.join("modules.f90"), modules)?;
     let mut compile = Command::new(compiler);
     compile.current_dir(scratch).args(["-O1", "-fPIC", "-c", "modules.f90", "-o", "modules.o"]);

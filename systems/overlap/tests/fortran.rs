@@ -1,5 +1,5 @@
-//! Fortran by way of the modules `mpi` and `mpi_f08`, which flang cannot read as gfortran made them:
-//! programs print what gfortran's build with the library's own modules prints.
+//! Fortran by way of the modules `mpi` and `mpi_f08`, which flang cannot read as gfortran made them,
+//! and of `mpif.h`: programs print what gfortran's build by the library's own files prints.
 
 mod support;
 
@@ -11,7 +11,8 @@ use overlap::llvm::Llvm;
 use overlap::mpi::Language;
 use overlap::{Mpi, Settings, remarks};
 
-const PROGRAMS: [&str; 2] = ["old.f90", "f08.f90"];
+/// Programs, and how many lines two processes print.
+const PROGRAMS: [(&str, usize); 3] = [("old.f90", 22), ("f08.f90", 21), ("fixed.f", 2)];
 
 fn source(name: &str) -> String {
     support::root().join("systems/overlap/tests/fortran").join(name).display().to_string()
@@ -61,10 +62,10 @@ fn modules_do_what_those_of_the_library_do() {
     };
     let ways = [("-O2", Settings::default()), ("-O2", everything), ("-O0", Settings::default())];
     for mpi in support::libraries("Fortran") {
-        for name in PROGRAMS {
+        for (name, n_lines) in PROGRAMS {
             let folder = tempfile::tempdir().expect("a scratch folder");
             let expected = printed(mpi, &by_gfortran(mpi, name, folder.path()));
-            assert!(expected.len() > 20, "{expected:?}");
+            assert_eq!(expected.len(), n_lines, "{expected:?}");
             for llvm in flangs() {
                 for (level, settings) in &ways {
                     let program = folder.path().join("program");
@@ -92,7 +93,7 @@ fn modules_do_what_those_of_the_library_do() {
 #[test]
 fn calls_by_way_of_modules_are_converted() {
     for mpi in support::libraries("Fortran") {
-        for (name, line) in PROGRAMS.into_iter().zip([71, 86]) {
+        for (name, line) in [("old.f90", 71), ("f08.f90", 86)] {
             let folder = tempfile::tempdir().expect("a scratch folder");
             let object = folder.path().join("a.o").display().to_string();
             support::compile_with(

@@ -175,7 +175,7 @@ fn mpi(library: &Library, mpif: &Mpif, procedures: &[Procedure]) -> String {
         text += &interface(&format!("MPI_{}", procedure.name), procedure, false, library.llvm);
     }
     text += "  end interface\n";
-    text + &sizeof(false) + "end module\n"
+    text + "end module\n"
 }
 
 /// The names of `mpif.h` that are of another type in `mpi_f08`, without `MPI_`.
@@ -191,7 +191,7 @@ fn types(mpif: &Mpif) -> Option<String> {
     let handles = retyped(mpif);
     let old = |name: &str| format!("mpif_{}", name.to_ascii_lowercase());
     let mut hidden: Vec<String> = handles.iter().map(|pair| pair.0.clone()).collect();
-    hidden.extend(["STATUS_IGNORE", "STATUSES_IGNORE"].map(str::to_owned));
+    hidden.extend(["STATUS_IGNORE", "STATUSES_IGNORE", "SIZEOF"].map(str::to_owned));
     let renamed: Vec<String> =
         hidden.iter().map(|name| format!("{} => MPI_{name}", old(name))).collect();
     let mut text = "module mpi_f08_types\n".to_owned();
@@ -301,17 +301,22 @@ fn mpi_f08(procedures: &[Procedure]) -> String {
     text + "end module\n"
 }
 
-/// The generic procedure of the bytes of a variable.
+/// The generic procedure of the bytes of a variable, in a form that is both fixed and free.
 fn sizeof(f08: bool) -> String {
-    let optional = if f08 { ", optional" } else { "" };
-    let mut text = "  interface MPI_Sizeof\n".to_owned();
+    let (module, optional) = if f08 { ("mpi", ", optional") } else { ("mpif", "") };
+    let mut text = "      interface MPI_Sizeof\n".to_owned();
     for (name, of, _) in SIZES {
         let _ = writeln!(
             text,
-            "    subroutine {OURS}mpi_sizeof_{name}(x, size, ierror)\n      {of} :: x(*)\n      !dir$ ignore_tkr(r) x\n      integer, intent(out) :: size\n      integer, intent(out){optional} :: ierror\n    end subroutine"
+            "      subroutine {OURS}{module}_sizeof_{name}(x, size, ierror)\n      {of} :: x(*)\n!dir$ ignore_tkr(r) x\n      integer, intent(out) :: size\n      integer, intent(out){optional} :: ierror\n      end subroutine"
         );
     }
-    text + "  end interface\n"
+    text + "      end interface\n"
+}
+
+/// `mpif.h` for flang, from a text without a procedure of the bytes of a variable.
+pub(crate) fn header(mpif: &str) -> String {
+    format!("{mpif}{}", sizeof(false))
 }
 
 /// What of `mpi_f08` is code, in C.
@@ -360,10 +365,12 @@ fn others(mpif: &Mpif) -> String {
         }
     }
     for (name, _, bytes) in SIZES {
-        let _ = writeln!(
-            text,
-            "void {OURS}mpi_sizeof_{name}_(void *x, int *size, int *error) {{ (void)x; *size = {bytes}; if (error) *error = 0; }}"
-        );
+        for module in ["mpi", "mpif"] {
+            let _ = writeln!(
+                text,
+                "void {OURS}{module}_sizeof_{name}_(void *x, int *size, int *error) {{ (void)x; *size = {bytes}; if (error) *error = 0; }}"
+            );
+        }
     }
     let size = mpif.number("STATUS_SIZE").unwrap_or(0);
     for name in ["status_f2f08", "status_f082f"] {

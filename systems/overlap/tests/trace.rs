@@ -39,8 +39,7 @@ const THREADS: &str = "program p
 end program
 ";
 
-/// Long broadcasts that nothing overlaps, a short one, and a form whose length ranks do not know of
-/// each other.
+/// Long broadcasts that nothing overlaps, a short one, and a form whose length only its root knows.
 const BROADCASTS: &str = "#include <mpi.h>
 #include <stdlib.h>
 int main(int argc, char **argv) {

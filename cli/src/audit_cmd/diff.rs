@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use audit::audit::Audit;
 use audit::finding::Finding;
+use audit::proof::{change, loops};
 use audit::timing::steady::Steady;
 use report::{Cell, Kind, Table, Tone};
 use serde_json::{Value, json};
@@ -36,8 +37,8 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let (before, after) = (before?, after?);
     let went = only_in(&before, &after);
     let came = only_in(&after, &before);
-    let rounds = rounds(&before, &after);
-    let faster = faster(&before, &after, rounds.as_deref());
+    let rounds = loops(&before, &after);
+    let faster = change(&before, &after);
     out.text(&table(&before, &after, rounds.as_deref().unwrap_or_default()).terminal(None));
     if let Some(said) = verdict(faster, rounds.as_deref(), &before, &after) {
         out.line(&said);
@@ -72,38 +73,6 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         "came": list(&after, &came),
     }));
     Ok(())
-}
-
-/// The loops of both, one beside the other in their order; none if one has more.
-fn rounds<'a>(before: &'a Audit, after: &'a Audit) -> Option<Vec<(&'a Steady, &'a Steady)>> {
-    let (before, after) = (&before.timed.as_ref()?.loops, &after.timed.as_ref()?.loops);
-    let alike =
-        |(old, new): (&Steady, &Steady)| old.depth == new.depth && old.has_inner == new.has_inner;
-    (before.len() == after.len() && before.iter().zip(after).all(alike))
-        .then(|| before.iter().zip(after).collect())
-}
-
-/// How the cycles changed: those of rounds where there are loops, since the path passes each once;
-/// `None` if some rose and some fell, or nothing can be compared.
-fn faster(
-    before: &Audit,
-    after: &Audit,
-    rounds: Option<&[(&Steady, &Steady)]>,
-) -> Option<Ordering> {
-    let total = |audit: &Audit| audit.timed.as_ref().map(|timed| timed.cycles.total_cycles);
-    let rounds = rounds?;
-    if rounds.is_empty() {
-        return Some(total(after)?.cmp(&total(before)?));
-    }
-    let changes: Vec<Ordering> =
-        rounds.iter().map(|(old, new)| new.cycles.total_cmp(&old.cycles)).collect();
-    let has = |it| changes.contains(&it);
-    match (has(Ordering::Less), has(Ordering::Greater)) {
-        (true, true) => None,
-        (true, false) => Some(Ordering::Less),
-        (false, true) => Some(Ordering::Greater),
-        (false, false) => Some(Ordering::Equal),
-    }
 }
 
 /// Whether it became faster, in a sentence.

@@ -5,13 +5,13 @@ use std::collections::BTreeSet;
 use audit::audit::Options;
 use audit::audit::{Audit, audit};
 use audit::facts::recorded::Recorded;
-use audit::in_source::keep_edits_of_the_source;
 use audit::program::find::{Found, choices};
 use audit::program::toolchain::{self, Skipped};
 use audit::timing::licence::Effort;
 use audit::views::html::html;
 use audit::views::json;
 use audit::views::text::{Sources, text};
+use audit::volatile::count_volatile;
 use serde_json::json;
 
 use super::Format;
@@ -31,11 +31,14 @@ pub fn run(
     out: &mut Output,
 ) -> Result<(), Failure> {
     let mut audited = audited(loaded, how, function, recorded)?;
+    let sources = sources(&audited);
+    let address = audited.function.instructions[0].address;
+    let program = loaded.programs.iter().find(|it| it.symbol(&audited.function.name).is_ok());
+    let names = program.map(|program| program.lines.volatile_names(address)).unwrap_or_default();
+    count_volatile(&mut audited, &names, &sources);
     if tries {
         verify(loaded, how, &mut audited, out)?;
     }
-    let sources = sources(&audited);
-    keep_edits_of_the_source(&mut audited, &sources);
     let view = how.view();
     match format {
         Format::Text => out.text(&(unknown(&loaded.skipped) + &text(&audited, &sources, &view))),

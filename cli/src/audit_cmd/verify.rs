@@ -1,13 +1,16 @@
-//! `--verify`: suggested edits applied to a copy, compiled and audited again: which of them help,
-//! as patches, and how many do not.
+//! `--verify`: edits made on a copy, compiled, audited again and executed: those that gain and do the
+//! same, as patches.
 
 use audit::audit::Options;
 use audit::audit::{Audit, audit};
-use audit::edit::{Trial, trials};
+use audit::behaviour::{self, Behaviour};
+use audit::edits::{Change, TYPE, changes, patch};
 use audit::finding::{Edit, Kind};
 use audit::program::Program;
-use audit::program::toolchain::{self, Input};
+use audit::program::toolchain::{self, Input, Typed};
+use audit::proof::{gain, is_same_path};
 use audit::timing::licence::Effort;
+use machine::in_order::Core;
 
 use super::options::{Loaded, Reading};
 use crate::output::{Failure, Output};
@@ -15,7 +18,17 @@ use crate::output::{Failure, Output};
 /// No more compilations than this.
 const TRIALS_MAX: usize = 120;
 
-/// Tries the edits of all findings; those that help replace what was suggested.
+/// The C file whose edits are tried, and what it compiles to.
+struct Tried<'a> {
+    loaded: &'a Loaded,
+    how: &'a Reading,
+    core: Option<Core>,
+    source: String,
+    file: String,
+    object: Vec<u8>,
+}
+
+/// Tries what may take findings away; what is proved stands with the finding it was tried for.
 pub fn verify(
     loaded: &Loaded,
     how: &Reading,
@@ -32,22 +45,40 @@ pub fn verify(
     let bytes = toolchain::read(&loaded.path).map_err(Failure::tool)?;
     let source = String::from_utf8_lossy(&bytes).into_owned();
     let shown = loaded.path.display().to_string();
-    let file = shown.strip_prefix("./").unwrap_or(&shown);
-    let trials = trials(audited, &source, file);
-    let n_all = trials.len();
-    for trial in trials.into_iter().take(TRIALS_MAX) {
-        if audited.findings[trial.finding].edit.as_ref().is_some_and(|edit| edit.patch.is_some()) {
+    let file = shown.strip_prefix("./").unwrap_or(&shown).to_owned();
+    let core = how.core(&loaded.cpu);
+    let mut tried = Tried { loaded, how, core, source, file, object: Vec::new() };
+    let isa = audited.function.isa;
+    tried.object = tried.compiled(isa, &tried.source).ok_or_else(|| {
+        Failure::user(format!("`{shown}` does not compile in another folder"), None)
+    })?;
+    let all = changes(audited, &tried.source, &tried.file);
+    let n_all = all.len();
+    let mut n_others = 0;
+    for change in all.into_iter().take(TRIALS_MAX) {
+        if audited.findings[change.finding].edit.is_some() {
             continue;
         }
-        let Some(helps) = helps(loaded, how, audited, &trial) else { continue };
-        let edit = audited.findings[trial.finding]
-            .edit
-            .get_or_insert_with(|| Edit::unverified(trial.text.clone()));
-        edit.tried += 1;
-        if helps {
-            edit.patch = Some(trial.patch(&source, file));
-            edit.text = trial.text;
-        }
+        let Some(text) = tried.text(isa, &change) else { continue };
+        let Some(object) = tried.compiled(isa, &text) else { continue };
+        audited.findings[change.finding].tried += 1;
+        let Some((after, gain)) = tried.gain(audited, &change, &text, &object) else { continue };
+        let behaviour = match tried.behaviour(audited, &after, &change, &object) {
+            Behaviour::Same(said) => said,
+            Behaviour::NotRun(why) => format!("not run, because {why}"),
+            Behaviour::Differs(_) => {
+                n_others += 1;
+                continue;
+            }
+        };
+        let patch = patch(&tried.source, &text, &tried.file);
+        let Change { finding, text, promise, .. } = change;
+        audited.findings[finding].edit = Some(Edit { text, patch, gain, promise, behaviour });
+    }
+    // What others of the same source said is said there.
+    audited.findings.iter_mut().filter(|found| found.tried == 0).for_each(|it| it.ways.clear());
+    if n_others > 0 {
+        out.warning(&format!("{n_others} changes gain and do something else; they are left out"));
     }
     if n_all > TRIALS_MAX {
         out.warning(&format!("{} of {n_all} changes were not tried", n_all - TRIALS_MAX));
@@ -55,55 +86,88 @@ pub fn verify(
     Ok(())
 }
 
-/// The path of the changed source is shorter, and less of this kind is found or as much gained;
-/// none if it does not compile.
-fn helps(loaded: &Loaded, how: &Reading, before: &Audit, trial: &Trial) -> Option<bool> {
-    let mut build = loaded.build.clone();
-    if build.flags.is_empty() && !trial.flags.is_empty() {
-        build.flags.push("-O2".to_owned());
+impl Tried<'_> {
+    fn compiled(&self, isa: audit::decode::Isa, text: &str) -> Option<Vec<u8>> {
+        let (path, cpu, build) = (&self.loaded.path, &self.loaded.cpu, &self.loaded.build);
+        toolchain::compile_changed(path, text, isa, cpu, build).ok()
     }
-    build.flags.extend(trial.flags.iter().map(|flag| (*flag).to_owned()));
-    let program = toolchain::compile_changed(
-        &loaded.path,
-        &trial.source,
-        before.function.isa,
-        &loaded.cpu,
-        &build,
-    );
-    let program = program.ok().and_then(|bytes| Program::parse("the changed copy", &bytes).ok())?;
-    let options = Options { cold: how.cold.clone(), effort: Effort::Bounds, recorded: None };
-    let core = how.core(&loaded.cpu);
-    let symbol = program.symbol(&before.function.name);
-    let after = symbol
-        .and_then(|symbol| audit(&program, symbol, &loaded.cpu, core.as_ref(), &options))
-        .ok()?;
-    let cycles = |audit: &Audit| -> Option<u32> {
-        audit.timed.as_ref().map(|timed| timed.cycles.total_cycles)
-    };
-    let found = &before.findings[trial.finding];
-    let kind = found.kind;
-    // What a callee takes is in no cycle of its caller, unless it is part of it.
-    let callee = before
-        .function
-        .callees
-        .get(&before.function.instructions[found.idx].address)
-        .filter(|_| kind == Kind::Call);
-    let callee = callee.and_then(|name| {
-        loaded.programs.iter().find_map(|program| Some((program, program.only(name)?)))
-    });
-    let apart = callee.and_then(|(program, symbol)| {
-        audit(program, symbol, &loaded.cpu, core.as_ref(), &options).ok()
-    });
-    let before_cycles =
-        cycles(before).map(|cycle| cycle + apart.as_ref().and_then(cycles).unwrap_or(0));
-    let gained =
-        before_cycles.zip(cycles(&after)).map_or(0, |(before, after)| before.saturating_sub(after));
-    // Other code may wait more and take less, as vectors do: then what the finding costs is gained
-    // at least.
-    Some(gained > 0 && (lost(&after, kind) < lost(before, kind) || gained >= found.cycles.max(1)))
-}
 
-/// Cycles lost to findings of a kind.
-fn lost(audit: &Audit, kind: Kind) -> u32 {
-    audit.findings.iter().filter(|finding| finding.kind == kind).map(|finding| finding.cycles).sum()
+    /// The changed source with all types; none if it needs one that no constant has.
+    fn text(&self, isa: audit::decode::Isa, change: &Change) -> Option<String> {
+        let Some(expression) = &change.typed else { return Some(change.source.clone()) };
+        let Loaded { path, cpu, build, .. } = self.loaded;
+        let asked = (TYPE, expression.as_str());
+        match toolchain::type_of(path, &change.source, asked, isa, cpu, build) {
+            // A pointer's star stands beside its `const`, which stands beside the name.
+            Typed::Constant(declared) => Some(change.source.replacen(TYPE, &declared, 1)),
+            Typed::Volatile | Typed::Other => None,
+        }
+    }
+
+    /// The audit of the changed source and what it gains, on the same path and with all functions
+    /// that other files may call.
+    fn gain(
+        &self,
+        before: &Audit,
+        change: &Change,
+        text: &str,
+        object: &[u8],
+    ) -> Option<(Audit, String)> {
+        let program = Program::parse("the changed copy", object).ok()?;
+        if !self.loaded.programs.iter().all(|old| old.exports().is_subset(&program.exports())) {
+            return None;
+        }
+        let audited = |program: &Program, name: &str| {
+            let options =
+                Options { cold: self.how.cold.clone(), effort: Effort::Loops, recorded: None };
+            let symbol = program.symbol(name).ok()?;
+            audit(program, symbol, &self.loaded.cpu, self.core.as_ref(), &options).ok()
+        };
+        let after = audited(&program, &before.function.name)?;
+        // What a callee takes is in no cycle of its caller, unless it is part of it.
+        let found = &before.findings[change.finding];
+        let address = before.function.instructions[found.idx].address;
+        let callee = before.function.callees.get(&address).filter(|_| found.kind == Kind::Call);
+        let apart = callee.and_then(|name| {
+            self.loaded.programs.iter().find_map(|program| audited(program, name))
+        });
+        let apart_cycles =
+            apart.and_then(|audit| audit.timed).map_or(0, |timed| timed.cycles.total_cycles);
+        let gain = gain(before, &after, apart_cycles)?;
+        is_same_path(before, &after, &self.source, text, &self.file).then_some((after, gain))
+    }
+
+    fn behaviour(
+        &self,
+        before: &Audit,
+        after: &Audit,
+        change: &Change,
+        object: &[u8],
+    ) -> Behaviour {
+        let name = before.function.name.as_str();
+        let address = before.function.instructions[0].address;
+        let program = self.loaded.programs.iter().find(|program| program.symbol(name).is_ok());
+        let Some(program) = program else {
+            return Behaviour::NotRun("its symbol is not the function's".to_owned());
+        };
+        let Some(signature) = program.lines.signature(address, name) else {
+            return Behaviour::NotRun("its parameters are not known".to_owned());
+        };
+        let names = program
+            .called_names()
+            .into_iter()
+            .chain(after.function.callees.values().map(String::as_str));
+        let called: Vec<(String, Option<audit::program::types::Signature>)> = names
+            .map(|called| (called.to_owned(), program.lines.signature(address, called)))
+            .collect();
+        let subject = behaviour::Subject {
+            isa: before.function.isa,
+            function: name,
+            signature: &signature,
+            called: &called,
+            may_alias: change.promise.is_none(),
+            may_fault: change.reads_more,
+        };
+        behaviour::compare(&subject, &self.object, object)
+    }
 }

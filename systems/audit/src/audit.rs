@@ -13,7 +13,7 @@ use crate::facts::conventions::keeps_conventions;
 use crate::facts::hazards::lint;
 use crate::facts::recorded::{Counts, Recorded};
 use crate::facts::trace::{Exit, Guide, Trace, hot_trace};
-use crate::finding::Finding;
+use crate::finding::{Finding, Moot};
 use crate::needed::{Callee, Subject, needed};
 use crate::program::function::{Function, SourceFrame};
 use crate::program::names::shown;
@@ -24,6 +24,9 @@ use crate::timing::{Cycles, Timed, time_path};
 
 /// Longer functions are timed, but not asked what of them is needed.
 const NEEDED_MAX: usize = 20_000;
+
+/// How files end of which edits can be tried.
+const C_FILES: [&str; 2] = [".c", ".h"];
 
 /// What the user may set.
 #[derive(Debug, Clone)]
@@ -51,6 +54,8 @@ pub struct Audit {
     pub timed: Option<Timed>,
     /// What there is to say, in the order of the code.
     pub findings: Vec<Finding>,
+    /// How many more there are of what nobody can act on.
+    pub moot: BTreeMap<Moot, usize>,
     /// Why there are no source lines, if there are none.
     pub missing_lines: Option<&'static str>,
 }
@@ -126,8 +131,20 @@ pub fn audit(
     if function.tables.patched().is_some() {
         // What stands there later is not known, and so is the path that the others rest on.
         findings.retain(|finding| !function.is_patched(finding.idx));
-        findings.iter_mut().for_each(|finding| finding.edit = None);
+        findings.iter_mut().for_each(|finding| finding.ways.clear());
     }
+    let is_c = |idx: usize| {
+        let frame = function.frames[idx].first();
+        frame.is_some_and(|frame| C_FILES.iter().any(|ending| frame.file.ends_with(ending)))
+    };
+    // No advice of C for assembly or Rust.
+    findings.iter_mut().filter(|it| !is_c(it.idx)).for_each(|finding| finding.ways.clear());
+    let mut moot: BTreeMap<Moot, usize> = BTreeMap::new();
+    findings
+        .iter()
+        .filter_map(|finding| finding.moot)
+        .for_each(|it| *moot.entry(it).or_default() += 1);
+    findings.retain(|finding| finding.moot.is_none());
     findings.sort_by_key(|finding| (finding.idx, finding.kind));
     let has_lines = function.frames.iter().any(|frame| !frame.is_empty());
     let missing_lines = program
@@ -141,6 +158,7 @@ pub fn audit(
         path,
         timed,
         findings,
+        moot,
         missing_lines,
         function,
     })

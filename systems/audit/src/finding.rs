@@ -76,70 +76,101 @@ pub struct Finding {
     pub fill: Option<String>,
     /// What prevents the compiler.
     pub prevents: Option<String>,
-    /// What to change in the source.
+    /// Why nobody can act on it, so that it is counted and not listed.
+    pub moot: Option<Moot>,
+    /// Edits of the source that may take it away: which of them do, a trial says.
+    pub ways: Vec<Way>,
+    /// Changes that were made on a copy, compiled and audited for it.
+    pub tried: u32,
+    /// One that was proved.
     pub edit: Option<Edit>,
     /// Figures that these cycles rest on and that another source gives otherwise.
     pub disputed: Vec<Dispute>,
 }
 
-/// A change of the source.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Edit {
-    /// In words, or as the new text of the line.
-    pub text: String,
-    /// Changes of this kind that were made in a copy, compiled and audited.
-    pub tried: u32,
-    /// The one that made the path shorter, as a patch of the file; the edit is verified then.
-    pub patch: Option<String>,
-    /// What the source has to have at the lines of these instructions, as places in the function.
-    pub on: Vec<(usize, Thing)>,
-}
-
-/// What a line of the source may have.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Thing {
-    /// It is there to be read.
-    Line,
-    /// Bits that are masked.
-    Mask,
-    /// A type of at most so many bits.
-    Narrow(u8),
-    /// A load by a member or an index.
-    Load,
-    /// A variable or an object gets a value.
-    Assignment,
-    /// It goes on in one of two ways.
-    Test,
-    /// What a comparison says goes into a variable.
-    Comparison,
-    Number,
-    /// A member of a structure.
-    Member,
-    Name(String),
-    /// A load that the line of the other instruction has, too.
-    LoadOf(usize),
-    /// A load that could stand before the line of the other instruction, a test.
-    LoadAbove(usize),
-}
-
-impl Edit {
-    /// An edit that was not tried and that needs nothing of the source.
-    pub fn unverified(text: impl Into<String>) -> Edit {
-        Edit::on(text, [])
-    }
-
-    /// An edit that was not tried, of lines that have to have these things.
-    pub fn on(text: impl Into<String>, on: impl IntoIterator<Item = (usize, Thing)>) -> Edit {
-        Edit { text: text.into(), tried: 0, patch: None, on: on.into_iter().collect() }
-    }
-
-    /// What became of it, in words.
-    pub fn verdict(&self) -> String {
-        match (&self.patch, self.tried) {
-            (Some(_), _) => "verified".to_owned(),
-            (None, 0) => "unverified".to_owned(),
-            (None, 1) => "one change tried, no gain".to_owned(),
-            (None, tried) => format!("{tried} changes tried, no gain"),
+impl Finding {
+    /// One of which no more is known, that costs one issue slot.
+    pub fn new(idx: usize, kind: Kind, instruction: String, why: String) -> Finding {
+        Finding {
+            idx,
+            kind,
+            instruction,
+            why,
+            cycles: 1,
+            fill: None,
+            prevents: None,
+            moot: None,
+            ways: Vec::new(),
+            tried: 0,
+            edit: None,
+            disputed: Vec::new(),
         }
     }
+}
+
+/// What nobody can act on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Moot {
+    /// The flags ask for it: `-fomit-frame-pointer` leaves it out where nobody walks the stack.
+    FramePointer,
+    /// The source says that each access stays: the object is `volatile`.
+    Volatile,
+}
+
+impl Moot {
+    pub fn words(self) -> &'static str {
+        match self {
+            Moot::FramePointer => "for a frame pointer that the flags ask for",
+            Moot::Volatile => "of accesses that are `volatile`",
+        }
+    }
+}
+
+/// A kind of edit that can be tried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Way {
+    /// A load, read before the test above it.
+    Earlier,
+    /// What is loaded repeatedly, in a local variable.
+    LocalCopy,
+    /// Pointers that are promised to lead to different objects.
+    Restrict,
+    /// A test that says which way is the usual one.
+    Likely,
+    /// A variable or parameter of a wider type.
+    Wider,
+    /// A callee that seldom runs, kept out of line.
+    Cold,
+    /// A callee made part of its callers.
+    Inline,
+}
+
+impl Way {
+    pub fn name(self) -> &'static str {
+        match self {
+            Way::Earlier => "an earlier load",
+            Way::LocalCopy => "a local copy",
+            Way::Restrict => "`restrict`",
+            Way::Likely => "a likely test",
+            Way::Wider => "a wider type",
+            Way::Cold => "a cold callee",
+            Way::Inline => "an inlined callee",
+        }
+    }
+}
+
+/// A change of the source that was made on a copy, compiled as the source is, and audited again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Edit {
+    /// In words.
+    pub text: String,
+    /// For `patch -p1` or `git apply`.
+    pub patch: String,
+    /// What the model says of before and after.
+    pub gain: String,
+    /// What has to be true, which neither the source nor a trial shows.
+    pub promise: Option<String>,
+    /// What executing both said.
+    pub behaviour: String,
 }

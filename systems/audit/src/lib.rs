@@ -2,14 +2,16 @@
 //! stalls, whether it could be faster, and what prevents the compiler from making it so.
 
 pub mod audit;
+pub mod behaviour;
 pub mod beliefs;
 pub mod budget;
 pub mod decode;
-pub mod edit;
+pub mod edits;
 pub mod facts;
 pub mod finding;
-pub mod in_source;
 pub mod needed;
 pub mod program;
+pub mod proof;
 pub mod timing;
 pub mod views;
+pub mod volatile;

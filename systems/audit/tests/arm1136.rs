@@ -202,7 +202,7 @@ fn told(words: &[u32]) -> (Cycles, String) {
         for (name, line) in [
             ("fill", &finding.fill),
             ("prevents", &finding.prevents),
-            ("edit", &finding.edit.as_ref().map(|edit| edit.text.clone())),
+            ("tries", &finding.ways.first().map(|way| way.name().to_owned())),
         ] {
             if let Some(line) = line {
                 text += &format!("    {name}: {line}\n");
@@ -229,11 +229,11 @@ fn the_slides_edit_is_found_and_said() {
         0xf0010040 and r3, r0, #3 waits 2 for r0 from `ldr r0, [r4]`, an operand here: 2 cycles
             fill: `ldr r3, [ip, #-208]`
             prevents: `ldr r3, [ip, #-208]` may not go above `beq 0xf0010060`: the compiler cannot know that its address is good there; 1 of 2 cycles go if the programmer vouches for it
-            edit: read what `ldr r3, [ip, #-208]` loads into a variable of its own, before the test of `beq 0xf0010060`, if the pointer is always valid there
+            tries: an earlier load
         0xf0010050 cmp r3, #0 waits 2 for r3 from `ldr r3, [ip, #-208]`, an operand here: 2 cycles
             fill: `and r3, r0, #3`, `cmp r3, #1`
             prevents: `ldr r3, [ip, #-208]` may not go above `beq 0xf0010060`: the compiler cannot know that its address is good there; it goes if the programmer vouches for it
-            edit: read what `ldr r3, [ip, #-208]` loads into a variable of its own, before the test of `beq 0xf0010060`, if the pointer is always valid there
+            tries: an earlier load
     "#]].assert_eq(&text);
 }
 
@@ -253,7 +253,7 @@ fn slide_12_is_told() {
         0xf0010058 ands r3, r3, #7 waits 1 for r3 from `ldr r3, [ip, #84]`, an operand here: 1 cycle
             fill: `ldr r4, [ip, #-256]`
             prevents: `ldr r4, [ip, #-256]` stays below `bne 0xf0010230`, though it would do no harm above it; it goes above it
-            edit: read what `ldr r4, [ip, #-256]` loads into a variable of its own, before the test of `bne 0xf0010230`
+            tries: an earlier load
     "#]]
     .assert_eq(&text);
 }

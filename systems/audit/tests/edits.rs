@@ -1,14 +1,16 @@
-//! An edit is named only where the source has what it would change; and no cause is given that is
-//! not one.
+//! No edit is named unless it was proved; a finding ends with its cause and with what can be tried,
+//! and no cause is given that is not one.
+
+use std::collections::BTreeSet;
 
 use audit::audit::{Audit, Options, audit};
 use audit::decode::Isa;
-use audit::finding::{Finding, Kind};
-use audit::in_source::keep_edits_of_the_source;
+use audit::finding::{Finding, Kind, Moot, Way};
 use audit::program::Program;
 use audit::program::toolchain::{self, Build};
 use audit::timing::licence::Effort;
 use audit::views::text::Sources;
+use audit::volatile::count_volatile;
 use machine::in_order::Core;
 
 /// The audit of assembly whose lines (`.loc 1 N`) are those of this source, in a file of this name.
@@ -37,10 +39,10 @@ fn audited_as(file: &str, isa: Isa, cpu: &str, code: &str, source: &str) -> Audi
         .map(|frame| frame.file.clone())
         .expect("it has lines");
     assert!(name.ends_with(file), "{name}");
-    keep_edits_of_the_source(
-        &mut audit,
-        &Sources::from([(name, source.lines().map(str::to_owned).collect())]),
-    );
+    let names = BTreeSet::from(["device".to_owned()]);
+    let sources = Sources::from([(name, source.lines().map(str::to_owned).collect())]);
+    count_volatile(&mut audit, &names, &sources);
+    assert!(audit.findings.iter().all(|found| found.edit.is_none() && found.tried == 0));
     audit
 }
 
@@ -55,102 +57,53 @@ fn only(audit: &Audit, kind: Kind) -> &Finding {
     all[0]
 }
 
-/// The edit of the only finding of a kind, with this source.
-fn edit(isa: Isa, cpu: &str, code: &str, source: &str, kind: Kind) -> Option<String> {
-    only(&audited(isa, cpu, code, source), kind).edit.as_ref().map(|edit| edit.text.clone())
+/// What can be tried for the only finding of a kind.
+fn ways(isa: Isa, cpu: &str, code: &str, kind: Kind) -> Vec<Way> {
+    only(&audited(isa, cpu, code, ""), kind).ways.clone()
 }
 
+const TWICE: &str = ".loc 1 2\n ldr r1, [r0, #4]\n add r2, r2, r1\n .loc 1 3\n ldr r3, [r0, #4]\n add r0, r2, r3\n bx lr";
+
 #[test]
-fn a_mask_is_left_out_where_there_is_one() {
+fn a_finding_names_what_can_be_tried_for_it() {
     let code = ".loc 1 2\n ldrb r3, [r0]\n .loc 1 3\n and r0, r3, #255\n .loc 1 4\n bx lr";
+    let mask = ways(Isa::A32, "arm1136jf-s", code, Kind::RedundantExtension);
+    assert_eq!(mask, [Way::Wider]);
+    let twice = ways(Isa::A32, "arm1136jf-s", TWICE, Kind::ComputedTwice);
+    assert_eq!(twice, [Way::LocalCopy, Way::Restrict]);
+}
+
+/// Each access to such an object stays: nobody can act on what is found there.
+#[test]
+fn accesses_that_are_volatile_are_counted() {
     let with = |line: &str| {
-        edit(
-            Isa::A32,
-            "arm1136jf-s",
-            code,
-            &format!("f\n x = *p;\n {line}\n}}\n"),
-            Kind::RedundantExtension,
-        )
+        let source = format!("f\n x += p->n;\n {line}\n}}\n");
+        let audit = audited(Isa::A32, "arm1136jf-s", TWICE, &source);
+        let n = audit.findings.iter().filter(|it| it.kind == Kind::ComputedTwice).count();
+        (n, audit.moot.get(&Moot::Volatile).copied())
     };
-    assert_eq!(with("return x & 255;").as_deref(), Some("leave the mask out"));
-    assert_eq!(with("x &= low;").as_deref(), Some("leave the mask out"));
-    for none in
-        ["return a * c | b * !c;", "return x && y;", "return f(&x);", "return LOW(x); /* & */", ""]
-    {
-        assert_eq!(with(none), None, "{none}");
-    }
+    assert_eq!(with("return x + p->n;"), (1, None));
+    assert_eq!(with("return x + p->device;"), (0, Some(1)));
+    assert_eq!(with("return x + *(volatile int *)p;"), (0, Some(1)));
 }
 
 #[test]
-fn a_type_is_widened_where_it_stands() {
-    let code = ".loc 1 2\n ldrb r3, [r0]\n .loc 1 3\n uxtb r0, r3\n .loc 1 4\n bx lr";
-    let with = |line: &str| {
-        edit(
-            Isa::T32,
-            "cortex-m4",
-            code,
-            &format!("f\n x = *p;\n {line}\n}}\n"),
-            Kind::RedundantExtension,
-        )
-    };
-    assert!(
-        with("return (uint8_t)x;").is_some_and(|set| set.contains("8 bits")),
-        "{:?}",
-        with("return (uint8_t)x;")
-    );
-    assert_eq!(with("return x < 0;"), None);
-    assert_eq!(with("return (int)x;"), None);
+fn a_frame_pointer_that_the_flags_ask_for_is_counted() {
+    let code = ".loc 1 2\n stp x29, x30, [sp, #-16]!\n mov x29, sp\n bl g\n .loc 1 3\n ldp x29, x30, [sp], #16\n ret";
+    let audit = audited(Isa::A64, "cortex-a53", code, "");
+    assert_eq!(audit.moot.get(&Moot::FramePointer), Some(&1));
+    assert!(audit.findings.iter().all(|it| it.kind != Kind::DeadValue), "{:?}", audit.findings);
 }
 
 #[test]
-fn a_load_is_kept_where_both_lines_have_it() {
-    let code = ".loc 1 2\n ldr r1, [r0, #4]\n add r2, r2, r1\n .loc 1 3\n ldr r3, [r0, #4]\n add r0, r2, r3\n bx lr";
-    let with = |first: &str, second: &str| {
-        let source = format!("f\n {first}\n {second}\n}}\n");
-        edit(Isa::A32, "arm1136jf-s", code, &source, Kind::ComputedTwice)
-    };
-    assert!(
-        with("x += p->n;", "return x + p->n;")
-            .is_some_and(|set| set.contains("line 2") && set.contains("line 3"))
-    );
-    assert_eq!(with("x += p->n;", "return x + q->m;"), None);
-    assert_eq!(with("p->n++;", "return x + p->n;"), None, "it is another value then");
-    assert_eq!(with("f(x1, x2);", "g(x1);"), None, "what was spilled");
-}
-
-#[test]
-fn a_load_rises_above_a_test_where_both_stand_so() {
+fn a_load_that_may_rise_above_a_test_is_tried_earlier() {
     // The first load's wait would be filled by the one after the test.
     let code = ".loc 1 2\n ldr r3, [r0]\n cmp r3, #0\n beq 1f\n .loc 1 4\n ldr r2, [r1]\n add r2, r2, #1\n str r2, [r1]\n bx lr\n1: mov r0, #0\n bx lr";
-    let with = |test: &str, load: &str| {
-        let audit = audited(
-            Isa::A32,
-            "arm1136jf-s",
-            code,
-            &format!("f\n {test}\n return 0;\n {load}\n}}\n"),
-        );
-        let stall = audit
-            .findings
-            .iter()
-            .find(|finding| finding.kind == Kind::Stall && finding.idx == 1)
-            .expect("it waits")
-            .clone();
-        (stall.edit.map(|edit| edit.text), stall.prevents.expect("something prevents it"))
-    };
-    let (edit, prevents) = with("if (a->n == 0)", "x = b->m + 1;");
-    assert!(
-        edit.is_some_and(|edit| edit.contains("line 4") && edit.contains("line 2"))
-            && prevents.contains("vouches"),
-        "{prevents}"
-    );
-    for (test, load) in [
-        ("if (a->n == 0)", "step(b);"),
-        ("step(a);", "x = b->m + 1;"),
-        ("if (a->n == 0)", "b->m = b->m + 1;"),
-        ("if (!b)", "x = b->m + 1;"),
-    ] {
-        assert_eq!(with(test, load).0, None, "{test} {load}");
-    }
+    let audit = audited(Isa::A32, "arm1136jf-s", code, "");
+    let stall = audit.findings.iter().find(|it| it.kind == Kind::Stall && it.idx == 1);
+    let stall = stall.expect("it waits");
+    assert_eq!(stall.ways, [Way::Earlier]);
+    assert!(stall.prevents.as_ref().is_some_and(|why| why.contains("vouches")), "{stall:?}");
 }
 
 #[test]
@@ -185,7 +138,7 @@ fn a_load_stays_behind_the_test_that_ends_its_loop() {
     let said: Vec<String> =
         audit.findings.iter().filter_map(|finding| finding.prevents.clone()).collect();
     assert!(said.iter().any(|set| set.contains("which ends the loop")), "{said:?}");
-    assert!(audit.findings.iter().all(|finding| finding.edit.is_none()), "{:?}", audit.findings);
+    assert!(audit.findings.iter().all(|finding| finding.ways.is_empty()), "{:?}", audit.findings);
 }
 
 #[test]
@@ -195,13 +148,7 @@ fn what_aligns_code_is_nothing_to_compute_earlier() {
     let all = audit
         .findings
         .iter()
-        .flat_map(|finding| {
-            [
-                finding.prevents.clone(),
-                finding.fill.clone(),
-                finding.edit.clone().map(|edit| edit.text),
-            ]
-        })
+        .flat_map(|finding| [finding.prevents.clone(), finding.fill.clone()])
         .flatten();
     let said: Vec<String> = all.collect();
     assert!(!said.is_empty() && said.iter().all(|set| !set.contains("`nop`")), "{said:?}");
@@ -230,20 +177,9 @@ fn a_second_form_of_a_line_is_not_called_unlikely() {
             ".loc 1 2\n cbnz w1, 1f\n .loc 1 {line}\n mov w0, #1\n str w0, [x2]\n bl slow\n .loc 1 2\n1: add w0, w0, #1\n .loc 1 3\n ret"
         )
     };
-    let edit = |line: u32| {
-        edit(
-            Isa::A64,
-            "cortex-a53",
-            &code(line),
-            "f\n if (n) x++;\n }\n n = 1;\n",
-            Kind::TakenBranch,
-        )
-    };
-    assert!(
-        edit(4).is_some_and(|edit| edit.contains("likely")),
-        "the other way is a line of its own"
-    );
-    assert_eq!(edit(2), None);
+    let ways = |line: u32| ways(Isa::A64, "cortex-a53", &code(line), Kind::TakenBranch);
+    assert!(ways(4).contains(&Way::Likely), "the other way is a line of its own");
+    assert!(ways(2).is_empty());
 }
 
 /// The checks of Rust get no attributes of C, and their names as Rust has them.
@@ -260,12 +196,5 @@ fn rust_gets_no_edits_of_c() {
         "{}",
         spill.why
     );
-    assert!(audit.findings.iter().all(|finding| finding.edit.is_none()), "{:?}", audit.findings);
-}
-
-/// Without the source nobody can say that it has the thing.
-#[test]
-fn without_a_source_only_causes_are_said() {
-    let code = ".loc 1 2\n ldrb r3, [r0]\n .loc 1 3\n and r0, r3, #255\n bx lr";
-    assert_eq!(edit(Isa::A32, "arm1136jf-s", code, "", Kind::RedundantExtension), None);
+    assert!(audit.findings.iter().all(|finding| finding.ways.is_empty()), "{:?}", audit.findings);
 }

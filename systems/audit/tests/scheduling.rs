@@ -882,7 +882,7 @@ fn who_is_blamed_for_a_wait_fills_it() {
                     .iter()
                     .any(|(it, _)| is_between(&timed.trace.places[*it as usize]));
                 assert!(
-                    !crosses && finding.edit.is_none(),
+                    !crosses && finding.ways.is_empty(),
                     "seed {seed}: {}: {prevents}",
                     finding.instruction
                 );

@@ -73,21 +73,16 @@ fn finding(
     };
     let why = dependence(&instructions[idx], late).expect("only what depends is reported");
     let address = instructions[write].address;
+    let why = format!(
+        "{why}, and the write to {name} at {address:#x} may take effect only behind the third instruction after it"
+    );
     Finding {
-        idx,
-        kind: Kind::Hazard,
-        instruction: instructions[idx].text.clone(),
-        why: format!(
-            "{why}, and the write to {name} at {address:#x} may take effect only behind the third instruction after it"
-        ),
         cycles: 0,
         fill: Some(format!(
             "{missing} more instruction{} between them, such as `nop`",
             if missing == 1 { "" } else { "s" }
         )),
-        prevents: None,
-        edit: None,
-        disputed: Vec::new(),
+        ..Finding::new(idx, Kind::Hazard, instructions[idx].text.clone(), why)
     }
 }
 

@@ -11,7 +11,7 @@
 use super::Subject;
 use crate::decode::Isa;
 use crate::decode::code::{Class, Flow, Op, Operation, Reg, Value};
-use crate::finding::{Edit, Finding, Kind, Thing};
+use crate::finding::{Finding, Kind};
 
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     for idx in 0..subject.function.instructions.len() {
@@ -34,10 +34,6 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
         );
         let mut finding = subject.finding(first, Kind::BuiltBoolean, why);
         finding.cycles = writers.len() as u32 + u32::from(!is_branch);
-        finding.edit = Some(Edit::on(
-            "branch on the comparison itself instead of on a variable that holds its result",
-            [(first, Thing::Comparison)],
-        ));
         findings.push(finding);
     }
 }

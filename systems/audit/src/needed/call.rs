@@ -2,7 +2,7 @@
 
 use super::Subject;
 use crate::decode::code::Flow;
-use crate::finding::{Edit, Finding, Kind, Thing};
+use crate::finding::{Finding, Kind, Way};
 use crate::program::names::shown;
 
 /// A longer function is not worth a copy at each call: compilers inline about so much by themselves
@@ -26,32 +26,20 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
             continue;
         };
         let (n, name) = (callee.n_instructions, shown(name));
-        let (why, edit) = if callee.is_assembly {
-            let why = format!(
+        let why = match callee.is_assembly {
+            true => format!(
                 "`{name}` is assembly of {n} instructions: the call costs as much, and what it may change is unknown"
-            );
-            (
-                why,
-                "use inline assembly or an intrinsic of the compiler in a `static inline` function"
-                    .to_owned(),
-            )
-        } else {
-            let why =
-                format!("`{name}` has {n} instructions and calls nobody: the call costs as much");
-            (why, format!("make `{name}` a `static inline` function that the caller can see"))
+            ),
+            false => {
+                format!("`{name}` has {n} instructions and calls nobody: the call costs as much")
+            }
         };
         let mut finding = subject.finding(idx, Kind::Call, why);
         // The call and the return.
         finding.cycles = 2;
-        // As the source calls it: without its path, its templates and its arguments.
-        let called = name
-            .split(['(', '<'])
-            .next()
-            .unwrap_or_default()
-            .rsplit("::")
-            .next()
-            .unwrap_or_default();
-        finding.edit = Some(Edit::on(edit, [(idx, Thing::Name(called.to_owned()))]));
+        if !callee.is_assembly {
+            finding.ways = vec![Way::Inline];
+        }
         findings.push(finding);
     }
 }

@@ -9,7 +9,7 @@ use crate::decode::code::{Access, Class, Flow, Instruction};
 use crate::facts::cases::{entries, has_hidden_ways};
 use crate::facts::frame::Slot;
 use crate::facts::spills::{self, OwnAccess};
-use crate::finding::{Edit, Finding, Kind, Thing};
+use crate::finding::{Finding, Kind};
 
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     unread(subject, findings);
@@ -80,22 +80,14 @@ fn plain_store(subject: &Subject<'_>, idx: usize) -> Option<Access> {
 
 fn dead(subject: &Subject<'_>, idx: usize, again: usize, exits: &[usize]) -> Finding {
     let again = subject.named(again);
-    let (why, edit) = match exits {
-        [] => (
-            format!("{again} stores to the same place before anybody reads it"),
-            "leave the first assignment out, unless the place is `volatile`",
-        ),
-        [exit, ..] => (
-            format!(
-                "{again} stores to the same place; only the way out at {} sees this value",
-                subject.named(*exit)
-            ),
-            "assign on the way out instead, unless the place is `volatile`",
+    let why = match exits {
+        [] => format!("{again} stores to the same place before anybody reads it"),
+        [exit, ..] => format!(
+            "{again} stores to the same place; only the way out at {} sees this value",
+            subject.named(*exit)
         ),
     };
-    let mut finding = subject.finding(idx, Kind::DeadStore, why);
-    finding.edit = Some(Edit::on(edit, [(idx, Thing::Assignment)]));
-    finding
+    subject.finding(idx, Kind::DeadStore, why)
 }
 
 fn unread(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
@@ -125,12 +117,7 @@ fn unread(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     for own in stores.chunk_by(|a, b| a.idx == b.idx).filter(|own| !own.iter().any(is_read)) {
         let it = &own[0];
         let why = "nobody reads this place of the frame, and its address is not taken".to_owned();
-        let mut finding = subject.finding(it.idx, Kind::DeadStore, why);
-        finding.edit = Some(Edit::on(
-            "leave the variable out, unless it is `volatile`",
-            [(it.idx, Thing::Assignment)],
-        ));
-        findings.push(finding);
+        findings.push(subject.finding(it.idx, Kind::DeadStore, why));
     }
 }
 

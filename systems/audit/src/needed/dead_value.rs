@@ -7,7 +7,7 @@
 
 use super::Subject;
 use crate::decode::code::{Class, Flow, Op, Value};
-use crate::finding::{Edit, Finding, Kind, Thing};
+use crate::finding::{Finding, Kind, Moot};
 
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     for (idx, instruction) in subject.function.instructions.iter().enumerate() {
@@ -27,10 +27,7 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
                 "only who walks the stack reads {what} behind it: debuggers, profilers, unwinders without tables"
             );
             let mut finding = subject.finding(idx, Kind::DeadValue, why);
-            finding.prevents = Some(
-                "who walks the stack: `-fomit-frame-pointer` leaves it out where nobody does"
-                    .to_owned(),
-            );
+            finding.moot = Some(Moot::FramePointer);
             findings.push(finding);
             continue;
         }
@@ -42,22 +39,11 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
             ),
             None => format!("nobody reads {what} behind it"),
         };
-        let mut finding = subject.finding(
+        findings.push(subject.finding(
             idx,
             Kind::DeadValue,
             format!("{why} (demanded bits, by the {by} calling convention)"),
-        );
-        if let Some(load) = reader.filter(|reader| !subject.at(*reader).accesses.is_empty()) {
-            let text = "leave the load out that reads it, unless the object is `volatile`";
-            finding.edit = Some(Edit::on(text, [(load, Thing::Load)]));
-        }
-        if !instruction.accesses.is_empty() {
-            finding.edit = Some(Edit::on(
-                "leave the load out, unless the object is `volatile`",
-                [(idx, Thing::Load)],
-            ));
-        }
-        findings.push(finding);
+        ));
     }
 }
 

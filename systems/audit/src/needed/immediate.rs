@@ -14,7 +14,7 @@
 use super::{Subject, is_load};
 use crate::decode::Isa;
 use crate::decode::code::{Op, Value};
-use crate::finding::{Edit, Finding, Kind, Thing};
+use crate::finding::{Finding, Kind};
 use crate::program::addresses::upper_half;
 
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
@@ -70,16 +70,11 @@ fn built(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     if subject.function.isa == Isa::T32 && fits_thumb(subject, value as u32) {
         return None;
     }
-    let mut finding = subject.finding(
+    Some(subject.finding(
         idx,
         Kind::SplitImmediate,
         format!("{value:#x} takes two instructions: {}", limit(subject)),
-    );
-    finding.edit = Some(Edit::on(
-        "choose a constant, a mask or a bit field that one immediate encodes",
-        [(idx, Thing::Number)],
-    ));
-    Some(finding)
+    ))
 }
 
 /// A constant of Arm's in two halves: `movw r0, #0x5678; movt r0, #0x1234`. Of those that a linker
@@ -97,16 +92,11 @@ fn halves(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
         return None;
     }
     let value = u64::from(high) << 16 | low & 0xffff;
-    let mut finding = subject.finding(
+    Some(subject.finding(
         idx,
         Kind::SplitImmediate,
         format!("{value:#x} takes two instructions: {}", limit(subject)),
-    );
-    finding.edit = Some(Edit::on(
-        "choose a constant, a mask or a bit field that one immediate encodes",
-        [(idx, Thing::Number)],
-    ));
-    Some(finding)
+    ))
 }
 
 /// A constant that is applied in two steps: `bic r0, r0, #508; bic r0, r0, #3`.
@@ -159,18 +149,11 @@ fn twice(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     }
     let is_field = subject.function.isa == Isa::T32 && second.op == Op::AndNot && is_run(value);
     let limit = if is_field { "`bfc` clears neighbours in one" } else { limit(subject) };
-    let mut finding = subject.finding(
+    Some(subject.finding(
         idx,
         Kind::SplitImmediate,
         format!("{name} {value:#x} takes two instructions: {limit}"),
-    );
-    let edit = if is_field {
-        "clear a bit field"
-    } else {
-        "choose a constant, a mask or a bit field that one immediate encodes"
-    };
-    finding.edit = Some(Edit::on(edit, [(idx, Thing::Number)]));
-    Some(finding)
+    ))
 }
 
 /// Ones beside each other, and nothing else.
@@ -208,10 +191,7 @@ fn far(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
         by + access.disp,
         subject.named(idx)
     );
-    let mut finding = subject.finding(writer, Kind::SplitImmediate, why);
-    finding.edit =
-        Some(Edit::on("move the field to the front of its structure", [(idx, Thing::Member)]));
-    Some(finding)
+    Some(subject.finding(writer, Kind::SplitImmediate, why))
 }
 
 /// A constant that is loaded although one instruction would make it: by itself, or from a constant

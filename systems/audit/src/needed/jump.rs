@@ -5,7 +5,7 @@ use crate::decode::Isa;
 use crate::decode::code::Flow;
 use std::ops::Range;
 
-use crate::finding::{Edit, Finding, Kind, Thing};
+use crate::finding::{Finding, Kind, Way};
 use crate::program::function::SourceFrame;
 
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
@@ -28,21 +28,15 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
                 None => "its target could stand here instead".to_owned(),
             };
             let mut finding = subject.finding(idx, Kind::Jump, why);
-            if let Some(way) = other_way(subject, idx, target).filter(|_| far.is_none()) {
-                let text = "mark what lies between as unlikely: `__builtin_expect`, or a call to a `cold` function";
-                finding.edit = Some(Edit::on(text, [(way, Thing::Test)]));
+            if far.is_none() && has_other_way(subject, idx, target) {
+                finding.ways = vec![Way::Likely, Way::Cold];
             }
             findings.push(finding);
         } else if idx + 1 < subject.is_hot.len() && !subject.is_hot[idx + 1] {
             let why = "the hot path takes it; a branch that is not taken costs less";
             let mut finding = subject.finding(idx, Kind::TakenBranch, why.to_owned());
-            let place =
-                subject.line(idx).map_or_else(String::new, |line| format!(" on line {line}"));
-            let text = format!(
-                "say which way is likely{place}: `if (__builtin_expect(!!(...), 1))`, or mark the other way's callee `cold`"
-            );
             if has_own_lines(subject, idx + 1..target) {
-                finding.edit = Some(Edit::on(text, [(idx, Thing::Test)]));
+                finding.ways = vec![Way::Likely, Way::Cold];
             }
             findings.push(finding);
         }
@@ -69,20 +63,16 @@ fn far_branch(subject: &Subject<'_>, idx: usize, target: usize) -> Option<String
 /// The branch before a jump and its target whose other way lies between them: neither a part of the
 /// hot path, nor of a loop that comes back to it, nor a case that only a computed jump leads to,
 /// nor a second form that the compiler made of lines of the path.
-fn other_way(subject: &Subject<'_>, idx: usize, target: usize) -> Option<usize> {
+fn has_other_way(subject: &Subject<'_>, idx: usize, target: usize) -> bool {
     let between = idx + 1..target;
     let is_between = |number: &usize| between.contains(number);
     let n = subject.function.instructions.len();
-    let mut ways_in = (0..n)
-        .filter(|idx| {
-            !is_between(idx) && subject.function.target(*idx).is_some_and(|to| is_between(&to))
-        })
-        .peekable();
-    let first = *ways_in.peek()?;
-    let is_one = between.clone().all(|between| !subject.is_hot[between])
-        && ways_in.all(|way| way < idx)
-        && has_own_lines(subject, between);
-    is_one.then_some(first)
+    let leads = |way: &usize| subject.function.target(*way).is_some_and(|to| is_between(&to));
+    let ways_in: Vec<usize> = (0..n).filter(|way| !is_between(way) && leads(way)).collect();
+    !ways_in.is_empty()
+        && ways_in.iter().all(|way| *way < idx)
+        && between.clone().all(|between| !subject.is_hot[between])
+        && has_own_lines(subject, between)
 }
 
 /// Some line of this code has no instruction on the hot path. A compiler makes several loops of
@@ -134,8 +124,8 @@ mod tests {
         );
     }
 
-    /// Whether the only jump comes with an edit.
-    fn has_edit(words: &[u32], cold: &[usize]) -> bool {
+    /// Whether the only jump comes with a way to try.
+    fn has_way(words: &[u32], cold: &[usize]) -> bool {
         let mut function = function(words);
         // Each comes from a line of its own.
         let frame =
@@ -151,7 +141,7 @@ mod tests {
         let found = needed(&subject);
         let jumps: Vec<&Finding> = found.iter().filter(|found| found.kind == Kind::Jump).collect();
         assert_eq!(jumps.len(), 1);
-        jumps[0].edit.is_some()
+        !jumps[0].ways.is_empty()
     }
 
     #[test]
@@ -160,12 +150,12 @@ mod tests {
         const BNE_TO_2: u32 = 0x1aff_fffc;
         const BX_R1: u32 = 0xe12f_ff11;
         // `beq` to the other way, after the jump over it.
-        assert!(has_edit(&[CMP, BEQ_TO_4, MOV, B_OVER_1, MOV, RETURN], &[4]));
+        assert!(has_way(&[CMP, BEQ_TO_4, MOV, B_OVER_1, MOV, RETURN], &[4]));
         // The body of a loop whose test is at its end, hot or not.
-        assert!(!has_edit(&[MOV, B_OVER_1, MOV, CMP, BNE_TO_2, RETURN], &[]));
-        assert!(!has_edit(&[MOV, B_OVER_1, MOV, CMP, BNE_TO_2, RETURN], &[2]));
+        assert!(!has_way(&[MOV, B_OVER_1, MOV, CMP, BNE_TO_2, RETURN], &[]));
+        assert!(!has_way(&[MOV, B_OVER_1, MOV, CMP, BNE_TO_2, RETURN], &[2]));
         // A case: nothing but the computed jump leads there.
-        assert!(!has_edit(&[MOV, B_OVER_1, MOV, CMP, BX_R1], &[2]));
+        assert!(!has_way(&[MOV, B_OVER_1, MOV, CMP, BX_R1], &[2]));
     }
 
     #[test]

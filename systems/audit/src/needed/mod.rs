@@ -117,17 +117,7 @@ impl<'a> Subject<'a> {
     /// A finding about instruction `idx` that costs one issue slot.
     fn finding(&self, idx: usize, kind: Kind, why: String) -> Finding {
         let instruction = format!("`{}`", self.at(idx).text);
-        Finding {
-            idx,
-            kind,
-            instruction,
-            why,
-            cycles: 1,
-            fill: None,
-            prevents: None,
-            edit: None,
-            disputed: Vec::new(),
-        }
+        Finding::new(idx, kind, instruction, why)
     }
 
     /// An instruction after `idx` that reads `reg` in the same straight piece, before it is

@@ -8,7 +8,7 @@
 use super::{Subject, is_load, type_name};
 use crate::decode::code::{Op, Value};
 use crate::facts::bits::Proof;
-use crate::finding::{Edit, Finding, Kind, Thing};
+use crate::finding::{Finding, Kind, Way};
 
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     for idx in 0..subject.function.instructions.len() {
@@ -31,28 +31,8 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
                 subject.name(result)
             ));
         }
-        let (bits, is_signed) = kept(operation.op, operation.b);
-        finding.edit = Some(match operation.op {
-            Op::SignExtend { .. } | Op::ZeroExtend { .. } | Op::Field { .. } => {
-                let text = format!(
-                    "declare the variable as wide as a register, not as {}",
-                    type_name(bits, is_signed)
-                );
-                Edit::on(text, [(idx, Thing::Narrow(bits))])
-            }
-            _ => Edit::on("leave the mask out", [(idx, Thing::Mask)]),
-        });
+        finding.ways = vec![Way::Wider];
         findings.push(finding);
-    }
-}
-
-/// How many bits the operation keeps.
-fn kept(op: Op, b: Value) -> (u8, bool) {
-    match (op, b) {
-        (Op::ZeroExtend { bits } | Op::Field { bits, is_signed: false, .. }, _) => (bits, false),
-        (Op::SignExtend { bits } | Op::Field { bits, is_signed: true, .. }, _) => (bits, true),
-        (_, Value::Const(mask)) => (mask.count_ones() as u8, false),
-        _ => (0, false),
     }
 }
 

@@ -1,20 +1,15 @@
 //! Values that went to the stack frame and came back; which of them a register still held, and
 //! which only a call off the hot path forces there.
 
-use std::collections::BTreeSet;
-
 use super::Subject;
 use crate::decode::Isa;
 use crate::decode::code::{Class, Flow, Instruction, Out, Reg, Role};
 use crate::facts::bits::Writer;
-use crate::facts::landings::behind;
 use crate::facts::spills::{self, SpillPlace};
-use crate::finding::{Edit, Finding, Kind, Thing};
+use crate::finding::{Finding, Kind, Way};
 use crate::program::names::shown;
 
 /// What keeps a way that is seldom taken from costing the others.
-const APART: &str = "move that way into a function of its own that is not inlined (`noinline`, `cold`), if it is seldom taken";
-
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let places = spills::places(subject.function);
     for own in places.chunk_by(|a, b| (a.idx, a.kind) == (b.idx, b.kind)) {
@@ -118,8 +113,8 @@ fn spill(subject: &Subject<'_>, own: &[SpillPlace], places: &[SpillPlace]) -> Fi
     }
     let mut finding = subject.finding(idx, Kind::Spill, why);
     let back = places.iter().find(|place| is_own(place) && place.kind == spills::SpillKind::Reload);
-    if let Some(back) = back.filter(|_| is_hot && n_hot == 0) {
-        finding.edit = Some(Edit::on(APART, [(back.idx, Thing::Line)]));
+    if back.is_some() && is_hot && n_hot == 0 {
+        finding.ways = vec![Way::Cold];
     }
     finding
 }
@@ -215,53 +210,12 @@ fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
             ),
         };
         let mut finding = subject.finding(save, Kind::Spill, why);
-        // Compilers call what never returns so that a debugger sees from where; and what only they
-        // call nobody writes.
-        let is_last = subject.at(cold).flow == Flow::LastCall;
-        let edit = match callee.starts_with("__")
-            || !calls.iter().all(|it| ends_behind(subject, *it))
-        {
-            true => APART.to_owned(),
-            false => format!("end that way with `return {callee}(..)`, so that it becomes a jump"),
-        };
-        let called = callee
-            .split(['(', '<', '.'])
-            .next()
-            .unwrap_or_default()
-            .rsplit("::")
-            .next()
-            .unwrap_or_default();
-        finding.edit = (!is_last).then(|| Edit::on(edit, [(cold, Thing::Name(called.to_owned()))]));
+        // Compilers call what never returns so that a debugger sees from where.
+        if subject.at(cold).flow != Flow::LastCall {
+            finding.ways = vec![Way::Cold];
+        }
         findings.push(finding);
     }
-}
-
-/// Behind the call at `idx` nothing is left but the way out: no store, no other call, no result,
-/// no change of the system's state, no branch that may go two ways. Or nothing at all: the callee
-/// does not come back.
-fn ends_behind(subject: &Subject<'_>, idx: usize) -> bool {
-    let function = subject.function;
-    let mut seen = BTreeSet::new();
-    let mut at = behind(function, idx).0;
-    while at < function.instructions.len() && seen.insert(at) {
-        let instruction = subject.at(at);
-        let results = function.isa.conventions().results;
-        let is_work = instruction.accesses.iter().any(|access| access.is_store)
-            || instruction.is_guarded() && instruction.flow != Flow::Next
-            || matches!(instruction.class, Class::System | Class::Atomic)
-            || instruction.flow == Flow::Next
-                && instruction.writes.iter().any(|write| results.contains(&write.reg));
-        match instruction.flow {
-            Flow::Return if !is_work => return true,
-            Flow::Next if !is_work => at += 1,
-            Flow::Branch { is_conditional: false, .. } if !is_work => match function.target(at) {
-                Some(to) => at = to,
-                None => return false,
-            },
-            _ => return false,
-        }
-    }
-    at >= function.instructions.len()
 }
 
 #[cfg(test)]
@@ -358,39 +312,6 @@ mod tests {
         };
         // add r4, r5, r6; add r7, r8, r9; add r10, r11, r4, and without the last
         assert_eq!(all([0xe085_4006, 0xe088_7009, 0xe08b_a004]).as_deref(), missing);
-    }
-
-    /// `return` in place of a call leaves the function: it is advised only where nothing else is
-    /// left to do.
-    #[test]
-    fn only_a_call_that_comes_last_becomes_a_return() {
-        let edit = |words: &[u32], cold: &[usize]| {
-            let all = findings(words, cold);
-            let save = all
-                .iter()
-                .find(|it| it.kind == Kind::Spill && it.idx == 0)
-                .expect("the entry saves the return address");
-            save.edit.clone().expect("there is one").text
-        };
-        let is_return =
-            |text: &str| text.starts_with("end that way with `return another function(..)`");
-        // cmp r0, #0; beq 4; pop; 4: bl; pop
-        let words = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, POP];
-        assert!(is_return(&edit(&words, &[4, 5])));
-        // The cold path goes back: in a loop, before a store, before another call.
-        let looped =
-            [PUSH, 0xe350_0000, 0x0a00_0002, 0xe250_0001, 0x1aff_fffb, POP, CALL, 0xeaff_fff8];
-        assert!(!is_return(&edit(&looped, &[6, 7])), "{}", edit(&looped, &[6, 7]));
-        let stored = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, 0xe584_0000, POP];
-        assert!(!is_return(&edit(&stored, &[4, 5, 6])));
-        // The function's own result, and interrupts that are let in again: mov r0, r4, and msr
-        // cpsr_c, r4
-        let result = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, 0xe1a0_0004, POP];
-        assert!(!is_return(&edit(&result, &[4, 5, 6])));
-        let system = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, 0xe121_f004, POP];
-        assert!(!is_return(&edit(&system, &[4, 5, 6])));
-        let twice = [PUSH, 0xe350_0000, 0x0a00_0000, POP, CALL, CALL, POP];
-        assert!(!is_return(&edit(&twice, &[4, 5, 6])));
     }
 
     #[test]

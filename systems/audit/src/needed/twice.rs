@@ -13,7 +13,7 @@ use super::Subject;
 use crate::decode::code::{Access, Class, Extension, Flow, Op, Operation, Reg, Role, Value};
 use crate::facts::cases::entries;
 use crate::facts::spills::in_own_frame;
-use crate::finding::{Edit, Finding, Kind, Thing};
+use crate::finding::{Finding, Kind, Way};
 
 /// A value by its number; equal numbers are equal values.
 type Number = u32;
@@ -259,25 +259,10 @@ fn again(subject: &Subject<'_>, idx: usize, before: usize, store: Option<usize>)
             subject.named(store)
         ));
     }
-    let was_stored = subject.at(before).accesses.iter().any(|access| access.is_store);
     // What is computed again no line shows.
-    if !is_load {
-        return finding;
+    if is_load {
+        finding.ways = vec![Way::LocalCopy, Way::Restrict];
     }
-    let what = if was_stored { "value" } else { "load" };
-    let edit = match (subject.line(before), subject.line(idx)) {
-        (Some(first), Some(second)) if first != second => {
-            format!(
-                "put the {what} of line {first} into a local variable and use it on line {second} too"
-            )
-        }
-        (_, Some(line)) => format!(
-            "put the {what} into a local variable before line {line} and use it there twice"
-        ),
-        _ => format!("keep the {what} in a register"),
-    };
-    finding.edit =
-        Some(Edit::on(edit + ", unless the object is `volatile`", [(idx, Thing::LoadOf(before))]));
     finding
 }
 

@@ -11,8 +11,9 @@ use object::{File, Object, ObjectSection};
 use crate::program::function::SourceFrame;
 use crate::program::names::shown;
 use crate::program::relocate::{self, Layout};
+use crate::program::types::{self, Signature};
 
-type Section = EndianArcSlice<RunTimeEndian>;
+pub(super) type Section = EndianArcSlice<RunTimeEndian>;
 
 /// The line tables of one file.
 pub struct Lines {
@@ -92,6 +93,20 @@ impl Lines {
             }
         }
         frames
+    }
+
+    /// What the function of this name, declared where the code at `address` is, is passed.
+    pub fn signature(&self, address: u64, name: &str) -> Option<Signature> {
+        types::signature(&self.unit(address)?, name)
+    }
+
+    /// Names that mean `volatile` objects in the source of the code at `address`.
+    pub fn volatile_names(&self, address: u64) -> BTreeSet<String> {
+        self.unit(address).map(|unit| types::volatile_names(&unit)).unwrap_or_default()
+    }
+
+    fn unit(&self, address: u64) -> Option<gimli::UnitRef<'_, Section>> {
+        self.context.as_ref()?.find_dwarf_and_unit(address).skip_all_loads()
     }
 
     /// One row of the line table is all that the code from `low` to `high` has, as if it came from

@@ -10,6 +10,7 @@ pub mod names;
 mod relocate;
 pub mod tables;
 pub mod toolchain;
+pub mod types;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -82,6 +83,8 @@ pub struct Symbol {
     /// It lies in a section for code that seldom runs, or is a part that the compiler
     /// split off as such.
     pub is_cold: bool,
+    /// Other files may call it.
+    pub is_global: bool,
     section: usize,
 }
 
@@ -117,6 +120,16 @@ pub struct Decoded {
 }
 
 impl Program {
+    /// Functions of the file that other files may call.
+    pub fn exports(&self) -> BTreeSet<&str> {
+        self.symbols.iter().filter(|symbol| symbol.is_global).map(|it| it.name.as_str()).collect()
+    }
+
+    /// Names that calls and jumps of the file go to.
+    pub fn called_names(&self) -> BTreeSet<&str> {
+        self.links.values().filter_map(|link| link.symbol.as_deref()).collect()
+    }
+
     /// Reads an ELF file; `name` is for messages.
     pub fn parse(name: &str, bytes: &[u8]) -> Result<Program, Diagnostic> {
         let refuse = |said: String| Diagnostic::new(format!("`{name}` {said}"));
@@ -684,6 +697,7 @@ fn symbols(
                     size,
                     isa: sections[place].isa(machine, base),
                     is_cold: false,
+                    is_global: false,
                     section: place,
                 });
             }
@@ -742,6 +756,7 @@ fn named<'data, 'file>(
             size: symbol.size(),
             isa,
             is_cold,
+            is_global: symbol.is_global(),
             section: place,
         };
         if !found.contains(&one) {

@@ -369,8 +369,57 @@ pub fn compile_changed(
     let mut command = command(&copy, &made, isa, cpu, build);
     let beside = source.parent().unwrap_or(Path::new(""));
     command.arg("-iquote").arg(std::env::current_dir().unwrap_or_default().join(beside));
+    // What it says is read.
+    command.env("LC_ALL", "C");
     tool::run(&mut command, &[], LIMIT)?.ok()?;
     read(&made)
+}
+
+/// What the compiler says of the type of `expression` where `text` declares a constant of it by the
+/// word `placeholder`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Typed {
+    /// How a constant of that type is declared, such as `const int` or `char *const`.
+    Constant(String),
+    Volatile,
+    /// None that a constant can have, or none that the compiler tells.
+    Other,
+}
+
+/// The type of `expression`, by an assignment that the compiler refuses.
+pub fn type_of(
+    source: &Path,
+    text: &str,
+    (placeholder, expression): (&str, &str),
+    isa: Isa,
+    cpu: &str,
+    build: &Build,
+) -> Typed {
+    let probe = |line: &str| match line.trim_start().starts_with(placeholder) {
+        true => format!(
+            "struct meanwhile_probe {{ int it; }} meanwhile_value; meanwhile_value = &({expression});"
+        ),
+        false => line.to_owned(),
+    };
+    let text: String = text.lines().map(|line| probe(line) + "\n").collect();
+    let Err(error) = compile_changed(source, &text, isa, cpu, build) else { return Typed::Other };
+    let told = error.said.lines().find(|line| line.contains("meanwhile_probe"));
+    let told = told.and_then(|line| line.split_once(" from ")).map_or("", |it| it.1);
+    let is_quote = |letter: char| "\u{2018}\u{2019}'".contains(letter);
+    declared(told.split(is_quote).nth(1).unwrap_or_default())
+}
+
+/// How a constant is declared that holds what this type points to.
+fn declared(pointer: &str) -> Typed {
+    let Some(plain) = pointer.trim_end().strip_suffix('*').map(str::trim_end) else {
+        return Typed::Other;
+    };
+    match plain {
+        it if it.contains("volatile") => Typed::Volatile,
+        it if it.contains(['(', '[']) || it.contains("_Atomic") || it.is_empty() => Typed::Other,
+        it if it.ends_with('*') => Typed::Constant(format!("{it}const")),
+        it => Typed::Constant(format!("const {}", it.trim_start_matches("const "))),
+    }
 }
 
 /// How gcc orders the functions of a C text, and when each instruction starts.

@@ -10,7 +10,7 @@ use crate::facts::landings::behind;
 use crate::facts::liveness::RegSet;
 use crate::facts::nests::Nests;
 use crate::facts::trace::Exit;
-use crate::finding::{Edit, Finding, Kind, Thing};
+use crate::finding::{Finding, Kind, Way};
 use crate::program::function::Function;
 use crate::timing::Timed;
 use crate::timing::depend::{Why, dependences};
@@ -47,21 +47,20 @@ impl Stalls<'_> {
         let why: Vec<String> = causes.iter().map(|cause| self.path.cause(at, cause)).collect();
         let producer = causes.first().map_or(at as u32, |cause| cause.producer);
         let answer = smallest(&self.timed.reached, &self.timed.timing, at);
-        let (fill, prevents, edit) = match answer {
+        let (fill, prevents, ways) = match answer {
             Some((idx, gained)) => self.answer(idx, gained, at, producer),
-            None if self.timed.reached.len() < Step::ALL.len() => (None, None, None),
-            None => (None, Some(self.inherent(causes.first())), None),
+            None if self.timed.reached.len() < Step::ALL.len() => (None, None, Vec::new()),
+            None => (None, Some(self.inherent(causes.first())), Vec::new()),
         };
+        let instruction = self.path.instruction(at as u32).text.clone();
+        let place = self.timed.trace.places[at];
         Finding {
-            idx: self.timed.trace.places[at],
-            kind: Kind::Stall,
-            instruction: self.path.instruction(at as u32).text.clone(),
-            why: why.join("; "),
             cycles: self.timed.timing.stall_cycles[at],
             fill,
             prevents,
-            edit,
+            ways,
             disputed: self.path.disputed(at, causes),
+            ..Finding::new(place, Kind::Stall, instruction, why.join("; "))
         }
     }
 
@@ -120,7 +119,7 @@ impl Stalls<'_> {
         gained: u32,
         at: usize,
         producer: u32,
-    ) -> (Option<String>, Option<String>, Option<Edit>) {
+    ) -> (Option<String>, Option<String>, Vec<Way>) {
         let reached = &self.timed.reached[idx];
         let order = &reached.found.order;
         let is_work = |number: &u32| {
@@ -153,14 +152,17 @@ impl Stalls<'_> {
             .find(|(it, _)| is_meant(it) && self.is_load(*it))
             .or_else(|| moved.iter().find(|(it, _)| is_meant(it)));
         let crossed = crossed.copied();
-        let (prevents, edit) = match reached.step {
+        let (prevents, ways) = match reached.step {
             // Which line would have to change, nobody can say from here.
-            Step::InsideBlocks => (self.table(producer, &goes), None),
+            Step::InsideBlocks => (self.table(producer, &goes), Vec::new()),
             Step::Renaming => {
-                (format!("a register is used again too soon; {goes} with a fresh one"), None)
+                (format!("a register is used again too soon; {goes} with a fresh one"), Vec::new())
             }
             Step::ProvedLoad | Step::PromisedLoad => self.exit(reached.step, crossed, &goes),
-            Step::PastStore => (self.store(order, &is_meant, &goes), None),
+            Step::PastStore => (
+                self.store(order, &is_meant, &goes),
+                vec![Way::Restrict, Way::LocalCopy, Way::Earlier],
+            ),
         };
         let prevents = prevents + &self.moved_elsewhere(idx);
         let prevents = match reached.lacks_registers {
@@ -169,7 +171,7 @@ impl Stalls<'_> {
             }
             None => prevents,
         };
-        (fill, Some(prevents), edit)
+        (fill, Some(prevents), ways)
     }
 
     /// Of the waits that one licence takes away some may only go to others: what it gains in all,
@@ -218,14 +220,14 @@ impl Stalls<'_> {
         format!("nothing: {goes} with another order inside the block{beliefs}")
     }
 
-    fn exit(&self, step: Step, crossed: Option<(u32, u32)>, goes: &str) -> (String, Option<Edit>) {
+    fn exit(&self, step: Step, crossed: Option<(u32, u32)>, goes: &str) -> (String, Vec<Way>) {
         let Some((mover, exit)) = crossed else {
             // What crosses an exit fills another wait, and this one goes with it.
             return (
                 format!(
                     "nothing by itself: {goes} in a faster order of the path, in which others cross a side exit"
                 ),
-                None,
+                Vec::new(),
             );
         };
         let (mover_name, exit_name) = (self.path.named(mover), self.path.named(exit));
@@ -235,7 +237,7 @@ impl Stalls<'_> {
                 format!(
                     "{mover_name} stays below {exit_name}, whose fault goes on elsewhere; {goes} above it"
                 ),
-                None,
+                Vec::new(),
             );
         }
         if step == Step::PromisedLoad
@@ -245,7 +247,7 @@ impl Stalls<'_> {
                 "{mover_name} stays below {}, which asks whether its pointer is null; {goes} above it",
                 self.path.named(test)
             );
-            return (prevents, None);
+            return (prevents, Vec::new());
         }
         let needs_promise = step == Step::PromisedLoad && loads && self.needs_promise(mover, exit);
         if needs_promise && self.is_object(mover) {
@@ -253,7 +255,7 @@ impl Stalls<'_> {
                 format!(
                     "{mover_name} stays below {exit_name}; {goes} above it, unless the object is `volatile`"
                 ),
-                None,
+                Vec::new(),
             );
         }
         if needs_promise && let Some(test) = self.end_of_loop(mover, exit) {
@@ -263,20 +265,11 @@ impl Stalls<'_> {
                     "{mover_name} may not go above {}, {why}; {goes} above it",
                     self.path.named(test)
                 ),
-                None,
+                Vec::new(),
             );
         }
-        let (load_name, test_name) = match (self.path.line(mover), self.path.line(exit)) {
-            (Some(load), Some(test)) => (format!("line {load}"), format!("line {test}")),
-            _ => (mover_name.clone(), exit_name.clone()),
-        };
         // What is no load, a compiler may have made of anything.
-        let edit = loads.then(|| {
-            let promise = if needs_promise { ", if the pointer is always valid there" } else { "" };
-            let text = format!("read what {load_name} loads into a variable of its own, before the test of {test_name}{promise}");
-            let [load, test] = [mover, exit].map(|found| self.path.places[found as usize]);
-            Edit::on(text, [(load, Thing::LoadAbove(test))])
-        });
+        let ways = if loads { vec![Way::Earlier] } else { Vec::new() };
         let prevents = if needs_promise {
             let why = "the compiler cannot know that its address is good there";
             format!(
@@ -287,7 +280,7 @@ impl Stalls<'_> {
                 "{mover_name} stays below {exit_name}, though it would do no harm above it; {goes} above it"
             )
         };
-        (prevents, edit)
+        (prevents, ways)
     }
 
     /// The load is of an object whose address the linker knows: it is good everywhere.

@@ -79,6 +79,8 @@ pub struct Reached {
 pub enum Effort {
     /// Bounds alone, in polynomial time.
     Bounds,
+    /// Loops in their steady state, too.
+    Loops,
     /// The best orders, too.
     Search,
 }
@@ -108,7 +110,7 @@ pub fn reach(
         let edges = dependences(function, frame, trace, core, step.licence());
         let mut found = match effort {
             Effort::Search => search(needs, &edges, core, NODES_MAX),
-            Effort::Bounds => {
+            Effort::Bounds | Effort::Loops => {
                 let bound_cycles = bound_cycles(needs, &edges, core, written.total_cycles);
                 Found { order: best.0.clone(), total_cycles: best.1.total_cycles, bound_cycles }
             }

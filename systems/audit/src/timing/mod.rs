@@ -117,7 +117,7 @@ pub fn time_path(function: &Function, core: &Core, guide: &Guide, effort: Effort
     let beyond_c = (effort == Effort::Search)
         .then(|| beyond_c(function, &frame, &trace, core, timing.total_cycles));
     let conditions = conditions(function, core, &trace);
-    let all_loops = if effort == Effort::Search { loops(function, guide) } else { Vec::new() };
+    let all_loops = if effort != Effort::Bounds { loops(function, guide) } else { Vec::new() };
     let loops = all_loops.iter().map(|found| steady(function, &frame, core, found)).collect();
     let is_float = |idx: &usize| function.instructions[*idx].class >= Class::Float;
     let timed_places: BTreeSet<usize> = trace

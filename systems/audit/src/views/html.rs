@@ -92,7 +92,7 @@ fn numbers(audit: &Audit) -> String {
             html += "<p>No cycles: this machine reorders instructions, and no model here says when one waits.</p>\n"
         }
     }
-    for line in [text::path(audit), text::patched(audit), text::one_row(audit)]
+    for line in [text::path(audit), text::patched(audit), text::one_row(audit), text::moot(audit)]
         .iter()
         .flat_map(|text| text.lines())
         .filter(|line| !line.is_empty())
@@ -252,11 +252,11 @@ fn explanation(audit: &Audit, finding: &Finding, view: &View) -> String {
             html += &format!("<p><b>{name}:</b> {}</p>\n", coded(text));
         }
     }
+    for (name, said) in text::about_edits(finding) {
+        html += &format!("<p><b>{}</b>{}</p>\n", coded(name), coded(&said));
+    }
     if let Some(edit) = &finding.edit {
-        html += &format!("<p><b>edit, {}:</b> {}</p>\n", edit.verdict(), coded(&edit.text));
-        if let Some(patch) = &edit.patch {
-            html += &format!("<pre>{}</pre>\n", escape(patch));
-        }
+        html += &format!("<pre>{}</pre>\n", escape(&edit.patch));
     }
     let stack = &audit.function.frames[finding.idx];
     if stack.len() > 1 {

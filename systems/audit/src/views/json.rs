@@ -41,6 +41,7 @@ pub fn json(audit: &Audit, view: &View) -> Value {
         "patched": audit.function.tables.counts(),
         "unread_tables": audit.function.tables.unread,
         "undecodable": audit.undecodable.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        "not_listed": audit.moot,
         "findings": findings,
     })
 }
@@ -59,6 +60,8 @@ fn finding(audit: &Audit, finding: &Finding, view: &View) -> Value {
         "inline_stack": audit.function.frames[finding.idx],
         "disputed": finding.disputed,
         "prevents": finding.prevents,
-        "edit": finding.edit.as_ref().map(|edit| json!({"text": edit.text, "verified": edit.patch.is_some(), "tried": edit.tried, "patch": edit.patch})),
+        "ways": finding.ways.iter().map(|way| way.name()).collect::<Vec<_>>(),
+        "tried": finding.tried,
+        "edit": finding.edit.as_ref().map(|edit| json!({"text": edit.text, "verified": true, "gain": edit.gain, "if": edit.promise, "behaviour": edit.behaviour, "patch": edit.patch})),
     })
 }

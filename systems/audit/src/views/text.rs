@@ -281,7 +281,10 @@ fn findings(audit: &Audit, view: &View) -> String {
     if left > 0 {
         text += &format!("\n{left} more findings; --limit shows more\n");
     }
-    text
+    match moot(audit) {
+        said if said.is_empty() => text,
+        said => text + "\n" + &said,
+    }
 }
 
 /// One says what there is to say of both: the same kind of instruction waits as long for the same
@@ -324,13 +327,47 @@ fn one(audit: &Audit, finding: &Finding, view: &View) -> String {
     if let Some(prevents) = &finding.prevents {
         lines.extend(wrapped(&format!("prevents: {prevents}")));
     }
+    for (name, said) in about_edits(finding) {
+        lines.extend(wrapped(&format!("{name}{said}")));
+    }
     if let Some(edit) = &finding.edit {
-        lines.extend(wrapped(&format!("edit ({}): {}", edit.verdict(), edit.text)));
-        lines.extend(
-            edit.patch.iter().flat_map(|text| text.lines()).map(|line| format!("    {line}")),
-        );
+        lines.extend(edit.patch.lines().map(|line| format!("    {line}")));
     }
     lines.join("\n") + "\n"
+}
+
+/// What there is to say of edits, each with what stands before it: the one that was proved, what was
+/// tried, or what would be.
+pub(super) fn about_edits(finding: &Finding) -> Vec<(&'static str, String)> {
+    if let Some(edit) = &finding.edit {
+        let mut said = vec![
+            ("edit: ", edit.text.clone()),
+            ("gains: ", edit.gain.clone()),
+            ("behaviour: ", edit.behaviour.clone()),
+        ];
+        said.extend(edit.promise.iter().map(|promise| ("provided that ", promise.clone())));
+        return said;
+    }
+    match (finding.tried, &finding.ways[..]) {
+        (0, []) => Vec::new(),
+        (0, ways) => {
+            let names: Vec<&str> = ways.iter().map(|way| way.name()).collect();
+            vec![("`--verify` with the C file tries ", names.join(", "))]
+        }
+        (tried, _) => {
+            vec![("tried: ", format!("{}, none is proved", count(tried as usize, "change")))]
+        }
+    }
+}
+
+/// What was found and is not listed, in a line.
+pub(super) fn moot(audit: &Audit) -> String {
+    let said: Vec<String> = audit
+        .moot
+        .iter()
+        .map(|(moot, n)| format!("{} {}", count(*n, "finding"), moot.words()))
+        .collect();
+    if said.is_empty() { String::new() } else { format!("not listed: {}\n", said.join(", ")) }
 }
 
 /// Words in lines of at most [`WIDTH`] columns, indented; the second line on further.

@@ -1,0 +1,254 @@
+//! `meanwhile audit --verify`: an edit is printed only where it was made, compiled, audited again and
+//! executed, as a patch that applies.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+#[path = "support/audited.rs"]
+mod audited;
+use audited::{ok, refused, text};
+
+const SOURCE: &str = "\
+#include <stdint.h>
+#include <stddef.h>
+struct queue { unsigned state, n, *at; };
+struct device { volatile unsigned ready, data; };
+void slow(struct queue *, int, int);
+unsigned put(struct queue *q, unsigned it)
+{
+    if (q->state == 3)
+        return 1;
+    if (q->n > 63)
+        return 2;
+    q->at[q->n] = it;
+    q->n++;
+    return 0;
+}
+unsigned sum(const unsigned char *p, unsigned char n)
+{
+    unsigned char x = n + 1;
+    unsigned char y = x * 3;
+    if (y > 200)
+        y -= 7;
+    return p[y] + y;
+}
+int asked(struct queue *p, struct queue *q)
+{
+    if (p == 0 || q == 0)
+        return 1;
+    if (p->state == 3)
+        return 2;
+    return q->at[q->n] + p->n;
+}
+void scale(int *d, int *s, int *n)
+{
+    d[0] = s[0] * n[0];
+    d[1] = s[1] * n[0];
+    d[2] = s[2] * n[1];
+    d[3] = s[3] * n[1];
+}
+void fill(struct queue *q, unsigned *p)
+{
+    for (unsigned i = 0; i < q->n; i++)
+        p[i] = q->state;
+}
+unsigned poll(struct device *d)
+{
+    while (d->ready == 0)
+        ;
+    return d->data + d->data;
+}
+";
+
+fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    fs::write(folder.path().join("edits.c"), SOURCE).expect("a scratch file");
+    folder
+}
+
+fn audit(folder: &Path, function: &str, more: &[&str]) -> Value {
+    let args = ["edits.c", "--function", function, "--cpu", "cortex-a53", "--json"];
+    serde_json::from_str(&ok(folder, &[&args[..], more].concat())).expect("the answer is JSON")
+}
+
+fn findings(answer: &Value) -> &Vec<Value> {
+    answer["findings"].as_array().expect("a list")
+}
+
+/// The edits of `function`, of which none may be a form that nobody takes.
+fn edits(folder: &Path, function: &str) -> Vec<Value> {
+    let answer = audit(folder, function, &["--verify"]);
+    let edits = findings(&answer).iter().map(|finding| finding["edit"].clone());
+    let edits: Vec<Value> = edits.filter(|edit| !edit.is_null()).collect();
+    for edit in &edits {
+        let patch = edit["patch"].as_str().expect("an edit has a patch");
+        let added = patch.lines().filter(|line| line.starts_with('+'));
+        assert!(
+            added.clone().all(|line| !line.contains("volatile") && !line.contains("typeof")),
+            "{patch}"
+        );
+        assert_eq!(edit["verified"], true);
+        assert!(edit["gain"].as_str().is_some_and(|gain| gain.contains("[model cortex-a53]")));
+    }
+    edits
+}
+
+fn added(edits: &[Value]) -> String {
+    let patches = edits.iter().filter_map(|edit| edit["patch"].as_str());
+    let lines = patches.flat_map(str::lines).filter(|line| line.starts_with('+'));
+    lines.map(|line| format!("{line}\n")).collect()
+}
+
+#[test]
+fn nothing_is_advised_that_was_not_tried() {
+    let folder = folder();
+    let answer = audit(folder.path(), "put", &[]);
+    assert!(findings(&answer).iter().all(|found| found["edit"].is_null() && found["tried"] == 0));
+    let said = ok(folder.path(), &["edits.c", "--function", "put", "--cpu", "cortex-a53"]);
+    assert!(said.contains("`--verify` with the C file tries a local copy"), "{said}");
+    assert!(!said.contains("edit:"), "{said}");
+}
+
+/// The patch is one for both programs that apply patches, and the patched file is as fast as said.
+#[test]
+fn a_patch_applies_and_gains_what_it_says() {
+    let folder = folder();
+    let edits = edits(folder.path(), "put");
+    let edit = &edits[0];
+    let patch = edit["patch"].as_str().expect("a patch");
+    assert_eq!(fs::read_to_string(folder.path().join("edits.c")).expect("it is there"), SOURCE);
+    fs::write(folder.path().join("edit.patch"), patch).expect("a scratch file");
+    let before = audit(folder.path(), "put", &[])["total_cycles"].as_u64().expect("cycles");
+    for program in [&["git", "apply", "edit.patch"][..], &["patch", "-p1", "-i", "edit.patch"]] {
+        fs::write(folder.path().join("edits.c"), SOURCE).expect("a scratch file");
+        let applied = Command::new(program[0])
+            .args(&program[1..])
+            .current_dir(folder.path())
+            .output()
+            .expect("it runs");
+        assert!(applied.status.success(), "{}{patch}", text(&applied));
+        let after = audit(folder.path(), "put", &[])["total_cycles"].as_u64().expect("cycles");
+        let said = format!("{before} to {after} cycles");
+        assert!(edit["gain"].as_str().is_some_and(|gain| gain.contains(&said)), "{edit} {said}");
+    }
+}
+
+/// With the type that the compiler names, and a name that the function does not have.
+#[test]
+fn what_is_loaded_twice_gets_a_variable_of_its_type() {
+    let folder = folder();
+    let edits = edits(folder.path(), "put");
+    let added = added(&edits);
+    assert!(added.contains("+    const unsigned int n = q->n;\n+    if (n > 63)\n"), "{added}");
+    assert!(added.contains("+    q->n = n + 1;\n"), "{added}");
+    let promise = edits[0]["if"].as_str().expect("a store is between");
+    assert_eq!(promise, "nothing that is stored or called there changes `q->n`");
+}
+
+#[test]
+fn what_a_loop_loads_in_each_iteration_is_read_before_it() {
+    let folder = folder();
+    let edits = edits(folder.path(), "fill");
+    let all = added(&edits);
+    assert!(all.contains("+    const unsigned int state = q->state;\n"), "{all}");
+    assert!(all.contains("+        p[i] = state;\n"), "{all}");
+    let restrict = "+void fill(struct queue *restrict q, unsigned *restrict p)\n";
+    assert!(all.contains(restrict), "{all}");
+    assert!(
+        edits.iter().all(|edit| edit["gain"]
+            .as_str()
+            .is_some_and(|gain| gain.contains("a loop from 8 to")))
+    );
+}
+
+#[test]
+fn restrict_asks_for_its_promise() {
+    let folder = folder();
+    let edits = edits(folder.path(), "scale");
+    let restrict = edits
+        .iter()
+        .find(|edit| edit["text"].as_str().is_some_and(|text| text.contains("restrict")))
+        .expect("it is faster");
+    assert!(restrict["if"].as_str().is_some_and(|it| it.contains("no caller passes pointers")));
+}
+
+/// A pointer is not followed before it is asked for null; after that test it may be.
+#[test]
+fn no_load_goes_above_the_test_of_its_pointer() {
+    let folder = folder();
+    let edits = edits(folder.path(), "asked");
+    let texts: Vec<&str> = edits.iter().filter_map(|edit| edit["text"].as_str()).collect();
+    assert!(texts.iter().any(|text| text.contains("before line 28")), "{texts:?}");
+    assert!(texts.iter().all(|text| !text.contains("before line 26")), "{texts:?}");
+}
+
+/// Wider variables take an instruction less and do not wrap: executed, they are found out.
+#[test]
+fn what_gains_and_does_something_else_is_left_out() {
+    let folder = folder();
+    let args = ["edits.c", "--function", "sum", "--cpu", "cortex-a53", "--verify"];
+    let ran = audited::audit(folder.path(), &args);
+    let (said, warned) = (text(&ran), String::from_utf8_lossy(&ran.stderr).into_owned());
+    assert!(warned.contains("and do something else"), "{warned}");
+    assert!(!said.contains("edit:"), "{said}");
+}
+
+#[test]
+fn behaviour_is_compared_where_it_can_be() {
+    let folder = folder();
+    let said = |cpu: &str| -> String {
+        let args = ["edits.c", "--function", "fill", "--cpu", cpu, "--verify", "--json"];
+        let answer: Value = serde_json::from_str(&ok(folder.path(), &args)).expect("JSON");
+        let edits = findings(&answer).iter().map(|found| &found["edit"]["behaviour"]);
+        edits.filter_map(Value::as_str).map(|said| format!("{said}\n")).collect()
+    };
+    for (cpu, by) in [
+        ("cortex-a53", "qemu-aarch64, seed"),
+        ("cortex-m4", "qemu-arm, seed"),
+        ("x86-64", "executed here, seed"),
+    ] {
+        let said = said(cpu);
+        assert!(said.contains("the same in") && said.contains(by), "{cpu}: {said}");
+    }
+    let sparc = said("leon3");
+    assert!(sparc.contains("not run, because sparc code needs a C library"), "{sparc}");
+}
+
+#[test]
+fn accesses_of_devices_are_counted() {
+    let folder = folder();
+    let answer = audit(folder.path(), "poll", &[]);
+    assert!(answer["not_listed"]["volatile"].as_u64() > Some(0), "{answer}");
+    let said = ok(folder.path(), &["edits.c", "--function", "poll", "--cpu", "cortex-a53"]);
+    assert!(said.contains("not listed: ") && said.contains("that are `volatile`"), "{said}");
+}
+
+/// The callee becomes part of its caller, and other files still find it.
+#[test]
+fn an_inlined_callee_stays_a_function() {
+    let folder = folder();
+    let source = "int step(int x);\nint twice(int x)\n{\n    return 2 * x + 1;\n}\n\
+                  int outer(int x)\n{\n    int a = twice(x);\n    return a ^ step(a);\n}\n";
+    fs::write(folder.path().join("edits.c"), source).expect("a scratch file");
+    let answer = audit(folder.path(), "outer", &["--cflags", "-O1 -fno-inline", "--verify"]);
+    let call = findings(&answer).iter().find(|it| it["kind"] == "call").expect("it is found");
+    let patch = call["edit"]["patch"].as_str().unwrap_or_else(|| panic!("{call}"));
+    assert!(
+        patch.contains(
+            "+extern int twice(int x);\n+inline __attribute__((always_inline)) int twice(int x)\n"
+        ),
+        "{patch}"
+    );
+}
+
+#[test]
+fn only_c_is_edited() {
+    let folder = folder();
+    let code = ".global loop\nloop: ldr r1, [r0]\n add r0, r1, r1\n bx lr\n";
+    fs::write(folder.path().join("loop.s"), code).expect("a scratch file");
+    let said = refused(folder.path(), &["loop.s", "--cpu", "arm1136jf-s", "--verify"], 1);
+    assert!(said.contains("--verify needs a C file"), "{said}");
+}

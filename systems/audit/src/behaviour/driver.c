@@ -1,0 +1,150 @@
+/* Calls one function on random inputs, and prints a line a run: what came of it, and a hash of its
+   result, of all memory it was given, of its objects and of the calls that it made. */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+enum { REGIONS = 24, REGION_BYTES = 2048, OWN = 8 };
+
+static unsigned char *arena;
+static int may_alias;
+static uint64_t state, calls;
+static sigjmp_buf back;
+
+static uint64_t next(void)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return state * 0x2545f4914f6cdd1d;
+}
+
+static uintptr_t region(unsigned long nth)
+{
+    return (uintptr_t)(arena + nth * REGION_BYTES);
+}
+
+/* Small numbers are counts and indices, so most are small. */
+static uint64_t number(void)
+{
+    uint64_t kind = next() >> 60, value = next() >> 8;
+    if (kind < 8)
+        return value % 17;
+    if (kind < 12)
+        return value % 256;
+    return kind < 14 ? value % 33 - 16 : value;
+}
+
+static uintptr_t pointer(unsigned long own)
+{
+    return may_alias ? region((next() >> 8) % 4) : region(OWN + own % (REGIONS - OWN));
+}
+
+static void fill(unsigned char *to, unsigned long bytes, unsigned long own)
+{
+    uintptr_t word = 0;
+    for (unsigned long at = 0; at < bytes; at += sizeof word) {
+        uint64_t kind = next() >> 60;
+        word = kind < 5 ? pointer(own * 13 + at / sizeof word) : kind < 14 ? number() : next();
+        memcpy(to + at, &word, bytes - at < sizeof word ? bytes - at : sizeof word);
+    }
+}
+
+static uint64_t hashed(uint64_t hash, const void *from, unsigned long bytes)
+{
+    uint64_t word = 0;
+    for (unsigned long at = 0; at < bytes; at += sizeof word) {
+        memcpy(&word, (const char *)from + at, bytes - at < sizeof word ? bytes - at : sizeof word);
+        hash = (hash ^ word) * 0x9e3779b97f4a7c15;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+static void called(uint64_t which, uint64_t argument)
+{
+    calls = hashed(hashed(calls, &which, sizeof which), &argument, sizeof argument);
+}
+
+static void stopped(int sent)
+{
+    siglongjmp(back, sent);
+}
+
+@DECLARED@
+static struct { unsigned char *at, *first; unsigned long bytes; int is_zero; } objects[] = {
+@OBJECTS@    { 0, 0, 0, 0 }
+};
+
+static uint64_t run(void)
+{
+@CALL@
+}
+
+static void prepare(unsigned long nth)
+{
+    state = 0x9e3779b97f4a7c15 * (@SEED@ + nth + 1);
+    calls = 0;
+    may_alias = @ALIAS@ && nth % 2;
+    for (unsigned long it = 0; it < REGIONS; it++)
+        fill((unsigned char *)region(it), REGION_BYTES, it);
+    for (int it = 0; objects[it].at; it++) {
+        if (objects[it].is_zero)
+            fill(objects[it].at, objects[it].bytes, 64 + it);
+        else
+            memcpy(objects[it].at, objects[it].first, objects[it].bytes);
+    }
+}
+
+int main(void)
+{
+    static unsigned char aside[1 << 16];
+    const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGVTALRM };
+    stack_t stack = { .ss_sp = aside, .ss_size = sizeof aside };
+    struct sigaction action;
+    const struct itimerval limit = { { 0, 0 }, { 0, 100000 } }, none = { { 0, 0 }, { 0, 0 } };
+    arena = mmap((void *)0x20000000, REGIONS * REGION_BYTES, PROT_READ | PROT_WRITE,
+                 MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (arena != (unsigned char *)0x20000000)
+        return 3;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = stopped;
+    action.sa_flags = SA_ONSTACK;
+    sigaltstack(&stack, 0);
+    for (unsigned it = 0; it < sizeof signals / sizeof *signals; it++)
+        sigaction(signals[it], &action, 0);
+    for (int it = 0; objects[it].at; it++) {
+        objects[it].first = malloc(objects[it].bytes);
+        memcpy(objects[it].first, objects[it].at, objects[it].bytes);
+    }
+    alarm(@SECONDS@);
+    for (unsigned long nth = 0; nth < @RUNS@; nth++) {
+        uint64_t hash = 0xcbf29ce484222325;
+        int sent;
+        prepare(nth);
+        sent = sigsetjmp(back, 1);
+        if (!sent) {
+            uint64_t result;
+            setitimer(ITIMER_VIRTUAL, &limit, 0);
+            result = run();
+            hash = hashed(hash, &result, sizeof result);
+        }
+        setitimer(ITIMER_VIRTUAL, &none, 0);
+        if (sent) {
+            dprintf(1, "%s\n", sent == SIGVTALRM ? "long" : "fault");
+            continue;
+        }
+        hash = hashed(hash, arena, REGIONS * REGION_BYTES);
+        for (int it = 0; objects[it].at; it++)
+            hash = hashed(hash, objects[it].at, objects[it].bytes);
+        hash = hashed(hash, &calls, sizeof calls);
+        dprintf(1, "end %016llx\n", (unsigned long long)hash);
+    }
+    return 0;
+}

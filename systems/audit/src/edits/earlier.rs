@@ -1,0 +1,93 @@
+//! A load that a stall waits for, or that the best order moves to fill it, read before one of the
+//! tests above.
+//!
+//! ```text
+//!                             const int cap = c->cap;
+//! if (ep->state == 1)         if (ep->state == 1)
+//!     return slow();    --->      return slow();
+//! if (c->cap == 0)            if (cap == 0)
+//! ```
+
+use super::source::{asks_for_null, expressions, is_kept, starts_statement, unchanged};
+use super::{Change, Place};
+use crate::decode::code::Flow;
+use crate::facts::trace::Exit;
+use crate::finding::Way;
+use crate::timing::licence::crossings;
+
+/// Loads of a stall that are tried.
+const LOADS_MAX: usize = 3;
+/// Tests that a load is moved above, one after the other.
+const EXITS_MAX: usize = 3;
+
+pub(super) fn changes(place: &Place<'_>) -> Vec<Change> {
+    let (audit, lines) = (place.audit, place.lines);
+    let mut changes = Vec::new();
+    let Some(timed) = &audit.timed else { return changes };
+    let is_own = |number: &usize| *number == place.found().idx;
+    let Some(at) = timed.trace.places.iter().position(is_own) else { return changes };
+    let is_load = |at: &usize| {
+        let instruction = &audit.function.instructions[timed.trace.places[*at]];
+        instruction.accesses.iter().any(|access| !access.is_store)
+    };
+    let moved =
+        timed.reached.last().map_or(Vec::new(), |it| crossings(&it.found.order, &timed.trace));
+    let near = moved
+        .iter()
+        .filter(|(_, exit)| (*exit as usize) < at)
+        .map(|(mover, _)| *mover as usize)
+        .filter(|mover| *mover >= at);
+    let producers = timed.causes[at].iter().map(|cause| cause.producer as usize);
+    let mut seen: Vec<(usize, usize)> = Vec::new();
+    for mover in producers.chain(near).filter(is_load).take(LOADS_MAX) {
+        let Some(line) = place.line_of(timed.trace.places[mover]) else { continue };
+        for test in tests(place, mover).into_iter().take(EXITS_MAX) {
+            if test > line || seen.contains(&(line, test)) {
+                continue;
+            }
+            seen.push((line, test));
+            let is_good = |text: &String| {
+                is_kept(lines, test, line + 1, text) && !asks_for_null(lines, test, line, text)
+            };
+            for expression in expressions(lines[line]).into_iter().filter(is_good) {
+                let change = place.local(&expression, test, &[line]);
+                let same = unchanged(lines, test..line, &expression)
+                    .map_or_else(String::new, |promise| format!(", and {promise}"));
+                let promise = format!(
+                    "the address of `{expression}` is good wherever line {} is reached{same}",
+                    test + 1
+                );
+                changes.push(Change {
+                    way: Way::Earlier,
+                    promise: Some(promise),
+                    reads_more: true,
+                    ..change
+                });
+            }
+        }
+    }
+    changes
+}
+
+/// The lines of the tests above an instruction of the path, the nearest first. In an inlined
+/// function, its own line or that of any call around it.
+fn tests(place: &Place<'_>, mover: usize) -> Vec<usize> {
+    let (function, trace) = (&place.audit.function, &place.audit.trace);
+    let is_test = |exit: &&Exit| {
+        exit.at < mover && function.instructions[trace.places[exit.at]].flow != Flow::Next
+    };
+    let mut tests: Vec<usize> = Vec::new();
+    for exit in trace.exits.iter().rev().filter(is_test) {
+        let frames = function.frames[trace.places[exit.at]].iter();
+        for test in frames
+            .filter(|frame| frame.file == place.file)
+            .filter_map(|frame| (frame.line as usize).checked_sub(1))
+            .filter(|line| starts_statement(place.lines, *line))
+        {
+            if !tests.contains(&test) {
+                tests.push(test);
+            }
+        }
+    }
+    tests
+}

@@ -1,0 +1,108 @@
+//! What is loaded repeatedly, in a local variable: on two lines of the path, or in a loop.
+//!
+//! ```text
+//!                                    const size_t n = s->n;
+//! for (i = 0; i < s->n; i++)  --->   for (i = 0; i < n; i++)
+//!     d[i] = 0;                          d[i] = 0;
+//! ```
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use super::source::{
+    asks_for_null, is_kept, loads, loop_lines, starts_statement, unchanged, words, writes,
+};
+use super::{Change, Place};
+
+/// Loads of two lines, or of a loop, that are tried.
+const LOADS_MAX: usize = 4;
+
+/// What an earlier line of the path loaded, in a variable that both lines read.
+pub(super) fn changes(place: &Place<'_>) -> Vec<Change> {
+    let lines = place.lines;
+    let mut changes: Vec<Change> = Vec::new();
+    let Some(timed) = &place.audit.timed else { return changes };
+    let idx = place.found().idx;
+    let Some(second) = place.line_of(idx) else { return changes };
+    let before = timed
+        .trace
+        .places
+        .iter()
+        .take_while(|at| **at != idx)
+        .filter_map(|at| place.line_of(*at))
+        .filter(|before| *before < second && starts_statement(lines, *before));
+    let before: BTreeSet<usize> = before.collect();
+    let mut seen: Vec<String> = Vec::new();
+    for first in before {
+        for expression in loads(lines[first]) {
+            let is_good = loads(lines[second]).contains(&expression)
+                && is_kept(lines, first, second, &expression)
+                && !asks_for_null(lines, first, first, &expression);
+            if !is_good || seen.contains(&expression) || seen.len() == LOADS_MAX {
+                continue;
+            }
+            let change = place.local(&expression, first, &[first, second]);
+            let promise = unchanged(lines, first..second, &expression);
+            changes.push(Change { promise, ..change });
+            seen.push(expression);
+        }
+    }
+    changes
+}
+
+/// What a loop loads in every iteration and does not write, read before it.
+pub(super) fn of_loops(place: &Place<'_>) -> Vec<Change> {
+    let lines = place.lines;
+    let n = place.audit.function.instructions.len();
+    let lines_of_code: BTreeSet<usize> = (0..n).filter_map(|idx| place.line_of(idx)).collect();
+    let mut changes = Vec::new();
+    for first in (0..lines.len()).filter(|line| starts_statement(lines, *line)) {
+        let Some(range) = loop_lines(lines, first) else { continue };
+        if !range.clone().any(|line| lines_of_code.contains(&line)) {
+            continue;
+        }
+        let is_in = |idx: usize| place.line_of(idx).is_some_and(|line| range.contains(&line));
+        let finding = place.audit.findings.iter().position(|found| is_in(found.idx)).unwrap_or(0);
+        let own = Place { finding, ..*place };
+        for expression in repeated(lines, &range).into_iter().take(LOADS_MAX) {
+            let readers: Vec<usize> = range.clone().collect();
+            let change = own.local(&expression, first, &readers);
+            let same = unchanged(lines, range.clone(), &expression);
+            let reached = (!is_always_read(lines[first], &expression)).then(|| {
+                format!("the address of `{expression}` is good also where the loop is not entered")
+            });
+            let reads_more = reached.is_some();
+            let promises: Vec<String> = [same, reached].into_iter().flatten().collect();
+            let promise = (!promises.is_empty()).then(|| promises.join(", and "));
+            changes.push(Change { promise, reads_more, ..change });
+        }
+    }
+    changes
+}
+
+/// What these lines load by names that none of them writes or declares.
+fn repeated(lines: &[&str], range: &Range<usize>) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for line in &lines[range.clone()] {
+        let code = line.split("//").next().unwrap_or_default();
+        for expression in loads(code) {
+            let is_written = words(&expression)
+                .any(|name| lines[range.clone()].iter().any(|line| writes(line, name)));
+            // A part of something else that is read is not read by itself.
+            let null = asks_for_null(lines, range.start, range.end - 1, &expression);
+            if !is_written && !null && !found.contains(&expression) {
+                found.push(expression);
+            }
+        }
+    }
+    found
+}
+
+/// The head of the loop reads it before anything else decides.
+fn is_always_read(head: &str, expression: &str) -> bool {
+    head.find(expression).is_some_and(|at| {
+        !["&&", "||", "?"].iter().any(|word| head[..at].contains(word))
+            && head.matches(';').count() != 1
+            && head[..at].matches(';').count() < 2
+    })
+}

@@ -1,0 +1,507 @@
+//! What edits need of a source's text: what a line loads, whether something stands the same on two
+//! lines, where a statement may stand.
+//!
+//! Nothing here is parsed as C: a line is changed where it has the shape, and the compiler, a second
+//! audit and executed code say whether the change was one.
+
+use std::ops::Range;
+
+/// Nothing that the expression names is written on the lines from `from` up to `to`, nor, if a loop
+/// begins there, anywhere after in the function: then it is the same before all of them. What is
+/// written through other pointers no text shows.
+pub fn is_kept(lines: &[&str], from: usize, to: usize, expression: &str) -> bool {
+    let to = to.min(lines.len());
+    let has_loop = lines[from.min(to)..to]
+        .iter()
+        .any(|line| words(line).any(|word| ["while", "for", "do"].contains(&word)));
+    let end = if has_loop {
+        (to..lines.len()).find(|idx| lines[*idx].starts_with('}')).unwrap_or(lines.len())
+    } else {
+        to
+    };
+    let mut named = words(expression).filter(|name| is_identifier(name));
+    named.all(|name| !lines[from.min(end)..end].iter().any(|line| writes(line, name)))
+}
+
+/// A pointer that the expression follows is asked for null on the lines from `from` on before the
+/// expression stands in line `to`: its address is not good before that test.
+pub fn asks_for_null(lines: &[&str], from: usize, to: usize, expression: &str) -> bool {
+    let pointers = expression
+        .match_indices("->")
+        .chain(expression.match_indices('['))
+        .map(|(at, _)| &expression[..at]);
+    let pointers: Vec<&str> = pointers.collect();
+    (from..=to).any(|line| {
+        let end =
+            if line == to { lines[line].find(expression).unwrap_or(0) } else { lines[line].len() };
+        pointers.iter().any(|pointer| is_asked(&lines[line][..end], pointer))
+    })
+}
+
+/// The line compares the pointer with null, or takes it for a truth value.
+fn is_asked(line: &str, pointer: &str) -> bool {
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let is_null = |text: &str, rest: &dyn Fn(&str) -> bool| {
+        ["NULL", "0", "nullptr"].iter().any(|word| text.strip_prefix(word).is_some_and(rest))
+    };
+    line.match_indices(pointer).any(|(at, _)| {
+        let (before, behind) = (line[..at].trim_end(), line[at + pointer.len()..].trim_start());
+        if line[..at].ends_with(is_name)
+            || line[..at].ends_with(['.', '>'])
+            || line[at + pointer.len()..].starts_with(is_name)
+        {
+            return false;
+        }
+        let compared = behind.strip_prefix("==").or_else(|| behind.strip_prefix("!="));
+        let is_compared = compared.is_some_and(|compared| {
+            is_null(compared.trim_start(), &|rest| !rest.starts_with(is_name))
+        });
+        let turned =
+            before.strip_suffix("==").or_else(|| before.strip_suffix("!=")).map(str::trim_end);
+        let is_turned = turned.is_some_and(|turned| {
+            ["NULL", "0", "nullptr"].iter().any(|null| turned.ends_with(null))
+        });
+        // What stands alone between brackets is a truth value, unless the brackets are a call's.
+        let opens = before.strip_suffix('(').map(str::trim_end);
+        let in_brackets = opens.is_some_and(|open| {
+            !open.ends_with(is_name)
+                || ["if", "while", "for", "likely"].iter().any(|word| open.ends_with(word))
+        });
+        let begins = in_brackets || ["&&", "||", "!"].iter().any(|word| before.ends_with(word));
+        let ends =
+            behind.is_empty() || [")", "&&", "||", "?"].iter().any(|word| behind.starts_with(word));
+        is_compared || is_turned || begins && ends
+    })
+}
+
+/// The line assigns to a variable or member of this name, steps it, or takes its address.
+pub fn writes(line: &str, name: &str) -> bool {
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    line.match_indices(name).any(|(at, _)| {
+        let (before, behind) = (&line[..at], &line[at + name.len()..]);
+        if before.ends_with(is_name) || behind.starts_with(is_name) {
+            return false;
+        }
+        // An index between the name and what is done with it.
+        let behind = behind.trim_start();
+        let behind = behind
+            .strip_prefix('[')
+            .and_then(|rest| rest.split_once(']'))
+            .map_or(behind, |(_, rest)| rest.trim_start());
+        let is_assigned = behind.starts_with('=') && !behind.starts_with("==");
+        let is_compound = ["+=", "-=", "*=", "/=", "%=", "|=", "&=", "^=", "<<=", ">>="]
+            .iter()
+            .any(|word| behind.starts_with(word));
+        let is_stepped = ["++", "--"]
+            .iter()
+            .any(|word| behind.starts_with(word) || before.trim_end().ends_with(word));
+        let before = before.trim_end();
+        let is_address = before.ends_with('&')
+            && !before.ends_with("&&")
+            && !before.trim_end_matches('&').trim_end().ends_with([')', ']'])
+            && !before.trim_end_matches('&').trim_end().ends_with(is_name);
+        is_assigned || is_compound || is_stepped || is_address
+    })
+}
+
+/// The line with a variable in place of an expression wherever it is read: `p->n++` reads it,
+/// and then writes it.
+pub fn read_from(line: &str, expression: &str, name: &str) -> String {
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let (mut out, mut rest) = (String::new(), line);
+    while let Some(at) = rest.find(expression) {
+        let (before, behind) = (&rest[..at], &rest[at + expression.len()..]);
+        let is_inside = before.ends_with(is_name)
+            || before.ends_with("->")
+            || before.ends_with('.')
+            || behind.starts_with(is_name);
+        out += before;
+        let operator = behind.trim_start();
+        let stepped =
+            [("++", "+"), ("--", "-")].into_iter().find(|(step, _)| operator.starts_with(step));
+        let is_written = operator.starts_with('=') && !operator.starts_with("==");
+        let compound = ["+", "-", "*", "|", "&", "^"]
+            .into_iter()
+            .find(|word| operator.starts_with(&format!("{word}=")));
+        rest = behind;
+        if let (Some((step, sign)), true) = (stepped, before.trim().is_empty()) {
+            out += &format!("{expression} = {name} {sign} 1");
+            rest = &operator[step.len()..];
+        } else if let (Some(sign), Some(end), true) =
+            (compound, operator.find(';'), before.trim().is_empty())
+        {
+            out += &format!("{expression} = {name} {sign} ({})", operator[2..end].trim());
+            rest = &operator[end..];
+        } else {
+            out += if is_inside || is_written || stepped.is_some() || compound.is_some() {
+                expression
+            } else {
+                name
+            };
+        }
+    }
+    out + rest
+}
+
+/// The source with another text in place of one of its lines.
+pub fn with_line(lines: &[&str], line: usize, text: String) -> String {
+    let mut changed: Vec<String> = lines.iter().map(|&line| line.to_owned()).collect();
+    changed[line] = text;
+    changed.join("\n") + "\n"
+}
+
+/// A statement may stand before this line: it begins one, and the line before ends one
+/// or opens a block.
+pub fn starts_statement(lines: &[&str], line: usize) -> bool {
+    let text = lines.get(line).map_or("", |line| line.trim_start());
+    let is_one = text.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
+        && !["else", "case", "default"].iter().any(|word| text.starts_with(word));
+    let before = lines[..line.min(lines.len())]
+        .iter()
+        .rev()
+        .map(|line| line.trim())
+        .find(|recorded| !recorded.is_empty());
+    is_one
+        && before.is_some_and(|before| before.ends_with([';', '{', '}']) || before.ends_with("*/"))
+}
+
+/// The range of what stands between the brackets of an `if` that ends on its line.
+pub fn condition(line: &str) -> Option<(usize, usize)> {
+    let start = line.find("if (").or_else(|| line.find("if("))?;
+    let open = start + line[start..].find('(')?;
+    let mut depth = 0;
+    for (at, character) in line[open..].char_indices() {
+        match character {
+            '(' => depth += 1,
+            ')' if depth == 1 => return Some((open + 1, open + at)),
+            ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// What of a line is loaded: names joined by `->`, `.` and plain indices. What is called or
+/// assigned is not, but the pointer and the index of what is assigned are.
+pub fn expressions(line: &str) -> Vec<String> {
+    chains(line, false)
+}
+
+/// The same, with what is assigned: a line may read it first.
+pub fn loads(line: &str) -> Vec<String> {
+    chains(line, true)
+}
+
+fn chains(line: &str, with_assigned: bool) -> Vec<String> {
+    let bytes = line.as_bytes();
+    let is_name =
+        |at: usize| bytes.get(at).is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
+    let mut found: Vec<String> = Vec::new();
+    let mut at = 0;
+    while at < bytes.len() {
+        let starts = bytes[at].is_ascii_alphabetic() || bytes[at] == b'_';
+        if !starts {
+            // A number is no name.
+            at += 1;
+            while at < bytes.len() && bytes[at - 1].is_ascii_digit() && is_name(at) {
+                at += 1;
+            }
+            continue;
+        }
+        let from = at;
+        let mut is_load = false;
+        let mut parts = Vec::new();
+        loop {
+            while is_name(at) {
+                at += 1;
+            }
+            if line[at..].starts_with("->") && is_name(at + 2) {
+                at += 2;
+                is_load = true;
+            } else if line[at..].starts_with('.') && is_name(at + 1) {
+                at += 1;
+            } else if let Some(end) = line[at..].strip_prefix('[').and_then(|rest| rest.find(']')) {
+                if is_load {
+                    parts.push(line[from..at].to_owned());
+                }
+                parts.extend(chains(&line[at + 1..at + 1 + end], with_assigned));
+                at += end + 2;
+                is_load = true;
+            } else {
+                break;
+            }
+        }
+        let rest = line[at..].trim_start();
+        let is_assigned = rest.starts_with('=') && !rest.starts_with("==");
+        let is_changed = ["+=", "-=", "*=", "|=", "&=", "^=", "++", "--", "("]
+            .iter()
+            .any(|word| rest.starts_with(word));
+        let is_read =
+            is_load && (with_assigned && !rest.starts_with('(') || !is_assigned && !is_changed);
+        // Reading the whole reads its parts.
+        let parts = if is_read && !with_assigned { Vec::new() } else { parts };
+        for expression in is_read.then(|| line[from..at].to_owned()).into_iter().chain(parts) {
+            if !found.contains(&expression) {
+                found.push(expression);
+            }
+        }
+    }
+    found
+}
+
+/// The identifiers and numbers of a text.
+pub fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|letter: char| !(letter.is_ascii_alphanumeric() || letter == '_'))
+        .filter(|word| !word.is_empty())
+}
+
+fn is_identifier(word: &str) -> bool {
+    word.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
+}
+
+/// The lines of the function around `line`, from where its name stands to its closing bracket, if
+/// both begin in the first column.
+pub fn enclosing(lines: &[&str], line: usize) -> Option<Range<usize>> {
+    let is_head = |line: &&str| {
+        line.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
+            && line.contains('(')
+            && !line.trim_end().ends_with(';')
+    };
+    let first = (0..=line).rev().take_while(|at| !lines[*at].starts_with('}'));
+    let first = first.filter(|at| is_head(&lines[*at])).last()?;
+    let last = (line..lines.len()).find(|at| lines[*at].starts_with('}'))?;
+    Some(first..last + 1)
+}
+
+/// The lines of the definition of `name`.
+pub fn definition(lines: &[&str], name: &str) -> Option<Range<usize>> {
+    let opening = format!("{name}(");
+    let is_it = |at: &usize| {
+        !lines[*at].starts_with([' ', '\t', '#', '}', '/', '*'])
+            && lines[*at].match_indices(&opening).any(|(from, _)| {
+                !lines[*at][..from]
+                    .ends_with(|letter: char| letter.is_ascii_alphanumeric() || letter == '_')
+            })
+    };
+    // Up to the body, or to the end of a declaration.
+    let has_body = |at: &usize| {
+        let ends = lines[*at..].iter().find(|line| line.contains(['{', ';']));
+        ends.is_some_and(|line| line.find('{') < line.find(';') || !line.contains(';'))
+            && ends.is_some_and(|line| line.contains('{'))
+    };
+    let first = (0..lines.len()).filter(is_it).find(has_body)?;
+    let last = (first..lines.len()).find(|at| lines[*at].starts_with('}'))?;
+    Some(first..last + 1)
+}
+
+/// The lines of the loop that begins on `line`, header and body.
+pub fn loop_lines(lines: &[&str], line: usize) -> Option<Range<usize>> {
+    let first = lines[line].trim_start();
+    let keyword = ["for", "while", "do"].into_iter().find(|keyword| {
+        first
+            .strip_prefix(keyword)
+            .is_some_and(|rest| rest.starts_with([' ', '(', '{']) || rest.is_empty())
+    })?;
+    let (mut round, mut curly, mut has_header) = (0i32, 0i32, keyword == "do");
+    for (at, text) in lines.iter().enumerate().skip(line) {
+        let code = text.split("//").next().unwrap_or_default();
+        for letter in code.chars() {
+            match letter {
+                '(' => round += 1,
+                ')' => {
+                    round -= 1;
+                    has_header |= round == 0;
+                }
+                '{' => curly += 1,
+                '}' => {
+                    curly -= 1;
+                    if curly == 0 && has_header {
+                        return Some(line..at + 1);
+                    }
+                }
+                ';' if round == 0 && curly == 0 && has_header => return Some(line..at + 1),
+                _ => {}
+            }
+            if curly < 0 {
+                return None;
+            }
+        }
+    }
+    None
+}
+
+/// What may change the value of `expression` on these lines besides its name: a store by another
+/// name, or a call. The sentence is what has to be true.
+pub fn unchanged(lines: &[&str], range: Range<usize>, expression: &str) -> Option<String> {
+    let keywords = ["if", "for", "while", "switch", "return", "sizeof", "do"];
+    let text = lines[range].join(" ");
+    let mut stores = text.match_indices('=').filter(|(at, _)| {
+        let (before, behind) = (
+            text[..*at].trim_end_matches(['+', '-', '*', '/', '|', '&', '^', '%']),
+            &text[at + 1..],
+        );
+        let is_comparison = text[..*at].ends_with(['=', '!', '<', '>'])
+            && !text[..*at].ends_with("<<")
+            && !text[..*at].ends_with(">>");
+        let target = before.trim_end_matches(['<', '>']).trim_end();
+        let start = target.rfind([';', '{', '}', ',', '(']).map_or(0, |at| at + 1);
+        let target = target[start..].trim_start();
+        !behind.starts_with('=')
+            && !is_comparison
+            && (target.ends_with(']')
+                || target.contains("->")
+                || target.contains('.')
+                || target.starts_with('*'))
+    });
+    let calls = text.match_indices('(').any(|(at, _)| {
+        let name = words(&text[..at]).last().unwrap_or_default();
+        text[..at].trim_end().ends_with(name) && is_identifier(name) && !keywords.contains(&name)
+    });
+    (stores.next().is_some() || calls)
+        .then(|| format!("nothing that is stored or called there changes `{expression}`"))
+}
+
+/// The line has the name for something that is no member.
+fn names(line: &str, name: &str) -> bool {
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    line.match_indices(name).any(|(at, _)| {
+        let (before, behind) = (&line[..at], &line[at + name.len()..]);
+        let is_whole = !before.ends_with(is_name) && !behind.starts_with(is_name);
+        is_whole && !before.ends_with("->") && !before.ends_with('.')
+    })
+}
+
+/// A name for a local variable of the function at line `at` that holds `expression`: none that the
+/// function or the file has.
+pub fn local_name(lines: &[&str], at: usize, expression: &str) -> String {
+    let (plain, index) = expression.split_once('[').unwrap_or((expression, ""));
+    let last = words(plain).last().unwrap_or("value");
+    let stem = match words(index).last() {
+        Some(number) if number.starts_with(|it: char| it.is_ascii_digit()) => {
+            format!("{last}{number}")
+        }
+        Some(name) => format!("{last}_{name}"),
+        None => last.to_owned(),
+    };
+    let function = enclosing(lines, at).unwrap_or(0..lines.len());
+    let is_free = |name: &String| {
+        let is_macro = |line: &&str| {
+            line.trim_start().starts_with('#') && words(line).nth(1) == Some(name.as_str())
+        };
+        !lines[function.clone()].iter().any(|line| names(line, name)) && !lines.iter().any(is_macro)
+    };
+    let more = (2..).map(|nth| format!("{stem}_{nth}"));
+    let mut all = [stem.clone(), format!("{stem}_now")].into_iter().chain(more);
+    all.find(is_free).expect("there are more numbers than words")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn loads_of_a_line() {
+        let of = |line| expressions(line).join(" ");
+        assert_eq!(of("    if (caller->cap == 0)"), "caller->cap");
+        assert_eq!(of("a->b = c->d[3].e + f(x->y) + 0x1f;"), "c->d[3].e x->y");
+        assert_eq!(of("p->n += 1; return g->h(1);"), "");
+        assert_eq!(of("q->at[q->n] = it;"), "q->at q->n");
+        assert_eq!(of("x = y + 2;"), "");
+    }
+
+    #[test]
+    fn a_line_that_reads_a_variable_in_place_of_a_load() {
+        let of = |line| read_from(line, "q->n", "kept_7");
+        assert_eq!(of("    q->n++;"), "    q->n = kept_7 + 1;");
+        assert_eq!(of("    q->n -= 2 * it;"), "    q->n = kept_7 - (2 * it);");
+        assert_eq!(
+            of("    q->at[q->n] = q->next + qq->n;"),
+            "    q->at[kept_7] = q->next + qq->n;"
+        );
+        assert_eq!(of("    if (q->n == 3)"), "    if (kept_7 == 3)");
+        assert_eq!(of("    q->n = 3;"), "    q->n = 3;");
+        assert_eq!(of("    x = y[q->n++];"), "    x = y[q->n++];");
+    }
+
+    #[test]
+    fn what_changes_on_the_way_is_not_read_before() {
+        // As a search through a list: the pointer gets its value after the test, and the loop goes
+        // on with it.
+        let search = "    if (list == 0)\n        return 0;\n    at = list->first;\n    while (at && at->key != key)\n        at = at->next;\n    return at;\n}";
+        let lines: Vec<&str> = search.lines().collect();
+        assert!(!is_kept(&lines, 0, 4, "at->key"));
+        assert!(!is_kept(&lines, 3, 4, "at->key"), "the loop writes it on a later line");
+        assert!(is_kept(&lines, 0, 3, "list->first"));
+        // As a counter: a member that is stepped, one that is stored, and an element.
+        let counter = "    if (q->full)\n        return;\n    q->n++;\n    q->at[i] = 3;\n    take(&key);\n    use(q->n == 3 && flags & mask);\n}";
+        let lines: Vec<&str> = counter.lines().collect();
+        assert!(
+            !is_kept(&lines, 0, 6, "q->n")
+                && !is_kept(&lines, 0, 6, "q->at[i]")
+                && !is_kept(&lines, 0, 6, "key->first")
+        );
+        assert!(
+            is_kept(&lines, 0, 2, "q->n")
+                && is_kept(&lines, 0, 6, "q->full")
+                && is_kept(&lines, 0, 6, "mask->bits")
+        );
+    }
+
+    #[test]
+    fn a_pointer_that_is_asked_for_null_is_not_followed_before() {
+        for test in [
+            "if (p == NULL || q)",
+            "if ((p != 0) && (q))",
+            "if (NULL == p)",
+            "if (!p)",
+            "if (p && q->n)",
+            "while (q && p)",
+            "if (unlikely(!p))",
+            "x = q || p ? 1 : 2;",
+        ] {
+            assert!(asks_for_null(&[test, "x = p->n;"], 0, 1, "p->n"), "{test}");
+        }
+        for other in [
+            "if (q == NULL)",
+            "if (p == q)",
+            "if (p->n == 0)",
+            "if (!p->n)",
+            "if (use(p))",
+            "if (pp == 0)",
+            "if (r->p == 0)",
+            "if (p == 0x10)",
+        ] {
+            assert!(!asks_for_null(&[other, "x = p->n;"], 0, 1, "p->n"), "{other}");
+        }
+        // Each pointer on the way; and a test on the line itself, before and after.
+        assert!(asks_for_null(&["if (p->next == NULL)", "x = p->next->n;"], 0, 1, "p->next->n"));
+        assert!(asks_for_null(&["if (list == 0)", "x = list[3];"], 0, 1, "list[3]"));
+        assert!(asks_for_null(&["if (p == NULL || p->n == 3)"], 0, 0, "p->n"));
+        assert!(!asks_for_null(&["if (p->n == 3 && p)"], 0, 0, "p->n"));
+    }
+
+    #[test]
+    fn the_condition_of_an_if() {
+        let of = |line: &str| condition(line).map(|(from, to)| line[from..to].to_owned());
+        assert_eq!(of("  if (f(a) && (b))").as_deref(), Some("f(a) && (b)"));
+        assert_eq!(of("  if (a &&"), None);
+        assert_eq!(of("  x = 1;"), None);
+    }
+
+    #[test]
+    fn where_a_statement_may_stand() {
+        let lines = [
+            "{",
+            "    if (a)",
+            "        b();",
+            "    else",
+            "    if (c)",
+            "",
+            "  /* so */",
+            "    if (d)",
+        ];
+        let all: Vec<usize> =
+            (0..lines.len()).filter(|&idx| starts_statement(&lines, idx)).collect();
+        assert_eq!(all, [1, 7]);
+    }
+}

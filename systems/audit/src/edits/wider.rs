@@ -1,0 +1,101 @@
+//! A variable, or a parameter of a static function, of a wider type, so that nothing is extended.
+//!
+//! ```text
+//! for (uint8_t i = 0; i < n; i++)  --->  for (size_t i = 0; i < n; i++)
+//! ```
+
+use super::source::{enclosing, with_line, words};
+use super::{Change, Place};
+use crate::finding::Way;
+
+/// Types as they are written, and wider ones, the first of which is for an index.
+const WIDER: [(&str, &[&str]); 12] = [
+    ("unsigned char ", &["size_t ", "unsigned "]),
+    ("unsigned short ", &["size_t ", "unsigned "]),
+    ("signed char ", &["size_t ", "int "]),
+    ("uint8_t ", &["size_t ", "uint32_t "]),
+    ("uint16_t ", &["size_t ", "uint32_t "]),
+    ("int8_t ", &["size_t ", "int32_t "]),
+    ("int16_t ", &["size_t ", "int32_t "]),
+    ("uint32_t ", &["size_t "]),
+    ("char ", &["size_t ", "unsigned "]),
+    ("short ", &["size_t ", "int "]),
+    ("unsigned ", &["size_t ", "unsigned long "]),
+    ("int ", &["size_t ", "long "]),
+];
+
+pub(super) fn changes(place: &Place<'_>) -> Vec<Change> {
+    let line = place.line_of(place.found().idx);
+    line.map_or_else(Vec::new, |line| above(place, line, |_| true))
+}
+
+/// Variables that choose an element in the function, tried for the first line that does so.
+pub(super) fn of_indices(place: &Place<'_>) -> Vec<Change> {
+    let finding = place.audit.findings.iter().position(|found| {
+        place.line_of(found.idx).is_some_and(|line| place.lines[line].contains('['))
+    });
+    let Some(finding) = finding else { return Vec::new() };
+    let own = Place { finding, ..*place };
+    let line = own.line_of(own.found().idx);
+    line.map_or_else(Vec::new, |line| above(&own, line, |is_index| is_index))
+}
+
+/// Each declaration above a line of its function with a wider type, of those that choose an element
+/// or not.
+fn above(place: &Place<'_>, line: usize, is_wanted: impl Fn(bool) -> bool) -> Vec<Change> {
+    let Some(range) = enclosing(place.lines, line) else { return Vec::new() };
+    let body = place.lines[range.clone()].iter().position(|line| line.contains('{')).unwrap_or(0);
+    // What others call keeps its declaration.
+    let is_static = words(place.lines[range.start]).any(|word| word == "static");
+    let first = if is_static { range.start } else { range.start + body };
+    let mut changes = Vec::new();
+    for at in first..=line {
+        let text = place.lines[at];
+        let all = WIDER.iter().flat_map(|(narrow, wide)| {
+            text.match_indices(narrow).map(move |(from, _)| (from, *narrow, *wide))
+        });
+        for (from, narrow, wide) in all {
+            let Some(variable) = declared(text, from, narrow) else { continue };
+            let is_index = place.lines[range.clone()].iter().any(|line| indexes(line, variable));
+            if !is_wanted(is_index) {
+                continue;
+            }
+            for wide in wide.iter().skip(usize::from(!is_index)) {
+                let changed = format!("{}{wide}{}", &text[..from], &text[from + narrow.len()..]);
+                let source = with_line(place.lines, at, changed);
+                let words = format!("line {}: make `{variable}` `{}`", at + 1, wide.trim_end());
+                let is_signed = |text: &str| text.starts_with("int") || text.starts_with("long");
+                let nor = match is_signed(narrow) && !is_signed(wide) {
+                    true => ", nor negative",
+                    false => "",
+                };
+                let promise = format!("`{variable}` never wraps as `{}`{nor}", narrow.trim_end());
+                let change = place.change(Way::Wider, source, words);
+                changes.push(Change { promise: Some(promise), ..change });
+            }
+        }
+    }
+    changes
+}
+
+/// The variable that is declared by the type at `from`, if that is one.
+fn declared<'a>(text: &'a str, from: usize, narrow: &str) -> Option<&'a str> {
+    let before = text[..from].trim_end();
+    let is_type =
+        before.is_empty() || before.ends_with(['(', ',', '{', ';']) || before.ends_with("const");
+    let variable = words(&text[from + narrow.len()..]).next()?;
+    let behind = text[from + narrow.len()..].trim_start();
+    let is_plain =
+        behind.starts_with(variable) && !variable.starts_with(|it: char| it.is_ascii_digit());
+    let is_call = behind[variable.len()..].trim_start().starts_with('(');
+    (is_type && is_plain && !is_call && !["char", "short", "int", "long"].contains(&variable))
+        .then_some(variable)
+}
+
+/// The line has the variable between square brackets.
+fn indexes(line: &str, variable: &str) -> bool {
+    line.match_indices('[').any(|(at, _)| {
+        let inside = line[at + 1..].split(']').next().unwrap_or_default();
+        words(inside).any(|word| word == variable)
+    })
+}

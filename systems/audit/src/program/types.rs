@@ -1,0 +1,174 @@
+//! What DWARF says of types: what a function is passed, and which names mean `volatile` objects.
+
+use std::collections::BTreeSet;
+
+use gimli::{AttributeValue, Reader, UnitOffset};
+
+use crate::program::lines::Section;
+
+type Unit<'a> = gimli::UnitRef<'a, Section>;
+type Entry<'a, 'u> = gimli::DebuggingInformationEntry<'a, 'u, Section, usize>;
+
+/// Longer chains of types are cut; only a damaged file has them.
+const CHAIN_MAX: usize = 32;
+
+/// What a parameter or a result is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Passed {
+    Nothing,
+    /// Of no bytes: a truth value.
+    Integer {
+        bytes: u64,
+        is_signed: bool,
+    },
+    Float {
+        bytes: u64,
+    },
+    Pointer,
+    /// A structure, a function's address, an array: in the words for that.
+    Other(&'static str),
+}
+
+/// What a function is passed, and what it returns.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Signature {
+    pub parameters: Vec<Passed>,
+    pub result: Passed,
+    pub is_variadic: bool,
+}
+
+/// The signature of the function of this name, if the unit declares or defines it.
+pub(super) fn signature(unit: &Unit<'_>, name: &str) -> Option<Signature> {
+    let mut found = None;
+    let mut entries = unit.entries();
+    while let Ok(Some((_, entry))) = entries.next_dfs() {
+        let is_it = entry.tag() == gimli::DW_TAG_subprogram
+            && text(unit, entry, gimli::DW_AT_name).as_deref() == Some(name);
+        if is_it {
+            let one = parameters(unit, entry)?;
+            // A declaration without a prototype says less.
+            let is_longer = |old: &Signature| one.parameters.len() > old.parameters.len();
+            if found.as_ref().is_none_or(is_longer) {
+                found = Some(one);
+            }
+        }
+    }
+    found
+}
+
+fn parameters(unit: &Unit<'_>, entry: &Entry<'_, '_>) -> Option<Signature> {
+    let mut tree = unit.entries_tree(Some(entry.offset())).ok()?;
+    let root = tree.root().ok()?;
+    let mut signature = Signature {
+        parameters: Vec::new(),
+        result: passed(unit, root.entry()),
+        is_variadic: false,
+    };
+    let mut children = root.children();
+    while let Ok(Some(child)) = children.next() {
+        match child.entry().tag() {
+            gimli::DW_TAG_formal_parameter => {
+                signature.parameters.push(passed(unit, child.entry()));
+            }
+            gimli::DW_TAG_unspecified_parameters => signature.is_variadic = true,
+            _ => {}
+        }
+    }
+    Some(signature)
+}
+
+/// What the type of an entry is.
+fn passed(unit: &Unit<'_>, entry: &Entry<'_, '_>) -> Passed {
+    let mut at = type_of(entry);
+    for _ in 0..CHAIN_MAX {
+        let Some(offset) = at else { return Passed::Nothing };
+        let Ok(entry) = unit.entry(offset) else { return Passed::Other("of an unknown type") };
+        let number = |name| match entry.attr_value(name) {
+            Ok(Some(AttributeValue::Encoding(it))) => Some(u64::from(it.0)),
+            Ok(Some(value)) => value.udata_value(),
+            _ => None,
+        };
+        let bytes = number(gimli::DW_AT_byte_size).unwrap_or(0);
+        match entry.tag() {
+            gimli::DW_TAG_base_type => {
+                let encoding = number(gimli::DW_AT_encoding).unwrap_or(0) as u8;
+                let is_signed = [gimli::DW_ATE_signed.0, gimli::DW_ATE_signed_char.0];
+                return match encoding {
+                    it if it == gimli::DW_ATE_float.0 => Passed::Float { bytes },
+                    it if it == gimli::DW_ATE_boolean.0 => {
+                        Passed::Integer { bytes: 0, is_signed: false }
+                    }
+                    it if it == gimli::DW_ATE_complex_float.0 => Passed::Other("complex"),
+                    _ if bytes <= 8 => {
+                        Passed::Integer { bytes, is_signed: is_signed.contains(&encoding) }
+                    }
+                    _ => Passed::Other("wider than 64 bits"),
+                };
+            }
+            gimli::DW_TAG_enumeration_type => {
+                return Passed::Integer { bytes, is_signed: false };
+            }
+            gimli::DW_TAG_pointer_type => {
+                let to = type_of(&entry).and_then(|to| unit.entry(to).ok());
+                let is_code = to.is_some_and(|to| to.tag() == gimli::DW_TAG_subroutine_type);
+                return if is_code {
+                    Passed::Other("a function's address")
+                } else {
+                    Passed::Pointer
+                };
+            }
+            gimli::DW_TAG_typedef
+            | gimli::DW_TAG_const_type
+            | gimli::DW_TAG_volatile_type
+            | gimli::DW_TAG_restrict_type
+            | gimli::DW_TAG_atomic_type => at = type_of(&entry),
+            gimli::DW_TAG_array_type => return Passed::Other("a vector"),
+            _ => return Passed::Other("a structure"),
+        }
+    }
+    Passed::Other("of an unknown type")
+}
+
+/// Names of variables, parameters and members that are, or lead to, `volatile` objects.
+pub(super) fn volatile_names(unit: &Unit<'_>) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    let mut entries = unit.entries();
+    while let Ok(Some((_, entry))) = entries.next_dfs() {
+        let is_object = matches!(
+            entry.tag(),
+            gimli::DW_TAG_variable | gimli::DW_TAG_formal_parameter | gimli::DW_TAG_member
+        );
+        if is_object && is_volatile(unit, entry) {
+            names.extend(text(unit, entry, gimli::DW_AT_name));
+        }
+    }
+    names
+}
+
+fn is_volatile(unit: &Unit<'_>, entry: &Entry<'_, '_>) -> bool {
+    let mut at = type_of(entry);
+    for _ in 0..CHAIN_MAX {
+        let Some(entry) = at.and_then(|offset| unit.entry(offset).ok()) else { return false };
+        match entry.tag() {
+            gimli::DW_TAG_volatile_type => return true,
+            gimli::DW_TAG_typedef
+            | gimli::DW_TAG_const_type
+            | gimli::DW_TAG_pointer_type
+            | gimli::DW_TAG_array_type => at = type_of(&entry),
+            _ => return false,
+        }
+    }
+    false
+}
+
+fn type_of(entry: &Entry<'_, '_>) -> Option<UnitOffset<usize>> {
+    match entry.attr_value(gimli::DW_AT_type) {
+        Ok(Some(AttributeValue::UnitRef(offset))) => Some(offset),
+        _ => None,
+    }
+}
+
+fn text(unit: &Unit<'_>, entry: &Entry<'_, '_>, name: gimli::DwAt) -> Option<String> {
+    let value = entry.attr_value(name).ok()??;
+    Some(unit.attr_string(value).ok()?.to_string_lossy().ok()?.into_owned())
+}

@@ -75,7 +75,7 @@ pub struct Loaded {
     pub name: String,
     /// The file.
     pub path: PathBuf,
-    /// The machine.
+    /// The name of the machine.
     pub cpu: String,
     /// How it was compiled, if it was.
     pub build: Build,

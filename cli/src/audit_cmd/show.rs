@@ -33,7 +33,8 @@ pub fn run(
     let mut audited = audited(loaded, how, function, recorded)?;
     let sources = sources(&audited);
     let address = audited.function.instructions[0].address;
-    let program = loaded.programs.iter().find(|it| it.symbol(&audited.function.name).is_ok());
+    let program =
+        loaded.programs.iter().find(|program| program.symbol(&audited.function.name).is_ok());
     let names = program.map(|program| program.lines.volatile_names(address)).unwrap_or_default();
     count_volatile(&mut audited, &names, &sources);
     if tries {

@@ -4,7 +4,7 @@
 use audit::audit::Options;
 use audit::audit::{Audit, audit};
 use audit::behaviour::{self, Behaviour};
-use audit::edits::{Change, TYPE, changes, patch};
+use audit::edits::{TYPE, Trial, changes, patch};
 use audit::finding::{Edit, Kind};
 use audit::program::Program;
 use audit::program::toolchain::{self, Input, Typed};
@@ -72,11 +72,15 @@ pub fn verify(
             }
         };
         let patch = patch(&tried.source, &text, &tried.file);
-        let Change { finding, text, promise, .. } = change;
+        let Trial { finding, text, promise, .. } = change;
         audited.findings[finding].edit = Some(Edit { text, patch, gain, promise, behaviour });
     }
     // What others of the same source said is said there.
-    audited.findings.iter_mut().filter(|found| found.tried == 0).for_each(|it| it.ways.clear());
+    audited
+        .findings
+        .iter_mut()
+        .filter(|found| found.tried == 0)
+        .for_each(|found| found.ways.clear());
     if n_others > 0 {
         out.warning(&format!("{n_others} changes gain and do something else; they are left out"));
     }
@@ -93,7 +97,7 @@ impl Tried<'_> {
     }
 
     /// The changed source with all types; none if it needs one that no constant has.
-    fn text(&self, isa: audit::decode::Isa, change: &Change) -> Option<String> {
+    fn text(&self, isa: audit::decode::Isa, change: &Trial) -> Option<String> {
         let Some(expression) = &change.typed else { return Some(change.source.clone()) };
         let Loaded { path, cpu, build, .. } = self.loaded;
         let asked = (TYPE, expression.as_str());
@@ -109,7 +113,7 @@ impl Tried<'_> {
     fn gain(
         &self,
         before: &Audit,
-        change: &Change,
+        change: &Trial,
         text: &str,
         object: &[u8],
     ) -> Option<(Audit, String)> {
@@ -137,13 +141,7 @@ impl Tried<'_> {
         is_same_path(before, &after, &self.source, text, &self.file).then_some((after, gain))
     }
 
-    fn behaviour(
-        &self,
-        before: &Audit,
-        after: &Audit,
-        change: &Change,
-        object: &[u8],
-    ) -> Behaviour {
+    fn behaviour(&self, before: &Audit, after: &Audit, change: &Trial, object: &[u8]) -> Behaviour {
         let name = before.function.name.as_str();
         let address = before.function.instructions[0].address;
         let program = self.loaded.programs.iter().find(|program| program.symbol(name).is_ok());
@@ -160,7 +158,7 @@ impl Tried<'_> {
         let called: Vec<(String, Option<audit::program::types::Signature>)> = names
             .map(|called| (called.to_owned(), program.lines.signature(address, called)))
             .collect();
-        let subject = behaviour::Subject {
+        let subject = behaviour::Executed {
             isa: before.function.isa,
             function: name,
             signature: &signature,

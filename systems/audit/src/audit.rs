@@ -138,12 +138,15 @@ pub fn audit(
         frame.is_some_and(|frame| C_FILES.iter().any(|ending| frame.file.ends_with(ending)))
     };
     // No advice of C for assembly or Rust.
-    findings.iter_mut().filter(|it| !is_c(it.idx)).for_each(|finding| finding.ways.clear());
+    findings
+        .iter_mut()
+        .filter(|finding| !is_c(finding.idx))
+        .for_each(|finding| finding.ways.clear());
     let mut moot: BTreeMap<Moot, usize> = BTreeMap::new();
     findings
         .iter()
         .filter_map(|finding| finding.moot)
-        .for_each(|it| *moot.entry(it).or_default() += 1);
+        .for_each(|why| *moot.entry(why).or_default() += 1);
     findings.retain(|finding| finding.moot.is_none());
     findings.sort_by_key(|finding| (finding.idx, finding.kind));
     let has_lines = function.frames.iter().any(|frame| !frame.is_empty());

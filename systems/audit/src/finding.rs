@@ -163,7 +163,7 @@ impl Way {
 /// A change of the source that was made on a copy, compiled as the source is, and audited again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edit {
-    /// In words.
+    /// The change, in a sentence of words.
     pub text: String,
     /// For `patch -p1` or `git apply`.
     pub patch: String,

@@ -10,8 +10,7 @@ use report::number::count as counted;
 use crate::audit::Audit;
 use crate::timing::steady::Steady;
 
-/// The loops of both, one beside the other in their order; none if one has more, or they are nested
-/// otherwise.
+/// The loops of both, one beside the other in their order; none if they are not nested alike.
 pub fn loops<'a>(before: &'a Audit, after: &'a Audit) -> Option<Vec<(&'a Steady, &'a Steady)>> {
     let (before, after) = (&before.timed.as_ref()?.loops, &after.timed.as_ref()?.loops);
     let alike =
@@ -30,7 +29,7 @@ pub fn change(before: &Audit, after: &Audit) -> Option<Ordering> {
     }
     let changes: Vec<Ordering> =
         loops.iter().map(|(old, new)| new.cycles.total_cmp(&old.cycles)).collect();
-    let has = |it| changes.contains(&it);
+    let has = |change| changes.contains(&change);
     match (has(Ordering::Less), has(Ordering::Greater)) {
         (true, true) => None,
         (true, false) => Some(Ordering::Less),
@@ -68,7 +67,7 @@ pub fn gain(before: &Audit, after: &Audit, apart_cycles: u32) -> Option<String> 
     let faster = loops.iter().filter(|(old, new)| new.cycles < old.cycles);
     let of_loops: Vec<String> = faster
         .map(|(old, new)| {
-            let [old, new] = [old, new].map(|it| (it.cycles * 100.0).round() / 100.0);
+            let [old, new] = [old, new].map(|round| (round.cycles * 100.0).round() / 100.0);
             format!("a loop from {old} to {new} cycles an iteration")
         })
         .collect();

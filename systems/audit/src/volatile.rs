@@ -7,8 +7,7 @@ use crate::audit::Audit;
 use crate::finding::{Finding, Kind, Moot};
 use crate::views::text::Sources;
 
-/// Takes findings of accesses away whose line names a `volatile` object; `names` are those that mean
-/// one.
+/// Takes findings of accesses away whose line has one of these names of `volatile` objects.
 pub fn count_volatile(audit: &mut Audit, names: &BTreeSet<String>, sources: &Sources) {
     let function = &audit.function;
     let is_volatile = |found: &Finding| {
@@ -25,7 +24,7 @@ pub fn count_volatile(audit: &mut Audit, names: &BTreeSet<String>, sources: &Sou
         };
         let is_word = |word: &str| word == "volatile" || names.contains(word);
         let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-        asks && line().is_some_and(|line| line.split(|it| !is_letter(it)).any(is_word))
+        asks && line().is_some_and(|line| line.split(|letter| !is_letter(letter)).any(is_word))
     };
     let n = audit.findings.len();
     let is_listed: Vec<bool> = audit.findings.iter().map(|found| !is_volatile(found)).collect();

@@ -1,6 +1,6 @@
 //! Two functions are executed on the same inputs: what differs is found, whatever it is that differs.
 
-use audit::behaviour::{Behaviour, Subject, compare};
+use audit::behaviour::{Behaviour, Executed, compare};
 use audit::decode::Isa;
 use audit::program::Program;
 use audit::program::toolchain::{self, Build};
@@ -24,7 +24,7 @@ fn compared_on(isa: Isa, cpu: &str, before: &str, after: &str, may_alias: bool) 
         .into_iter()
         .map(|name| (name.to_owned(), program.lines.signature(symbol.address, name)))
         .collect();
-    let subject = Subject {
+    let subject = Executed {
         isa,
         function: "f",
         signature: &signature,

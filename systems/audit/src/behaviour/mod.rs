@@ -41,9 +41,9 @@ pub enum Behaviour {
     NotRun(String),
 }
 
-/// What is executed.
+/// A function that is executed before and after a change.
 #[derive(Debug, Clone, Copy)]
-pub struct Subject<'a> {
+pub struct Executed<'a> {
     pub isa: Isa,
     pub function: &'a str,
     pub signature: &'a Signature,
@@ -56,7 +56,7 @@ pub struct Subject<'a> {
 }
 
 /// Executes both object files on the same inputs.
-pub fn compare(subject: &Subject<'_>, before: &[u8], after: &[u8]) -> Behaviour {
+pub fn compare(subject: &Executed<'_>, before: &[u8], after: &[u8]) -> Behaviour {
     if let Some(why) = unsuitable(subject) {
         return Behaviour::NotRun(why);
     }
@@ -100,12 +100,13 @@ fn machine(isa: Isa) -> Option<(&'static str, &'static str)> {
     })
 }
 
-fn unsuitable(subject: &Subject<'_>) -> Option<String> {
+fn unsuitable(subject: &Executed<'_>) -> Option<String> {
     let Some((emulator, compiler)) = machine(subject.isa) else {
         return Some(format!("{} code needs a C library that is not here", subject.isa.name()));
     };
-    let missing =
-        [emulator, compiler].into_iter().find(|it| !it.is_empty() && tool::find(it).is_none());
+    let missing = [emulator, compiler]
+        .into_iter()
+        .find(|program| !program.is_empty() && tool::find(program).is_none());
     if let Some(program) = missing {
         return Some(format!("there is no `{program}`"));
     }
@@ -126,7 +127,7 @@ fn unsuitable(subject: &Subject<'_>) -> Option<String> {
 }
 
 /// What the driver printed; else why there is nothing.
-fn executed(subject: &Subject<'_>, object: &[u8]) -> Result<String, String> {
+fn executed(subject: &Executed<'_>, object: &[u8]) -> Result<String, String> {
     let (emulator, compiler) = machine(subject.isa).ok_or("there is no such machine")?;
     let short = |error: ToolError| {
         let said =
@@ -212,7 +213,7 @@ struct Linked {
 }
 
 impl Linked {
-    fn of(subject: &Subject<'_>, object: &[u8]) -> Option<Linked> {
+    fn of(subject: &Executed<'_>, object: &[u8]) -> Option<Linked> {
         let file = object::File::parse(object).ok()?;
         let mut linked = Linked::default();
         linked.names.push((subject.function.to_owned(), "meanwhile_subject".to_owned()));
@@ -253,7 +254,7 @@ impl Linked {
     }
 
     /// The driver's text for this file.
-    fn driver(&self, subject: &Subject<'_>) -> String {
+    fn driver(&self, subject: &Executed<'_>) -> String {
         let mut declared = String::new();
         for (name, called, signature) in &self.calls {
             declared += &stub(name, called, signature.as_ref());
@@ -318,7 +319,8 @@ fn stub(name: &str, called: &str, signature: Option<&Signature>) -> String {
         );
     };
     // Behind what cannot be named here the arguments are not where they would be.
-    let known = signature.parameters.iter().take_while(|it| !matches!(it, Passed::Other(_)));
+    let known =
+        signature.parameters.iter().take_while(|passed| !matches!(passed, Passed::Other(_)));
     let parameters: Vec<String> =
         known.enumerate().map(|(at, passed)| format!("{} a{at}", c_type(*passed))).collect();
     let list = if parameters.is_empty() { "void".to_owned() } else { parameters.join(", ") };

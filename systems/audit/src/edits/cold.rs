@@ -5,18 +5,19 @@
 //! static int fail(int why)  --->  __attribute__((cold, noinline)) static int fail(int why)
 //! ```
 
+use super::place::{Place, Trial};
 use super::source::with_line;
-use super::{Change, Place};
 use crate::finding::Way;
 
-pub(super) fn changes(place: &Place<'_>) -> Vec<Change> {
+pub(super) fn changes(place: &Place<'_>) -> Vec<Trial> {
     let function = &place.audit.function;
     let is_hot = |address: &u64| {
         let mut places = place.audit.trace.places.iter();
         places.any(|idx| function.instructions[*idx].address == *address)
     };
     // Called there, or made part of it there.
-    let called = function.callees.iter().filter(|callee| !is_hot(callee.0)).map(|it| it.1.as_str());
+    let called =
+        function.callees.iter().filter(|callee| !is_hot(callee.0)).map(|callee| callee.1.as_str());
     let hot_lines: Vec<&str> = place
         .audit
         .trace
@@ -48,7 +49,7 @@ pub(super) fn changes(place: &Place<'_>) -> Vec<Change> {
         let text = format!("line {}: call `{callee}` cold, and keep it out of line", at + 1);
         let change = place.change(Way::Cold, with_line(place.lines, at, changed), text);
         let promise = format!("`{callee}` seldom runs");
-        changes.push(Change { promise: Some(promise), ..change });
+        changes.push(Trial { promise: Some(promise), ..change });
     }
     changes
 }

@@ -8,8 +8,8 @@
 //! if (c->cap == 0)            if (cap == 0)
 //! ```
 
+use super::place::{Place, Trial};
 use super::source::{asks_for_null, expressions, is_kept, starts_statement, unchanged};
-use super::{Change, Place};
 use crate::decode::code::Flow;
 use crate::facts::trace::Exit;
 use crate::finding::Way;
@@ -20,7 +20,7 @@ const LOADS_MAX: usize = 3;
 /// Tests that a load is moved above, one after the other.
 const EXITS_MAX: usize = 3;
 
-pub(super) fn changes(place: &Place<'_>) -> Vec<Change> {
+pub(super) fn changes(place: &Place<'_>) -> Vec<Trial> {
     let (audit, lines) = (place.audit, place.lines);
     let mut changes = Vec::new();
     let Some(timed) = &audit.timed else { return changes };
@@ -31,7 +31,7 @@ pub(super) fn changes(place: &Place<'_>) -> Vec<Change> {
         instruction.accesses.iter().any(|access| !access.is_store)
     };
     let moved =
-        timed.reached.last().map_or(Vec::new(), |it| crossings(&it.found.order, &timed.trace));
+        timed.reached.last().map_or(Vec::new(), |last| crossings(&last.found.order, &timed.trace));
     let near = moved
         .iter()
         .filter(|(_, exit)| (*exit as usize) < at)
@@ -57,7 +57,7 @@ pub(super) fn changes(place: &Place<'_>) -> Vec<Change> {
                     "the address of `{expression}` is good wherever line {} is reached{same}",
                     test + 1
                 );
-                changes.push(Change {
+                changes.push(Trial {
                     way: Way::Earlier,
                     promise: Some(promise),
                     reads_more: true,

@@ -4,11 +4,11 @@
 //! static int twice(int x)  --->  static inline __attribute__((always_inline)) int twice(int x)
 //! ```
 
+use super::place::{Place, Trial};
 use super::source::{definition, with_line};
-use super::{Change, Place};
 use crate::finding::Way;
 
-pub(super) fn changes(place: &Place<'_>) -> Vec<Change> {
+pub(super) fn changes(place: &Place<'_>) -> Vec<Trial> {
     let function = &place.audit.function;
     let address = function.instructions[place.found().idx].address;
     let Some(callee) = function.callees.get(&address) else { return Vec::new() };

@@ -4,12 +4,12 @@
 //! if (p->error)  --->  if (__builtin_expect(!!(p->error), 0))
 //! ```
 
+use super::place::{Place, Trial};
 use super::source::{condition, with_line};
-use super::{Change, Place};
 use crate::decode::code::Flow;
 use crate::finding::Way;
 
-pub(super) fn changes(place: &Place<'_>) -> Vec<Change> {
+pub(super) fn changes(place: &Place<'_>) -> Vec<Trial> {
     let idx = place.found().idx;
     let function = &place.audit.function;
     let is_test = |idx: &usize| {
@@ -40,7 +40,7 @@ pub(super) fn changes(place: &Place<'_>) -> Vec<Change> {
             let words = format!("line {}: call `{inside}` {name}", line + 1);
             let promise = format!("it is {name} when the program runs");
             let change = place.change(Way::Likely, source, words);
-            changes.push(Change { promise: Some(promise), ..change });
+            changes.push(Trial { promise: Some(promise), ..change });
         }
     }
     changes

@@ -9,18 +9,18 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
+use super::place::{Place, Trial};
 use super::source::{
     asks_for_null, is_kept, loads, loop_lines, starts_statement, unchanged, words, writes,
 };
-use super::{Change, Place};
 
 /// Loads of two lines, or of a loop, that are tried.
 const LOADS_MAX: usize = 4;
 
 /// What an earlier line of the path loaded, in a variable that both lines read.
-pub(super) fn changes(place: &Place<'_>) -> Vec<Change> {
+pub(super) fn changes(place: &Place<'_>) -> Vec<Trial> {
     let lines = place.lines;
-    let mut changes: Vec<Change> = Vec::new();
+    let mut changes: Vec<Trial> = Vec::new();
     let Some(timed) = &place.audit.timed else { return changes };
     let idx = place.found().idx;
     let Some(second) = place.line_of(idx) else { return changes };
@@ -43,7 +43,7 @@ pub(super) fn changes(place: &Place<'_>) -> Vec<Change> {
             }
             let change = place.local(&expression, first, &[first, second]);
             let promise = unchanged(lines, first..second, &expression);
-            changes.push(Change { promise, ..change });
+            changes.push(Trial { promise, ..change });
             seen.push(expression);
         }
     }
@@ -51,7 +51,7 @@ pub(super) fn changes(place: &Place<'_>) -> Vec<Change> {
 }
 
 /// What a loop loads in every iteration and does not write, read before it.
-pub(super) fn of_loops(place: &Place<'_>) -> Vec<Change> {
+pub(super) fn of_loops(place: &Place<'_>) -> Vec<Trial> {
     let lines = place.lines;
     let n = place.audit.function.instructions.len();
     let lines_of_code: BTreeSet<usize> = (0..n).filter_map(|idx| place.line_of(idx)).collect();
@@ -74,7 +74,7 @@ pub(super) fn of_loops(place: &Place<'_>) -> Vec<Change> {
             let reads_more = reached.is_some();
             let promises: Vec<String> = [same, reached].into_iter().flatten().collect();
             let promise = (!promises.is_empty()).then(|| promises.join(", and "));
-            changes.push(Change { promise, reads_more, ..change });
+            changes.push(Trial { promise, reads_more, ..change });
         }
     }
     changes

@@ -4,18 +4,18 @@
 //! void scale(int *d, const int *s)  --->  void scale(int *restrict d, const int *restrict s)
 //! ```
 
+use super::place::{Place, Trial};
 use super::source::{definition, words};
-use super::{Change, Place};
 use crate::finding::Way;
 
-pub(super) fn changes(place: &Place<'_>) -> Vec<Change> {
+pub(super) fn changes(place: &Place<'_>) -> Vec<Trial> {
     let name = &place.audit.function.name;
     let Some(range) = definition(place.lines, name) else { return Vec::new() };
     let mut changed: Vec<String> = place.lines.iter().map(|&line| line.to_owned()).collect();
-    let has = |word: &str| place.lines.iter().any(|line| words(line).any(|it| it == word));
+    let has = |word: &str| place.lines.iter().any(|line| words(line).any(|found| found == word));
     let word = if has("__restrict") { "__restrict" } else { "restrict" };
     let mut n_pointers = 0;
-    for line in range.start..range.end {
+    for (line, changed) in changed.iter_mut().enumerate().take(range.end).skip(range.start) {
         let text = place.lines[line];
         let from = if line == range.start {
             text.find(&format!("{name}(")).map_or(0, |at| at + name.len() + 1)
@@ -24,11 +24,11 @@ pub(super) fn changes(place: &Place<'_>) -> Vec<Change> {
         };
         let end = text[from..].find([')', '{']).map_or(text.len(), |at| from + at);
         let parameters = &text[from..end];
-        if words(parameters).any(|it| it.contains("restrict")) || parameters.contains('(') {
+        if words(parameters).any(|found| found.contains("restrict")) || parameters.contains('(') {
             return Vec::new();
         }
         n_pointers += parameters.matches('*').count();
-        changed[line] = format!(
+        *changed = format!(
             "{}{}{}",
             &text[..from],
             parameters.replace('*', &format!("*{word} ")),
@@ -44,5 +44,5 @@ pub(super) fn changes(place: &Place<'_>) -> Vec<Change> {
     let text = format!("line {}: make the pointers `{word}`", range.start + 1);
     let promise = "no caller passes pointers of which one leads to what another is used for";
     let change = place.change(Way::Restrict, changed.join("\n") + "\n", text);
-    vec![Change { promise: Some(promise.to_owned()), ..change }]
+    vec![Trial { promise: Some(promise.to_owned()), ..change }]
 }

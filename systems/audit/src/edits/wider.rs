@@ -4,8 +4,8 @@
 //! for (uint8_t i = 0; i < n; i++)  --->  for (size_t i = 0; i < n; i++)
 //! ```
 
+use super::place::{Place, Trial};
 use super::source::{enclosing, with_line, words};
-use super::{Change, Place};
 use crate::finding::Way;
 
 /// Types as they are written, and wider ones, the first of which is for an index.
@@ -24,13 +24,13 @@ const WIDER: [(&str, &[&str]); 12] = [
     ("int ", &["size_t ", "long "]),
 ];
 
-pub(super) fn changes(place: &Place<'_>) -> Vec<Change> {
+pub(super) fn changes(place: &Place<'_>) -> Vec<Trial> {
     let line = place.line_of(place.found().idx);
     line.map_or_else(Vec::new, |line| above(place, line, |_| true))
 }
 
 /// Variables that choose an element in the function, tried for the first line that does so.
-pub(super) fn of_indices(place: &Place<'_>) -> Vec<Change> {
+pub(super) fn of_indices(place: &Place<'_>) -> Vec<Trial> {
     let finding = place.audit.findings.iter().position(|found| {
         place.line_of(found.idx).is_some_and(|line| place.lines[line].contains('['))
     });
@@ -40,9 +40,8 @@ pub(super) fn of_indices(place: &Place<'_>) -> Vec<Change> {
     line.map_or_else(Vec::new, |line| above(&own, line, |is_index| is_index))
 }
 
-/// Each declaration above a line of its function with a wider type, of those that choose an element
-/// or not.
-fn above(place: &Place<'_>, line: usize, is_wanted: impl Fn(bool) -> bool) -> Vec<Change> {
+/// Each declaration above a line of its function with a wider type; of indices or of others.
+fn above(place: &Place<'_>, line: usize, is_wanted: impl Fn(bool) -> bool) -> Vec<Trial> {
     let Some(range) = enclosing(place.lines, line) else { return Vec::new() };
     let body = place.lines[range.clone()].iter().position(|line| line.contains('{')).unwrap_or(0);
     // What others call keeps its declaration.
@@ -71,7 +70,7 @@ fn above(place: &Place<'_>, line: usize, is_wanted: impl Fn(bool) -> bool) -> Ve
                 };
                 let promise = format!("`{variable}` never wraps as `{}`{nor}", narrow.trim_end());
                 let change = place.change(Way::Wider, source, words);
-                changes.push(Change { promise: Some(promise), ..change });
+                changes.push(Trial { promise: Some(promise), ..change });
             }
         }
     }

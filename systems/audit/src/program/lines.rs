@@ -11,9 +11,7 @@ use object::{File, Object, ObjectSection};
 use crate::program::function::SourceFrame;
 use crate::program::names::shown;
 use crate::program::relocate::{self, Layout};
-use crate::program::types::{self, Signature};
-
-pub(super) type Section = EndianArcSlice<RunTimeEndian>;
+use crate::program::types::{self, Section, Signature};
 
 /// The line tables of one file.
 pub struct Lines {

@@ -122,7 +122,11 @@ pub struct Decoded {
 impl Program {
     /// Functions of the file that other files may call.
     pub fn exports(&self) -> BTreeSet<&str> {
-        self.symbols.iter().filter(|symbol| symbol.is_global).map(|it| it.name.as_str()).collect()
+        self.symbols
+            .iter()
+            .filter(|symbol| symbol.is_global)
+            .map(|symbol| symbol.name.as_str())
+            .collect()
     }
 
     /// Names that calls and jumps of the file go to.

@@ -375,8 +375,7 @@ pub fn compile_changed(
     read(&made)
 }
 
-/// What the compiler says of the type of `expression` where `text` declares a constant of it by the
-/// word `placeholder`.
+/// What the compiler says of the type of an expression.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Typed {
     /// How a constant of that type is declared, such as `const int` or `char *const`.
@@ -404,7 +403,7 @@ pub fn type_of(
     let text: String = text.lines().map(|line| probe(line) + "\n").collect();
     let Err(error) = compile_changed(source, &text, isa, cpu, build) else { return Typed::Other };
     let told = error.said.lines().find(|line| line.contains("meanwhile_probe"));
-    let told = told.and_then(|line| line.split_once(" from ")).map_or("", |it| it.1);
+    let told = told.and_then(|line| line.split_once(" from ")).map_or("", |(_, told)| told);
     let is_quote = |letter: char| "\u{2018}\u{2019}'".contains(letter);
     declared(told.split(is_quote).nth(1).unwrap_or_default())
 }

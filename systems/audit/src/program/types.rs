@@ -2,10 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use gimli::{AttributeValue, Reader, UnitOffset};
+use gimli::{AttributeValue, EndianArcSlice, Reader, RunTimeEndian, UnitOffset};
 
-use crate::program::lines::Section;
-
+pub(super) type Section = EndianArcSlice<RunTimeEndian>;
 type Unit<'a> = gimli::UnitRef<'a, Section>;
 type Entry<'a, 'u> = gimli::DebuggingInformationEntry<'a, 'u, Section, usize>;
 

@@ -1,9 +1,13 @@
 //! `--verify`: edits made on a copy, compiled, audited again and executed: those that gain and do the
 //! same, as patches.
 
+use std::cell::OnceCell;
+
 use audit::audit::Options;
 use audit::audit::{Audit, audit};
-use audit::behaviour::{self, Behaviour};
+use audit::behaviour::{self, Behaviour, Executed};
+use audit::decode::Isa;
+use audit::decode::code::{Flow, Instruction};
 use audit::edits::{TYPE, Trial, changes, patch};
 use audit::finding::{Edit, Kind};
 use audit::program::Program;
@@ -15,6 +19,8 @@ use machine::in_order::Core;
 use super::options::{Loaded, Reading};
 use crate::output::{Failure, Output};
 
+/// Each block calls a function that notes it.
+const COUNTED: &str = "-fsanitize-coverage=trace-pc";
 /// No more compilations than this.
 const TRIALS_MAX: usize = 120;
 
@@ -26,6 +32,8 @@ struct Tried<'a> {
     source: String,
     file: String,
     object: Vec<u8>,
+    /// How many of its blocks random inputs reach, and how many there are.
+    blocks: OnceCell<Option<(usize, usize)>>,
 }
 
 /// Tries what may take findings away; what is proved stands with the finding it was tried for.
@@ -47,9 +55,10 @@ pub fn verify(
     let shown = loaded.path.display().to_string();
     let file = shown.strip_prefix("./").unwrap_or(&shown).to_owned();
     let core = how.core(&loaded.cpu);
-    let mut tried = Tried { loaded, how, core, source, file, object: Vec::new() };
     let isa = audited.function.isa;
-    tried.object = tried.compiled(isa, &tried.source).ok_or_else(|| {
+    let (object, blocks) = (Vec::new(), OnceCell::new());
+    let mut tried = Tried { loaded, how, core, source, file, object, blocks };
+    tried.object = tried.compiled(isa, &tried.source, None).ok_or_else(|| {
         Failure::user(format!("`{shown}` does not compile in another folder"), None)
     })?;
     let all = changes(audited, &tried.source, &tried.file);
@@ -60,7 +69,7 @@ pub fn verify(
             continue;
         }
         let Some(text) = tried.text(isa, &change) else { continue };
-        let Some(object) = tried.compiled(isa, &text) else { continue };
+        let Some(object) = tried.compiled(isa, &text, None) else { continue };
         audited.findings[change.finding].tried += 1;
         let Some((after, gain)) = tried.gain(audited, &change, &text, &object) else { continue };
         let behaviour = match tried.behaviour(audited, &after, &change, &object) {
@@ -91,13 +100,33 @@ pub fn verify(
 }
 
 impl Tried<'_> {
-    fn compiled(&self, isa: audit::decode::Isa, text: &str) -> Option<Vec<u8>> {
-        let (path, cpu, build) = (&self.loaded.path, &self.loaded.cpu, &self.loaded.build);
-        toolchain::compile_changed(path, text, isa, cpu, build).ok()
+    fn compiled(&self, isa: Isa, text: &str, flag: Option<&str>) -> Option<Vec<u8>> {
+        let (path, cpu) = (&self.loaded.path, &self.loaded.cpu);
+        let mut build = self.loaded.build.clone();
+        if build.flags.is_empty() && flag.is_some() {
+            build.flags.extend(toolchain::FLAGS.iter().map(|&flag| flag.to_owned()));
+        }
+        build.flags.extend(flag.map(str::to_owned));
+        toolchain::compile_changed(path, text, isa, cpu, &build).ok()
+    }
+
+    /// How many blocks the function has, and how many of them random inputs reach.
+    fn blocks(&self, subject: &Executed<'_>) -> Option<(usize, usize)> {
+        let object = self.compiled(subject.isa, &self.source, Some(COUNTED))?;
+        let program = Program::parse("the counted copy", &object).ok()?;
+        let function = program.decode(program.symbol(subject.function).ok()?).ok()?.function;
+        // One that ends in the note does not come back to say so.
+        let is_noted = |found: &&Instruction| {
+            let callee = function.callees.get(&found.address);
+            matches!(found.flow, Flow::Call { .. })
+                && callee.is_some_and(|callee| callee.contains("sanitizer_cov"))
+        };
+        let all = function.instructions.iter().filter(is_noted).count();
+        Some((behaviour::blocks_reached(subject, &object)?, all))
     }
 
     /// The changed source with all types; none if it needs one that no constant has.
-    fn text(&self, isa: audit::decode::Isa, change: &Trial) -> Option<String> {
+    fn text(&self, isa: Isa, change: &Trial) -> Option<String> {
         let Some(expression) = &change.typed else { return Some(change.source.clone()) };
         let Loaded { path, cpu, build, .. } = self.loaded;
         let asked = (TYPE, expression.as_str());
@@ -158,14 +187,23 @@ impl Tried<'_> {
         let called: Vec<(String, Option<audit::program::types::Signature>)> = names
             .map(|called| (called.to_owned(), program.lines.signature(address, called)))
             .collect();
-        let subject = behaviour::Executed {
+        let subject = Executed {
             isa: before.function.isa,
             function: name,
             signature: &signature,
             called: &called,
             may_alias: change.promise.is_none(),
             may_fault: change.reads_more,
+            ends: &program.lines.never_return,
         };
-        behaviour::compare(&subject, &self.object, object)
+        match behaviour::compare(&subject, &self.object, object) {
+            Behaviour::Same(said) => match self.blocks.get_or_init(|| self.blocks(&subject)) {
+                Some((n, all)) => {
+                    Behaviour::Same(format!("{said}; they pass {n} of its {all} blocks"))
+                }
+                None => Behaviour::Same(said),
+            },
+            other => other,
+        }
     }
 }

@@ -46,13 +46,22 @@ static uintptr_t pointer(unsigned long own)
     return may_alias ? region((next() >> 8) % 4) : region(OWN + own % (REGIONS - OWN));
 }
 
+/* Words: a pointer, or numbers of 1, 2, 4 or 8 bytes, whatever the members there are. */
 static void fill(unsigned char *to, unsigned long bytes, unsigned long own)
 {
-    uintptr_t word = 0;
-    for (unsigned long at = 0; at < bytes; at += sizeof word) {
-        uint64_t kind = next() >> 60;
-        word = kind < 5 ? pointer(own * 13 + at / sizeof word) : kind < 14 ? number() : next();
-        memcpy(to + at, &word, bytes - at < sizeof word ? bytes - at : sizeof word);
+    for (unsigned long at = 0; at < bytes; at += 8) {
+        unsigned char word[8];
+        unsigned long width = 1ul << (next() >> 62);
+        for (unsigned long from = 0; from < 8; from += width) {
+            uint64_t value = number();
+            memcpy(word + from, &value, width);
+        }
+        for (unsigned long from = 0; from < 8; from += sizeof(uintptr_t)) {
+            uintptr_t value = pointer(own * 13 + (at + from) / sizeof value);
+            if (next() >> 60 < 5)
+                memcpy(word + from, &value, sizeof value);
+        }
+        memcpy(to + at, word, bytes - at < 8 ? bytes - at : 8);
     }
 }
 
@@ -72,6 +81,17 @@ static void called(uint64_t which, uint64_t argument)
     calls = hashed(hashed(calls, &which, sizeof which), &argument, sizeof argument);
 }
 
+static unsigned char reached[1 << 16];
+
+static void ended(int sent)
+{
+    unsigned long all = 0;
+    for (unsigned long at = 0; at < sizeof reached; at++)
+        all += reached[at];
+    dprintf(1, "reached %lu\n", all);
+    _exit(sent ? 1 : 0);
+}
+
 static void stopped(int sent)
 {
     siglongjmp(back, sent);
@@ -81,6 +101,14 @@ static void stopped(int sent)
 static struct { unsigned char *at, *first; unsigned long bytes; int is_zero; } objects[] = {
 @OBJECTS@    { 0, 0, 0, 0 }
 };
+
+/* Called by each block of a function that was compiled so. */
+void __sanitizer_cov_trace_pc(void)
+{
+    uintptr_t at = (uintptr_t)__builtin_return_address(0) - (uintptr_t)meanwhile_subject;
+    if (at < sizeof reached)
+        reached[at] = 1;
+}
 
 static uint64_t run(void)
 {
@@ -105,6 +133,7 @@ static void prepare(unsigned long nth)
 int main(void)
 {
     static unsigned char aside[1 << 16];
+    static volatile unsigned long nth;
     const int signals[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP, SIGABRT, SIGVTALRM };
     stack_t stack = { .ss_sp = aside, .ss_size = sizeof aside };
     struct sigaction action;
@@ -123,8 +152,9 @@ int main(void)
         objects[it].first = malloc(objects[it].bytes);
         memcpy(objects[it].first, objects[it].at, objects[it].bytes);
     }
+    signal(SIGALRM, ended);
     alarm(@SECONDS@);
-    for (unsigned long nth = 0; nth < @RUNS@; nth++) {
+    for (nth = 0; nth < @RUNS@; nth++) {
         uint64_t hash = 0xcbf29ce484222325;
         int sent;
         prepare(nth);
@@ -146,5 +176,5 @@ int main(void)
         hash = hashed(hash, &calls, sizeof calls);
         dprintf(1, "end %016llx\n", (unsigned long long)hash);
     }
-    return 0;
+    ended(0);
 }

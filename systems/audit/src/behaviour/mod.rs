@@ -30,6 +30,22 @@ const PURE: [&str; 14] = [
     "strncpy", "strchr", "strrchr", "abs", "labs",
 ];
 
+/// Names of helpers that a compiler calls, which its own library has.
+const HELPERS: [&str; 12] = [
+    "__aeabi_",
+    "__udiv",
+    "__div",
+    "__umod",
+    "__mod",
+    "__mul",
+    "__ashl",
+    "__lshr",
+    "__ashr",
+    "__clz",
+    "__sanitizer_cov_",
+    "_GLOBAL_",
+];
+
 /// What executing both said.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Behaviour {
@@ -53,6 +69,17 @@ pub struct Executed<'a> {
     pub may_alias: bool,
     /// Where the changed function reads more, its address was promised to be good.
     pub may_fault: bool,
+    /// Functions that never return.
+    pub ends: &'a BTreeSet<String>,
+}
+
+/// How many blocks random runs reach of a function whose blocks note themselves.
+pub fn blocks_reached(subject: &Executed<'_>, object: &[u8]) -> Option<usize> {
+    if unsuitable(subject).is_some() {
+        return None;
+    }
+    let said = executed(subject, object).ok()?;
+    said.lines().last()?.strip_prefix("reached ")?.parse().ok()
 }
 
 /// Executes both object files on the same inputs.
@@ -65,7 +92,8 @@ pub fn compare(subject: &Executed<'_>, before: &[u8], after: &[u8]) -> Behaviour
         (Ok(before), Ok(after)) => (before, after),
         (Err(why), _) | (_, Err(why)) => return Behaviour::NotRun(why),
     };
-    let lines = before.lines().zip(after.lines());
+    let is_run = |line: &&str| !line.starts_with("reached");
+    let lines = before.lines().filter(is_run).zip(after.lines().filter(is_run));
     // What runs to no end in either says nothing, nor does what the promise excludes.
     let is_excluded = |new: &str| new == "long" || subject.may_fault && new == "fault";
     let compared: Vec<(&str, &str)> =
@@ -220,13 +248,13 @@ impl Linked {
         let mut seen = BTreeSet::new();
         for symbol in file.symbols() {
             let Ok(name) = symbol.name() else { continue };
-            let is_helper = name.starts_with("__") && !name.starts_with("__stack_chk_guard");
+            let is_helper = HELPERS.iter().any(|helper| name.starts_with(helper));
             if name.is_empty() || name == subject.function || !seen.insert(name.to_owned()) {
                 continue;
             }
             let new = format!("meanwhile_{}", linked.names.len());
             if symbol.is_undefined() {
-                if PURE.contains(&name) || is_helper || name.starts_with("_GLOBAL_") {
+                if PURE.contains(&name) || is_helper {
                     continue;
                 }
                 match subject.called.iter().find(|(called, _)| called == name) {
@@ -257,7 +285,13 @@ impl Linked {
     fn driver(&self, subject: &Executed<'_>) -> String {
         let mut declared = String::new();
         for (name, called, signature) in &self.calls {
-            declared += &stub(name, called, signature.as_ref());
+            let never_returns = subject.ends.contains(called)
+                || ["abort", "exit", "_exit"].contains(&called.as_str())
+                || called.starts_with("__assert");
+            declared += &match never_returns {
+                true => format!("void {name}(void)\n{{\n    stopped(SIGABRT);\n}}\n"),
+                false => stub(name, called, signature.as_ref()),
+            };
         }
         for name in &self.foreign {
             declared += &format!("unsigned char {name}[4096];\n");

@@ -40,6 +40,7 @@ pub(super) fn changes(place: &Place<'_>) -> Vec<Trial> {
             text.contains(&name)
                 && !text.starts_with([' ', '\t', '#', '}', '/', '*'])
                 && !text.contains("__attribute__")
+                && !text.contains("inline")
         };
         let Some(line) = place.lines.iter().position(is_declared) else { continue };
         // The type stands on a line of its own above.

@@ -50,23 +50,34 @@ pub(super) fn changes(place: &Place<'_>) -> Vec<Trial> {
                 is_kept(lines, test, line + 1, text) && !asks_for_null(lines, test, line, text)
             };
             for expression in expressions(lines[line]).into_iter().filter(is_good) {
-                let change = place.local(&expression, test, &[line]);
-                let same = unchanged(lines, test..line, &expression)
-                    .map_or_else(String::new, |promise| format!(", and {promise}"));
-                let promise = format!(
-                    "the address of `{expression}` is good wherever line {} is reached{same}",
-                    test + 1
-                );
-                changes.push(Trial {
-                    way: Way::Earlier,
-                    promise: Some(promise),
-                    reads_more: true,
-                    ..change
+                let Some(change) = place.local(&expression, test, &[line]) else { continue };
+                let same = unchanged(lines, test..line, &expression);
+                let reads_more = !is_followed(lines[test], &expression);
+                let address = reads_more.then(|| {
+                    format!(
+                        "the address of `{expression}` is good wherever line {} is reached",
+                        test + 1
+                    )
                 });
+                let promises: Vec<String> = address.into_iter().chain(same).collect();
+                let promise = (!promises.is_empty()).then(|| promises.join(", and "));
+                changes.push(Trial { way: Way::Earlier, promise, reads_more, ..change });
             }
         }
     }
     changes
+}
+
+/// The test follows the pointer that the expression does, before anything else decides.
+fn is_followed(test: &str, expression: &str) -> bool {
+    let Some((base, _)) = expression.rsplit_once("->") else { return false };
+    test.find(&format!("{base}->")).is_some_and(|at| {
+        let (before, rest) = (&test[..at], &expression[base.len() + 2..]);
+        !["&&", "||", "?"].iter().any(|word| before.contains(word))
+            && !before.ends_with(|letter: char| letter.is_ascii_alphanumeric() || letter == '_')
+            && !before.ends_with(['>', '.'])
+            && !rest.contains('[')
+    })
 }
 
 /// The lines of the tests above an instruction of the path, the nearest first. In an inlined

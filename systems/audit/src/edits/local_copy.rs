@@ -41,7 +41,7 @@ pub(super) fn changes(place: &Place<'_>) -> Vec<Trial> {
             if !is_good || seen.contains(&expression) || seen.len() == LOADS_MAX {
                 continue;
             }
-            let change = place.local(&expression, first, &[first, second]);
+            let Some(change) = place.local(&expression, first, &[first, second]) else { continue };
             let promise = unchanged(lines, first..second, &expression);
             changes.push(Trial { promise, ..change });
             seen.push(expression);
@@ -66,7 +66,7 @@ pub(super) fn of_loops(place: &Place<'_>) -> Vec<Trial> {
         let own = Place { finding, ..*place };
         for expression in repeated(lines, &range).into_iter().take(LOADS_MAX) {
             let readers: Vec<usize> = range.clone().collect();
-            let change = own.local(&expression, first, &readers);
+            let Some(change) = own.local(&expression, first, &readers) else { continue };
             let same = unchanged(lines, range.clone(), &expression);
             let reached = (!is_always_read(lines[first], &expression)).then(|| {
                 format!("the address of `{expression}` is good also where the loop is not entered")

@@ -4,8 +4,7 @@ use super::source;
 use crate::audit::Audit;
 use crate::finding::{Finding, Way};
 
-/// Stands in a changed source for the type of a constant that holds an expression; the compiler knows
-/// it.
+/// Stands in a changed source for the type of a constant, which the compiler knows.
 pub const TYPE: &str = "meanwhile_type";
 
 /// One change of the source that may remove a finding.
@@ -40,8 +39,7 @@ impl Place<'_> {
         &self.audit.findings[self.finding]
     }
 
-    /// The line of this file that an instruction comes from, from 0; in an inlined function its
-    /// own line.
+    /// The line of this file, from 0, that an instruction comes from; an inlined function's own.
     pub fn line_of(&self, idx: usize) -> Option<usize> {
         let frame = self.audit.function.frames[idx].first().filter(|it| it.file == self.file)?;
         (frame.line as usize).checked_sub(1).filter(|line| *line < self.lines.len())
@@ -60,8 +58,13 @@ impl Place<'_> {
     }
 
     /// The change that puts `expression` into a local variable before line `before`, and reads that
-    /// on these lines.
-    pub fn local(&self, expression: &str, before: usize, readers: &[usize]) -> Trial {
+    /// on these lines, if they are of one function.
+    pub fn local(&self, expression: &str, before: usize, readers: &[usize]) -> Option<Trial> {
+        // Another function knows nothing of the variable.
+        let own = source::enclosing(self.lines, before)?;
+        if !readers.iter().all(|reader| own.contains(reader)) {
+            return None;
+        }
         let name = source::local_name(self.lines, before, expression);
         let indent: String =
             self.lines[before].chars().take_while(|letter| letter.is_whitespace()).collect();
@@ -71,9 +74,9 @@ impl Place<'_> {
         }
         changed.insert(before, format!("{indent}{TYPE} {name} = {expression};"));
         let text = format!("read `{expression}` into a local variable before line {}", before + 1);
-        Trial {
+        Some(Trial {
             typed: Some(expression.to_owned()),
             ..self.change(Way::LocalCopy, changed.join("\n") + "\n", text)
-        }
+        })
     }
 }

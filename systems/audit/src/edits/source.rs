@@ -378,7 +378,8 @@ pub fn local_name(lines: &[&str], at: usize, expression: &str) -> String {
     let last = words(plain).last().unwrap_or("value");
     let stem = match words(index).last() {
         Some(number) if number.starts_with(|it: char| it.is_ascii_digit()) => {
-            format!("{last}{number}")
+            let is_number = last.ends_with(|it: char| it.is_ascii_digit());
+            format!("{last}{}{number}", if is_number { "_" } else { "" })
         }
         Some(name) => format!("{last}_{name}"),
         None => last.to_owned(),

@@ -54,21 +54,27 @@ fn above(place: &Place<'_>, line: usize, is_wanted: impl Fn(bool) -> bool) -> Ve
             text.match_indices(narrow).map(move |(from, _)| (from, *narrow, *wide))
         });
         for (from, narrow, wide) in all {
-            let Some(variable) = declared(text, from, narrow) else { continue };
-            let is_index = place.lines[range.clone()].iter().any(|line| indexes(line, variable));
+            let variables = declared(text, from, narrow);
+            let has_index =
+                |name: &&str| place.lines[range.clone()].iter().any(|line| indexes(line, name));
+            let is_index = variables.iter().any(has_index);
+            if variables.is_empty() {
+                continue;
+            }
+            let all = format!("`{}`", variables.join("`, `"));
             if !is_wanted(is_index) {
                 continue;
             }
             for wide in wide.iter().skip(usize::from(!is_index)) {
                 let changed = format!("{}{wide}{}", &text[..from], &text[from + narrow.len()..]);
                 let source = with_line(place.lines, at, changed);
-                let words = format!("line {}: make `{variable}` `{}`", at + 1, wide.trim_end());
+                let words = format!("line {}: make {all} `{}`", at + 1, wide.trim_end());
                 let is_signed = |text: &str| text.starts_with("int") || text.starts_with("long");
                 let nor = match is_signed(narrow) && !is_signed(wide) {
-                    true => ", nor negative",
+                    true => " and never is negative",
                     false => "",
                 };
-                let promise = format!("`{variable}` never wraps as `{}`{nor}", narrow.trim_end());
+                let promise = format!("{all} never wraps as `{}`{nor}", narrow.trim_end());
                 let change = place.change(Way::Wider, source, words);
                 changes.push(Trial { promise: Some(promise), ..change });
             }
@@ -77,18 +83,24 @@ fn above(place: &Place<'_>, line: usize, is_wanted: impl Fn(bool) -> bool) -> Ve
     changes
 }
 
-/// The variable that is declared by the type at `from`, if that is one.
-fn declared<'a>(text: &'a str, from: usize, narrow: &str) -> Option<&'a str> {
+/// The variables that the type at `from` declares; none if it is no declaration of plain ones.
+fn declared<'a>(text: &'a str, from: usize, narrow: &str) -> Vec<&'a str> {
     let before = text[..from].trim_end();
-    let is_type =
-        before.is_empty() || before.ends_with(['(', ',', '{', ';']) || before.ends_with("const");
-    let variable = words(&text[from + narrow.len()..]).next()?;
-    let behind = text[from + narrow.len()..].trim_start();
-    let is_plain =
-        behind.starts_with(variable) && !variable.starts_with(|it: char| it.is_ascii_digit());
-    let is_call = behind[variable.len()..].trim_start().starts_with('(');
-    (is_type && is_plain && !is_call && !["char", "short", "int", "long"].contains(&variable))
-        .then_some(variable)
+    let is_statement = before.is_empty() || before.ends_with(['{', ';']) || before == "const";
+    let is_type = is_statement || before.ends_with(['(', ',']) || before.ends_with("const");
+    let behind = &text[from + narrow.len()..];
+    // Of parameters each has its type.
+    let end = if is_statement { ";" } else { ",;)" };
+    let end = behind.find(|letter| end.contains(letter)).unwrap_or(behind.len());
+    let is_plain = |name: &str| {
+        name.chars().all(|letter| letter.is_ascii_alphanumeric() || letter == '_')
+            && name.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_')
+            && !["char", "short", "int", "long"].contains(&name)
+    };
+    let all = behind[..end].split(',');
+    let names: Vec<&str> =
+        all.map(|one| one.split('=').next().unwrap_or_default().trim()).collect();
+    if is_type && names.iter().all(|name| is_plain(name)) { names } else { Vec::new() }
 }
 
 /// The line has the variable between square brackets.

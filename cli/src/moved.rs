@@ -5,6 +5,8 @@ use std::ffi::OsString;
 /// Words of an old command line, all of which it has, and what does it now.
 const MOVED: &[(&[&str], &str)] = &[
     (&["report"], "meanwhile-lab report"),
+    (&["audit", "--cold"], "--avoid SYMBOL"),
+    (&["audit", "--path-base"], "--path FILE@ADDRESS"),
     (&["audit", "bench"], "meanwhile-lab run audit-speed"),
     (&["cipher", "bench"], "meanwhile-lab run cipher-schedulers"),
     (&["cipher", "backends"], "meanwhile-lab run cipher-back-ends"),

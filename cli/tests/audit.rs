@@ -843,9 +843,9 @@ fn what_is_cold_is_named_as_its_source_has_it() {
         let answer = ok(folder, &[&["cold.s", "--cpu", "cortex-a53", "--json"], cold].concat());
         serde_json::from_str::<Value>(&answer).expect("JSON")["hot_instructions"].as_u64()
     };
-    assert_eq!((hot(&[]), hot(&["--cold", "ring::file"])), (Some(4), Some(4)));
+    assert_eq!((hot(&[]), hot(&["--avoid", "ring::file"])), (Some(4), Some(4)));
     for name in ["_ZN4ring4failEi", "ring::fail(int)", "ring::fail", "fail"] {
-        assert_eq!(hot(&["--cold", name]), Some(2), "{name}");
+        assert_eq!(hot(&["--avoid", name]), Some(2), "{name}");
     }
 }
 
@@ -921,14 +921,14 @@ fn a_cold_function_that_there_is_none_of_is_said() {
     let folder = folder();
     let folder = folder.path();
     let warned = |cold: &str| {
-        let ran = audit(folder, &[&FAST[..], &["--cold", cold]].concat());
+        let ran = audit(folder, &[&FAST[..], &["--avoid", cold]].concat());
         assert_eq!(ran.status.code(), Some(0));
         String::from_utf8_lossy(&ran.stderr).into_owned()
     };
     // One that is called and one that is here are known.
     assert_eq!(warned("slow") + &warned("other"), "");
     assert!(
-        warned("slwo").contains("--cold slwo: no function of this name is there or is called"),
+        warned("slwo").contains("--avoid slwo: no function of this name is there or is called"),
         "{}",
         warned("slwo")
     );

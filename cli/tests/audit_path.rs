@@ -118,13 +118,13 @@ fn a_list_of_addresses_and_a_moved_program() {
         .map(|(nth, it)| format!("-{nth:010} | P:{:#010x} ptrace\n", it + 0x1_0000))
         .collect();
     fs::write(folder.join("list.txt"), list).expect("a scratch file");
-    let moved = text(folder, &["--path", "list.txt", "--path-base", "0x10000"]);
+    let moved = text(folder, &["--path", "list.txt@0x10000"]);
     assert!(moved.contains("smull") && moved.contains(" instructions)"), "{moved}");
     let ran = audit(folder, &["--path", "list.txt"]);
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();
     assert_eq!(ran.status.code(), Some(1), "{said}");
     assert!(
-        said.contains("did not run in the recording") && said.contains("--path-base"),
+        said.contains("did not run in the recording") && said.contains("--path FILE@ADDRESS"),
         "{said}"
     );
 }
@@ -209,4 +209,49 @@ fn functions_that_ran_are_ranked_by_what_they_lost_in_all() {
         functions.iter().all(|function| function["function"] != "abort"),
         "what did not run is left out"
     );
+}
+
+/// The first line says what chose the path, and lines of the source force it.
+#[test]
+fn lines_force_the_path() {
+    let folder = built(&[]);
+    let folder = folder.path();
+    let first = |path: &[&str]| text(folder, path).lines().next().expect("a line").to_owned();
+    assert!(first(&[]).ends_with(" on the hot path, as predicted"), "{}", first(&[]));
+    assert_eq!(json(folder, &[])["path"]["by"], "predicted");
+    let [odd, even] = ["p.c:6", "p.c:9"].map(|line| text(folder, &["--through", line]));
+    assert!(odd.contains("w0, lsl #1") && !odd.contains("smull"), "{odd}");
+    assert!(even.contains("smull") && !even.contains("w0, lsl #1"), "{even}");
+    let forced = first(&["--through", "p.c:6"]);
+    assert!(forced.ends_with(" on the hot path, as forced"), "{forced}");
+    assert_eq!(text(folder, &["--avoid", "p.c:9"]), odd);
+    assert_eq!(json(folder, &["--avoid", "p.c:6"])["path"]["by"], "forced");
+    // A run says something else, and what is forced counts.
+    run(folder, "qemu-aarch64", &["-d", "exec,nochain", "-D", "even.log", "./p"]);
+    let both = text(folder, &["--path", "even.log", "--through", "p.c:7"]);
+    assert!(both.contains("path as forced, and as recorded ("), "{both}");
+    assert!(!both.contains("smull"), "{both}");
+}
+
+#[test]
+fn a_path_that_there_is_none_of_is_refused() {
+    let folder = built(&[]);
+    let folder = folder.path();
+    for (args, part) in [
+        (&["--through", "p.c:6", "--through", "p.c:9"][..], "no path of `step` passes line 9"),
+        (&["--through", "p.c:6", "--avoid", "p.c:6"], "passes line 6 of `p.c`"),
+        (&["--avoid", "p.c:12"], "every path of `step` that can be taken passes line 12"),
+        (&["--through", "p.c:400"], "no code of `step` comes from line 400 of `p.c`"),
+        (&["--through", "other.c:6"], "no code of `step` comes from line 6 of `other.c`"),
+        (&["--through", "step"], "it is FILE:LINE"),
+        (&["--cold", "abort"], "--avoid SYMBOL"),
+        (&["--path", "even.log", "--path-base", "0x10000"], "--path FILE@ADDRESS"),
+    ] {
+        let ran = audit(folder, args);
+        let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+        assert_eq!(ran.status.code(), Some(1), "{args:?}: {said}");
+        assert!(said.contains(part), "{args:?}: {said}");
+    }
+    let ran = audit(folder, &["--through", "p.c:400"]);
+    assert!(String::from_utf8_lossy(&ran.stderr).contains("lines with code near it are"));
 }

@@ -38,7 +38,7 @@ fn audit(file: &Path, compiler: (&str, &str)) -> Value {
             "fastpath_call",
             "--cpu",
             "arm1136jf-s",
-            "--cold",
+            "--avoid",
             "slowpath",
             "--json",
         ])
@@ -152,7 +152,7 @@ fn the_comments_of_the_assembly_are_right() {
             "fastpath_call",
             "--cpu",
             "arm1136jf-s",
-            "--cold",
+            "--avoid",
             "slowpath",
         ])
         .arg(example("fastpath.s"))

@@ -29,7 +29,8 @@ pub fn run(
         ));
     };
     let is_recorded = recorded.is_some();
-    let options = Options { cold: how.cold.clone(), effort: Effort::Bounds, recorded };
+    let options =
+        Options { avoid: how.avoid.clone(), through: Vec::new(), effort: Effort::Bounds, recorded };
     let mut rows: Vec<(&Program, Summary)> = Vec::new();
     let mut refused = Vec::new();
     for (program, symbol) in chosen(loaded, function)? {
@@ -46,7 +47,7 @@ pub fn run(
     if listed.is_empty() && is_recorded {
         return Err(Failure::user(
             "no function ran in the recording",
-            Some("a program that was moved when it was loaded needs --path-base"),
+            Some("a program that was moved when it was loaded needs --path FILE@ADDRESS"),
         ));
     }
     let mut columns =

@@ -137,14 +137,14 @@ fn audit_of(entry: &Entry, file: &Path, out: &mut Output) -> Result<Audit, Failu
             .clone()
             .filter(|_| toolchain::input(file) != Input::Elf),
         pivot: None,
-        cold: entry.cold.clone(),
+        avoid: entry.avoid.clone(),
         branch_cost: None,
         flash_wait: entry.flash_wait,
         limit: None,
     };
     let loaded = how.load_file(file)?;
     loaded.warnings.iter().for_each(|warning| out.warning(warning));
-    audited(&loaded, &how, Some(&entry.function), None)
+    audited(&loaded, &how, Some(&entry.function), None, &[])
 }
 
 fn table(budget: &Path, all: &[Verdict]) -> Table {

@@ -32,7 +32,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let [before, after] = [&args.before, &args.after].map(|path| {
         let loaded = args.how.load_file(path)?;
         loaded.warnings.iter().for_each(|warning| out.warning(warning));
-        audited(&loaded, &args.how, args.function.as_deref(), None)
+        audited(&loaded, &args.how, args.function.as_deref(), None, &[])
     });
     let (before, after) = (before?, after?);
     let went = only_in(&before, &after);

@@ -12,12 +12,14 @@ mod verify;
 use std::path::{Path, PathBuf};
 
 use audit::facts::recorded::Recorded;
+use audit::facts::steered::SourceLine;
 use audit::program::toolchain;
 use clap::builder::TypedValueParser;
 
 use crate::choice::one_of;
 use crate::output::{Failure, Output};
 use options::{Reading, Subject};
+use show::Asked;
 
 /// Arguments of `meanwhile audit`.
 #[derive(Debug, clap::Args)]
@@ -40,12 +42,13 @@ pub struct Args {
     #[arg(long, conflicts_with_all = ["all_functions", "spills"])]
     verify: bool,
     /// What the program did when it ran, which chooses the path: QEMU's `-d exec,nochain`,
-    /// `perf script`, a debugger's list of addresses, or gcov's counts of lines.
+    /// `perf script`, a debugger's list of addresses, or gcov's counts of lines. FILE@ADDRESS if the
+    /// program was loaded so far above the addresses in its file.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["spills", "verify"])]
     path: Option<PathBuf>,
-    /// How far above the addresses in its file the program was loaded, for --path.
-    #[arg(long, value_name = "ADDRESS", default_value = "0", value_parser = address, requires = "path")]
-    path_base: u64,
+    /// A line, FILE:LINE, that the path passes; may be given more than once.
+    #[arg(long, value_name = "LINE", value_parser = source_line, conflicts_with_all = ["spills", "all_functions"])]
+    through: Vec<SourceLine>,
     /// What is printed; --json is short for the second.
     #[arg(long, default_value = "text", value_parser = format())]
     format: Format,
@@ -90,16 +93,24 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         return spills::run(&loaded, function, out);
     }
     let recorded = match &args.path {
-        Some(path) => Some(recorded(path, args.path_base)?),
+        Some(path) => Some(recorded(path)?),
         None => None,
     };
     if args.all_functions {
         return all::run(&loaded, &args.how, function, recorded, out);
     }
-    show::run(&loaded, &args.how, function, recorded, args.verify, args.format, out)
+    let Args { through, verify: tries, format, .. } = args;
+    show::run(&loaded, &args.how, function, Asked { recorded, through, tries, format }, out)
 }
 
-fn recorded(path: &Path, base: u64) -> Result<Recorded, Failure> {
+/// A recording; behind the last `@` of its name how far the program was moved, unless there is a
+/// file of the whole name.
+fn recorded(given: &Path) -> Result<Recorded, Failure> {
+    let shown = given.to_string_lossy();
+    let moved = shown.rsplit_once('@').filter(|_| !given.exists()).and_then(|(path, base)| {
+        Some((Path::new(path), u64::from_str_radix(base.strip_prefix("0x")?, 16).ok()?))
+    });
+    let (path, base) = moved.unwrap_or((given, 0));
     if path.is_dir() {
         return Err(Failure::user(format!("`{}` is a folder", path.display()), None));
     }
@@ -117,9 +128,8 @@ fn recorded(path: &Path, base: u64) -> Result<Recorded, Failure> {
     Ok(recorded)
 }
 
-fn address(text: &str) -> Result<u64, String> {
-    let digits = text.strip_prefix("0x").unwrap_or(text);
-    u64::from_str_radix(digits, 16).map_err(|_| "it is a hexadecimal number".to_owned())
+fn source_line(text: &str) -> Result<SourceLine, String> {
+    SourceLine::parse(text).ok_or_else(|| "it is FILE:LINE".to_owned())
 }
 
 fn format() -> impl TypedValueParser<Value = Format> {

@@ -4,6 +4,7 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use audit::decode::Isa;
+use audit::facts::steered::SourceLine;
 use audit::program::Program;
 use audit::program::compile_commands;
 use audit::program::toolchain::{self, Build, Input, Skipped};
@@ -47,9 +48,10 @@ pub struct Reading {
     /// Show lines of this function in place of those inlined into it.
     #[arg(long, value_name = "FUNCTION")]
     pub pivot: Option<String>,
-    /// A function that is only called when something went wrong; may be given more than once.
+    /// A function that is only called when something went wrong, or a line, FILE:LINE, that the path
+    /// is not to pass; may be given more than once.
     #[arg(long, value_name = "SYMBOL")]
-    pub cold: Vec<String>,
+    pub avoid: Vec<String>,
     /// Cycles of a taken branch, until what it leads to starts; others take 1. With 0, branches are
     /// folded: all take none [default: as the machine's file says].
     #[arg(long, value_name = "CYCLES", value_parser = clap::value_parser!(u32).range(0..=100))]
@@ -155,10 +157,12 @@ impl Reading {
             };
             warnings.push(format!("{}{more}", first.message));
         }
-        for name in
-            self.cold.iter().filter(|name| !programs.iter().any(|program| program.knows(name)))
-        {
-            warnings.push(format!("--cold {name}: no function of this name is there or is called"));
+        let is_unknown = |name: &&String| {
+            SourceLine::parse(name).is_none() && !programs.iter().any(|program| program.knows(name))
+        };
+        for name in self.avoid.iter().filter(is_unknown) {
+            warnings
+                .push(format!("--avoid {name}: no function of this name is there or is called"));
         }
         warnings
     }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use audit::audit::Options;
 use audit::audit::{Audit, audit};
 use audit::facts::recorded::Recorded;
+use audit::facts::steered::SourceLine;
 use audit::program::find::{Found, choices};
 use audit::program::toolchain::{self, Skipped};
 use audit::timing::licence::Effort;
@@ -20,17 +21,27 @@ use super::options::{Loaded, Reading};
 use super::verify::verify;
 use crate::output::{Failure, Output};
 
+/// What is asked of one function.
+#[derive(Debug)]
+pub struct Asked {
+    pub recorded: Option<Recorded>,
+    /// Lines that the path passes.
+    pub through: Vec<SourceLine>,
+    /// Edits are tried.
+    pub tries: bool,
+    pub format: Format,
+}
+
 /// Audits one function and prints it.
 pub fn run(
     loaded: &Loaded,
     how: &Reading,
     function: Option<&str>,
-    recorded: Option<Recorded>,
-    tries: bool,
-    format: Format,
+    asked: Asked,
     out: &mut Output,
 ) -> Result<(), Failure> {
-    let mut audited = audited(loaded, how, function, recorded)?;
+    let Asked { recorded, through, tries, format } = asked;
+    let mut audited = audited(loaded, how, function, recorded, &through)?;
     let sources = sources(&audited);
     let address = audited.function.instructions[0].address;
     let program =
@@ -38,7 +49,7 @@ pub fn run(
     let names = program.map(|program| program.lines.volatile_names(address)).unwrap_or_default();
     count_volatile(&mut audited, &names, &sources);
     if tries {
-        verify(loaded, how, &mut audited, out)?;
+        verify(loaded, how, &through, &mut audited, out)?;
     }
     let view = how.view();
     match format {
@@ -65,10 +76,12 @@ pub fn audited(
     how: &Reading,
     function: Option<&str>,
     recorded: Option<Recorded>,
+    through: &[SourceLine],
 ) -> Result<Audit, Failure> {
     let (program, symbol) = meant(loaded, function)?;
     let core = how.core(&loaded.cpu);
-    let options = Options { cold: how.cold.clone(), effort: Effort::Search, recorded };
+    let (avoid, through) = (how.avoid.clone(), through.to_vec());
+    let options = Options { avoid, through, effort: Effort::Search, recorded };
     let audited = audit(program, symbol, &loaded.cpu, core.as_ref(), &options)
         .map_err(|error| Failure::User(vec![error]))?;
     if let Some(pivot) = how.pivot.as_deref() {

@@ -9,6 +9,7 @@ use audit::behaviour::{self, Behaviour, Executed};
 use audit::decode::Isa;
 use audit::decode::code::{Flow, Instruction};
 use audit::edits::{TYPE, Trial, changes, patch};
+use audit::facts::steered::SourceLine;
 use audit::finding::{Edit, Kind};
 use audit::program::Program;
 use audit::program::toolchain::{self, Input, Typed};
@@ -28,6 +29,7 @@ const TRIALS_MAX: usize = 120;
 struct Tried<'a> {
     loaded: &'a Loaded,
     how: &'a Reading,
+    through: &'a [SourceLine],
     core: Option<Core>,
     source: String,
     file: String,
@@ -40,6 +42,7 @@ struct Tried<'a> {
 pub fn verify(
     loaded: &Loaded,
     how: &Reading,
+    through: &[SourceLine],
     audited: &mut Audit,
     out: &mut Output,
 ) -> Result<(), Failure> {
@@ -57,7 +60,7 @@ pub fn verify(
     let core = how.core(&loaded.cpu);
     let isa = audited.function.isa;
     let (object, blocks) = (Vec::new(), OnceCell::new());
-    let mut tried = Tried { loaded, how, core, source, file, object, blocks };
+    let mut tried = Tried { loaded, how, through, core, source, file, object, blocks };
     tried.object = tried.compiled(isa, &tried.source, None).ok_or_else(|| {
         Failure::user(format!("`{shown}` does not compile in another folder"), None)
     })?;
@@ -151,8 +154,12 @@ impl Tried<'_> {
             return None;
         }
         let audited = |program: &Program, name: &str| {
-            let options =
-                Options { cold: self.how.cold.clone(), effort: Effort::Loops, recorded: None };
+            let options = Options {
+                avoid: self.how.avoid.clone(),
+                through: self.through.to_vec(),
+                effort: Effort::Loops,
+                recorded: None,
+            };
             let symbol = program.symbol(name).ok()?;
             audit(program, symbol, &self.loaded.cpu, self.core.as_ref(), &options).ok()
         };

@@ -45,7 +45,12 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         let start = Instant::now();
         let program = Program::parse("bench.o", &bytes).map_err(user)?;
         n_functions = 0;
-        let quick = Options { cold: Vec::new(), effort: Effort::Bounds, recorded: None };
+        let quick = Options {
+            avoid: Vec::new(),
+            through: Vec::new(),
+            effort: Effort::Bounds,
+            recorded: None,
+        };
         for symbol in &program.symbols {
             n_functions +=
                 usize::from(summary(&program, symbol, &core, &quick).map_err(user)?.is_some());
@@ -55,7 +60,12 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         let name = format!("shape_{}", (run * 577 + 2) % N_FUNCTIONS);
         let start = Instant::now();
         let program = Program::parse("bench.o", &bytes).map_err(user)?;
-        let options = Options { cold: Vec::new(), effort: Effort::Search, recorded: None };
+        let options = Options {
+            avoid: Vec::new(),
+            through: Vec::new(),
+            effort: Effort::Search,
+            recorded: None,
+        };
         audit(&program, program.symbol(&name).map_err(user)?, CPU, Some(&core), &options)
             .map_err(user)?;
         one.push(start.elapsed().as_secs_f64());

@@ -199,8 +199,12 @@ fn audited(folder: &Path, version: &Version) -> Result<Audit, Failure> {
     let user = |error| Failure::User(vec![error]);
     let program = Program::parse(version.file, &bytes).map_err(user)?;
     let core = Core::bundled(CPU).expect("the core of the case study is bundled");
-    let options =
-        Options { cold: vec!["slowpath".to_owned()], effort: Effort::Search, recorded: None };
+    let options = Options {
+        avoid: vec!["slowpath".to_owned()],
+        through: Vec::new(),
+        effort: Effort::Search,
+        recorded: None,
+    };
     let mut audited =
         audit(&program, program.symbol(FUNCTION).map_err(user)?, CPU, Some(&core), &options)
             .map_err(user)?;

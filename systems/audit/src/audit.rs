@@ -11,7 +11,9 @@ use crate::decode::code::{Delay, Flow, Instruction, Undecodable};
 use crate::facts::bits::Bits;
 use crate::facts::conventions::keeps_conventions;
 use crate::facts::hazards::lint;
+use crate::facts::nests::Nests;
 use crate::facts::recorded::{Counts, Recorded};
+use crate::facts::steered::SourceLine;
 use crate::facts::trace::{Exit, Guide, Trace, hot_trace};
 use crate::finding::{Finding, Moot};
 use crate::needed::{Callee, Subject, needed};
@@ -31,8 +33,10 @@ const C_FILES: [&str; 2] = [".c", ".h"];
 /// What the user may set.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Symbols that are cold besides those that everybody knows.
-    pub cold: Vec<String>,
+    /// Functions and lines that the path leaves out, besides what everybody knows to be cold.
+    pub avoid: Vec<String>,
+    /// Lines that it passes.
+    pub through: Vec<SourceLine>,
     /// How much work an answer is worth.
     pub effort: Effort,
     /// What the program did when it ran: decides which way is hot.
@@ -61,12 +65,23 @@ pub struct Audit {
 }
 
 /// What chose the hot path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum By {
+    Recorded,
+    Predicted,
+    /// The user, by lines that it passes or that it avoids.
+    Forced,
+}
+
+/// What chose the hot path, and how sure it is.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Chosen {
-    /// What was recorded, in words; none if nothing was, and the layout of the code
-    /// and cold calls decide.
+    pub by: By,
+    /// What was recorded, in words; none if nothing was.
     pub recorded: Option<String>,
-    /// Conditional branches on the path whose ways were recorded.
+    /// Conditional branches on the path whose ways were recorded or predicted; those of which one
+    /// way is cold are not among them.
     pub branches: usize,
     /// Of these the one that goes another way most often goes the path's way in this
     /// share of its runs.
@@ -74,17 +89,26 @@ pub struct Chosen {
 }
 
 impl Chosen {
-    fn new(function: &Function, trace: &Trace, recording: Option<(&Recorded, &Counts)>) -> Chosen {
-        let Some((recorded, counts)) = recording else {
-            return Chosen { recorded: None, branches: 0, least_share: None };
-        };
+    fn new(guide: &Guide<'_>, function: &Function, trace: &Trace, options: &Options) -> Chosen {
+        let (counts, nests) = (guide.counts(), Nests::of(function));
+        let recorded = options.recorded.as_ref().filter(|_| counts.is_some());
         let share = |exit: &Exit| {
-            let (taken, not) = counts.ways(function, trace.places[exit.at])?;
+            let place = trace.places[exit.at];
+            let Some(counts) = counts else {
+                return guide.predicted_share(&nests, place, exit.is_taken);
+            };
+            let (taken, not) = counts.ways(function, place)?;
             Some(if exit.is_taken { taken } else { not } as f64 / (taken + not) as f64)
         };
         let shares: Vec<f64> = trace.exits.iter().filter_map(share).collect();
+        let has_lines = options.avoid.iter().any(|name| SourceLine::parse(name).is_some());
         Chosen {
-            recorded: Some(recorded.what()),
+            by: match recorded {
+                _ if has_lines || !options.through.is_empty() => By::Forced,
+                Some(_) => By::Recorded,
+                None => By::Predicted,
+            },
+            recorded: recorded.map(Recorded::what),
             branches: shares.len(),
             least_share: shares.iter().copied().min_by(f64::total_cmp),
         }
@@ -114,9 +138,10 @@ pub fn audit(
         }
         None => None,
     };
-    let guide = Guide::new(&function, &options.cold, counts.as_ref());
+    let guide = Guide::new(&function, &options.avoid, counts.as_ref()).through(&options.through);
     let trace = hot_trace(&guide);
-    let path = Chosen::new(&function, &trace, options.recorded.as_ref().zip(counts.as_ref()));
+    steered(&function, &trace, options)?;
+    let path = Chosen::new(&guide, &function, &trace, options);
     let timed =
         core.and_then(|core| Some((core, time_path(&function, core, &guide, options.effort)?)));
     let mut findings =
@@ -167,6 +192,43 @@ pub fn audit(
     })
 }
 
+/// The path passes the lines that it should, and none that it should not.
+fn steered(function: &Function, trace: &Trace, options: &Options) -> Result<(), Diagnostic> {
+    let passes = |line: &SourceLine| trace.places.iter().any(|idx| line.has(function, *idx));
+    let has =
+        |line: &SourceLine| (0..function.instructions.len()).any(|idx| line.has(function, idx));
+    let no_code = |line: &SourceLine| {
+        let said = format!("no code of `{}` comes from {line}", function.name);
+        let near: Vec<String> = line.near(function).iter().map(u32::to_string).collect();
+        match &near[..] {
+            [] => Diagnostic::new(said),
+            near => Diagnostic::new(said)
+                .with_help(format!("lines with code near it are {}", near.join(", "))),
+        }
+    };
+    for line in &options.through {
+        if !has(line) {
+            return Err(no_code(line));
+        }
+        if !passes(line) {
+            return Err(Diagnostic::new(format!("no path of `{}` passes {line}", function.name))
+                .with_help("with what else is to be passed or avoided, each loop once"));
+        }
+    }
+    for line in options.avoid.iter().filter_map(|name| SourceLine::parse(name)) {
+        if !has(&line) {
+            return Err(no_code(&line));
+        }
+        if passes(&line) {
+            return Err(Diagnostic::new(format!(
+                "every path of `{}` that can be taken passes {line}",
+                function.name
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// No instruction of the function is in the recording.
 fn never_ran(function: &Function, recorded: &Recorded) -> Diagnostic {
     let said = Diagnostic::new(format!(
@@ -178,7 +240,7 @@ fn never_ran(function: &Function, recorded: &Recorded) -> Diagnostic {
         (&function.instructions[0], function.instructions.last().expect("it has an instruction"));
     match recorded.range() {
         Some((low, high)) => said.with_help(format!(
-            "its addresses lie from {low:#x} to {high:#x}, the function from {:#x} to {:#x}; a program that was moved when it was loaded needs --path-base",
+            "its addresses lie from {low:#x} to {high:#x}, the function from {:#x} to {:#x}; a program that was moved when it was loaded needs --path FILE@ADDRESS",
             first.address, last.address
         )),
         None => said.with_help("the file names no lines of it; counts of lines need debug information"),
@@ -253,7 +315,8 @@ pub fn summary(
     core: &Core,
     options: &Options,
 ) -> Result<Option<Summary>, Diagnostic> {
-    let decoded = if options.recorded.is_some() {
+    let needs_lines = options.avoid.iter().any(|name| SourceLine::parse(name).is_some());
+    let decoded = if options.recorded.is_some() || needs_lines {
         program.decode(symbol)?
     } else {
         program.decode_without_lines(symbol)?
@@ -269,7 +332,7 @@ pub fn summary(
         },
         None => None,
     };
-    let guide = Guide::new(&decoded.function, &options.cold, counts.as_ref());
+    let guide = Guide::new(&decoded.function, &options.avoid, counts.as_ref());
     let path = time_path(&decoded.function, core, &guide, Effort::Bounds);
     Ok(path.map(|path| Summary {
         name: symbol.name.clone(),

@@ -28,7 +28,7 @@ pub struct Entry {
     /// What it may cost.
     pub limit: Limit,
     /// Functions that are only called when something went wrong.
-    pub cold: Vec<String>,
+    pub avoid: Vec<String>,
     /// The compiler for C and assembly.
     pub cc: Option<String>,
     pub cflags: Option<String>,
@@ -63,7 +63,8 @@ struct BudgetRow {
     cycles: Option<u32>,
     not_worse_than: Option<PathBuf>,
     #[serde(default)]
-    cold: Vec<String>,
+    #[serde(alias = "cold")]
+    avoid: Vec<String>,
     cc: Option<String>,
     cflags: Option<String>,
     compile_commands: Option<PathBuf>,
@@ -105,7 +106,7 @@ pub fn parse(path: &Path, text: &str) -> Result<Vec<Entry>, Vec<Diagnostic>> {
             file: folder.join(row.file),
             cpu: row.cpu,
             limit,
-            cold: row.cold,
+            avoid: row.avoid,
             cc: row.cc,
             cflags: row.cflags,
             compile_commands: row
@@ -452,7 +453,7 @@ mod tests {
             file: "a.elf".into(),
             cpu: None,
             limit: Limit::Cycles(3),
-            cold: Vec::new(),
+            avoid: Vec::new(),
             cc: None,
             cflags: None,
             compile_commands: None,

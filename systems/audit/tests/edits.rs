@@ -27,7 +27,12 @@ fn audited_as(file: &str, isa: Isa, cpu: &str, code: &str, source: &str) -> Audi
     let program = Program::parse("f.o", &bytes).unwrap_or_else(|error| panic!("{error}"));
     let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
     let core = Core::bundled(cpu).expect("it is bundled");
-    let options = Options { cold: vec!["slow".to_owned()], effort: Effort::Search, recorded: None };
+    let options = Options {
+        avoid: vec!["slow".to_owned()],
+        through: Vec::new(),
+        effort: Effort::Search,
+        recorded: None,
+    };
     let mut audit = audit(&program, symbol, cpu, Some(&core), &options)
         .unwrap_or_else(|error| panic!("{error}"));
     let name = audit

@@ -28,7 +28,8 @@ fn audited(isa: Isa, cpu: &str, code: &str, is_linked: bool) -> Audit {
     let program = Program::parse("f.o", &bytes).unwrap_or_else(|error| panic!("{error}"));
     let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
     let core = Core::bundled(cpu).expect("it is bundled");
-    let options = Options { cold: Vec::new(), effort: Effort::Search, recorded: None };
+    let options =
+        Options { avoid: Vec::new(), through: Vec::new(), effort: Effort::Search, recorded: None };
     audit(&program, symbol, cpu, Some(&core), &options).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -371,7 +371,12 @@ fn naked_functions_are_not_to_be_inlined() {
             toolchain::compile(&path, isa, cpu, &build).unwrap_or_else(|error| panic!("{error}"));
         let program = parsed(&bytes);
         let core = Core::bundled(cpu).expect("it is bundled");
-        let options = Options { cold: Vec::new(), effort: Effort::Bounds, recorded: None };
+        let options = Options {
+            avoid: Vec::new(),
+            through: Vec::new(),
+            effort: Effort::Bounds,
+            recorded: None,
+        };
         let audited =
             audit(&program, program.symbol("f").expect("it is there"), cpu, Some(&core), &options)
                 .expect("it fits");
@@ -419,7 +424,12 @@ fn told(isa: Isa, cpu: &str, code: &str, far_at: Option<&str>) -> (Vec<String>, 
         bytes = std::fs::read(&linked).expect("what was linked");
     }
     let program = parsed(&bytes);
-    let options = Options { cold: vec!["far".to_owned()], effort: Effort::Bounds, recorded: None };
+    let options = Options {
+        avoid: vec!["far".to_owned()],
+        through: Vec::new(),
+        effort: Effort::Bounds,
+        recorded: None,
+    };
     let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
     let audit =
         audit(&program, symbol, cpu, None, &options).unwrap_or_else(|error| panic!("{error}"));

@@ -42,7 +42,8 @@ fn audited(path: &Path) -> (audit::audit::Audit, Sources) {
         .unwrap_or_else(|error| panic!("{error}"));
     let program = Program::parse("report.o", &bytes).expect("an object file");
     let [symbol] = &program.symbols[..] else { panic!("one function: {:?}", program.symbols) };
-    let options = Options { cold: Vec::new(), effort: Effort::Search, recorded: None };
+    let options =
+        Options { avoid: Vec::new(), through: Vec::new(), effort: Effort::Search, recorded: None };
     let audit = audit(&program, symbol, cpu, Some(&core), &options).expect("it is code");
     let files = audit.function.frames.iter().flatten().map(|frame| frame.file.clone());
     let lines: Vec<String> = source.lines().map(str::to_owned).collect();

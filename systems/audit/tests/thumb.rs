@@ -198,7 +198,8 @@ fn objects_of_three_compilers_are_read() {
 fn needless(body: &str) -> Vec<(Kind, String)> {
     let program = compiled("f.s", &format!("{HEAD}{}", defined("f", "thumb", body)), None);
     let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
-    let options = Options { cold: Vec::new(), effort: Effort::Bounds, recorded: None };
+    let options =
+        Options { avoid: Vec::new(), through: Vec::new(), effort: Effort::Bounds, recorded: None };
     let audit = audit(&program, symbol, "cortex-a9", None, &options)
         .unwrap_or_else(|error| panic!("{error}"));
     audit.findings.into_iter().map(|finding| (finding.kind, finding.why)).collect()
@@ -275,7 +276,8 @@ fn waits(cpu: &str, body: &str) -> Vec<(String, String)> {
     let program = compiled("f.s", &format!("{HEAD}{}", defined("f", "thumb", body)), None);
     let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
     let core = Core::bundled(cpu).expect("it is bundled");
-    let options = Options { cold: Vec::new(), effort: Effort::Search, recorded: None };
+    let options =
+        Options { avoid: Vec::new(), through: Vec::new(), effort: Effort::Search, recorded: None };
     let audit = audit(&program, symbol, cpu, Some(&core), &options)
         .unwrap_or_else(|error| panic!("{error}"));
     let stalls = audit.findings.iter().filter(|finding| finding.kind == Kind::Stall);
@@ -314,7 +316,12 @@ fn what_stays_because_of_a_block_is_said_to() {
         let program = compiled("f.s", &format!("{HEAD}{}", defined("f", "thumb", body)), None);
         let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
         let core = Core::bundled(cpu).expect("it is bundled");
-        let options = Options { cold: Vec::new(), effort: Effort::Search, recorded: None };
+        let options = Options {
+            avoid: Vec::new(),
+            through: Vec::new(),
+            effort: Effort::Search,
+            recorded: None,
+        };
         let audit = audit(&program, symbol, cpu, Some(&core), &options)
             .unwrap_or_else(|error| panic!("{error}"));
         let all = audit.findings.into_iter().filter(|finding| finding.kind == Kind::Stall);

@@ -7,16 +7,20 @@
 //! ```
 //!
 //! An edge is cold if everything behind it is: it ends in a trap, in a call or jump to a function
-//! that does not return or that the user calls cold. Between two edges that are not cold, code
-//! that goes straight on is the hot one: this is how compilers lay out what they believe. A loop is
+//! that does not return, or at what the user wants avoided. Between two edges that are not cold, the
+//! way is taken that is [predicted](crate::facts::predicted). A loop is
 //! passed once, also one whose test stands before its body and is the first to be reached: the path
 //! goes from the test through the body, and on after the loop.
+
+use std::cmp::Ordering;
 
 use crate::decode::code::{Delay, Flow};
 use crate::facts::landings::behind;
 use crate::facts::liveness::{Liveness, RegSet, elsewhere};
 use crate::facts::nests::Nests;
+use crate::facts::predicted::taken_share;
 use crate::facts::recorded::Counts;
+use crate::facts::steered::{SourceLine, Waypoint};
 use crate::program::function::Function;
 use crate::program::names::{is_called, shown};
 
@@ -157,19 +161,34 @@ pub(crate) fn step(
 #[derive(Debug)]
 pub struct Guide<'a> {
     function: &'a Function,
-    cold: &'a [String],
+    avoid: &'a [String],
     is_cold: Vec<bool>,
     counts: Option<&'a Counts>,
+    through: Vec<Waypoint>,
 }
 
 impl<'a> Guide<'a> {
-    /// By a recording, if there is one, and where that says nothing by what is cold.
+    /// By a recording, if there is one, and where that says nothing by what is cold and by what is
+    /// predicted. What is to be avoided are functions or lines.
     pub fn new(
         function: &'a Function,
-        cold: &'a [String],
+        avoid: &'a [String],
         counts: Option<&'a Counts>,
     ) -> Guide<'a> {
-        Guide { function, cold, is_cold: cold_places(function, cold), counts }
+        let is_cold = cold_places(function, avoid);
+        Guide { function, avoid, is_cold, counts, through: Vec::new() }
+    }
+
+    /// The same, and the path passes these lines where it can.
+    pub fn through(self, lines: &[SourceLine]) -> Guide<'a> {
+        let through = lines.iter().map(|line| Waypoint::of(self.function, line)).collect();
+        Guide { through, ..self }
+    }
+
+    /// How many of the lines that are still to be passed can be, from this place on.
+    fn n_ahead(&self, passed: &[bool], from: usize) -> usize {
+        let open = self.through.iter().zip(passed).filter(|(_, is_passed)| !**is_passed);
+        open.filter(|(waypoint, _)| waypoint.leads.get(from) == Some(&true)).count()
     }
 
     /// Does the hot way take the branch at `idx`, which leads `there`, or go on `behind` it? One
@@ -186,8 +205,24 @@ impl<'a> Guide<'a> {
         }
         match self.counts.and_then(|count| count.ways(self.function, idx)) {
             Some((taken, not)) if taken != not => taken > not || !is_open(behind),
-            _ => self.is_cold(behind) && !self.is_cold(there),
+            _ if self.is_cold(behind) != self.is_cold(there) => self.is_cold(behind),
+            _ => taken_share(self.function, idx, there) > 0.5,
         }
+    }
+
+    /// The share of its runs in which a branch of the path is predicted to go the path's way; none
+    /// where one of the ways is cold, or leaves a loop, which the path passes once.
+    pub(crate) fn predicted_share(&self, nests: &Nests, idx: usize, is_taken: bool) -> Option<f64> {
+        let there = self.function.target(idx)?;
+        let (behind, _) = behind(self.function, idx);
+        if self.is_cold(behind) || self.is_cold(there) {
+            return None;
+        }
+        if there <= idx || nests.left(idx, there) != nests.left(idx, behind) {
+            return None;
+        }
+        let share = taken_share(self.function, idx, there);
+        Some(if is_taken { share } else { 1.0 - share })
     }
 
     /// The test that a loop is entered at leads into its body, which is still to be passed;
@@ -220,6 +255,10 @@ impl<'a> Guide<'a> {
         (runs > again).then(|| runs as f64 / (runs - again) as f64)
     }
 
+    pub(crate) fn counts(&self) -> Option<&'a Counts> {
+        self.counts
+    }
+
     /// What is known of a function without a recording.
     pub fn of(function: &'a Function) -> Guide<'a> {
         Guide::new(function, &[], None)
@@ -241,14 +280,25 @@ pub fn hot_trace(guide: &Guide) -> Trace {
     // Ways out of loops that the path did not take, each with the branch.
     let mut ways_out: Vec<(usize, usize)> = Vec::new();
     let (mut idx, mut end, mut goes_on) = (0, End::Loop, None);
+    let mut passed = vec![false; guide.through.len()];
     while idx < n && !is_seen[idx] {
         is_seen[idx] = true;
         places.push(idx);
+        for (is_passed, waypoint) in passed.iter_mut().zip(&guide.through) {
+            *is_passed |= waypoint.is_there[idx];
+        }
         // A way back into the path is a loop's: the path goes on after the loop.
         let is_open = |number: usize| number < n && !is_seen[number];
         let (next, slot) = step(function, idx, |there, behind| {
-            guide.is_taken(idx, there, behind, is_open)
-                || guide.stays(&nests, idx, there, behind, is_open)
+            let ahead = |to: usize| if is_open(to) { guide.n_ahead(&passed, to) } else { 0 };
+            match ahead(there).cmp(&ahead(behind)) {
+                Ordering::Greater => true,
+                Ordering::Less => false,
+                Ordering::Equal => {
+                    guide.is_taken(idx, there, behind, is_open)
+                        || guide.stays(&nests, idx, there, behind, is_open)
+                }
+            }
         });
         if let Some(slot) = slot {
             is_seen[slot] = true;
@@ -263,7 +313,7 @@ pub fn hot_trace(guide: &Guide) -> Trace {
             };
             break;
         };
-        if ends_here(function, idx, guide.cold) {
+        if ends_here(function, idx, guide.avoid) {
             end = End::Stop;
             break;
         }
@@ -314,13 +364,15 @@ fn is_cold_name(name: &str, cold: &[String]) -> bool {
 /// For each instruction: all that can follow it is cold.
 fn cold_places(function: &Function, cold: &[String]) -> Vec<bool> {
     let n = function.instructions.len();
+    let lines: Vec<SourceLine> = cold.iter().filter_map(|name| SourceLine::parse(name)).collect();
+    let is_avoided = |idx: usize| lines.iter().any(|line| line.has(function, idx));
     // A place is warm if some way from it returns or leaves for a place that is not cold.
     let mut is_warm = vec![false; n];
     let mut is_changed = true;
     while is_changed {
         is_changed = false;
         for idx in (0..n).rev() {
-            if is_warm[idx] {
+            if is_warm[idx] || is_avoided(idx) {
                 continue;
             }
             let instruction = &function.instructions[idx];

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use report::number::count;
 
-use crate::audit::Audit;
+use crate::audit::{Audit, By};
 use crate::finding::Finding;
 use crate::program::names::shown;
 use crate::timing::words::disputed;
@@ -72,7 +72,8 @@ fn head(audit: &Audit) -> String {
                 .iter()
                 .filter(|place| audit.undecodable.iter().any(|word| word.address == address(place)))
                 .count();
-            text += &format!(", {} on the hot path\n", cycles.instructions as usize - n_unknown);
+            let n = cycles.instructions as usize - n_unknown;
+            text += &format!(", {n} on the hot path, {}\n", chosen_by(audit));
             text += &format!(
                 "{} [model {}]: {} to issue, {} waiting\n",
                 count(cycles.total_cycles as usize, "cycle"),
@@ -127,19 +128,34 @@ pub(super) fn one_row(audit: &Audit) -> String {
     }
 }
 
-/// What chose the path; nothing if that is as always.
+/// What chose the path, in a word or two.
+pub(super) fn chosen_by(audit: &Audit) -> &'static str {
+    match audit.path.by {
+        By::Recorded => "as recorded",
+        By::Predicted => "as predicted",
+        By::Forced => "as forced",
+    }
+}
+
+/// How sure the path is; nothing of one without a branch that may be meant otherwise.
 pub(super) fn path(audit: &Audit) -> String {
-    let Some(recorded) = &audit.path.recorded else { return String::new() };
-    let share = audit.path.least_share.map_or(String::new(), |number| {
-        let n = count(audit.path.branches, "branch");
-        let n =
-            if audit.path.branches == 1 { n } else { format!("{} branches", audit.path.branches) };
-        format!(
-            "; of {n} on it the least sure goes this way in {:.0} % of its runs",
-            100.0 * number
-        )
+    let path = &audit.path;
+    let share = path.least_share.map_or(String::new(), |share| {
+        let n = match path.branches {
+            1 => "1 branch".to_owned(),
+            n => format!("{n} branches"),
+        };
+        let share = format!("{:.0} %", 100.0 * share);
+        format!("; of {n} on it the least sure goes this way in {share} of its runs")
     });
-    format!("path as recorded ({recorded}){share}\n")
+    let by = match (path.by, &path.recorded) {
+        (By::Forced, Some(recorded)) => format!("as forced, and as recorded ({recorded})"),
+        (By::Forced, None) => "as forced, and as predicted".to_owned(),
+        (_, Some(recorded)) => format!("as recorded ({recorded})"),
+        (_, None) if share.is_empty() => return String::new(),
+        (_, None) => "as predicted".to_owned(),
+    };
+    format!("path {by}{share}\n")
 }
 
 /// What of the function is other code when the kernel runs.

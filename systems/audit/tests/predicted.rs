@@ -1,0 +1,96 @@
+//! The path without a recording: the way that compilers predict, in every instruction set.
+
+#[path = "support/assembler.rs"]
+mod assembler;
+
+use assembler::assembled;
+use audit::decode::Isa;
+use audit::facts::trace::{Guide, hot_trace};
+
+/// The places of the path through this assembly, whose branches say how far they go.
+fn path(isa: Isa, lines: &[&str]) -> Vec<usize> {
+    let function = assembled(isa, &lines.join("\n"));
+    hot_trace(&Guide::of(&function)).places
+}
+
+/// An error stands straight on, as where a compiler optimizes for size or a programmer wrote it.
+#[test]
+fn errors_are_returned_seldom() {
+    let sets: [(Isa, &[&str]); 5] = [
+        (Isa::A64, &["tbz w1, #0, #12", "mov w0, #-22", "ret", "mov w0, #0", "ret"]),
+        (Isa::A32, &["cmp r1, #3", "bne #4", "mvn r0, #21", "bx lr", "mov r0, #0", "bx lr"]),
+        (Isa::T32, &["cmp r1, #3", "bne #4", "mov.w r0, #-1", "bx lr", "movs r0, #0", "bx lr"]),
+        (Isa::Riscv64, &["bgeu a1, a2, 12", "li a0, -5", "ret", "li a0, 0", "ret"]),
+        // By way of a register that is kept, and a common way out.
+        (
+            Isa::A64,
+            &[
+                "cmp x1, #9",
+                "b.ls #16",
+                "mov w19, #-12",
+                "b #12",
+                "nop",
+                "mov w19, #0",
+                "mov w0, w19",
+                "ldr x19, [sp], #16",
+                "ret",
+            ],
+        ),
+    ];
+    for (isa, lines) in sets {
+        let path = path(isa, lines);
+        let error = lines.iter().position(|line| line.contains('-') || line.contains("mvn"));
+        assert!(!path.contains(&error.expect("there is one")), "{lines:?}: {path:?}");
+    }
+}
+
+#[test]
+fn pointers_are_seldom_null() {
+    let sets: [(Isa, &[&str]); 4] = [
+        (Isa::A64, &["cbnz x0, #12", "mov w0, #7", "ret", "ldr w0, [x0, #4]", "ret"]),
+        (Isa::A32, &["cmp r0, #0", "bne #4", "mov r0, #7", "bx lr", "ldr r0, [r0]", "bx lr"]),
+        (Isa::T32, &["cbnz r0, #2", "movs r0, #7", "bx lr", "ldr r0, [r0]", "bx lr"]),
+        (Isa::Riscv64, &["bnez a0, 12", "li a0, 7", "ret", "lw a0, 4(a0)", "ret"]),
+    ];
+    for (isa, lines) in sets {
+        let path = path(isa, lines);
+        let load = lines.iter().position(|line| line.contains('[') || line.contains("lw"));
+        assert!(path.contains(&load.expect("there is one")), "{lines:?}: {path:?}");
+    }
+}
+
+/// Where nothing speaks for the other way, the one straight on is the compiler's.
+#[test]
+fn without_a_sign_the_path_goes_straight_on() {
+    for lines in [
+        // A number that is tested, and no address.
+        &["cbnz w0, #12", "mov w0, #7", "ret", "add w0, w0, #4", "ret"],
+        // Both return errors; both return numbers.
+        &["tbz w1, #0, #12", "mov w0, #-22", "ret", "mov w0, #-5", "ret"],
+        &["tbz w1, #0, #12", "mov w0, #3", "ret", "mov w0, #5", "ret"],
+        // A negative number that is none of an error's.
+        &["tbz w1, #0, #12", "movn w0, #0x7fff", "ret", "mov w0, #5", "ret"],
+        // It is stored, not returned.
+        &["tbz w1, #0, #12", "mov w1, #-22", "ret", "mov w0, #5", "ret"],
+        // Null goes straight on by the address of another object.
+        &["cbnz x0, #12", "mov w0, #7", "ret", "ldr w0, [x1, #4]", "ret"],
+    ] {
+        assert_eq!(path(Isa::A64, lines), [0, 1, 2], "{lines:?}");
+    }
+}
+
+/// A sign for the way straight on changes nothing.
+#[test]
+fn signs_for_the_way_straight_on_agree_with_it() {
+    let error = ["tbz w1, #0, #12", "mov w0, #1", "ret", "mov w0, #-22", "ret"];
+    assert_eq!(path(Isa::A64, &error), [0, 1, 2]);
+    let null = ["cbz x0, #12", "ldr w0, [x0, #4]", "ret", "mov w0, #7", "ret"];
+    assert_eq!(path(Isa::A64, &null), [0, 1, 2]);
+}
+
+/// An error beats an address: 98 % against 70 %.
+#[test]
+fn signs_are_put_together() {
+    let lines = ["cbnz x0, #12", "ldr w0, [x1]", "ret", "ldr w1, [x0]", "mov w0, #-22", "ret"];
+    assert_eq!(path(Isa::A64, &lines), [0, 1, 2]);
+}

@@ -98,7 +98,8 @@ fn edits(folder: &Path, function: &str) -> Vec<Value> {
 
 fn added(edits: &[Value]) -> String {
     let patches = edits.iter().filter_map(|edit| edit["patch"].as_str());
-    let lines = patches.flat_map(str::lines).filter(|line| line.starts_with('+'));
+    let is_added = |line: &&str| line.starts_with('+') && !line.starts_with("+++");
+    let lines = patches.flat_map(str::lines).filter(is_added);
     lines.map(|line| format!("{line}\n")).collect()
 }
 
@@ -251,4 +252,24 @@ fn only_c_is_edited() {
     fs::write(folder.path().join("loop.s"), code).expect("a scratch file");
     let said = refused(folder.path(), &["loop.s", "--cpu", "arm1136jf-s", "--verify"], 1);
     assert!(said.contains("--verify needs a C file"), "{said}");
+}
+
+/// Only what seldom runs is called cold: on a way that returns an error, not on one of two.
+#[test]
+fn what_returns_errors_is_kept_out_of_line() {
+    let folder = folder();
+    let source = |wrong: &str| {
+        format!(
+            "struct s {{ int n, lost, why[4]; }};\nint note(struct s *s, int a, int b);\nstatic int fail(struct s *s, int a)\n{{\n    \
+             s->lost += note(s, a, s->n);\n    s->why[s->lost & 3] = note(s, s->lost, a);\n    return 0;\n}}\n\
+             int take(struct s *s, int a, int b)\n{{\n    if (s->n < a) {{\n        fail(s, b);\n        return {wrong};\n    }}\n    s->n -= a;\n    return s->n;\n}}\n"
+        )
+    };
+    let edits = |wrong: &str| {
+        fs::write(folder.path().join("edits.c"), source(wrong)).expect("a scratch file");
+        added(&edits(folder.path(), "take"))
+    };
+    let attribute = "+__attribute__((cold, noinline)) static int fail(struct s *s, int a)\n";
+    assert_eq!(edits("-22"), attribute);
+    assert_eq!(edits("s->why[0]"), "");
 }

@@ -117,7 +117,8 @@ impl Tried<'_> {
     fn blocks(&self, subject: &Executed<'_>) -> Option<(usize, usize)> {
         let object = self.compiled(subject.isa, &self.source, Some(COUNTED))?;
         let program = Program::parse("the counted copy", &object).ok()?;
-        let function = program.decode(program.symbol(subject.function).ok()?).ok()?.function;
+        let symbol = program.symbol(subject.function).ok()?;
+        let function = program.decode(symbol).ok()?.function;
         // One that ends in the note does not come back to say so.
         let is_noted = |found: &&Instruction| {
             let callee = function.callees.get(&found.address);
@@ -125,7 +126,7 @@ impl Tried<'_> {
                 && callee.is_some_and(|callee| callee.contains("sanitizer_cov"))
         };
         let all = function.instructions.iter().filter(is_noted).count();
-        Some((behaviour::blocks_reached(subject, &object)?, all))
+        Some((behaviour::blocks_reached(subject, &object, symbol.size + 1)?, all))
     }
 
     /// The changed source with all types; none if it needs one that no constant has.
@@ -185,7 +186,8 @@ impl Tried<'_> {
             return Behaviour::NotRun("its symbol is not the function's".to_owned());
         };
         let Some(signature) = program.lines.signature(address, name) else {
-            return Behaviour::NotRun("its parameters are not known".to_owned());
+            let why = "the source has no function of its name and parameters";
+            return Behaviour::NotRun(why.to_owned());
         };
         let names = program
             .called_names()

@@ -52,6 +52,8 @@ pub struct Audit {
     /// Words in the function that are no instructions.
     pub undecodable: Vec<Undecodable>,
     pub trace: Trace,
+    /// For each instruction: all that can follow it is cold.
+    pub is_cold: Vec<bool>,
     /// What chose the path.
     pub path: Chosen,
     /// The time of the path; none on a machine that reorders.
@@ -144,6 +146,7 @@ pub fn audit(
     let path = Chosen::new(&guide, &function, &trace, options);
     let timed =
         core.and_then(|core| Some((core, time_path(&function, core, &guide, options.effort)?)));
+    let is_cold = (0..function.instructions.len()).map(|idx| guide.is_cold(idx)).collect();
     let mut findings =
         timed.as_ref().map(|(core, it)| explain(&function, core, it)).unwrap_or_default();
     let timed = timed.map(|(_, it)| it);
@@ -183,6 +186,7 @@ pub fn audit(
         cpu: cpu.to_owned(),
         undecodable: decoded.undecodable,
         trace,
+        is_cold,
         path,
         timed,
         findings,

@@ -131,11 +131,14 @@ pub fn is_same_path(
         let frame = audit.function.frames[idx].first()?;
         (name(&frame.file) == name(file)).then_some(frame.line)
     };
-    let wanted = before.trace.places.iter().filter_map(|idx| moved(line_of(before, *idx)?));
+    // Where the function begins, a frame is made: on the way that needs it.
+    let beginning = line_of(before, 0);
+    let lines_of = before.trace.places.iter().filter_map(|idx| line_of(before, *idx));
+    let wanted = lines_of.filter(|line| Some(*line) != beginning).filter_map(moved);
     let lines = |places: &mut dyn Iterator<Item = usize>| -> BTreeSet<u32> {
         places.filter_map(|idx| line_of(after, idx)).collect()
     };
     let on_path = lines(&mut after.trace.places.iter().copied());
     let all = lines(&mut (0..after.function.instructions.len()));
-    wanted.into_iter().all(|line| on_path.contains(&line) || !all.contains(&line))
+    { wanted }.all(|line| on_path.contains(&line) || !all.contains(&line))
 }

@@ -81,12 +81,12 @@ static void called(uint64_t which, uint64_t argument)
     calls = hashed(hashed(calls, &which, sizeof which), &argument, sizeof argument);
 }
 
-static unsigned char reached[1 << 16];
+static unsigned char reached[@BYTES@ + 1];
 
 static void ended(int sent)
 {
     unsigned long all = 0;
-    for (unsigned long at = 0; at < sizeof reached; at++)
+    for (unsigned long at = 0; at < sizeof reached - 1; at++)
         all += reached[at];
     dprintf(1, "reached %lu\n", all);
     _exit(sent ? 1 : 0);
@@ -106,7 +106,7 @@ static struct { unsigned char *at, *first; unsigned long bytes; int is_zero; } o
 void __sanitizer_cov_trace_pc(void)
 {
     uintptr_t at = (uintptr_t)__builtin_return_address(0) - (uintptr_t)meanwhile_subject;
-    if (at < sizeof reached)
+    if (at < sizeof reached - 1)
         reached[at] = 1;
 }
 

@@ -73,12 +73,12 @@ pub struct Executed<'a> {
     pub ends: &'a BTreeSet<String>,
 }
 
-/// How many blocks random runs reach of a function whose blocks note themselves.
-pub fn blocks_reached(subject: &Executed<'_>, object: &[u8]) -> Option<usize> {
+/// How many blocks random runs reach of a function, so long, whose blocks note themselves.
+pub fn blocks_reached(subject: &Executed<'_>, object: &[u8], bytes: u64) -> Option<usize> {
     if unsuitable(subject).is_some() {
         return None;
     }
-    let said = executed(subject, object).ok()?;
+    let said = executed(subject, object, bytes).ok()?;
     said.lines().last()?.strip_prefix("reached ")?.parse().ok()
 }
 
@@ -87,7 +87,7 @@ pub fn compare(subject: &Executed<'_>, before: &[u8], after: &[u8]) -> Behaviour
     if let Some(why) = unsuitable(subject) {
         return Behaviour::NotRun(why);
     }
-    let outcome = |object: &[u8]| executed(subject, object);
+    let outcome = |object: &[u8]| executed(subject, object, 0);
     let (before, after) = match (outcome(before), outcome(after)) {
         (Ok(before), Ok(after)) => (before, after),
         (Err(why), _) | (_, Err(why)) => return Behaviour::NotRun(why),
@@ -155,7 +155,7 @@ fn unsuitable(subject: &Executed<'_>) -> Option<String> {
 }
 
 /// What the driver printed; else why there is nothing.
-fn executed(subject: &Executed<'_>, object: &[u8]) -> Result<String, String> {
+fn executed(subject: &Executed<'_>, object: &[u8], bytes: u64) -> Result<String, String> {
     let (emulator, compiler) = machine(subject.isa).ok_or("there is no such machine")?;
     let short = |error: ToolError| {
         let said =
@@ -173,7 +173,7 @@ fn executed(subject: &Executed<'_>, object: &[u8]) -> Result<String, String> {
     };
     let linked = Linked::of(subject, object).ok_or("its object file cannot be read")?;
     write("subject.o", object)?;
-    write("driver.c", linked.driver(subject).as_bytes())?;
+    write("driver.c", linked.driver(subject, bytes).as_bytes())?;
     let renamed = renamed(&linked, &path("subject.o"), compiler);
     tool::run(&mut { renamed }, &[], LIMIT).and_then(tool::Ran::ok).map_err(short)?;
     let mut link = Command::new(compiler);
@@ -265,9 +265,13 @@ impl Linked {
                 }
             } else {
                 let section = symbol.section_index().and_then(|at| file.section_by_index(at).ok());
-                let kind = section.map(|section| section.kind());
+                let kind = section.as_ref().map(|section| section.kind());
                 let is_zero = kind == Some(object::SectionKind::UninitializedData);
-                let is_own = is_zero || kind == Some(object::SectionKind::Data);
+                let is_constant = section
+                    .as_ref()
+                    .and_then(|section| section.name().ok())
+                    .is_some_and(|name| name.starts_with(".data.rel.ro"));
+                let is_own = is_zero || kind == Some(object::SectionKind::Data) && !is_constant;
                 if symbol.kind() != SymbolKind::Data || symbol.size() == 0 || !is_own {
                     if symbol.is_global() {
                         linked.others.push(name.to_owned());
@@ -282,7 +286,7 @@ impl Linked {
     }
 
     /// The driver's text for this file.
-    fn driver(&self, subject: &Executed<'_>) -> String {
+    fn driver(&self, subject: &Executed<'_>, bytes: u64) -> String {
         let mut declared = String::new();
         for (name, called, signature) in &self.calls {
             let never_returns = subject.ends.contains(called)
@@ -337,6 +341,7 @@ impl Linked {
             .replace("@DECLARED@", &declared)
             .replace("@OBJECTS@", &objects)
             .replace("@CALL@", &call)
+            .replace("@BYTES@", &bytes.to_string())
             .replace("@SEED@", &SEED.to_string())
             .replace("@ALIAS@", &u8::from(subject.may_alias).to_string())
             .replace("@SECONDS@", &SECONDS.to_string())

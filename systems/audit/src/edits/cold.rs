@@ -1,40 +1,38 @@
-//! A function that only other paths call, kept out of line and called cold, so that what it needs is
-//! saved there.
+//! A function that only cold ways and those that return errors call, kept out of line and called cold,
+//! so that what it needs is saved there.
 //!
 //! ```text
 //! static int fail(int why)  --->  __attribute__((cold, noinline)) static int fail(int why)
 //! ```
 
 use super::place::{Place, Trial};
+use std::collections::BTreeMap;
+
 use super::source::with_line;
+use crate::facts::predicted::returns_error;
 use crate::finding::Way;
 
 pub(super) fn changes(place: &Place<'_>) -> Vec<Trial> {
     let function = &place.audit.function;
-    let is_hot = |address: &u64| {
-        let mut places = place.audit.trace.places.iter();
-        places.any(|idx| function.instructions[*idx].address == *address)
+    let mut is_hot = vec![false; function.instructions.len()];
+    place.audit.trace.places.iter().for_each(|idx| is_hot[*idx] = true);
+    let is_seldom = |idx: usize| place.audit.is_cold[idx] || returns_error(function, idx);
+    // Called or made part of the function there, and nowhere on the path.
+    let mut callees: BTreeMap<&str, (bool, bool)> = BTreeMap::new();
+    for (idx, instruction) in function.instructions.iter().enumerate() {
+        let called = function.callees.get(&instruction.address).map(String::as_str);
+        let inlined = function.frames[idx].iter().map(|frame| frame.function.as_str());
+        for callee in called.into_iter().chain(inlined) {
+            let (is_on_path, seldom) = callees.entry(callee).or_default();
+            *is_on_path |= is_hot[idx];
+            *seldom |= is_seldom(idx);
+        }
+    }
+    let is_meant = |(name, (is_on_path, seldom)): &(&str, (bool, bool))| {
+        *seldom && !is_on_path && !name.is_empty() && *name != function.name
     };
-    // Called there, or made part of it there.
-    let called =
-        function.callees.iter().filter(|callee| !is_hot(callee.0)).map(|callee| callee.1.as_str());
-    let hot_lines: Vec<&str> = place
-        .audit
-        .trace
-        .places
-        .iter()
-        .flat_map(|idx| &function.frames[*idx])
-        .map(|frame| frame.function.as_str())
-        .collect();
-    let inlined = function.frames.iter().flatten().map(|frame| frame.function.as_str());
-    let mut callees: Vec<&str> = called
-        .chain(inlined.filter(|name| !hot_lines.contains(name)))
-        .filter(|name| !name.is_empty() && *name != function.name)
-        .collect();
-    callees.sort_unstable();
-    callees.dedup();
     let mut changes = Vec::new();
-    for callee in callees {
+    for (callee, _) in callees.into_iter().filter(is_meant) {
         let name = format!("{callee}(");
         let is_declared = |text: &&str| {
             text.contains(&name)

@@ -58,10 +58,7 @@ fn together(a: f64, b: f64) -> f64 {
 }
 
 /// The instructions from `from` on, as long as there is one way only.
-fn straight<'a>(
-    function: &'a Function,
-    from: usize,
-) -> impl Iterator<Item = (usize, &'a Instruction)> {
+fn straight(function: &Function, from: usize) -> impl Iterator<Item = (usize, &Instruction)> {
     let mut next = Some(from);
     let places = std::iter::from_fn(move || {
         let idx = next.filter(|idx| *idx < function.instructions.len())?;
@@ -76,7 +73,7 @@ fn straight<'a>(
 }
 
 /// The way from `from` on leads straight to a return of a negative number, as errors are returned.
-fn returns_error(function: &Function, from: usize) -> bool {
+pub(crate) fn returns_error(function: &Function, from: usize) -> bool {
     let conventions = function.isa.conventions();
     let Some(result) = conventions.results.first() else { return false };
     let mut known: BTreeMap<Reg, i64> = BTreeMap::new();

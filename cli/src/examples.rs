@@ -15,7 +15,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             ("meanwhile audit vmlinux --function 'el0_*' --all-functions", "an overview of many"),
             (
                 "meanwhile audit fast.c --function recv --verify",
-                "try the edits, print those that help",
+                "try edits, print those that are proved",
             ),
         ],
     ),

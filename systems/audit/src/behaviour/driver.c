@@ -13,7 +13,7 @@
 enum { REGIONS = 24, REGION_BYTES = 2048, OWN = 8 };
 
 static unsigned char *arena;
-static int may_alias;
+static int may_alias, has_null;
 static uint64_t state, calls;
 static sigjmp_buf back;
 
@@ -76,6 +76,23 @@ static uint64_t hashed(uint64_t hash, const void *from, unsigned long bytes)
     return hash;
 }
 
+/* What a parameter leads to; now and then nothing. */
+static void *passed(unsigned long nth)
+{
+    if (next() >> 60 == 0) {
+        has_null = 1;
+        return 0;
+    }
+    return (void *)(may_alias ? pointer(nth) : region(nth % OWN));
+}
+
+/* A callee changes what it is passed a pointer to, if that may be changed. */
+static void changes(uintptr_t to)
+{
+    if (to - region(0) <= (REGIONS - 1) * REGION_BYTES)
+        fill((unsigned char *)to, 64, next() >> 8);
+}
+
 static void called(uint64_t which, uint64_t argument)
 {
     calls = hashed(hashed(calls, &which, sizeof which), &argument, sizeof argument);
@@ -119,6 +136,7 @@ static void prepare(unsigned long nth)
 {
     state = 0x9e3779b97f4a7c15 * (@SEED@ + nth + 1);
     calls = 0;
+    has_null = 0;
     may_alias = @ALIAS@ && nth % 2;
     for (unsigned long it = 0; it < REGIONS; it++)
         fill((unsigned char *)region(it), REGION_BYTES, it);
@@ -167,7 +185,7 @@ int main(void)
         }
         setitimer(ITIMER_VIRTUAL, &none, 0);
         if (sent) {
-            dprintf(1, "%s\n", sent == SIGVTALRM ? "long" : "fault");
+            dprintf(1, "%s\n", sent == SIGVTALRM ? "long" : has_null ? "fault, null" : "fault");
             continue;
         }
         hash = hashed(hash, arena, REGIONS * REGION_BYTES);

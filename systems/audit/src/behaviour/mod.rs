@@ -315,9 +315,7 @@ impl Linked {
         let mut call = String::new();
         for (nth, passed) in types.iter().enumerate() {
             call += &match passed {
-                Passed::Pointer => format!(
-                    "    void *a{nth} = (void *)(may_alias ? pointer({nth}) : region({nth} % OWN));\n"
-                ),
+                Passed::Pointer { .. } => format!("    void *a{nth} = passed({nth});\n"),
                 Passed::Float { .. } => {
                     format!("    {} a{nth} = (int)number() / 8.0;\n", c_type(*passed))
                 }
@@ -329,7 +327,7 @@ impl Linked {
         call += &match result {
             Passed::Nothing => format!("    meanwhile_subject({given});\n    return 0;"),
             // An object of the file lies elsewhere after the change.
-            Passed::Pointer => format!(
+            Passed::Pointer { .. } => format!(
                 "    uintptr_t got = (uintptr_t)meanwhile_subject({given});\n    return got - region(0) < REGIONS * REGION_BYTES || !got ? got : 1;"
             ),
             Passed::Float { .. } => format!(
@@ -367,15 +365,21 @@ fn stub(name: &str, called: &str, signature: Option<&Signature>) -> String {
         .iter()
         .enumerate()
         .map(|(at, passed)| match passed {
-            Passed::Pointer => format!(
-                "    called({nth}u, (uintptr_t)a{at} - region(0) < REGIONS * REGION_BYTES ? (uintptr_t)a{at} : 1);\n"
-            ),
+            Passed::Pointer { is_constant } => {
+                let noted = format!(
+                    "    called({nth}u, (uintptr_t)a{at} - region(0) < REGIONS * REGION_BYTES ? (uintptr_t)a{at} : 1);\n"
+                );
+                match is_constant {
+                    true => noted,
+                    false => noted + &format!("    changes((uintptr_t)a{at});\n"),
+                }
+            }
             _ => format!("    called({nth}u, (uint64_t)a{at});\n"),
         })
         .collect();
     let (kind, result) = match signature.result {
         Passed::Nothing => ("void", String::new()),
-        Passed::Pointer => {
+        Passed::Pointer { .. } => {
             ("void *", "    return (void *)(next() >> 62 ? pointer(next() >> 8) : 0);\n".to_owned())
         }
         Passed::Other(_) => ("uintptr_t", "    return number();\n".to_owned()),
@@ -398,7 +402,7 @@ fn c_type(passed: Passed) -> &'static str {
         Passed::Integer { is_signed: false, .. } => "uint64_t",
         Passed::Float { bytes: 0..=4 } => "float",
         Passed::Float { .. } => "double",
-        Passed::Pointer => "void *",
+        Passed::Pointer { .. } => "void *",
         Passed::Other(_) => "uintptr_t",
     }
 }

@@ -9,7 +9,7 @@
 //! ```
 
 use super::place::{Place, Trial};
-use super::source::{asks_for_null, expressions, is_kept, starts_statement, unchanged};
+use super::source::{asks_for_null, expressions, is_kept, is_passed, starts_statement, unchanged};
 use crate::decode::code::Flow;
 use crate::facts::trace::Exit;
 use crate::finding::Way;
@@ -47,7 +47,9 @@ pub(super) fn changes(place: &Place<'_>) -> Vec<Trial> {
             }
             seen.push((line, test));
             let is_good = |text: &String| {
-                is_kept(lines, test, line + 1, text) && !asks_for_null(lines, test, line, text)
+                is_kept(lines, test, line + 1, text)
+                    && !asks_for_null(lines, test, line, text)
+                    && !is_passed(lines, test..line, text)
             };
             for expression in expressions(lines[line]).into_iter().filter(is_good) {
                 let Some(change) = place.local(&expression, test, &[line]) else { continue };

@@ -11,7 +11,8 @@ use std::ops::Range;
 
 use super::place::{Place, Trial};
 use super::source::{
-    asks_for_null, is_kept, loads, loop_lines, starts_statement, unchanged, words, writes,
+    asks_for_null, is_kept, is_passed, loads, loop_lines, starts_statement, unchanged, words,
+    writes,
 };
 
 /// Loads of two lines, or of a loop, that are tried.
@@ -36,6 +37,7 @@ pub(super) fn changes(place: &Place<'_>) -> Vec<Trial> {
     for first in before {
         for expression in loads(lines[first]) {
             let is_good = loads(lines[second]).contains(&expression)
+                && !is_passed(lines, first..second, &expression)
                 && is_kept(lines, first, second, &expression)
                 && !asks_for_null(lines, first, first, &expression);
             if !is_good || seen.contains(&expression) || seen.len() == LOADS_MAX {
@@ -90,7 +92,8 @@ fn repeated(lines: &[&str], range: &Range<usize>) -> Vec<String> {
                 .any(|name| lines[range.clone()].iter().any(|line| writes(line, name)));
             // A part of something else that is read is not read by itself.
             let null = asks_for_null(lines, range.start, range.end - 1, &expression);
-            if !is_written && !null && !found.contains(&expression) {
+            let is_passed = is_passed(lines, range.clone(), &expression);
+            if !is_written && !is_passed && !null && !found.contains(&expression) {
                 found.push(expression);
             }
         }

@@ -41,8 +41,12 @@ pub fn asks_for_null(lines: &[&str], from: usize, to: usize, expression: &str) -
 /// The line compares the pointer with null, or takes it for a truth value.
 fn is_asked(line: &str, pointer: &str) -> bool {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-    let is_null = |text: &str, rest: &dyn Fn(&str) -> bool| {
-        ["NULL", "0", "nullptr"].iter().any(|word| text.strip_prefix(word).is_some_and(rest))
+    // Programs have null pointers of their own, such as `Z_NULL`.
+    let is_null_word = |word: &str| word == "0" || word == "nullptr" || word.ends_with("NULL");
+    let is_null = |text: &str| {
+        let text = text.trim_start_matches('(').trim_start();
+        let end = text.find(|letter| !is_name(letter)).unwrap_or(text.len());
+        is_null_word(&text[..end])
     };
     line.match_indices(pointer).any(|(at, _)| {
         let (before, behind) = (line[..at].trim_end(), line[at + pointer.len()..].trim_start());
@@ -53,13 +57,11 @@ fn is_asked(line: &str, pointer: &str) -> bool {
             return false;
         }
         let compared = behind.strip_prefix("==").or_else(|| behind.strip_prefix("!="));
-        let is_compared = compared.is_some_and(|compared| {
-            is_null(compared.trim_start(), &|rest| !rest.starts_with(is_name))
-        });
+        let is_compared = compared.is_some_and(|compared| is_null(compared.trim_start()));
         let turned =
             before.strip_suffix("==").or_else(|| before.strip_suffix("!=")).map(str::trim_end);
         let is_turned = turned.is_some_and(|turned| {
-            ["NULL", "0", "nullptr"].iter().any(|null| turned.ends_with(null))
+            is_null_word(turned.rsplit(|it| !is_name(it)).next().unwrap_or(turned))
         });
         // What stands alone between brackets is a truth value, unless the brackets are a call's.
         let opens = before.strip_suffix('(').map(str::trim_end);
@@ -371,6 +373,23 @@ fn names(line: &str, name: &str) -> bool {
     })
 }
 
+/// A call on these lines is passed what the expression begins with: nobody knows what it does to it.
+pub fn is_passed(lines: &[&str], range: Range<usize>, expression: &str) -> bool {
+    let root = words(expression).next().unwrap_or_default();
+    let text = lines[range].join(" ");
+    text.match_indices('(').any(|(at, _)| {
+        let name = words(&text[..at]).last().unwrap_or_default();
+        let is_call = text[..at].ends_with(name)
+            && is_identifier(name)
+            && !["if", "for", "while", "switch", "return", "sizeof"].contains(&name);
+        let inside = text[at + 1..].split(';').next().unwrap_or_default();
+        is_call
+            && inside.split(',').any(|argument| {
+                argument.trim().trim_start_matches('&').trim_end_matches(')').trim() == root
+            })
+    })
+}
+
 /// A name for a local variable of the function at line `at` that holds `expression`: none that the
 /// function or the file has.
 pub fn local_name(lines: &[&str], at: usize, expression: &str) -> String {
@@ -454,6 +473,8 @@ mod tests {
             "if (p == NULL || q)",
             "if ((p != 0) && (q))",
             "if (NULL == p)",
+            "if (p == Z_NULL || q)",
+            "if (Z_NULL != p)",
             "if (!p)",
             "if (p && q->n)",
             "while (q && p)",

@@ -23,7 +23,9 @@ pub enum Passed {
     Float {
         bytes: u64,
     },
-    Pointer,
+    Pointer {
+        is_constant: bool,
+    },
     /// A structure, a function's address, an array: in the words for that.
     Other(&'static str),
 }
@@ -109,11 +111,11 @@ fn passed(unit: &Unit<'_>, entry: &Entry<'_, '_>) -> Passed {
             }
             gimli::DW_TAG_pointer_type => {
                 let to = type_of(&entry).and_then(|to| unit.entry(to).ok());
-                let is_code = to.is_some_and(|to| to.tag() == gimli::DW_TAG_subroutine_type);
-                return if is_code {
-                    Passed::Other("a function's address")
-                } else {
-                    Passed::Pointer
+                let is = |tag| to.as_ref().is_some_and(|to| to.tag() == tag);
+                let is_constant = is(gimli::DW_TAG_const_type);
+                return match is(gimli::DW_TAG_subroutine_type) {
+                    true => Passed::Other("a function's address"),
+                    false => Passed::Pointer { is_constant },
                 };
             }
             gimli::DW_TAG_typedef

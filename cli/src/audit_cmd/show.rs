@@ -27,7 +27,7 @@ pub struct Asked {
     pub recorded: Option<Recorded>,
     /// Lines that the path passes.
     pub through: Vec<SourceLine>,
-    /// Edits are tried.
+    /// Edits are made on a copy and tried.
     pub tries: bool,
     pub format: Format,
 }

@@ -41,7 +41,8 @@ impl Place<'_> {
 
     /// The line of this file, from 0, that an instruction comes from; an inlined function's own.
     pub fn line_of(&self, idx: usize) -> Option<usize> {
-        let frame = self.audit.function.frames[idx].first().filter(|it| it.file == self.file)?;
+        let frame =
+            self.audit.function.frames[idx].first().filter(|frame| frame.file == self.file)?;
         (frame.line as usize).checked_sub(1).filter(|line| *line < self.lines.len())
     }
 

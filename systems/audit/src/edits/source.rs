@@ -61,7 +61,7 @@ fn is_asked(line: &str, pointer: &str) -> bool {
         let turned =
             before.strip_suffix("==").or_else(|| before.strip_suffix("!=")).map(str::trim_end);
         let is_turned = turned.is_some_and(|turned| {
-            is_null_word(turned.rsplit(|it| !is_name(it)).next().unwrap_or(turned))
+            is_null_word(turned.rsplit(|letter| !is_name(letter)).next().unwrap_or(turned))
         });
         // What stands alone between brackets is a truth value, unless the brackets are a call's.
         let opens = before.strip_suffix('(').map(str::trim_end);

@@ -22,9 +22,9 @@ use crate::program::function::Function;
 /// What a compiler lays straight on it believes in, for reasons that code does not show. Ours: less
 /// than any other sign.
 const STRAIGHT_ON: f64 = 0.65;
-/// gcc's `PRED_POINTER`.
+/// A pointer is not null: gcc's `PRED_POINTER`.
 const NOT_NULL: f64 = 0.70;
-/// gcc's `PRED_NEGATIVE_RETURN`.
+/// No negative number is returned: gcc's `PRED_NEGATIVE_RETURN`.
 const NO_ERROR: f64 = 0.98;
 /// Ways are looked at so far.
 const INSTRUCTIONS_MAX: usize = 24;

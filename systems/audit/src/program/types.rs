@@ -6,7 +6,7 @@ use gimli::{AttributeValue, EndianArcSlice, Reader, RunTimeEndian, UnitOffset};
 
 pub(super) type Section = EndianArcSlice<RunTimeEndian>;
 type Unit<'a> = gimli::UnitRef<'a, Section>;
-type Entry<'a, 'u> = gimli::DebuggingInformationEntry<'a, 'u, Section, usize>;
+type Die<'a, 'u> = gimli::DebuggingInformationEntry<'a, 'u, Section, usize>;
 
 /// Longer chains of types are cut; only a damaged file has them.
 const CHAIN_MAX: usize = 32;
@@ -57,7 +57,7 @@ pub(super) fn signature(unit: &Unit<'_>, name: &str) -> Option<Signature> {
     found
 }
 
-fn parameters(unit: &Unit<'_>, entry: &Entry<'_, '_>) -> Option<Signature> {
+fn parameters(unit: &Unit<'_>, entry: &Die<'_, '_>) -> Option<Signature> {
     let mut tree = unit.entries_tree(Some(entry.offset())).ok()?;
     let root = tree.root().ok()?;
     let mut signature = Signature {
@@ -79,7 +79,7 @@ fn parameters(unit: &Unit<'_>, entry: &Entry<'_, '_>) -> Option<Signature> {
 }
 
 /// What the type of an entry is.
-fn passed(unit: &Unit<'_>, entry: &Entry<'_, '_>) -> Passed {
+fn passed(unit: &Unit<'_>, entry: &Die<'_, '_>) -> Passed {
     let mut at = type_of(entry);
     for _ in 0..CHAIN_MAX {
         let Some(offset) = at else { return Passed::Nothing };
@@ -146,7 +146,7 @@ pub(super) fn volatile_names(unit: &Unit<'_>) -> BTreeSet<String> {
     names
 }
 
-fn is_volatile(unit: &Unit<'_>, entry: &Entry<'_, '_>) -> bool {
+fn is_volatile(unit: &Unit<'_>, entry: &Die<'_, '_>) -> bool {
     let mut at = type_of(entry);
     for _ in 0..CHAIN_MAX {
         let Some(entry) = at.and_then(|offset| unit.entry(offset).ok()) else { return false };
@@ -162,14 +162,14 @@ fn is_volatile(unit: &Unit<'_>, entry: &Entry<'_, '_>) -> bool {
     false
 }
 
-fn type_of(entry: &Entry<'_, '_>) -> Option<UnitOffset<usize>> {
+fn type_of(entry: &Die<'_, '_>) -> Option<UnitOffset<usize>> {
     match entry.attr_value(gimli::DW_AT_type) {
         Ok(Some(AttributeValue::UnitRef(offset))) => Some(offset),
         _ => None,
     }
 }
 
-fn text(unit: &Unit<'_>, entry: &Entry<'_, '_>, name: gimli::DwAt) -> Option<String> {
+fn text(unit: &Unit<'_>, entry: &Die<'_, '_>, name: gimli::DwAt) -> Option<String> {
     let value = entry.attr_value(name).ok()??;
     Some(unit.attr_string(value).ok()?.to_string_lossy().ok()?.into_owned())
 }

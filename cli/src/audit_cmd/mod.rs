@@ -133,7 +133,7 @@ fn source_line(text: &str) -> Result<SourceLine, String> {
 }
 
 fn format() -> impl TypedValueParser<Value = Format> {
-    one_of([Format::Text, Format::Json, Format::Html], |it| match it {
+    one_of([Format::Text, Format::Json, Format::Html], |format| match format {
         Format::Text => "text",
         Format::Json => "json",
         Format::Html => "html",

@@ -15,7 +15,7 @@ use report::{Diagnostic, SourceFile, Span, did_you_mean};
 
 use crate::output::Failure;
 
-/// Which code.
+/// Which code is asked about.
 #[derive(Debug, clap::Args)]
 pub struct Subject {
     /// C (.c), assembly (.s, .S), a compiled ELF file or an archive of them (.a); `-` for
@@ -75,7 +75,7 @@ pub struct Loaded {
     pub warnings: Vec<String>,
     /// Its name, for messages.
     pub name: String,
-    /// The file.
+    /// The file as the user named it.
     pub path: PathBuf,
     /// The name of the machine.
     pub cpu: String,

@@ -149,7 +149,7 @@ pub fn audit(
     let is_cold = (0..function.instructions.len()).map(|idx| guide.is_cold(idx)).collect();
     let mut findings =
         timed.as_ref().map(|(core, it)| explain(&function, core, it)).unwrap_or_default();
-    let timed = timed.map(|(_, it)| it);
+    let timed = timed.map(|(_, timed)| timed);
     if function.instructions.len() <= NEEDED_MAX {
         findings.extend(needed(&subject(program, &function, &trace)));
     }

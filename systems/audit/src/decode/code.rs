@@ -345,9 +345,9 @@ pub enum Op {
 /// What a branch that compares asks of its operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Relation {
-    /// `a == b`
+    /// The two are equal: `a == b`
     Equal,
-    /// `a != b`
+    /// The two are not equal: `a != b`
     Different,
     Less {
         is_signed: bool,

@@ -13,7 +13,7 @@ use crate::program::names::shown;
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let places = spills::places(subject.function);
     for own in places.chunk_by(|a, b| (a.idx, a.kind) == (b.idx, b.kind)) {
-        if own.iter().any(|it| keeps_for_caller(subject, it, &places)) {
+        if own.iter().any(|place| keeps_for_caller(subject, place, &places)) {
             continue;
         }
         findings.push(match own[0].kind {
@@ -103,7 +103,7 @@ fn spill(subject: &Subject<'_>, own: &[SpillPlace], places: &[SpillPlace]) -> Fi
         .filter(|read| read.role == Role::Data)
         .map(|read| read.reg)
         .collect();
-    if isa != Isa::X86 && data.iter().all(|it| Some(*it) == isa.conventions().zero) {
+    if isa != Isa::X86 && data.iter().all(|reg| Some(*reg) == isa.conventions().zero) {
         return subject.finding(
             idx,
             Kind::Spill,

@@ -94,6 +94,26 @@ pub fn find<'a>(programs: &'a [Program], name: &str) -> Result<Vec<Found<'a>>, D
 }
 
 impl Program {
+    /// The function with this symbol, if it is the only one.
+    pub fn only(&self, symbol: &str) -> Option<&Symbol> {
+        let mut found = self.symbols.iter().filter(|found| found.name == symbol);
+        found.next().filter(|_| found.next().is_none())
+    }
+
+    /// Functions of the file that other files may call.
+    pub fn exports(&self) -> BTreeSet<&str> {
+        self.symbols
+            .iter()
+            .filter(|symbol| symbol.is_global)
+            .map(|symbol| symbol.name.as_str())
+            .collect()
+    }
+
+    /// Names that calls and jumps of the file go to.
+    pub fn called_names(&self) -> BTreeSet<&str> {
+        self.links.values().filter_map(|link| link.symbol.as_deref()).collect()
+    }
+
     /// The only function that the user may call so.
     pub fn symbol(&self, name: &str) -> Result<&Symbol, Diagnostic> {
         let found = find(std::slice::from_ref(self), name)?;

@@ -120,20 +120,6 @@ pub struct Decoded {
 }
 
 impl Program {
-    /// Functions of the file that other files may call.
-    pub fn exports(&self) -> BTreeSet<&str> {
-        self.symbols
-            .iter()
-            .filter(|symbol| symbol.is_global)
-            .map(|symbol| symbol.name.as_str())
-            .collect()
-    }
-
-    /// Names that calls and jumps of the file go to.
-    pub fn called_names(&self) -> BTreeSet<&str> {
-        self.links.values().filter_map(|link| link.symbol.as_deref()).collect()
-    }
-
     /// Reads an ELF file; `name` is for messages.
     pub fn parse(name: &str, bytes: &[u8]) -> Result<Program, Diagnostic> {
         let refuse = |said: String| Diagnostic::new(format!("`{name}` {said}"));
@@ -279,12 +265,6 @@ impl Program {
         };
         let called = self.links.values().filter_map(|link| link.symbol.as_deref());
         self.symbols.iter().map(|symbol| symbol.name.as_str()).chain(called).any(is_meant)
-    }
-
-    /// The function with this symbol, if it is the only one.
-    pub fn only(&self, symbol: &str) -> Option<&Symbol> {
-        let mut found = self.symbols.iter().filter(|found| found.name == symbol);
-        found.next().filter(|_| found.next().is_none())
     }
 
     /// The instruction sets of its functions.

@@ -31,7 +31,7 @@ fuzz_target!(|bytes: &[u8]| -> Corpus {
         }
     };
     let core = Core::names().filter_map(Core::bundled).find(|bundled| bundled.sets.iter().any(|set| set == program.isa.name()));
-    let options = Options { cold: Vec::new(), effort: Effort::Bounds, recorded: None };
+    let options = Options { avoid: Vec::new(), through: Vec::new(), effort: Effort::Bounds, recorded: None };
     for symbol in program.symbols.iter().filter(|symbol| symbol.size <= BYTES_MAX).take(FUNCTIONS_MAX) {
         if let Ok(decoded) = program.decode(symbol) {
             spills(&decoded.function);

@@ -57,23 +57,27 @@ impl fmt::Display for SourceLine {
 #[derive(Debug, Clone)]
 pub struct Waypoint {
     pub is_there: Vec<bool>,
-    /// From here on the function may still come to it.
-    pub leads: Vec<bool>,
 }
 
 impl Waypoint {
     pub fn of(function: &Function, line: &SourceLine) -> Waypoint {
         let n = function.instructions.len();
-        let is_there: Vec<bool> = (0..n).map(|idx| line.has(function, idx)).collect();
-        let mut leads = is_there.clone();
-        let mut is_changed = true;
-        while is_changed {
-            is_changed = false;
-            for idx in (0..n).rev().filter(|idx| !leads[*idx]).collect::<Vec<usize>>() {
-                leads[idx] = successors(function, idx).iter().any(|to| leads[*to]);
-                is_changed |= leads[idx];
+        Waypoint { is_there: (0..n).map(|idx| line.has(function, idx)).collect() }
+    }
+
+    /// How many of its instructions the function may still come to from here on: compilers leave
+    /// single ones of a line where no way through it leads.
+    pub fn n_ahead(&self, function: &Function, from: usize) -> usize {
+        let mut is_seen = vec![false; self.is_there.len()];
+        let mut open = vec![from];
+        let mut n = 0;
+        while let Some(idx) = open.pop() {
+            if is_seen.get(idx) == Some(&false) {
+                is_seen[idx] = true;
+                n += usize::from(self.is_there[idx]);
+                open.extend(successors(function, idx));
             }
         }
-        Waypoint { is_there, leads }
+        n
     }
 }

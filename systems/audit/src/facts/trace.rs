@@ -185,10 +185,10 @@ impl<'a> Guide<'a> {
         Guide { through, ..self }
     }
 
-    /// How many of the lines that are still to be passed can be, from this place on.
+    /// How much of the lines that are still to be passed can be, from this place on.
     fn n_ahead(&self, passed: &[bool], from: usize) -> usize {
         let open = self.through.iter().zip(passed).filter(|(_, is_passed)| !**is_passed);
-        open.filter(|(waypoint, _)| waypoint.leads.get(from) == Some(&true)).count()
+        open.map(|(waypoint, _)| waypoint.n_ahead(self.function, from)).sum()
     }
 
     /// Does the hot way take the branch at `idx`, which leads `there`, or go on `behind` it? One

@@ -7,7 +7,6 @@ use audit::audit::Options;
 use audit::audit::{Audit, audit};
 use audit::decode::Isa;
 use audit::facts::spills::{Spills, spills};
-use audit::in_source::keep_edits_of_the_source;
 use audit::program::Program;
 use audit::program::toolchain::{self, Build};
 use audit::timing::licence::Effort;
@@ -205,11 +204,8 @@ fn audited(folder: &Path, version: &Version) -> Result<Audit, Failure> {
         effort: Effort::Search,
         recorded: None,
     };
-    let mut audited =
-        audit(&program, program.symbol(FUNCTION).map_err(user)?, CPU, Some(&core), &options)
-            .map_err(user)?;
-    keep_edits_of_the_source(&mut audited, &sources());
-    Ok(audited)
+    audit(&program, program.symbol(FUNCTION).map_err(user)?, CPU, Some(&core), &options)
+        .map_err(user)
 }
 
 /// The spills of a bitsliced primitive: of its own function, without

@@ -273,3 +273,77 @@ fn what_returns_errors_is_kept_out_of_line() {
     assert_eq!(edits("-22"), attribute);
     assert_eq!(edits("s->why[0]"), "");
 }
+
+/// A call of the system is not made to see what a change does.
+#[test]
+fn code_that_asks_the_system_is_not_executed() {
+    let folder = folder();
+    let made = folder.path().join("made");
+    let text = format!(
+        "struct s {{ int n, m; }};\n\
+         int asks(struct s *p, int *q)\n{{\n\
+         \x20   register long x8 __asm__(\"x8\") = 56, x0 __asm__(\"x0\") = -100;\n\
+         \x20   register const char *x1 __asm__(\"x1\") = \"{}\";\n\
+         \x20   register long x2 __asm__(\"x2\") = 0101, x3 __asm__(\"x3\") = 0644;\n\
+         \x20   __asm__ volatile(\"svc #0\" : \"+r\"(x0) : \"r\"(x8), \"r\"(x1), \"r\"(x2), \"r\"(x3));\n\
+         \x20   int a = p->n;\n\
+         \x20   *q = 3;\n\
+         \x20   a += p->n * 5;\n\
+         \x20   return a + (int)x0;\n}}\n",
+        made.display()
+    );
+    std::fs::write(folder.path().join("asks.c"), text).expect("a scratch file");
+    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .current_dir(folder.path())
+        .args(["audit", "asks.c", "--cpu", "cortex-a53", "--verify", "--json"])
+        .output()
+        .expect("the binary runs");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let said = String::from_utf8_lossy(&ran.stdout);
+    assert!(!said.contains("random runs"), "{said}");
+    assert!(!made.exists(), "it was executed");
+}
+
+/// As `git apply` and `patch` want names with spaces, and lines that end as the file's do.
+#[test]
+fn patches_of_odd_files_apply() {
+    for (name, ends) in [("my file.c", "\n"), ("crlf.c", "\r\n")] {
+        let folder = folder();
+        let text = "struct s { int n, m; };\nint twice(struct s *p, int *q)\n{\n    int a = p->n;\n    *q = 3;\n    a += p->n * 5;\n    return a;\n}\n";
+        let text = text.replace('\n', ends);
+        std::fs::write(folder.path().join(name), &text).expect("a scratch file");
+        let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+            .current_dir(folder.path())
+            .args(["audit", name, "--cpu", "cortex-a53", "--verify", "--json"])
+            .output()
+            .expect("the binary runs");
+        let answer: Value = serde_json::from_slice(&ran.stdout).expect("an object");
+        let patches: Vec<&str> =
+            findings(&answer).iter().filter_map(|found| found["edit"]["patch"].as_str()).collect();
+        assert!(!patches.is_empty(), "{name}: {answer}");
+        std::fs::write(folder.path().join("edit.patch"), patches[0]).expect("a scratch file");
+        let mut command = Command::new("patch");
+        command.current_dir(folder.path()).args(["--binary", "-p1", "-i", "edit.patch"]);
+        let ran = command.output().expect("patch runs");
+        assert!(ran.status.success(), "{name}: {}", String::from_utf8_lossy(&ran.stdout));
+        let changed = std::fs::read_to_string(folder.path().join(name)).expect("it is there");
+        assert_ne!(changed, text);
+        let crs = |text: &str| text.matches('\r').count();
+        assert_eq!(crs(&changed) == 0, ends == "\n", "{changed:?}");
+        assert!(ends == "\n" || changed.lines().count() == crs(&changed), "{changed:?}");
+    }
+}
+
+#[test]
+fn a_source_in_another_encoding_is_refused() {
+    let folder = folder();
+    std::fs::write(folder.path().join("latin.c"), b"int f(int n) { return n; } /* \xe4 */\n")
+        .expect("a scratch file");
+    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .current_dir(folder.path())
+        .args(["audit", "latin.c", "--cpu", "cortex-a53", "--verify"])
+        .output()
+        .expect("the binary runs");
+    assert_eq!(ran.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&ran.stderr).contains("is not in UTF-8"));
+}

@@ -1,7 +1,8 @@
 //! `--verify`: edits made on a copy, compiled, audited again and executed: those that gain and do the
 //! same, as patches.
 
-use std::cell::OnceCell;
+use std::cell::{Cell, OnceCell};
+use std::time::{Duration, Instant};
 
 use audit::audit::Options;
 use audit::audit::{Audit, audit};
@@ -22,6 +23,8 @@ use crate::output::{Failure, Output};
 
 /// Each block calls a function that notes it.
 const COUNTED: &str = "-fsanitize-coverage=trace-pc";
+/// A compilation may take this and ten times what the first took.
+const LEAST_LIMIT: Duration = Duration::from_secs(20);
 /// No more compilations than this.
 const TRIALS_MAX: usize = 120;
 
@@ -36,6 +39,8 @@ struct Tried<'a> {
     object: Vec<u8>,
     /// How many of its blocks random inputs reach, and how many there are.
     blocks: OnceCell<Option<(usize, usize)>>,
+    /// What a compilation may take; nothing after one that took longer.
+    limit: Cell<Duration>,
 }
 
 /// Tries what may take findings away; what is proved stands with the finding it was tried for.
@@ -54,22 +59,34 @@ pub fn verify(
         ));
     }
     let bytes = toolchain::read(&loaded.path).map_err(Failure::tool)?;
-    let source = String::from_utf8_lossy(&bytes).into_owned();
     let shown = loaded.path.display().to_string();
+    let Ok(source) = String::from_utf8(bytes) else {
+        let help =
+            "a patch would change its other bytes; `iconv -t UTF-8` makes a copy that can be tried";
+        return Err(Failure::user(format!("`{shown}` is not in UTF-8"), Some(help)));
+    };
     let file = shown.strip_prefix("./").unwrap_or(&shown).to_owned();
     let core = how.core(&loaded.cpu);
     let isa = audited.function.isa;
     let (object, blocks) = (Vec::new(), OnceCell::new());
-    let mut tried = Tried { loaded, how, through, core, source, file, object, blocks };
+    let limit = Cell::new(toolchain::LIMIT);
+    let mut tried = Tried { loaded, how, through, core, source, file, object, blocks, limit };
+    let start = Instant::now();
     tried.object = tried.compiled(isa, &tried.source, None).ok_or_else(|| {
         Failure::user(format!("`{shown}` does not compile in another folder"), None)
     })?;
+    // A changed source takes as long; a compiler that hangs is not waited for again and again.
+    tried.limit.set(LEAST_LIMIT + 10 * start.elapsed());
     let all = changes(audited, &tried.source, &tried.file);
     let n_all = all.len();
     let mut n_others = 0;
     for change in all.into_iter().take(TRIALS_MAX) {
         if audited.findings[change.finding].edit.is_some() {
             continue;
+        }
+        if tried.limit.get().is_zero() {
+            out.warning("the compiler did not end with a changed source; no more were tried");
+            break;
         }
         let Some(text) = tried.text(isa, &change) else { continue };
         let Some(object) = tried.compiled(isa, &text, None) else { continue };
@@ -83,7 +100,8 @@ pub fn verify(
                 continue;
             }
         };
-        let patch = patch(&tried.source, &text, &tried.file);
+        let ends = tried.source.contains("\r\n").then(|| text.replace('\n', "\r\n"));
+        let patch = patch(&tried.source, ends.as_deref().unwrap_or(&text), &tried.file);
         let Trial { finding, text, promise, .. } = change;
         audited.findings[finding].edit = Some(Edit { text, patch, gain, promise, behaviour });
     }
@@ -110,7 +128,16 @@ impl Tried<'_> {
             build.flags.extend(toolchain::FLAGS.iter().map(|&flag| flag.to_owned()));
         }
         build.flags.extend(flag.map(str::to_owned));
-        toolchain::compile_changed(path, text, isa, cpu, &build).ok()
+        // The line ends of the file are kept.
+        let ends =
+            self.source.contains("\r\n").then(|| text.replace("\r\n", "\n").replace('\n', "\r\n"));
+        let text = ends.as_deref().unwrap_or(text);
+        let (start, limit) = (Instant::now(), self.limit.get());
+        let made = toolchain::compile_changed(path, text, isa, cpu, &build, limit);
+        if made.is_err() && start.elapsed() >= limit {
+            self.limit.set(Duration::ZERO);
+        }
+        made.ok()
     }
 
     /// How many blocks the function has, and how many of them random inputs reach.
@@ -134,7 +161,12 @@ impl Tried<'_> {
         let Some(expression) = &change.typed else { return Some(change.source.clone()) };
         let Loaded { path, cpu, build, .. } = self.loaded;
         let asked = (TYPE, expression.as_str());
-        match toolchain::type_of(path, &change.source, asked, isa, cpu, build) {
+        let (start, limit) = (Instant::now(), self.limit.get());
+        let typed = toolchain::type_of(path, &change.source, asked, isa, cpu, build, limit);
+        if start.elapsed() >= limit {
+            self.limit.set(Duration::ZERO);
+        }
+        match typed {
             // A pointer's star stands beside its `const`, which stands beside the name.
             Typed::Constant(declared) => Some(change.source.replacen(TYPE, &declared, 1)),
             Typed::Volatile | Typed::Other => None,
@@ -185,6 +217,9 @@ impl Tried<'_> {
         let Some(program) = program else {
             return Behaviour::NotRun("its symbol is not the function's".to_owned());
         };
+        if let Some(asks) = program.asks_the_system() {
+            return Behaviour::NotRun(format!("the file has `{asks}`, which asks the system"));
+        }
         let Some(signature) = program.lines.signature(address, name) else {
             let why = "the source has no function of its name and parameters";
             return Behaviour::NotRun(why.to_owned());

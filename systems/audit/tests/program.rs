@@ -244,6 +244,7 @@ fn a_changed_copy_finds_the_headers_beside_the_file() {
         Isa::A32,
         "arm1136jf-s",
         &Build::default(),
+        toolchain::LIMIT,
     )
     .unwrap_or_else(|error| panic!("{error}"));
     assert!(parsed(&bytes).symbol("g").is_ok());

@@ -43,7 +43,10 @@ static uint64_t number(void)
 
 static uintptr_t pointer(unsigned long own)
 {
-    return may_alias ? region((next() >> 8) % 4) : region(OWN + own % (REGIONS - OWN));
+    /* Where objects may be one, a pointer also leads into the middle of one, to a member. */
+    if (may_alias)
+        return region((next() >> 8) % 4) + (next() >> 62 ? 0 : (next() >> 8) % 8 * 8);
+    return region(OWN + own % (REGIONS - OWN));
 }
 
 /* Words: a pointer, or numbers of 1, 2, 4 or 8 bytes, whatever the members there are. */

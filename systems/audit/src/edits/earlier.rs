@@ -9,7 +9,9 @@
 //! ```
 
 use super::place::{Place, Trial};
-use super::source::{asks_for_null, expressions, is_kept, is_passed, starts_statement, unchanged};
+use super::source::{
+    asks_for_null, code_of, expressions, is_kept, is_passed, starts_statement, unchanged,
+};
 use crate::decode::code::Flow;
 use crate::facts::trace::Exit;
 use crate::finding::Way;
@@ -51,9 +53,9 @@ pub(super) fn changes(place: &Place<'_>) -> Vec<Trial> {
                     && !asks_for_null(lines, test, line, text)
                     && !is_passed(lines, test..line, text)
             };
-            for expression in expressions(lines[line]).into_iter().filter(is_good) {
+            for expression in expressions(&code_of(lines[line])).into_iter().filter(is_good) {
                 let Some(change) = place.local(&expression, test, &[line]) else { continue };
-                let same = unchanged(lines, test..line, &expression);
+                let same = unchanged(lines, test..line + 1, &expression);
                 let reads_more = !is_followed(lines[test], &expression);
                 let address = reads_more.then(|| {
                     format!(

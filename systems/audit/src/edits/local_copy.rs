@@ -11,8 +11,8 @@ use std::ops::Range;
 
 use super::place::{Place, Trial};
 use super::source::{
-    asks_for_null, is_kept, is_passed, loads, loop_lines, starts_statement, unchanged, words,
-    writes,
+    asks_for_null, code_of, is_kept, is_passed, loads, loop_lines, starts_statement, unchanged,
+    words, writes,
 };
 
 /// Loads of two lines, or of a loop, that are tried.
@@ -35,8 +35,8 @@ pub(super) fn changes(place: &Place<'_>) -> Vec<Trial> {
     let before: BTreeSet<usize> = before.collect();
     let mut seen: Vec<String> = Vec::new();
     for first in before {
-        for expression in loads(lines[first]) {
-            let is_good = loads(lines[second]).contains(&expression)
+        for expression in loads(&code_of(lines[first])) {
+            let is_good = loads(&code_of(lines[second])).contains(&expression)
                 && !is_passed(lines, first..second, &expression)
                 && is_kept(lines, first, second, &expression)
                 && !asks_for_null(lines, first, first, &expression);
@@ -44,7 +44,7 @@ pub(super) fn changes(place: &Place<'_>) -> Vec<Trial> {
                 continue;
             }
             let Some(change) = place.local(&expression, first, &[first, second]) else { continue };
-            let promise = unchanged(lines, first..second, &expression);
+            let promise = unchanged(lines, first..second + 1, &expression);
             changes.push(Trial { promise, ..change });
             seen.push(expression);
         }
@@ -86,8 +86,7 @@ pub(super) fn of_loops(place: &Place<'_>) -> Vec<Trial> {
 fn repeated(lines: &[&str], range: &Range<usize>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for line in &lines[range.clone()] {
-        let code = line.split("//").next().unwrap_or_default();
-        for expression in loads(code) {
+        for expression in loads(&code_of(line)) {
             let is_written = words(&expression)
                 .any(|name| lines[range.clone()].iter().any(|line| writes(line, name)));
             // A part of something else that is read is not read by itself.

@@ -29,9 +29,13 @@ pub use place::{TYPE, Trial};
 
 /// The change from `source` as a patch of `file`.
 pub fn patch(source: &str, changed: &str, file: &str) -> String {
-    let file = file.trim_start_matches('/');
+    // What lies outside this folder is named from its own.
+    let is_inside = !file.starts_with('/') && !file.split('/').any(|part| part == "..");
+    let file = if is_inside { file } else { file.rsplit('/').next().unwrap_or(file) };
+    // As git has it: a name with a space ends where a tab stands.
+    let tab = if file.contains(' ') { "\t" } else { "" };
     let diff = TextDiff::from_lines(source, changed);
-    diff.unified_diff().header(&format!("a/{file}"), &format!("b/{file}")).to_string()
+    diff.unified_diff().header(&format!("a/{file}{tab}"), &format!("b/{file}{tab}")).to_string()
 }
 
 /// All changes worth trying, by finding; `file` is as line tables name it.

@@ -66,6 +66,14 @@ impl Place<'_> {
         if !readers.iter().all(|reader| own.contains(reader)) {
             return None;
         }
+        let last = readers.iter().copied().max().unwrap_or(before).max(before);
+        let is_plain = |reader: &usize| {
+            let line = self.lines[*reader];
+            !line.contains(expression) || !source::has_several(line)
+        };
+        if source::is_jumped_to(self.lines, before..last + 1) || !readers.iter().all(is_plain) {
+            return None;
+        }
         let name = source::local_name(self.lines, before, expression);
         let indent: String =
             self.lines[before].chars().take_while(|letter| letter.is_whitespace()).collect();

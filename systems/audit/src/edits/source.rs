@@ -110,8 +110,10 @@ pub fn writes(line: &str, name: &str) -> bool {
 /// and then writes it.
 pub fn read_from(line: &str, expression: &str, name: &str) -> String {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let code = code_of(line);
     let (mut out, mut rest) = (String::new(), line);
-    while let Some(at) = rest.find(expression) {
+    // What stands in a literal or a comment is no code, and is as long there.
+    while let Some(at) = code[code.len() - rest.len()..].find(expression) {
         let (before, behind) = (&rest[..at], &rest[at + expression.len()..]);
         let is_inside = before.ends_with(is_name)
             || before.ends_with("->")
@@ -333,34 +335,147 @@ pub fn loop_lines(lines: &[&str], line: usize) -> Option<Range<usize>> {
 }
 
 /// What may change the value of `expression` on these lines besides its name: a store by another
-/// name, or a call. The sentence is what has to be true.
+/// name, a call, or a macro, which may hide either. The sentence is what has to be true.
 pub fn unchanged(lines: &[&str], range: Range<usize>, expression: &str) -> Option<String> {
-    let keywords = ["if", "for", "while", "switch", "return", "sizeof", "do"];
-    let text = lines[range].join(" ");
-    let mut stores = text.match_indices('=').filter(|(at, _)| {
-        let (before, behind) = (
-            text[..*at].trim_end_matches(['+', '-', '*', '/', '|', '&', '^', '%']),
-            &text[at + 1..],
-        );
-        let is_comparison = text[..*at].ends_with(['=', '!', '<', '>'])
-            && !text[..*at].ends_with("<<")
-            && !text[..*at].ends_with(">>");
-        let target = before.trim_end_matches(['<', '>']).trim_end();
-        let start = target.rfind([';', '{', '}', ',', '(']).map_or(0, |at| at + 1);
-        let target = target[start..].trim_start();
-        !behind.starts_with('=')
-            && !is_comparison
-            && (target.ends_with(']')
-                || target.contains("->")
-                || target.contains('.')
-                || target.starts_with('*'))
+    let function = enclosing(lines, range.start).unwrap_or(0..lines.len());
+    let text: Vec<String> = lines[range].iter().map(|line| code_of(line)).collect();
+    let text = text.join(" ");
+    let may_change = stores(&text, &lines[function]) || calls(&text) || has_macro(&text);
+    may_change.then(|| format!("nothing that is stored or called there changes `{expression}`"))
+}
+
+/// The line without what stands in its literals and comments, which is blank there.
+pub fn code_of(line: &str) -> String {
+    let mut out = String::with_capacity(line.len());
+    let (mut quote, mut is_escaped, mut in_comment) = (None, false, false);
+    let mut rest = line.char_indices().peekable();
+    while let Some((at, letter)) = rest.next() {
+        let blank = |out: &mut String| out.extend(std::iter::repeat_n(' ', letter.len_utf8()));
+        if in_comment {
+            in_comment = !(letter == '/' && line[..at].ends_with('*'));
+            blank(&mut out);
+        } else if let Some(end) = quote {
+            let ends = letter == end && !is_escaped;
+            is_escaped = letter == '\\' && !is_escaped;
+            quote = (!ends).then_some(end);
+            blank(&mut out);
+        } else if letter == '/' && line[at..].starts_with("//") {
+            out.extend(std::iter::repeat_n(' ', line.len() - at));
+            break;
+        } else if letter == '/' && line[at..].starts_with("/*") {
+            in_comment = true;
+            out += "  ";
+            rest.next();
+        } else if letter == '"' || letter == '\'' {
+            quote = Some(letter);
+            blank(&mut out);
+        } else {
+            out.push(letter);
+        }
+    }
+    out
+}
+
+/// Something is stored that is no variable of this function.
+fn stores(text: &str, function: &[&str]) -> bool {
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    // A name that stands alone and is declared here.
+    let is_local = |target: &str| {
+        let name = target.trim();
+        let last = name.rsplit(|letter: char| !is_name(letter)).next().unwrap_or_default();
+        let is_alone = name == last;
+        let is_declared = name.ends_with(last)
+            && words(name).count() > 1
+            && !name.contains(['>', '.', '[', '(', ')']);
+        is_declared || is_alone && !last.is_empty() && is_declared_in(function, last)
+    };
+    let assigned = text.match_indices('=').any(|(at, _)| {
+        let is_comparison = text[at + 1..].starts_with('=')
+            || text[..at].ends_with(['=', '!', '<', '>'])
+                && !text[..at].ends_with("<<")
+                && !text[..at].ends_with(">>");
+        let before =
+            text[..at].trim_end_matches(['+', '-', '*', '/', '|', '&', '^', '%', '<', '>']);
+        let start = before.rfind([';', '{', '}', ',', '(', '?', ':']).map_or(0, |at| at + 1);
+        !is_comparison && !is_local(&before[start..])
     });
-    let calls = text.match_indices('(').any(|(at, _)| {
-        let name = words(&text[..at]).last().unwrap_or_default();
-        text[..at].trim_end().ends_with(name) && is_identifier(name) && !keywords.contains(&name)
+    let stepped = text.match_indices("++").chain(text.match_indices("--")).any(|(at, _)| {
+        let (before, behind) = (text[..at].trim_end(), text[at + 2..].trim_start());
+        let prefix: String = behind.chars().take_while(|letter| is_name(*letter)).collect();
+        let rest = behind[prefix.len()..].trim_start();
+        let is_plain = !prefix.is_empty()
+            && !rest.starts_with(['[', '.', '('])
+            && !rest.starts_with("->")
+            && is_declared_in(function, &prefix);
+        let name = before.rsplit(|letter: char| !is_name(letter)).next().unwrap_or_default();
+        let head = before[..before.len() - name.len()].trim_end();
+        let is_plain_before =
+            !name.is_empty() && !head.ends_with(['.', '>', ']']) && is_declared_in(function, name);
+        // As text alone shows it, one of the two is the operand.
+        if prefix.is_empty() || !name.is_empty() { !is_plain_before } else { !is_plain }
     });
-    (stores.next().is_some() || calls)
-        .then(|| format!("nothing that is stored or called there changes `{expression}`"))
+    assigned || stepped
+}
+
+/// A variable or parameter of this name is declared on one of these lines: a type stands before it.
+fn is_declared_in(lines: &[&str], name: &str) -> bool {
+    let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    lines.iter().any(|line| {
+        line.match_indices(name).any(|(at, _)| {
+            let (before, behind) = (&line[..at], &line[at + name.len()..]);
+            if before.ends_with(is_name) || behind.starts_with(is_name) {
+                return false;
+            }
+            // `int n`, `char *p`, and `int a, b` where the line begins so.
+            let kind = before.trim_end().trim_end_matches('*').trim_end();
+            let word = kind.rsplit(|letter: char| !is_name(letter)).next().unwrap_or_default();
+            let is_type = is_identifier(word)
+                && !["return", "else", "case", "goto", "sizeof", "do"].contains(&word);
+            is_type || kind.ends_with(',') && words(kind).count() > 1 && !kind.contains(['(', '='])
+        })
+    })
+}
+
+/// Something is called: by its name, or through what stands in brackets.
+fn calls(text: &str) -> bool {
+    let keywords = ["if", "for", "while", "switch", "return", "sizeof", "do", "else"];
+    text.match_indices('(').any(|(at, _)| {
+        let before = text[..at].trim_end();
+        let name = words(before).last().unwrap_or_default();
+        let is_named = before.ends_with(name) && is_identifier(name) && !keywords.contains(&name);
+        let through = before.ends_with([')', ']']);
+        is_named || through
+    })
+}
+
+/// A word is written as macros are.
+fn has_macro(text: &str) -> bool {
+    words(text).any(|word| {
+        word.len() > 1
+            && word.contains(|letter: char| letter.is_ascii_uppercase())
+            && !word.contains(|letter: char| letter.is_ascii_lowercase())
+            && is_identifier(word)
+    })
+}
+
+/// A jump may come to one of these lines, or to any of the function: a declaration before it would
+/// be passed by.
+pub fn is_jumped_to(lines: &[&str], range: Range<usize>) -> bool {
+    let function = enclosing(lines, range.start).unwrap_or(0..lines.len());
+    let has_goto =
+        lines[function].iter().any(|line| words(&code_of(line)).any(|word| word == "goto"));
+    has_goto
+        || lines[range].iter().any(|line| {
+            let code = code_of(line);
+            words(&code).any(|word| word == "case" || word == "default")
+        })
+}
+
+/// The line has several statements, and so may write what it read.
+pub fn has_several(line: &str) -> bool {
+    let code = code_of(line);
+    let is_for = code.trim_start().starts_with("for");
+    code.matches(';').count() > if is_for { 2 } else { 1 }
 }
 
 /// The line has the name for something that is no member.
@@ -405,10 +520,14 @@ pub fn local_name(lines: &[&str], at: usize, expression: &str) -> String {
     };
     let function = enclosing(lines, at).unwrap_or(0..lines.len());
     let is_free = |name: &String| {
-        let is_macro = |line: &&str| {
-            line.trim_start().starts_with('#') && words(line).nth(1) == Some(name.as_str())
-        };
-        !lines[function.clone()].iter().any(|line| names(line, name)) && !lines.iter().any(is_macro)
+        // Macros, what they are made of included.
+        let mut is_more = false;
+        let is_macro = lines.iter().any(|line| {
+            let is_one = is_more || line.trim_start().starts_with('#');
+            is_more = is_one && line.ends_with('\\');
+            is_one && words(line).any(|word| word == name.as_str())
+        });
+        !lines[function.clone()].iter().any(|line| names(line, name)) && !is_macro
     };
     let more = (2..).map(|nth| format!("{stem}_{nth}"));
     let mut all = [stem.clone(), format!("{stem}_now")].into_iter().chain(more);
@@ -500,6 +619,72 @@ mod tests {
         assert!(asks_for_null(&["if (list == 0)", "x = list[3];"], 0, 1, "list[3]"));
         assert!(asks_for_null(&["if (p == NULL || p->n == 3)"], 0, 0, "p->n"));
         assert!(!asks_for_null(&["if (p->n == 3 && p)"], 0, 0, "p->n"));
+    }
+
+    #[test]
+    fn what_may_change_a_value_asks_for_a_promise() {
+        let asks = |line: &str| {
+            let lines = ["int f(struct s *p, int *q, int k)", "{", "    int i, *at;", line, "}"];
+            unchanged(&lines, 3..4, "p->n").is_some()
+        };
+        for line in [
+            "    ++*q;",
+            "    --*q;",
+            "    (*q)++;",
+            "    p->m++;",
+            "    q[i]--;",
+            "    *q = k;",
+            "    total = k;",
+            "    total++;",
+            "    i = k; p->m += 2;",
+            "    (*cb)(i);",
+            "    table[i](k);",
+            "    note(i);",
+            "    STEP;",
+            "    *at++ = k;",
+        ] {
+            assert!(asks(line), "{line}");
+        }
+        for line in [
+            "    i++;",
+            "    ++i;",
+            "    k += p->n * 5;",
+            "    int a = p->n;",
+            "    if (i == k && k <= p->n)",
+            "    i = k << 2;",
+            "    for (i = 0; i < p->n; i++)",
+            "    i = p->n; /* note(i) = */ // ++*q",
+        ] {
+            assert!(!asks(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn literals_and_comments_are_no_code() {
+        assert_eq!(code_of(r#"f("a->n\"", 'x'); // a->n"#).trim_end(), r"f(        ,    );");
+        assert_eq!(code_of("a /* b->n */ + c"), "a             + c");
+        let changed = read_from(r#"note("s->n is", s->n); /* s->n */"#, "s->n", "n");
+        assert_eq!(changed, r#"note("s->n is", n); /* s->n */"#);
+        assert_eq!(read_from("é(s->n); /* ü */ t(s->n);", "s->n", "n"), "é(n); /* ü */ t(n);");
+    }
+
+    #[test]
+    fn a_name_that_a_macro_is_made_of_is_taken() {
+        let lines =
+            ["#define LIMIT \\", "    cap", "int f(struct s *s)", "{", "    g(s->cap);", "}"];
+        assert_eq!(local_name(&lines, 4, "s->cap"), "cap_now");
+    }
+
+    #[test]
+    fn jumps_pass_declarations_by() {
+        let lines =
+            ["int f(int k)", "{", "    switch (k) {", "    case 1:", "        g();", "    }", "}"];
+        assert!(is_jumped_to(&lines, 2..5) && !is_jumped_to(&lines, 4..5));
+        let lines =
+            ["int f(int k)", "{", "    if (k) goto out;", "    g();", "out:", "    h();", "}"];
+        assert!(is_jumped_to(&lines, 3..4));
+        assert!(has_several("a = 1; b = 2;") && !has_several("for (i = 0; i < n; i++)"));
+        assert!(!has_several("f(\";;\");"));
     }
 
     #[test]

@@ -70,11 +70,13 @@ fn above(place: &Place<'_>, line: usize, is_wanted: impl Fn(bool) -> bool) -> Ve
                 let source = with_line(place.lines, at, changed);
                 let words = format!("line {}: make {all} `{}`", at + 1, wide.trim_end());
                 let is_signed = |text: &str| text.starts_with("int") || text.starts_with("long");
-                let nor = match is_signed(narrow) && !is_signed(wide) {
-                    true => " and never is negative",
-                    false => "",
+                let is_turned = is_signed(narrow) && !is_signed(wide);
+                let (wraps, nor) = match &variables[..] {
+                    [_] => (format!("{all} never wraps"), " and never is negative"),
+                    _ => (format!("none of {all} wraps"), " or is negative"),
                 };
-                let promise = format!("{all} never wraps as `{}`{nor}", narrow.trim_end());
+                let nor = if is_turned { nor } else { "" };
+                let promise = format!("{wraps} as `{}`{nor}", narrow.trim_end());
                 let change = place.change(Way::Wider, source, words);
                 changes.push(Trial { promise: Some(promise), ..change });
             }

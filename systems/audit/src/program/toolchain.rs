@@ -12,7 +12,7 @@ use crate::facts::recorded::Recorded;
 use crate::program::lines::HERE;
 
 /// A compiler gets this long for one file.
-const LIMIT: Duration = Duration::from_secs(900);
+pub const LIMIT: Duration = Duration::from_secs(900);
 /// Larger source files are not shown.
 const SOURCE_BYTES_MAX: u64 = 16 << 20;
 /// Flags if the user gives none.
@@ -360,6 +360,7 @@ pub fn compile_changed(
     isa: Isa,
     cpu: &str,
     build: &Build,
+    limit: Duration,
 ) -> Result<Vec<u8>, ToolError> {
     let scratch = measure::scratch::folder()
         .map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
@@ -371,7 +372,7 @@ pub fn compile_changed(
     command.arg("-iquote").arg(std::env::current_dir().unwrap_or_default().join(beside));
     // What it says is read.
     command.env("LC_ALL", "C");
-    tool::run(&mut command, &[], LIMIT)?.ok()?;
+    tool::run(&mut command, &[], limit)?.ok()?;
     read(&made)
 }
 
@@ -393,6 +394,7 @@ pub fn type_of(
     isa: Isa,
     cpu: &str,
     build: &Build,
+    limit: Duration,
 ) -> Typed {
     let probe = |line: &str| match line.trim_start().starts_with(placeholder) {
         true => format!(
@@ -401,7 +403,9 @@ pub fn type_of(
         false => line.to_owned(),
     };
     let text: String = text.lines().map(|line| probe(line) + "\n").collect();
-    let Err(error) = compile_changed(source, &text, isa, cpu, build) else { return Typed::Other };
+    let Err(error) = compile_changed(source, &text, isa, cpu, build, limit) else {
+        return Typed::Other;
+    };
     let told = error.said.lines().find(|line| line.contains("meanwhile_probe"));
     let told = told.and_then(|line| line.split_once(" from ")).map_or("", |(_, told)| told);
     let is_quote = |letter: char| "\u{2018}\u{2019}'".contains(letter);

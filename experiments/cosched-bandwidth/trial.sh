@@ -1,6 +1,6 @@
 #!/bin/sh
 # Programs of known rates, one after the other under a daemon: MB/s by their own clock, and by
-# `status` while they ran, with its interval of nine in ten. M is the binary, RUNS how often.
+# `status` while they ran, with its interval of 90 %. M is the binary, RUNS how often.
 set -eu
 M=${M:-target/release/meanwhile}
 here=$(dirname "$0")

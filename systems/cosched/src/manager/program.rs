@@ -119,7 +119,7 @@ pub struct Status {
     /// Its traffic on each processor in MB/s, if it was seen, and is more than can
     /// be told from nothing.
     pub mbps: Option<f64>,
-    /// What covers it in nine of ten cases, where it is known by the pages that the program touches.
+    /// Its interval of 90 %, where it is known by the pages that the program touches.
     pub mbps_interval: Option<[f64; 2]>,
     /// Why these pages do not tell it, where nothing else did.
     pub cannot_measure: Option<String>,

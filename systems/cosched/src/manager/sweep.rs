@@ -47,7 +47,10 @@ pub struct Pace {
 pub struct PaceFound(Option<(Instant, Result<Pace, Unknown>)>);
 
 impl PaceFound {
+    /// What was known stays where a look was only disturbed.
     pub fn note(&mut self, at: Instant, found: Result<Pace, Unknown>) {
+        let is_disturbed = matches!(found, Err(Unknown::Fast | Unknown::Idle | Unknown::Uneven));
+        let found = self.pace().filter(|_| is_disturbed).map_or(found, Ok);
         self.0 = Some((at, found));
     }
 
@@ -288,6 +291,19 @@ mod tests {
         assert_eq!(of(grows), Err(Unknown::Grows));
         let small = Sizes { cache: 1.5e9, ..SIZES };
         assert_eq!(pace(&scans(IN_ORDER, 0.7, 0.0), small, 0.01), Err(Unknown::InCaches));
+    }
+
+    #[test]
+    fn a_disturbed_look_takes_nothing_back() {
+        let pace = Pace { mbps: 2000.0, low: 1900.0, high: 2100.0 };
+        let (mut found, now) = (PaceFound::default(), Instant::now());
+        found.note(now, Err(Unknown::Uneven));
+        assert_eq!((found.pace(), found.why_not().is_some()), (None, true));
+        found.note(now, Ok(pace));
+        found.note(now, Err(Unknown::Fast));
+        assert_eq!((found.pace(), found.why_not()), (Some(pace), None));
+        found.note(now, Err(Unknown::NoOrder));
+        assert_eq!(found.pace(), None, "it does something else now");
     }
 
     #[test]

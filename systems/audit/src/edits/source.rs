@@ -662,7 +662,7 @@ mod tests {
     #[test]
     fn literals_and_comments_are_no_code() {
         assert_eq!(code_of(r#"f("a->n\"", 'x'); // a->n"#).trim_end(), r"f(        ,    );");
-        assert_eq!(code_of("a /* b->n */ + c"), "a             + c");
+        assert_eq!(code_of("a /* b->n */ + c"), "a            + c");
         let changed = read_from(r#"note("s->n is", s->n); /* s->n */"#, "s->n", "n");
         assert_eq!(changed, r#"note("s->n is", n); /* s->n */"#);
         assert_eq!(read_from("é(s->n); /* ü */ t(s->n);", "s->n", "n"), "é(n); /* ü */ t(n);");

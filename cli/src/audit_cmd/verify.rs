@@ -1,5 +1,5 @@
-//! `--verify`: edits made on a copy, compiled, audited again and executed: those that gain and do the
-//! same, as patches.
+//! Door: `--verify`: edits made on a copy, compiled, audited again and executed: those that gain and
+//! do the same, as patches.
 
 use std::cell::{Cell, OnceCell};
 use std::time::{Duration, Instant};
@@ -217,7 +217,7 @@ impl Tried<'_> {
         let Some(program) = program else {
             return Behaviour::NotRun("its symbol is not the function's".to_owned());
         };
-        if let Some(asks) = program.asks_the_system() {
+        if let Some(asks) = behaviour::asks_the_system(program) {
             return Behaviour::NotRun(format!("the file has `{asks}`, which asks the system"));
         }
         let Some(signature) = program.lines.signature(address, name) else {

@@ -14,6 +14,7 @@ use measure::tool::{self, ToolError};
 use object::{Object, ObjectSection, ObjectSymbol, SymbolKind};
 
 use crate::decode::Isa;
+use crate::program::Program;
 use crate::program::types::{Passed, Signature};
 
 const DRIVER: &str = include_str!("driver.c");
@@ -71,6 +72,21 @@ pub struct Executed<'a> {
     pub may_fault: bool,
     /// Functions that never return.
     pub ends: &'a BTreeSet<String>,
+}
+
+/// The first instruction of the file that asks the system for something, or may halt or reset a
+/// processor: code with one is not executed to see what it does.
+pub fn asks_the_system(program: &Program) -> Option<String> {
+    const ASKS: [&str; 22] = [
+        "svc", "swi", "hvc", "smc", "bkpt", "hlt", "dcps", "eret", "wfi", "wfe", "msr", "mcr",
+        "ecall", "ebreak", "sret", "mret", "syscall", "sysenter", "int", "int3", "out", "ta",
+    ];
+    let decoded =
+        program.symbols.iter().filter_map(|symbol| program.decode_without_lines(symbol).ok());
+    decoded.flat_map(|decoded| decoded.function.instructions).find_map(|instruction| {
+        let name = instruction.text.split([' ', '.', '\t']).next().unwrap_or_default();
+        ASKS.contains(&name).then(|| name.to_owned())
+    })
 }
 
 /// How many blocks random runs reach of a function, so long, whose blocks note themselves.

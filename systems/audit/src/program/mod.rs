@@ -267,21 +267,6 @@ impl Program {
         self.symbols.iter().map(|symbol| symbol.name.as_str()).chain(called).any(is_meant)
     }
 
-    /// The first instruction of the file that asks the system for something, or may halt or reset a
-    /// processor: code with one is not executed to see what it does.
-    pub fn asks_the_system(&self) -> Option<String> {
-        const ASKS: [&str; 22] = [
-            "svc", "swi", "hvc", "smc", "bkpt", "hlt", "dcps", "eret", "wfi", "wfe", "msr", "mcr",
-            "ecall", "ebreak", "sret", "mret", "syscall", "sysenter", "int", "int3", "out", "ta",
-        ];
-        let decoded =
-            self.symbols.iter().filter_map(|symbol| self.decode_without_lines(symbol).ok());
-        decoded.flat_map(|decoded| decoded.function.instructions).find_map(|instruction| {
-            let name = instruction.text.split([' ', '.', '\t']).next().unwrap_or_default();
-            ASKS.contains(&name).then(|| name.to_owned())
-        })
-    }
-
     /// The instruction sets of its functions.
     pub fn isas(&self) -> BTreeSet<Isa> {
         self.symbols.iter().map(|symbol| symbol.isa).collect()

@@ -22,7 +22,7 @@ pub struct Look {
 pub type Scan = [Look; 4];
 
 /// Where the looks of a scan are, in passes.
-pub const LOOKS_AT: [f64; 4] = [0.0, 0.45, 1.3, 2.0];
+pub const LOOKS_AT: [f64; 4] = [0.0, 0.45, 1.2, 2.0];
 
 /// What is looked at.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -118,7 +118,9 @@ const GROWTH: f64 = 0.05;
 /// From this share of the sample on it is taken to be touched wholly in a pass.
 const WHOLE: f64 = 0.8;
 /// Where the third look of a scan is, in passes at the rate that was found.
-const SOON_AFTER: std::ops::Range<f64> = 1.05..1.55;
+const SOON_AFTER: std::ops::Range<f64> = 1.05..1.5;
+/// What the second look of a scan has seen at most, of a pass.
+const EARLY: f64 = 0.65;
 /// What a program goes through has so many times the bytes of the largest cache.
 const CACHES: f64 = 2.0;
 /// No processor reads so many bytes a second: it skips most of each page.
@@ -129,17 +131,14 @@ const HALF: f64 = 0.25;
 /// Scans that a rate is taken from; few where a look takes hardly any of a pass. Where in its pass
 /// the program is when one begins moves each by as much as a look takes of a pass, either way.
 pub fn n_scans(pass_s: f64, look_s: f64) -> usize {
-    if look_s < 0.05 * pass_s { 4 } else { 8 }
+    if look_s < 0.05 * pass_s { 5 } else { 8 }
 }
 
-/// Half an interval of 90 %, in standard errors. Source: Student's distribution, 95 %.
-fn student(n: usize) -> f64 {
-    match n {
-        4 => 2.353,
-        8 => 1.895,
-        n => unreachable!("{n} scans"),
-    }
-}
+/// A rate is taken of at least so many scans.
+const LEAST_SCANS: usize = 4;
+/// Half an interval of 90 %, in standard errors, from [`LEAST_SCANS`] on. Source: Student's
+/// distribution, 95 %, by degrees of freedom.
+const STUDENT: [f64; 5] = [2.353, 2.132, 2.015, 1.943, 1.895];
 
 /// Seconds of processor time that a pass takes, by looks at growing distances, the last one when
 /// nothing was touched any more.
@@ -169,42 +168,42 @@ pub fn pass_s(looks: &[Look], sizes: Sizes) -> Result<f64, Unknown> {
 /// Errors: it cannot be told, and why.
 pub fn pace(scans: &[Scan], sizes: Sizes, look_s: f64) -> Result<Pace, Unknown> {
     scans.iter().try_for_each(|scan| check_growth(scan, sizes))?;
-    let n = scans.len() as f64;
-    let sum = |of: &dyn Fn(&Scan) -> f64| scans.iter().map(of).sum::<f64>();
-    let window_s = sum(&|scan| scan[1].clock_s - scan[0].clock_s) / n;
-    if window_s < 1.2 * look_s {
+    let mean = |scans: &[&Scan], of: &dyn Fn(&Scan) -> f64| {
+        scans.iter().map(|scan| of(scan)).sum::<f64>() / scans.len() as f64
+    };
+    let all: Vec<&Scan> = scans.iter().collect();
+    if mean(&all, &|scan| scan[1].clock_s - scan[0].clock_s) < 1.2 * look_s {
         return Err(Unknown::Fast);
-    }
-    let touched = sum(&|scan| scan[3].touched - scan[0].touched);
-    if sum(&|scan| scan[3].touched - scan[2].touched) > REST * touched {
-        return Err(Unknown::NoOrder);
-    }
-    let passed = touched / n / sizes.sample * sizes.all;
-    if passed < CACHES * sizes.cache {
-        return Err(Unknown::InCaches);
     }
     // What is touched at all of the sample: of a fast program some of it before the first look.
     let most = scans.iter().map(|scan| scan[3].touched - scan[0].touched).fold(0.0, f64::max);
     let swept = if most > WHOLE * sizes.sample { sizes.sample } else { most };
-    let rates: Vec<f64> = scans
-        .iter()
-        .map(|[_, middle, _, last]| {
-            let share = (swept - (last.touched - middle.touched)) / sizes.sample;
-            share * sizes.all / middle.cpu_s
-        })
-        .collect();
-    let rate = rates.iter().sum::<f64>() / n;
+    let share = |scan: &Scan| (swept - (scan[3].touched - scan[1].touched)) / swept;
+    let of_sample = |scan: &Scan| share(scan) / scan[1].cpu_s;
+    // A look that came late saw the end of the pass, or so long after it that accesses without
+    // order have left as little as a pass.
+    let early: Vec<&Scan> = scans.iter().filter(|scan| share(scan) <= EARLY).collect();
+    let passes_a_second = mean(&early, &of_sample);
+    let is_soon = |scan: &&&Scan| SOON_AFTER.contains(&(scan[2].cpu_s * passes_a_second));
+    let good: Vec<&Scan> = early.iter().filter(is_soon).copied().collect();
+    let n = good.len() as f64;
+    let Some(student) = STUDENT.get(good.len().wrapping_sub(LEAST_SCANS)) else {
+        return Err(Unknown::Uneven);
+    };
+    let touched = mean(&good, &|scan| scan[3].touched - scan[0].touched);
+    if mean(&good, &|scan| scan[3].touched - scan[2].touched) > REST * touched {
+        return Err(Unknown::NoOrder);
+    }
+    if touched / sizes.sample * sizes.all < CACHES * sizes.cache {
+        return Err(Unknown::InCaches);
+    }
+    let bytes = swept / sizes.sample * sizes.all;
+    let rate = mean(&good, &of_sample) * bytes;
     if rate > FASTEST {
         return Err(Unknown::Fast);
     }
-    // At this rate the third look came soon after the end of a pass: much later and accesses
-    // without order leave as little.
-    let passes = sum(&|scan| scan[2].cpu_s) / n * rate / (swept / sizes.sample * sizes.all);
-    if !SOON_AFTER.contains(&passes) {
-        return Err(Unknown::Uneven);
-    }
-    let squares: f64 = rates.iter().map(|one| (one - rate) * (one - rate)).sum();
-    let half = student(scans.len()) * (squares / (n - 1.0) / n).sqrt();
+    let squares = mean(&good, &|scan| (of_sample(scan) * bytes - rate).powi(2));
+    let half = student * (squares / (n - 1.0)).sqrt();
     if half > HALF * rate {
         return Err(Unknown::Uneven);
     }
@@ -284,7 +283,7 @@ mod tests {
         }
         assert_eq!(of(scans(IN_ORDER, 0.015, 0.0)), Err(Unknown::Fast), "its looks overlap");
         let mut uneven = scans(IN_ORDER, 0.7, 0.0);
-        uneven.iter_mut().step_by(2).for_each(|scan| scan[1] = look(0.45, 1.6));
+        uneven.iter_mut().step_by(2).for_each(|scan| scan[1] = look(0.3, 0.05));
         assert_eq!(of(uneven), Err(Unknown::Uneven));
         let mut grows = scans(IN_ORDER, 0.7, 0.0);
         grows[3][2].resident += 10e6;

@@ -251,6 +251,29 @@ fn a_changed_copy_finds_the_headers_beside_the_file() {
 }
 
 #[test]
+fn a_compiler_that_hangs_is_not_waited_for() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("uses.c");
+    std::fs::write(&path, "int f(void) { return 3; }\n").expect("a scratch file");
+    let compiler = folder.path().join("hangs");
+    std::fs::write(&compiler, "#!/bin/sh\nexec sleep 100\n").expect("a scratch file");
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(&compiler, mode).expect("it is ours");
+    let build = Build { cc: Some(compiler.display().to_string()), ..Build::default() };
+    let limit = std::time::Duration::from_millis(200);
+    let made = toolchain::compile_changed(
+        &path,
+        "int f(void) { return 4; }\n",
+        Isa::A32,
+        "arm1136jf-s",
+        &build,
+        limit,
+    );
+    let said = made.expect_err("it does not end").to_string();
+    assert!(said.contains("hangs") && said.contains("still running"), "{said}");
+}
+
+#[test]
 fn words_beside_the_code_are_known_unless_a_linker_writes_them() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join("pool.s");

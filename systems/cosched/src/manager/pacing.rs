@@ -1,5 +1,5 @@
 //! Door: who is looked at when, for how fast it goes through its memory: one program at a time, in
-//! a thread of its own, which sleeps 100 times as long as it computes.
+//! a thread of its own, for 1 % of the time in the long run.
 
 use std::time::{Duration, Instant};
 

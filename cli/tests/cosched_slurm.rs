@@ -770,7 +770,7 @@ fn a_step_starts_whatever_the_daemon_does() {
     mute.accept().expect("it came").0.read_to_string(&mut heard).expect("text");
     assert_eq!(
         heard,
-        "{\"do\":\"step\",\"job\":7,\"step\":0,\"user\":1000,\"name\":\"a_b_\",\"threads\":2,\"class\":\"auto\",\"pids\":[11,12]}\n"
+        "{\"do\":\"step\",\"job\":7,\"step\":0,\"user\":1000,\"name\":\"a_b_\",\"threads\":2,\"nodes\":3,\"class\":\"auto\",\"pids\":[11,12]}\n"
     );
     mute.accept().expect("it came").0.read_to_string(&mut heard).expect("text");
     assert!(heard.ends_with("}\n{\"do\":\"stepend\",\"job\":7,\"step\":0}\n"), "{heard}");

@@ -50,6 +50,10 @@ pub struct Args {
     /// loudest are limited to a share of theirs, where the rates of all are known.
     #[arg(long, value_name = "MB/s", value_parser = super::host::mbps)]
     at_most: Option<f64>,
+    /// Milliseconds that this node's clock and the true time differ by at most: steps on several
+    /// nodes have their turns at the same time on all of them [default: as the kernel knows].
+    #[arg(long, value_name = "MS", value_parser = super::host::milliseconds)]
+    clock_error: Option<f64>,
     /// Take programs of every user, with the limits of this file; only root can.
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -146,7 +150,13 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         .map_err(failed(&format!("listen on {}", path.display())))?;
     let again = if args.no_restart { Vec::new() } else { std::env::args_os().skip(1).collect() };
     let shared = users.as_ref().map(|_| daemon::folder_of(&path).to_owned());
-    let role = Role { again, shared, is_attach_only: args.attach_only, at_most_mbps: args.at_most };
+    let role = Role {
+        again,
+        shared,
+        is_attach_only: args.attach_only,
+        at_most_mbps: args.at_most,
+        clock_error: args.clock_error.map(|ms| Duration::from_secs_f64(ms / 1000.0)),
+    };
     let manager = args.host.start(role, out)?;
     manager.host().settings = args.pairing.settings();
     let history = args
@@ -485,7 +495,7 @@ pub fn picture(value: &Value) -> String {
     ];
     let note = "MB/s as last seen; -: not known; slowdown: by those beside it, for programs that count their progress";
     let mut table = Table::new("Programs", &columns).kind(Kind::Measured).note(note);
-    for it in programs {
+    for it in &programs {
         let cpus: Vec<String> =
             it["cpus"].as_array().into_iter().flatten().map(Value::to_string).collect();
         let number = |key: &str, digits: usize| {
@@ -515,7 +525,13 @@ pub fn picture(value: &Value) -> String {
             Cell::number(number("age_s", 1)),
         ]);
     }
-    all + &table.terminal(None)
+    all += &table.terminal(None);
+    for it in programs {
+        if let Some(why) = it["cannot_wait"].as_str() {
+            all += &format!("program {} waits for no turn: {why}\n", it["id"]);
+        }
+    }
+    all
 }
 
 /// What a program is called, and in which container it is.

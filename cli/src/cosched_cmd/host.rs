@@ -80,6 +80,14 @@ pub fn mbps(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "0 to 100000000".to_owned())
 }
 
+/// A short time.
+pub fn milliseconds(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|number| (0.0..=1e6).contains(number))
+        .ok_or_else(|| "0 to 1000000".to_owned())
+}
+
 fn freezer_name() -> impl TypedValueParser<Value = freezer::Kind> {
     one_of(freezer::ALL.iter().copied(), |it| it.text())
 }
@@ -159,6 +167,7 @@ impl HostArgs {
             longest_wait: Duration::from_millis(self.longest_wait.into()),
             link_mbps: self.capacity,
             at_most_mbps: role.at_most_mbps,
+            clock_error: role.clock_error,
             freezer,
             source,
             supervise,
@@ -180,4 +189,6 @@ pub struct Role {
     pub is_attach_only: bool,
     /// MB/s that its programs together may move where there is nothing to choose.
     pub at_most_mbps: Option<f64>,
+    /// How far this node's clock may be from the true time, if the operator knows.
+    pub clock_error: Option<Duration>,
 }

@@ -50,6 +50,9 @@ spank_err_t spank_get_item(spank_t sp, spank_item_t item, ...)
     case S_JOB_NCPUS:
         *(uint16_t *)to = 2;
         return ESPANK_SUCCESS;
+    case S_JOB_NNODES:
+        *(uint32_t *)to = 3;
+        return ESPANK_SUCCESS;
     case S_JOB_LOCAL_TASK_COUNT:
         *(uint32_t *)to = 2;
         return ESPANK_SUCCESS;

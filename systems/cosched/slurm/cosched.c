@@ -218,15 +218,19 @@ static size_t cosched_step(spank_t sp, char *line, uint32_t job, uint32_t step)
 {
     uid_t user = (uid_t)-1;
     uint16_t n_cpus = 0;
+    uint32_t n_nodes = 0;
     char name[64] = "";
     int n;
 
     spank_get_item(sp, S_JOB_UID, &user);
     spank_get_item(sp, S_JOB_NCPUS, &n_cpus);
+    spank_get_item(sp, S_JOB_NNODES, &n_nodes);
     cosched_name(sp, name, sizeof name);
     n = sprintf(line, "{\"do\":\"step\",\"job\":%u,\"step\":%u,\"user\":%u,\"name\":\"%s\"", job, step, (unsigned)user, name);
     if (n_cpus)
         n += sprintf(line + n, ",\"threads\":%u", (unsigned)n_cpus);
+    if (n_nodes > 1)
+        n += sprintf(line + n, ",\"nodes\":%u", (unsigned)n_nodes);
     n += sprintf(line + n, ",\"class\":\"%s\"", cosched_class);
     if (cosched_membw)
         n += sprintf(line + n, ",\"membw\":%lu", cosched_membw);

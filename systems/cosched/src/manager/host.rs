@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::across::WallClock;
 use super::canary::Canary;
 use super::group::Hierarchy;
 use super::heartbeat::Lines;
@@ -47,6 +48,8 @@ pub struct Host {
     pub idle: Result<idle::Kind, String>,
     /// How long a program may be in the idle class without a turn.
     pub longest_wait: Duration,
+    /// Whether other nodes begin their quanta when this one does.
+    pub wall_clock: WallClock,
     /// MB/s that a link carries, where the user said so.
     pub said_mbps: Option<f64>,
     /// MB/s that the programs together may move where there is nothing to choose, if asked for.
@@ -82,8 +85,8 @@ impl Host {
         self.said_mbps.or_else(seen)
     }
 
-    /// The processors and links as policies see them.
-    pub(super) fn machine(&self) -> Machine {
+    /// These processors and the links as policies see them.
+    pub(super) fn machine(&self, cpus: &[usize]) -> Machine {
         let readers =
             self.topology.shared().or(self.topology.pairs.first()).map(|pair| pair.readers);
         let seen_mbps = readers
@@ -91,7 +94,7 @@ impl Host {
         let mbps = self.said_mbps.unwrap_or(seen_mbps);
         let n_links = self.topology.links.len().max(1);
         Machine {
-            link_of: self.topology.link_of(&self.cpus),
+            link_of: self.topology.link_of(cpus),
             links: vec![Capacity::bus(mbps); n_links],
             cache_mb: 0.0,
         }

@@ -1,6 +1,7 @@
 //! Real programs under a policy: started or attached, and where turns pay demoted and promoted, or
 //! frozen and thawed, every quantum.
 
+pub mod across;
 mod at_most;
 pub mod canary;
 pub mod capacity;

@@ -8,6 +8,7 @@ use std::time::Instant;
 
 use serde::{Deserialize, Serialize};
 
+use super::across::{self, Across};
 use super::class::Class;
 use super::container::Named;
 use super::group::Group;
@@ -99,8 +100,10 @@ pub struct Status {
     /// It is in the idle class until its next turn.
     pub is_demoted: bool,
     pub class: Class,
-    /// Why it cannot be put into the idle class, if it cannot.
+    /// Why it waits for no turn, if it should.
     pub cannot_wait: Option<String>,
+    /// Nodes that it runs on, if it is a step of Slurm.
+    pub n_nodes: Option<u32>,
     /// The share of its processors that it may use, if it is limited.
     pub limited_to: Option<f64>,
     /// Why it cannot be limited, if it should be.
@@ -193,6 +196,8 @@ pub(super) struct Program {
     pub(super) is_attached: bool,
     /// It is a step of Slurm.
     pub(super) step: Option<slurm::Managed>,
+    /// It runs on several nodes, whose clocks differ too much for one turn: it takes none.
+    pub(super) is_adrift: bool,
     /// Somebody else keeps it from running: it takes no turns.
     pub(super) is_suspended: bool,
     /// Where it was before, and what that is.
@@ -296,7 +301,12 @@ impl Program {
             is_running: self.is_thawed,
             is_demoted: self.is_soft && !self.is_thawed,
             class: self.class,
-            cannot_wait: self.cannot_wait.clone(),
+            cannot_wait: if self.is_adrift {
+                Some(across::ADRIFT.to_owned())
+            } else {
+                self.cannot_wait.clone()
+            },
+            n_nodes: self.step.as_ref().map(|managed| managed.step.nodes),
             limited_to: self.limit.as_ref().map(Limit::share),
             cannot_limit: self.cannot_limit.clone(),
             is_resting: self.is_resting,
@@ -332,7 +342,14 @@ impl Program {
 
     /// True if it rests by itself.
     pub(super) fn rests_by_itself(&self) -> bool {
-        self.is_resting && !self.has_ended && !self.is_suspended
+        self.is_resting && !self.has_ended && !self.is_suspended && !self.is_adrift
+    }
+
+    /// As all its nodes know it, if it is a step on several.
+    pub(super) fn across(&self) -> Option<Across> {
+        let step = &self.step.as_ref()?.step;
+        let n_threads = self.n_threads;
+        (step.nodes > 1).then_some(Across { job: step.job, step: step.step, n_threads })
     }
 
     /// True if none of its first processes is there any more; of a group of another's, if

@@ -237,6 +237,22 @@ impl Roster {
         }
     }
 
+    /// Steps on several nodes whose clocks differ take no turns, until they no longer do.
+    pub(super) fn note_adrift(&mut self, is_shared: impl FnOnce() -> bool, cpus: &[usize]) {
+        let mut steps: Vec<&mut Program> =
+            self.active_mut().filter(|active| active.across().is_some()).collect();
+        let is = !steps.is_empty() && !is_shared();
+        for it in &mut steps {
+            let was = std::mem::replace(&mut it.is_adrift, is);
+            if is && !was {
+                it.run_on(cpus);
+            }
+            if is || was {
+                it.is_resting = is || it.is_suspended;
+            }
+        }
+    }
+
     /// A thread that waits for the child that it is given, if it is given one, and says
     /// when it has ended.
     fn waiter(&self) -> io::Result<Sender<(u64, Child)>> {
@@ -430,6 +446,7 @@ impl Roster {
             root,
             is_attached: false,
             step: None,
+            is_adrift: false,
             is_suspended: false,
             cgroup: None,
             named: Named::default(),
@@ -665,6 +682,7 @@ mod tests {
             waiting: Waiting::Frozen,
             idle: Err("not looked for".to_owned()),
             longest_wait: std::time::Duration::ZERO,
+            wall_clock: super::super::across::WallClock::default(),
             said_mbps: None,
             at_most_mbps: None,
             preload: None,

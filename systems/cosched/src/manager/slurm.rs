@@ -54,6 +54,9 @@ pub struct Step {
     /// What its owner says of it.
     #[serde(default)]
     pub class: Class,
+    /// Nodes that it runs on.
+    #[serde(default = "one")]
+    pub nodes: u32,
     pub pids: Vec<i32>,
 }
 
@@ -95,6 +98,10 @@ impl Step {
         }
         Ok(found)
     }
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// A step that is managed.
@@ -314,6 +321,7 @@ mod tests {
             name: "a".into(),
             threads: None,
             membw: None,
+            nodes: 1,
             class: Class::Auto,
             pids,
         };

@@ -86,6 +86,7 @@ impl Soft {
 fn takes_part(it: &Program) -> bool {
     let Verdict { computes, n_ready } = it.readiness.verdict();
     !it.is_suspended
+        && !it.is_adrift
         && match it.class {
             Class::Auto => computes,
             Class::Latency => false,

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use measure::tool::ToolError;
 
+use super::across::WallClock;
 use super::canary::Canary;
 use super::freezer::{self, Kind};
 use super::group::Hierarchy;
@@ -29,6 +30,8 @@ pub struct Wanted {
     pub waiting: Waiting,
     /// How long one may wait in the idle class.
     pub longest_wait: Duration,
+    /// How far the clocks of nodes are from the true time at most, if the operator knows.
+    pub clock_error: Option<Duration>,
     /// MB/s that a link carries, if it is not to be measured.
     pub link_mbps: Option<f64>,
     /// MB/s that the programs together may move where there is nothing to choose.
@@ -125,6 +128,7 @@ impl Manager {
             waiting: wanted.waiting,
             idle,
             longest_wait: wanted.longest_wait,
+            wall_clock: WallClock { said: wanted.clock_error },
             said_mbps: wanted.link_mbps,
             at_most_mbps: wanted.at_most_mbps,
             source,

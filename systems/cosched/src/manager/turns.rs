@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 
 use measure::stats;
 
+use super::across::{self, Across, WallClock};
 use super::at_most::AtMost;
 use super::foreign::Foreign;
 use super::heartbeat::{self, Beat, Heartbeat};
@@ -44,6 +45,10 @@ pub enum Event {
     Ended(u64, io::Result<std::process::ExitStatus>, Instant),
     /// There is a request to serve between two steps.
     Do(Box<dyn FnOnce(&mut Turns<'_>) + Send>),
+}
+
+fn quantum_of(policy: &dyn Policy) -> Duration {
+    Duration::from_micros((policy.quantum_ms() * 1000.0) as u64)
 }
 
 /// The programs, and whose turn it is.
@@ -117,7 +122,7 @@ impl<'a> Turns<'a> {
             return self.wait(by(start + IDLE));
         }
         let mut policy = self.policy.take().expect("there is one, as was just seen");
-        let quantum = Duration::from_micros((policy.quantum_ms() * 1000.0) as u64);
+        let quantum = quantum_of(policy.as_ref());
         if self.is_soft() && !self.soft.begin(&mut self.roster, self.host, quantum) {
             self.policy = Some(policy);
             return self.alone(start, quantum, until);
@@ -128,16 +133,20 @@ impl<'a> Turns<'a> {
             self.roster.is_stale = false;
             return self.wait(by(start + heartbeat::EVERY));
         }
-        let mut chosen = self.decide(policy.as_mut());
+        let (number, rest) = WallClock::quantum(quantum);
+        let mut chosen = self.decide(policy.as_mut(), number);
         self.decision = start.elapsed();
         let start = Instant::now();
+        let is_across =
+            self.roster.active().any(|program| program.across().is_some() && !program.is_resting);
+        let length = if is_across { rest } else { quantum };
         self.policy = Some(policy);
         if self.is_soft() {
             self.spare_who_waited(&mut chosen, quantum);
         }
         self.switcher.apply(&mut self.roster, &chosen);
         self.probe(&chosen, quantum)?;
-        self.wait(by(start + quantum))?;
+        self.wait(by(start + length))?;
         if Probes::count_threads(&mut self.roster, self.host.cpus.len()) {
             // Policies know threads by number, and these are others now.
             self.begin_policy();
@@ -218,6 +227,10 @@ impl<'a> Turns<'a> {
             self.begin_policy();
         }
         self.roster.note_suspended(&self.host.cpus);
+        let (clock, policy) = (self.host.wall_clock, &self.policy);
+        if let Some(quantum) = policy.as_ref().map(|policy| quantum_of(policy.as_ref())) {
+            self.roster.note_adrift(|| clock.is_shared(quantum), &self.host.cpus);
+        }
         if self.is_soft() && matches!(self.host.source, Source::Estimate(_)) {
             let tell = |id: u64| {
                 let sender = self.sender.clone();
@@ -234,12 +247,20 @@ impl<'a> Turns<'a> {
         }
     }
 
-    /// The processors of each program.
-    fn decide(&mut self, policy: &mut dyn Policy) -> Vec<Vec<usize>> {
+    /// The processors of each program in the quantum of this number: of steps on several nodes as
+    /// all of these decide, of the others as the policy does with what is left.
+    fn decide(&mut self, policy: &mut dyn Policy, quantum: u64) -> Vec<Vec<usize>> {
+        self.n_decisions += 1;
+        let mut chosen = vec![Vec::new(); self.roster.programs.len()];
+        let n_taken = self.give_turns_across(quantum, &mut chosen);
+        let free = &self.host.cpus[n_taken..];
+        if free.is_empty() {
+            return chosen;
+        }
         let mut programs = Vec::new();
         let mut threads = Vec::new();
         for (program, it) in self.roster.programs.iter().enumerate() {
-            let is_active = !it.has_ended && !it.is_resting;
+            let is_active = !it.has_ended && !it.is_resting && it.across().is_none();
             let is_malleable = it.n_threads == 1 || it.page.as_ref().is_some_and(Page::is_followed);
             programs.push(ProgramView {
                 n_threads: it.n_threads,
@@ -261,17 +282,35 @@ impl<'a> Turns<'a> {
                 });
             }
         }
-        let machine = self.host.machine();
+        let machine = self.host.machine(free);
         let placement =
             policy.decide(&View { machine: &machine, programs: &programs, threads: &threads });
-        let mut chosen = vec![Vec::new(); programs.len()];
         for (place, thread) in placement.into_iter().enumerate() {
             if let Some(thread) = thread {
-                chosen[threads[thread].program].push(self.host.cpus[place]);
+                chosen[threads[thread].program].push(free[place]);
             }
         }
-        self.n_decisions += 1;
         chosen
+    }
+
+    /// Steps on several nodes that run in this quantum get the first processors; how many of those
+    /// are taken.
+    fn give_turns_across(&self, quantum: u64, chosen: &mut [Vec<usize>]) -> usize {
+        let programs = &self.roster.programs;
+        let ready = |idx: &usize| !programs[*idx].has_ended && !programs[*idx].is_resting;
+        let (across, others): (Vec<usize>, Vec<usize>) =
+            (0..programs.len()).filter(ready).partition(|idx| programs[*idx].across().is_some());
+        let steps: Vec<Across> = across.iter().filter_map(|idx| programs[*idx].across()).collect();
+        let n_others = others.iter().map(|idx| programs[*idx].n_threads).sum();
+        let cpus = &self.host.cpus;
+        let mut n_taken = 0;
+        let runs = across::choose(&steps, n_others, cpus.len(), quantum);
+        for (idx, _) in across.into_iter().zip(runs).filter(|(_, runs)| *runs) {
+            let n = programs[idx].n_threads.clamp(1, cpus.len());
+            chosen[idx] = cpus[n_taken..n_taken + n].to_vec();
+            n_taken += n;
+        }
+        n_taken
     }
 
     /// In the middle of the quantum, when the programs are warm.

@@ -530,6 +530,18 @@ pub fn picture(value: &Value) -> String {
         if let Some(why) = it["cannot_wait"].as_str() {
             all += &format!("program {} waits for no turn: {why}\n", it["id"]);
         }
+        for beside in it["antagonists"].as_array().into_iter().flatten() {
+            all += &format!(
+                "program {} is slowed by program {}, {}: without it {:.2} times as much in its processor time; {:.1} % sure, {} times with it and {} without\n",
+                it["id"],
+                beside["id"],
+                beside["name"].as_str().unwrap_or_default(),
+                beside["slowdown"].as_f64().unwrap_or(1.0),
+                100.0 * beside["confidence"].as_f64().unwrap_or(0.0),
+                beside["n_with"],
+                beside["n_without"],
+            );
+        }
     }
     all
 }

@@ -75,6 +75,7 @@ pub fn text(status: &Value) -> String {
     links(status, &mut one);
     programs(status, &mut one);
     neighbours(status, &mut one);
+    antagonists(status, &mut one);
     out
 }
 
@@ -226,11 +227,7 @@ fn neighbours(status: &Value, one: &mut impl FnMut(&str, &str, &str, Vec<Sample>
     let mut counts = Vec::new();
     for it in list(status, "programs") {
         for beside in list(it, "neighbours") {
-            let own = whose(it);
-            let name = beside["name"].as_str().unwrap_or_default().to_owned();
-            let other =
-                labels(&[("neighbour", beside["id"].to_string()), ("neighbour_name", name)]);
-            let both = format!("{},{}", own.trim_end_matches('}'), other.trim_start_matches('{'));
+            let both = pair(it, beside);
             means.push((both.clone(), beside["slowdown"].as_f64()));
             counts.push((both, beside["n"].as_f64()));
         }
@@ -243,6 +240,29 @@ fn neighbours(status: &Value, one: &mut impl FnMut(&str, &str, &str, Vec<Sample>
         "Measurements of a program beside this one.",
         counts,
     );
+}
+
+fn antagonists(status: &Value, one: &mut impl FnMut(&str, &str, &str, Vec<Sample>)) {
+    let mut slowdowns = Vec::new();
+    let mut sure = Vec::new();
+    for it in list(status, "programs") {
+        for beside in list(it, "antagonists") {
+            slowdowns.push((pair(it, beside), beside["slowdown"].as_f64()));
+            sure.push((pair(it, beside), beside["confidence"].as_f64()));
+        }
+    }
+    let help = "What a program does in a second of its processor time without this neighbour over what it does beside it, where it is sure.";
+    one("antagonist_slowdown_ratio", "gauge", help, slowdowns);
+    let help = "How sure it is that this neighbour slows a program, 0 to 1.";
+    one("antagonist_confidence", "gauge", help, sure);
+}
+
+/// The labels of a program and one beside it.
+fn pair(program: &Value, beside: &Value) -> String {
+    let own = whose(program);
+    let name = beside["name"].as_str().unwrap_or_default().to_owned();
+    let other = labels(&[("neighbour", beside["id"].to_string()), ("neighbour_name", name)]);
+    format!("{},{}", own.trim_end_matches('}'), other.trim_start_matches('{'))
 }
 
 fn list<'a>(it: &'a Value, key: &str) -> impl Iterator<Item = &'a Value> + use<'a> {

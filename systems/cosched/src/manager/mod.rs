@@ -2,6 +2,7 @@
 //! frozen and thawed, every quantum.
 
 pub mod across;
+mod antagonists;
 mod at_most;
 pub mod canary;
 pub mod capacity;

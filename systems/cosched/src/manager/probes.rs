@@ -302,7 +302,7 @@ impl Probes {
 }
 
 /// Processor time of all processes of a program.
-fn ran(program: &Program) -> Option<Duration> {
+pub(super) fn ran(program: &Program) -> Option<Duration> {
     let members = program.group.members().ok().filter(|_| !program.has_ended)?;
     let clock = |pid: i32| {
         let clock = nix::time::clock_getcpuclockid(nix::unistd::Pid::from_raw(pid)).ok()?;

@@ -144,6 +144,8 @@ pub struct Status {
     pub n_demotions: u64,
     /// The programs beside it when it was compared with itself alone.
     pub neighbours: Vec<Neighbour>,
+    /// Those that slow it, by what it did with and without them, the surest first.
+    pub antagonists: Vec<Antagonist>,
     /// Seconds since its start.
     pub age_s: f64,
 }
@@ -157,6 +159,20 @@ pub struct Neighbour {
     pub slowdown: f64,
     /// Of so many measurements.
     pub n: u64,
+}
+
+/// A neighbour that slows a program.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Antagonist {
+    pub id: u64,
+    pub name: String,
+    /// What the program did without it in the same processor time, over what it did beside it.
+    pub slowdown: f64,
+    /// How sure that is, 0 to 1, of all neighbours that were suspected.
+    pub confidence: f64,
+    /// Times that it computed, and that it did not.
+    pub n_with: usize,
+    pub n_without: usize,
 }
 
 impl Neighbour {
@@ -332,6 +348,7 @@ impl Program {
             n_freezes: self.n_freezes,
             n_demotions: self.n_demotions,
             neighbours: self.neighbours.clone(),
+            antagonists: Vec::new(),
             age_s: self.started.elapsed().as_secs_f64(),
         }
     }

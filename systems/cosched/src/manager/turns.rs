@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use measure::stats;
 
 use super::across::{self, Across, WallClock};
+use super::antagonists::Antagonists;
 use super::at_most::AtMost;
 use super::foreign::Foreign;
 use super::heartbeat::{self, Beat, Heartbeat};
@@ -63,6 +64,7 @@ pub struct Turns<'a> {
     soft: Soft,
     at_most: AtMost,
     pacing: Pacing,
+    antagonists: Antagonists,
     sender: Sender<Event>,
     events: Receiver<Event>,
     pub n_decisions: u64,
@@ -95,6 +97,7 @@ impl<'a> Turns<'a> {
             soft: Soft::default(),
             at_most: AtMost::default(),
             pacing: Pacing::default(),
+            antagonists: Antagonists::default(),
             sender,
             events,
             n_decisions: 0,
@@ -152,6 +155,7 @@ impl<'a> Turns<'a> {
             self.begin_policy();
         }
         Probes::count_traffic(&mut self.roster, start.elapsed());
+        self.antagonists.look(&self.roster, true);
         Ok(())
     }
 
@@ -191,6 +195,7 @@ impl<'a> Turns<'a> {
         let deadline = start + if is_watching { quantum } else { IDLE };
         self.wait(until.map_or(deadline, |until| until.min(deadline)))?;
         Probes::count_traffic(&mut self.roster, start.elapsed());
+        self.antagonists.look(&self.roster, false);
         Ok(())
     }
 
@@ -484,7 +489,12 @@ impl<'a> Turns<'a> {
 
     /// The programs as they are.
     pub fn status(&self) -> Vec<Status> {
-        self.roster.status()
+        let mut all = self.roster.status();
+        let names = all.iter().map(|status| (status.id, status.name.clone())).collect();
+        for status in &mut all {
+            status.antagonists = self.antagonists.of(status.id, &names);
+        }
+        all
     }
 
     /// True if turns are cut now, and why or why not; none with turns that freeze.

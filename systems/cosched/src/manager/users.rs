@@ -248,13 +248,11 @@ pub(super) fn leave_own(status: &mut Value, uid: u32) {
         .map(|status| status["id"].clone())
         .collect();
     for it in status["programs"].as_array_mut().into_iter().flatten() {
-        for neighbour in it["neighbours"]
-            .as_array_mut()
-            .into_iter()
-            .flatten()
-            .filter(|value| !own.contains(&value["id"]))
-        {
-            neighbour["name"] = json!("another user's");
+        for key in ["neighbours", "antagonists"] {
+            let beside = it[key].as_array_mut().into_iter().flatten();
+            for neighbour in beside.filter(|value| !own.contains(&value["id"])) {
+                neighbour["name"] = json!("another user's");
+            }
         }
     }
 }
@@ -502,7 +500,8 @@ mod tests {
     fn users_see_their_own() {
         let mut it = json!({
             "programs": [
-                {"id": 1, "user": 5, "name": "a", "neighbours": [{"id": 2, "name": "secret"}, {"id": 3, "name": "c"}]},
+                {"id": 1, "user": 5, "name": "a", "neighbours": [{"id": 2, "name": "secret"}, {"id": 3, "name": "c"}],
+                 "antagonists": [{"id": 2, "name": "secret", "slowdown": 1.5}]},
                 {"id": 2, "user": 6, "name": "secret", "neighbours": []}, {"id": 3, "user": 5, "name": "c", "neighbours": []},
             ],
             "ended": [{"id": 0, "user": 6, "name": "secret"}],

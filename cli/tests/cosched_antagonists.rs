@@ -51,8 +51,14 @@ impl Daemon {
 
 impl Drop for Daemon {
     fn drop(&mut self) {
+        let status = self.ask(&["status"]).unwrap_or_default();
         let _ = self.ask(&["stop"]);
         let _ = self.child.wait();
+        // They would run on.
+        let programs = status["programs"].as_array().into_iter().flatten();
+        for pid in programs.filter_map(|program| program["pid"].as_i64()) {
+            let _ = Command::new("kill").args(["-KILL", &pid.to_string()]).status();
+        }
     }
 }
 

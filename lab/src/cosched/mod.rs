@@ -3,6 +3,7 @@
 pub mod bench;
 pub mod cluster;
 mod figures;
+mod like_paper;
 pub mod paper;
 pub mod scale;
 pub mod sensitivity;

@@ -2,10 +2,11 @@
 //! machine that the simulator leaves out, each alone, all together, and those that come nearest.
 
 use cosched::assumptions::SWITCHES;
-use cosched::like_paper::{self, PAPER, Row};
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 use terminal::output::{Failure, Output};
+
+use super::like_paper::{self, PAPER, Row};
 
 /// Arguments of the study.
 #[derive(Debug, clap::Args)]

@@ -15,9 +15,9 @@ const COLD_S: f64 = 1.5 * 0.262 / 1797.0;
 /// Each thread falls asleep once in so many seconds, in a page fault or a system call. No
 /// source gives a number: of these three the last was taken, whose figures are nearest to the
 /// paper's; all are shown.
-pub(crate) const ASLEEP_EVERY_S: [u32; 3] = [2, 20, 200];
+pub const ASLEEP_EVERY_S: [u32; 3] = [2, 20, 200];
 /// The churn of runs comes from these, of one run from the first.
-pub(crate) const SEEDS: [u64; 5] = [2004, 2005, 2006, 2007, 2008];
+pub const SEEDS: [u64; 5] = [2004, 2005, 2006, 2007, 2008];
 
 /// What is assumed of the machine and its programs beyond the default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
@@ -87,7 +87,7 @@ impl Assumptions {
     }
 
     /// Those of these places in [`SWITCHES`], as bits.
-    pub(crate) fn of(bits: u32) -> Assumptions {
+    pub fn of(bits: u32) -> Assumptions {
         let mut all = Assumptions::default();
         SWITCHES
             .iter()

@@ -8,7 +8,6 @@
 pub mod assumptions;
 pub mod cluster;
 pub mod contention;
-pub mod like_paper;
 pub mod machine;
 pub mod manager;
 pub mod policies;

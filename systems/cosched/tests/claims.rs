@@ -2,7 +2,6 @@
 
 use cosched::assumptions::Assumptions;
 use cosched::contention::{Base, Model};
-use cosched::like_paper::{self, Row};
 use cosched::machine::Machine;
 use cosched::policies::{Name, Settings};
 use cosched::{sim, workload};
@@ -45,29 +44,6 @@ fn the_page_says_where_pairing_is_best() {
     }
     let page = include_str!("../../../docs/explain/cosched.md");
     assert!(page.contains(&rows), "docs/explain/cosched.md should have\n{rows}");
-}
-
-fn line(it: &Row) -> String {
-    let numbers: Vec<String> =
-        it.percent.iter().chain([&it.distance()]).map(|it| format!("{it:.1}")).collect();
-    format!("| {} | {} |\n", it.assumed, numbers.join(" | "))
-}
-
-/// The whole table under MEANWHILE_LONG; else its rows without chance, and one run with chance.
-#[test]
-fn the_page_says_what_carries_the_papers_sizes() {
-    let page = include_str!("../../../docs/explain/cosched.md");
-    let has =
-        |line: &str| assert!(page.contains(line), "docs/explain/cosched.md should have\n{line}");
-    let named = |name: &str| like_paper::row(name.to_owned(), Assumptions::named(&[name]));
-    ["nothing more", "cold-caches", "no-affinity", "spinning", "one-by-one"]
-        .iter()
-        .for_each(|word| has(&line(&named(word))));
-    if std::env::var_os("MEANWHILE_LONG").is_some() {
-        let (rows, nearest) = like_paper::like_paper(|| ());
-        has(&rows.iter().map(line).collect::<String>());
-        has(&line(&Row { assumed: format!("nearest: {}", nearest.assumed), ..nearest }));
-    }
 }
 
 #[test]

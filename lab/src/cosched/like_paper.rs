@@ -1,11 +1,10 @@
 //! The paper's figures beside the simulator's, under each assumption about its machine.
 
-use crate::assumptions::{ASLEEP_EVERY_S, Assumptions, SEEDS, SWITCHES};
-use crate::contention::{Base, Model};
-use crate::machine::Machine;
-use crate::policies::{Name, Settings};
-use crate::sim;
-use crate::workload;
+use cosched::assumptions::{ASLEEP_EVERY_S, Assumptions, SEEDS, SWITCHES};
+use cosched::contention::{Base, Model};
+use cosched::machine::Machine;
+use cosched::policies::{Name, Settings};
+use cosched::{sim, workload};
 
 /// Percent of Linux's mean turnaround that these policies save, over the nine workloads. Source:
 /// the paper, section 5.
@@ -98,4 +97,33 @@ pub fn row(assumed: String, assumptions: Assumptions) -> Row {
         }
     }
     Row { assumed, percent }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn line(it: &Row) -> String {
+        let numbers: Vec<String> =
+            it.percent.iter().chain([&it.distance()]).map(|it| format!("{it:.1}")).collect();
+        format!("| {} | {} |\n", it.assumed, numbers.join(" | "))
+    }
+
+    /// The whole table under MEANWHILE_LONG; else its rows without chance, and one run with chance.
+    #[test]
+    fn the_page_says_what_carries_the_papers_sizes() {
+        let page = include_str!("../../../docs/explain/cosched.md");
+        let has = |line: &str| {
+            assert!(page.contains(line), "docs/explain/cosched.md should have\n{line}")
+        };
+        let named = |name: &str| super::row(name.to_owned(), Assumptions::named(&[name]));
+        ["nothing more", "cold-caches", "no-affinity", "spinning", "one-by-one"]
+            .iter()
+            .for_each(|word| has(&line(&named(word))));
+        if std::env::var_os("MEANWHILE_LONG").is_some() {
+            let (rows, nearest) = super::like_paper(|| ());
+            has(&rows.iter().map(line).collect::<String>());
+            has(&line(&Row { assumed: format!("nearest: {}", nearest.assumed), ..nearest }));
+        }
+    }
 }

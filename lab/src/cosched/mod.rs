@@ -7,6 +7,7 @@ mod like_paper;
 pub mod paper;
 pub mod scale;
 pub mod sensitivity;
+mod statements;
 pub mod sweep;
 
 pub use figures::report;

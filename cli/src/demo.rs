@@ -95,7 +95,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         return Ok(());
     };
     let demo = DEMOS.iter().find(|demo| demo.system == name).expect("clap knows these names");
-    let folder = tempfile::tempdir()
+    let folder = measure::scratch::folder()
         .map_err(|error| Failure::environment("make a temporary folder", error))?;
     for (name, bytes) in demo.files {
         write_file(&folder.path().join(name), bytes)?;

@@ -38,6 +38,19 @@ fn systems_without_tools_show_something_in_an_empty_folder() {
 }
 
 #[test]
+fn no_home_and_no_folder_for_scratch_files_is_enough() {
+    let shown = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .args(["demo", "audit"])
+        .current_dir("/")
+        .env_clear()
+        .envs([("HOME", "/nonexistent"), ("TMPDIR", "/nonexistent")])
+        .output()
+        .expect("it starts");
+    assert!(shown.status.success(), "{}", String::from_utf8_lossy(&shown.stderr));
+    assert!(text(&shown).contains("lower bound"), "{}", text(&shown));
+}
+
+#[test]
 fn the_sources_of_the_object_are_shown_beside_its_code() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let shown = text(&demo(folder.path(), &["audit"]));

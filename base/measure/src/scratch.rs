@@ -24,9 +24,20 @@ impl Drop for Folder {
     }
 }
 
-/// A new folder in the system's folder for scratch files.
+/// Where one is made if the system's folder for scratch files is not there or full: a build server
+/// may have none, and a container only memory.
+const ELSEWHERE: [&str; 3] = ["/tmp", "/var/tmp", "/dev/shm"];
+
+/// A new folder in the system's folder for scratch files, or where else one can be made.
+///
+/// Errors: what the system's folder said.
 pub fn folder() -> io::Result<Folder> {
-    folder_in(&std::env::temp_dir())
+    first_of(&std::env::temp_dir(), &ELSEWHERE)
+}
+
+fn first_of(wanted: &Path, elsewhere: &[&str]) -> io::Result<Folder> {
+    let others = || elsewhere.iter().find_map(|other| folder_in(Path::new(other)).ok());
+    folder_in(wanted).or_else(|error| others().ok_or(error))
 }
 
 /// A new folder in `parent`, from where its files can be renamed to their place.
@@ -35,4 +46,20 @@ pub fn folder_in(parent: &Path) -> io::Result<Folder> {
     interrupt::remembered(make, tempfile::TempDir::path)
         .map(Folder)
         .map_err(|error| crate::file::of_folder(&error, parent))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn without_a_folder_for_scratch_files_another_is_taken() {
+        let there = tempfile::tempdir().expect("a scratch folder");
+        let text = there.path().to_str().expect("a path of text");
+        let nowhere = Path::new("/nonexistent");
+        let found = first_of(nowhere, &["/nonexistent/too", text]).expect("one is there");
+        assert_eq!(found.path().parent(), Some(there.path()));
+        let error = first_of(nowhere, &[]).expect_err("there is none");
+        assert!(error.to_string().contains("/nonexistent"), "{error}");
+    }
 }

@@ -8,7 +8,7 @@ mod demo;
 pub mod doctor;
 mod examples;
 mod manual;
-mod moved;
+pub mod moved;
 pub mod overlap_cmd;
 pub mod regwin_cmd;
 

@@ -228,6 +228,20 @@ fn the_guide_to_regwin_prints_what_it_says() {
     assert_eq!(follow("docs/guide/regwin.md"), 2);
 }
 
+/// All pages but the changelog and those of the systems' folders.
+fn all_pages() -> Vec<String> {
+    let mut pages = ["README.md", "CONTRIBUTING.md", "docs/README.md", "docs/evidence.md"]
+        .map(str::to_owned)
+        .to_vec();
+    for folder in ["docs/guide", "docs/explain", "docs/format"] {
+        let entries = std::fs::read_dir(root().join(folder)).expect("a folder of pages");
+        pages.extend(entries.map(|entry| {
+            format!("{folder}/{}", entry.expect("an entry").file_name().to_string_lossy())
+        }));
+    }
+    pages
+}
+
 #[test]
 fn no_other_page_has_commands_that_nobody_runs() {
     let followed = [
@@ -237,15 +251,7 @@ fn no_other_page_has_commands_that_nobody_runs() {
         "docs/guide/package.md",
         "docs/guide/regwin.md",
     ];
-    let mut pages =
-        vec!["README.md".to_owned(), "CONTRIBUTING.md".to_owned(), "docs/README.md".to_owned()];
-    for folder in ["docs/guide", "docs/explain", "docs/format"] {
-        let entries = std::fs::read_dir(root().join(folder)).expect("a folder of pages");
-        pages.extend(entries.map(|entry| {
-            format!("{folder}/{}", entry.expect("an entry").file_name().to_string_lossy())
-        }));
-    }
-    for page in pages.iter().filter(|page| !followed.contains(&page.as_str())) {
+    for page in all_pages().iter().filter(|page| !followed.contains(&page.as_str())) {
         for block in steps(&read(page)) {
             let first = &block[0];
             let is_other = OTHERS.iter().any(|other| first.command.starts_with(other.0));
@@ -296,7 +302,14 @@ fn every_evidence_file_is_on_its_page() {
             let line =
                 page.lines().find(|line| line.contains(&format!("](../experiments/{name})")));
             let line = line.unwrap_or_else(|| panic!("docs/evidence.md does not name {name}"));
-            let commands = text("/command").split(';').map(|part| format!("`{}`", part.trim()));
+            // A command of before the laboratory was a program of its own: what does it now.
+            let today = |command: &str| {
+                let words = command.split(' ').skip(1).map(std::ffi::OsString::from);
+                let moved =
+                    meanwhile::moved::now(words).filter(|now| now.starts_with("meanwhile-lab"));
+                moved.map_or_else(|| format!("`{command}`"), |now| format!("`{now} "))
+            };
+            let commands = text("/command").split(';').map(|part| today(part.trim()));
             for says in [text("/kind"), text("/machine/cpu"), text("/date")]
                 .map(str::to_owned)
                 .into_iter()
@@ -312,6 +325,69 @@ fn every_evidence_file_is_on_its_page() {
         n_files,
         "a file that is named and not there"
     );
+}
+
+/// The commands that a page names between back quotes: the system, what follows it, and where.
+fn named(page: &str) -> Vec<(String, Vec<String>)> {
+    const SYSTEMS: [&str; 5] = ["cipher", "audit", "regwin", "overlap", "cosched"];
+    let text = read(page);
+    let prose: String = text.split("```").step_by(2).collect();
+    let spans = prose.split('`').skip(1).step_by(2);
+    spans
+        .filter_map(|span| {
+            let words: Vec<&str> = span.split_whitespace().collect();
+            let words = words.strip_prefix(&["meanwhile"]).unwrap_or(&words);
+            let (system, rest) = words.split_first()?;
+            let is_word = |word: &&str| {
+                word.chars().all(|letter| letter.is_ascii_lowercase() || letter == '-')
+            };
+            let is_command = SYSTEMS.contains(system)
+                && rest.first().is_some_and(|first| !first.starts_with('-') && is_word(first));
+            is_command
+                .then(|| (span.to_owned(), words.iter().map(|word| (*word).to_owned()).collect()))
+        })
+        .collect()
+}
+
+/// What `--help` of these words prints; none if there is no such command.
+fn help(words: &[String]) -> Option<String> {
+    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(words).arg("--help").output();
+    let ran = ran.expect("the binary runs");
+    ran.status.success().then(|| String::from_utf8_lossy(&ran.stdout).into_owned())
+}
+
+#[test]
+fn pages_name_commands_and_options_that_there_are() {
+    let mut wrong = Vec::new();
+    let mut pages = all_pages();
+    pages.push("CHANGELOG.md".to_owned());
+    pages.extend(
+        ["audit", "cipher", "cosched", "overlap", "regwin"]
+            .map(|it| format!("systems/{it}/README.md")),
+    );
+    let mut texts = std::collections::BTreeMap::new();
+    for page in &pages {
+        for (span, words) in named(page) {
+            let command = words[..2].to_vec();
+            let text = texts.entry(command.clone()).or_insert_with(|| help(&command));
+            let Some(text) = text else {
+                wrong.push(format!("{page}: there is no `{span}`"));
+                continue;
+            };
+            let own = words[2..].iter().take_while(|word| *word != "--");
+            let options =
+                own.filter_map(|word| word.split('=').next().filter(|name| name.starts_with("--")));
+            wrong.extend(
+                options
+                    .map(|option| {
+                        option.trim_end_matches(|letter: char| !letter.is_ascii_alphanumeric())
+                    })
+                    .filter(|option| !text.contains(*option))
+                    .map(|option| format!("{page}: `{span}` has no {option}")),
+            );
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
 }
 
 #[test]

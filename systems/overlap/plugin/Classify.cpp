@@ -434,8 +434,6 @@ static std::optional<Refusal> refuseAlone(Site &S, const Options &O) {
     return Refusal::ReturnsTwice;
   if (auto *Call = dyn_cast<CallInst>(S.Call); Call && Call->isMustTailCall())
     return Refusal::ReturnCodeUsed;
-  if (isa<InvokeInst>(S.Call))
-    return Refusal::MayThrow;
   if (S.Info->Op >= 0 && !isBuiltInOperation(S.Bind, S.Call->getArgOperand(S.Info->Op)))
     return Refusal::UserOperation;
   if (auto Why = findAccesses(S, /*MayAsk=*/true))
@@ -533,6 +531,7 @@ std::vector<Site> classify(Function &F, const Options &O) {
     } else if (auto Bind = bindingOf(*Call, *Info, Fortran, OfFortran)) {
       S.Bind = *Bind;
       S.Comm = Call->getArgOperand(Info->Comm);
+      S.MayThrow = !Fortran && !O.NoThrow && !Call->doesNotThrow() && !F.doesNotThrow();
       S.Refused = refuseAlone(S, O);
     } else {
       S.Refused = Refusal::UnknownBinding;

@@ -91,6 +91,7 @@ struct MessageCall {
   double Us = 0; ///< What one execution took in that run, in microseconds; 0 if none was measured.
   bool AsksType = false;  ///< With a datatype in a variable: only the program that runs knows if it
                           ///< is one of MPI's own.
+  bool MayThrow = false;  ///< Out of an error handler, to what catches or destroys something.
   bool AlsoSends = false; ///< A group with a send in it, whatever else it waits for.
 
   std::string mpiName() const { return std::string("MPI_") + Info->Name; }
@@ -101,10 +102,12 @@ struct PendingMessage {
   TrackedCall Init;
   llvm::SmallVector<llvm::CallInst *, 2> Waits;
   llvm::AllocaInst *State = nullptr;
-  bool InCallee = false;    ///< `Init` calls a function that leaves the message pending.
-  std::string Through;      ///< The function that starts it, if `InCallee`.
-  bool StartsAhead = false; ///< The start is that of the next pass of its loop.
-  bool WithinPass = false;  ///< Of the program's own: the pass of a loop that starts it ends it.
+  bool InCallee = false;        ///< `Init` calls a function that leaves the message pending.
+  std::string Through;          ///< The function that starts it, if `InCallee`.
+  llvm::WeakTrackingVH Written; ///< The call as the program has it, where it may throw: it is made
+                                ///< where `Init` was answered that it might.
+  bool StartsAhead = false;     ///< The start is that of the next pass of its loop.
+  bool WithinPass = false; ///< Of the program's own: the pass of a loop that starts it ends it.
 };
 
 /// What has become of it, for the remark.

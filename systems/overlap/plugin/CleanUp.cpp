@@ -1,17 +1,16 @@
 #include "CleanUp.h"
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/Transforms/Utils/Local.h"
 
 using namespace llvm;
 
 namespace overlap {
 
-void undo(Site &S) {
+/// The blocking call in the place of its start.
+static CallBase *blocking(const Site &S, CallInst *Start) {
   Module &M = *S.Caller->getParent();
-  // The site follows what takes its place, so the start has a name of its own while it is replaced.
-  CallInst *Start = S.Init;
   IRBuilder<> B(Start);
   SmallVector<Value *, 16> Args(Start->args());
-  auto *SiteName = cast<GlobalVariable>(Args[Args.size() - 4]);
   Args.truncate(Args.size() - 5); // The state, the site's name, the sizes of elements.
   SmallVector<Type *, 16> Types;
   for (Value *Arg : Args)
@@ -19,9 +18,31 @@ void undo(Site &S) {
   std::string Symbol =
       S.Bind.Fortran ? "mpi_" + StringRef(S.Info->Name).lower() + "_" : S.mpiName();
   Type *Result = S.Bind.Fortran ? B.getVoidTy() : static_cast<Type *>(B.getInt32Ty());
-  S.Call =
+  auto *Call =
       B.CreateCall(M.getOrInsertFunction(Symbol, FunctionType::get(Result, Types, false)), Args);
-  Start->replaceAllUsesWith(S.Call);
+  Start->replaceAllUsesWith(Call);
+  return Call;
+}
+
+/// The call as the program has it, which is still there and is always made now.
+static CallBase *asWritten(const Site &S, CallInst *Start) {
+  SmallVector<BasicBlock *, 2> Asking;
+  for (User *Asks : make_early_inc_range(Start->users())) {
+    for (User *U : Asks->users())
+      Asking.push_back(cast<BranchInst>(U)->getParent());
+    Asks->replaceAllUsesWith(ConstantInt::getFalse(Start->getContext()));
+    cast<Instruction>(Asks)->eraseFromParent();
+  }
+  for (BasicBlock *Block : Asking)
+    ConstantFoldTerminator(Block);
+  return cast<CallBase>(static_cast<Value *>(S.Written));
+}
+
+void undo(Site &S) {
+  // The site follows what takes its place, so the start has a name of its own while it is replaced.
+  CallInst *Start = S.Init;
+  auto *SiteName = cast<GlobalVariable>(Start->getArgOperand(Start->arg_size() - 4));
+  S.Call = S.Written ? asWritten(S, Start) : blocking(S, Start);
   for (CallInst *Wait : S.Waits)
     Wait->eraseFromParent();
   S.Waits.clear();
@@ -33,7 +54,7 @@ void undo(Site &S) {
   for (User *U : make_early_inc_range(S.State->users())) {
     // The answer to whether something is pending is no.
     if (U->getType()->isIntegerTy(1))
-      U->replaceAllUsesWith(B.getFalse());
+      U->replaceAllUsesWith(ConstantInt::getFalse(S.Caller->getContext()));
     cast<Instruction>(U)->eraseFromParent();
   }
   S.State->eraseFromParent();

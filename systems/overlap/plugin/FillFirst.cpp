@@ -215,6 +215,8 @@ void Filler::fill(CallInst *Call, Site Filled) {
   Filled.Call = Twin;
   split(Filled, O);
   rest(Filled.Waits.front(), Filled.State);
+  if (auto *Written = dyn_cast_or_null<CallInst>(static_cast<Value *>(Filled.Written)))
+    call(Written, "__overlap_first_end");
   call(Then, "__overlap_first_end");
   call(Else, "__overlap_first_end");
 }
@@ -251,7 +253,7 @@ void fillFirst(Function &F, FunctionAnalysisManager &FAM, ArrayRef<Site *> Sites
                MutableArrayRef<Site> Waits, const Options &O) {
   MapVector<CallInst *, Site *> Blocking;
   for (Site *S : Sites)
-    if (S->Refused && S->Call &&
+    if (S->Refused && isa_and_nonnull<CallInst>(S->Call) &&
         (S->Info->Kind == CallKind::Send || StringRef(S->Info->Name) == "Sendrecv"))
       Blocking[cast<CallInst>(S->Call)] = S;
   bool Sends = !Blocking.empty() || any_of(instructions(F), [](const Instruction &I) {

@@ -149,7 +149,11 @@ Value *Start::beginAll(BasicBlock *Block, Value *Bytes) {
 
 void Start::end(Value *Code) {
   help("done", {State});
-  Bind.Fortran ? B.CreateRetVoid() : B.CreateRet(Code);
+  // Where it asks, the answer; a call whose error ends the program has no code but success.
+  if (S.MayThrow)
+    B.CreateRet(B.getInt32(1));
+  else
+    Bind.Fortran ? B.CreateRetVoid() : B.CreateRet(Code);
 }
 
 void Start::emit() {
@@ -170,9 +174,14 @@ void Start::emit() {
                     : Bytes;
   help("begins", {State, Told});
   Go = B.CreateIsNotNull(Go);
+  auto EndsOnError = [&](Value *If) {
+    return B.CreateIsNotNull(
+        help("ends_on_error", {B.CreateZExt(If, B.getInt32Ty()), arg(Info.Comm)}));
+  };
+  Value *Fatal = S.MayThrow ? EndsOnError(B.getTrue()) : nullptr;
   if (Info.SizeCount >= 0 && !S.Pays)
     Go = B.CreateAnd(Go, B.CreateICmpSGE(Bytes, B.getInt64(O.MinBytes)));
-  Go = B.CreateIsNotNull(help("ends_on_error", {B.CreateZExt(Go, B.getInt32Ty()), arg(Info.Comm)}));
+  Go = S.MayThrow ? B.CreateAnd(Go, Fatal) : EndsOnError(Go);
   // Whatever speaks against it here, the blocking call starts as on the other ranks.
   if (std::optional<int> Kind = agreedKind(Info); Kind && Info.Kind == CallKind::Collective)
     Go = B.CreateIsNotNull(
@@ -193,6 +202,13 @@ void Start::emit() {
   end(beginAll(Block, Bytes));
   B.SetInsertPoint(Block);
   help("blocks", {State});
+  if (S.MayThrow) {
+    auto *Throws = BasicBlock::Create(F->getContext(), "may.throw", F),
+         *Safe = BasicBlock::Create(F->getContext(), "safe", F);
+    B.CreateCondBr(Fatal, Safe, Throws);
+    ReturnInst::Create(F->getContext(), B.getInt32(0), Throws);
+    B.SetInsertPoint(Safe);
+  }
   SmallVector<Value *, 16> Same;
   for (unsigned At = 0; At < Blocking->getNumParams(); ++At)
     Same.push_back(arg(At));
@@ -206,7 +222,8 @@ Function *startHelper(Module &M, const MessageCall &S, const FunctionType *Block
                      (S.AsksType  ? ".asked"
                       : S.Derived ? ".derived"
                                   : "") +
-                     (S.Pays ? ".pays" : "") + (S.Bind.Fortran ? ".f" : "");
+                     (S.Pays ? ".pays" : "") + (S.MayThrow ? ".asks" : "") +
+                     (S.Bind.Fortran ? ".f" : "");
   if (Function *Known = M.getFunction(Name))
     return Known;
   LLVMContext &C = M.getContext();

@@ -7,6 +7,42 @@ using namespace llvm;
 
 namespace overlap {
 
+/// Leaves the call where it is for when its start has not made it. The place where both ways meet.
+static Instruction *keepWritten(Site &S) {
+  CallBase *Call = S.Call;
+  LLVMContext &C = Call->getContext();
+  Function *F = Call->getFunction();
+  S.Written = Call;
+  BasicBlock *Head = Call->getParent();
+  BasicBlock *Written = Head->splitBasicBlock(Call, "overlap.written"), *Done = nullptr,
+             *Both = nullptr;
+  if (auto *Invoke = dyn_cast<InvokeInst>(Call)) {
+    // What caught it still catches it, from a block of another name.
+    BasicBlock *Normal = Invoke->getNormalDest();
+    Done = BasicBlock::Create(C, "overlap.done", F, Normal);
+    Both = BasicBlock::Create(C, "overlap.both", F, Normal);
+    Invoke->setNormalDest(Done);
+    BranchInst::Create(Both, Done);
+    BranchInst::Create(Normal, Both);
+    Normal->replacePhiUsesWith(Written, Both);
+  } else {
+    Done = Written;
+    Both = Written->splitBasicBlock(Call->getNextNode(), "overlap.both");
+  }
+  IRBuilder<> B(Done->getTerminator());
+  B.CreateCall(message(*F->getParent(), S.Bind, "done"), {S.State});
+  IRBuilder<> Ask(Head->getTerminator());
+  Ask.CreateCondBr(Ask.CreateIsNotNull(S.Init), Both, Written);
+  Head->getTerminator()->eraseFromParent();
+  if (!Call->use_empty()) {
+    auto *Code = PHINode::Create(Call->getType(), 2, "overlap.code", Both->begin());
+    Call->replaceAllUsesWith(Code);
+    Code->addIncoming(ConstantInt::get(Call->getType(), 0), Head);
+    Code->addIncoming(Call, Done);
+  }
+  return &*Both->getFirstInsertionPt();
+}
+
 void split(Site &S, const Options &O) {
   Module &M = *S.Caller->getParent();
   BasicBlock &Entry = S.Caller->getEntryBlock();
@@ -34,9 +70,15 @@ void split(Site &S, const Options &O) {
     Args.push_back(B.getInt64(It == S.Accesses.end() ? 0 : It->ElementBytes));
   }
   S.Init = B.CreateCall(startHelper(M, S, S.Call->getFunctionType(), O), Args);
+  if (S.MayThrow) {
+    B.SetInsertPoint(keepWritten(S));
+    B.SetCurrentDebugLocation(S.Loc);
+  }
   S.Waits.push_back(B.CreateCall(message(M, S.Bind, "wait"), {S.State}));
-  S.Call->replaceAllUsesWith(S.Init);
-  S.Call->eraseFromParent();
+  if (!S.MayThrow) {
+    S.Call->replaceAllUsesWith(S.Init);
+    S.Call->eraseFromParent();
+  }
   S.Call = nullptr;
 }
 

@@ -6,6 +6,7 @@
 
 #define MPICH_REQUEST_NULL 0x2c000000
 #define MPICH_COMM_WORLD 0x44000000
+#define MPICH_COMM_NULL 0x04000000
 #define MPICH_ERRORS_ARE_FATAL 0x54000000
 #define MPICH_ANY_SOURCE (-2)
 /* In the upper bits of a handle. */
@@ -20,6 +21,7 @@
 #define OPENMPI_REQUEST_NULL 0
 #define OPENMPI_COMM_WORLD 0
 #define OPENMPI_COMM_SELF 1
+#define OPENMPI_COMM_NULL 2
 #define OPENMPI_ERRORS_ARE_FATAL 1
 
 /* Collectives whose ranks agree how they start: the bytes of a matched call are the same on all of them. */

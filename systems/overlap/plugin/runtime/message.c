@@ -22,22 +22,25 @@
 typedef int32_t handle;
 #else
 typedef char *handle;
-extern char ompi_request_null, ompi_mpi_comm_self, ompi_mpi_errors_are_fatal;
+extern char ompi_request_null, ompi_mpi_comm_self, ompi_mpi_comm_null, ompi_mpi_errors_are_fatal;
 #endif
 
 /* A communicator on which MPI_Iprobe moves messages: MPI_COMM_SELF, but for MPICH, which does nothing then, MPI_COMM_WORLD. */
 #if MPICH
-static const handle null_request = MPICH_REQUEST_NULL, probed = MPICH_COMM_WORLD, errors_are_fatal = MPICH_ERRORS_ARE_FATAL;
+static const handle null_request = MPICH_REQUEST_NULL, probed = MPICH_COMM_WORLD, errors_are_fatal = MPICH_ERRORS_ARE_FATAL,
+		    null_comm = MPICH_COMM_NULL;
 enum { ANY_SOURCE = MPICH_ANY_SOURCE, COMBINER_NAMED = MPICH_COMBINER_NAMED };
 /* Who uses a handler; that of MPICH's own is not. */
 #define IS_COUNTED(handler) (((handler) & MPICH_HANDLE_KIND) != MPICH_BUILTIN)
 #elif FORTRAN
-static const handle null_request = OPENMPI_REQUEST_NULL, probed = OPENMPI_COMM_SELF, errors_are_fatal = OPENMPI_ERRORS_ARE_FATAL;
+static const handle null_request = OPENMPI_REQUEST_NULL, probed = OPENMPI_COMM_SELF, errors_are_fatal = OPENMPI_ERRORS_ARE_FATAL,
+		    null_comm = OPENMPI_COMM_NULL;
 enum { ANY_SOURCE = OPENMPI_ANY_SOURCE, COMBINER_NAMED = OPENMPI_COMBINER_NAMED };
 #else
 #define null_request (&ompi_request_null)
 #define probed (&ompi_mpi_comm_self)
 #define errors_are_fatal (&ompi_mpi_errors_are_fatal)
+#define null_comm (&ompi_mpi_comm_null)
 enum { ANY_SOURCE = OPENMPI_ANY_SOURCE, COMBINER_NAMED = OPENMPI_COMBINER_NAMED };
 #endif
 
@@ -65,6 +68,7 @@ void mpi_type_get_true_extent_(type_handle type, int64_t *from, int64_t *bytes, 
 void mpi_type_get_envelope_(type_handle type, int32_t *ints, int32_t *addresses, int32_t *types, int32_t *combiner, int32_t *code);
 #define CALL(name, Name, ...) mpi_##name##_(__VA_ARGS__, &(int32_t){0})
 #define BY_REFERENCE(type, value) (&(const type){value})
+#define COMM_OF(comm) (*(comm))
 #define AGREED __overlap_agreed_fortran
 /* Fortran has no status to be ignored that C could name. */
 #define NO_STATUS ((int32_t[8]){0})
@@ -84,6 +88,7 @@ int MPI_Type_get_true_extent(type_handle type, int64_t *from, int64_t *bytes);
 int MPI_Type_get_envelope(type_handle type, int32_t *ints, int32_t *addresses, int32_t *types, int32_t *combiner);
 #define CALL(name, Name, ...) MPI_##Name(__VA_ARGS__)
 #define BY_REFERENCE(type, value) (value)
+#define COMM_OF(comm) (comm)
 #define AGREED __overlap_agreed
 #define NO_STATUS ((void *)(uintptr_t)MPICH)
 #define STATUS(status) (status)
@@ -166,7 +171,8 @@ HELPER int32_t ends_on_error(int32_t go, type_handle comm) NAME("ends_on_error")
 int32_t ends_on_error(int32_t go, type_handle comm)
 {
 	handle handler = 0;
-	if (!go)
+	/* The call itself says what is wrong with a communicator that is none. */
+	if (!go || COMM_OF(comm) == null_comm)
 		return 0;
 	CALL(comm_get_errhandler, Comm_get_errhandler, comm, &handler);
 	int32_t is_fatal = handler == errors_are_fatal;

@@ -118,13 +118,17 @@ struct Exchange {
 /// Where the messages of a function are pending.
 class Window {
 public:
-  Window(Function &F, FunctionAnalysisManager &FAM, const Exchange &Of);
+  Window(Function &F, FunctionAnalysisManager &FAM, const Exchange &Of, Part Is);
 
   /// Calls of functions that hold a loop to be deferred, to be inlined.
   SmallSetVector<CallBase *, 4> Inlined;
   SmallSetVector<Loop *, 4> Deferred;
   SmallSetVector<Instruction *, 8> Guarded; ///< Accesses to compare with what is pending.
   SmallSetVector<Instruction *, 8> Ends;    ///< In front of which nothing may be pending any more.
+
+  DebugLoc startOfLoop() const {
+    return Deferred.empty() ? DebugLoc() : Deferred.front()->getStartLoc();
+  }
 
   /// True if what is pending behind `I` may still be so at a loop to be deferred.
   bool leads(const Instruction &I) const {
@@ -145,6 +149,7 @@ private:
 
   FunctionAnalysisManager &FAM;
   LoopInfo &LI;
+  const Part Is;
   SmallPtrSet<const Instruction *, 16> Starts,
       Putting; ///< Calls of the exchange; those behind which something of ours is pending.
   SmallPtrSet<const Value *, 8> Messages;           ///< Objects that messages lie in.
@@ -201,8 +206,8 @@ bool Exchange::keep(function_ref<bool(const CallInst &)> Good) {
   return Starts.size() + Sends.size() + Waits.size() < Before;
 }
 
-Window::Window(Function &F, FunctionAnalysisManager &FAM, const Exchange &Of)
-    : FAM(FAM), LI(FAM.getResult<LoopAnalysis>(F)) {
+Window::Window(Function &F, FunctionAnalysisManager &FAM, const Exchange &Of, Part Is)
+    : FAM(FAM), LI(FAM.getResult<LoopAnalysis>(F)), Is(Is) {
   auto AddObjects = [](const Value *Ptr, SmallPtrSetImpl<const Value *> &To) {
     SmallVector<const Value *, 4> Objects;
     getUnderlyingObjects(Ptr, Objects, nullptr, 0);
@@ -225,6 +230,8 @@ Window::Window(Function &F, FunctionAnalysisManager &FAM, const Exchange &Of)
     walk(S.Call->getParent(), std::next(S.Call->getIterator()), Pending);
   for (CallInst *Wait : Of.Waits)
     walk(Wait->getParent(), std::next(Wait->getIterator()), Pending);
+  if (Is == Part::Takes)
+    walk(&F.getEntryBlock(), F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca(), Pending);
   while (!Work.empty()) {
     auto [Block, Now] = Work.pop_back_val();
     walk(Block, Block->begin(), Now);
@@ -235,6 +242,10 @@ Window::Window(Function &F, FunctionAnalysisManager &FAM, const Exchange &Of)
   SmallVector<const BasicBlock *, 16> Back;
   for (const Loop *L : Deferred)
     Back.push_back(L->getLoopPreheader());
+  if (Is == Part::Leaves)
+    for (const BasicBlock &Block : F)
+      if (isa<ReturnInst>(Block.getTerminator()))
+        Back.push_back(&Block);
   while (!Back.empty()) {
     const BasicBlock *Block = Back.pop_back_val();
     if (Leading.insert(Block).second && !Closed.contains(Block))
@@ -277,8 +288,11 @@ Window::Verdict Window::verdictOfCall(CallBase &Call, Level Now) {
   StringRef Name = Callee->getName();
   if (Callee->isDeclaration()) {
     // They write a few bytes where they are told to.
-    if (asks(*Callee))
-      return Now < Pending ? Verdict::Passes : Verdict::Guards;
+    if (asks(*Callee)) {
+      bool Tells =
+          any_of(Call.args(), [](const Use &Arg) { return Arg->getType()->isPointerTy(); });
+      return Tells && Now == Pending ? Verdict::Guards : Verdict::Passes;
+    }
     if (frees(Call))
       return isOfRequests(Call.getArgOperand(0)) ? Verdict::Passes : Verdict::Stops;
     // Fresh memory holds no message.
@@ -302,8 +316,10 @@ Window::Verdict Window::verdictOfCall(CallBase &Call, Level Now) {
 Window::Verdict Window::verdict(Instruction &I, Level Now) {
   if (auto *Call = dyn_cast<CallBase>(&I))
     return verdictOfCall(*Call, Now);
-  if (isa<ReturnInst>(I) || I.isEHPad() || isa<FenceInst>(I) || isa<VAArgInst>(I) || I.isAtomic() ||
-      I.isVolatile() || isa<ResumeInst>(I) || isa<IndirectBrInst>(I))
+  if (isa<ReturnInst>(I))
+    return Is == Part::Whole ? Verdict::Stops : Verdict::Passes;
+  if (I.isEHPad() || isa<FenceInst>(I) || isa<VAArgInst>(I) || I.isAtomic() || I.isVolatile() ||
+      isa<ResumeInst>(I) || isa<IndirectBrInst>(I))
     return Verdict::Stops;
   if (!I.mayReadOrWriteMemory() || Now < Pending)
     return Verdict::Passes;
@@ -369,6 +385,12 @@ void Window::follow(BasicBlock *From, BasicBlock *To, Level Now) {
   Work.push_back({To, Now});
 }
 
+ArrayType *listType(LLVMContext &C) { return ArrayType::get(Type::getInt64Ty(C), 7); }
+
+void emptyList(IRBuilderBase &B, Value *List) {
+  B.CreateMemSet(List, B.getInt8(0), 56, MaybeAlign(8));
+}
+
 /// `overlap.later.MPI_Send(list, ...)`, which need not block, or
 /// `overlap.later.MPI_Wait(list, ...)`, which takes the request over.
 static Function *helper(Module &M, const CallInst &Call, const Options &O, uint64_t ElementBytes) {
@@ -425,8 +447,7 @@ static Function *helper(Module &M, const CallInst &Call, const Options &O, uint6
   return F;
 }
 
-/// True if `F` holds a loop that reads through an index.
-static bool hasIndexedLoop(Function &F, FunctionAnalysisManager &FAM) {
+bool hasIndexedLoop(Function &F, FunctionAnalysisManager &FAM) {
   auto &LI = FAM.getResult<LoopAnalysis>(F);
   return any_of(instructions(F), [&](Instruction &I) {
     auto *Load = dyn_cast<LoadInst>(&I);
@@ -441,7 +462,7 @@ static bool hasIndexedLoop(Function &F, FunctionAnalysisManager &FAM) {
   });
 }
 
-static bool hasExchange(Function &F) {
+bool hasExchange(Function &F) {
   bool Starts = false, Waits = false;
   for (Instruction &I : instructions(F))
     if (const CallInfo *Row = rowOf(I)) {
@@ -463,14 +484,52 @@ static void note(const Exchange::Start &S, Value *List) {
                  {List, S.Call->getArgOperand(S.Buffer), Bytes, B.getInt32(1)});
   else
     B.CreateCall(runtime(M, "__overlap_later_sends"), {List});
+  if (!S.Call->doesNotThrow())
+    B.CreateCall(runtime(M, "__overlap_later_may_throw"),
+                 {List, asPointer(B, S.Call->getArgOperand(S.Comm))});
   B.SetInsertPoint(S.Call->getNextNode());
   B.CreateCall(runtime(M, "__overlap_later_note"),
                {List, asPointer(B, S.Call->getArgOperand(S.Comm)), S.Call->getArgOperand(S.Request),
                 S.Call->getArgOperand(S.Buffer), Bytes, B.getInt32(S.Received)});
 }
 
-/// Puts off the ends of messages in `F`, if a loop behind them can go on. True if one could.
-static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) {
+/// The list of what is pending in `F`: its last argument, or a variable of its own.
+static Value *listOf(Function &F, Part Is) {
+  if (Is != Part::Whole)
+    return F.getArg(F.arg_size() - 1);
+  BasicBlock &Entry = F.getEntryBlock();
+  IRBuilder<> Top(&Entry, Entry.getFirstInsertionPt());
+  AllocaInst *List = Top.CreateAlloca(listType(F.getContext()), nullptr, "overlap.later");
+  IRBuilder<> AfterAllocas(&Entry, Entry.getFirstNonPHIOrDbgOrAlloca());
+  emptyList(AfterAllocas, List);
+  return List;
+}
+
+void guard(Instruction *I, Value *List) {
+  Module &M = *I->getModule();
+  IRBuilder<> B(I);
+  auto Guard = [&](Value *Ptr, Value *Bytes, bool Writes) {
+    B.CreateCall(runtime(M, "__overlap_later_guard"), {List, Ptr, Bytes, B.getInt32(Writes)});
+  };
+  if (auto *Memory = dyn_cast<MemIntrinsic>(I)) {
+    Value *Bytes = B.CreateZExtOrTrunc(Memory->getLength(), B.getInt64Ty());
+    Guard(Memory->getRawDest(), Bytes, true);
+    if (auto *Transfer = dyn_cast<MemTransferInst>(I))
+      Guard(Transfer->getRawSource(), Bytes, false);
+    return;
+  }
+  if (auto *Call = dyn_cast<CallInst>(I)) {
+    for (const Use &Arg : Call->args())
+      if (Arg->getType()->isPointerTy())
+        Guard(Arg, B.getInt64(AskedBytes), true);
+    return;
+  }
+  Type *T = getLoadStoreType(I);
+  Guard(getLoadStorePointerOperand(I),
+        B.getInt64(I->getDataLayout().getTypeStoreSize(T).getKnownMinValue()), isa<StoreInst>(I));
+}
+
+bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O, Part Is) {
   // STEP 1: functions that exchange messages become a part of this one.
   SmallVector<CallBase *, 4> Exchanges;
   for (Instruction &I : instructions(F))
@@ -484,9 +543,9 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
     simplifyLoops(F, FAM);
     reloadCarried(F, FAM);
     Exchange Of(F);
-    if (Of.empty())
+    if (Of.empty() && Is != Part::Takes)
       return false;
-    std::optional<Window> Found(std::in_place, F, FAM, Of);
+    std::optional<Window> Found(std::in_place, F, FAM, Of, Is);
     bool Again = false;
     for (CallBase *Call : Found->Inlined) {
       Function *Callee = Call->getCalledFunction();
@@ -498,45 +557,25 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
       continue;
     // What no loop gains from stays as it is.
     while (Of.keep([&](const CallInst &Call) { return Found->leads(Call); }))
-      Found.emplace(F, FAM, Of);
+      Found.emplace(F, FAM, Of, Is);
     Window &W = *Found;
-    if (Of.empty() || W.Deferred.empty() || W.Guarded.size() > GuardsMax)
+    if ((Of.empty() && Is != Part::Takes) || (W.Deferred.empty() && Is == Part::Whole) ||
+        W.Guarded.size() > GuardsMax)
+      return false;
+    // Nothing but a question about time takes what is pending without a loop.
+    if (Is == Part::Takes && W.Deferred.empty() && !(W.Ends.empty() && W.Guarded.empty()))
       return false;
     // STEP 3: calls, guards and ends go by the list.
     Module &M = *F.getParent();
-    BasicBlock &Entry = F.getEntryBlock();
-    IRBuilder<> Top(&Entry, Entry.getFirstInsertionPt());
-    Type *Int = Top.getInt64Ty();
-    // As `struct later` has it: four addresses, three numbers, a pointer.
-    auto *ListType = ArrayType::get(Int, 7);
-    AllocaInst *List = Top.CreateAlloca(ListType, nullptr, "overlap.later");
-    IRBuilder<> AfterAllocas(&Entry, Entry.getFirstNonPHIOrDbgOrAlloca());
-    AfterAllocas.CreateMemSet(List, AfterAllocas.getInt8(0), 56, MaybeAlign(8));
+    Value *List = listOf(F, Is);
+    // Who is called with messages pending that starts others begins with none.
+    if (Is == Part::Leaves)
+      IRBuilder<>(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca())
+          .CreateCall(runtime(M, "__overlap_later_end"), {List});
     for (Instruction *I : W.Ends)
       IRBuilder<>(I).CreateCall(runtime(M, "__overlap_later_end"), {List});
-    for (Instruction *I : W.Guarded) {
-      IRBuilder<> B(I);
-      auto Guard = [&](Value *Ptr, Value *Bytes, bool Writes) {
-        B.CreateCall(runtime(M, "__overlap_later_guard"), {List, Ptr, Bytes, B.getInt32(Writes)});
-      };
-      if (auto *Memory = dyn_cast<MemIntrinsic>(I)) {
-        Value *Bytes = B.CreateZExtOrTrunc(Memory->getLength(), Int);
-        Guard(Memory->getRawDest(), Bytes, true);
-        if (auto *Transfer = dyn_cast<MemTransferInst>(I))
-          Guard(Transfer->getRawSource(), Bytes, false);
-        continue;
-      }
-      if (auto *Call = dyn_cast<CallInst>(I)) {
-        for (const Use &Arg : Call->args())
-          if (Arg->getType()->isPointerTy())
-            Guard(Arg, B.getInt64(AskedBytes), true);
-        continue;
-      }
-      Type *T = getLoadStoreType(I);
-      Guard(getLoadStorePointerOperand(I),
-            B.getInt64(I->getDataLayout().getTypeStoreSize(T).getKnownMinValue()),
-            isa<StoreInst>(I));
-    }
+    for (Instruction *I : W.Guarded)
+      guard(I, List);
     SmallVector<std::pair<std::string, DebugLoc>, 8> Put;
     auto Replace = [&](CallInst *Call, uint64_t ElementBytes) {
       SmallVector<Value *, 8> Args{List};
@@ -550,8 +589,10 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
       note(S, List);
     for (const Exchange::Start &S : Of.Sends)
       Replace(S.Call, S.ElementBytes);
-    CallInst *Waited = Of.Waits.front();
-    Constant *Site = siteName(M, Waited->getCalledFunction()->getName(), Waited->getDebugLoc());
+    // Of what another function started no call is known.
+    CallInst *Waited = Of.Waits.empty() ? nullptr : Of.Waits.front();
+    DebugLoc At = Waited ? Waited->getDebugLoc() : W.startOfLoop();
+    Constant *Site = siteName(M, Waited ? Waited->getCalledFunction()->getName() : "MPI_Wait", At);
     for (CallInst *Wait : Of.Waits)
       Replace(Wait, 0);
     // STEP 4: the loops. Each is found again by its header when the one before it has changed the
@@ -575,15 +616,17 @@ static bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O) 
     }
     FAM.clear(F, F.getName());
     OptimizationRemarkEmitter ORE(&F);
+    // What becomes of what a twin leaves, only the linker knows.
     for (auto &Call : Put)
-      ORE.emit([&] {
-        auto R = OptimizationRemark("overlap", "PutOff", Call.second, &F.getEntryBlock())
-                 << ore::NV("Call", Call.first);
-        R << " is ended later with " << ore::NV("Strength", name(O.Widen)) << ": ";
-        R << ore::NV("Loops", static_cast<unsigned>(Headers.size())) << " loops of "
-          << ore::NV("Weight", Weight) << " weighted instructions defer the passes that need it";
-        return R;
-      });
+      if (Is == Part::Whole)
+        ORE.emit([&] {
+          auto R = OptimizationRemark("overlap", "PutOff", Call.second, &F.getEntryBlock())
+                   << ore::NV("Call", Call.first);
+          R << " is ended later with " << ore::NV("Strength", name(O.Widen)) << ": ";
+          R << ore::NV("Loops", static_cast<unsigned>(Headers.size())) << " loops of "
+            << ore::NV("Weight", Weight) << " weighted instructions defer the passes that need it";
+          return R;
+        });
     return true;
   }
   return false;
@@ -629,7 +672,7 @@ bool putOff(Module &M, FunctionAnalysisManager &FAM, const Options &O) {
     ValueToValueMapTy Map;
     Function *Trial = CloneFunction(F, Map);
     Trial->setName(F->getName() + ".later");
-    if (putOff(*Trial, FAM, O)) {
+    if (putOff(*Trial, FAM, O, Part::Whole)) {
       FAM.clear(*F, F->getName());
       FAM.clear(*Trial, Trial->getName());
       takeOver(*F, *Trial);

@@ -23,6 +23,7 @@
 #define OVERLAP_LATER_H
 
 #include "Options.h"
+#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
 
@@ -30,6 +31,27 @@ namespace overlap {
 
 /// Puts off the ends of messages in all functions of `M`. True if something changed.
 bool putOff(llvm::Module &M, llvm::FunctionAnalysisManager &FAM, const Options &O);
+
+/// What a function is of an exchange and the loop behind it: both; the exchange, which returns with
+/// messages pending; what comes behind and is called with messages pending. The list of these is
+/// the last argument of the latter two.
+enum class Part { Whole, Leaves, Takes };
+
+/// Puts off the ends of messages in `F`. False if nothing is gained; `F` may have changed then.
+bool putOff(llvm::Function &F, llvm::FunctionAnalysisManager &FAM, const Options &O, Part Is);
+
+/// The type of a list, as `struct later` has it: four addresses, three numbers, a pointer.
+llvm::ArrayType *listType(llvm::LLVMContext &C);
+void emptyList(llvm::IRBuilderBase &B, llvm::Value *List);
+
+/// Ends in front of `I` what is pending where it touches that.
+void guard(llvm::Instruction *I, llvm::Value *List);
+
+/// True if `F` starts messages and waits for them.
+bool hasExchange(llvm::Function &F);
+
+/// True if `F` holds a loop that reads through an index.
+bool hasIndexedLoop(llvm::Function &F, llvm::FunctionAnalysisManager &FAM);
 
 } // namespace overlap
 #endif

@@ -1,6 +1,7 @@
 /// \file
 /// What is done to a module, and where it hangs in LLVM's pipeline: `putOff`, `classify`, the
 /// stages of each function, one remark a call.
+#include "Across.h"
 #include "CleanUp.h"
 #include "ErrorHandler.h"
 #include "Fortran08.h"
@@ -87,10 +88,14 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   O.NoWildcards = O.Sources == Wildcards::None ||
                   (O.Sources == Wildcards::Auto && isWholeProgram(M) && hasNoWildcards(M));
   if (MayMove && O.Widen == Strength::Frontier) {
+    // With the whole program there is no other file.
+    Changed |= !O.AtLink && offerTwins(M, FAM, O);
     Changed |= putOff(M, FAM, O);
     Changed |= bringTogether(M, FAM, O);
+    Changed |= !O.AtLink && callTwins(M, FAM, O);
   }
   std::vector<Site> Sites = classify(M, O);
+  erase_if(Sites, [](const Site &S) { return isOurs(*S.Caller); });
   bool Fortran = false;
   SmallVector<Function *, 4> Ends;
   for (Function &F : M)
@@ -105,7 +110,7 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
     if (MayMove)
       for (User *U : Wait->users())
         if (auto *Call = dyn_cast<CallBase>(U);
-            Call && !Call->getFunction()->hasOptNone() &&
+            Call && !isOurs(*Call->getFunction()) && !Call->getFunction()->hasOptNone() &&
             !Call->getFunction()->callsFunctionThatReturnsTwice() &&
             !Call->getFunction()->isPresplitCoroutine())
           OfFunction[Call->getFunction()];

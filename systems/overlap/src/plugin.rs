@@ -22,6 +22,8 @@ const SOURCES: &[(&str, &str)] = sources![
     "meanwhile-overlap-config.cmake.in",
     "MpiCalls.def",
     "Refusals.def",
+    "Across.cpp",
+    "Across.h",
     "Behind.cpp",
     "Behind.h",
     "Border.cpp",

@@ -164,6 +164,13 @@ SHARED void __overlap_later_sends(struct later *later)
 			__overlap_later_end(later);
 }
 
+/* In front of a call on `comm` that an error handler may leave: nothing of ours stays pending then. */
+SHARED void __overlap_later_may_throw(struct later *later, void *comm)
+{
+	if (later->n_open && !ends_on_error(comm))
+		__overlap_later_end(later);
+}
+
 /* The program has started a message of its own. */
 SHARED void __overlap_later_note(struct later *later, void *comm, void *request, void *buffer, int64_t bytes, int is_received)
 {
@@ -191,6 +198,8 @@ SHARED int __overlap_later_take(struct later *later, void *request)
 		later->n_open++;
 		return 1;
 	}
+	/* An error of one that was not noted may be thrown. */
+	__overlap_later_end(later);
 	return 0;
 }
 
@@ -206,8 +215,10 @@ SHARED void *__overlap_later_send(struct later *later, void *comm, void *buffer,
 {
 	__overlap_later_sends(later);
 	struct message *it = bytes < min_bytes ? NULL : add(later, comm, buffer, bytes, 0, NULL);
-	if (!it)
+	if (!it) {
+		__overlap_later_may_throw(later, comm);
 		return NULL;
+	}
 	it->end = OURS;
 	later->n_open++;
 	return &it->handle;

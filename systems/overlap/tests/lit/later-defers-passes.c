@@ -76,4 +76,6 @@ double f(const double *v, const int *c, double *x, double *y, double *out, int n
 // CHECK: define internal i32 @f.later.look(
 // CHECK-NOT: fmul
 // CHECK: define internal void @f.later.passes(
+// NOT-LABEL: define {{.*}}@f(
 // NOT-NOT: __overlap_later
+// NOT: ret double

@@ -1,0 +1,392 @@
+#include "Across.h"
+#include "Calls.h"
+#include "Inline.h"
+#include "Later.h"
+#include "Runtime.h"
+#include "System.h"
+#include "Versions.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/TargetLibraryInfo.h"
+#include "llvm/IR/AttributeMask.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/IntrinsicInst.h"
+#include "llvm/Transforms/Utils/BasicBlockUtils.h"
+#include "llvm/Transforms/Utils/Cloning.h"
+
+using namespace llvm;
+
+namespace overlap {
+
+/// The names of twins begin so. The list has the layout of this number.
+static constexpr StringRef Leaving = "__overlap_leaves_1.", Taking = "__overlap_takes_1.";
+/// Larger functions are not copied, in instructions.
+static constexpr unsigned FunctionMax = 5000;
+/// A function that asks for the time has no more.
+static constexpr unsigned AsksMax = 50;
+/// More runs of a module, and more calls of a run, are not looked at.
+static constexpr unsigned RunsMax = 16, CallsMax = 8;
+/// A function of a file without MPI that calls an exchange has no more, in instructions.
+static constexpr unsigned WrapperMax = 60;
+
+bool isOurs(const Function &F) {
+  return F.getName().starts_with("overlap.") || F.getName().starts_with("__overlap");
+}
+
+/// The type of the twin of a function of type `T`.
+static FunctionType *withList(FunctionType *T) {
+  SmallVector<Type *, 8> Types(T->params());
+  Types.push_back(PointerType::getUnqual(T->getContext()));
+  return FunctionType::get(T->getReturnType(), Types, false);
+}
+
+/// A copy of `F` with one more argument, which is thrown away or becomes `F`'s twin.
+static Function *copyWithList(Function &F, StringRef Prefix) {
+  Function *Twin = Function::Create(withList(F.getFunctionType()), GlobalValue::InternalLinkage,
+                                    Prefix + F.getName(), F.getParent());
+  ValueToValueMapTy Map;
+  for (Argument &A : F.args()) {
+    Twin->getArg(A.getArgNo())->setName(A.getName());
+    Map[&A] = Twin->getArg(A.getArgNo());
+  }
+  SmallVector<ReturnInst *, 4> Returns;
+  CloneFunctionInto(Twin, &F, Map, CloneFunctionChangeType::LocalChangesOnly, Returns);
+  Twin->setLinkage(GlobalValue::InternalLinkage);
+  Twin->setVisibility(GlobalValue::DefaultVisibility);
+  Twin->setDSOLocal(true);
+  Twin->setComdat(nullptr);
+  // Messages are pending behind it or in front of it, which no attribute of the original may deny.
+  for (auto Kind : {Attribute::Memory, Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse,
+                    Attribute::WillReturn, Attribute::Speculatable, Attribute::NoCallback})
+    Twin->removeFnAttr(Kind);
+  for (unsigned At = 0; At < F.arg_size(); ++At)
+    Twin->removeParamAttrs(At, ofPointers());
+  return Twin;
+}
+
+namespace {
+/// The twins of a function: null if it has none.
+struct Twins {
+  Function *Leaves = nullptr, *Takes = nullptr;
+};
+
+class Across {
+public:
+  Across(Module &M, FunctionAnalysisManager &FAM, const Options &O) : M(M), FAM(FAM), O(O) {}
+  bool offer();
+  bool call();
+
+private:
+  /// Instructions of a block, from a call that may be an exchange to one that may be its work.
+  using Run = SmallVector<Instruction *, 32>;
+
+  bool mayBeCopied(const Function &F) const;
+  bool isPartner(CallInst &Call);
+  bool passes(Instruction &I);
+  Function *twin(Function &F, Part Is);
+  bool offer(Function &F);
+  Run runFrom(CallInst &First);
+  Twins twinsOf(Function &F);
+  Value *relay(IRBuilder<> &B, CallInst &Call, const Twins &Of, Value *List,
+               ValueToValueMapTy &Map);
+  bool call(const Run &Of);
+
+  Module &M;
+  FunctionAnalysisManager &FAM;
+  const Options &O;
+  DenseMap<Function *, Twins> Known; ///< Of functions that are called in a run.
+};
+} // namespace
+
+bool Across::mayBeCopied(const Function &F) const {
+  return !F.isDeclaration() && !F.hasOptNone() && !F.isVarArg() && !F.isPresplitCoroutine() &&
+         !F.callsFunctionThatReturnsTwice() && !F.hasFnAttribute(Attribute::Naked) && !isOurs(F) &&
+         F.getInstructionCount() <= FunctionMax && F.getName() != "main" &&
+         none_of(F, [](const BasicBlock &Block) {
+           return Block.hasAddressTaken() || Block.getTerminatingMustTailCall();
+         });
+}
+
+/// The twin of `F`; null if it would gain nothing.
+Function *Across::twin(Function &F, Part Is) {
+  Function *Twin = copyWithList(F, Is == Part::Leaves ? Leaving : Taking);
+  if (putOff(*Twin, FAM, O, Is))
+    return Twin;
+  FAM.clear(*Twin, Twin->getName());
+  Twin->eraseFromParent();
+  return nullptr;
+}
+
+static bool asksForTime(Function &F) {
+  return F.getInstructionCount() <= AsksMax && any_of(instructions(F), [](const Instruction &I) {
+           const Function *Callee = calleeOf(I);
+           return Callee && isClock(Callee->getName());
+         });
+}
+
+/// Makes the twin of `F` for other files, if there is something to be had.
+bool Across::offer(Function &F) {
+  if (!F.hasExternalLinkage() || !F.isDSOLocal() || F.isInterposable() || !mayBeCopied(F))
+    return false;
+  bool Leaves = hasExchange(F);
+  if (!Leaves && !asksForTime(F) && !(F.arg_size() > 0 && hasIndexedLoop(F, FAM)))
+    return false;
+  Function *Twin = twin(F, Leaves ? Part::Leaves : Part::Takes);
+  if (!Twin)
+    return false;
+  Twin->setLinkage(GlobalValue::ExternalLinkage);
+  Twin->setVisibility(GlobalValue::HiddenVisibility);
+  return true;
+}
+
+/// True for a call of a function that may have a twin.
+bool Across::isPartner(CallInst &Call) {
+  Function *Callee = Call.getCalledFunction();
+  return Callee && !Callee->isIntrinsic() && !isOurs(*Callee) && !isMpiName(Callee->getName()) &&
+         !Callee->isVarArg() && Call.getFunctionType() == Callee->getFunctionType() &&
+         !Call.isMustTailCall() && !Call.hasOperandBundles() && !Call.isConvergent() &&
+         !Call.hasFnAttr(Attribute::ReturnsTwice) && !Call.doesNotReturn() &&
+         !Call.onlyReadsMemory() &&
+         !isSystem(*Callee, FAM.getResult<TargetLibraryAnalysis>(*Call.getFunction()));
+}
+
+static bool hasPointer(const CallInst &Call) {
+  return any_of(Call.args(), [](const Use &Arg) { return Arg->getType()->isPointerTy(); });
+}
+
+/// True if a run goes on behind `I`, which is no call of a partner.
+bool Across::passes(Instruction &I) {
+  auto *Call = dyn_cast<CallInst>(&I);
+  if (!Call)
+    return !I.mayReadOrWriteMemory()
+               ? !isa<AllocaInst>(I) && !I.isTerminator()
+               : (isa<LoadInst>(I) || isa<StoreInst>(I)) && !I.isAtomic() && !I.isVolatile();
+  Function *Callee = Call->getCalledFunction();
+  return isa<DbgInfoIntrinsic>(I) || (Callee && isClock(Callee->getName())) ||
+         (isa<IntrinsicInst>(I) && Call->doesNotAccessMemory() && Call->doesNotThrow());
+}
+
+/// What `First` begins, up to the last call that has a pointer in common with one before it; empty
+/// if there is none.
+Across::Run Across::runFrom(CallInst &First) {
+  Run All;
+  SmallPtrSet<const Value *, 16> Pointers;
+  size_t End = 0;
+  unsigned Calls = 0;
+  for (Instruction *I = &First; I; I = I->getNextNode()) {
+    auto *Call = dyn_cast<CallInst>(I);
+    if (!passes(*I) && !(Call && isPartner(*Call) && ++Calls <= CallsMax))
+      break;
+    All.push_back(I);
+    if (!Call || passes(*I))
+      continue;
+    for (const Use &Arg : Call->args())
+      if (Arg->getType()->isPointerTy() && Pointers.contains(Arg))
+        End = All.size();
+    for (const Use &Arg : Call->args())
+      if (Arg->getType()->isPointerTy())
+        Pointers.insert(Arg);
+  }
+  All.truncate(End);
+  return All;
+}
+
+/// Those of a function of this module are made, those of another file are asked for.
+Twins Across::twinsOf(Function &F) {
+  auto [It, New] = Known.try_emplace(&F);
+  if (!New)
+    return It->second;
+  Twins Of;
+  auto Find = [&](StringRef Prefix, Part Is, bool Wanted) -> Function * {
+    std::string Name = (Prefix + F.getName()).str();
+    if (Function *Offered = M.getFunction(Name))
+      return Offered;
+    if (F.isDeclaration())
+      return Function::Create(withList(F.getFunctionType()), GlobalValue::ExternalWeakLinkage, Name,
+                              M);
+    return Wanted && mayBeCopied(F) ? twin(F, Is) : nullptr;
+  };
+  bool Exchanges = !F.isDeclaration() && hasExchange(F);
+  if (F.arg_size() > 0)
+    Of.Leaves = Find(Leaving, Part::Leaves, Exchanges);
+  Of.Takes = Find(Taking, Part::Takes, !Exchanges);
+  return Known[&F] = Of;
+}
+
+/// Calls the twin of what `Call` calls that is there; if there is none, nothing stays pending.
+Value *Across::relay(IRBuilder<> &B, CallInst &Call, const Twins &Of, Value *List,
+                     ValueToValueMapTy &Map) {
+  LLVMContext &C = M.getContext();
+  Function &F = *Call.getFunction();
+  auto *Copy = cast<CallInst>(Call.clone());
+  RemapInstruction(Copy, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+  SmallVector<Value *, 8> Args(Copy->args());
+  Args.push_back(List);
+  SmallVector<AttributeSet, 8> OfArgs;
+  AttributeList Old = Call.getAttributes();
+  for (unsigned At = 0; At < Call.arg_size(); ++At)
+    OfArgs.push_back(Old.getParamAttrs(At).removeAttributes(C, ofPointers()));
+  auto *Behind = BasicBlock::Create(C, "overlap.relayed", &F);
+  SmallVector<std::pair<Value *, BasicBlock *>, 3> Results;
+  for (Function *Twin : {Of.Leaves, Of.Takes}) {
+    if (!Twin)
+      continue;
+    auto *By = BasicBlock::Create(C, "overlap.relay", &F, Behind),
+         *Else = BasicBlock::Create(C, "overlap.else", &F, Behind);
+    B.CreateCondBr(B.CreateIsNotNull(Twin), By, Else);
+    B.SetInsertPoint(By);
+    CallInst *New = B.CreateCall(withList(Call.getFunctionType()), Twin, Args);
+    New->setAttributes(AttributeList::get(C, AttributeSet(), Old.getRetAttrs(), OfArgs));
+    New->setCallingConv(Call.getCallingConv());
+    New->setDebugLoc(Call.getDebugLoc());
+    Results.push_back({New, By});
+    B.CreateBr(Behind);
+    B.SetInsertPoint(Else);
+  }
+  B.CreateCall(runtime(M, "__overlap_later_end"), {List});
+  B.Insert(Copy);
+  Results.push_back({Copy, B.GetInsertBlock()});
+  B.CreateBr(Behind);
+  B.SetInsertPoint(Behind);
+  if (Call.getType()->isVoidTy())
+    return Copy;
+  PHINode *Phi = B.CreatePHI(Call.getType(), Results.size());
+  for (auto [Result, From] : Results)
+    Phi->addIncoming(Result, From);
+  return Phi;
+}
+
+/// Two ways through a run: by twins, if there is an exchange and something behind it, and as it is
+/// written.
+bool Across::call(const Run &Of) {
+  Function &F = *Of.front()->getFunction();
+  LLVMContext &C = F.getContext();
+  SmallSetVector<Function *, 8> Leave, Take;
+  for (Instruction *I : Of)
+    if (!passes(*I)) {
+      const Twins Is = twinsOf(*cast<CallInst>(I)->getCalledFunction());
+      if (Is.Leaves && I != Of.back())
+        Leave.insert(Is.Leaves);
+      if (Is.Takes && I != Of.front())
+        Take.insert(Is.Takes);
+    }
+  if (Leave.empty() || Take.empty())
+    return false;
+  IRBuilder<> Top(&F.getEntryBlock(), F.getEntryBlock().getFirstInsertionPt());
+  AllocaInst *List = Top.CreateAlloca(listType(C), nullptr, "overlap.later");
+  BasicBlock *Head = Of.front()->getParent();
+  BasicBlock *Written = Head->splitBasicBlock(Of.front(), "overlap.written");
+  BasicBlock *Both = Written->splitBasicBlock(Of.back()->getNextNode(), "overlap.both");
+  auto *Fast = BasicBlock::Create(C, "overlap.across", &F, Both);
+  IRBuilder<> B(Fast);
+  emptyList(B, List);
+  ValueToValueMapTy Map;
+  for (Instruction *I : Of) {
+    if (!passes(*I)) {
+      // The first has nothing to take, the last nobody to leave anything to.
+      Twins Is = twinsOf(*cast<CallInst>(I)->getCalledFunction());
+      if (I == Of.front())
+        Is.Takes = nullptr;
+      if (I == Of.back())
+        Is.Leaves = nullptr;
+      Map[I] = relay(B, *cast<CallInst>(I), Is, List, Map);
+      continue;
+    }
+    Instruction *Copy = I->clone();
+    B.Insert(Copy, I->getName());
+    RemapInstruction(Copy, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+    Map[I] = Copy;
+    if (isa<LoadInst>(Copy) || isa<StoreInst>(Copy))
+      guard(Copy, List);
+  }
+  B.CreateCall(runtime(M, "__overlap_later_end"), {List});
+  B.CreateBr(Both);
+  // Both ways lead on with the same values.
+  for (Instruction *I : Of) {
+    PHINode *Phi = nullptr;
+    for (Use &U : make_early_inc_range(I->uses())) {
+      auto *User = cast<Instruction>(U.getUser());
+      if (User->getParent() == Written || User == Phi)
+        continue;
+      if (!Phi) {
+        Phi = PHINode::Create(I->getType(), 2, "", Both->begin());
+        Phi->addIncoming(I, Written);
+        Phi->addIncoming(Map[I], B.GetInsertBlock());
+      }
+      U.set(Phi);
+    }
+  }
+  IRBuilder<> Ask(Head->getTerminator());
+  auto Any = [&](ArrayRef<Function *> Twins) {
+    Value *There = Ask.getFalse();
+    for (Function *Twin : Twins)
+      There = Ask.CreateOr(There, Ask.CreateIsNotNull(Twin));
+    return There;
+  };
+  Ask.CreateCondBr(Ask.CreateAnd(Any(Leave.getArrayRef()), Any(Take.getArrayRef())), Fast, Written);
+  Head->getTerminator()->eraseFromParent();
+  FAM.clear(F, F.getName());
+  return true;
+}
+
+static SmallVector<Function *, 32> functionsOf(Module &M) {
+  SmallVector<Function *, 32> All;
+  for (Function &F : M)
+    if (!F.isDeclaration() && !F.hasOptNone() && !F.isPresplitCoroutine() &&
+        !F.callsFunctionThatReturnsTwice() && !F.hasFnAttribute(Attribute::Naked) && !isOurs(F))
+      All.push_back(&F);
+  return All;
+}
+
+bool Across::offer() {
+  bool Changed = false;
+  for (Function *F : functionsOf(M))
+    Changed |= offer(*F);
+  return Changed;
+}
+
+/// True if `F` may call an exchange: its file knows MPI, or it is a wrapper.
+static bool mayCallExchange(const Function &F, bool OfMpi) {
+  return OfMpi || F.getInstructionCount() <= WrapperMax;
+}
+
+bool Across::call() {
+  const bool OfMpi = any_of(M, [](const Function &F) { return isMpiSymbol(F.getName()); });
+  SmallVector<Run, 8> Runs;
+  for (Function *F : functionsOf(M)) {
+    if (!mayCallExchange(*F, OfMpi))
+      continue;
+    for (BasicBlock &Block : *F)
+      for (auto It = Block.begin(); It != Block.end() && Runs.size() < RunsMax; ++It) {
+        auto *Call = dyn_cast<CallInst>(&*It);
+        Run Found = Call && isPartner(*Call) ? runFrom(*Call) : Run();
+        if (Found.empty())
+          continue;
+        It = Found.back()->getIterator();
+        if (any_of(Found, [&](Instruction *I) {
+              auto *Call = passes(*I) ? nullptr : cast<CallInst>(I);
+              return Call && Call->getCalledFunction()->isDeclaration() && hasPointer(*Call);
+            }))
+          Runs.push_back(std::move(Found));
+      }
+  }
+  bool Changed = false;
+  for (const Run &Of : Runs)
+    Changed |= call(Of);
+  return Changed;
+}
+
+/// True for what flang makes, whose exchanges are not known to `Later`.
+static bool isFortran(const Module &M) {
+  return any_of(M, [](const Function &F) { return F.getName().starts_with("_Q"); });
+}
+
+bool offerTwins(Module &M, FunctionAnalysisManager &FAM, const Options &O) {
+  return !isFortran(M) && Across(M, FAM, O).offer();
+}
+
+bool callTwins(Module &M, FunctionAnalysisManager &FAM, const Options &O) {
+  return !isFortran(M) && Across(M, FAM, O).call();
+}
+
+} // namespace overlap

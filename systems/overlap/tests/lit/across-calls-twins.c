@@ -1,0 +1,45 @@
+// A caller of two functions of other files, which have an array in common, goes by what those files offer, if they do; what offers
+// nothing is called as it is, with nothing pending.
+// RUN: %set %openmpi %s | FileCheck %s
+// RUN: %set %mpich %s | FileCheck %s
+#include "mpi.h"
+void exchange(double *x, const double *out, int n);
+double now(void);
+int product(const double *v, double *x, double *y, int n);
+void f(const double *v, double *x, double *y, double *out, int n, double *seconds) {
+  exchange(x, out, n);
+  double at = now();
+  *seconds = 0;
+  int code = product(v, x, y, n);
+  *seconds = at - code;
+}
+// Nothing in common, or something between that may do anything.
+void g(double *x, double *y, double *out, int n) {
+  exchange(x, out, n);
+  MPI_Barrier(MPI_COMM_WORLD);
+  product(x, y, x, n);
+}
+void h(double *a, double *b, double *c, double *d, int n) {
+  exchange(a, b, n);
+  product(c, d, d, n);
+}
+// CHECK-LABEL: @f(
+// CHECK: icmp {{eq|ne}} ptr @__overlap_leaves_1.exchange, null
+// CHECK: call void @exchange(
+// CHECK-NEXT: call double @now()
+// CHECK-NEXT: store double
+// CHECK-NEXT: call i32 @product(
+// CHECK: call void @__overlap_leaves_1.exchange(ptr {{.*}}, ptr {{.*}}, i32 {{.*}}, ptr {{[^%]*}}[[LIST:%.*]])
+// CHECK: call double @__overlap_takes_1.now(ptr {{.*}}[[LIST]])
+// CHECK: call void @__overlap_later_end(ptr {{.*}}[[LIST]])
+// CHECK: call double @now()
+// CHECK: call void @__overlap_later_guard(ptr {{.*}}[[LIST]], ptr {{.*}}, i64 8, i32 1)
+// CHECK-NEXT: store double
+// CHECK: call i32 @__overlap_takes_1.product(
+// CHECK-LABEL: @g(
+// CHECK-NOT: @__overlap
+// CHECK: ret void
+// CHECK-LABEL: @h(
+// CHECK-NOT: @__overlap
+// CHECK: ret void
+// CHECK: declare extern_weak void @__overlap_leaves_1.exchange(

@@ -1,0 +1,59 @@
+// A file that holds an exchange, or a loop that could wait for one, offers its part to callers in other files: a hidden function that
+// leaves messages pending in a list, or is called with some. What could be replaced by another one offers nothing.
+// RUN: %set %openmpi %s | FileCheck %s
+// RUN: %set %mpich %s | FileCheck %s
+// RUN: %set,strength=extended %openmpi %s | FileCheck --check-prefix=NOT %s
+// RUN: %set,handlers=never-throw %openmpi -fPIC %s | FileCheck --check-prefix=NOT %s
+#include "mpi.h"
+void exchange(double *x, const double *out, int n, MPI_Request *q) {
+  MPI_Status status;
+  MPI_Irecv(x + n, 100, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, q);
+  MPI_Send(out, 100, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
+  MPI_Wait(q, &status);
+}
+double now(void) { return MPI_Wtime(); }
+void product(const double *v, const int *c, const double *x, double *y, int n) {
+  for (int i = 0; i < n; i++)
+    y[i] = v[i] * x[c[i]];
+}
+// Nothing is gained from these: they could not wait, or nobody else can call them.
+double sum(const double *v, const int *c, const double *x, int n) {
+  double all = 0;
+  for (int i = 0; i < n; i++)
+    all += v[i] * x[c[i]];
+  return all;
+}
+void elsewhere(void);
+void does_anything_first(const int *c, const double *x, double *y, int n) {
+  elsewhere();
+  for (int i = 0; i < n; i++)
+    y[i] = x[c[i]];
+}
+__attribute__((weak)) void weak(const int *c, const double *x, double *y, int n) {
+  for (int i = 0; i < n; i++)
+    y[i] = x[c[i]];
+}
+__attribute__((noinline)) static double mine(void) { return MPI_Wtime() * 2; }
+double uses(void) { return mine() + mine(); }
+// As it is written for callers that have nothing to do meanwhile.
+// CHECK-LABEL: define {{.*}}void @exchange(
+// CHECK-NOT: __overlap
+// CHECK: ret void
+// CHECK-NOT: @__overlap_takes_1.sum
+// CHECK: define hidden void @__overlap_leaves_1.exchange(ptr {{[^,]*}}, ptr {{[^,]*}}, i32 {{[^,]*}}, ptr {{[^,]*}}, ptr [[LIST:[^)]*]])
+// CHECK: call void @__overlap_later_end(ptr {{.*}}[[LIST]])
+// CHECK: call void @__overlap_later_note(ptr {{.*}}[[LIST]],
+// CHECK: call i32 @overlap.later.MPI_Send.8(ptr {{.*}}[[LIST]],
+// CHECK: call i32 @overlap.later.MPI_Wait(ptr {{.*}}[[LIST]],
+// CHECK-NOT: __overlap_later
+// CHECK: ret void
+// CHECK: define hidden double @__overlap_takes_1.now(ptr
+// CHECK-NOT: __overlap_later
+// CHECK: ret double
+// CHECK: define hidden void @__overlap_takes_1.product(
+// CHECK: call void @__overlap_later_passes(
+// CHECK-NOT: @__overlap_takes_1.sum
+// CHECK-NOT: @__overlap_takes_1.weak
+// CHECK-NOT: @__overlap_takes_1.mine
+// NOT-NOT: @__overlap_leaves_1
+// NOT-NOT: @__overlap_takes_1

@@ -247,6 +247,12 @@ fn table(rows: &[Row], notes: &Notes) -> Table {
     if summary.polling_loops > 0 {
         row("loops that poll", summary.polling_loops.to_string());
     }
+    if summary.exchanges > 0 {
+        row(
+            "exchanges that callers in other files may go on behind",
+            summary.exchanges.to_string(),
+        );
+    }
     if let Some(mean) = summary.mean_window {
         row("mean window", format!("{mean:.0}"));
     }

@@ -7,6 +7,7 @@
 #include "Versions.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/LoopInfo.h"
+#include "llvm/Analysis/OptimizationRemarkEmitter.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/AttributeMask.h"
 #include "llvm/IR/InstIterator.h"
@@ -124,6 +125,22 @@ static bool asksForTime(Function &F) {
          });
 }
 
+/// Tells of an exchange that may be left pending; only the linker knows if it is.
+static void say(Function &F, const Options &O) {
+  bool Fortran = false;
+  auto Wait = find_if(instructions(F), [&](const Instruction &I) {
+    const Function *Callee = calleeOf(I);
+    return Callee && findEnd(Callee->getName(), Fortran);
+  });
+  OptimizationRemarkEmitter ORE(&F);
+  ORE.emit([&] {
+    return OptimizationRemark("overlap", "Left", Wait->getDebugLoc(), &F.getEntryBlock())
+           << ore::NV("Call", "exchange") << " of " << ore::NV("Of", F.getName())
+           << " may stay pending with " << ore::NV("Strength", name(O.Widen))
+           << " while a caller in another file goes on";
+  });
+}
+
 /// Makes the twin of `F` for other files, if there is something to be had.
 bool Across::offer(Function &F) {
   if (!F.hasExternalLinkage() || !F.isDSOLocal() || F.isInterposable() || !mayBeCopied(F))
@@ -136,6 +153,8 @@ bool Across::offer(Function &F) {
     return false;
   Twin->setLinkage(GlobalValue::ExternalLinkage);
   Twin->setVisibility(GlobalValue::HiddenVisibility);
+  if (Leaves)
+    say(F, O);
   return true;
 }
 

@@ -21,6 +21,8 @@ pub const RECORD: &str = ".opt.yaml";
 
 /// In place of a call, where a loop polls for messages of the program's own.
 pub const LOOP: &str = "loop";
+/// In place of a call, where an exchange has a twin for callers in other files.
+pub const EXCHANGE: &str = "exchange";
 
 /// What became of one call, or of a loop.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -29,7 +31,7 @@ pub struct Row {
     pub file: String,
     /// Line, 0 if the compiler did not keep it.
     pub line: u64,
-    /// Such as `MPI_Send`; [`LOOP`] for a loop that polls.
+    /// Such as `MPI_Send`; [`LOOP`] for a loop that polls, [`EXCHANGE`] for a twin.
     pub call: String,
     /// How far windows were widened.
     pub strength: String,
@@ -247,10 +249,19 @@ pub struct Summary {
     pub mean_window: Option<f64>,
     /// Loops that poll for messages of the program's own.
     pub polling_loops: usize,
+    /// Exchanges that callers in other files may go on behind.
+    pub exchanges: usize,
+}
+
+/// The rows of calls; those of loops; those of exchanges.
+fn kinds(rows: &[Row]) -> [Vec<&Row>; 3] {
+    let (loops, rows): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.call == LOOP);
+    let (exchanges, rows) = rows.into_iter().partition(|row| row.call == EXCHANGE);
+    [rows, loops, exchanges]
 }
 
 pub fn summary(rows: &[Row]) -> Summary {
-    let (loops, rows): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.call == LOOP);
+    let [rows, loops, exchanges] = kinds(rows);
     let mut refused = BTreeMap::new();
     for reason in rows.iter().filter_map(|row| row.reason.clone()) {
         *refused.entry(reason).or_insert(0) += 1;
@@ -265,14 +276,17 @@ pub fn summary(rows: &[Row]) -> Summary {
         refused,
         mean_window,
         polling_loops: loops.len(),
+        exchanges: exchanges.len(),
     }
 }
 
 /// The object of `explain --json`.
 pub fn to_json(rows: &[Row]) -> Value {
     let summary = summary(rows);
-    let (loops, rows): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.call == LOOP);
-    let loops = loops.iter().map(|it| json!({"file": it.file, "line": it.line}));
+    let [rows, loops, exchanges] = kinds(rows);
+    let places = |rows: Vec<&Row>| -> Vec<Value> {
+        rows.iter().map(|row| json!({"file": row.file, "line": row.line})).collect()
+    };
     let rows = rows.iter().map(|row| {
         json!({
             "file": row.file,
@@ -292,7 +306,8 @@ pub fn to_json(rows: &[Row]) -> Value {
         "refused": summary.refused,
         "mean_window": summary.mean_window,
         "rows": rows.collect::<Vec<Value>>(),
-        "polling_loops": loops.collect::<Vec<Value>>(),
+        "polling_loops": places(loops),
+        "exchanges": places(exchanges),
     })
 }
 

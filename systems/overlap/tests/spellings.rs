@@ -49,9 +49,13 @@ const SPELLINGS: [Spelling; 28] = [
 /// The stencil has some millions of weighted instructions, and nothing else has thousands.
 const STENCIL: u64 = 1_000_000;
 
-/// What became of the exchange: the stencil is in its window, or why not.
-fn outcome(rows: &[Row]) -> String {
-    if rows.iter().any(|row| row.converted && row.window_weight >= STENCIL) {
+/// What became of the exchange: the stencil is in its window, or why not. Of two files only the
+/// program knows.
+fn outcome(rows: &[Row], program: &Path) -> String {
+    let symbols = support::symbols(program);
+    let has = |part: &str| symbols.iter().any(|symbol| symbol.contains(part));
+    let is_across = has("__overlap_leaves_1.exchange") && has("__overlap_takes_1.stencil");
+    if is_across || rows.iter().any(|row| row.converted && row.window_weight >= STENCIL) {
         return "yes".to_owned();
     }
     let why = rows.iter().filter(|row| row.call != "MPI_Reduce").find_map(|row| row.reason.clone());
@@ -85,7 +89,7 @@ fn row(mpi: overlap::Mpi, (title, files, flags): Spelling) -> String {
     let printed = support::output(mpi, 2, &plain, &[]);
     assert!(!printed.is_empty(), "{title} prints something");
     assert_eq!(support::output(mpi, 2, &path, &[]), printed, "{title}, {}", mpi.name());
-    format!("| {title} | `{}` | {} |", files[0], outcome(&rows(folder.path())))
+    format!("| {title} | `{}` | {} |", files[0], outcome(&rows(folder.path()), &path))
 }
 
 #[test]

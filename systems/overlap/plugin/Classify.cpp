@@ -531,7 +531,8 @@ std::vector<Site> classify(Function &F, const Options &O) {
     } else if (auto Bind = bindingOf(*Call, *Info, Fortran, OfFortran)) {
       S.Bind = *Bind;
       S.Comm = Call->getArgOperand(Info->Comm);
-      S.MayThrow = !Fortran && !O.NoThrow && !Call->doesNotThrow() && !F.doesNotThrow();
+      S.MayThrow = isa<InvokeInst>(Call) ||
+                   (!Fortran && !O.NoThrow && !Call->doesNotThrow() && !F.doesNotThrow());
       S.Refused = refuseAlone(S, O);
     } else {
       S.Refused = Refusal::UnknownBinding;

@@ -21,8 +21,15 @@ int g(double *__restrict a, double *__restrict x) {
   }
   return 0;
 }
+// Where the function itself throws nothing, what catches ends the program.
+void h(double *__restrict a, double *__restrict x) noexcept {
+  Guard guard;
+  MPI_Send(a, 8, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
+  work(x, 100);
+}
 // CHECK: MPI_Send made nonblocking
 // CHECK: MPI_Recv made nonblocking
+// CHECK: MPI_Send made nonblocking
 // CHECK-LABEL: @_Z1fPdS_(
 // CHECK: call i32 @overlap.start.MPI_Send.asks(
 // CHECK: br i1
@@ -37,6 +44,9 @@ int g(double *__restrict a, double *__restrict x) {
 // CHECK: invoke {{.*}}@MPI_Recv(
 // CHECK: fmul
 // CHECK: call void @overlap.wait(
+// CHECK-LABEL: @_Z1hPdS_(
+// CHECK: call i32 @overlap.start.MPI_Send.asks(
+// CHECK: invoke {{.*}}@MPI_Send(
 // The answer is no before anything is started, and no small message throws out of the helper either.
 // CHECK-LABEL: define internal {{.*}}i32 @overlap.start.MPI_Send.asks(
 // CHECK: call i32 @overlap.ends_on_error(

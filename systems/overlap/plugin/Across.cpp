@@ -41,6 +41,13 @@ static FunctionType *withList(FunctionType *T) {
   return FunctionType::get(T->getReturnType(), Types, false);
 }
 
+/// What is said of pointers that messages which others started may not keep to.
+static AttributeMask denied() {
+  AttributeMask Mask = ofPointers();
+  Mask.addAttribute(Attribute::NoAlias);
+  return Mask;
+}
+
 /// A copy of `F` with one more argument, which is thrown away or becomes `F`'s twin.
 static Function *copyWithList(Function &F, StringRef Prefix) {
   Function *Twin = Function::Create(withList(F.getFunctionType()), GlobalValue::InternalLinkage,
@@ -61,7 +68,7 @@ static Function *copyWithList(Function &F, StringRef Prefix) {
                     Attribute::WillReturn, Attribute::Speculatable, Attribute::NoCallback})
     Twin->removeFnAttr(Kind);
   for (unsigned At = 0; At < F.arg_size(); ++At)
-    Twin->removeParamAttrs(At, ofPointers());
+    Twin->removeParamAttrs(At, denied());
   return Twin;
 }
 
@@ -244,7 +251,7 @@ Value *Across::relay(IRBuilder<> &B, CallInst &Call, const Twins &Of, Value *Lis
   SmallVector<AttributeSet, 8> OfArgs;
   AttributeList Old = Call.getAttributes();
   for (unsigned At = 0; At < Call.arg_size(); ++At)
-    OfArgs.push_back(Old.getParamAttrs(At).removeAttributes(C, ofPointers()));
+    OfArgs.push_back(Old.getParamAttrs(At).removeAttributes(C, denied()));
   auto *Behind = BasicBlock::Create(C, "overlap.relayed", &F);
   SmallVector<std::pair<Value *, BasicBlock *>, 3> Results;
   for (Function *Twin : {Of.Leaves, Of.Takes}) {

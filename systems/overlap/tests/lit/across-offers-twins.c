@@ -12,7 +12,7 @@ void exchange(double *x, const double *out, int n, MPI_Request *q) {
   MPI_Wait(q, &status);
 }
 double now(void) { return MPI_Wtime(); }
-void product(const double *v, const int *c, const double *x, double *y, int n) {
+void product(const double *v, const int *c, const double *restrict x, double *y, int n) {
   for (int i = 0; i < n; i++)
     y[i] = v[i] * x[c[i]];
 }
@@ -51,7 +51,10 @@ double uses(void) { return mine() + mine(); }
 // CHECK: define hidden double @__overlap_takes_1.now(ptr
 // CHECK-NOT: __overlap_later
 // CHECK: ret double
+// A message of the caller's is received into what is `restrict` here.
 // CHECK: define hidden void @__overlap_takes_1.product(
+// CHECK-NOT: noalias
+// CHECK-SAME: {
 // CHECK: call void @__overlap_later_passes(
 // CHECK-NOT: @__overlap_takes_1.sum
 // CHECK-NOT: @__overlap_takes_1.weak

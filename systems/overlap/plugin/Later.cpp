@@ -312,6 +312,23 @@ Window::Verdict Window::verdictOfCall(CallBase &Call, Level Now) {
   return Verdict::Stops;
 }
 
+/// True if `L` reads through an index.
+static bool isIndexed(const Loop &L) {
+  auto Indexed = [](const Instruction &I) {
+    auto *Load = dyn_cast<LoadInst>(&I);
+    auto *Address = Load ? dyn_cast<GetElementPtrInst>(Load->getPointerOperand()) : nullptr;
+    return Address && any_of(Address->indices(), [](const Value *Index) {
+             if (auto *Cast = dyn_cast<CastInst>(Index))
+               Index = Cast->getOperand(0);
+             return isa<LoadInst>(Index);
+           });
+  };
+  return any_of(L.blocks(), [&](const BasicBlock *Block) { return any_of(*Block, Indexed); });
+}
+
+/// True if a pass of `L` is more than a look at it, as none that unpacks one number is.
+static bool isHeavy(const Loop &L) { return isIndexed(L) || !L.getSubLoops().empty(); }
+
 /// What may happen to the messages at `I`.
 Window::Verdict Window::verdict(Instruction &I, Level Now) {
   if (auto *Call = dyn_cast<CallBase>(&I))
@@ -370,7 +387,8 @@ void Window::follow(BasicBlock *From, BasicBlock *To, Level Now) {
     for (BasicBlock *In : L->blocks())
       Stops |= any_of(*In, [&](Instruction &I) { return verdict(I, Now) != Verdict::Passes; });
     if (Stops) {
-      bool Defers = Now == Pending && L->getLoopPreheader() == From && canDefer(*L, FAM);
+      bool Defers = Now == Pending && L->getLoopPreheader() == From && canDefer(*L, FAM) &&
+                    (Is == Part::Whole || isHeavy(*L));
       if (Defers)
         Deferred.insert(L);
       else
@@ -449,17 +467,7 @@ static Function *helper(Module &M, const CallInst &Call, const Options &O, uint6
 
 bool hasIndexedLoop(Function &F, FunctionAnalysisManager &FAM) {
   auto &LI = FAM.getResult<LoopAnalysis>(F);
-  return any_of(instructions(F), [&](Instruction &I) {
-    auto *Load = dyn_cast<LoadInst>(&I);
-    auto *Address = Load && LI.getLoopFor(I.getParent())
-                        ? dyn_cast<GetElementPtrInst>(Load->getPointerOperand())
-                        : nullptr;
-    return Address && any_of(Address->indices(), [](Value *Index) {
-             if (auto *Cast = dyn_cast<CastInst>(Index))
-               Index = Cast->getOperand(0);
-             return isa<LoadInst>(Index);
-           });
-  });
+  return any_of(LI, [](const Loop *L) { return isIndexed(*L); });
 }
 
 bool hasExchange(Function &F) {

@@ -23,6 +23,14 @@ double sum(const double *v, const int *c, const double *x, int n) {
     all += v[i] * x[c[i]];
   return all;
 }
+// A look at a pass would take longer than the pass; what the exchange itself unpacks is not put off.
+void unpacks(double *restrict x, double *restrict in, int n, MPI_Request *q) {
+  MPI_Status status;
+  MPI_Irecv(in, n, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, q);
+  MPI_Wait(q, &status);
+  for (int i = 0; i < n; i++)
+    x[i] = in[i];
+}
 void elsewhere(void);
 void does_anything_first(const int *c, const double *x, double *y, int n) {
   elsewhere();
@@ -41,6 +49,7 @@ double uses(void) { return mine() + mine(); }
 // CHECK-NOT: __overlap
 // CHECK: ret void
 // CHECK-NOT: @__overlap_takes_1.sum
+// CHECK-NOT: @__overlap_leaves_1.unpacks
 // CHECK: define hidden void @__overlap_leaves_1.exchange(ptr {{[^,]*}}, ptr {{[^,]*}}, i32 {{[^,]*}}, ptr {{[^,]*}}, ptr [[LIST:[^)]*]])
 // CHECK: call void @__overlap_later_end(ptr {{.*}}[[LIST]])
 // CHECK: call void @__overlap_later_note(ptr {{.*}}[[LIST]],

@@ -30,7 +30,7 @@ const C_FUNCTION_MAX: usize = 80;
 const LONG_C_FUNCTIONS: &[(&str, &str, usize)] = &[
     ("Border.cpp", "::split(", 192),
     ("Border.cpp", "::findRanges(", 82),
-    ("Later.cpp", "putOff(Function", 118),
+    ("Later.cpp", "putOff(Function", 102),
     ("Plugin.cpp", "::convert(", 83),
 ];
 

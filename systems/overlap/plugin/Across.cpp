@@ -2,6 +2,7 @@
 #include "Calls.h"
 #include "Inline.h"
 #include "Later.h"
+#include "List.h"
 #include "Runtime.h"
 #include "System.h"
 #include "Versions.h"

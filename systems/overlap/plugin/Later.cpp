@@ -5,6 +5,7 @@
 #include "Effects.h"
 #include "Helpers.h"
 #include "Inline.h"
+#include "List.h"
 #include "PassLoop.h"
 #include "Reload.h"
 #include "Runtime.h"
@@ -28,15 +29,6 @@ static constexpr unsigned FunctionMax = 50000;
 /// More accesses between an exchange and a loop are not looked at when they run.
 static constexpr unsigned GuardsMax = 64;
 
-/// The row of what `I` calls, if that is a function of MPI in C and no invoke.
-static const CallInfo *rowOf(const Instruction &I) {
-  Function *Callee = isa<CallInst>(I) ? calleeOf(I) : nullptr;
-  bool Fortran = false;
-  const CallInfo *Row =
-      Callee && Callee->isDeclaration() ? findRow(Callee->getName(), Fortran) : nullptr;
-  return Row && !Fortran && cast<CallInst>(I).arg_size() == Row->NumArgs ? Row : nullptr;
-}
-
 /// True for MPI_Wait and MPI_Waitall.
 static bool endsAll(const CallInfo &Row) {
   return Row.Kind == CallKind::End && Row.Index < 0 && Row.Done < 0;
@@ -49,9 +41,7 @@ static bool startsSend(const CallInfo &Row) {
   return Row.Kind == CallKind::Start && Row.Name == "ISend";
 }
 
-/// Calls that ask for a number or for the time, and the bytes that they write through a pointer at
-/// most.
-static constexpr unsigned AskedBytes = 16;
+/// Calls that ask for a number or for the time.
 static bool asks(const Function &F) {
   StringRef Name = F.getName();
   return isQuery(Name) || isClock(Name) || Name == "clock_gettime" || Name == "gettimeofday" ||
@@ -98,12 +88,6 @@ namespace {
 
 /// What of a function has to do with messages whose end may be put off.
 struct Exchange {
-  struct Start {
-    CallInst *Call;
-    int Buffer, Count, Request, Comm;
-    uint64_t ElementBytes;
-    bool Received;
-  };
   SmallVector<Start, 4> Starts; ///< Of the program's own messages.
   SmallVector<Start, 4> Sends;  ///< Blocking ones; without a request.
   SmallVector<CallInst *, 4> Waits;
@@ -163,11 +147,6 @@ private:
 
 } // namespace
 
-/// A communicator, which is a number with MPICH, for what is the same for both libraries.
-static Value *asPointer(IRBuilder<> &B, Value *Comm) {
-  return Comm->getType()->isPointerTy() ? Comm : B.CreateIntToPtr(Comm, B.getPtrTy());
-}
-
 Exchange::Exchange(Function &F) {
   for (Instruction &I : instructions(F)) {
     const CallInfo *Row = rowOf(I);
@@ -213,8 +192,8 @@ Window::Window(Function &F, FunctionAnalysisManager &FAM, const Exchange &Of, Pa
     getUnderlyingObjects(Ptr, Objects, nullptr, 0);
     To.insert(Objects.begin(), Objects.end());
   };
-  for (ArrayRef<Exchange::Start> Calls : {ArrayRef(Of.Starts), ArrayRef(Of.Sends)})
-    for (const Exchange::Start &S : Calls) {
+  for (ArrayRef<Start> Calls : {ArrayRef(Of.Starts), ArrayRef(Of.Sends)})
+    for (const Start &S : Calls) {
       (S.Request >= 0 ? Starts : Putting).insert(S.Call);
       AddObjects(S.Call->getArgOperand(S.Buffer), Messages);
       if (S.Request >= 0)
@@ -224,9 +203,9 @@ Window::Window(Function &F, FunctionAnalysisManager &FAM, const Exchange &Of, Pa
     Putting.insert(Wait);
     AddObjects(Wait->getArgOperand(rowOf(*Wait)->Status), Statuses);
   }
-  for (const Exchange::Start &S : Of.Starts)
+  for (const Start &S : Of.Starts)
     walk(S.Call->getParent(), std::next(S.Call->getIterator()), Noted);
-  for (const Exchange::Start &S : Of.Sends)
+  for (const Start &S : Of.Sends)
     walk(S.Call->getParent(), std::next(S.Call->getIterator()), Pending);
   for (CallInst *Wait : Of.Waits)
     walk(Wait->getParent(), std::next(Wait->getIterator()), Pending);
@@ -403,68 +382,6 @@ void Window::follow(BasicBlock *From, BasicBlock *To, Level Now) {
   Work.push_back({To, Now});
 }
 
-ArrayType *listType(LLVMContext &C) { return ArrayType::get(Type::getInt64Ty(C), 7); }
-
-void emptyList(IRBuilderBase &B, Value *List) {
-  B.CreateMemSet(List, B.getInt8(0), 56, MaybeAlign(8));
-}
-
-/// `overlap.later.MPI_Send(list, ...)`, which need not block, or
-/// `overlap.later.MPI_Wait(list, ...)`, which takes the request over.
-static Function *helper(Module &M, const CallInst &Call, const Options &O, uint64_t ElementBytes) {
-  StringRef Callee = Call.getCalledFunction()->getName();
-  const CallInfo &Row = *rowOf(Call);
-  std::string Name =
-      ("overlap.later." + Callee).str() + (ElementBytes ? "." + std::to_string(ElementBytes) : "");
-  if (Function *Known = M.getFunction(Name))
-    return Known;
-  LLVMContext &C = M.getContext();
-  SmallVector<Type *, 8> Types{PointerType::getUnqual(C)};
-  FunctionType *Old = Call.getFunctionType();
-  Types.append(Old->param_begin(), Old->param_end());
-  Function *F = Function::Create(FunctionType::get(Old->getReturnType(), Types, false),
-                                 GlobalValue::InternalLinkage, Name, M);
-  F->addFnAttr(Attribute::NoInline);
-  IRBuilder<> B(BasicBlock::Create(C, "entry", F));
-  auto *Ours = BasicBlock::Create(C, "ours", F), *Theirs = BasicBlock::Create(C, "theirs", F);
-  SmallVector<Value *, 8> Args;
-  for (unsigned At = 1; At < F->arg_size(); ++At)
-    Args.push_back(F->getArg(At));
-  Value *List = F->getArg(0);
-  if (Row.Kind == CallKind::Send) {
-    Value *Bytes =
-        B.CreateMul(B.CreateSExt(Args[Row.SendCount], B.getInt64Ty()), B.getInt64(ElementBytes));
-    Value *Request = B.CreateCall(
-        runtime(M, "__overlap_later_send"),
-        {List, asPointer(B, Args[Row.Comm]), Args[Row.SendBuf], Bytes, B.getInt64(O.MinBytes)});
-    B.CreateCondBr(B.CreateIsNotNull(Request), Ours, Theirs);
-    B.SetInsertPoint(Ours);
-    bool Fortran = false;
-    int RequestAt = findRow("MPI_Isend", Fortran)->at('Q');
-    SmallVector<Type *, 8> StartTypes(Old->params());
-    StartTypes.insert(StartTypes.begin() + RequestAt, B.getPtrTy());
-    SmallVector<Value *, 8> StartArgs(Args);
-    StartArgs.insert(StartArgs.begin() + RequestAt, Request);
-    B.CreateRet(
-        B.CreateCall(M.getOrInsertFunction(
-                         "MPI_Isend", FunctionType::get(Old->getReturnType(), StartTypes, false)),
-                     StartArgs));
-  } else if (Row.Many < 0) {
-    Value *Taken = B.CreateCall(runtime(M, "__overlap_later_take"), {List, Args[Row.Requests]});
-    B.CreateCondBr(B.CreateIsNotNull(Taken), Ours, Theirs);
-    B.SetInsertPoint(Ours);
-    B.CreateRet(ConstantInt::get(Old->getReturnType(), 0));
-  } else {
-    B.CreateCall(runtime(M, "__overlap_later_take_all"),
-                 {List, Args[Row.Many], Args[Row.Requests]});
-    B.CreateBr(Theirs);
-    Ours->eraseFromParent();
-  }
-  B.SetInsertPoint(Theirs);
-  B.CreateRet(B.CreateCall(Call.getCalledFunction(), Args));
-  return F;
-}
-
 bool hasIndexedLoop(Function &F, FunctionAnalysisManager &FAM) {
   auto &LI = FAM.getResult<LoopAnalysis>(F);
   return any_of(LI, [](const Loop *L) { return isIndexed(*L); });
@@ -480,27 +397,6 @@ bool hasExchange(Function &F) {
   return Starts && Waits;
 }
 
-/// Tells the list of a message that the program starts itself.
-static void note(const Exchange::Start &S, Value *List) {
-  Module &M = *S.Call->getModule();
-  IRBuilder<> B(S.Call);
-  Value *Bytes = B.CreateMul(B.CreateSExt(S.Call->getArgOperand(S.Count), B.getInt64Ty()),
-                             B.getInt64(S.ElementBytes));
-  // Two messages would be received into one place, or into one that is still sent.
-  if (S.Received)
-    B.CreateCall(runtime(M, "__overlap_later_guard"),
-                 {List, S.Call->getArgOperand(S.Buffer), Bytes, B.getInt32(1)});
-  else
-    B.CreateCall(runtime(M, "__overlap_later_sends"), {List});
-  if (!S.Call->doesNotThrow())
-    B.CreateCall(runtime(M, "__overlap_later_may_throw"),
-                 {List, asPointer(B, S.Call->getArgOperand(S.Comm))});
-  B.SetInsertPoint(S.Call->getNextNode());
-  B.CreateCall(runtime(M, "__overlap_later_note"),
-               {List, asPointer(B, S.Call->getArgOperand(S.Comm)), S.Call->getArgOperand(S.Request),
-                S.Call->getArgOperand(S.Buffer), Bytes, B.getInt32(S.Received)});
-}
-
 /// The list of what is pending in `F`: its last argument, or a variable of its own.
 static Value *listOf(Function &F, Part Is) {
   if (Is != Part::Whole)
@@ -511,30 +407,6 @@ static Value *listOf(Function &F, Part Is) {
   IRBuilder<> AfterAllocas(&Entry, Entry.getFirstNonPHIOrDbgOrAlloca());
   emptyList(AfterAllocas, List);
   return List;
-}
-
-void guard(Instruction *I, Value *List) {
-  Module &M = *I->getModule();
-  IRBuilder<> B(I);
-  auto Guard = [&](Value *Ptr, Value *Bytes, bool Writes) {
-    B.CreateCall(runtime(M, "__overlap_later_guard"), {List, Ptr, Bytes, B.getInt32(Writes)});
-  };
-  if (auto *Memory = dyn_cast<MemIntrinsic>(I)) {
-    Value *Bytes = B.CreateZExtOrTrunc(Memory->getLength(), B.getInt64Ty());
-    Guard(Memory->getRawDest(), Bytes, true);
-    if (auto *Transfer = dyn_cast<MemTransferInst>(I))
-      Guard(Transfer->getRawSource(), Bytes, false);
-    return;
-  }
-  if (auto *Call = dyn_cast<CallInst>(I)) {
-    for (const Use &Arg : Call->args())
-      if (Arg->getType()->isPointerTy())
-        Guard(Arg, B.getInt64(AskedBytes), true);
-    return;
-  }
-  Type *T = getLoadStoreType(I);
-  Guard(getLoadStorePointerOperand(I),
-        B.getInt64(I->getDataLayout().getTypeStoreSize(T).getKnownMinValue()), isa<StoreInst>(I));
 }
 
 bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O, Part Is) {
@@ -589,13 +461,13 @@ bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O, Part Is
       SmallVector<Value *, 8> Args{List};
       Args.append(Call->arg_begin(), Call->arg_end());
       Put.push_back({Call->getCalledFunction()->getName().str(), Call->getDebugLoc()});
-      CallInst *New = CallInst::Create(helper(M, *Call, O, ElementBytes), Args);
+      CallInst *New = CallInst::Create(relay(M, *Call, O, ElementBytes), Args);
       New->setDebugLoc(Call->getDebugLoc());
       ReplaceInstWithInst(Call, New);
     };
-    for (const Exchange::Start &S : Of.Starts)
+    for (const Start &S : Of.Starts)
       note(S, List);
-    for (const Exchange::Start &S : Of.Sends)
+    for (const Start &S : Of.Sends)
       Replace(S.Call, S.ElementBytes);
     // Of what another function started no call is known.
     CallInst *Waited = Of.Waits.empty() ? nullptr : Of.Waits.front();

@@ -23,7 +23,6 @@
 #define OVERLAP_LATER_H
 
 #include "Options.h"
-#include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/PassManager.h"
 
@@ -39,13 +38,6 @@ enum class Part { Whole, Leaves, Takes };
 
 /// Puts off the ends of messages in `F`. False if nothing is gained; `F` may have changed then.
 bool putOff(llvm::Function &F, llvm::FunctionAnalysisManager &FAM, const Options &O, Part Is);
-
-/// The type of a list, as `struct later` has it: four addresses, three numbers, a pointer.
-llvm::ArrayType *listType(llvm::LLVMContext &C);
-void emptyList(llvm::IRBuilderBase &B, llvm::Value *List);
-
-/// Ends in front of `I` what is pending where it touches that.
-void guard(llvm::Instruction *I, llvm::Value *List);
 
 /// True if `F` starts messages and waits for them.
 bool hasExchange(llvm::Function &F);

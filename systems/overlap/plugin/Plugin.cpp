@@ -69,6 +69,11 @@ static bool switchOff(Module &M) {
   return Hazard;
 }
 
+static bool mayChange(const Function &F) {
+  return !isOurs(F) && !F.hasOptNone() && !F.callsFunctionThatReturnsTwice() &&
+         !F.isPresplitCoroutine();
+}
+
 PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   bool Hazard = switchOff(M);
@@ -107,13 +112,9 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   MapVector<Function *, SmallVector<Site *, 8>> OfFunction;
   // Functions with nonblocking calls of their own, unless a hazard is in the program.
   for (Function *Wait : Ends)
-    if (MayMove)
-      for (User *U : Wait->users())
-        if (auto *Call = dyn_cast<CallBase>(U);
-            Call && !isOurs(*Call->getFunction()) && !Call->getFunction()->hasOptNone() &&
-            !Call->getFunction()->callsFunctionThatReturnsTwice() &&
-            !Call->getFunction()->isPresplitCoroutine())
-          OfFunction[Call->getFunction()];
+    for (User *U : Wait->users())
+      if (auto *Call = dyn_cast<CallBase>(U); Call && MayMove && mayChange(*Call->getFunction()))
+        OfFunction[Call->getFunction()];
   for (Site &S : Sites)
     if (!S.Refused)
       OfFunction[S.Caller].push_back(&S);

@@ -66,6 +66,8 @@ const SOURCES: &[(&str, &str)] = sources![
     "Later.h",
     "Lines.cpp",
     "Lines.h",
+    "List.cpp",
+    "List.h",
     "Look.cpp",
     "Look.h",
     "Options.cpp",

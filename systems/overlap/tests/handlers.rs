@@ -1,5 +1,5 @@
-//! C++ programs whose error handlers throw, made and set in another file or in a shared library, see
-//! what they see without the plugin; and where no handler throws, their calls start nonblocking.
+//! C++ programs whose error handlers throw, made and set in another file or in a shared library,
+//! see what they see without the plugin; where no handler throws, their calls start nonblocking.
 
 mod support;
 

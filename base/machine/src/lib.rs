@@ -5,21 +5,27 @@ use std::ops::RangeInclusive;
 
 mod dispute;
 pub mod in_order;
+mod instructions;
 mod load;
 mod operation;
 mod parse;
+mod ports;
 mod reader;
 
 pub use dispute::Dispute;
+pub use instructions::{InstructionRow, Instructions};
 pub use operation::{Class, Kind, Operation, UnitSet};
+pub use ports::port_bound;
 
 /// The bundled files: name and text.
-const BUNDLED: [(&str, &str); 5] = [
+const BUNDLED: [(&str, &str); 7] = [
     ("x86-64-generic", include_str!("../../../machines/x86-64-generic.toml")),
     ("skylake", include_str!("../../../machines/skylake.toml")),
     ("zen4", include_str!("../../../machines/zen4.toml")),
     ("zen5", include_str!("../../../machines/zen5.toml")),
     ("cortex-a72", include_str!("../../../machines/cortex-a72.toml")),
+    ("neoverse-n1", include_str!("../../../machines/neoverse-n1.toml")),
+    ("neoverse-v1", include_str!("../../../machines/neoverse-v1.toml")),
 ];
 
 /// The machine that is meant when none is named.
@@ -81,6 +87,8 @@ pub struct Machine {
     pub processors: Option<Processors>,
     /// Figures that another source gives otherwise, in the order of the file.
     pub disputes: Vec<Dispute>,
+    /// What single instructions take; a file may leave them out.
+    pub instructions: Option<Instructions>,
     /// By kind, then class; read with [`Machine::operation`].
     operations: [[Operation; Class::ALL.len()]; Kind::ALL.len()],
 }
@@ -146,6 +154,7 @@ impl Machine {
             },
             processors: None,
             disputes: Vec::new(),
+            instructions: None,
             operations: std::array::from_fn(|_| std::array::from_fn(|_| operation.clone())),
         }
     }

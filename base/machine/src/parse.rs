@@ -1,10 +1,11 @@
 //! The text of a machine file; what is wrong with it is said with file and line.
 
-use report::{Diagnostic, did_you_mean};
+use report::Diagnostic;
 use serde::Deserialize;
 use toml::Spanned;
 
 use crate::dispute::{Dispute, Other};
+use crate::instructions::{BoundsTable, RowTable};
 use crate::reader::{Reader, Units};
 use crate::{Class, Kind, Machine, Operation, Order, Processors, RegisterCounts, UnitSet};
 
@@ -21,6 +22,9 @@ struct File {
     general: Spanned<Operations>,
     vector: Spanned<Operations>,
     vector512: Option<Spanned<Operations>>,
+    bounds: Option<Spanned<BoundsTable>>,
+    #[serde(default)]
+    instructions: Vec<Spanned<RowTable>>,
 }
 
 #[derive(Deserialize)]
@@ -145,6 +149,10 @@ impl Reader {
         let count = |option: &Option<Spanned<u32>>| {
             option.as_ref().map(|found| self.number(found, 1)).transpose()
         };
+        let instructions = parsed
+            .bounds
+            .map(|bounds| self.instructions(bounds.get_ref(), &parsed.instructions))
+            .transpose()?;
         let processors = parsed
             .processors
             .map(|processor| self.processors(processor.into_inner()))
@@ -170,6 +178,7 @@ impl Reader {
             units: self.units,
             processors,
             disputes,
+            instructions,
         })
     }
 
@@ -230,32 +239,8 @@ impl Reader {
 
     fn row(&self, row: &Spanned<Row>) -> Result<Operation, Diagnostic> {
         let row = row.get_ref();
-        let names = row.units.get_ref();
-        if names.is_empty() {
-            return Err(self.fault(
-                "an operation without a unit",
-                row.units.span(),
-                "name at least one",
-            ));
-        }
-        let mut units = UnitSet::default();
-        for name in names {
-            let Some(idx) = self.units.iter().position(|unit| unit == name.get_ref()) else {
-                let fault = self.fault(
-                    format!("there is no unit `{}`", name.get_ref()),
-                    name.span(),
-                    "not in `[units]`",
-                );
-                let meant = did_you_mean(name.get_ref(), self.units.iter().map(String::as_str));
-                return Err(match meant {
-                    Some(meant) => fault.with_help(meant),
-                    None => fault,
-                });
-            };
-            units.0 |= 1 << idx;
-        }
         Ok(Operation {
-            units,
+            units: self.unit_set(&row.units)?,
             latency_cycles: self.number(&row.latency_cycles, 0)?,
             micro_ops: self.number(&row.micro_ops, 1)?,
             source: self.source(&row.source)?,

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use report::{Diagnostic, SourceFile, Span};
+use report::{Diagnostic, SourceFile, Span, did_you_mean};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -98,5 +98,37 @@ impl Reader {
             return Err(self.fault(message, table.start..table.start, "in this table"));
         }
         Ok(())
+    }
+
+    /// At least one unit, and only those that there are.
+    pub(crate) fn unit_set(
+        &self,
+        units: &Spanned<Vec<Spanned<String>>>,
+    ) -> Result<UnitSet, Diagnostic> {
+        let names = units.get_ref();
+        if names.is_empty() {
+            return Err(self.fault(
+                "an operation without a unit",
+                units.span(),
+                "name at least one",
+            ));
+        }
+        let mut set = UnitSet::default();
+        for name in names {
+            let Some(idx) = self.units.iter().position(|unit| unit == name.get_ref()) else {
+                let fault = self.fault(
+                    format!("there is no unit `{}`", name.get_ref()),
+                    name.span(),
+                    "not in `[units]`",
+                );
+                let meant = did_you_mean(name.get_ref(), self.units.iter().map(String::as_str));
+                return Err(match meant {
+                    Some(meant) => fault.with_help(meant),
+                    None => fault,
+                });
+            };
+            set.0 |= 1 << idx;
+        }
+        Ok(set)
     }
 }

@@ -9,6 +9,7 @@ pub mod decode;
 pub mod edits;
 pub mod facts;
 pub mod finding;
+pub mod limits;
 pub mod needed;
 pub mod program;
 pub mod proof;

@@ -13,10 +13,8 @@
 //! one, it counts for nothing, so the number stays a lower bound. Where instructions of one class
 //! have different units, each counts for all that one of them may take.
 
-use std::collections::BTreeSet;
-
 use iced_x86::{FlowControl, Instruction, InstructionInfoFactory, MemorySize, OpAccess, OpKind};
-use machine::{Class, Kind, Machine, UnitSet};
+use machine::{Class, Kind, Machine, UnitSet, port_bound};
 use serde::Serialize;
 
 /// The least time of a call.
@@ -56,20 +54,9 @@ pub fn bound(machine: &Machine, executed: &[(Instruction, u64)]) -> Result<Bound
     }
     let mut least =
         Bound { cycles: slots as f64 / f64::from(machine.issue_width), by: "issue".to_owned() };
-    let mut unions: BTreeSet<u32> = BTreeSet::new();
-    for (units, _) in &works {
-        let wider: Vec<u32> = unions.iter().map(|union| union | units.0).collect();
-        unions.extend(wider);
-        unions.insert(units.0);
-    }
-    for union in unions.into_iter().map(UnitSet) {
-        let sum: u64 =
-            works.iter().filter(|work| work.0.0 & !union.0 == 0).map(|work| work.1).sum();
-        let cycles = sum as f64 / f64::from(union.count());
-        if cycles > least.cycles {
-            let names: Vec<&str> = union.iter().map(|idx| machine.units[idx].as_str()).collect();
-            least = Bound { cycles, by: names.join(" ") };
-        }
+    if let Some((cycles, units)) = port_bound(&works).filter(|found| found.0 > least.cycles) {
+        let names: Vec<&str> = units.iter().map(|idx| machine.units[idx].as_str()).collect();
+        least = Bound { cycles, by: names.join(" ") };
     }
     Ok(least)
 }

@@ -7,7 +7,7 @@ use toml::Spanned;
 use crate::dispute::{Dispute, Other};
 use crate::instructions::{BoundsTable, RowTable};
 use crate::reader::{Reader, Units};
-use crate::{Class, Kind, Machine, Operation, Order, Processors, RegisterCounts, UnitSet};
+use crate::{Class, Kind, Machine, Operation, Order, Processors, RegisterCounts};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

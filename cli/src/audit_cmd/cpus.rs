@@ -7,7 +7,7 @@ use machine::{Dispute, Machine};
 use report::{Cell, Table};
 use serde_json::{Value, json};
 
-use crate::audit_cmd::options::REORDERING;
+use crate::audit_cmd::options::{WITHOUT_BOUND, reordering};
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile audit cpus`.
@@ -42,7 +42,19 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             Cell::number(core.issue_width),
         ]);
     }
-    for (name, title, sets) in REORDERING {
+    let reordering: Vec<Machine> = reordering().map(|(machine, _)| machine).collect();
+    let sets_of = |machine: &Machine| {
+        machine.instructions.as_ref().map(|rows| rows.sets.clone()).unwrap_or_default()
+    };
+    for machine in &reordering {
+        table.push(vec![
+            Cell::words(&machine.name),
+            Cell::words(format!("{}; it reorders: bounds", machine.title)),
+            Cell::words(sets_of(machine).join(" ")),
+            Cell::number(machine.issue_width),
+        ]);
+    }
+    for (name, title, sets) in WITHOUT_BOUND {
         let sets: Vec<&str> = sets.iter().map(|set| set.name()).collect();
         table.push(vec![
             Cell::words(name),
@@ -55,11 +67,16 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     for core in &cores {
         out.line(&format!("{}: {}", core.name, core.source));
     }
+    for machine in &reordering {
+        out.line(&format!("{}: {}", machine.name, machine.source));
+    }
     out.line("each number has its source in machines/NAME.toml");
     let rows: Vec<Value> = cores
         .iter()
         .map(|core| json!({"name": core.name, "title": core.title, "sets": core.sets, "issue_width": core.issue_width, "source": core.source}))
         .collect();
+    let reorders = reordering.iter().map(|machine| json!({"name": machine.name, "title": machine.title, "sets": sets_of(machine), "issue_width": machine.issue_width, "source": machine.source, "reorders": true}));
+    let rows: Vec<Value> = rows.into_iter().chain(reorders).collect();
     out.object(&json!({"ok": true, "cpus": rows}));
     Ok(())
 }

@@ -9,6 +9,7 @@ use audit::program::Program;
 use audit::program::compile_commands;
 use audit::program::toolchain::{self, Build, Input, Skipped};
 use audit::views::text::View;
+use machine::Machine;
 use machine::in_order::Core;
 use measure::tool::ToolError;
 use report::{Diagnostic, SourceFile, Span, did_you_mean};
@@ -85,12 +86,21 @@ pub struct Loaded {
     pub skipped: Vec<Skipped>,
 }
 
-/// Machines that reorder instructions, so that no cycles are said of them:
-/// name, title, instruction sets.
-pub const REORDERING: [(&str, &str, &[Isa]); 2] = [
+/// Machines that reorder instructions and of which nothing is said but what is needed: name, title,
+/// instruction sets.
+pub const WITHOUT_BOUND: [(&str, &str, &[Isa]); 2] = [
     ("cortex-a9", "Arm Cortex-A9; it reorders, so no cycles", &[Isa::T32, Isa::A32]),
-    ("x86-64", "any; it reorders, so no cycles", &[Isa::X86]),
+    ("x86-64", "any; no cycles of a core that is not named", &[Isa::X86]),
 ];
+
+/// Machines that reorder instructions and of which bounds are known, with their sets.
+pub fn reordering() -> impl Iterator<Item = (Machine, Vec<Isa>)> {
+    Machine::names().filter_map(Machine::bundled).filter_map(|machine| {
+        let sets = &machine.instructions.as_ref()?.sets;
+        let sets = sets.iter().filter_map(|set| Isa::named(set)).collect();
+        Some((machine, sets))
+    })
+}
 
 /// The machines that can be named, with their instruction sets.
 pub fn cpus() -> Vec<(String, Isa)> {
@@ -98,10 +108,12 @@ pub fn cpus() -> Vec<(String, Isa)> {
         let sets: Vec<Isa> = core.sets.iter().filter_map(|set| Isa::named(set)).collect();
         sets.into_iter().map(move |isa| (core.name.clone(), isa))
     });
-    let others = REORDERING
+    let reordering = reordering()
+        .flat_map(|(machine, sets)| sets.into_iter().map(move |isa| (machine.name.clone(), isa)));
+    let others = WITHOUT_BOUND
         .iter()
         .flat_map(|(name, _, sets)| sets.iter().map(|isa| ((*name).to_owned(), *isa)));
-    in_order.chain(others).collect()
+    in_order.chain(reordering).chain(others).collect()
 }
 
 impl Reading {
@@ -254,7 +266,12 @@ impl Reading {
                 )
             })?,
         };
-        let warnings = of_build.into_iter().chain(self.warnings(&programs, &left_out)).collect();
+        let of_core = (self.cpu.is_none() && isa == Isa::X86).then(|| chosen_core(&cpu));
+        let warnings = of_build
+            .into_iter()
+            .chain(of_core)
+            .chain(self.warnings(&programs, &left_out))
+            .collect();
         Ok(Loaded { warnings, programs, name: shown, path: path.to_owned(), cpu, build, skipped })
     }
 }
@@ -308,6 +325,17 @@ fn place_in(
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     let length = line[from..].find(|letter| !is_word(letter)).unwrap_or(line.len() - from);
     before + from..before + from + length.max(line[from..].chars().next().map_or(0, char::len_utf8))
+}
+
+/// That no x86-64 core was named, and which can be.
+fn chosen_core(taken: &str) -> String {
+    let of_set = cpus().into_iter().filter(|(_, isa)| *isa == Isa::X86).map(|(name, _)| name);
+    let others: Vec<String> =
+        of_set.filter(|name| name != taken).map(|name| format!("--cpu {name}")).collect();
+    format!(
+        "no core is named: the bounds are those of {taken}; {} are others",
+        others.join(" and ")
+    )
 }
 
 /// A machine for code of which nothing else is known. Most Thumb is firmware.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use machine::Machine;
 use machine::in_order::Core;
 use report::Diagnostic;
 use serde::Serialize;
@@ -16,6 +17,7 @@ use crate::facts::recorded::{Counts, Recorded};
 use crate::facts::steered::SourceLine;
 use crate::facts::trace::{Exit, Guide, Trace, hot_trace};
 use crate::finding::{Finding, Moot};
+use crate::limits::{Limits, limits};
 use crate::needed::{Callee, Subject, needed};
 use crate::program::function::{Function, SourceFrame};
 use crate::program::names::shown;
@@ -58,6 +60,9 @@ pub struct Audit {
     pub path: Chosen,
     /// The time of the path; none on a machine that reorders.
     pub timed: Option<Timed>,
+    /// What the path and the loops take at least on a machine that reorders, if its file has rows of
+    /// instructions.
+    pub limits: Option<Limits>,
     /// What there is to say, in the order of the code.
     pub findings: Vec<Finding>,
     /// How many more there are of what nobody can act on.
@@ -117,7 +122,7 @@ impl Chosen {
     }
 }
 
-/// Audits one function; without a core nothing is said about cycles.
+/// Audits one function; without a core that issues in order nothing is said about when it waits.
 pub fn audit(
     program: &Program,
     symbol: &Symbol,
@@ -146,6 +151,8 @@ pub fn audit(
     let path = Chosen::new(&guide, &function, &trace, options);
     let timed =
         core.and_then(|core| Some((core, time_path(&function, core, &guide, options.effort)?)));
+    let machine = if core.is_none() { Machine::bundled(cpu) } else { None };
+    let limits = machine.and_then(|machine| limits(&function, &trace, &guide, &machine));
     let is_cold = (0..function.instructions.len()).map(|idx| guide.is_cold(idx)).collect();
     let mut findings =
         timed.as_ref().map(|(core, it)| explain(&function, core, it)).unwrap_or_default();
@@ -189,6 +196,7 @@ pub fn audit(
         is_cold,
         path,
         timed,
+        limits,
         findings,
         moot,
         missing_lines,

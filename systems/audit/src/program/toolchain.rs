@@ -88,7 +88,11 @@ pub fn compiler(isa: Isa, cpu: &str) -> (&'static str, Vec<String>) {
             let flags = if cpu == "erc32" { words(&version_7) } else { cpu_flag("-mcpu=") };
             ("clang-19", [words(&["--target=sparc-linux-gnu", "-ffreestanding"]), flags].concat())
         }
-        Isa::X86 => ("gcc", Vec::new()),
+        Isa::X86 => match cpu {
+            "zen4" => ("gcc", words(&["-march=znver4"])),
+            "skylake" => ("gcc", words(&["-march=skylake"])),
+            _ => ("gcc", Vec::new()),
+        },
     }
 }
 

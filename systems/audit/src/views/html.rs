@@ -10,6 +10,7 @@ use crate::program::names::shown;
 use crate::timing::depend::Why;
 use crate::timing::stalls;
 use crate::timing::words::disputed;
+use crate::views::limits;
 use crate::views::loops;
 use crate::views::text::{self, Sources, View};
 
@@ -88,9 +89,7 @@ fn numbers(audit: &Audit) -> String {
                 "<p class=\"keys\">{keys}<span class=\"key other\">other findings</span></p>\n"
             );
         }
-        None => {
-            html += "<p>No cycles: this machine reorders instructions, and no model here says when one waits.</p>\n"
-        }
+        None => html += &limits::html(audit),
     }
     for line in [text::path(audit), text::patched(audit), text::one_row(audit), text::moot(audit)]
         .iter()
@@ -152,7 +151,7 @@ fn source_side(audit: &Audit, sources: &Sources, view: &View) -> String {
 }
 
 fn places(audit: &Audit) -> Vec<usize> {
-    if audit.timed.is_some() {
+    if audit.timed.is_some() || audit.limits.is_some() {
         audit.trace.places.clone()
     } else {
         (0..audit.function.instructions.len()).collect()

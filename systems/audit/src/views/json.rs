@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use crate::audit::Audit;
 use crate::facts::cases::Computed;
 use crate::finding::Finding;
-use crate::views::loops;
 use crate::views::text::View;
+use crate::views::{limits, loops};
 
 /// The audit as one object.
 pub fn json(audit: &Audit, view: &View) -> Value {
@@ -30,6 +30,7 @@ pub fn json(audit: &Audit, view: &View) -> Value {
         "is_optimal": cycles.map(|cycle| cycle.is_optimal),
         "one_row": audit.timed.as_ref().map(|timed| timed.n_one_row),
         "loops": loops::json(audit),
+        "limits": limits::json(audit),
         "computed_jumps": match Computed::of(&audit.function) {
             Computed::None => 0,
             Computed::One(..) => 1,

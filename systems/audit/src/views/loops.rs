@@ -17,7 +17,7 @@ use crate::timing::steady::Steady;
 use crate::timing::words::disputed;
 
 /// Cycles with at most two decimals.
-fn cycles(it: f64) -> String {
+pub(super) fn cycles(it: f64) -> String {
     let text = format!("{it:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
@@ -27,7 +27,7 @@ fn instruction(audit: &Audit, it: &Steady, at: usize) -> String {
 }
 
 /// A place in the function: its line and address.
-fn place(audit: &Audit, idx: usize) -> String {
+pub(super) fn place(audit: &Audit, idx: usize) -> String {
     let address = audit.function.instructions[idx].address;
     match audit.frame(idx, None) {
         Some(frame) => format!(

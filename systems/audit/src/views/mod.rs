@@ -2,5 +2,6 @@
 
 pub mod html;
 pub mod json;
+mod limits;
 mod loops;
 pub mod text;

@@ -14,7 +14,7 @@ use crate::audit::{Audit, By};
 use crate::finding::Finding;
 use crate::program::names::shown;
 use crate::timing::words::disputed;
-use crate::views::loops;
+use crate::views::{limits, loops};
 
 /// Columns of source and address together, of 100.
 const LEFT_WIDTH: usize = 55;
@@ -38,7 +38,7 @@ pub type Sources = BTreeMap<String, Vec<String>>;
 pub fn text(audit: &Audit, sources: &Sources, view: &View) -> String {
     let mut text = head(audit);
     text += &listing(audit, sources, view);
-    for lines in loops::paragraphs(audit) {
+    for lines in loops::paragraphs(audit).into_iter().chain(limits::paragraphs(audit)) {
         text += &format!("\n{}\n", lines[0]);
         text += &lines[1..]
             .iter()
@@ -101,9 +101,7 @@ fn head(audit: &Audit) -> String {
                 );
             }
         }
-        None => {
-            text += "; no cycles: this machine reorders instructions, and no model here says when one waits\n"
-        }
+        None => text += &limits::head(audit, chosen_by(audit)),
     }
     text += &path(audit);
     text += &patched(audit);
@@ -197,7 +195,7 @@ fn undecodable(audit: &Audit) -> String {
 fn listing(audit: &Audit, sources: &Sources, view: &View) -> String {
     let mut last: Option<(String, u32)> = None;
     // The whole function where no path is timed.
-    let places: Vec<usize> = if audit.timed.is_some() {
+    let places: Vec<usize> = if audit.timed.is_some() || audit.limits.is_some() {
         audit.trace.places.clone()
     } else {
         (0..audit.function.instructions.len()).collect()
@@ -387,7 +385,7 @@ pub(super) fn moot(audit: &Audit) -> String {
 }
 
 /// Words in lines of at most [`WIDTH`] columns, indented; the second line on further.
-fn wrapped(text: &str) -> Vec<String> {
+pub(super) fn wrapped(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = "  ".to_owned();
     for word in text.split_whitespace() {

@@ -270,7 +270,9 @@ fn operation(found: &iced_x86::Instruction) -> Option<Operation> {
         _ => found.try_immediate(idx).ok().map(Value::Const),
     };
     let is_load = found.op_count() == 2 && found.op1_kind() == OpKind::Memory;
-    let source_bits = if is_load { 0 } else { 8 * found.op_register(1).size() as u8 };
+    // Of a general register; a vector has more bits than are counted here.
+    let source_bits =
+        if is_load { 0 } else { (8 * found.op_register(1).size()).min(u8::MAX.into()) as u8 };
     let own = Value::Reg(result);
     let (op, a, b) = match found.mnemonic() {
         Mnemonic::Mov | Mnemonic::Movzx if is_load => {
@@ -365,6 +367,12 @@ mod tests {
         let made = one(&[0x0f, 0xb6, 0xc1]); // movzbl %cl, %eax
         assert_eq!(made.operation.map(|operation| operation.op), Some(Op::ZeroExtend { bits: 8 }));
         assert_eq!((made.class, made.reads[0].bits), (Class::Extend, 0xff));
+    }
+
+    #[test]
+    fn a_mask_of_a_whole_vector_is_no_operation() {
+        let made = one(&[0xc5, 0xfd, 0xd7, 0xc0]); // vpmovmskb %ymm0, %eax
+        assert_eq!((made.operation, made.text.as_str()), (None, "vpmovmskb %ymm0, %eax"));
     }
 
     #[test]

@@ -20,7 +20,7 @@
 use std::collections::BTreeMap;
 
 use crate::decode::Isa;
-use crate::decode::code::{Access, Flow, IndexForm, Instruction, Op, Out, Reg, Role, Value};
+use crate::decode::code::{Access, Class, Flow, IndexForm, Instruction, Op, Out, Reg, Role, Value};
 use crate::limits::work::Work;
 
 /// Iterations that are put one after the other, and instructions altogether.
@@ -214,13 +214,14 @@ impl<'a> Walk<'a> {
             holds.extend(made.map(|made| (write.bits, made)));
         }
         self.count(it);
-        if it.is_unknown() || matches!(it.flow, Flow::Call { .. } | Flow::LastCall) {
-            self.forget(it.is_unknown());
+        let is_system = it.is_unknown() || it.class == Class::System;
+        if is_system || matches!(it.flow, Flow::Call { .. } | Flow::LastCall) {
+            self.forget(is_system);
         }
     }
 
-    /// What a callee returns waits for whatever the callee likes; what it keeps is kept. Behind a
-    /// word that is not decoded nothing is.
+    /// What a callee returns waits for whatever the callee likes; what it keeps is kept. Behind the
+    /// system, and a word that is not decoded, nothing is.
     fn forget(&mut self, all: bool) {
         let conventions = self.isa.conventions();
         let is_kept =
@@ -324,6 +325,9 @@ impl<'a> Walk<'a> {
         let loads: Vec<Access> =
             it.accesses.iter().filter(|access| !access.is_store).copied().collect();
         let [load] = &loads[..] else { return None };
+        if it.class == Class::Atomic {
+            return None;
+        }
         let (address, disp) = self.address(load)?;
         let end = disp + i64::from(load.width);
         for (other, from, until, made) in self.stored.iter().rev() {
@@ -346,10 +350,11 @@ impl<'a> Walk<'a> {
         let Some(made) = made else { return };
         for access in it.accesses.iter().filter(|access| access.is_store) {
             match self.address(access) {
-                Some((address, disp)) => {
+                // One that may fail has perhaps stored nothing.
+                Some((address, disp)) if it.class != Class::Atomic => {
                     self.stored.push((address, disp, disp + i64::from(access.width), made));
                 }
-                None => self.stored.clear(),
+                _ => self.stored.clear(),
             }
         }
         if self.stored.len() > STORED_MAX {

@@ -162,7 +162,7 @@ fn plain_assembly_and_every_core() {
         assert_eq!(says_cycles, cpu != "x86-64", "{shown}");
         if cpu == "x86-64" {
             let first = shown.lines().next().unwrap_or_default();
-            assert!(first.ends_with("no cycles: this machine reorders instructions, and no model here says when one waits"), "{shown}");
+            assert!(first.contains("no cycles: this machine reorders instructions"), "{shown}");
         }
     }
     let said = refused(folder.path(), &["loop.s"], 1);
@@ -261,11 +261,11 @@ fn mistakes_are_named() {
             .contains("did you mean `fast`?")
     );
     assert!(said(&["fast.c", "--cpu", "arm1136"]).contains("there is no machine `arm1136`"));
-    let said_of_a72 = said(&["fast.c", "--cpu", "cortex-a72"]);
+    let said_of_a73 = said(&["fast.c", "--cpu", "cortex-a73"]);
     assert!(
-        said_of_a72.contains("of that family there are cortex-a7, ")
-            && !said_of_a72.contains("did you mean"),
-        "{said_of_a72}"
+        said_of_a73.contains("of that family there are cortex-a7, ")
+            && !said_of_a73.contains("did you mean"),
+        "{said_of_a73}"
     );
     assert!(
         ok(folder.path(), &["fast.c", "--cpu", "Cortex-A53", "--function", "fast"])

@@ -149,6 +149,13 @@ impl Reader {
         let count = |option: &Option<Spanned<u32>>| {
             option.as_ref().map(|found| self.number(found, 1)).transpose()
         };
+        if let (None, Some(first)) = (&parsed.bounds, parsed.instructions.first()) {
+            return Err(self.fault(
+                "`[[instructions]]` without `[bounds]`",
+                first.span().start..first.span().start,
+                "of which instruction set are they?",
+            ));
+        }
         let instructions = parsed
             .bounds
             .map(|bounds| self.instructions(bounds.get_ref(), &parsed.instructions))
@@ -353,6 +360,32 @@ mod tests {
         {
             assert_eq!(name(vendor, family, model), None, "{vendor} {family} {model}");
         }
+    }
+
+    #[test]
+    fn an_instruction_has_the_row_of_its_form_else_of_its_mnemonic() {
+        let machine = Machine::bundled("neoverse-n1").expect("it is bundled");
+        let rows = machine.instructions.expect("it has rows");
+        let latency = |form: &str| rows.row(form).map(|row| row.latency_cycles);
+        assert_eq!((latency("mul x, x, x"), latency("mul w, w, w")), (Some(4), Some(2)));
+        assert_eq!((latency("udiv x, x, x"), latency("frobnicate x")), (Some(5), None));
+        assert_eq!(rows.sets, ["a64"]);
+        let units: usize = rows
+            .forms()
+            .map(|(_, row)| row.uses.iter().map(|(set, _)| set.iter().count()).sum::<usize>())
+            .sum();
+        assert!(units > 0 && rows.forms().all(|(_, row)| !row.source.is_empty()));
+    }
+
+    #[test]
+    fn refuses_a_form_in_two_rows_and_rows_of_no_set() {
+        let row = "\n[[instructions]]\nforms = [\"nop\"]\nlatency_cycles = 0\nsource = \"s\"\n";
+        let fault = Machine::parse("my.toml", &format!("{GOOD}{row}")).expect_err("it is twice");
+        assert!(fault.to_string().ends_with("`nop` is in two rows"), "{fault}");
+        let bare = &GOOD[..GOOD.find("[bounds]").expect("it has the table")];
+        let fault =
+            Machine::parse("my.toml", &format!("{bare}{row}")).expect_err("no set is named");
+        assert!(fault.to_string().ends_with("`[[instructions]]` without `[bounds]`"), "{fault}");
     }
 
     #[test]

@@ -181,7 +181,8 @@ impl<'a> Walk<'a> {
                     later(&mut base, ready + self.base_cycles(), Some(*from));
                 }
                 if !is_base(read.role) || self.isa == Isa::X86 && has_load {
-                    later(&mut data, ready + load + latency, Some(*from));
+                    let made = if self.isa == Isa::X86 { load + latency } else { 0 };
+                    later(&mut data, ready + made, Some(*from));
                 }
             }
         }

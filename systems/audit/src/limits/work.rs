@@ -61,6 +61,10 @@ fn work(rows: &Instructions, isa: Isa, it: &Instruction) -> Work {
         is_known: true,
         ..Work::default()
     };
+    if it.flow != Flow::Next {
+        // Where control goes is foretold: nothing waits for it.
+        work.latency_cycles = 0;
+    }
     if isa != Isa::X86 {
         return work;
     }
@@ -78,7 +82,7 @@ fn work(rows: &Instructions, isa: Isa, it: &Instruction) -> Work {
         let what = if access.is_store { "store" } else { "load" };
         let Some(row) = rows.row(&format!("{what} {kind}")) else { continue };
         work.uses.extend(&row.uses);
-        if !access.is_store {
+        if !access.is_store && it.flow == Flow::Next {
             work.load_cycles = work.load_cycles.max(row.latency_cycles);
         }
     }

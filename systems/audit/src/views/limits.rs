@@ -88,7 +88,7 @@ fn parts(audit: &Audit, path: &[usize], bound: &Bound) -> Vec<String> {
 /// What the first lines say where no stalls are told.
 pub(super) fn head(audit: &Audit, chosen_by: &str) -> String {
     let Some(limits) = &audit.limits else {
-        return "; no cycles: this machine reorders instructions, and its file has no rows of them\n"
+        return "; no cycles: this machine reorders instructions, and none of its cores is named\n"
             .to_owned();
     };
     let path = &audit.trace.places;
@@ -134,7 +134,7 @@ pub(super) fn paragraphs(audit: &Audit) -> Vec<Vec<String>> {
 /// The same for the page.
 pub(super) fn html(audit: &Audit) -> String {
     let Some(limits) = &audit.limits else {
-        return "<p>No cycles: this machine reorders instructions, and its file has no rows of them.</p>\n"
+        return "<p>No cycles: this machine reorders instructions, and none of its cores is named.</p>\n"
             .to_owned();
     };
     let list = |lines: &[String]| {

@@ -39,8 +39,8 @@ pub struct InstructionRow {
     pub uses: Vec<(UnitSet, u32)>,
     /// Cycles from its start until its result can be used, at least.
     pub latency_cycles: u32,
-    /// The same for what is added to or subtracted from in another instruction of a row that has
-    /// this figure.
+    /// The same for the sum that another instruction adds to, if the row of
+    /// that one has this figure, too.
     pub accumulate_cycles: Option<u32>,
     /// Places among those that enter in a cycle.
     pub micro_ops: u32,

@@ -86,8 +86,8 @@ pub struct Loaded {
     pub skipped: Vec<Skipped>,
 }
 
-/// Machines that reorder instructions and of which nothing is said but what is needed: name, title,
-/// instruction sets.
+/// Machines that reorder instructions, with nothing said of their cycles: name, title,
+/// and the instruction sets they run.
 pub const WITHOUT_BOUND: [(&str, &str, &[Isa]); 2] = [
     ("cortex-a9", "Arm Cortex-A9; it reorders, so no cycles", &[Isa::T32, Isa::A32]),
     ("x86-64", "any; no cycles of a core that is not named", &[Isa::X86]),

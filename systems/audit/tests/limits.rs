@@ -1,12 +1,11 @@
 //! Bounds of cores that reorder: planted loops whose answers are known, and llvm-mca.
 
-#[path = "support/assembler.rs"]
-mod assembler;
+use std::process::Command;
+use std::time::Duration;
 
-use assembler::run;
 use audit::decode::Isa;
 use audit::facts::trace::{Guide, hot_trace};
-use audit::limits::{Bound, By, Limits, limits};
+use audit::limits::{Bound, LimitedBy, Limits, limits};
 use audit::program::Program;
 use audit::program::toolchain::{Build, assemble};
 use fastrand::Rng;
@@ -59,7 +58,7 @@ fn a_chain_of_products_takes_the_sum_of_their_latencies() {
         ("neoverse-v1", "mul x0, x0, x1", 2.0),
     ] {
         let found = path(cpu, &format!("{}ret", format!("{product}\n").repeat(8)));
-        assert_eq!((found.chain.cycles, found.by()), (8.0 * each, By::Chain), "{cpu}");
+        assert_eq!((found.chain.cycles, found.by()), (8.0 * each, LimitedBy::Chain), "{cpu}");
         assert_eq!(found.chain.places, (0..8).collect::<Vec<usize>>(), "{cpu}");
     }
 }
@@ -91,7 +90,11 @@ fn a_product_among_sums_leaves_its_unit_to_them_or_not() {
 fn what_does_nothing_enters_all_the_same() {
     for (cpu, width) in [("skylake", 4.0), ("neoverse-n1", 4.0), ("cortex-a72", 3.0)] {
         let found = path(cpu, &format!("{}ret", "nop\n".repeat(23)));
-        assert_eq!((found.by(), found.front_end.cycles), (By::FrontEnd, 24.0 / width), "{cpu}");
+        assert_eq!(
+            (found.by(), found.front_end.cycles),
+            (LimitedBy::FrontEnd, 24.0 / width),
+            "{cpu}"
+        );
     }
     // Measured: Zen 4 makes one of several.
     assert_eq!(path("zen4", &format!("{}ret", "nop\n".repeat(23))).front_end.micro_ops, 1);
@@ -101,7 +104,7 @@ fn what_does_nothing_enters_all_the_same() {
 fn every_taken_branch_has_a_cycle_of_its_own() {
     let two = "1: cmp $1, (%rdi)\nje 2f\nadd $1, %rax\n2: add $8, %rdi\njmp 3f\nnop\n3: dec %rsi\njne 1b\nret";
     let (found, _) = only_loop("skylake", &two.replace("cmp $1", "cmpq $1"));
-    assert_eq!((found.front_end.taken, found.by()), (2, By::FrontEnd));
+    assert_eq!((found.front_end.taken, found.by()), (2, LimitedBy::FrontEnd));
     assert_eq!(found.cycles(), 2.0);
 }
 
@@ -191,6 +194,12 @@ fn what_has_no_row_is_named_and_only_enters() {
     assert_eq!((found.ports, found.chain.cycles), (bare.ports, 3.0));
 }
 
+fn mca(options: &[&str], text: &str) -> String {
+    let mut command = Command::new("llvm-mca-19");
+    let ran = measure::tool::run(command.args(options), text.as_bytes(), Duration::from_secs(60));
+    ran.and_then(measure::tool::Ran::ok).unwrap_or_else(|error| panic!("{error}")).text()
+}
+
 #[test]
 fn no_bound_is_above_llvm_mca() {
     const POOLS: [(&str, &str, &[&str]); 3] = [
@@ -268,7 +277,7 @@ fn no_bound_is_above_llvm_mca() {
             let (found, _) = only_loop(cpu, &format!("1: {text}\n{count}\n{back} 1b\nret"));
             let options =
                 [triple, &format!("--mcpu={cpu}"), "--json", &format!("--iterations={ITERATIONS}")];
-            let said = run("llvm-mca-19", &options, &format!("{text}\n{count}\n{back} back\n"));
+            let said = mca(&options, &format!("{text}\n{count}\n{back} back\n"));
             let said: serde_json::Value = serde_json::from_str(&said).expect("it is JSON");
             let total = said["CodeRegions"][0]["SummaryView"]["TotalCycles"].as_f64();
             let theirs = total.expect("a total") / f64::from(ITERATIONS);

@@ -21,9 +21,10 @@ pub fn form(isa: Isa, text: &str) -> String {
     let (mnemonic, operands) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
     let operands = operands_of(operands);
     let is_shift = ["sh", "sa", "ro", "rc"].iter().any(|with| mnemonic.starts_with(with));
+    let goes = mnemonic.starts_with('j') || ["call", "loop", "xbegin"].contains(&mnemonic);
     let kind = |(nth, operand): (usize, &&str)| match isa {
         Isa::X86 if *operand == "%cl" && nth == 0 && is_shift => "cl".to_owned(),
-        Isa::X86 if mnemonic.starts_with(['j', 'c']) && operand.starts_with("0x") => "t".to_owned(),
+        Isa::X86 if goes && operand.starts_with("0x") => "t".to_owned(),
         Isa::X86 => x86(operand).to_owned(),
         _ => a64(operand),
     };
@@ -119,13 +120,12 @@ fn a64(operand: &str) -> String {
         let is_small = modifier == "lsl" && amount.parse().is_ok_and(|by: u32| by <= 4);
         return format!("{modifier} {}", if is_small { "s" } else { "i" });
     }
-    if let Some((vector, arrangement)) = operand.split_once('.') {
-        if vector.starts_with('v') {
-            return match arrangement.split_once('[') {
-                Some((element, _)) => format!("{element}[]"),
-                None => arrangement.to_owned(),
-            };
-        }
+    let vector = operand.split_once('.').filter(|(name, _)| name.starts_with('v'));
+    if let Some((_, arrangement)) = vector {
+        return match arrangement.split_once('[') {
+            Some((element, _)) => format!("{element}[]"),
+            None => arrangement.to_owned(),
+        };
     }
     let digits = operand.get(1..).unwrap_or("");
     match operand.chars().next() {
@@ -145,4 +145,40 @@ fn a64(operand: &str) -> String {
 fn number(name: &str) -> u32 {
     let digits: String = name.chars().filter(char::is_ascii_digit).take(2).collect();
     digits.parse().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_addresses_and_constants_go() {
+        for (text, expected) in [
+            ("add 0x10(%rsp,%rcx,4), %eax", "add m, r32"),
+            ("shl %cl, %rax", "shl cl, r64"),
+            ("mov %cl, %dil", "mov r8, r8"),
+            ("lock addl $1, (%rdi)", "addl i, m"),
+            ("vaddps 0x20(%rax), %zmm1, %zmm2{%k1}{z}", "vaddps m, z, z"),
+            ("cmp 0x1E5, %rax", "cmp m, r64"),
+            ("jne 0x40", "jne t"),
+            ("jmp *%rax", "jmp r64"),
+            ("ret", "ret"),
+        ] {
+            assert_eq!(form(Isa::X86, text), expected, "{text}");
+        }
+        for (text, expected) in [
+            ("fmla v0.4s, v1.4s, v2.s[1]", "fmla 4s, 4s, s[]"),
+            ("add x0, x1, x2, lsl #7", "add x, x, x, lsl i"),
+            ("add x0, x1, x2, lsl #4", "add x, x, x, lsl s"),
+            ("add x0, x1, w2, sxtw", "add x, x, w, sxtw"),
+            ("ldr x0, [x1, x2, lsl #3]", "ldr x, mx"),
+            ("ldr x0, [x1, #16]!", "ldr x, m!"),
+            ("ldr q0, [x1], #16", "ldr q, m, i"),
+            ("ld1 { v0.16b, v1.16b }, [x0]", "ld1 {2 16b}, m"),
+            ("csel w0, w1, wzr, eq", "csel w, w, w, t"),
+            ("fmov d0, xzr", "fmov d, x"),
+        ] {
+            assert_eq!(form(Isa::A64, text), expected, "{text}");
+        }
+    }
 }

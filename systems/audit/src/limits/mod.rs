@@ -33,12 +33,12 @@ pub const LEFT_OUT: &str = "left out: caches, branches foretold wrongly, most of
 #[derive(Debug, Clone)]
 pub struct Limits {
     pub path: Bound,
-    pub loops: Vec<LoopBound>,
+    pub loops: Vec<IterationBound>,
 }
 
 /// The bound of an iteration.
 #[derive(Debug, Clone)]
-pub struct LoopBound {
+pub struct IterationBound {
     pub of: Loop,
     pub bound: Bound,
 }
@@ -75,7 +75,7 @@ pub struct FrontEnd {
 /// Which of the three is the largest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum By {
+pub enum LimitedBy {
     Chain,
     Ports,
     FrontEnd,
@@ -86,11 +86,11 @@ impl Bound {
         self.chain.cycles.max(self.ports.cycles).max(self.front_end.cycles)
     }
 
-    pub fn by(&self) -> By {
+    pub fn by(&self) -> LimitedBy {
         match self.cycles() {
-            cycles if cycles == self.chain.cycles => By::Chain,
-            cycles if cycles == self.ports.cycles => By::Ports,
-            _ => By::FrontEnd,
+            cycles if cycles == self.chain.cycles => LimitedBy::Chain,
+            cycles if cycles == self.ports.cycles => LimitedBy::Ports,
+            _ => LimitedBy::FrontEnd,
         }
     }
 }
@@ -103,7 +103,8 @@ pub fn limits(
     machine: &Machine,
 ) -> Option<Limits> {
     let rows = machine.instructions.as_ref()?;
-    let of = |of: Loop| LoopBound { bound: bound(function, &of.round, machine, rows, true), of };
+    let of =
+        |of: Loop| IterationBound { bound: bound(function, &of.round, machine, rows, true), of };
     Some(Limits {
         path: bound(function, trace, machine, rows, false),
         loops: loops(function, guide).into_iter().map(of).collect(),

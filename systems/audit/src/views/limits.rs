@@ -13,18 +13,17 @@ use report::number::count;
 use serde_json::{Value, json};
 
 use crate::audit::Audit;
-use crate::limits::{Bound, By, Chain, FrontEnd, LEFT_OUT, LoopBound};
+use crate::limits::{Bound, Chain, FrontEnd, IterationBound, LEFT_OUT, LimitedBy};
 use crate::views::loops::{cycles, place};
-use crate::views::text::wrapped;
 
 /// Longer lists of instructions are cut.
 const SHOWN_MAX: usize = 4;
 
-fn name(by: By) -> &'static str {
+fn name(by: LimitedBy) -> &'static str {
     match by {
-        By::Chain => "the chain",
-        By::Ports => "the ports",
-        By::FrontEnd => "the front end",
+        LimitedBy::Chain => "the chain",
+        LimitedBy::Ports => "the ports",
+        LimitedBy::FrontEnd => "the front end",
     }
 }
 
@@ -91,14 +90,16 @@ pub(super) fn head(audit: &Audit, chosen_by: &str) -> String {
         return "; no cycles: this machine reorders instructions, and none of its cores is named\n"
             .to_owned();
     };
-    let path = &audit.trace.places;
-    let mut text = format!(", {} on the hot path, {chosen_by}\n", path.len());
-    text += &first(audit, &limits.path);
-    text.push('\n');
-    let lines = parts(audit, path, &limits.path);
-    text +=
-        &lines.iter().flat_map(|line| wrapped(line)).map(|line| line + "\n").collect::<String>();
-    text + &wrapped(LEFT_OUT).join("\n") + "\n"
+    let n = audit.trace.places.len();
+    format!(", {n} on the hot path, {chosen_by}\n{}\n", first(audit, &limits.path))
+}
+
+/// The lines below it, to be wrapped.
+pub(super) fn below(audit: &Audit) -> Vec<String> {
+    let Some(limits) = &audit.limits else { return Vec::new() };
+    let mut lines = parts(audit, &audit.trace.places, &limits.path);
+    lines.push(LEFT_OUT.to_owned());
+    lines
 }
 
 fn first(audit: &Audit, bound: &Bound) -> String {
@@ -111,7 +112,7 @@ fn first(audit: &Audit, bound: &Bound) -> String {
 }
 
 /// One loop in sentences: the first is its head.
-fn sentences(audit: &Audit, it: &LoopBound) -> Vec<String> {
+fn sentences(audit: &Audit, it: &IterationBound) -> Vec<String> {
     let round = &it.of.round.places;
     let inner = if it.of.has_inner { ", the inner loop passed once" } else { "" };
     let head = format!(
@@ -180,7 +181,7 @@ fn object(audit: &Audit, path: &[usize], bound: &Bound) -> Value {
 /// With keys that stay; null of a machine of which nothing is known, or that issues in order.
 pub(super) fn json(audit: &Audit) -> Value {
     let Some(limits) = &audit.limits else { return Value::Null };
-    let of_loop = |it: &LoopBound| {
+    let of_loop = |it: &IterationBound| {
         let round = &it.of.round.places;
         let frame = audit.frame(round[0], None);
         let mut value = object(audit, round, &it.bound);

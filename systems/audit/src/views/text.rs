@@ -101,7 +101,15 @@ fn head(audit: &Audit) -> String {
                 );
             }
         }
-        None => text += &limits::head(audit, chosen_by(audit)),
+        None => {
+            text += &limits::head(audit, chosen_by(audit));
+            let lines = limits::below(audit);
+            text += &lines
+                .iter()
+                .flat_map(|line| wrapped(line))
+                .map(|line| line + "\n")
+                .collect::<String>();
+        }
     }
     text += &path(audit);
     text += &patched(audit);
@@ -385,7 +393,7 @@ pub(super) fn moot(audit: &Audit) -> String {
 }
 
 /// Words in lines of at most [`WIDTH`] columns, indented; the second line on further.
-pub(super) fn wrapped(text: &str) -> Vec<String> {
+fn wrapped(text: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = "  ".to_owned();
     for word in text.split_whitespace() {

@@ -60,8 +60,8 @@ pub struct Audit {
     pub path: Chosen,
     /// The time of the path; none on a machine that reorders.
     pub timed: Option<Timed>,
-    /// What the path and the loops take at least on a machine that reorders, if its file has rows of
-    /// instructions.
+    /// What the path and the loops take at least on a machine that reorders; none if its file
+    /// has no rows of instructions.
     pub limits: Option<Limits>,
     /// What there is to say, in the order of the code.
     pub findings: Vec<Finding>,

@@ -27,7 +27,7 @@ use crate::limits::work::Work;
 const ITERATIONS: usize = 96;
 const INSTRUCTIONS_MAX: usize = 40_000;
 
-/// The longest chain.
+/// The longest chain, and how many cycles it takes.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Chain {
     /// Cycles of the path; of a loop, of an iteration.

@@ -62,7 +62,7 @@ pub struct Ports {
     pub places: Vec<usize>,
 }
 
-/// What enters.
+/// What enters, and how many cycles that takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FrontEnd {
     pub cycles: f64,

@@ -27,6 +27,10 @@ fn name(by: LimitedBy) -> &'static str {
     }
 }
 
+fn in_cycles(n: f64) -> String {
+    if n == 1.0 { "1 cycle".to_owned() } else { format!("{} cycles", cycles(n)) }
+}
+
 /// Instructions by their places on a path: the first ones, and how many there are besides.
 fn instructions(audit: &Audit, path: &[usize], places: &[usize]) -> String {
     let text = |at: &usize| format!("`{}`", audit.text(path[*at]));
@@ -103,12 +107,7 @@ pub(super) fn below(audit: &Audit) -> Vec<String> {
 }
 
 fn first(audit: &Audit, bound: &Bound) -> String {
-    format!(
-        "at least {} cycles [model {}], by {}",
-        cycles(bound.cycles()),
-        audit.cpu,
-        name(bound.by())
-    )
+    format!("at least {} [model {}], by {}", in_cycles(bound.cycles()), audit.cpu, name(bound.by()))
 }
 
 /// One loop in sentences: the first is its head.
@@ -116,9 +115,9 @@ fn sentences(audit: &Audit, it: &IterationBound) -> Vec<String> {
     let round = &it.of.round.places;
     let inner = if it.of.has_inner { ", the inner loop passed once" } else { "" };
     let head = format!(
-        "loop at {}: at least {} cycles an iteration of {}{inner} [model {}], by {}",
+        "loop at {}: at least {} an iteration of {}{inner} [model {}], by {}",
         place(audit, round[0]),
-        cycles(it.bound.cycles()),
+        in_cycles(it.bound.cycles()),
         count(round.len(), "instruction"),
         audit.cpu,
         name(it.bound.by())

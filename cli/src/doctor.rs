@@ -281,6 +281,13 @@ const TOOLS: &[Tool] = &[
         from: From::Debian("qemu-system-sparc"),
     },
     Tool {
+        system: "regwin",
+        name: "gdb-multiarch",
+        used_for: "shows the frames of threads in tests",
+        asks: ("gdb-multiarch", VERSION),
+        from: From::Debian("gdb-multiarch"),
+    },
+    Tool {
         system: "overlap",
         name: "clang-19",
         used_for: "compiles MPI programs with the plugin",

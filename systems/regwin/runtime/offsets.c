@@ -1,4 +1,4 @@
-/* Where the fields are that assembly names, and the simulator: symbols with these values, for the linker to fill in. */
+/* Where the fields are that assembly names, the simulator and GDB's script: symbols with these values, for the linker to fill in. */
 #include "kernel.h"
 #include <stddef.h>
 
@@ -31,7 +31,10 @@ __attribute__((section(".offsets"))) void offsets(void)
     FIELD(STACK, stack);
     FIELD(NAME, name);
     FIELD(STAMP, stamp);
+    FIELD(WAITS_FOR, waits_for);
+    FIELD(ALIVE, alive);
     IS(TCB_BYTES, sizeof(struct thr));
+    IS(KNOWN_MAX, THR_MAX);
 #ifdef FPU
     _Static_assert(offsetof(struct thr, fpu) % 8 == 0, "stored by pairs");
     FIELD(FPU, fpu);

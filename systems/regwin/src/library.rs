@@ -20,7 +20,7 @@ pub const RUNTIME: &[(&str, &str)] = files!("runtime":
     "overflow_adaptive.S", "underflow_adaptive.S", "underflow_lone.S", "switch_adaptive.S");
 
 const LIBRARY: &[(&str, &str)] =
-    files!("library": "Makefile", "rom.S", "rom.ld", "memory.c", "example.c");
+    files!("library": "Makefile", "gdb.py", "rom.S", "rom.ld", "memory.c", "example.c");
 
 /// The assembler of all builds, and the first of the two C compilers.
 pub const GCC: &str = "sparc64-linux-gnu-gcc";
@@ -192,6 +192,7 @@ pub fn folder(options: &Options, cc: Cc) -> Vec<(String, String)> {
     for (name, text) in LIBRARY {
         let path = match *name {
             "Makefile" => "Makefile",
+            "gdb.py" => "gdb.py",
             "rom.ld" => "lib/rom.ld",
             "example.c" => "example/main.c",
             other => &format!("src/{other}"),

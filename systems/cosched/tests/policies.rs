@@ -395,3 +395,44 @@ fn pairing_beats_both_policies_of_the_paper_on_table_1() {
     }
     assert!(saved[0] > saved[1] && saved[0] > saved[2], "{saved:?}");
 }
+
+/// Steps on several nodes take processors first, and the policy decides over what is left: another
+/// machine in each quantum, perhaps with links that have no processor.
+#[test]
+fn processors_may_come_and_go() {
+    let seed = 48;
+    let mut random = fastrand::Rng::with_seed(seed);
+    for name in Name::ALL {
+        let mut policy = name.policy(Settings::default());
+        let rates = [900.0, 100.0, 800.0, 300.0, 200.0, 700.0, 0.0, 400.0];
+        let mut table = Table::new(4, &[&rates[..2], &rates[2..3], &rates[3..6], &rates[6..]]);
+        let whole = Machine::even(4, 2, Capacity::bus(1797.0));
+        for quantum in 0..200 {
+            let n_free = random.usize(1..=4);
+            table.machine =
+                Machine { link_of: whole.link_of[4 - n_free..].to_vec(), ..whole.clone() };
+            for program in 0..table.programs.len() {
+                let is_active = random.bool();
+                table.programs[program].is_active = is_active;
+                table
+                    .threads
+                    .iter_mut()
+                    .filter(|thread| thread.program == program)
+                    .for_each(|thread| thread.is_ready = is_active);
+            }
+            let view = View {
+                machine: &table.machine,
+                programs: &table.programs,
+                threads: &table.threads,
+            };
+            let placement = policy.decide(&view);
+            let mut chosen: Vec<usize> = placement.iter().copied().flatten().collect();
+            let said = format!("{} in quantum {quantum}, seed {seed}: {placement:?}", name.text());
+            assert_eq!(placement.len(), n_free, "{said}");
+            assert!(chosen.iter().all(|thread| table.threads[*thread].is_ready), "{said}");
+            chosen.sort_unstable();
+            chosen.dedup();
+            assert_eq!(chosen.len(), placement.iter().flatten().count(), "{said}");
+        }
+    }
+}

@@ -17,8 +17,12 @@ const EVERY: Duration = Duration::from_secs(1);
 const FEW: usize = 8;
 /// With more programs nothing is looked for: it would cost too much.
 const MOST: usize = 64;
-/// Looks that are remembered.
-const WINDOWS: usize = 900;
+/// Programs of more processes are not looked at.
+const PROCESSES: usize = 16;
+/// Looks that are remembered, and neighbours that are suspected of a program: those that took the
+/// most. One program a second is judged.
+const WINDOWS: usize = 600;
+const SUSPECTS: usize = 8;
 /// A program that took less of a processor meanwhile has shown nothing.
 const COMPUTES: f64 = 0.05;
 /// A neighbour that never took as much of a processor is not suspected.
@@ -57,6 +61,8 @@ struct Window {
 pub(super) struct Antagonists {
     looked: Option<(Instant, BTreeMap<u64, Account>)>,
     windows: VecDeque<Window>,
+    judged: Option<(Instant, u64)>,
+    found: BTreeMap<u64, Vec<Antagonist>>,
 }
 
 impl Antagonists {
@@ -68,8 +74,7 @@ impl Antagonists {
             return;
         }
         if !(2..=MOST).contains(&n) {
-            self.looked = None;
-            self.windows.clear();
+            *self = Antagonists::default();
             return;
         }
         let looks: BTreeMap<u64, Account> =
@@ -82,21 +87,50 @@ impl Antagonists {
                 self.windows.pop_front();
             }
         }
+        if self.judged.is_none_or(|(at, _)| at.elapsed() >= EVERY) {
+            let names: BTreeMap<u64, String> =
+                roster.active().map(|it| (it.id, it.name.clone())).collect();
+            self.judge_next(now, &names);
+        }
+    }
+
+    /// Those that slow this program, as was found last, the surest first.
+    pub(super) fn of(&self, id: u64) -> Vec<Antagonist> {
+        self.found.get(&id).cloned().unwrap_or_default()
+    }
+
+    /// Judges the program after the one that was judged last.
+    fn judge_next(&mut self, now: Instant, names: &BTreeMap<u64, String>) {
+        let after = self.judged.map_or(0, |(_, id)| id + 1);
+        let next = names.range(after..).next().or_else(|| names.iter().next());
+        let Some(id) = next.map(|(id, _)| *id) else { return };
+        self.judged = Some((now, id));
+        let found = self.slowing(id, names);
+        self.found.insert(id, found);
+        let is_there = |id: &u64| names.contains_key(id);
+        self.found.retain(|id, _| is_there(id));
+        for all in self.found.values_mut() {
+            all.retain(|it| is_there(&it.id));
+        }
     }
 
     /// Who slows this program, the surest first; `names` are those of all programs.
-    pub(super) fn of(&self, id: u64, names: &BTreeMap<u64, String>) -> Vec<Antagonist> {
-        let suspects: Vec<u64> = names
+    fn slowing(&self, id: u64, names: &BTreeMap<u64, String>) -> Vec<Antagonist> {
+        let most = |other: &u64| (*other, self.most(*other));
+        let mut suspects: Vec<(u64, f64)> = names
             .keys()
-            .copied()
-            .filter(|other| *other != id && self.most(*other) >= SUSPECTED)
+            .filter(|other| **other != id)
+            .map(most)
+            .filter(|(_, most)| *most >= SUSPECTED)
             .collect();
+        suspects.sort_by(|one, other| other.1.total_cmp(&one.1));
+        suspects.truncate(SUSPECTS);
         let n_tests = 3 * suspects.len();
         let mut found: Vec<Antagonist> = suspects
             .iter()
-            .filter_map(|other| {
+            .filter_map(|(other, most)| {
                 let (work, p) = (0..3)
-                    .filter_map(|work| self.trials(id, *other, work))
+                    .filter_map(|work| self.trials(id, (*other, *most), work))
                     .map(|(with, without)| {
                         let p = stats::rank_sum_p(&with, &without);
                         ((with, without), p)
@@ -127,8 +161,12 @@ impl Antagonists {
 
     /// What a program did of one kind of work in each time beside `other` and in each without; none
     /// if they are too few, or it does no such work.
-    fn trials(&self, id: u64, other: u64, work: usize) -> Option<(Vec<f64>, Vec<f64>)> {
-        let most = self.most(other);
+    fn trials(
+        &self,
+        id: u64,
+        (other, most): (u64, f64),
+        work: usize,
+    ) -> Option<(Vec<f64>, Vec<f64>)> {
         let mut times: Vec<(bool, Vec<f64>)> = Vec::new();
         for window in &self.windows {
             let Some(did) = window.did.get(&id).map(|did| did[work]) else { continue };
@@ -168,9 +206,12 @@ fn window(before: &BTreeMap<u64, Account>, after: &BTreeMap<u64, Account>, passe
     found
 }
 
-/// None if a process of it ended meanwhile, or says nothing to us.
+/// None if a process of it ended meanwhile or says nothing to us, or they are many.
 fn look(program: &Program) -> Option<Account> {
     let pids: Vec<i32> = program.group.members().ok()?.iter().map(|member| member.pid).collect();
+    if pids.len() > PROCESSES {
+        return None;
+    }
     let mut work = [0; 3];
     for pid in &pids {
         let read = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}")).ok();
@@ -243,12 +284,12 @@ mod tests {
             let (streams, burns) = (second / 5 % 2 == 0, second / 7 % 2 == 0);
             (streams, burns, (if streams { 1000.0 } else { 1250.0 }) * (0.95 + 0.1 * random()))
         }));
-        let found = all.of(VICTIM, &names());
+        let found = all.slowing(VICTIM, &names());
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!((found[0].id, found[0].name.as_str()), (STREAM, "stream"));
         assert!((1.2..1.3).contains(&found[0].slowdown) && found[0].confidence > 0.99, "{found:?}");
         assert_eq!((found[0].n_with, found[0].n_without), (20, 20));
-        assert!(all.of(STREAM, &names()).is_empty(), "it does nothing that can be seen");
+        assert!(all.slowing(STREAM, &names()).is_empty(), "it does nothing that can be seen");
     }
 
     #[test]
@@ -259,7 +300,7 @@ mod tests {
             let all = seen((0..100).map(|second| {
                 (second / 5 % 2 == 0, second / 7 % 2 == 0, 1000.0 * (0.5 + random()))
             }));
-            n_named += all.of(VICTIM, &names()).len();
+            n_named += all.slowing(VICTIM, &names()).len();
         }
         assert!(n_named <= 5, "{n_named} of 200 pairs");
     }
@@ -270,12 +311,12 @@ mod tests {
         let all = seen(
             (0..200).map(|second| (second > 99, false, if second > 99 { 500.0 } else { 1000.0 })),
         );
-        assert!(all.of(VICTIM, &names()).is_empty());
+        assert!(all.slowing(VICTIM, &names()).is_empty());
         let five = seen((0..100).map(|second| {
             let streams = second / 10 % 2 == 0;
             (streams, false, if streams { 500.0 } else { 1000.0 })
         }));
-        assert_eq!(five.of(VICTIM, &names())[0].n_with, 5);
+        assert_eq!(five.slowing(VICTIM, &names())[0].n_with, 5);
     }
 
     #[test]

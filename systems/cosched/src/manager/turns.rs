@@ -490,9 +490,8 @@ impl<'a> Turns<'a> {
     /// The programs as they are.
     pub fn status(&self) -> Vec<Status> {
         let mut all = self.roster.status();
-        let names = all.iter().map(|status| (status.id, status.name.clone())).collect();
         for status in &mut all {
-            status.antagonists = self.antagonists.of(status.id, &names);
+            status.antagonists = self.antagonists.of(status.id);
         }
         all
     }

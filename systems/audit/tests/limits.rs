@@ -175,6 +175,73 @@ fn zeros_wait_for_nothing() {
     }
 }
 
+/// The chain of a loop, and of one where nothing but the counter has one.
+#[test]
+fn results_of_an_instruction_wait_only_for_what_they_are_made_of() {
+    let chain = |cpu: &str, body: &str| {
+        only_loop(cpu, &format!("1: {body}\ndec %rdi\njne 1b\nret")).0.chain.cycles
+    };
+    // Measured on Zen 4: 1.5, 1.0, 1.0, 1.3, 1.0, 8.4 by its unit, 1.0, 1.0 and 1.0 cycles.
+    for body in [
+        "xchg %rax, %rbx\nimul $3, %rax, %rax",
+        "imul %rax, %rax\ncmp %rbx, %rcx\nsbb %rax, %rax",
+        "mulps %xmm0, %xmm0\nandnps %xmm0, %xmm0",
+        "cvtsi2sd %eax, %xmm0",
+        "cvtsd2ss %xmm1, %xmm0",
+        "sqrtsd %xmm1, %xmm0",
+        "movsd %xmm1, %xmm0\nmovsd %xmm1, %xmm0",
+        "vroundsd $1, %xmm1, %xmm0, %xmm0",
+        "vaddps %ymm0, %ymm1, %ymm2\nvzeroupper",
+    ] {
+        for cpu in ["zen4", "skylake"] {
+            assert_eq!(chain(cpu, body), 1.0, "{cpu}: {body}");
+        }
+    }
+    // Their twins, in which the value goes on.
+    for (body, cycles) in [
+        ("mov %rax, %rbx\nimul $3, %rbx, %rax", 3.0),
+        ("imul %rax, %rax\nsbb %rbx, %rax", 4.0),
+        ("mulps %xmm0, %xmm0\nandnps %xmm1, %xmm0", 4.0),
+        ("cvtsd2ss %xmm0, %xmm0", 3.0),
+        ("roundsd $1, %xmm0, %xmm0", 3.0),
+        ("pinsrd $1, %eax, %xmm0\npinsrd $2, %eax, %xmm0", 2.0),
+    ] {
+        assert_eq!(chain("zen4", body), cycles, "{body}");
+    }
+}
+
+#[test]
+fn the_best_case_of_the_first_level_cache_counts() {
+    let next = "1: mov (%rdi), %rdi\ntest %rdi, %rdi\njne 1b\nret";
+    for cpu in ["zen4", "skylake"] {
+        assert_eq!(only_loop(cpu, next).0.chain.cycles, 4.0, "{cpu}");
+    }
+    // What was stored there may be known before the address is: measured, 1 cycle.
+    let renamed = next.replace("1: ", "1: mov %rdi, (%rdi)\n");
+    assert_eq!(only_loop("zen4", &renamed).0.cycles(), 1.0);
+    assert_eq!(path("zen4", "mov %rdi, -8(%rsp)\nmov -8(%rsp), %rax\nret").chain.cycles, 0.0);
+}
+
+#[test]
+fn a_sum_takes_a_product_late_and_halves_of_an_address_are_one() {
+    let chain = |cpu: &str, body: &str| {
+        only_loop(cpu, &format!("1: {body}\nsubs x2, x2, #1\nb.ne 1b\nret")).0.chain.cycles
+    };
+    for (cpu, to_sum, to_factor) in
+        [("cortex-a72", 7.0, 11.0), ("neoverse-n1", 5.0, 7.0), ("neoverse-v1", 5.0, 7.0)]
+    {
+        let sum = "fmul v0.4s, v0.4s, v1.4s\nfmla v0.4s, v2.4s, v3.4s";
+        assert_eq!(chain(cpu, sum), to_sum, "{cpu}");
+        let factor = "fmul v0.4s, v0.4s, v1.4s\nmov v4.16b, v2.16b\nfmla v4.4s, v0.4s, v3.4s\nfmul v0.4s, v4.4s, v1.4s";
+        assert!(chain(cpu, factor) > to_factor, "{cpu}");
+        // Counts of bits, added up in pairs.
+        assert_eq!(chain(cpu, "cnt v1.16b, v2.16b\nuadalp v0.8h, v1.16b"), 1.0, "{cpu}");
+        let address = |second: &str| path(cpu, &format!("adrp x0, f\n{second}\nret")).chain.cycles;
+        assert_eq!(address("add x0, x0, #16"), 1.0, "{cpu}");
+        assert_eq!(address("add x1, x0, #16"), 2.0, "{cpu}");
+    }
+}
+
 #[test]
 fn what_a_callee_returns_waits_for_the_callee() {
     let body = |call: &str| format!("imul %rsi, %rax\nimul %rsi, %rax\n{call}imul %rsi, %rax\nret");

@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 
 use crate::decode::Isa;
 use crate::decode::code::{Access, Class, Flow, IndexForm, Instruction, Op, Out, Reg, Role, Value};
-use crate::limits::work::Work;
+use crate::limits::work::{Waits, Work};
 
 /// Iterations that are put one after the other, and instructions altogether.
 const ITERATIONS: usize = 96;
@@ -163,10 +163,17 @@ impl<'a> Walk<'a> {
                 *to = (ready, from);
             }
         };
-        let has_load = it.accesses.iter().any(|access| !access.is_store);
+        // What a store surely made may be there before the address: some cores rename memory.
+        let forwarded = self.forwarded(it);
+        let has_load = it.accesses.iter().any(|access| !access.is_store) && forwarded.is_none();
         let is_base = |role: Role| matches!(role, Role::Base | Role::Index);
         for read in &it.reads {
-            if work.is_idiom || Some(read.reg) == self.isa.conventions().zero {
+            let is_waited = match work.waits {
+                Waits::ForAll => true,
+                Waits::ForFlags => read.role == Role::Condition,
+                Waits::ForNothing => false,
+            };
+            if !is_waited || Some(read.reg) == self.isa.conventions().zero {
                 continue;
             }
             let load = if has_load && is_base(read.role) { work.load_cycles } else { 0 };
@@ -175,8 +182,13 @@ impl<'a> Walk<'a> {
                     continue;
                 }
                 let ready = self.made[*from].ready;
-                let latency = self.latency(place, read.role, *from);
-                later(&mut result, ready + load + latency, Some(*from));
+                let latency = match work.kept {
+                    Some((reg, cycles)) if reg == read.reg => cycles,
+                    _ => self.latency(place, read.role, *from),
+                };
+                if !is_base(read.role) || forwarded.is_none() {
+                    later(&mut result, ready + load + latency, Some(*from));
+                }
                 if is_base(read.role) {
                     later(&mut base, ready + self.base_cycles(), Some(*from));
                 }
@@ -187,9 +199,9 @@ impl<'a> Walk<'a> {
             }
         }
         // Without operands that are made here it still takes its time.
-        let alone = work.latency_cycles + work.load_cycles;
-        later(&mut result, if work.is_idiom { 0 } else { alone }, None);
-        if let Some(from) = self.forwarded(it) {
+        let load = if forwarded.is_none() { work.load_cycles } else { 0 };
+        later(&mut result, work.latency_cycles + load, None);
+        if let Some(from) = forwarded {
             let ready = self.made[from].ready + self.forwarding_cycles;
             let after = if self.isa == Isa::X86 { work.latency_cycles } else { 0 };
             later(&mut result, ready + after, Some(from));
@@ -236,8 +248,8 @@ impl<'a> Walk<'a> {
         let work = &self.works[place];
         let writer = &self.works[self.made[from].place];
         let has_addend = self.path[place].reads.iter().any(|read| read.role == Role::Addend);
-        match (work.accumulate_cycles, writer.accumulate_cycles) {
-            (Some(cycles), Some(_)) if role == Role::Addend || !has_addend => cycles,
+        match work.accumulate_cycles.filter(|_| writer.is_addend_early) {
+            Some(cycles) if role == Role::Addend || !has_addend => cycles,
             _ => work.latency_cycles,
         }
     }

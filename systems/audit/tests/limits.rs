@@ -219,6 +219,7 @@ fn the_best_case_of_the_first_level_cache_counts() {
     // What was stored there may be known before the address is: measured, 1 cycle.
     let renamed = next.replace("1: ", "1: mov %rdi, (%rdi)\n");
     assert_eq!(only_loop("zen4", &renamed).0.cycles(), 1.0);
+    assert_eq!(path("zen4", "push %rbx\npop %rbx\nret").chain.cycles, 0.0);
     assert_eq!(path("zen4", "mov %rdi, -8(%rsp)\nmov -8(%rsp), %rax\nret").chain.cycles, 0.0);
 }
 

@@ -105,7 +105,9 @@ fn work(rows: &Instructions, isa: Isa, it: &Instruction) -> Work {
         let what = if access.is_store { "store" } else { "load" };
         let Some(row) = rows.row(&format!("{what} {kind}")) else { continue };
         work.uses.extend(&row.uses);
-        if !access.is_store && it.flow == Flow::Next {
+        // What was pushed may be known by its place on the stack.
+        let is_popped = mnemonic(it).starts_with("pop") || mnemonic(it) == "leave";
+        if !access.is_store && it.flow == Flow::Next && !is_popped {
             work.load_cycles = work.load_cycles.max(row.latency_cycles);
         }
     }

@@ -110,3 +110,23 @@ fn what_needs_stalls_says_that_there_are_none() {
     let said = refused(folder.path(), &["dot.s", "--cpu", "zen4", "--all-functions"], 1);
     assert!(said.contains("`zen4` reorders instructions"), "{said}");
 }
+
+#[test]
+fn a_finding_costs_instructions_where_no_cycle_is_known() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let body = "mov %rdi, -8(%rsp)\nmov -8(%rsp), %rax\nadd $1, %rax\nret";
+    for (name, body) in [("a", body.to_owned()), ("b", body.replace("ret", "imul %rax, %rax\nret"))]
+    {
+        let text = format!(".globl f\n.type f, @function\nf: {body}\n.size f, .-f\n");
+        fs::write(folder.path().join(format!("{name}.s")), text).expect("a scratch file");
+    }
+    let shown = ok(folder.path(), &["a.s", "--cpu", "zen4"]);
+    assert!(shown.contains(": 1 instruction\n") && !shown.contains(": 1 cycle\n"), "{shown}");
+    let said = ok(folder.path(), &["a.s", "--cpu", "zen4", "--json"]);
+    let answer: Value = serde_json::from_str(&said).expect("the answer is JSON");
+    assert!(answer["findings"][0]["cycles"].is_null(), "{answer}");
+    // What the two take is compared by their bounds.
+    let shown = ok(folder.path(), &["diff", "a.s", "b.s", "--cpu", "zen4"]);
+    let row = shown.lines().find(|line| line.contains("cycles at least"));
+    assert!(row.is_some_and(|row| row.trim_end().ends_with("+3")), "{shown}");
+}

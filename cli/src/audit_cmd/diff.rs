@@ -53,7 +53,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     }
     let numbers = |audit: &Audit| audit.timed.as_ref().map(|timed| json!(timed.cycles));
     let list = |audit: &Audit, findings: &[&Finding]| -> Vec<Value> {
-        let of = |finding: &&Finding| json!({"kind": finding.kind, "instruction": finding.instruction, "for": finding.why, "cycles": finding.cycles, "line": audit.frame(finding.idx, None).map(|frame| frame.line)});
+        let of = |finding: &&Finding| json!({"kind": finding.kind, "instruction": finding.instruction, "for": finding.why, "cycles": audit.timed.as_ref().map(|_| finding.cycles), "line": audit.frame(finding.idx, None).map(|frame| frame.line)});
         findings.iter().map(of).collect()
     };
     out.object(&json!({
@@ -131,9 +131,15 @@ fn table(before: &Audit, after: &Audit, rounds: &[(&Steady, &Steady)]) -> Table 
     push("cycles", &|it| Some(cycles(it)?.total_cycles));
     push("lower bound", &|it| Some(cycles(it)?.lower_bound.total));
     push("findings", &|audit| u32::try_from(audit.findings.len()).ok());
-    for (nth, (old, new)) in rounds.iter().enumerate() {
+    let bound = |audit: &Audit| audit.limits.as_ref().map(|limits| limits.path.cycles());
+    let bounds = bound(before).zip(bound(after));
+    let bounds = bounds.map(|(old, new)| ("cycles at least".to_owned(), old, new));
+    let rounds = rounds.iter().enumerate().map(|(nth, (old, new))| {
+        (format!("cycles a round, loop {}", nth + 1), old.cycles, new.cycles)
+    });
+    for (name, old, new) in bounds.into_iter().chain(rounds) {
         // As shown: a hundredth is no change.
-        let [old, new] = [old, new].map(|found| (found.cycles * 100.0).round() / 100.0);
+        let [old, new] = [old, new].map(|found| (found * 100.0).round() / 100.0);
         let change = new - old;
         let tone = match change.total_cmp(&0.0) {
             Ordering::Less => Tone::Good,
@@ -145,7 +151,6 @@ fn table(before: &Audit, after: &Audit, rounds: &[(&Steady, &Steady)]) -> Table 
         } else {
             format!("{:+}", (change * 100.0).round() / 100.0)
         };
-        let name = format!("cycles a round, loop {}", nth + 1);
         table.push(vec![
             Cell::words(name),
             Cell::number(old),
@@ -184,12 +189,6 @@ fn line(audit: &Audit, finding: &Finding) -> String {
         }
         None => format!("{:#x}", audit.function.instructions[finding.idx].address),
     };
-    let unit = if finding.cycles == 1 { "cycle" } else { "cycles" };
-    format!(
-        "{place}: {} {}, {} {unit}: {}",
-        finding.kind.name(),
-        finding.instruction,
-        finding.cycles,
-        finding.why
-    )
+    let cost = audit.cost(finding);
+    format!("{place}: {} {}, {cost}: {}", finding.kind.name(), finding.instruction, finding.why)
 }

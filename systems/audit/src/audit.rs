@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use machine::Machine;
 use machine::in_order::Core;
 use report::Diagnostic;
+use report::number::count;
 use serde::Serialize;
 
 use crate::decode::Isa;
@@ -283,6 +284,13 @@ impl Audit {
         pivot
             .and_then(|pivot| frames.iter().find(|frame| frame.function == pivot))
             .or(frames.first())
+    }
+
+    /// What a finding costs: cycles of a core that issues in order; of one that reorders it is only
+    /// known how many instructions there are for it.
+    pub fn cost(&self, finding: &Finding) -> String {
+        let of = if self.timed.is_some() { "cycle" } else { "instruction" };
+        count(finding.cycles as usize, of)
     }
 
     /// The instruction with the name of what it calls, where the text has only an address.

@@ -226,17 +226,16 @@ fn explanations(audit: &Audit, view: &View) -> String {
 }
 
 fn explanation(audit: &Audit, finding: &Finding, view: &View) -> String {
-    let unit = if finding.cycles == 1 { "cycle" } else { "cycles" };
     let place = audit
         .frame(finding.idx, view.pivot.as_deref())
         .map_or_else(String::new, |frame| format!(", {}:{}", frame.file, frame.line));
     let link = if finding.kind == Kind::Stall { "waits for " } else { "" };
     let who = finding.instruction.trim_matches('`');
     let mut html = format!(
-        "<h3>{}: <code>{}</code> <span class=\"kind\">{} {unit}{}</span></h3>\n<p>{link}{}</p>\n",
+        "<h3>{}: <code>{}</code> <span class=\"kind\">{}{}</span></h3>\n<p>{link}{}</p>\n",
         finding.kind.name(),
         escape(who),
-        finding.cycles,
+        audit.cost(finding),
         escape(&place),
         coded(&finding.why)
     );

@@ -54,7 +54,7 @@ fn finding(audit: &Audit, finding: &Finding, view: &View) -> Value {
         "kind": finding.kind,
         "instruction": finding.instruction,
         "for": finding.why,
-        "cycles": finding.cycles,
+        "cycles": audit.timed.as_ref().map(|_| finding.cycles),
         "fill": finding.fill,
         "file": frame.map(|frame| &frame.file),
         "line": frame.map(|frame| frame.line),

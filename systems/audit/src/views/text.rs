@@ -331,13 +331,9 @@ fn one(audit: &Audit, finding: &Finding, view: &View) -> String {
         }
         None => format!("{:#x}", audit.function.instructions[finding.idx].address),
     };
-    let unit = if finding.cycles == 1 { "cycle" } else { "cycles" };
-    let mut lines = vec![format!(
-        "{place}: {} {}: {} {unit}",
-        finding.kind.name(),
-        finding.instruction,
-        finding.cycles
-    )];
+    let cost = audit.cost(finding);
+    let mut lines =
+        vec![format!("{place}: {} {}: {cost}", finding.kind.name(), finding.instruction)];
     let link = if finding.kind == crate::finding::Kind::Stall { "waits for " } else { "" };
     lines.extend(wrapped(&format!("{link}{}", finding.why)));
     if let Some(disputed) = disputed(&finding.disputed) {

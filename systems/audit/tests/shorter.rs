@@ -280,6 +280,20 @@ fn what_one_instruction_does_elsewhere() {
         t32(&["ldr.w r2, [r3]", "ldr.w r1, [r3, #4]", "adds r0, r1, r2"])[0],
         "ldrd r2, r1, [r3], if the address is a multiple of 4"
     );
+    // Narrow words alone: of any core, but the base is gone.
+    let narrow = ["ldr r1, [r3]", "ldr r2, [r3, #4]", "movs r3, #0", "adds r0, r1, r2"];
+    assert_eq!(t32(&narrow), ["ldm r3!, {r1, r2}, if the address is a multiple of 4"]);
+    for (at, twin) in [
+        (2, "adds r1, r1, r3"),  // the base is read
+        (1, "ldr r2, [r3, #8]"), // not beside it
+        (0, "ldrh r1, [r3]"),    // half of it
+        (0, "ldr r1, [r3, #8]"), // the higher one in the lower register
+        (0, "ldr r3, [r3]"),     // another base for the second
+    ] {
+        let mut code = narrow;
+        code[at] = twin;
+        assert_eq!(t32(&code), [""; 0], "{twin}");
+    }
     assert_eq!(t32(&["uxtb.w r3, r1", "add.w r0, r0, r3"]), ["uxtab r0, r0, r1"]);
     // An address that is counted from the code is no number.
     assert_eq!(a32(&["add r3, pc, #4", "mov r0, r3"]), [""; 0]);

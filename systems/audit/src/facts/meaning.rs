@@ -457,10 +457,11 @@ impl Meaning {
         reg: Reg,
         out: Out,
     ) -> Option<Vec<Bit>> {
-        if let (Class::LoadDouble, Out::Nth(nth)) = (instruction.class, out) {
-            // What extends signs says so in its name alone.
+        if let (Class::LoadDouble | Class::LoadMultiple, Out::Nth(nth)) = (instruction.class, out) {
+            // What extends signs, or is of other modes, says so in its text alone.
             let access = accesses(instruction).get(usize::from(nth)).copied()?;
-            let is_plain = !instruction.text.starts_with("ldpsw");
+            let is_plain =
+                !instruction.text.starts_with("ldpsw") && !instruction.text.contains('^');
             return is_plain.then(|| self.load(state, &access, false, self.bits))?;
         }
         let is_base = instruction.accesses.first().is_some_and(|access| access.base == Some(reg));

@@ -37,7 +37,7 @@ fn single(it: &Instruction) -> Option<Single> {
 /// Another access, or a sum before it, that `idx` could do as well.
 pub fn shorter(piece: &mut StraightRun<'_>, idx: usize) -> Option<Shortening> {
     let own = single(piece.subject.at(idx))?;
-    stored_zero(piece, idx, &own).or_else(|| pair(piece, idx, &own)).or_else(|| {
+    stored_zero(piece, idx, &own).or_else(|| pair(piece, idx, &own, pair_word)).or_else(|| {
         // The base moved just before: `add x1, x1, #8; ldr x2, [x1]`.
         let from = piece.reaches(idx);
         let moves =
@@ -47,6 +47,13 @@ pub fn shorter(piece: &mut StraightRun<'_>, idx: usize) -> Option<Shortening> {
         let word = moving_word(piece.subject.function.isa, &own, by, true)?;
         replaced(piece, vec![sum, idx], idx, word, None)
     })
+}
+
+/// A load beside another one, before it, where code has no wide words: `ldm` moves its base past
+/// both, which nothing may read afterwards.
+pub fn narrow(piece: &mut StraightRun<'_>, idx: usize) -> Option<Shortening> {
+    let own = single(piece.subject.at(idx)).filter(|own| !own.access.is_store)?;
+    pair(piece, idx, &own, multiple_word)
 }
 
 /// `idx` adds a number to a base that an access before it used.
@@ -134,8 +141,16 @@ fn moving_word(isa: Isa, own: &Single, by: i64, is_first: bool) -> Option<u32> {
     }
 }
 
+/// The word of two accesses, the lower one and the register of the higher, and what it asks for.
+type PairWord = fn(Isa, &Single, Reg) -> Option<(u32, Option<&'static str>)>;
+
 /// Another access beside this one, before it.
-fn pair(piece: &mut StraightRun<'_>, idx: usize, own: &Single) -> Option<Shortening> {
+fn pair(
+    piece: &mut StraightRun<'_>,
+    idx: usize,
+    own: &Single,
+    word_of: PairWord,
+) -> Option<Shortening> {
     let from = piece.reaches(idx);
     for at in (from..idx).rev() {
         let Some(other) = single(piece.subject.at(at)) else { continue };
@@ -150,7 +165,7 @@ fn pair(piece: &mut StraightRun<'_>, idx: usize, own: &Single) -> Option<Shorten
         let (low, high) =
             if own.access.disp < other.access.disp { (own, &other) } else { (&other, own) };
         let isa = piece.subject.function.isa;
-        let Some((word, provided)) = pair_word(isa, low, high.data) else { continue };
+        let Some((word, provided)) = word_of(isa, low, high.data) else { continue };
         // Where the one stands or the other, as what is between them allows.
         for place in [at, idx] {
             let change = replaced(piece, vec![at, idx], place, word, provided);
@@ -188,6 +203,15 @@ fn pair_word(isa: Isa, low: &Single, second: Reg) -> Option<(u32, Option<&'stati
         }
         _ => None,
     }
+}
+
+fn multiple_word(_: Isa, low: &Single, second: Reg) -> Option<(u32, Option<&'static str>)> {
+    let (first, second, base) = (low.data.0, second.0, low.base.0);
+    let is_plain = low.access.width == 4 && low.access.disp == 0;
+    (is_plain && first < second && second < 8 && base < 8).then(|| {
+        let word = 0xc800 | u32::from(base) << 8 | 1 << first | 1 << second;
+        (word, Some("if the address is a multiple of 4"))
+    })
 }
 
 /// A register that is zero, only to be stored.

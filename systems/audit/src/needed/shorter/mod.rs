@@ -182,7 +182,7 @@ impl<'a> StraightRun<'a> {
             return Some(Shortening::new(vec![idx], None));
         }
         if self.subject.function.isa == Isa::T32 && !self.subject.has_wide_words() {
-            return None;
+            return accesses::narrow(self, idx);
         }
         if instruction.accesses.is_empty() && instruction.operation.is_some() {
             values::shorter(self, idx).or_else(|| accesses::moved_base(self, idx))

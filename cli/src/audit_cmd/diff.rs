@@ -124,12 +124,12 @@ fn table(before: &Audit, after: &Audit, rounds: &[(&Steady, &Steady)]) -> Table 
         ]);
     };
     let cycles = |audit: &Audit| audit.timed.as_ref().map(|timed| timed.cycles);
-    push("instructions", &|it| u32::try_from(it.function.instructions.len()).ok());
-    push("on the hot path", &|it| u32::try_from(it.trace.places.len()).ok());
-    push("cycles to issue", &|it| Some(cycles(it)?.issue_cycles));
-    push("cycles waiting", &|it| Some(cycles(it)?.stall_cycles));
-    push("cycles", &|it| Some(cycles(it)?.total_cycles));
-    push("lower bound", &|it| Some(cycles(it)?.lower_bound.total));
+    push("instructions", &|audit| u32::try_from(audit.function.instructions.len()).ok());
+    push("on the hot path", &|audit| u32::try_from(audit.trace.places.len()).ok());
+    push("cycles to issue", &|audit| Some(cycles(audit)?.issue_cycles));
+    push("cycles waiting", &|audit| Some(cycles(audit)?.stall_cycles));
+    push("cycles", &|audit| Some(cycles(audit)?.total_cycles));
+    push("lower bound", &|audit| Some(cycles(audit)?.lower_bound.total));
     push("findings", &|audit| u32::try_from(audit.findings.len()).ok());
     let bound = |audit: &Audit| audit.limits.as_ref().map(|limits| limits.path.cycles());
     let bounds = bound(before).zip(bound(after));

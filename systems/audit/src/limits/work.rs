@@ -144,8 +144,8 @@ fn is_product(it: &Instruction) -> bool {
 
 /// Two halves of an address or a constant, which Arm's guides let enter as one.
 fn is_literal(first: &Instruction, second: &Instruction) -> bool {
-    let target = |it: &Instruction| {
-        it.writes.first().map(|write| write.reg).filter(|_| it.writes.len() == 1)
+    let target = |half: &Instruction| {
+        half.writes.first().map(|write| write.reg).filter(|_| half.writes.len() == 1)
     };
     let is_pair = match mnemonic(second) {
         "add" => mnemonic(first) == "adrp",

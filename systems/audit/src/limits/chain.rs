@@ -169,9 +169,9 @@ impl<'a> Walk<'a> {
         let is_base = |role: Role| matches!(role, Role::Base | Role::Index);
         for read in &it.reads {
             let is_waited = match work.waits {
-                Waits::ForAll => true,
-                Waits::ForFlags => read.role == Role::Condition,
-                Waits::ForNothing => false,
+                Waits::Everything => true,
+                Waits::Flags => read.role == Role::Condition,
+                Waits::Nothing => false,
             };
             if !is_waited || Some(read.reg) == self.isa.conventions().zero {
                 continue;

@@ -16,10 +16,10 @@ use crate::limits::form::form;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Waits {
     #[default]
-    ForAll,
-    ForFlags,
+    Everything,
+    Flags,
     /// Because the results are known without them, or which is made of which is not.
-    ForNothing,
+    Nothing,
 }
 
 /// What one instruction takes.
@@ -69,7 +69,7 @@ fn work(rows: &Instructions, isa: Isa, it: &Instruction) -> Work {
     let form = form(isa, &it.text);
     let has_several = it.writes.iter().filter(|write| write.out == Out::Result).count() > 1;
     let Some(row) = rows.row(&form).filter(|_| !it.is_unknown()) else {
-        let waits = if has_several { Waits::ForNothing } else { Waits::ForAll };
+        let waits = if has_several { Waits::Nothing } else { Waits::Everything };
         return Work { micro_ops: 1, waits, ..Work::default() };
     };
     let mut work = Work {
@@ -91,7 +91,7 @@ fn work(rows: &Instructions, isa: Isa, it: &Instruction) -> Work {
     work.waits = waits(it, has_several);
     work.kept = kept(it);
     if is_idiom(it) {
-        let waits = Waits::ForNothing;
+        let waits = Waits::Nothing;
         return Work { micro_ops: 1, waits, is_known: true, ..Work::default() };
     }
     // On x86-64 any instruction may have an operand in memory.
@@ -161,10 +161,10 @@ fn waits(it: &Instruction, has_several: bool) -> Waits {
     let mnemonic = mnemonic(it);
     let is_made_of_all = mnemonic.contains("mul") || mnemonic.contains("div");
     match mnemonic {
-        "sbb" if is_one_register(it) => Waits::ForFlags,
-        "cmp" if is_one_register(it) => Waits::ForNothing,
-        _ if has_several && !is_made_of_all => Waits::ForNothing,
-        _ => Waits::ForAll,
+        "sbb" if is_one_register(it) => Waits::Flags,
+        "cmp" if is_one_register(it) => Waits::Nothing,
+        _ if has_several && !is_made_of_all => Waits::Nothing,
+        _ => Waits::Everything,
     }
 }
 

@@ -130,6 +130,7 @@ private:
   void walk(BasicBlock *Block, BasicBlock::iterator From, Level Now);
   void follow(BasicBlock *From, BasicBlock *To, Level Now);
   bool isOfRequests(const Value *Ptr);
+  bool mayHoldMessage(const Value *Object);
 
   FunctionAnalysisManager &FAM;
   LoopInfo &LI;
@@ -250,15 +251,21 @@ bool Window::isOfRequests(const Value *Ptr) {
   return OfRequests[Object];
 }
 
+/// True if a message may lie in the variable `Object`, maybe by a pointer that was loaded.
+bool Window::mayHoldMessage(const Value *Object) {
+  return Messages.contains(Object) ||
+         (mayBeCaptured(Object, /*Returned=*/true) && !isOfRequests(Object));
+}
+
 Window::Verdict Window::verdictOfCall(CallBase &Call, Level Now) {
   Function *Callee = Call.getCalledFunction();
   if (Starts.contains(&Call) || Putting.contains(&Call))
     return Verdict::Passes;
   if (Call.isLifetimeStartOrEnd())
-    return Now < Pending ||
-                   !Messages.contains(getUnderlyingObject(Call.getArgOperand(Call.arg_size() - 1)))
-               ? Verdict::Passes
-               : Verdict::Stops;
+    return Now == Pending &&
+                   mayHoldMessage(getUnderlyingObject(Call.getArgOperand(Call.arg_size() - 1)))
+               ? Verdict::Stops
+               : Verdict::Passes;
   if (isa<DbgInfoIntrinsic>(Call) || isa<AssumeInst>(Call) || isa<NoAliasScopeDeclInst>(Call) ||
       Effects::isMathCall(Call))
     return Verdict::Passes;
@@ -268,6 +275,9 @@ Window::Verdict Window::verdictOfCall(CallBase &Call, Level Now) {
   if (Callee->isDeclaration()) {
     // They write a few bytes where they are told to.
     if (asks(*Callee)) {
+      // It names a communicator, whose handler may leave the function.
+      if (isQuery(Name) && !Call.doesNotThrow() && Now == Pending)
+        return Verdict::Stops;
       bool Tells =
           any_of(Call.args(), [](const Use &Arg) { return Arg->getType()->isPointerTy(); });
       return Tells && Now == Pending ? Verdict::Guards : Verdict::Passes;
@@ -312,8 +322,13 @@ static bool isHeavy(const Loop &L) { return isIndexed(L) || !L.getSubLoops().emp
 Window::Verdict Window::verdict(Instruction &I, Level Now) {
   if (auto *Call = dyn_cast<CallBase>(&I))
     return verdictOfCall(*Call, Now);
-  if (isa<ReturnInst>(I))
-    return Is == Part::Whole ? Verdict::Stops : Verdict::Passes;
+  // Variables are gone behind it.
+  if (isa<ReturnInst>(I)) {
+    bool Lies = Now == Pending && any_of(instructions(I.getFunction()), [&](const Instruction &A) {
+                  return isa<AllocaInst>(A) && mayHoldMessage(&A);
+                });
+    return Is == Part::Whole || Lies ? Verdict::Stops : Verdict::Passes;
+  }
   if (I.isEHPad() || isa<FenceInst>(I) || isa<VAArgInst>(I) || I.isAtomic() || I.isVolatile() ||
       isa<ResumeInst>(I) || isa<IndirectBrInst>(I))
     return Verdict::Stops;

@@ -75,6 +75,19 @@ static void set_null(union handle *handle)
 		handle->number = MPICH_REQUEST_NULL;
 }
 
+static int is_same(const union handle *a, const union handle *b)
+{
+	return &ompi_request_null ? a->pointer == b->pointer : a->number == b->number;
+}
+
+static void copy(union handle *to, const union handle *from)
+{
+	if (&ompi_request_null)
+		to->pointer = from->pointer;
+	else
+		to->number = from->number;
+}
+
 static void reach(uintptr_t *from, uintptr_t *to, uintptr_t lo, uintptr_t hi)
 {
 	if (!*to || lo < *from)
@@ -174,7 +187,9 @@ SHARED void __overlap_later_may_throw(struct later *later, void *comm)
 /* The program has started a message of its own. */
 SHARED void __overlap_later_note(struct later *later, void *comm, void *request, void *buffer, int64_t bytes, int is_received)
 {
-	add(later, comm, buffer, bytes, is_received, request);
+	struct message *it = add(later, comm, buffer, bytes, is_received, request);
+	if (it)
+		copy(&it->handle, request);
 }
 
 /* In place of a wait for the request at `request`: true if it is ours from now on; the program sees it ended. */
@@ -182,17 +197,10 @@ SHARED int __overlap_later_take(struct later *later, void *request)
 {
 	for (int i = 0; i < later->n; i++) {
 		struct message *it = &later->messages[i];
-		if (it->end != OF_PROGRAM || it->request != request)
+		/* Another request may be there by now. */
+		if (it->end != OF_PROGRAM || it->request != request || !is_same(&it->handle, request))
 			continue;
-		it->end = ENDED;
-		union handle *theirs = request;
-		if (is_null(theirs))
-			return 0;
-		if (&ompi_request_null)
-			it->handle.pointer = theirs->pointer;
-		else
-			it->handle.number = theirs->number;
-		set_null(theirs);
+		set_null(request);
 		it->request = NULL;
 		it->end = OURS;
 		later->n_open++;

@@ -22,6 +22,9 @@ namespace overlap {
 
 /// The names of twins begin so. The list has the layout of this number.
 static constexpr StringRef Leaving = "__overlap_leaves_1.", Taking = "__overlap_takes_1.";
+/// Another name of a function that has a twin: where it is not what the linker has found for a
+/// caller, the twin is of another function.
+static constexpr StringRef Being = "__overlap_is_1.";
 /// Larger functions are not copied, in instructions.
 static constexpr unsigned FunctionMax = 5000;
 /// A function that asks for the time has no more.
@@ -33,6 +36,21 @@ static constexpr unsigned WrapperMax = 60;
 
 bool isOurs(const Function &F) {
   return F.getName().starts_with("overlap.") || F.getName().starts_with("__overlap");
+}
+
+/// The name of the twin of `F`. It has the types of the arguments, since in C a caller may have
+/// declared the function otherwise, and would then pass the list as another one.
+static std::string twinName(StringRef Prefix, const Function &F) {
+  std::string Name;
+  raw_string_ostream To(Name);
+  To << Prefix << F.getName() << '.';
+  for (const Argument &A : F.args())
+    if (A.getType()->isPointerTy())
+      To << 'p';
+    else
+      To << *A.getType();
+  std::replace_if(Name.begin(), Name.end(), [](char C) { return C == ' ' || C == ','; }, '_');
+  return Name;
 }
 
 /// The type of the twin of a function of type `T`.
@@ -52,7 +70,7 @@ static AttributeMask denied() {
 /// A copy of `F` with one more argument, which is thrown away or becomes `F`'s twin.
 static Function *copyWithList(Function &F, StringRef Prefix) {
   Function *Twin = Function::Create(withList(F.getFunctionType()), GlobalValue::InternalLinkage,
-                                    Prefix + F.getName(), F.getParent());
+                                    twinName(Prefix, F), F.getParent());
   ValueToValueMapTy Map;
   for (Argument &A : F.args()) {
     Twin->getArg(A.getArgNo())->setName(A.getName());
@@ -70,6 +88,7 @@ static Function *copyWithList(Function &F, StringRef Prefix) {
     Twin->removeFnAttr(Kind);
   for (unsigned At = 0; At < F.arg_size(); ++At)
     Twin->removeParamAttrs(At, denied());
+  Twin->removeRetAttrs(denied());
   return Twin;
 }
 
@@ -108,9 +127,11 @@ private:
 } // namespace
 
 bool Across::mayBeCopied(const Function &F) const {
-  return !F.isDeclaration() && !F.hasOptNone() && !F.isVarArg() && !F.isPresplitCoroutine() &&
-         !F.callsFunctionThatReturnsTwice() && !F.hasFnAttribute(Attribute::Naked) && !isOurs(F) &&
+  return !F.isDeclaration() && !F.isInterposable() && !F.hasOptNone() && !F.isVarArg() &&
+         !F.isPresplitCoroutine() && !F.callsFunctionThatReturnsTwice() &&
+         !F.hasFnAttribute(Attribute::Naked) && !isOurs(F) &&
          F.getInstructionCount() <= FunctionMax && F.getName() != "main" &&
+         none_of(F.args(), [](const Argument &A) { return A.hasPassPointeeByValueCopyAttr(); }) &&
          none_of(F, [](const BasicBlock &Block) {
            return Block.hasAddressTaken() || Block.getTerminatingMustTailCall();
          });
@@ -151,7 +172,7 @@ static void say(Function &F, const Options &O) {
 
 /// Makes the twin of `F` for other files, if there is something to be had.
 bool Across::offer(Function &F) {
-  if (!F.hasExternalLinkage() || !F.isDSOLocal() || F.isInterposable() || !mayBeCopied(F))
+  if (!F.hasExternalLinkage() || !F.isDSOLocal() || !mayBeCopied(F))
     return false;
   bool Leaves = hasExchange(F);
   if (!Leaves && !asksForTime(F) && !(F.arg_size() > 0 && hasIndexedLoop(F, FAM)))
@@ -161,19 +182,23 @@ bool Across::offer(Function &F) {
     return false;
   Twin->setLinkage(GlobalValue::ExternalLinkage);
   Twin->setVisibility(GlobalValue::HiddenVisibility);
+  auto *Is = GlobalAlias::create(GlobalValue::ExternalLinkage, twinName(Being, F), &F);
+  Is->setVisibility(GlobalValue::HiddenVisibility);
+  Is->setDSOLocal(true);
   if (Leaves)
     say(F, O);
   return true;
 }
 
-/// True for a call of a function that may have a twin.
+/// True for a call of a function that may have a twin. One that hands over a copy of what is
+/// pending would read it.
 bool Across::isPartner(CallInst &Call) {
   Function *Callee = Call.getCalledFunction();
   return Callee && !Callee->isIntrinsic() && !isOurs(*Callee) && !isMpiName(Callee->getName()) &&
          !Callee->isVarArg() && Call.getFunctionType() == Callee->getFunctionType() &&
          !Call.isMustTailCall() && !Call.hasOperandBundles() && !Call.isConvergent() &&
-         !Call.hasFnAttr(Attribute::ReturnsTwice) && !Call.doesNotReturn() &&
-         !Call.onlyReadsMemory() &&
+         !Call.hasByValArgument() && !Call.hasFnAttr(Attribute::ReturnsTwice) &&
+         !Call.doesNotReturn() && !Call.onlyReadsMemory() &&
          !isSystem(*Callee, FAM.getResult<TargetLibraryAnalysis>(*Call.getFunction()));
 }
 
@@ -225,7 +250,7 @@ Twins Across::twinsOf(Function &F) {
     return It->second;
   Twins Of;
   auto Find = [&](StringRef Prefix, Part Is, bool Wanted) -> Function * {
-    std::string Name = (Prefix + F.getName()).str();
+    std::string Name = twinName(Prefix, F);
     if (Function *Offered = M.getFunction(Name))
       return Offered;
     if (F.isDeclaration())
@@ -238,6 +263,30 @@ Twins Across::twinsOf(Function &F) {
     Of.Leaves = Find(Leaving, Part::Leaves, Exchanges);
   Of.Takes = Find(Taking, Part::Takes, !Exchanges);
   return Known[&F] = Of;
+}
+
+/// Asks if `Twin` is there, and is that of `F` as the linker has found it: not with `--wrap`, or
+/// where a library has the function in its place.
+static Value *isThere(IRBuilder<> &B, Function &F, Function &Twin) {
+  Value *There = B.CreateIsNotNull(&Twin);
+  if (!F.isDeclaration())
+    return There;
+  std::string Name = twinName(Being, F);
+  Function *Is = F.getParent()->getFunction(Name);
+  if (!Is)
+    Is = Function::Create(F.getFunctionType(), GlobalValue::ExternalWeakLinkage, Name,
+                          F.getParent());
+  return B.CreateAnd(There, B.CreateICmpEQ(Is, &F));
+}
+
+/// Functions of a run, each with a twin.
+using TwinsOfRun = SmallSetVector<std::pair<Function *, Function *>, 8>;
+
+static Value *isAnyThere(IRBuilder<> &B, const TwinsOfRun &Twins) {
+  Value *There = B.getFalse();
+  for (auto [Callee, Twin] : Twins)
+    There = B.CreateOr(There, isThere(B, *Callee, *Twin));
+  return There;
 }
 
 /// Calls the twin of what `Call` calls that is there; if there is none, nothing stays pending.
@@ -260,10 +309,11 @@ Value *Across::relay(IRBuilder<> &B, CallInst &Call, const Twins &Of, Value *Lis
       continue;
     auto *By = BasicBlock::Create(C, "overlap.relay", &F, Behind),
          *Else = BasicBlock::Create(C, "overlap.else", &F, Behind);
-    B.CreateCondBr(B.CreateIsNotNull(Twin), By, Else);
+    B.CreateCondBr(isThere(B, *Call.getCalledFunction(), *Twin), By, Else);
     B.SetInsertPoint(By);
     CallInst *New = B.CreateCall(withList(Call.getFunctionType()), Twin, Args);
-    New->setAttributes(AttributeList::get(C, AttributeSet(), Old.getRetAttrs(), OfArgs));
+    AttributeSet OfResult = Old.getRetAttrs().removeAttributes(C, denied());
+    New->setAttributes(AttributeList::get(C, AttributeSet(), OfResult, OfArgs));
     New->setCallingConv(Call.getCallingConv());
     New->setDebugLoc(Call.getDebugLoc());
     Results.push_back({New, By});
@@ -288,14 +338,15 @@ Value *Across::relay(IRBuilder<> &B, CallInst &Call, const Twins &Of, Value *Lis
 bool Across::call(const Run &Of) {
   Function &F = *Of.front()->getFunction();
   LLVMContext &C = F.getContext();
-  SmallSetVector<Function *, 8> Leave, Take;
+  TwinsOfRun Leave, Take;
   for (Instruction *I : Of)
     if (!passes(*I)) {
-      const Twins Is = twinsOf(*cast<CallInst>(I)->getCalledFunction());
+      Function &Callee = *cast<CallInst>(I)->getCalledFunction();
+      const Twins Is = twinsOf(Callee);
       if (Is.Leaves && I != Of.back())
-        Leave.insert(Is.Leaves);
+        Leave.insert({&Callee, Is.Leaves});
       if (Is.Takes && I != Of.front())
-        Take.insert(Is.Takes);
+        Take.insert({&Callee, Is.Takes});
     }
   if (Leave.empty() || Take.empty())
     return false;
@@ -344,13 +395,7 @@ bool Across::call(const Run &Of) {
     }
   }
   IRBuilder<> Ask(Head->getTerminator());
-  auto Any = [&](ArrayRef<Function *> Twins) {
-    Value *There = Ask.getFalse();
-    for (Function *Twin : Twins)
-      There = Ask.CreateOr(There, Ask.CreateIsNotNull(Twin));
-    return There;
-  };
-  Ask.CreateCondBr(Ask.CreateAnd(Any(Leave.getArrayRef()), Any(Take.getArrayRef())), Fast, Written);
+  Ask.CreateCondBr(Ask.CreateAnd(isAnyThere(Ask, Leave), isAnyThere(Ask, Take)), Fast, Written);
   Head->getTerminator()->eraseFromParent();
   FAM.clear(F, F.getName());
   return true;

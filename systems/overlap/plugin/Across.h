@@ -10,10 +10,12 @@
 /// An exchange that ends its messages itself gets a twin that returns with them pending, in a list;
 /// a function with a loop one that is called so and defers the passes that need them
 /// (`DeferPasses`); a small function that asks for the time one that leaves them alone. They are
-/// hidden symbols beside the functions, whose names they have; a caller refers to them weakly.
+/// hidden symbols beside the functions, whose names they have; a caller refers to them weakly, and
+/// compares a hidden second name of the function with what it would call.
 ///
 /// Needs:    calls by name, one behind the other, that have a pointer in common, with nothing but
-///           arithmetic and questions about time between; functions that no other can replace.
+///           arithmetic and questions about time between; functions that no other can replace; no
+///           copies of structs as arguments; messages apart from variables of the exchange.
 /// Keeps:    everything, as `Later` does.
 /// Costs:    a copy of each exchange and of each loop that reads through an index.
 #ifndef OVERLAP_ACROSS_H

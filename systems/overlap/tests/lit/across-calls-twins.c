@@ -23,23 +23,52 @@ void h(double *a, double *b, double *c, double *d, int n) {
   exchange(a, b, n);
   product(c, d, d, n);
 }
+// The call would copy what is pending; another function may be in the place of this one.
+struct cells {
+  double at[100];
+};
+void copies(struct cells x, double *y);
+__attribute__((weak)) void replaced(const int *c, const double *x, double *y, int n) {
+  for (int i = 0; i < n; i++)
+    y[i] = x[c[i]];
+}
+void i(struct cells *x, double *y, double *out, int n) {
+  exchange((double *)x, out, n);
+  copies(*x, y);
+}
+// What is received into is known to somebody else.
+__attribute__((malloc)) double *received(struct cells *x);
+void makes(double *x, double *y);
+double j(struct cells *x) {
+  double *in = received(x);
+  makes((double *)x, in);
+  return in[1];
+}
 // CHECK-LABEL: @f(
-// CHECK: icmp {{eq|ne}} ptr @__overlap_leaves_1.exchange, null
+// Another function may be in its place, as with --wrap.
+// CHECK-DAG: icmp {{eq|ne}} ptr @__overlap_leaves_1.exchange.ppi32, null
+// CHECK-DAG: icmp {{eq|ne}} ptr @__overlap_is_1.exchange.ppi32, @exchange
 // CHECK: call void @exchange(
 // CHECK-NEXT: call double @now()
 // CHECK-NEXT: store double
 // CHECK-NEXT: call i32 @product(
-// CHECK: call void @__overlap_leaves_1.exchange(ptr {{.*}}, ptr {{.*}}, i32 {{.*}}, ptr {{[^%]*}}[[LIST:%.*]])
-// CHECK: call double @__overlap_takes_1.now(ptr {{.*}}[[LIST]])
+// CHECK: call void @__overlap_leaves_1.exchange.ppi32(ptr {{.*}}, ptr {{.*}}, i32 {{.*}}, ptr {{[^%]*}}[[LIST:%.*]])
+// CHECK: call double @__overlap_takes_1.now.(ptr {{.*}}[[LIST]])
 // CHECK: call void @__overlap_later_end(ptr {{.*}}[[LIST]])
 // CHECK: call double @now()
 // CHECK: call void @__overlap_later_guard(ptr {{.*}}[[LIST]], ptr {{.*}}, i64 8, i32 1)
 // CHECK-NEXT: store double
-// CHECK: call i32 @__overlap_takes_1.product(
+// CHECK: call i32 @__overlap_takes_1.product.pppi32(
 // CHECK-LABEL: @g(
 // CHECK-NOT: @__overlap
 // CHECK: ret void
 // CHECK-LABEL: @h(
 // CHECK-NOT: @__overlap
 // CHECK: ret void
-// CHECK: declare extern_weak void @__overlap_leaves_1.exchange(
+// CHECK-NOT: @__overlap_takes_1.replaced
+// CHECK-LABEL: @i(
+// CHECK-NOT: @__overlap
+// CHECK: ret void
+// CHECK-LABEL: @j(
+// CHECK: call ptr @__overlap_leaves_1.received.p(
+// CHECK: declare extern_weak void @__overlap_leaves_1.exchange.ppi32(

@@ -41,27 +41,50 @@ __attribute__((weak)) void weak(const int *c, const double *x, double *y, int n)
   for (int i = 0; i < n; i++)
     y[i] = x[c[i]];
 }
+// What is sent from is gone when these return.
+double *told(double *room);
+void from_room(double *x, const double *out, int n) {
+  MPI_Request q;
+  double *room = __builtin_alloca(n * sizeof *room);
+  for (int i = 0; i < n; i++)
+    room[i] = out[i];
+  MPI_Irecv(x, n, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, &q);
+  MPI_Send(room, n, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
+  MPI_Wait(&q, MPI_STATUS_IGNORE);
+}
+void from_told(double *x) {
+  MPI_Request q;
+  double room[100];
+  double *out = told(room);
+  MPI_Irecv(x, 100, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, &q);
+  MPI_Send(out, 100, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD);
+  MPI_Wait(&q, MPI_STATUS_IGNORE);
+}
 __attribute__((noinline)) static double mine(void) { return MPI_Wtime() * 2; }
 double uses(void) { return mine() + mine(); }
+// CHECK-NOT: from_
 // CHECK: :{{.*}}: remark: exchange of exchange may stay pending with frontier while a caller in another file goes on
+// Its name for callers that ask if it is what they call.
+// CHECK: @__overlap_is_1.exchange.ppi32p = hidden alias void ({{.*}}), ptr @exchange
 // As it is written for callers that have nothing to do meanwhile.
 // CHECK-LABEL: define {{.*}}void @exchange(
 // CHECK-NOT: __overlap
 // CHECK: ret void
 // CHECK-NOT: @__overlap_takes_1.sum
 // CHECK-NOT: @__overlap_leaves_1.unpacks
-// CHECK: define hidden void @__overlap_leaves_1.exchange(ptr {{[^,]*}}, ptr {{[^,]*}}, i32 {{[^,]*}}, ptr {{[^,]*}}, ptr [[LIST:[^)]*]])
+// CHECK-NOT: @__overlap_leaves_1.from_
+// CHECK: define hidden void @__overlap_leaves_1.exchange.ppi32p(ptr {{[^,]*}}, ptr {{[^,]*}}, i32 {{[^,]*}}, ptr {{[^,]*}}, ptr [[LIST:[^)]*]])
 // CHECK: call void @__overlap_later_end(ptr {{.*}}[[LIST]])
 // CHECK: call void @__overlap_later_note(ptr {{.*}}[[LIST]],
 // CHECK: call i32 @overlap.later.MPI_Send.8(ptr {{.*}}[[LIST]],
 // CHECK: call i32 @overlap.later.MPI_Wait(ptr {{.*}}[[LIST]],
 // CHECK-NOT: __overlap_later
 // CHECK: ret void
-// CHECK: define hidden double @__overlap_takes_1.now(ptr
+// CHECK: define hidden double @__overlap_takes_1.now.(ptr
 // CHECK-NOT: __overlap_later
 // CHECK: ret double
 // A message of the caller's is received into what is `restrict` here.
-// CHECK: define hidden void @__overlap_takes_1.product(
+// CHECK: define hidden void @__overlap_takes_1.product.ppppi32(
 // CHECK-NOT: noalias
 // CHECK-SAME: {
 // CHECK: call void @__overlap_later_passes(

@@ -130,6 +130,7 @@ private:
   void walk(BasicBlock *Block, BasicBlock::iterator From, Level Now);
   void follow(BasicBlock *From, BasicBlock *To, Level Now);
   bool isOfRequests(const Value *Ptr);
+  bool isOfExchange(const Use &U) const;
   bool mayHoldMessage(const Value *Object);
 
   FunctionAnalysisManager &FAM;
@@ -233,6 +234,15 @@ Window::Window(Function &F, FunctionAnalysisManager &FAM, const Exchange &Of, Pa
   }
 }
 
+/// True if the exchange itself uses memory there, or its address stays here.
+bool Window::isOfExchange(const Use &U) const {
+  auto *I = cast<Instruction>(U.getUser());
+  auto *Store = dyn_cast<StoreInst>(I);
+  return isa<LoadInst>(I) ||
+         (Store && Store->getPointerOperand() == U.get() && Store->getValueOperand() != U.get()) ||
+         Starts.contains(I) || Putting.contains(I);
+}
+
 /// True if `Ptr` points into memory of this function that holds requests or statuses, and whose
 /// address is known nowhere else: no message lies there.
 bool Window::isOfRequests(const Value *Ptr) {
@@ -240,21 +250,19 @@ bool Window::isOfRequests(const Value *Ptr) {
   auto [It, New] = OfRequests.try_emplace(Object, false);
   if (New && (isa<AllocaInst>(Object) || isNoAliasCall(Object)) &&
       (Requests.contains(Object) || Statuses.contains(Object)) && !Messages.contains(Object))
-    OfRequests[Object] = eachUse(Object, [&](const Use &U) {
-      auto *I = cast<Instruction>(U.getUser());
-      auto *Store = dyn_cast<StoreInst>(I);
-      return isa<LoadInst>(I) ||
-             (Store && Store->getPointerOperand() == U.get() &&
-              Store->getValueOperand() != U.get()) ||
-             Starts.contains(I) || Putting.contains(I);
-    });
+    OfRequests[Object] = eachUse(Object, [&](const Use &U) { return isOfExchange(U); });
   return OfRequests[Object];
 }
 
 /// True if a message may lie in the variable `Object`, maybe by a pointer that was loaded.
 bool Window::mayHoldMessage(const Value *Object) {
-  return Messages.contains(Object) ||
-         (mayBeCaptured(Object, /*Returned=*/true) && !isOfRequests(Object));
+  return Messages.contains(Object) || !eachUse(Object, [&](const Use &U) {
+           auto *Call = dyn_cast<CallBase>(U.getUser());
+           const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
+           return isOfExchange(U) || (Callee && Callee->isDeclaration() && asks(*Callee)) ||
+                  (Call && Call->isArgOperand(&U) &&
+                   Call->doesNotCapture(Call->getArgOperandNo(&U)));
+         });
 }
 
 Window::Verdict Window::verdictOfCall(CallBase &Call, Level Now) {

@@ -9,7 +9,7 @@
 //! ```
 //!
 //! A result waits for those that it is made of, bit by bit as the decoder says, and for nothing
-//! else: registers are renamed and branches foretold. A load waits for a store only where the two
+//! else: registers are renamed and branches predicted. A load waits for a store only where the two
 //! addresses are one register's value and a constant each, and no store came between that could
 //! have written there.
 //!

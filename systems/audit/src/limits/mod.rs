@@ -27,7 +27,7 @@ use crate::limits::work::{Work, works};
 use crate::program::function::Function;
 
 /// What is left out, in a line, and what says more.
-pub const LEFT_OUT: &str = "left out: caches, branches foretold wrongly, most of what stores and loads cost each other, and how much is in flight; llvm-mca or uiCA simulate the core, and perf counts on the machine itself";
+pub const LEFT_OUT: &str = "left out: caches, mispredicted branches, most of what stores and loads cost each other, and how much is in flight; llvm-mca or uiCA simulate the core, and perf counts on the machine itself";
 
 /// All bounds of one function.
 #[derive(Debug, Clone)]

@@ -82,7 +82,7 @@ fn work(rows: &Instructions, isa: Isa, it: &Instruction) -> Work {
         ..Work::default()
     };
     if it.flow != Flow::Next {
-        // Where control goes is foretold: nothing waits for it.
+        // Where control goes is predicted: nothing waits for it.
         work.latency_cycles = 0;
     }
     if isa != Isa::X86 {

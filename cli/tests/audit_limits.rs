@@ -64,7 +64,14 @@ fn the_same_as_json_and_as_a_page() {
     assert_eq!((it["front_end"]["micro_ops"].as_u64(), it["line"].as_u64()), (Some(6), Some(6)));
     assert_eq!(it["unknown"], serde_json::json!([]));
     let page = ok(folder.path(), &["dot.s", "--cpu", "zen4", "--format", "html"]);
-    assert!(page.contains("at least 3 cycles an iteration of 7 instructions"), "{page}");
+    for part in [
+        "at least 3 cycles an iteration of 7 instructions",
+        "<li>chain 3: <code>",
+        "Nothing was found",
+    ] {
+        assert!(page.contains(part), "no `{part}` in {page}");
+    }
+    assert!(!page.contains('`'), "code is set as code: {page}");
 }
 
 #[test]

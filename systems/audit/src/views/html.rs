@@ -10,6 +10,7 @@ use crate::program::names::shown;
 use crate::timing::depend::Why;
 use crate::timing::stalls;
 use crate::timing::words::disputed;
+use crate::views::coded;
 use crate::views::limits;
 use crate::views::loops;
 use crate::views::text::{self, Sources, View};
@@ -22,15 +23,17 @@ pub fn html(audit: &Audit, sources: &Sources, view: &View) -> String {
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n\
          <header>\n<h1>{title}</h1>\n{}</header>\n<main>\n{}{}</main>\n{}\
-         <aside id=\"explanation\" aria-live=\"polite\">{HINT}</aside>\n{}<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
+         <aside id=\"explanation\" aria-live=\"polite\">{}</aside>\n{}<script>\n{SCRIPT}</script>\n</body>\n</html>\n",
         numbers(audit),
         source_side(audit, sources, view),
         assembly_side(audit, view),
         loops::html(audit),
+        if audit.findings.is_empty() { NOTHING } else { HINT },
         explanations(audit, view),
     )
 }
 
+const NOTHING: &str = "<p>Nothing was found about single instructions.</p>";
 const HINT: &str = "<p>Click a marked instruction to see what was found about it.</p>";
 
 /// Why an instruction waits, as a colour.
@@ -265,18 +268,6 @@ fn explanation(audit: &Audit, finding: &Finding, view: &View) -> String {
         html += &format!("<p><b>inlined:</b> {}</p>\n", escape(&frames.join(" in ")));
     }
     html
-}
-
-/// Text with what stands in backquotes as code.
-fn coded(text: &str) -> String {
-    let pieces = text.split('`').enumerate();
-    pieces
-        .map(
-            |(idx, piece)| {
-                if idx % 2 == 1 { format!("<code>{}</code>", escape(piece)) } else { escape(piece) }
-            },
-        )
-        .collect()
 }
 
 const STYLE: &str = "\

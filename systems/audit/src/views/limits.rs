@@ -8,12 +8,12 @@
 //! front end 1: 4 of 6 a cycle, 1 taken branch of 1 a cycle
 //! ```
 
-use report::escape::escape;
 use report::number::count;
 use serde_json::{Value, json};
 
 use crate::audit::Audit;
 use crate::limits::{Bound, Chain, FrontEnd, IterationBound, LEFT_OUT, LimitedBy};
+use crate::views::coded;
 use crate::views::loops::{cycles, place};
 
 /// Longer lists of instructions are cut.
@@ -139,15 +139,15 @@ pub(super) fn html(audit: &Audit) -> String {
     };
     let list = |lines: &[String]| {
         let items: String =
-            lines.iter().map(|line| format!("<li>{}</li>\n", escape(line))).collect();
+            lines.iter().map(|line| format!("<li>{}</li>\n", coded(line))).collect();
         format!("<ul>\n{items}</ul>\n")
     };
-    let mut html = format!("<p>{}</p>\n", escape(&first(audit, &limits.path)));
+    let mut html = format!("<p>{}</p>\n", coded(&first(audit, &limits.path)));
     html += &list(&parts(audit, &audit.trace.places, &limits.path));
     for lines in paragraphs(audit) {
-        html += &format!("<p>{}</p>\n{}", escape(&lines[0]), list(&lines[1..]));
+        html += &format!("<p>{}</p>\n{}", coded(&lines[0]), list(&lines[1..]));
     }
-    html + &format!("<p>{}</p>\n", escape(LEFT_OUT))
+    html + &format!("<p>{}</p>\n", coded(LEFT_OUT))
 }
 
 fn object(audit: &Audit, path: &[usize], bound: &Bound) -> Value {

@@ -5,3 +5,17 @@ pub mod json;
 mod limits;
 mod loops;
 pub mod text;
+
+use report::escape::escape;
+
+/// Text with what stands in backquotes as code.
+fn coded(text: &str) -> String {
+    let pieces = text.split('`').enumerate();
+    pieces
+        .map(
+            |(idx, piece)| {
+                if idx % 2 == 1 { format!("<code>{}</code>", escape(piece)) } else { escape(piece) }
+            },
+        )
+        .collect()
+}

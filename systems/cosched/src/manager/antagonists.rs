@@ -218,7 +218,8 @@ fn look(program: &Program) -> Option<Account> {
         let did = counts(&read("io")?, &read("status")?)?;
         work.iter_mut().zip(did).for_each(|(sum, did)| *sum += did);
     }
-    Some(Account { cpu_s: probes::ran(program)?.as_secs_f64(), pids, work })
+    let cpu_s = probes::ran_by(pids.iter().copied()).as_secs_f64();
+    Some(Account { pids, cpu_s, work })
 }
 
 /// Source: proc_pid_io(5), proc_pid_status(5).

@@ -302,13 +302,18 @@ impl Probes {
 }
 
 /// Processor time of all processes of a program.
-pub(super) fn ran(program: &Program) -> Option<Duration> {
+fn ran(program: &Program) -> Option<Duration> {
     let members = program.group.members().ok().filter(|_| !program.has_ended)?;
+    Some(ran_by(members.iter().map(|member| member.pid)))
+}
+
+/// The same of these.
+pub(super) fn ran_by(pids: impl Iterator<Item = i32>) -> Duration {
     let clock = |pid: i32| {
         let clock = nix::time::clock_getcpuclockid(nix::unistd::Pid::from_raw(pid)).ok()?;
         nix::time::clock_gettime(clock).ok().map(Duration::from)
     };
-    Some(members.iter().filter_map(|member| clock(member.pid)).sum())
+    pids.filter_map(clock).sum()
 }
 
 /// Freezes programs for the time of `work`. One that cannot be frozen disturbs it; all

@@ -109,6 +109,10 @@ fn a_step_has_its_turns_at_the_same_time_on_both_nodes() {
     // Each by itself would agree half of the time. A look falls between two changes now and then.
     assert!(n_same > LOOKS * 4 / 5, "{n_same} of {LOOKS}");
     assert!((LOOKS / 4..LOOKS * 3 / 4).contains(&n_ran), "{n_ran} of {LOOKS}");
+    // By itself each would take turns strictly; drawn they come twice in a row, too.
+    wait_for("it waits twice in a row", LIMIT, || {
+        nodes.iter().all(|node| node.step()["longest_wait_quanta"].as_u64() >= Some(2))
+    });
     let status = nodes[0].step();
     assert_eq!((&status["n_nodes"], &status["cannot_wait"]), (&json!(2), &Value::Null));
 }

@@ -69,23 +69,8 @@ static AttributeMask denied() {
 
 /// A copy of `F` with one more argument, which is thrown away or becomes `F`'s twin.
 static Function *copyWithList(Function &F, StringRef Prefix) {
-  Function *Twin = Function::Create(withList(F.getFunctionType()), GlobalValue::InternalLinkage,
-                                    twinName(Prefix, F), F.getParent());
   ValueToValueMapTy Map;
-  for (Argument &A : F.args()) {
-    Twin->getArg(A.getArgNo())->setName(A.getName());
-    Map[&A] = Twin->getArg(A.getArgNo());
-  }
-  SmallVector<ReturnInst *, 4> Returns;
-  CloneFunctionInto(Twin, &F, Map, CloneFunctionChangeType::LocalChangesOnly, Returns);
-  Twin->setLinkage(GlobalValue::InternalLinkage);
-  Twin->setVisibility(GlobalValue::DefaultVisibility);
-  Twin->setDSOLocal(true);
-  Twin->setComdat(nullptr);
-  // Messages are pending behind it or in front of it, which no attribute of the original may deny.
-  for (auto Kind : {Attribute::Memory, Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse,
-                    Attribute::WillReturn, Attribute::Speculatable, Attribute::NoCallback})
-    Twin->removeFnAttr(Kind);
+  Function *Twin = copyWithPointers(F, 1, twinName(Prefix, F), Map);
   for (unsigned At = 0; At < F.arg_size(); ++At)
     Twin->removeParamAttrs(At, denied());
   Twin->removeRetAttrs(denied());

@@ -27,6 +27,28 @@ bool canBeInlined(Function &F, const Function &Caller, FunctionAnalysisManager &
          none_of(instructions(F), [&](Instruction &I) { return calleeOf(I) == &F; });
 }
 
+Function *copyWithPointers(Function &F, unsigned NumPointers, const Twine &Name,
+                           ValueToValueMapTy &Map) {
+  SmallVector<Type *, 8> Types(F.getFunctionType()->params());
+  Types.append(NumPointers, PointerType::getUnqual(F.getContext()));
+  auto *Type = FunctionType::get(F.getReturnType(), Types, false);
+  Function *Copy = Function::Create(Type, GlobalValue::InternalLinkage, Name, F.getParent());
+  for (Argument &A : F.args()) {
+    Copy->getArg(A.getArgNo())->setName(A.getName());
+    Map[&A] = Copy->getArg(A.getArgNo());
+  }
+  SmallVector<ReturnInst *, 4> Returns;
+  CloneFunctionInto(Copy, &F, Map, CloneFunctionChangeType::LocalChangesOnly, Returns);
+  Copy->setLinkage(GlobalValue::InternalLinkage);
+  Copy->setVisibility(GlobalValue::DefaultVisibility);
+  Copy->setDSOLocal(true);
+  Copy->setComdat(nullptr);
+  for (auto Kind : {Attribute::Memory, Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse,
+                    Attribute::WillReturn, Attribute::Speculatable, Attribute::NoCallback})
+    Copy->removeFnAttr(Kind);
+  return Copy;
+}
+
 bool inlineCall(CallBase &Call, FunctionAnalysisManager &FAM, const Options &O) {
   Function &F = *Call.getFunction();
   InlineFunctionInfo Info;

@@ -1,5 +1,6 @@
 #include "Progress.h"
 #include "Helpers.h"
+#include "Inline.h"
 #include "PollingLoops.h"
 #include "Runtime.h"
 #include "Strip.h"
@@ -141,26 +142,9 @@ Function *Polls::copyOf(Function &F, const Binding &Bind, unsigned &Count) {
     Copies.Left -= F.getInstructionCount();
     // The copy has one more argument: whose state to ask about.
     It = Copies.Made.insert({{&F, Bind.Fortran}, {}}).first;
-    SmallVector<Type *, 8> Types(F.getFunctionType()->params());
-    Types.push_back(PointerType::getUnqual(F.getContext()));
-    auto *Type = FunctionType::get(F.getReturnType(), Types, false);
-    auto *Copy = Function::Create(Type, GlobalValue::InternalLinkage, F.getName() + ".overlap",
-                                  F.getParent());
-    ValueToValueMapTy Map;
-    for (Argument &A : F.args()) {
-      Copy->getArg(A.getArgNo())->setName(A.getName());
-      Map[&A] = Copy->getArg(A.getArgNo());
-    }
-    SmallVector<ReturnInst *, 4> Returns;
-    CloneFunctionInto(Copy, &F, Map, CloneFunctionChangeType::LocalChangesOnly, Returns);
-    Copy->setLinkage(GlobalValue::InternalLinkage);
-    Copy->setVisibility(GlobalValue::DefaultVisibility);
-    Copy->setDSOLocal(true);
-    Copy->setComdat(nullptr);
     // A poll synchronises and writes what MPI writes.
-    for (auto Kind : {Attribute::Memory, Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse,
-                      Attribute::WillReturn, Attribute::Speculatable, Attribute::NoCallback})
-      Copy->removeFnAttr(Kind);
+    ValueToValueMapTy Map;
+    Function *Copy = copyWithPointers(F, 1, F.getName() + ".overlap", Map);
     unsigned Inside = 0;
     for (const Place &At : places(*Copy, nullptr, [](Loop &L) { return true; }))
       insertAt(At, Copy->getArg(F.arg_size()), Bind, Inside);

@@ -1,5 +1,6 @@
 #include "Wrapper.h"
 #include "Helpers.h"
+#include "Inline.h"
 #include "Runtime.h"
 #include "Versions.h"
 #include "llvm/ADT/SmallPtrSet.h"
@@ -74,25 +75,8 @@ void openAtReturn(Function &F, ArrayRef<Site *> Sites, OpenTwins &Twins) {
   if (Open.empty() || !canBeCopied(F) || !isCalledByName(F))
     return;
   LLVMContext &C = F.getContext();
-  SmallVector<Type *, 8> Types(F.getFunctionType()->params());
-  Types.append(Open.size(), PointerType::getUnqual(C));
-  auto *Twin = Function::Create(FunctionType::get(F.getReturnType(), Types, false),
-                                GlobalValue::InternalLinkage, F.getName() + ".open", F.getParent());
   ValueToValueMapTy Map;
-  for (Argument &A : F.args()) {
-    Twin->getArg(A.getArgNo())->setName(A.getName());
-    Map[&A] = Twin->getArg(A.getArgNo());
-  }
-  SmallVector<ReturnInst *, 4> Returns;
-  CloneFunctionInto(Twin, &F, Map, CloneFunctionChangeType::LocalChangesOnly, Returns);
-  Twin->setLinkage(GlobalValue::InternalLinkage);
-  Twin->setVisibility(GlobalValue::DefaultVisibility);
-  Twin->setDSOLocal(true);
-  Twin->setComdat(nullptr);
-  // Messages are pending behind it, which no attribute of the original may deny.
-  for (auto Kind : {Attribute::Memory, Attribute::NoSync, Attribute::NoFree, Attribute::NoRecurse,
-                    Attribute::WillReturn, Attribute::Speculatable, Attribute::NoCallback})
-    Twin->removeFnAttr(Kind);
+  Function *Twin = copyWithPointers(F, Open.size(), F.getName() + ".open", Map);
   OpenTwin &T = Twins[&F];
   T.Open = Twin;
   for (unsigned Idx = 0; Idx < Open.size(); ++Idx) {

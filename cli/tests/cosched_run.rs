@@ -217,17 +217,23 @@ fn a_program_that_wakes_often_and_computes_little_is_not_frozen() {
     }
     let folder = tempfile::tempdir().expect("a scratch folder");
     let fifo = folder.path().join("fifo").display().to_string();
-    let clock = format!(
-        "mkfifo {fifo}; exec 3<>{fifo}; for ((i = 0; i < 250; i++)); do read -t 0.01 <&3; done; true"
-    );
+    let clock = |name: &str, computes: u32| {
+        let wakes = format!("read -t 0.01 <&3; for ((j = 0; j < {computes}; j++)); do :; done");
+        format!(
+            "mkfifo {fifo}{name}; exec 3<>{fifo}{name}; for ((i = 0; i < 250; i++)); do {wakes}; done"
+        )
+    };
+    let (little, more) = (clock("1", 0), clock("2", 400));
     let (value, said, code) = run(&[
-        "--json", "--policy", "rr", "--", "bash", "-c", &clock, ":::", "sh", "-c", WORK, ":::",
-        "sh", "-c", WORK, ":::", "sh", "-c", WORK,
+        "--json", "--policy", "rr", "--", "bash", "-c", &little, ":::", "bash", "-c", &more, ":::",
+        "sh", "-c", WORK, ":::", "sh", "-c", WORK, ":::", "sh", "-c", WORK,
     ]);
     assert_eq!(code, 0, "{said}");
     let turns = turns(&value);
     // A first turn to start in, and at most one more if a look found it starting.
     assert!(turns[0].0 <= 4 && turns[0].1 <= 2, "{turns:?}");
+    // In each look it has computed for as long as a look may see, and over all looks it has not.
+    assert!(turns[1].0 <= 4 && turns[1].1 <= 2, "{turns:?}");
 }
 
 #[test]

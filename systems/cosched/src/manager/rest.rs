@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use super::group::Group;
 use super::process::Process;
 
-/// Of one processor: a program that takes less for [`QUIET_TIME`], and of which no
+/// Of one processor: a program that takes less over [`QUIET_TIME`], and of which no
 /// thread could run, rests.
 const QUIET: f64 = 0.1;
 /// Ticks of the clock are 10 ms, and each of two counts of them may lack one.
@@ -22,8 +22,9 @@ const AWAKE: f64 = 0.5;
 const WINDOW: Duration = Duration::from_millis(80);
 /// Shorter times say nothing.
 const SHORT: Duration = Duration::from_millis(3);
-/// Looks in a row that find a thread that could run: it computes, however little of
-/// a processor it gets.
+/// Looks in a row that find a thread that could run, of a program that takes more than [`QUIET`]:
+/// it computes, and others keep it from its processor. Seen to run alone says nothing: looks may
+/// keep time with a program that wakes for a moment.
 const AWAKE_LOOKS: u32 = 3;
 /// Turns in a row in which more threads could run than it has processors: a shell and what it
 /// starts may both for a moment.
@@ -41,7 +42,8 @@ pub struct Usage {
     total_us: u64,
     looked: (Instant, u64),
     began: (Instant, u64),
-    quiet: Duration,
+    /// Since when it has taken little.
+    quiet_since: (Instant, u64),
     n_more: u32,
     n_fewer: u32,
 }
@@ -56,7 +58,7 @@ impl Usage {
             total_us: 0,
             looked: now,
             began: now,
-            quiet: Duration::ZERO,
+            quiet_since: now,
             n_more: 0,
             n_fewer: 0,
         }
@@ -66,9 +68,8 @@ impl Usage {
     pub fn begin(&mut self, group: &Group) {
         // What cannot be read has ended, and is not looked at again.
         let _ = self.read(group);
-        let now = (Instant::now(), self.total_us);
-        (self.looked, self.began) = (now, now);
-        self.quiet = Duration::ZERO;
+        let now = self.now();
+        (self.looked, self.began, self.quiet_since) = (now, now, now);
     }
 
     /// Looks at a program that has its turn: it rests.
@@ -76,16 +77,27 @@ impl Usage {
         if self.looked.0.elapsed() < SHORT || self.read(group).is_err() {
             return false;
         }
-        let is_quiet = share(self.looked, self.total_us) < QUIET;
-        self.quiet = if is_quiet { self.quiet + self.looked.0.elapsed() } else { Duration::ZERO };
-        self.looked = (Instant::now(), self.total_us);
-        // What could run and does not get a processor is quiet, too.
-        self.quiet >= QUIET_TIME[usize::from(self.stat.is_none())] && n_runnable(group) == 0
+        let before = self.looked;
+        self.looked = self.now();
+        let quiet_time = QUIET_TIME[usize::from(self.stat.is_none())];
+        // What could run and does not get a processor is quiet, too. What has run since the last
+        // look gets one: it may be this look that finds it awake.
+        let has_run = self.looked.1 > before.1;
+        self.is_quiet(self.looked, quiet_time) && (has_run || n_runnable(group) == 0)
+    }
+
+    /// What it has used by now is little of a time that is long enough. The whole of that time
+    /// counts and not each look, which may find it just when it wakes.
+    fn is_quiet(&mut self, now: (Instant, u64), long_enough: Duration) -> bool {
+        if share(self.quiet_since, now) >= QUIET {
+            self.quiet_since = now;
+        }
+        now.0 - self.quiet_since.0 >= long_enough
     }
 
     /// Processors that it used since the quantum began, on average.
     pub fn used(&mut self, group: &Group) -> f64 {
-        if self.read(group).is_err() { 0.0 } else { share(self.began, self.total_us) }
+        if self.read(group).is_err() { 0.0 } else { share(self.began, self.now()) }
     }
 
     /// Looks at a program that rests: it has computed for long enough to take turns again.
@@ -93,12 +105,21 @@ impl Usage {
         if self.began.0.elapsed() < WINDOW || self.read(group).is_err() {
             return false;
         }
-        let share = share(self.began, self.total_us);
-        self.began = (Instant::now(), self.total_us);
-        self.n_more = if n_runnable(group) > 0 { self.n_more + 1 } else { 0 };
+        let now = self.now();
+        let share = share(self.began, now);
+        self.began = now;
+        self.computes(share, n_runnable(group) > 0)
+    }
+
+    fn computes(&mut self, share: f64, could_run: bool) -> bool {
+        self.n_more = if could_run && share >= QUIET { self.n_more + 1 } else { 0 };
         let is_awake = share > AWAKE || self.n_more >= AWAKE_LOOKS;
         self.n_more = if is_awake { 0 } else { self.n_more };
         is_awake
+    }
+
+    fn now(&self) -> (Instant, u64) {
+        (Instant::now(), self.total_us)
     }
 
     /// At the end of a turn on so many processors: how many threads the program should be counted
@@ -112,7 +133,7 @@ impl Usage {
         if self.began.0.elapsed() < 4 * SHORT || self.read(group).is_err() {
             return None;
         }
-        let share = share(self.began, self.total_us);
+        let share = share(self.began, self.now());
         let runnable = n_runnable(group).min(n_cpus);
         self.n_more = if runnable > n_given { self.n_more + 1 } else { 0 };
         self.n_fewer = if runnable < n_given && share < n_given as f64 - 1.0 + SLACK {
@@ -159,9 +180,9 @@ fn ticks_a_second() -> u64 {
     said.and_then(|said| said.try_into().ok()).filter(|it| *it > 0).unwrap_or(100)
 }
 
-/// Processors used since then, on average.
-fn share((at, before_us): (Instant, u64), now_us: u64) -> f64 {
-    now_us.saturating_sub(before_us) as f64 / 1e6 / at.elapsed().as_secs_f64()
+/// Processors used from then to now, on average.
+fn share((then, before_us): (Instant, u64), (now, now_us): (Instant, u64)) -> f64 {
+    now_us.saturating_sub(before_us) as f64 / 1e6 / (now - then).as_secs_f64()
 }
 
 /// Threads that run or could.
@@ -222,6 +243,34 @@ mod tests {
             }
             let _ = self.child.wait();
         }
+    }
+
+    /// What a program would have used that wakes every 10 ms for so long, at each look.
+    fn looks_of_a_clock(wakes_us: u64, n_looks: u64) -> Vec<bool> {
+        let clock = Runs::start("sleep 100");
+        let mut usage = Usage::of(&clock.group);
+        let began = usage.quiet_since.0;
+        // Each look comes when the program has just woken.
+        let at = |idx: u64| (began + Duration::from_millis(10 * idx), wakes_us * idx);
+        (1..=n_looks).map(|idx| usage.is_quiet(at(idx), QUIET_TIME[0])).collect()
+    }
+
+    #[test]
+    fn what_wakes_for_a_moment_rests_however_looks_and_wakes_meet() {
+        assert_eq!(looks_of_a_clock(400, 4), [false, true, true, true]);
+        assert_eq!(looks_of_a_clock(2000, 4), [false; 4], "a fifth of a processor is not a rest");
+        // Woken twice as long as a look may see, and not again for the next 40 ms.
+        let sleeper = Runs::start("sleep 100");
+        let mut usage = Usage::of(&sleeper.group);
+        let began = usage.quiet_since.0;
+        let at = |ms: u64, us: u64| (began + Duration::from_millis(ms), us);
+        let looks = [at(3, 600), at(6, 600), at(9, 600), at(12, 1000), at(15, 1000), at(18, 1000)];
+        let quiet = looks.map(|look| usage.is_quiet(look, QUIET_TIME[0]));
+        assert_eq!(quiet, [false, false, false, false, false, true], "since the first look");
+        // Every look finds it running, as it and the looks keep the same time.
+        assert!((0..10).all(|_| !usage.computes(0.04, true)));
+        // A processor that it shares with four others.
+        assert_eq!([(); 3].map(|()| usage.computes(0.2, true)), [false, false, true]);
     }
 
     #[test]

@@ -52,6 +52,13 @@ fn quantum_of(policy: &dyn Policy) -> Duration {
     Duration::from_micros((policy.quantum_ms() * 1000.0) as u64)
 }
 
+/// About so long, and never twice the same: looks that keep time with a program that wakes for a
+/// moment would always find it running.
+fn at_any_time(about: Duration) -> Duration {
+    let now = std::time::UNIX_EPOCH.elapsed().map_or(0, |since| since.subsec_nanos());
+    about / 2 + about.mul_f64(f64::from(now % 1_009) / 1_009.0)
+}
+
 /// The programs, and whose turn it is.
 pub struct Turns<'a> {
     host: &'a mut Host,
@@ -356,7 +363,7 @@ impl<'a> Turns<'a> {
             // Where no program waits for a turn, none needs to be given up.
             let someone_waits = self.roster.someone_waits();
             let mut until = if someone_waits && !self.is_soft() {
-                deadline.min(now + look_every)
+                deadline.min(now + at_any_time(look_every))
             } else {
                 deadline
             };

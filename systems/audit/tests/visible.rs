@@ -620,3 +620,40 @@ fn where_a_structure_is_returned_is_an_argument() {
     assert_nothing(Isa::A64, &["e8430091", "00040014"]);
     assert_nothing(Isa::A64, &["f30308aa", "68220091", "00040014"]);
 }
+
+fn named_f(isa: Isa, body: &str) -> Function {
+    let text = format!("\t.text\n\t.global f\n\t.type f, %function\nf:\n{body}\n\t.size f, .-f\n");
+    assembled(&text, isa, if isa == Isa::A64 { "cortex-a53" } else { "rocket" }).function
+}
+
+/// What another core writes between two loads, and reads between two stores, counts.
+#[test]
+fn what_orders_accesses_keeps_those_on_both_sides() {
+    let loads = |load: &str, between: &str, again: &str| format!("{load}\n{between}\n{again}\nret");
+    let a64 = |between: &str| {
+        let twice = loads("ldr x2, [x0]", between, "ldr x4, [x0]\nadd x0, x2, x4");
+        let stores = loads("str x2, [x0]", between, "str x3, [x0]");
+        [twice, stores].map(|text| found(&named_f(Isa::A64, &text)))
+    };
+    for between in ["ldar w5, [x1]", "dmb ish", "dsb sy"] {
+        assert_eq!(a64(between), [const { Vec::new() }; 2], "{between}");
+    }
+    let released = a64("stlr w5, [x1]");
+    assert_eq!(released[1], [], "it is released");
+    let harmless = a64("nop");
+    assert_eq!(harmless.map(|found| found.len()), [1, 1], "nothing is between");
+    // Nothing reads what is loaded, and the load orders others.
+    for load in ["ldar w5, [x1]", "ldaxr w5, [x1]", "ldaxrb w5, [x1]"] {
+        assert_eq!(found(&named_f(Isa::A64, &format!("{load}\nldr x0, [x0]\nret"))), [], "{load}");
+    }
+    let riscv = |between: &str| {
+        found(&named_f(
+            Isa::Riscv64,
+            &loads("ld a2, 0(a0)", between, "ld a4, 0(a0)\nadd a0, a2, a4"),
+        ))
+    };
+    for between in ["fence r, rw", "fence rw, rw", "lr.w.aq a5, (a1)"] {
+        assert_eq!(riscv(between), [], "{between}");
+    }
+    assert_eq!(riscv("nop").len(), 1);
+}

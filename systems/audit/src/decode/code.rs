@@ -393,7 +393,26 @@ pub struct Instruction {
     pub operation: Option<Operation>,
 }
 
+/// How the names of accesses begin or go on that others see in order, or that watch a place until
+/// a store there.
+const ORDERED: [&str; 7] = ["lda", "ldla", "ldiapp", "ldx", "stl", "stilp", "lr."];
+
 impl Instruction {
+    /// Accesses before and after it keep their side: it acquires, releases or watches a place.
+    pub fn orders_others(&self) -> bool {
+        let name = self.text.split(' ').next().unwrap_or_default();
+        let begins = ORDERED.iter().any(|begin| name.starts_with(begin));
+        let is_marked = name.contains(".aq") || name.contains(".rl");
+        self.class == Class::Atomic || !self.accesses.is_empty() && (begins || is_marked)
+    }
+
+    /// Nothing passes it, in either direction.
+    pub fn is_barrier(&self) -> bool {
+        matches!(self.flow, Flow::Call { .. } | Flow::LastCall)
+            || matches!(self.class, Class::System | Class::Window)
+            || self.orders_others()
+    }
+
     /// Other code runs before control comes back, or nothing is known of it: any memory may
     /// be read and written.
     pub fn reaches_all_memory(&self) -> bool {

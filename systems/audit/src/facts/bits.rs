@@ -222,7 +222,8 @@ fn has_effect(instruction: &Instruction, conventions: &Conventions) -> bool {
     is_hint
         || !matches!(instruction.flow, Flow::Next)
         || instruction.accesses.iter().any(|access| access.is_store)
-        || matches!(instruction.class, Class::System | Class::Window | Class::Atomic | Class::Float)
+        || matches!(instruction.class, Class::System | Class::Window | Class::Float)
+        || instruction.orders_others()
         || instruction.class.is_part_of_float()
         || !instruction.accesses.is_empty() && !is_plain_load
 }

@@ -25,7 +25,7 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
 /// A store whose place is stored to again, with nothing between that reads memory, calls
 /// or changes the base.
 fn overwritten(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
-    let first = plain_store(subject, idx)?;
+    let first = plain_store(subject, idx).filter(|_| !subject.at(idx).orders_others())?;
     let base = first.base?;
     let moves_base = |place: usize| subject.at(place).writes.iter().any(|write| write.reg == base);
     if moves_base(idx) {
@@ -58,7 +58,9 @@ fn overwritten(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
         let enters = |at: usize| subject.function.target(at) == Some(place + 1);
         let is_case = entries(subject.function).get(place + 1).is_some_and(|entry| *entry);
         let reads = instruction.accesses.iter().any(|access| !access.is_store);
+        // What is released has to be there before, and a place that is watched is somebody's.
         if reads
+            || instruction.is_barrier()
             || moves_base(place)
             || is_case
             || (0..subject.function.instructions.len()).any(enters)

@@ -174,10 +174,9 @@ impl Piece {
             }
         }
         self.changes.extend(written.into_iter().map(|found| (idx, found)));
-        if is_call || matches!(instruction.class, Class::System | Class::Window | Class::Atomic) {
+        if is_call || instruction.is_barrier() {
+            // What others may have written since is not what it was.
             self.changes.push((idx, None));
-        }
-        if is_call {
             self.computed.retain(|key, _| !matches!(key, Key::Load { .. }));
         }
         finding

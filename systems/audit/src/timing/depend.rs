@@ -230,7 +230,7 @@ impl<'a> Builder<'a> {
     /// Nothing passes it, in either direction; what is written over when the kernel
     /// runs may be anything.
     fn is_barrier(&self, at: usize) -> bool {
-        is_barrier(self.instruction(at)) || self.function.is_patched(self.trace.places[at])
+        self.instruction(at).is_barrier() || self.function.is_patched(self.trace.places[at])
     }
 
     fn edge(&mut self, from: u32, to: usize, cycles: i32, why: Why) {
@@ -729,7 +729,7 @@ fn blocks(function: &Function, trace: &Trace) -> Vec<u32> {
         let has_slot = slot_of(function, trace, at).is_some();
         let is_slot = at > 0 && slot_of(function, trace, at - 1) == Some(at);
         let is_end = instruction.flow != Flow::Next
-            || is_barrier(instruction)
+            || instruction.is_barrier()
             || function.fixup(*place).is_some()
             || function.is_patched(*place);
         ends_behind = is_slot || !has_slot && is_end;
@@ -800,12 +800,6 @@ fn is_call(instruction: &Instruction) -> bool {
 
 fn is_call_at(builder: &Builder, at: u32) -> bool {
     is_call(builder.instruction(at as usize))
-}
-
-/// Nothing passes it, in either direction.
-pub fn is_barrier(instruction: &Instruction) -> bool {
-    is_call(instruction)
-        || matches!(instruction.class, Class::System | Class::Atomic | Class::Window)
 }
 
 /// Done in vain it does no harm, its address being good.

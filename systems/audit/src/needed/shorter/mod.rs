@@ -18,7 +18,7 @@ mod values;
 
 use super::Subject;
 use crate::decode::Isa;
-use crate::decode::code::{Class, Delay, Flow, Instruction, Reg};
+use crate::decode::code::{Delay, Flow, Instruction, Reg};
 use crate::facts::bits::Bits;
 use crate::facts::cases::entries;
 use crate::facts::meaning::{Meaning, State};
@@ -102,7 +102,7 @@ fn runs(subject: &Subject<'_>) -> Vec<std::ops::Range<usize>> {
 fn is_followed(subject: &Subject<'_>, idx: usize) -> bool {
     let it = subject.at(idx);
     let is_branch = matches!(it.flow, Flow::Branch { is_conditional: true, .. });
-    !matches!(it.class, Class::System | Class::Window | Class::Atomic | Class::Call)
+    !it.is_barrier()
         && (it.flow == Flow::Next || is_branch)
         && it.delay == Delay::None
         && !subject.function.is_patched(idx)

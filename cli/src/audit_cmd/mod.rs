@@ -5,6 +5,7 @@ mod check;
 mod cpus;
 mod diff;
 pub mod options;
+mod order;
 mod show;
 mod spills;
 mod verify;
@@ -41,6 +42,9 @@ pub struct Args {
     /// Try suggested edits of a C file on a copy, and say which of them helped.
     #[arg(long, conflicts_with_all = ["all_functions", "spills"])]
     verify: bool,
+    /// Write the file's assembly, the function in the fastest order that is found.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["all_functions", "spills", "verify", "format"])]
+    order: Option<PathBuf>,
     /// What the program did when it ran, which chooses the path: QEMU's `-d exec,nochain`,
     /// `perf script`, a debugger's list of addresses, or gcov's counts of lines. FILE@ADDRESS if the
     /// program was loaded so far above the addresses in its file.
@@ -98,6 +102,10 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     };
     if args.all_functions {
         return all::run(&loaded, &args.how, function, recorded, out);
+    }
+    if let Some(file) = &args.order {
+        let wanted = order::Wanted { function, recorded, through: &args.through, file };
+        return order::run(&loaded, &args.how, wanted, out);
     }
     let Args { through, verify: tries, format, .. } = args;
     show::run(&loaded, &args.how, function, Asked { recorded, through, tries, format }, out)

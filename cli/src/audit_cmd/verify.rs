@@ -13,6 +13,7 @@ use audit::edits::{TYPE, Trial, changes, patch};
 use audit::facts::steered::SourceLine;
 use audit::finding::{Edit, Kind};
 use audit::program::Program;
+use audit::program::function::Function;
 use audit::program::toolchain::{self, Input, Typed};
 use audit::proof::{gain, is_same_path};
 use audit::timing::licence::Effort;
@@ -211,43 +212,66 @@ impl Tried<'_> {
     }
 
     fn behaviour(&self, before: &Audit, after: &Audit, change: &Trial, object: &[u8]) -> Behaviour {
-        let name = before.function.name.as_str();
-        let address = before.function.instructions[0].address;
-        let program = self.loaded.programs.iter().find(|program| program.symbol(name).is_ok());
-        let Some(program) = program else {
-            return Behaviour::NotRun("its symbol is not the function's".to_owned());
-        };
-        if let Some(asks) = behaviour::asks_the_system(program) {
-            return Behaviour::NotRun(format!("the file has `{asks}`, which asks the system"));
-        }
-        let Some(signature) = program.lines.signature(address, name) else {
-            let why = "the source has no function of its name and parameters";
-            return Behaviour::NotRun(why.to_owned());
-        };
-        let names = program
-            .called_names()
-            .into_iter()
-            .chain(after.function.callees.values().map(String::as_str));
-        let called: Vec<(String, Option<audit::program::types::Signature>)> = names
-            .map(|called| (called.to_owned(), program.lines.signature(address, called)))
-            .collect();
-        let subject = Executed {
-            isa: before.function.isa,
-            function: name,
-            signature: &signature,
-            called: &called,
+        let changed = Changed {
+            callees: after.function.callees.values().cloned().collect(),
             may_alias: change.promise.is_none(),
             may_fault: change.reads_more,
-            ends: &program.lines.never_return,
         };
-        match behaviour::compare(&subject, &self.object, object) {
-            Behaviour::Same(said) => match self.blocks.get_or_init(|| self.blocks(&subject)) {
-                Some((n, all)) => {
-                    Behaviour::Same(format!("{said}; they pass {n} of its {all} blocks"))
-                }
-                None => Behaviour::Same(said),
-            },
-            other => other,
-        }
+        executed(self.loaded, &before.function, &changed, |subject| {
+            match behaviour::compare(subject, &self.object, object) {
+                Behaviour::Same(said) => match self.blocks.get_or_init(|| self.blocks(subject)) {
+                    Some((n, all)) => {
+                        Behaviour::Same(format!("{said}; they pass {n} of its {all} blocks"))
+                    }
+                    None => Behaviour::Same(said),
+                },
+                other => other,
+            }
+        })
     }
+}
+
+/// What of a changed function decides how it is executed.
+#[derive(Debug, Default)]
+pub struct Changed {
+    /// The names of what it calls.
+    pub callees: Vec<String>,
+    /// Two pointers may lead to one object.
+    pub may_alias: bool,
+    /// Its addresses were promised to be good.
+    pub may_fault: bool,
+}
+
+/// Gives `compare` what it takes to execute the function; or why it cannot be.
+pub fn executed(
+    loaded: &Loaded,
+    function: &Function,
+    changed: &Changed,
+    compare: impl FnOnce(&Executed<'_>) -> Behaviour,
+) -> Behaviour {
+    let (name, address) = (function.name.as_str(), function.instructions[0].address);
+    let program = loaded.programs.iter().find(|program| program.symbol(name).is_ok());
+    let Some(program) = program else {
+        return Behaviour::NotRun("its symbol is not the function's".to_owned());
+    };
+    if let Some(asks) = behaviour::asks_the_system(program) {
+        return Behaviour::NotRun(format!("the file has `{asks}`, which asks the system"));
+    }
+    let Some(signature) = program.lines.signature(address, name) else {
+        let why = "the source has no function of its name and parameters";
+        return Behaviour::NotRun(why.to_owned());
+    };
+    let names =
+        program.called_names().into_iter().chain(changed.callees.iter().map(String::as_str));
+    let called: Vec<(String, Option<audit::program::types::Signature>)> =
+        names.map(|called| (called.to_owned(), program.lines.signature(address, called))).collect();
+    compare(&Executed {
+        isa: function.isa,
+        function: name,
+        signature: &signature,
+        called: &called,
+        may_alias: changed.may_alias,
+        may_fault: changed.may_fault,
+        ends: &program.lines.never_return,
+    })
 }

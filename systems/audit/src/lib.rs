@@ -11,6 +11,7 @@ pub mod facts;
 pub mod finding;
 pub mod limits;
 pub mod needed;
+pub mod order;
 pub mod program;
 pub mod proof;
 pub mod timing;

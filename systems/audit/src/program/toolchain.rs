@@ -1,5 +1,6 @@
 //! Door: files in: programs as they are, C, C++ and assembly through a compiler; and source texts.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -209,6 +210,82 @@ pub fn compile(source: &Path, isa: Isa, cpu: &str, build: &Build) -> Result<Vec<
     let made = scratch.path().join("audit.o");
     tool::run(&mut command(source, &made, isa, cpu, build), &[], LIMIT)?.ok()?;
     read(&made)
+}
+
+/// What the compiler makes of C or C++ before it is assembled, without lines of the source; assembly
+/// as it is, preprocessed if its name asks for it.
+pub fn assembly(source: &Path, isa: Isa, cpu: &str, build: &Build) -> Result<String, ToolError> {
+    let is_raw = source.extension().is_some_and(|ending| ending == "s");
+    let text = if is_raw {
+        read(source)?
+    } else {
+        let scratch = measure::scratch::folder()
+            .map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
+        let made = scratch.path().join("audit.s");
+        let mut command = command(source, &made, isa, cpu, build);
+        match input(source) {
+            Input::Assembly => command.args(["-E", "-P"]),
+            Input::C | Input::Cpp | Input::Elf => command.args(["-S", "-g0", "-fno-lto"]),
+        };
+        tool::run(&mut command, &[], LIMIT)?.ok()?;
+        read(&made)?
+    };
+    Ok(String::from_utf8_lossy(&text).into_owned())
+}
+
+/// Lines of the source, and of what it includes, whose statements have one of these words once all
+/// macros are replaced: the file's name without its folder, and the number.
+pub fn lines_with(
+    words: &BTreeSet<String>,
+    source: &Path,
+    isa: Isa,
+    cpu: &str,
+    build: &Build,
+) -> Result<BTreeSet<(String, u32)>, ToolError> {
+    let scratch = measure::scratch::folder()
+        .map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
+    let made = scratch.path().join("audit.i");
+    let mut command = command(source, &made, isa, cpu, build);
+    command.arg("-E");
+    tool::run(&mut command, &[], LIMIT)?.ok()?;
+    Ok(statements_with(&String::from_utf8_lossy(&read(&made)?), words))
+}
+
+/// The lines of statements with one of these words in a preprocessed text.
+fn statements_with(text: &str, words: &BTreeSet<String>) -> BTreeSet<(String, u32)> {
+    let (mut file, mut number) = (String::new(), 0);
+    let mut found = BTreeSet::new();
+    let (mut statement, mut has_word) = (Vec::new(), false);
+    for line in text.lines() {
+        // `# 7 "name.h" 1 3`: what follows is line 7 of this file.
+        let marker = line.strip_prefix("# ").and_then(|rest| rest.split_once(' '));
+        if let Some((at, name)) = marker
+            && let Ok(at) = at.parse::<u32>()
+        {
+            let name = name.split('"').nth(1).unwrap_or_default();
+            file = name.rsplit('/').next().unwrap_or_default().to_owned();
+            number = at;
+            continue;
+        }
+        let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        has_word |= line.split(|letter| !is_of_name(letter)).any(|part| words.contains(part));
+        statement.push((file.clone(), number));
+        number += 1;
+        if line.trim_end().ends_with([';', '{', '}']) {
+            found.extend(std::mem::take(&mut statement).into_iter().filter(|_| has_word));
+            has_word = false;
+        }
+    }
+    found
+}
+
+/// Assembles this text; line tables name its lines.
+pub fn assembled(text: &str, isa: Isa, cpu: &str, build: &Build) -> Result<Vec<u8>, ToolError> {
+    let scratch = measure::scratch::folder()
+        .map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
+    let source = scratch.path().join("audit.s");
+    std::fs::write(&source, text).map_err(|error| io_error("write", &source, &error))?;
+    compile(&source, isa, cpu, build)
 }
 
 /// A line that the assembler does not know.
@@ -487,4 +564,19 @@ pub fn source(path: &str) -> Option<String> {
 
 fn io_error(what: &str, path: &Path, error: &std::io::Error) -> ToolError {
     ToolError { ran: format!("{what} {}", path.display()), said: error.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn statements_with_a_word_are_found_by_the_lines_before_macros_were_replaced() {
+        let text = "# 1 \"src/a.c\"\n# 1 \"inc/dev.h\" 1\nint one;\n# 9 \"src/a.c\" 2\nint f(void) {\nx = y +\n  *(volatile int *)4 +\n  z;\nint volatile_free;\n}\n";
+        let found = statements_with(text, &BTreeSet::from(["volatile".to_owned()]));
+        let lines = [10, 11, 12].map(|line| ("a.c".to_owned(), line));
+        assert_eq!(found, BTreeSet::from(lines));
+        let found = statements_with(text, &BTreeSet::from(["one".to_owned()]));
+        assert_eq!(found, BTreeSet::from([("dev.h".to_owned(), 1)]));
+    }
 }

@@ -144,6 +144,39 @@ pub fn steady(function: &Function, frame: &StackFrame, core: &Core, it: &Loop) -
     }
 }
 
+/// Iterations that are timed to compare orders of one.
+const COMPARED: usize = 24;
+
+/// One iteration of a loop, to be timed in other orders.
+#[derive(Debug)]
+pub struct Iteration {
+    needs: Vec<Need>,
+    edges: Vec<Edge>,
+    n: usize,
+}
+
+impl Iteration {
+    pub fn of(function: &Function, frame: &StackFrame, core: &Core, round: &Trace) -> Iteration {
+        let n = round.places.len();
+        let needs = Need::of_trace(function, round, core);
+        let edges = unrolled(&carried(function, frame, core, round), n, COMPARED);
+        Iteration { needs: needs.repeat(COMPARED), edges, n }
+    }
+
+    /// The cycles of an iteration after many in this order of its instructions, and the sum of the
+    /// cycles in which they start.
+    pub fn cost(&self, order: &[u32], core: &Core) -> (f64, u64) {
+        let n = self.n as u32;
+        let all: Vec<u32> = (0..COMPARED as u32)
+            .flat_map(|round| order.iter().map(move |at| round * n + at))
+            .collect();
+        let timing = time(&self.needs, &self.edges, &all, core);
+        let start = |round: usize| f64::from(timing.starts[round * self.n + order[0] as usize]);
+        let cycles = (start(COMPARED - 1) - start(COMPARED / 2 - 1)) / (COMPARED / 2) as f64;
+        (cycles, timing.starts.iter().map(|start| u64::from(*start)).sum())
+    }
+}
+
 /// What is disputed of the latencies along a chain that leads to itself.
 fn chain_disputes(path: &Path<'_>, edges: &[Carried], chain: &[usize]) -> Vec<Dispute> {
     let next = chain.iter().cycle().skip(1);

@@ -1,0 +1,193 @@
+//! `meanwhile audit FILE --order OUT`: the assembly of the file with one function in a faster order.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use audit::audit::Audit;
+use audit::behaviour::{self, Behaviour};
+use audit::facts::recorded::{Counts, Recorded};
+use audit::facts::steered::SourceLine;
+use audit::facts::trace::Guide;
+use audit::order::faster::{FastPath, in_words};
+use audit::order::lines::{Listing, without_lines};
+use audit::order::{NewOrder, is_made, order};
+use audit::program::Program;
+use audit::program::function::Function;
+use audit::program::toolchain::{self, Input};
+use report::number::count;
+use serde_json::json;
+
+use super::options::{Loaded, Reading};
+use super::show::audited;
+use super::verify::{Changed, executed};
+use crate::output::{Failure, Output, check_writable, write_file};
+
+/// How compilers write that each access counts.
+const VOLATILE: [&str; 3] = ["volatile", "__volatile__", "__volatile"];
+
+/// What is asked for.
+#[derive(Debug)]
+pub struct Wanted<'a> {
+    pub function: Option<&'a str>,
+    pub recorded: Option<Recorded>,
+    /// Lines that the path passes.
+    pub through: &'a [SourceLine],
+    /// Where the assembly goes.
+    pub file: &'a Path,
+}
+
+pub fn run(
+    loaded: &Loaded,
+    how: &Reading,
+    wanted: Wanted<'_>,
+    out: &mut Output,
+) -> Result<(), Failure> {
+    let Wanted { function, recorded, through, file } = wanted;
+    let core = how.core(&loaded.cpu).ok_or_else(|| {
+        let help = "a core that reorders does not wait for what stands in a bad order; `meanwhile audit cpus` lists those that issue in order";
+        Failure::user(format!("`{}` reorders instructions itself", loaded.cpu), Some(help))
+    })?;
+    if loaded.name == "-" || toolchain::input(&loaded.path) == Input::Elf {
+        let help = "name the C, C++ or assembly file that it is made of";
+        return Err(Failure::user(
+            format!("--order moves lines of assembly, and `{}` has none", loaded.name),
+            Some(help),
+        ));
+    }
+    if file
+        .canonicalize()
+        .ok()
+        .is_some_and(|file| loaded.path.canonicalize().is_ok_and(|it| it == file))
+    {
+        let help = "name another file for the result";
+        return Err(Failure::user(
+            format!("`{}` is the source itself", file.display()),
+            Some(help),
+        ));
+    }
+    check_writable(file)?;
+    let audited = audited(loaded, how, function, recorded.clone(), through)?;
+    let found = &audited.function;
+    let assembled = |text: &str| {
+        let made =
+            toolchain::assembled(&without_lines(text), found.isa, &loaded.cpu, &loaded.build);
+        made.map_err(Failure::tool)
+    };
+    let text = toolchain::assembly(&loaded.path, found.isa, &loaded.cpu, &loaded.build)
+        .map_err(Failure::tool)?;
+    let object = assembled(&text)?;
+    let written = decoded(&object, &found.name)?;
+    if !is_made(found, &written, &NewOrder::as_written(found)) {
+        let help = "compile with the same flags both times: --cflags or --compile-commands without -flto or what else depends on -g";
+        return Err(Failure::user(
+            format!("`{}` is other code with debug information than without", found.name),
+            Some(help),
+        ));
+    }
+    let counts = recorded.as_ref().and_then(|recorded| Counts::of(found, recorded));
+    let guide = Guide::new(found, &how.avoid, counts.as_ref()).through(through);
+    let listing = Listing::of(&text, &written);
+    let stays = stays(loaded, &audited)?;
+    let Some(new) = order(found, &listing, &core, &guide, &stays) else {
+        out.line(&format!(
+            "{} on {}: no faster order was found; nothing is written",
+            found.name, loaded.cpu
+        ));
+        out.object(&json!({
+            "ok": true, "kind": "audit-order", "function": found.name, "cpu": loaded.cpu, "moved": 0,
+        }));
+        return Ok(());
+    };
+    let better = listing.reordered(&new);
+    let better_object = assembled(&better)?;
+    let made = decoded(&better_object, &found.name)?;
+    assert!(
+        is_made(&written, &made, &new),
+        "the assembly holds the instructions in the order that was chosen"
+    );
+    let changed = Changed { may_alias: true, ..Changed::default() };
+    let behaviour = executed(loaded, found, &changed, |subject| {
+        behaviour::compare(subject, &object, &better_object)
+    });
+    let ran = match behaviour {
+        Behaviour::Same(said) => said,
+        Behaviour::NotRun(why) => format!("not run, because {why}"),
+        Behaviour::Differs(said) => {
+            panic!("what keeps its dependences does the same; `{}` does not: {said}", found.name)
+        }
+    };
+    write_file(file, &better)?;
+    let rows: Vec<_> = FastPath::all(found, &core, &guide)
+        .into_iter()
+        .map(|path| {
+            (path.is_loop().then(|| path.places[0]), path.cycles_as_written(), path.cycles(&new))
+        })
+        .collect();
+    out.line(&format!(
+        "{} on {}: {} moved, {}",
+        found.name,
+        loaded.cpu,
+        count(new.n_moved(), "instruction"),
+        file.display()
+    ));
+    for (head, before, after) in &rows {
+        let what = match head {
+            Some(idx) => format!("loop at {}: an iteration", line_of(&audited, *idx)),
+            None => "path".to_owned(),
+        };
+        out.line(&format!("  {what} {} [model {}]", in_words(*before, *after), loaded.cpu));
+    }
+    out.line(&format!("  executed: {ran}"));
+    let objects: Vec<_> = rows
+        .iter()
+        .map(|(head, before, after)| {
+            json!({ "loop_line": head.map(|idx| line_of(&audited, idx)), "cycles_before": before, "cycles_after": after })
+        })
+        .collect();
+    out.object(&json!({
+        "ok": true, "kind": "audit-order", "function": found.name, "cpu": loaded.cpu, "moved": new.n_moved(),
+        "paths": objects, "executed": ran, "file": file.display().to_string(),
+    }));
+    Ok(())
+}
+
+fn decoded(object: &[u8], name: &str) -> Result<Function, Failure> {
+    let program =
+        Program::parse("the assembly", object).map_err(|error| Failure::User(vec![error]))?;
+    let symbol = program.symbol(name).map_err(|error| Failure::User(vec![error]))?;
+    Ok(program.decode(symbol).map_err(|error| Failure::User(vec![error]))?.function)
+}
+
+fn line_of(audited: &Audit, idx: usize) -> String {
+    let function = &audited.function;
+    function.frames[idx].first().map_or_else(
+        || format!("{:#x}", function.instructions[idx].address),
+        |frame| format!("{}:{}", frame.file.rsplit('/').next().unwrap_or_default(), frame.line),
+    )
+}
+
+/// Accesses to `volatile` objects, as far as the source tells them.
+fn stays(loaded: &Loaded, audited: &Audit) -> Result<BTreeSet<usize>, Failure> {
+    let function = &audited.function;
+    if toolchain::input(&loaded.path) == Input::Assembly {
+        return Ok(BTreeSet::new());
+    }
+    let program = loaded.programs.iter().find(|program| program.symbol(&function.name).is_ok());
+    let address = function.instructions[0].address;
+    let mut words = program.map(|it| it.lines.volatile_names(address)).unwrap_or_default();
+    words.extend(VOLATILE.map(str::to_owned));
+    let lines =
+        toolchain::lines_with(&words, &loaded.path, function.isa, &loaded.cpu, &loaded.build)
+            .map_err(Failure::tool)?;
+    let is_on_line = |idx: usize| {
+        function.frames[idx].iter().any(|frame| {
+            let name = frame.file.rsplit('/').next().unwrap_or_default();
+            lines.contains(&(name.to_owned(), frame.line))
+        })
+    };
+    let all = 0..function.instructions.len();
+    Ok(all
+        .filter(|idx| !function.instructions[*idx].accesses.is_empty())
+        .filter(|idx| is_on_line(*idx))
+        .collect())
+}

@@ -7,10 +7,9 @@ use audit::audit::Audit;
 use audit::behaviour::{self, Behaviour};
 use audit::facts::recorded::{Counts, Recorded};
 use audit::facts::steered::SourceLine;
-use audit::facts::trace::Guide;
 use audit::order::faster::{FastPath, in_words};
 use audit::order::lines::{Listing, without_lines};
-use audit::order::{NewOrder, is_made, order};
+use audit::order::{NewOrder, Steering, Terms, is_made, order};
 use audit::program::Program;
 use audit::program::function::Function;
 use audit::program::toolchain::{self, Input};
@@ -34,6 +33,14 @@ pub struct Wanted<'a> {
     pub through: &'a [SourceLine],
     /// Where the assembly goes.
     pub file: &'a Path,
+}
+
+/// What came of a search.
+struct Made {
+    new: NewOrder,
+    text: String,
+    object: Vec<u8>,
+    is_as_meant: bool,
 }
 
 pub fn run(
@@ -77,7 +84,7 @@ pub fn run(
         .map_err(Failure::tool)?;
     let object = assembled(&text)?;
     let written = decoded(&object, &found.name)?;
-    if !is_made(found, &written, &NewOrder::as_written(found)) {
+    if !is_made(&NewOrder::as_written(found), &written) {
         let help = "compile with the same flags both times: --cflags or --compile-commands without -flto or what else depends on -g";
         return Err(Failure::user(
             format!("`{}` is other code with debug information than without", found.name),
@@ -85,26 +92,32 @@ pub fn run(
         ));
     }
     let counts = recorded.as_ref().and_then(|recorded| Counts::of(found, recorded));
-    let guide = Guide::new(found, &how.avoid, counts.as_ref()).through(through);
+    let steering = Steering { avoid: &how.avoid, counts: counts.as_ref(), through };
     let listing = Listing::of(&text, &written);
     let stays = stays(loaded, &audited)?;
-    let Some(new) = order(found, &listing, &core, &guide, &stays) else {
-        out.line(&format!(
-            "{} on {}: no faster order was found; nothing is written",
-            found.name, loaded.cpu
-        ));
+    let made = |renames: bool| -> Result<Option<Made>, Failure> {
+        let terms = Terms { core: &core, steering: &steering, stays: &stays, renames };
+        let Some(new) = order(found, &listing, terms) else { return Ok(None) };
+        let text = listing.reordered(&new);
+        let object = assembled(&text)?;
+        let function = decoded(&object, &found.name)?;
+        Ok(Some(Made { is_as_meant: is_made(&new, &function), new, text, object }))
+    };
+    // A set may want certain registers in an instruction: then without new ones.
+    let made = match made(true) {
+        Ok(Some(with)) if with.is_as_meant => Some(with),
+        Ok(None) => None,
+        Ok(Some(_)) | Err(_) => made(false)?,
+    };
+    let Some(Made { new, text: better, object: better_object, is_as_meant }) = made else {
+        let said = format!("{} on {}: no faster order was found", found.name, loaded.cpu);
+        out.line(&format!("{said}; nothing is written"));
         out.object(&json!({
             "ok": true, "kind": "audit-order", "function": found.name, "cpu": loaded.cpu, "moved": 0,
         }));
         return Ok(());
     };
-    let better = listing.reordered(&new);
-    let better_object = assembled(&better)?;
-    let made = decoded(&better_object, &found.name)?;
-    assert!(
-        is_made(&written, &made, &new),
-        "the assembly holds the instructions in the order that was chosen"
-    );
+    assert!(is_as_meant, "the assembly holds the instructions in the order that was chosen");
     let changed = Changed { may_alias: true, ..Changed::default() };
     let behaviour = executed(loaded, found, &changed, |subject| {
         behaviour::compare(subject, &object, &better_object)
@@ -117,14 +130,22 @@ pub fn run(
         }
     };
     write_file(file, &better)?;
-    let rows: Vec<_> = FastPath::all(found, &core, &guide)
-        .into_iter()
-        .map(|path| {
-            (path.is_loop().then(|| path.places[0]), path.cycles_as_written(), path.cycles(&new))
+    let guide = steering.guide(&new.function);
+    let written = FastPath::all(found, &core, &steering.guide(found));
+    let after = FastPath::all(&new.function, &core, &guide);
+    let rows: Vec<_> = written
+        .iter()
+        .zip(&after)
+        .map(|(old, path)| {
+            (path.is_loop().then(|| path.places[0]), old.cycles_as_written(), path.cycles(&new))
         })
         .collect();
+    let renamed = match new.renamed.len() {
+        0 => String::new(),
+        n => format!(", {n} with other registers"),
+    };
     out.line(&format!(
-        "{} on {}: {} moved, {}",
+        "{} on {}: {} moved{renamed}, {}",
         found.name,
         loaded.cpu,
         count(new.n_moved(), "instruction"),
@@ -145,7 +166,7 @@ pub fn run(
         })
         .collect();
     out.object(&json!({
-        "ok": true, "kind": "audit-order", "function": found.name, "cpu": loaded.cpu, "moved": new.n_moved(),
+        "ok": true, "kind": "audit-order", "function": found.name, "cpu": loaded.cpu, "moved": new.n_moved(), "renamed": new.renamed.len(),
         "paths": objects, "executed": ran, "file": file.display().to_string(),
     }));
     Ok(())

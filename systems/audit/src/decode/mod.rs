@@ -175,6 +175,15 @@ impl Isa {
             .unwrap_or_else(|| panic!("{} has no register {}", self.name(), reg.0))
     }
 
+    /// It leaves some bits of a register that programs compute in as they were, as `movk` does.
+    pub fn leaves_part(self, write: &code::Write) -> bool {
+        let conventions = self.conventions();
+        let is_general =
+            conventions.scratch.contains(&write.reg) || conventions.saved.contains(&write.reg);
+        let all = u64::MAX >> (64 - u32::from(conventions.bits));
+        is_general && write.out == code::Out::Result && write.bits & all != all
+    }
+
     /// The register of this name.
     pub fn register(self, name: &str) -> Option<Reg> {
         let place = self.conventions().names.iter().position(|it| *it == name)?;

@@ -105,7 +105,7 @@ impl<'a> FastPath<'a> {
 
     /// The cycles with this order of the piece, and how early its instructions start: of two orders
     /// that take as long the earlier one leads to a faster one.
-    fn cost(&self, piece: &Range<usize>, order: &[u32]) -> (f64, u64) {
+    fn cost(&self, piece: &Range<usize>, order: &[u32]) -> Cost {
         let first = self.first(piece).expect("the path passes the piece");
         let mut all: Vec<u32> = (0..self.places.len() as u32).collect();
         for (slot, at) in all[first..].iter_mut().zip(order) {
@@ -114,7 +114,7 @@ impl<'a> FastPath<'a> {
         self.cost_of(&all)
     }
 
-    fn cost_of(&self, all: &[u32]) -> (f64, u64) {
+    fn cost_of(&self, all: &[u32]) -> Cost {
         match &self.time {
             PathTime::Once { needs, edges } => {
                 let timing = time(needs, edges, all, self.core);
@@ -143,28 +143,51 @@ pub fn in_words(before: f64, after: f64) -> String {
     }
 }
 
-/// The order of the piece's instructions, as places in the function, with which the paths are
-/// faster; none if the order as written is as good. Those for which `keeps_turn` says so pass
-/// none of each other.
+/// Cycles, and the sum of the cycles in which instructions start.
+pub type Cost = (f64, u64);
+
+/// An order of a piece that is faster than that in which it is written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Better {
+    pub cost: Cost,
+    /// Its instructions, as places in the function.
+    pub order: Vec<usize>,
+}
+
+/// What the piece costs those of the paths that decide on it: the path passes a loop once, and where
+/// there is one its iterations count alone.
+fn cost_of(paths: &[FastPath<'_>], piece: &Range<usize>, order: &[u32]) -> Cost {
+    let through = || paths.iter().filter(|path| path.passes(piece));
+    let has_loop = through().any(FastPath::is_loop);
+    let all = through().filter(|path| path.is_loop() == has_loop);
+    all.map(|path| path.cost(piece, order))
+        .fold((0.0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+}
+
+/// The cost of the piece in the order in which it is written.
+pub fn as_written(paths: &[FastPath<'_>], piece: &Range<usize>) -> Cost {
+    cost_of(paths, piece, &(0..piece.len() as u32).collect::<Vec<u32>>())
+}
+
+/// The cost of the piece in this order.
+pub fn cost(paths: &[FastPath<'_>], piece: &Range<usize>, order: &[usize]) -> Cost {
+    let order: Vec<u32> = order.iter().map(|idx| (idx - piece.start) as u32).collect();
+    cost_of(paths, piece, &order)
+}
+
+/// The best order that is found for the piece; none if the order as written is as good. Those for
+/// which `keeps_turn` says so pass none of each other.
 pub fn order(
     function: &Function,
     core: &Core,
     paths: &[FastPath<'_>],
     piece: &Range<usize>,
     keeps_turn: impl Fn(usize) -> bool,
-) -> Option<Vec<usize>> {
+) -> Option<Better> {
     if piece.len() > PIECE_MAX {
         return None;
     }
-    let mut through: Vec<&FastPath<'_>> = paths.iter().filter(|path| path.passes(piece)).collect();
-    // The path passes a loop once: where there is one, its iterations count alone.
-    if through.iter().any(|path| path.is_loop()) {
-        through.retain(|path| path.is_loop());
-    }
-    let cost = |order: &[u32]| -> (f64, u64) {
-        let all = through.iter().map(|path| path.cost(piece, order));
-        all.fold((0.0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
-    };
+    let cost = |order: &[u32]| cost_of(paths, piece, order);
     let (needs, edges) = constraints(function, core, piece, keeps_turn);
     let given: Vec<u32> = (0..piece.len() as u32).collect();
     let written = cost(&given);
@@ -180,16 +203,33 @@ pub fn order(
     while let Some(better) = moved(&best, &before, &cost, &mut n_tries) {
         best = better;
     }
-    (best.0.0 < written.0).then(|| best.1.iter().map(|at| piece.start + *at as usize).collect())
+    let order = best.1.iter().map(|at| piece.start + *at as usize).collect();
+    (best.0.0 < written.0).then_some(Better { cost: best.0, order })
+}
+
+/// All that must stay in order does so in this one.
+pub fn allows(
+    function: &Function,
+    core: &Core,
+    piece: &Range<usize>,
+    better: &Better,
+    keeps_turn: impl Fn(usize) -> bool,
+) -> bool {
+    let mut place = vec![0; piece.len()];
+    for (new, idx) in better.order.iter().enumerate() {
+        place[idx - piece.start] = new;
+    }
+    let (_, edges) = constraints(function, core, piece, keeps_turn);
+    edges.iter().all(|edge| place[edge.from as usize] < place[edge.to as usize])
 }
 
 /// The first order that is better than `best` with one instruction elsewhere.
 fn moved(
-    best: &((f64, u64), Vec<u32>),
+    best: &(Cost, Vec<u32>),
     before: &[Vec<u32>],
-    cost: &impl Fn(&[u32]) -> (f64, u64),
+    cost: &impl Fn(&[u32]) -> Cost,
     n_tries: &mut usize,
-) -> Option<((f64, u64), Vec<u32>)> {
+) -> Option<(Cost, Vec<u32>)> {
     let n = best.1.len();
     let follows = |later: u32, earlier: u32| before[later as usize].contains(&earlier);
     for from in 0..n {
@@ -221,6 +261,15 @@ fn before(edges: &[Edge], n: usize) -> Vec<Vec<u32>> {
     before
 }
 
+/// The piece as a path.
+pub fn trace(function: &Function, live: &Liveness, piece: &Range<usize>) -> Trace {
+    let last = &function.instructions[piece.end - 1];
+    let goes_on = !matches!(last.flow, Flow::Return | Flow::Jump | Flow::Stop)
+        && piece.end < function.instructions.len();
+    let next = goes_on.then_some(piece.end);
+    Trace::through(function, live, piece.clone().collect(), next, End::Jump)
+}
+
 /// What the instructions of the piece need of the core, and what of them must stay in order.
 fn constraints(
     function: &Function,
@@ -228,16 +277,7 @@ fn constraints(
     piece: &Range<usize>,
     keeps_turn: impl Fn(usize) -> bool,
 ) -> (Vec<Need>, Vec<Edge>) {
-    let last = &function.instructions[piece.end - 1];
-    let goes_on = !matches!(last.flow, Flow::Return | Flow::Jump | Flow::Stop)
-        && piece.end < function.instructions.len();
-    let trace = Trace::through(
-        function,
-        &Liveness::of(function),
-        piece.clone().collect(),
-        goes_on.then_some(piece.end),
-        End::Jump,
-    );
+    let trace = trace(function, &Liveness::of(function), piece);
     let licence = Licence { renames: false, crosses: Crossing::Proved, reorders_memory: false };
     let mut edges = dependences(function, &StackFrame::of(function), &trace, core, licence);
     let keep: Vec<usize> = piece.clone().filter(|idx| keeps_turn(*idx)).collect();

@@ -9,18 +9,23 @@
 //!         .p2align 3        another directive: nothing passes it
 //! ```
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::decode::code::Instruction;
 use crate::order::NewOrder;
+use crate::order::rename::words;
 use crate::program::function::Function;
 
 /// The assembly of a file, and where in it the instructions of one function stand.
 #[derive(Debug)]
 pub struct Listing<'a> {
     lines: Vec<&'a str>,
+    instructions: &'a [Instruction],
     /// For each instruction its lines, first and behind the last, from 0; nothing of one that has
     /// none of its own.
     own: Vec<Option<(usize, usize)>>,
+    /// The instruction that each line has.
+    code: BTreeMap<usize, usize>,
     /// Instructions that nothing passes.
     borders: BTreeSet<usize>,
     /// Instructions with lines for the unwinder.
@@ -29,7 +34,7 @@ pub struct Listing<'a> {
 
 impl<'a> Listing<'a> {
     /// `function` is of the file that was assembled from `text`, and its frames name lines of it.
-    pub fn of(text: &'a str, function: &Function) -> Listing<'a> {
+    pub fn of(text: &'a str, function: &'a Function) -> Listing<'a> {
         let lines: Vec<&str> = text.lines().collect();
         let line_of = |idx: usize| {
             let frame = function.frames.get(idx)?.first()?;
@@ -42,6 +47,7 @@ impl<'a> Listing<'a> {
             others.filter_map(|other| numbers.get(other)).all(|other| *other != numbers[idx])
         };
         let mut own = vec![None; n];
+        let mut code = BTreeMap::new();
         let mut borders = BTreeSet::new();
         let mut turns = BTreeSet::new();
         for idx in 0..n {
@@ -64,6 +70,7 @@ impl<'a> Listing<'a> {
                 borders.insert(idx);
             }
             own[idx] = Some((line - above, line + 1 + below));
+            code.insert(line, idx);
         }
         // What stands between the lines of two instructions, and is more than a name that nothing
         // uses, nothing passes.
@@ -79,7 +86,7 @@ impl<'a> Listing<'a> {
                 borders.extend([idx - 1, idx]);
             }
         }
-        Listing { lines, own, borders, turns }
+        Listing { lines, instructions: &function.instructions, own, code, borders, turns }
     }
 
     /// Nothing passes this instruction.
@@ -104,16 +111,21 @@ impl<'a> Listing<'a> {
             is_moved[place.0..place.1].fill(true);
         }
         let mut text = String::new();
-        let mut add = |line: &str| {
-            text += line;
+        let mut add = |number: usize| {
+            let renamed = self.code.get(&number).and_then(|idx| {
+                let instruction = &self.instructions[*idx];
+                let names = order.renamed.get(idx)?;
+                Some(words(order.function.isa, self.lines[number], instruction, names))
+            });
+            text += renamed.as_deref().unwrap_or(self.lines[number]);
             text.push('\n');
         };
-        for (number, line) in self.lines.iter().enumerate() {
+        for number in 0..self.lines.len() {
             if let Some((first, behind)) = new[number] {
-                self.lines[first..behind].iter().for_each(|line| add(line));
+                (first..behind).for_each(&mut add);
             }
             if !is_moved[number] {
-                add(line);
+                add(number);
             }
         }
         text

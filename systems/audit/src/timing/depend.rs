@@ -280,8 +280,13 @@ impl<'a> Builder<'a> {
             if Some(write.reg) == zero {
                 continue;
             }
-            // A written-back base is the base: both change their name or none does.
-            self.rewrite(at, write.reg, instruction.is_guarded() || write.out == Out::BaseUpdate);
+            // A written-back base, and what is changed in part, keeps the name that it had.
+            let is_part = self.function.isa.leaves_part(write);
+            for (from, _) in self.read_from(at, write.reg).into_iter().filter(|_| is_part) {
+                self.edge(from, at, 0, Why::Value(write.reg, Role::Carried));
+            }
+            let is_same = is_part || write.out == Out::BaseUpdate;
+            self.rewrite(at, write.reg, instruction.is_guarded() || is_same);
         }
         if is_call(instruction) {
             for &reg in self.function.isa.conventions().scratch {
@@ -565,6 +570,7 @@ impl<'a> Builder<'a> {
         let conventions = self.function.isa.conventions();
         let clobbers = instruction.writes.iter().any(|write| {
             let is_fixed = write.out == Out::BaseUpdate
+                || self.function.isa.leaves_part(write)
                 || write.reg == conventions.stack_pointer
                 || conventions.flags.contains(&write.reg);
             let can_rename = self.licence.renames && !is_fixed && !self.is_pinned(at, write.reg);
@@ -638,7 +644,7 @@ impl<'a> Builder<'a> {
         let makes_static = self.makes_static(instruction);
         for write in &instruction.writes {
             let writers = &mut self.writers[usize::from(write.reg.0)];
-            if !instruction.is_guarded() {
+            if !instruction.is_guarded() && !self.function.isa.leaves_part(write) {
                 writers.clear();
                 self.readers[usize::from(write.reg.0)].clear();
             }

@@ -2,13 +2,12 @@
 //! of all that it was made from.
 
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-use crate::scratch;
 use crate::tool::ToolError;
+use crate::{scratch, system};
 
 /// What a kept file is made from: sources, flags, the versions of the tools. Two of the same parts
 /// in the same order are the same.
@@ -32,51 +31,26 @@ impl Key {
     }
 }
 
-/// Where the files of `system` are kept: below `$MEANWHILE_CACHE`, else in the user's cache
+/// Where the files of the system `of` are kept: below `$MEANWHILE_CACHE`, else in the user's cache
 /// folder; for a user without a home that can be written, as builders of packages are, below the
 /// folder for temporary files.
 ///
 /// Errors: the last one belongs to another user: what is kept is loaded and run.
-pub fn folder(system: &str) -> Result<PathBuf, ToolError> {
+pub fn folder(of: &str) -> Result<PathBuf, ToolError> {
     let under = |name: &str, rest: &str| {
         std::env::var_os(name)
             .filter(|value| !value.is_empty())
-            .map(|value| PathBuf::from(value).join(rest).join(system))
+            .map(|value| PathBuf::from(value).join(rest).join(of))
     };
     if let Some(asked) = under("MEANWHILE_CACHE", "") {
         return Ok(asked);
     }
     let users = under("XDG_CACHE_HOME", "meanwhile").or_else(|| under("HOME", ".cache/meanwhile"));
-    users.filter(|folder| can_be_written(folder)).map_or_else(|| Ok(temporary()?.join(system)), Ok)
-}
-
-/// True if `folder` is there and may be written, or could be made.
-fn can_be_written(folder: &Path) -> bool {
-    let present = folder.ancestors().find(|place| place.exists());
-    present.is_some_and(|place| rustix::fs::access(place, rustix::fs::Access::WRITE_OK).is_ok())
-}
-
-/// A folder of this user alone among the temporary files.
-fn temporary() -> Result<PathBuf, ToolError> {
-    let user = rustix::process::geteuid().as_raw();
-    let named = std::env::temp_dir().join(format!("meanwhile-cache-{user}"));
-    match std::fs::DirBuilder::new().mode(0o700).create(&named) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
-            return Err(failed("create", &named, &error));
-        }
-        _ => {}
+    if let Some(folder) = users.filter(|folder| system::can_be_written(folder)) {
+        return Ok(folder);
     }
-    let found = named.symlink_metadata().map_err(|error| failed("read", &named, &error))?;
-    if found.is_dir() && found.uid() == user && found.mode() & 0o022 == 0 {
-        return Ok(named);
-    }
-    Err(failed(
-        "use",
-        &named,
-        &io::Error::other(
-            "it is another user's, or others may write into it; set MEANWHILE_CACHE to a folder of your own",
-        ),
-    ))
+    let own = system::own_folder("meanwhile-cache");
+    own.map(|own| own.join(of)).map_err(|(what, path, error)| failed(what, &path, &error))
 }
 
 /// The file of this key, if it is kept.

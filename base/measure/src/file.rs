@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, fchown};
 use std::path::{Path, PathBuf};
 
-use crate::interrupt;
+use crate::{interrupt, scratch};
 
 /// Links followed before a chain is taken for a circle, as the kernel does.
 const N_LINKS_MAX: usize = 40;
@@ -139,21 +139,7 @@ fn beside(path: &Path) -> io::Result<tempfile::NamedTempFile> {
     builder.prefix(&prefix).suffix(".part").permissions(Permissions::from_mode(0o666));
     let folder = folder_of(path);
     interrupt::remembered(|| builder.tempfile_in(folder), tempfile::NamedTempFile::path)
-        .map_err(|error| of_folder(&error, folder))
-}
-
-/// What is wrong with a folder in which a file or folder of ours could not be made, without the
-/// name that we gave it.
-pub(crate) fn of_folder(error: &io::Error, folder: &Path) -> io::Error {
-    let what = match error.kind() {
-        io::ErrorKind::NotFound => format!("there is no folder {}", folder.display()),
-        io::ErrorKind::NotADirectory => format!("{} is no folder", folder.display()),
-        io::ErrorKind::PermissionDenied => {
-            format!("the folder {} may not be written", folder.display())
-        }
-        kind => return io::Error::from(kind),
-    };
-    io::Error::new(error.kind(), what)
+        .map_err(|error| scratch::of_folder(&error, folder))
 }
 
 /// Writes the new content beside `path` and gives it the name when it is whole.

@@ -3,6 +3,7 @@
 use std::process::Command;
 use std::time::Duration;
 
+use crate::system;
 use crate::tool::{self, ToolError};
 
 /// The machine we run on; what cannot be found out reads `unknown`.
@@ -77,7 +78,7 @@ pub fn children_seconds() -> f64 {
     // 17.
     let fields = status.rsplit_once(')').map_or("", |pair| pair.1).split_whitespace();
     let ticks: u64 = fields.skip(13).take(2).filter_map(|field| field.parse::<u64>().ok()).sum();
-    ticks as f64 / rustix::param::clock_ticks_per_second() as f64
+    ticks as f64 / system::ticks_per_second() as f64
 }
 
 /// Mean number of running threads over the last minute; `None` where the kernel does not say.

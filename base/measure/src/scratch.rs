@@ -45,7 +45,21 @@ pub fn folder_in(parent: &Path) -> io::Result<Folder> {
     let make = || tempfile::Builder::new().prefix("meanwhile-").tempdir_in(parent);
     interrupt::remembered(make, tempfile::TempDir::path)
         .map(Folder)
-        .map_err(|error| crate::file::of_folder(&error, parent))
+        .map_err(|error| of_folder(&error, parent))
+}
+
+/// What is wrong with a folder in which a file or folder of ours could not be made, without the
+/// name that we gave it.
+pub(crate) fn of_folder(error: &io::Error, folder: &Path) -> io::Error {
+    let what = match error.kind() {
+        io::ErrorKind::NotFound => format!("there is no folder {}", folder.display()),
+        io::ErrorKind::NotADirectory => format!("{} is no folder", folder.display()),
+        io::ErrorKind::PermissionDenied => {
+            format!("the folder {} may not be written", folder.display())
+        }
+        kind => return io::Error::from(kind),
+    };
+    io::Error::new(error.kind(), what)
 }
 
 #[cfg(test)]

@@ -3,12 +3,12 @@
 use std::ffi::OsStr;
 use std::fmt;
 use std::io::{Read, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-use crate::{interrupt, scratch};
+use crate::{interrupt, scratch, system};
 
 /// How long the output may take after the tool's end, even at the limit.
 const GRACE: Duration = Duration::from_secs(1);
@@ -71,7 +71,7 @@ impl Ran {
 pub fn run(command: &mut Command, input: &[u8], limit: Duration) -> Result<Ran, ToolError> {
     let ran = command_line(command);
     let failed = |said: String| ToolError { ran: ran.clone(), said };
-    own_group(command);
+    system::in_own_group(command);
     let stdin = if input.is_empty() { Stdio::null() } else { Stdio::piped() };
     command.stdin(stdin).stdout(Stdio::piped()).stderr(Stdio::piped());
     // Where none can be made, the tool will say so itself if it needs one.
@@ -94,7 +94,7 @@ pub fn run(command: &mut Command, input: &[u8], limit: Duration) -> Result<Ran, 
     // Its end may be our own doing, and is not to be reported.
     interrupt::hold();
     let Some(status) = ended else {
-        kill_group(&mut child);
+        system::kill_group(&child);
         // Killed processes end at once; this takes the child's id out of the process table.
         let _ = child.wait();
         return Err(failed(format!(
@@ -115,10 +115,12 @@ pub fn run(command: &mut Command, input: &[u8], limit: Duration) -> Result<Ran, 
 /// The program `name` on the search path; a name with a slash is taken as it is.
 pub fn find(name: &str) -> Option<PathBuf> {
     if name.contains('/') {
-        return Some(PathBuf::from(name)).filter(|found| is_program(found));
+        return Some(PathBuf::from(name)).filter(|found| system::is_program(found));
     }
     let folders = std::env::var_os("PATH")?;
-    std::env::split_paths(&folders).map(|folder| folder.join(name)).find(|join| is_program(join))
+    std::env::split_paths(&folders)
+        .map(|folder| folder.join(name))
+        .find(|join| system::is_program(join))
 }
 
 /// Why a command did not start. The system's words for a missing program name no program.
@@ -179,44 +181,10 @@ fn wait_until(child: &mut Child, deadline: Instant) -> std::io::Result<Option<Ex
     }
 }
 
-#[cfg(unix)]
-fn own_group(command: &mut Command) {
-    use std::os::unix::process::CommandExt;
-    command.process_group(0);
-}
-
-#[cfg(unix)]
-fn kill_group(child: &mut Child) {
-    let id = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw);
-    if let Some(id) = id {
-        // The child has not been waited for, so its id cannot belong to another process yet.
-        let _ = rustix::process::kill_process_group(id, rustix::process::Signal::KILL);
-    }
-}
-
-#[cfg(not(unix))]
-fn own_group(_command: &mut Command) {}
-
-#[cfg(not(unix))]
-fn kill_group(child: &mut Child) {
-    let _ = child.kill();
-}
-
-#[cfg(unix)]
-fn is_program(path: &Path) -> bool {
-    use std::os::unix::fs::PermissionsExt;
-    path.metadata()
-        .is_ok_and(|metadata| metadata.is_file() && metadata.permissions().mode() & 0o111 != 0)
-}
-
-#[cfg(not(unix))]
-fn is_program(path: &Path) -> bool {
-    path.is_file()
-}
-
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
 
     const LIMIT: Duration = Duration::from_secs(20);
 

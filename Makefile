@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= 600
 BENCH := .cache/bench
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build report test test-long docs deb dist dependencies bench fuzz lint clean
+.PHONY: help setup build report test test-long docs site deb dist dependencies bench fuzz lint clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,7 +38,7 @@ test-long: export LONG = 1
 test-long: build ## test every combination; takes hours
 	MEANWHILE_LONG=1 cargo test --package audit --test decoders --test execution
 	MEANWHILE_LONG=1 cargo test --release --package cipher --test constant_time --test masked --test validate
-	MEANWHILE_LONG=1 cargo test --package meanwhile --test cipher_package --test cipher_tune --test cosched_run --test cosched_daemon --test cosched_slurm --test command_lines
+	MEANWHILE_LONG=1 cargo test --package meanwhile --test cipher_package --test cipher_tune --test cosched_run --test cosched_daemon --test cosched_slurm --test command_lines --test playground
 	MEANWHILE_LONG=1 MEANWHILE_COSCHED_SEED=$$(date +%s) cargo test --package meanwhile --test cosched_random
 	MEANWHILE_LONG=1 cargo test --release --package overlap --test everywhere --test examples --test first --test hazards --test later
 	MEANWHILE_OVERLAP_SEED=$$(date +%s) MEANWHILE_OVERLAP_PROGRAMS=3000 MEANWHILE_OVERLAP_COMPILATIONS=20000 cargo test --release --package overlap --test random
@@ -53,6 +53,9 @@ test-long: build ## test every combination; takes hours
 
 docs: ## make a site with search of docs/, by mdBook, in target/book
 	@scripts/docs.sh
+
+site: ## make the playground, a page that needs no server, beside the site of docs/, in target/site
+	@scripts/site.sh
 
 deb: build ## make target/deb/meanwhile_VERSION_ARCH.deb: program, manual pages, completions, the daemon's unit
 	@scripts/deb.sh

@@ -25,8 +25,10 @@ fn root() -> PathBuf {
 /// The files that ship, with these endings: path from the root and text without unit tests.
 fn shipped(endings: &[&str]) -> Vec<(String, String)> {
     let mut found = Vec::new();
-    let mut folders: Vec<PathBuf> =
-        ["base", "systems", "cli", "lab"].iter().map(|name| root().join(name)).collect();
+    let mut folders: Vec<PathBuf> = ["base", "systems", "cli", "lab", "playground"]
+        .iter()
+        .map(|name| root().join(name))
+        .collect();
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(&folder).expect("a folder of the project is readable") {
             let path = entry.expect("a folder of the project is readable").path();

@@ -9,7 +9,6 @@ pub fn can_be_written(_folder: &Path) -> bool {
     false
 }
 
-/// Errors: always.
 pub fn own_folder(name: &str) -> Result<PathBuf, (&'static str, PathBuf, io::Error)> {
     Err(("create", PathBuf::from(name), io::ErrorKind::Unsupported.into()))
 }
@@ -42,7 +41,6 @@ pub mod interrupt {
 
     pub fn forget(_path: &Path) {}
 
-    /// Errors: always.
     pub fn spawn(command: &mut Command) -> io::Result<Child> {
         command.spawn()
     }

@@ -89,6 +89,14 @@ impl Diagnostic {
         self.spans.first().map(|(span, _)| span.line_column())
     }
 
+    /// One line for a remark, with what to do.
+    pub fn remark(&self) -> String {
+        match &self.help {
+            Some(help) => format!("{self} ({help})"),
+            None => self.to_string(),
+        }
+    }
+
     /// The message as an object with the keys `file`, `line`, `column`, `message`, `help`;
     /// what is not known is null.
     pub fn to_json(&self) -> Value {

@@ -2,12 +2,12 @@
 //! say different ones.
 
 use audit::beliefs::{Beliefs, ask};
+use audit::cpus::{WITHOUT_BOUND, reordering};
 use machine::in_order::Core;
 use machine::{Dispute, Machine};
 use report::{Cell, Table};
 use serde_json::{Value, json};
 
-use crate::audit_cmd::options::{WITHOUT_BOUND, reordering};
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile audit cpus`.

@@ -3,16 +3,14 @@
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use audit::decode::Isa;
-use audit::facts::steered::SourceLine;
-use audit::program::Program;
+use audit::code_file::CodeFile;
+use audit::cpus;
 use audit::program::compile_commands;
 use audit::program::toolchain::{self, Build, Input, Skipped};
 use audit::views::text::View;
-use machine::Machine;
 use machine::in_order::Core;
 use measure::tool::ToolError;
-use report::{Diagnostic, SourceFile, Span, did_you_mean};
+use report::{Diagnostic, SourceFile, Span};
 
 use crate::output::Failure;
 
@@ -69,51 +67,17 @@ pub struct Reading {
 /// A program that was loaded, and for which machine.
 #[derive(Debug)]
 pub struct Loaded {
-    /// The program, or the members of an archive.
-    pub programs: Vec<Program>,
+    /// What is in it, and for which machine.
+    pub code: CodeFile,
     /// What the user should know: members of an archive that are left out, cold functions that
     /// there are none of.
     pub warnings: Vec<String>,
-    /// Its name, for messages.
-    pub name: String,
     /// The file as the user named it.
     pub path: PathBuf,
-    /// The name of the machine.
-    pub cpu: String,
     /// How it was compiled, if it was.
     pub build: Build,
     /// Lines of standard input that the assembler does not know.
     pub skipped: Vec<Skipped>,
-}
-
-/// Machines that reorder instructions, with nothing said of their cycles: name, title,
-/// and the instruction sets they run.
-pub const WITHOUT_BOUND: [(&str, &str, &[Isa]); 2] = [
-    ("cortex-a9", "Arm Cortex-A9; it reorders, so no cycles", &[Isa::T32, Isa::A32]),
-    ("x86-64", "any; no cycles of a core that is not named", &[Isa::X86]),
-];
-
-/// Machines that reorder instructions and of which bounds are known, with their sets.
-pub fn reordering() -> impl Iterator<Item = (Machine, Vec<Isa>)> {
-    Machine::names().filter_map(Machine::bundled).filter_map(|machine| {
-        let sets = &machine.instructions.as_ref()?.sets;
-        let sets = sets.iter().filter_map(|set| Isa::named(set)).collect();
-        Some((machine, sets))
-    })
-}
-
-/// The machines that can be named, with their instruction sets.
-pub fn cpus() -> Vec<(String, Isa)> {
-    let in_order = Core::names().filter_map(Core::bundled).flat_map(|core| {
-        let sets: Vec<Isa> = core.sets.iter().filter_map(|set| Isa::named(set)).collect();
-        sets.into_iter().map(move |isa| (core.name.clone(), isa))
-    });
-    let reordering = reordering()
-        .flat_map(|(machine, sets)| sets.into_iter().map(move |isa| (machine.name.clone(), isa)));
-    let others = WITHOUT_BOUND
-        .iter()
-        .flat_map(|(name, _, sets)| sets.iter().map(|isa| ((*name).to_owned(), *isa)));
-    in_order.chain(reordering).chain(others).collect()
 }
 
 impl Reading {
@@ -159,26 +123,6 @@ impl Reading {
         View { pivot: self.pivot.clone(), limit: self.limit }
     }
 
-    fn warnings(&self, programs: &[Program], left_out: &[Diagnostic]) -> Vec<String> {
-        let mut warnings = Vec::new();
-        if let [first, rest @ ..] = left_out {
-            let more = if rest.is_empty() {
-                String::new()
-            } else {
-                format!(" ({} more members are left out)", rest.len())
-            };
-            warnings.push(format!("{}{more}", first.message));
-        }
-        let is_unknown = |name: &&String| {
-            SourceLine::parse(name).is_none() && !programs.iter().any(|program| program.knows(name))
-        };
-        for name in self.avoid.iter().filter(is_unknown) {
-            warnings
-                .push(format!("--avoid {name}: no function of this name is there or is called"));
-        }
-        warnings
-    }
-
     /// Reads the file; compiles it first if it is C or assembly.
     pub fn load(&self, which: &Subject) -> Result<Loaded, Failure> {
         let path = which.file.as_deref().ok_or_else(|| Failure::user("name a file", None))?;
@@ -197,7 +141,12 @@ impl Reading {
         if !is_standard_input && !path.exists() {
             return Err(Failure::user(format!("there is no file `{shown}`"), None));
         }
-        let wanted = self.cpu.as_deref().map(known_cpu).transpose()?;
+        let wanted = self
+            .cpu
+            .as_deref()
+            .map(cpus::named)
+            .transpose()
+            .map_err(|error| Failure::User(vec![error]))?;
         let input = if is_standard_input { Input::Assembly } else { toolchain::input(path) };
         if self.compile_commands.is_some() && (is_standard_input || input == Input::Elf) {
             let help = "name a source file of that build, or leave --compile-commands out";
@@ -237,42 +186,10 @@ impl Reading {
                 })?
             }
         };
-        let (mut programs, left_out) =
-            Program::parse_all(&shown, &bytes).map_err(|error| Failure::User(vec![error]))?;
-        let isa = match &wanted {
-            Some((_, sets)) => programs
-                .iter()
-                .flat_map(Program::isas)
-                .find(|isas| sets.contains(isas))
-                .unwrap_or(programs[0].isa),
-            None => programs[0].isa,
-        };
-        programs.retain(|program| program.isas().contains(&isa));
-        let cpu = match wanted {
-            Some((cpu, sets)) if sets.contains(&isa) => cpu,
-            Some((cpu, sets)) => {
-                let code = isa.name();
-                let machine = sets.iter().map(|set| set.name()).collect::<Vec<_>>().join(" and ");
-                let fitting = fitting(isa).map(|fitting| format!("--cpu {fitting} fits"));
-                return Err(Failure::user(
-                    format!("`{shown}` holds {code} code, but `{cpu}` runs {machine}"),
-                    fitting.as_deref(),
-                ));
-            }
-            None => fitting(isa).ok_or_else(|| {
-                Failure::user(
-                    format!("there is no machine for the {} code in `{shown}`", isa.name()),
-                    None,
-                )
-            })?,
-        };
-        let of_core = (self.cpu.is_none() && isa == Isa::X86).then(|| chosen_core(&cpu));
-        let warnings = of_build
-            .into_iter()
-            .chain(of_core)
-            .chain(self.warnings(&programs, &left_out))
-            .collect();
-        Ok(Loaded { warnings, programs, name: shown, path: path.to_owned(), cpu, build, skipped })
+        let user = |error| Failure::User(vec![error]);
+        let code = CodeFile::read(&shown, &bytes, wanted).map_err(user)?;
+        let warnings = of_build.into_iter().chain(code.warnings(&self.avoid)).collect();
+        Ok(Loaded { warnings, code, path: path.to_owned(), build, skipped })
     }
 }
 
@@ -325,44 +242,4 @@ fn place_in(
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
     let length = line[from..].find(|letter| !is_word(letter)).unwrap_or(line.len() - from);
     before + from..before + from + length.max(line[from..].chars().next().map_or(0, char::len_utf8))
-}
-
-/// That no x86-64 core was named, and which can be.
-fn chosen_core(taken: &str) -> String {
-    let of_set = cpus().into_iter().filter(|(_, isa)| *isa == Isa::X86).map(|(name, _)| name);
-    let others: Vec<String> =
-        of_set.filter(|name| name != taken).map(|name| format!("--cpu {name}")).collect();
-    format!(
-        "no core is named: the bounds are those of {taken}; {} are others",
-        others.join(" and ")
-    )
-}
-
-/// A machine for code of which nothing else is known. Most Thumb is firmware.
-fn fitting(isa: Isa) -> Option<String> {
-    if isa == Isa::T32 {
-        return Some("cortex-m4".to_owned());
-    }
-    cpus().into_iter().find(|(_, it)| *it == isa).map(|(name, _)| name)
-}
-
-/// The machine of this name, with all its instruction sets.
-fn known_cpu(name: &str) -> Result<(String, Vec<Isa>), Failure> {
-    let all = cpus();
-    let known = all
-        .iter()
-        .find(|(known, _)| known.eq_ignore_ascii_case(name))
-        .map(|(known, _)| known.clone());
-    if let Some(known) = known {
-        let sets = all.iter().filter(|(other, _)| *other == known).map(|(_, isa)| *isa).collect();
-        return Ok((known, sets));
-    }
-    let mut names: Vec<&str> = all.iter().map(|(it, _)| it.as_str()).collect();
-    // One with two instruction sets stands there twice.
-    names.dedup();
-    let help = match did_you_mean(name, names.iter().copied()) {
-        Some(meant) => meant,
-        None => format!("the machines are {}", names.join(", ")),
-    };
-    Err(Failure::user(format!("there is no machine `{name}`"), Some(&help)))
 }

@@ -50,14 +50,14 @@ pub fn run(
     out: &mut Output,
 ) -> Result<(), Failure> {
     let Wanted { function, recorded, through, file } = wanted;
-    let core = how.core(&loaded.cpu).ok_or_else(|| {
+    let core = how.core(&loaded.code.cpu).ok_or_else(|| {
         let help = "a core that reorders does not wait for what stands in a bad order; `meanwhile audit cpus` lists those that issue in order";
-        Failure::user(format!("`{}` reorders instructions itself", loaded.cpu), Some(help))
+        Failure::user(format!("`{}` reorders instructions itself", loaded.code.cpu), Some(help))
     })?;
-    if loaded.name == "-" || toolchain::input(&loaded.path) == Input::Elf {
+    if loaded.code.name == "-" || toolchain::input(&loaded.path) == Input::Elf {
         let help = "name the C, C++ or assembly file that it is made of";
         return Err(Failure::user(
-            format!("--order moves lines of assembly, and `{}` has none", loaded.name),
+            format!("--order moves lines of assembly, and `{}` has none", loaded.code.name),
             Some(help),
         ));
     }
@@ -77,10 +77,10 @@ pub fn run(
     let found = &audited.function;
     let assembled = |text: &str| {
         let made =
-            toolchain::assembled(&without_lines(text), found.isa, &loaded.cpu, &loaded.build);
+            toolchain::assembled(&without_lines(text), found.isa, &loaded.code.cpu, &loaded.build);
         made.map_err(Failure::tool)
     };
-    let text = toolchain::assembly(&loaded.path, found.isa, &loaded.cpu, &loaded.build)
+    let text = toolchain::assembly(&loaded.path, found.isa, &loaded.code.cpu, &loaded.build)
         .map_err(Failure::tool)?;
     let object = assembled(&text)?;
     let written = decoded(&object, &found.name)?;
@@ -110,10 +110,10 @@ pub fn run(
         Ok(Some(_)) | Err(_) => made(false)?,
     };
     let Some(Made { new, text: better, object: better_object, is_as_meant }) = made else {
-        let said = format!("{} on {}: no faster order was found", found.name, loaded.cpu);
+        let said = format!("{} on {}: no faster order was found", found.name, loaded.code.cpu);
         out.line(&format!("{said}; nothing is written"));
         out.object(&json!({
-            "ok": true, "kind": "audit-order", "function": found.name, "cpu": loaded.cpu, "moved": 0,
+            "ok": true, "kind": "audit-order", "function": found.name, "cpu": loaded.code.cpu, "moved": 0,
         }));
         return Ok(());
     };
@@ -147,7 +147,7 @@ pub fn run(
     out.line(&format!(
         "{} on {}: {} moved{renamed}, {}",
         found.name,
-        loaded.cpu,
+        loaded.code.cpu,
         count(new.n_moved(), "instruction"),
         file.display()
     ));
@@ -156,7 +156,7 @@ pub fn run(
             Some(idx) => format!("loop at {}: an iteration", line_of(&audited, *idx)),
             None => "path".to_owned(),
         };
-        out.line(&format!("  {what} {} [model {}]", in_words(*before, *after), loaded.cpu));
+        out.line(&format!("  {what} {} [model {}]", in_words(*before, *after), loaded.code.cpu));
     }
     out.line(&format!("  executed: {ran}"));
     let objects: Vec<_> = rows
@@ -166,7 +166,7 @@ pub fn run(
         })
         .collect();
     out.object(&json!({
-        "ok": true, "kind": "audit-order", "function": found.name, "cpu": loaded.cpu, "moved": new.n_moved(), "renamed": new.renamed.len(),
+        "ok": true, "kind": "audit-order", "function": found.name, "cpu": loaded.code.cpu, "moved": new.n_moved(), "renamed": new.renamed.len(),
         "paths": objects, "executed": ran, "file": file.display().to_string(),
     }));
     Ok(())
@@ -193,12 +193,13 @@ fn stays(loaded: &Loaded, audited: &Audit) -> Result<BTreeSet<usize>, Failure> {
     if toolchain::input(&loaded.path) == Input::Assembly {
         return Ok(BTreeSet::new());
     }
-    let program = loaded.programs.iter().find(|program| program.symbol(&function.name).is_ok());
+    let program =
+        loaded.code.programs.iter().find(|program| program.symbol(&function.name).is_ok());
     let address = function.instructions[0].address;
     let mut words = program.map(|it| it.lines.volatile_names(address)).unwrap_or_default();
     words.extend(VOLATILE.map(str::to_owned));
     let lines =
-        toolchain::lines_with(&words, &loaded.path, function.isa, &loaded.cpu, &loaded.build)
+        toolchain::lines_with(&words, &loaded.path, function.isa, &loaded.code.cpu, &loaded.build)
             .map_err(Failure::tool)?;
     let is_on_line = |idx: usize| {
         function.frames[idx].iter().any(|frame| {

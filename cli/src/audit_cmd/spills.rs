@@ -2,10 +2,10 @@
 
 use audit::facts::spills::{Spills, spills};
 use audit::program::find::Found;
+use audit::ranking::shown_in;
 use report::{Cell, Table};
 use serde_json::{Value, json};
 
-use super::all::{chosen, shown_in};
 use super::options::Loaded;
 use crate::output::{Failure, Output};
 
@@ -13,7 +13,7 @@ use crate::output::{Failure, Output};
 pub fn run(loaded: &Loaded, function: Option<&str>, out: &mut Output) -> Result<(), Failure> {
     let user = |error| Failure::User(vec![error]);
     let mut rows: Vec<(Found, Spills)> = Vec::new();
-    for (program, symbol) in chosen(loaded, function)? {
+    for (program, symbol) in loaded.code.chosen(function).map_err(user)? {
         let decoded = program.decode(symbol).map_err(user)?;
         if decoded.function.instructions.is_empty() {
             continue;
@@ -40,8 +40,8 @@ pub fn run(loaded: &Loaded, function: Option<&str>, out: &mut Output) -> Result<
     out.text(&table.terminal(None));
     out.object(&json!({
         "ok": true,
-        "file": loaded.name,
-        "cpu": loaded.cpu,
+        "file": loaded.code.name,
+        "cpu": loaded.code.cpu,
         "total": object(None, &total),
         "functions": rows.iter().map(|(found, it)| object(Some(found), it)).collect::<Vec<Value>>(),
     }));

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use audit::audit::Options;
 use audit::audit::{Audit, audit};
 use audit::behaviour::{self, Behaviour, Executed};
+use audit::code_file::CodeFile;
 use audit::decode::Isa;
 use audit::decode::code::{Flow, Instruction};
 use audit::edits::{TYPE, Trial, changes, patch};
@@ -67,7 +68,7 @@ pub fn verify(
         return Err(Failure::user(format!("`{shown}` is not in UTF-8"), Some(help)));
     };
     let file = shown.strip_prefix("./").unwrap_or(&shown).to_owned();
-    let core = how.core(&loaded.cpu);
+    let core = how.core(&loaded.code.cpu);
     let isa = audited.function.isa;
     let (object, blocks) = (Vec::new(), OnceCell::new());
     let limit = Cell::new(toolchain::LIMIT);
@@ -123,7 +124,7 @@ pub fn verify(
 
 impl Tried<'_> {
     fn compiled(&self, isa: Isa, text: &str, flag: Option<&str>) -> Option<Vec<u8>> {
-        let (path, cpu) = (&self.loaded.path, &self.loaded.cpu);
+        let (path, cpu) = (&self.loaded.path, &self.loaded.code.cpu);
         let mut build = self.loaded.build.clone();
         if build.flags.is_empty() && flag.is_some() {
             build.flags.extend(toolchain::FLAGS.iter().map(|&flag| flag.to_owned()));
@@ -160,7 +161,7 @@ impl Tried<'_> {
     /// The changed source with all types; none if it needs one that no constant has.
     fn text(&self, isa: Isa, change: &Trial) -> Option<String> {
         let Some(expression) = &change.typed else { return Some(change.source.clone()) };
-        let Loaded { path, cpu, build, .. } = self.loaded;
+        let Loaded { path, code: CodeFile { cpu, .. }, build, .. } = self.loaded;
         let asked = (TYPE, expression.as_str());
         let (start, limit) = (Instant::now(), self.limit.get());
         let typed = toolchain::type_of(path, &change.source, asked, isa, cpu, build, limit);
@@ -184,7 +185,8 @@ impl Tried<'_> {
         object: &[u8],
     ) -> Option<(Audit, String)> {
         let program = Program::parse("the changed copy", object).ok()?;
-        if !self.loaded.programs.iter().all(|old| old.exports().is_subset(&program.exports())) {
+        if !self.loaded.code.programs.iter().all(|old| old.exports().is_subset(&program.exports()))
+        {
             return None;
         }
         let audited = |program: &Program, name: &str| {
@@ -195,7 +197,7 @@ impl Tried<'_> {
                 recorded: None,
             };
             let symbol = program.symbol(name).ok()?;
-            audit(program, symbol, &self.loaded.cpu, self.core.as_ref(), &options).ok()
+            audit(program, symbol, &self.loaded.code.cpu, self.core.as_ref(), &options).ok()
         };
         let after = audited(&program, &before.function.name)?;
         // What a callee takes is in no cycle of its caller, unless it is part of it.
@@ -203,7 +205,7 @@ impl Tried<'_> {
         let address = before.function.instructions[found.idx].address;
         let callee = before.function.callees.get(&address).filter(|_| found.kind == Kind::Call);
         let apart = callee.and_then(|name| {
-            self.loaded.programs.iter().find_map(|program| audited(program, name))
+            self.loaded.code.programs.iter().find_map(|program| audited(program, name))
         });
         let apart_cycles =
             apart.and_then(|audit| audit.timed).map_or(0, |timed| timed.cycles.total_cycles);
@@ -250,7 +252,7 @@ pub fn executed(
     compare: impl FnOnce(&Executed<'_>) -> Behaviour,
 ) -> Behaviour {
     let (name, address) = (function.name.as_str(), function.instructions[0].address);
-    let program = loaded.programs.iter().find(|program| program.symbol(name).is_ok());
+    let program = loaded.code.programs.iter().find(|program| program.symbol(name).is_ok());
     let Some(program) = program else {
         return Behaviour::NotRun("its symbol is not the function's".to_owned());
     };

@@ -9,7 +9,7 @@ use report::{Cell, Diagnostic, Table};
 use serde_json::{Value, json};
 
 use super::constant_time;
-use super::options::{Which, shown};
+use super::options::Which;
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile cipher check`.
@@ -37,9 +37,9 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         return constant_time::run(&args.constant_time, &subject, out);
     }
     for warning in &subject.warnings {
-        out.warning(&shown(warning));
+        out.warning(&warning.remark());
     }
-    let slicings = slicings(&subject).map_err(Failure::User)?;
+    let slicings = subject.compiling().map_err(Failure::User)?;
     out.line(&format!(
         "{}: ok, entry `{}`, slicings {}",
         args.which.subject,
@@ -49,24 +49,6 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let warnings = objects(&subject.warnings);
     out.object(&json!({"ok": true, "errors": [], "warnings": warnings, "entry": subject.entry, "slicings": slicings}));
     Ok(())
-}
-
-/// The slicings in which a program compiles, as `compile` does unless it is told to keep calls; if
-/// there are none, the errors of the first one that the compiler would try.
-fn slicings(subject: &Subject) -> Result<Vec<&'static str>, Vec<Diagnostic>> {
-    let (mut slicings, mut refused) = (Vec::new(), None);
-    for slicing in subject.slicings(None) {
-        match subject.too_many_calls(slicing) {
-            None => slicings.push(slicing.letter()),
-            Some(errors) => refused = refused.or(Some(errors)),
-        }
-    }
-    if slicings.is_empty() {
-        let refused =
-            refused.or_else(|| subject.compile(&cipher::options::Options::default()).err());
-        return Err(refused.expect("no slicing works, so this one does not"));
-    }
-    Ok(slicings)
 }
 
 fn objects(said: &[Diagnostic]) -> Vec<Value> {
@@ -98,7 +80,7 @@ fn folder(folder: &Path, which: &Which, out: &mut Output) -> Result<(), Failure>
     let bar = out.progress(files.len() as u64);
     let verdict = |path: &PathBuf| {
         let checked = Subject::file(path, &which.include, None).and_then(|subject| {
-            let slicings = slicings(&subject)?;
+            let slicings = subject.compiling()?;
             Ok((subject, slicings))
         });
         bar.inc(1);

@@ -9,7 +9,7 @@ use cipher::recipe::Recipe;
 use cipher::unit::Subject;
 use serde_json::json;
 
-use super::options::{self, Emit, How, Which, shown};
+use super::options::{self, Emit, How, Which};
 use crate::output::{Failure, Output, write_file};
 
 /// Arguments of `meanwhile cipher compile`.
@@ -109,7 +109,7 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
     recipe.prefix = args.prefix.clone();
     let made = recipe.make(&subject).map_err(Failure::User)?;
     for warning in &made.compiled.warnings {
-        out.warning(&shown(warning));
+        out.warning(&warning.remark());
     }
     if args.dump_after.is_some() {
         let dump =
@@ -153,22 +153,7 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
         .collect();
     let shape = emit_c::shape(&made.compiled, recipe.arch);
     if output.is_some() || args.header.is_some() {
-        for (table, found) in &made.compiled.circuits {
-            out.line(&format!(
-                "table {table}: {} gates, {}",
-                found.circuit.n_gates(),
-                found.origin
-            ));
-        }
-        if let Some(reason) = &made.compiled.schedule_reason {
-            out.line(&format!("schedule {}: {reason}", made.compiled.schedule.name()));
-        }
-        if let Some(reason) = &made.compiled.interleave_reason {
-            out.line(&format!("interleave {}: {reason}", made.compiled.interleave));
-        }
-        if let Some(reason) = &made.back_reason {
-            out.line(reason);
-        }
+        made.choices().iter().for_each(|line| out.line(line));
         if !made.assembly.is_empty() {
             let steps: usize = made.blocks.iter().map(|block| block.0).sum();
             let sum = |of: fn(&cipher::asm::Count) -> u32| {
@@ -185,12 +170,7 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
             ));
         }
         validated.iter().for_each(|it| out.line(&it.text));
-        let slicing = made.compiled.slicing.letter();
-        out.line(&format!(
-            "slicing {slicing}, {} at a time, {} equations",
-            shape.blocks_text(),
-            made.n_equations()
-        ));
+        out.line(&recipe.amount(&made));
         if args.how.recipe.is_some() {
             out.line(&format!("the recipe is for {} {}", recipe.cc.name(), recipe.opt));
         }
@@ -242,7 +222,7 @@ fn masked(
     bar.finish_and_clear();
     let made = made.map_err(Failure::User)?;
     for warning in &made.compiled.warnings {
-        out.warning(&shown(warning));
+        out.warning(&warning.remark());
     }
     let source = made.source(args.lines);
     let output = args.output.as_ref().filter(|path| !measure::file::is_standard_output(path));

@@ -99,7 +99,7 @@ impl Which {
     pub fn load(&self, out: &mut Output) -> Result<Subject, Failure> {
         let subject = self.load_quietly()?;
         for warning in &subject.warnings {
-            out.warning(&shown(warning));
+            out.warning(&warning.remark());
         }
         Ok(subject)
     }
@@ -111,15 +111,8 @@ impl Which {
             return Ok(subject);
         }
         let path = Path::new(&self.subject);
-        let (subject, is_guessed) = subject.guessed(path);
-        if is_guessed {
-            let place = user_layout::beside(path);
-            out.warning(&format!(
-                "no layout says where the bytes of `{}` go: they are taken in order (write {} to say otherwise)",
-                subject.entry,
-                place.display()
-            ));
-        }
+        let (subject, note) = subject.guessed(path);
+        note.iter().for_each(|note| out.warning(note));
         Ok(subject)
     }
 
@@ -159,14 +152,6 @@ impl Which {
             }
             None => Ok(subject),
         }
-    }
-}
-
-/// A remark as text, without its first word, which the caller adds.
-pub fn shown(warning: &report::Diagnostic) -> String {
-    match &warning.help {
-        Some(help) => format!("{warning} ({help})"),
-        None => warning.to_string(),
     }
 }
 

@@ -9,7 +9,7 @@ use cipher::validate::{self, Difference, Place, Report, Stop, Verdict};
 use report::{Cell, Table};
 use serde_json::{Value, json};
 
-use super::options::{How, Which, shown};
+use super::options::{How, Which};
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile cipher validate`.
@@ -48,7 +48,7 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
     let recipe = args.how.recipe(&subject)?;
     let made = recipe.make(&subject).map_err(Failure::User)?;
     for warning in &made.compiled.warnings {
-        out.warning(&shown(warning));
+        out.warning(&warning.remark());
     }
     let begin = Instant::now();
     if let Some(why) = &made.refused {

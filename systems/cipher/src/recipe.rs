@@ -2,12 +2,14 @@
 //! it.
 
 use std::path::PathBuf;
+use std::rc::Rc;
 
 use machine::Machine;
 use measure::tool::ToolError;
 use report::Diagnostic;
 
 use crate::asm::{self, Count, Effort};
+use crate::circuit::Found;
 use crate::emit_c::{self, Arch, EmitOptions, Mode, Sponge, Stage, Unit};
 use crate::ir::NodeId;
 use crate::native::{self, Cc};
@@ -273,6 +275,13 @@ impl Recipe {
         )
     }
 
+    /// How much a call works on, and how long the text is.
+    pub fn amount(&self, made: &Made) -> String {
+        let slicing = made.compiled.slicing.letter();
+        let blocks = emit_c::shape(&made.compiled, self.arch).blocks_text();
+        format!("slicing {slicing}, {blocks} at a time, {} equations", made.n_equations())
+    }
+
     /// The C text of the sliced interface alone: the functions that validation follows.
     pub fn sliced_source(&self, made: &Made) -> String {
         let unit = Unit { name: None, others: made.others(), ..made.unit.clone() };
@@ -357,6 +366,24 @@ impl Made {
         };
         let others = self.unit.assembled.iter().filter(|pair| pair.0 != entry.node);
         others.map(|other| Stage { node: other.0, name: name(other.0), ..entry.clone() }).collect()
+    }
+
+    /// What was chosen, a line each: circuits of tables, order, interleaving, back end.
+    pub fn choices(&self) -> Vec<String> {
+        let of_table = |(table, found): &(Rc<str>, Rc<Found>)| {
+            format!("table {table}: {} gates, {}", found.circuit.n_gates(), found.origin)
+        };
+        let compiled = &self.compiled;
+        let schedule = compiled.schedule.name();
+        let reasons = [
+            compiled.schedule_reason.as_ref().map(|why| format!("schedule {schedule}: {why}")),
+            compiled
+                .interleave_reason
+                .as_ref()
+                .map(|why| format!("interleave {}: {why}", compiled.interleave)),
+            self.back_reason.clone(),
+        ];
+        compiled.circuits.iter().map(of_table).chain(reasons.into_iter().flatten()).collect()
     }
 
     /// Equations of all nodes: the size of the C text.

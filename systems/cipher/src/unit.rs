@@ -79,14 +79,32 @@ impl Subject {
         Ok(Subject { entry: primitive.entry.clone(), primitive: Some(primitive), ..self })
     }
 
-    /// The same program with bytes in the order of its parameters, if they are unambiguous.
-    pub fn guessed(self, program: &Path) -> (Subject, bool) {
+    /// The same with the layout as a text; `file` is its name in messages.
+    pub fn with_layout_text(
+        self,
+        file: &str,
+        text: &str,
+        program: &Path,
+    ) -> Result<Subject, Vec<Diagnostic>> {
+        let primitive = user_layout::parse(file, text, program, &self.ast, None)?;
+        Ok(Subject { entry: primitive.entry.clone(), primitive: Some(primitive), ..self })
+    }
+
+    /// The same program with bytes in the order of its parameters, if they are unambiguous, and a
+    /// note about it.
+    pub fn guessed(self, program: &Path) -> (Subject, Option<String>) {
         let stem = program
             .file_stem()
             .map_or_else(String::new, |name| name.to_string_lossy().into_owned());
         let primitive = user_layout::guess(&stem, &self.ast, &self.entry);
-        let is_guessed = primitive.is_some();
-        (Subject { primitive, ..self }, is_guessed)
+        let note = primitive.is_some().then(|| {
+            format!(
+                "no layout says where the bytes of `{}` go: they are taken in order (write {} to say otherwise)",
+                self.entry,
+                user_layout::beside(program).display()
+            )
+        });
+        (Subject { primitive, ..self }, note)
     }
 
     /// A text in memory, as if it were a file of this name.
@@ -171,6 +189,25 @@ impl Subject {
     /// Why this slicing is refused, if its calls are too many to be written out.
     pub fn too_many_calls(&self, slicing: Slicing) -> Option<Vec<Diagnostic>> {
         pipeline::too_many_calls(&self.ast, &self.entries(), slicing)
+    }
+
+    /// The slicings in which the program compiles, as `compile` does unless it is told to keep
+    /// calls.
+    ///
+    /// Errors: there are none: those of the first one that the compiler would try.
+    pub fn compiling(&self) -> Result<Vec<&'static str>, Vec<Diagnostic>> {
+        let (mut slicings, mut refused) = (Vec::new(), None);
+        for slicing in self.slicings(None) {
+            match self.too_many_calls(slicing) {
+                None => slicings.push(slicing.letter()),
+                Some(errors) => refused = refused.or(Some(errors)),
+            }
+        }
+        if slicings.is_empty() {
+            let refused = refused.or_else(|| self.compile(&Options::default()).err());
+            return Err(refused.expect("no slicing works, so this one does not"));
+        }
+        Ok(slicings)
     }
 
     pub fn compile(&self, options: &Options) -> Result<Compiled, Vec<Diagnostic>> {

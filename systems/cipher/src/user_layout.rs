@@ -66,19 +66,19 @@ pub fn read(
     let text = std::fs::read_to_string(path).map_err(|error| {
         vec![Diagnostic::new(format!("cannot read the layout {}: {error}", path.display()))]
     })?;
-    let stem =
-        program.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    parse(&path.display().to_string(), &text, &stem, ast, entry)
+    parse(&path.display().to_string(), &text, program, ast, entry)
 }
 
 /// The same of a text.
-fn parse(
+pub fn parse(
     file: &str,
     text: &str,
-    stem: &str,
+    program: &Path,
     ast: &Program,
     entry: Option<&str>,
 ) -> Result<Primitive, Vec<Diagnostic>> {
+    let stem =
+        program.file_stem().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let source = SourceFile::new(file, text);
     let written = written(text).map_err(|error| {
         let range = error.span().unwrap_or(0..0);
@@ -88,7 +88,7 @@ fn parse(
         ]
     })?;
     let mut check = Check { source, ast, errors: Vec::new() };
-    let primitive = check.primitive(written, stem, entry);
+    let primitive = check.primitive(written, &stem, entry);
     match primitive {
         Some(primitive) if check.errors.is_empty() => Ok(primitive),
         _ => Err(check.errors),

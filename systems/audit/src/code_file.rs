@@ -1,0 +1,180 @@
+//! A file of machine code, the machine that it is audited for, and the function that is meant.
+
+use std::collections::BTreeSet;
+
+use report::{Diagnostic, did_you_mean};
+
+use crate::audit::{Audit, Options, audit};
+use crate::cpus::{self, Cpu};
+use crate::decode::Isa;
+use crate::facts::steered::SourceLine;
+use crate::program::Program;
+use crate::program::find::{Found, choices, find};
+use crate::views::text::{Sources, View};
+use crate::volatile::count_volatile;
+use machine::in_order::Core;
+
+/// What a file holds.
+#[derive(Debug)]
+pub struct CodeFile {
+    /// Its name, for messages.
+    pub name: String,
+    /// The program, or the members of an archive.
+    pub programs: Vec<Program>,
+    /// Why members of an archive are left out.
+    pub left_out: Vec<Diagnostic>,
+    /// The name of the machine.
+    pub cpu: String,
+    /// True if nobody chose it.
+    is_fitting: bool,
+}
+
+impl CodeFile {
+    /// Reads an ELF file or an archive; `wanted` is the machine that the user named.
+    ///
+    /// Errors: it is none, or holds code that the machine does not run.
+    pub fn read(name: &str, bytes: &[u8], wanted: Option<Cpu>) -> Result<CodeFile, Diagnostic> {
+        let (mut programs, left_out) = Program::parse_all(name, bytes)?;
+        let isa = match &wanted {
+            Some((_, sets)) => programs
+                .iter()
+                .flat_map(Program::isas)
+                .find(|isas| sets.contains(isas))
+                .unwrap_or(programs[0].isa),
+            None => programs[0].isa,
+        };
+        programs.retain(|program| program.isas().contains(&isa));
+        let is_fitting = wanted.is_none();
+        let cpu = match wanted {
+            Some((cpu, sets)) if sets.contains(&isa) => cpu,
+            Some((cpu, sets)) => {
+                let code = isa.name();
+                let machine = sets.iter().map(|set| set.name()).collect::<Vec<_>>().join(" and ");
+                let mut error = Diagnostic::new(format!(
+                    "`{name}` holds {code} code, but `{cpu}` runs {machine}"
+                ));
+                error.help = cpus::fitting(isa).map(|fitting| format!("--cpu {fitting} fits"));
+                return Err(error);
+            }
+            None => cpus::fitting(isa).ok_or_else(|| {
+                let code = isa.name();
+                Diagnostic::new(format!("there is no machine for the {code} code in `{name}`"))
+            })?,
+        };
+        Ok(CodeFile { name: name.to_owned(), programs, left_out, cpu, is_fitting })
+    }
+
+    /// What the user should know: that no x86-64 core was named, members of an archive that are
+    /// left out, cold functions of `avoid` that there are none of.
+    pub fn warnings(&self, avoid: &[String]) -> Vec<String> {
+        let is_x86 = self.programs[0].isas().contains(&Isa::X86);
+        let mut warnings = Vec::new();
+        if self.is_fitting && is_x86 {
+            warnings.push(cpus::chosen_core(&self.cpu));
+        }
+        if let [first, rest @ ..] = &self.left_out[..] {
+            let more = if rest.is_empty() {
+                String::new()
+            } else {
+                format!(" ({} more members are left out)", rest.len())
+            };
+            warnings.push(format!("{}{more}", first.message));
+        }
+        let is_unknown = |name: &&String| {
+            SourceLine::parse(name).is_none()
+                && !self.programs.iter().any(|program| program.knows(name))
+        };
+        for name in avoid.iter().filter(is_unknown) {
+            warnings
+                .push(format!("--avoid {name}: no function of this name is there or is called"));
+        }
+        warnings
+    }
+
+    /// The functions that were named, or all.
+    ///
+    /// Errors: none has that name.
+    pub fn chosen(&self, function: Option<&str>) -> Result<Vec<Found<'_>>, Diagnostic> {
+        match function {
+            Some(name) => find(&self.programs, name),
+            None => Ok(self
+                .programs
+                .iter()
+                .flat_map(|program| program.symbols.iter().map(move |symbol| (program, symbol)))
+                .collect()),
+        }
+    }
+
+    /// The function that was named, or the only one.
+    ///
+    /// Errors: none has that name, or several have.
+    pub fn meant(&self, function: Option<&str>) -> Result<Found<'_>, Diagnostic> {
+        let found = self.chosen(function)?;
+        let refused = |what: String, help: String| Diagnostic::new(what).with_help(help);
+        match (&found[..], function) {
+            ([one], _) => Ok(*one),
+            // Several names of one place are one function; that of the assembler's own kind comes
+            // last.
+            ([first, rest @ ..], _)
+                if rest.iter().all(|pair| {
+                    std::ptr::eq(pair.0, first.0) && pair.1.address == first.1.address
+                }) =>
+            {
+                Ok(*found.iter().find(|pair| !pair.1.name.starts_with('_')).unwrap_or(first))
+            }
+            (several, None) => Err(refused(
+                format!("`{}` has {} functions", self.name, several.len()),
+                format!("choose one with --function: {}; or --all-functions", choices(several)),
+            )),
+            (several, Some(name)) => Err(refused(
+                format!("`{}` has {} functions `{name}`", self.name, several.len()),
+                format!("choose one: {}; or --all-functions for a table of them", choices(several)),
+            )),
+        }
+    }
+
+    /// The audit of the function that the user means.
+    ///
+    /// Errors: there is no such function, or nothing of it comes from the one whose lines are to be
+    /// shown.
+    pub fn audit(
+        &self,
+        function: Option<&str>,
+        core: Option<&Core>,
+        options: &Options,
+        view: &View,
+    ) -> Result<Audit, Diagnostic> {
+        let (program, symbol) = self.meant(function)?;
+        let audited = audit(program, symbol, &self.cpu, core, options)?;
+        let Some(pivot) = view.pivot.as_deref() else { return Ok(audited) };
+        let names: BTreeSet<&str> =
+            audited.function.frames.iter().flatten().map(|frame| frame.function.as_str()).collect();
+        if names.contains(pivot) {
+            return Ok(audited);
+        }
+        let help = did_you_mean(pivot, names.iter().copied()).unwrap_or_else(|| {
+            format!("its frames are {}", names.into_iter().collect::<Vec<_>>().join(", "))
+        });
+        let name = &audited.function.name;
+        Err(Diagnostic::new(format!("no instruction of `{name}` comes from `{pivot}`"))
+            .with_help(help))
+    }
+
+    /// Takes findings away about what the sources say is `volatile`; without sources none.
+    pub fn count_volatile(&self, audited: &mut Audit, sources: &Sources) {
+        let address = audited.function.instructions[0].address;
+        let program =
+            self.programs.iter().find(|program| program.symbol(&audited.function.name).is_ok());
+        let names =
+            program.map(|program| program.lines.volatile_names(address)).unwrap_or_default();
+        count_volatile(audited, &names, sources);
+    }
+}
+
+/// The files that the lines of `audited` are in, as far as `read` has their texts.
+pub fn sources(audited: &Audit, read: impl Fn(&str) -> Option<String>) -> Sources {
+    let names: BTreeSet<&str> =
+        audited.function.frames.iter().flatten().map(|frame| frame.file.as_str()).collect();
+    let lines = |name: &str| Some(read(name)?.lines().map(str::to_owned).collect());
+    names.into_iter().filter_map(|name| Some((name.to_owned(), lines(name)?))).collect()
+}

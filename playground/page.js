@@ -225,6 +225,8 @@ function start() {
     if (answer.warnings.length > 0) at('said').textContent += `; note: ${answer.warnings.join('; ')}`;
     // The first wait is explained without a click.
     const click = "<script>document.querySelector('.asm button.stall')?.click()</scr" + 'ipt></body>';
+    const top = scrollY; // the page of the audit scrolls to what it explains
+    at('page').onload = () => scrollTo(0, top);
     at('page').srcdoc = answer.html.replace('</body>', () => click);
     at('listing').textContent = answer.text;
     at('page').title = `The audit of ${answer.title}`;
@@ -263,7 +265,8 @@ function start() {
     if (!answer) return;
     at('errors').hidden = answer.ok;
     at('errors').textContent = answer.ok ? '' : answer.text;
-    at('made').style.opacity = answer.ok ? '' : '0.5';
+    at('told').hidden = !answer.ok;
+    at('made').style.opacity = answer.ok ? '' : '0.5'; // of the program before
     if (!answer.ok) return;
     made = answer;
     const lines = [...answer.told, ...answer.warnings.map(text => `warning: ${text}`)];

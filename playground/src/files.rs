@@ -101,8 +101,8 @@ fn answered(asked: &FileAsked, file: &[u8]) -> Result<Value, Diagnostic> {
     }))
 }
 
-/// The functions: the worst first where their cycles are known and they are few, else in the order
-/// of the file.
+/// The functions: the worst first where they are few and their cycles are known, else in the
+/// order of the file.
 fn functions(
     code: &CodeFile,
     core: Option<&Core>,

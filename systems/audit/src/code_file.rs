@@ -135,8 +135,8 @@ impl CodeFile {
 
     /// The audit of the function that the user means.
     ///
-    /// Errors: there is no such function, or nothing of it comes from the one whose lines are to be
-    /// shown.
+    /// Errors: there is no such function, or nothing of it comes from the function whose lines
+    /// `view` shows.
     pub fn audit(
         &self,
         function: Option<&str>,

@@ -90,8 +90,8 @@ impl Subject {
         Ok(Subject { entry: primitive.entry.clone(), primitive: Some(primitive), ..self })
     }
 
-    /// The same program with bytes in the order of its parameters, if they are unambiguous, and a
-    /// note about it.
+    /// The same program with bytes in the order of its parameters if they are unambiguous; and a
+    /// note for its user then.
     pub fn guessed(self, program: &Path) -> (Subject, Option<String>) {
         let stem = program
             .file_stem()
@@ -191,8 +191,7 @@ impl Subject {
         pipeline::too_many_calls(&self.ast, &self.entries(), slicing)
     }
 
-    /// The slicings in which the program compiles, as `compile` does unless it is told to keep
-    /// calls.
+    /// The slicings in which the program compiles unless its calls are to be kept.
     ///
     /// Errors: there are none: those of the first one that the compiler would try.
     pub fn compiling(&self) -> Result<Vec<&'static str>, Vec<Diagnostic>> {

@@ -449,6 +449,6 @@ fn a_program_that_compiles_for_minutes_is_stopped_and_the_page_lives() {
     shown.wait("trouble", "stopped: the command line below does the same without a limit");
     type_in("node g (x : u8) returns (y : u8) let y = ~x tel");
     shown.wait("told", "8 equations");
-    shown.wait("made", "void g(");
+    shown.wait("made", "/* lea: program");
     assert_eq!(shown.trouble(), "");
 }

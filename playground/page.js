@@ -127,8 +127,10 @@ function start() {
     if (data.stopped === '') return null;
     at('said').textContent = data.answer?.ok && question.ask !== 'about' ? `done in ${seconds().toFixed(2)} s, measured in this browser` : '';
     if (data.stopped) trouble(`${data.stopped}: the command line below does the same without a limit`);
-    else if (data.broke) {
+    else if (data.broke?.startsWith('panicked')) {
       trouble(`This is our mistake, please report it with what you gave: ${data.broke}`);
+    } else if (data.broke) {
+      trouble(`It ended without an answer (${data.broke}), most likely for want of memory: the command line below has more.`);
     }
     return data.answer ?? null;
   }
@@ -209,9 +211,9 @@ function start() {
     if (cpu) words.push('--cpu', cpu);
     at('command').textContent = words.join(' ');
     const answer = await ask(question, file?.bytes);
-    if (!answer) return;
-    if (!answer.ok) {
-      trouble(answer.text);
+    if (!answer?.ok) {
+      if (answer) trouble(answer.text);
+      at('page').srcdoc = at('listing').textContent = ''; // they were of another
       return;
     }
     if (withList) {
@@ -222,6 +224,8 @@ function start() {
     at('cpu').value = answer.cpu;
     if (at('function').length > 1) words.push('--function', quoted(answer.function));
     at('command').textContent = words.join(' ');
+    at('said').textContent = `${file?.name ?? 'an example, checksum.o'}: ${at('said').textContent}`;
+    if (answer.more > 0) answer.warnings.push(`${answer.more} more functions are not listed: function=NAME in the address names one`);
     if (answer.warnings.length > 0) at('said').textContent += `; note: ${answer.warnings.join('; ')}`;
     // The first wait is explained without a click.
     const click = "<script>document.querySelector('.asm button.stall')?.click()</scr" + 'ipt></body>';
@@ -284,7 +288,7 @@ function start() {
   // What the reader does.
 
   async function take(files) {
-    const all = [...files];
+    const all = [...files]; // before the list is emptied
     const isSource = it => /\.(c|h|cc|cpp|cxx|hpp|s|rs|inc)$/i.test(it.name);
     const object = all.find(it => !isSource(it));
     trouble('');
@@ -333,7 +337,10 @@ function start() {
     pause = setTimeout(() => { trouble(''); compile(); }, 300);
   });
   at('stop').addEventListener('click', () => stop('stopped'));
-  at('files').addEventListener('change', () => take(at('files').files));
+  at('files').addEventListener('change', () => {
+    take(at('files').files);
+    at('files').value = ''; // the same name again is a new file: one compiles, and looks again
+  });
   for (const name of ['dragover', 'dragleave', 'drop']) document.addEventListener(name, event => {
     event.preventDefault();
     at('drop').classList.toggle('over', name === 'dragover');

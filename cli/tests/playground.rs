@@ -390,6 +390,41 @@ fn the_page_shows_what_its_address_says() {
 }
 
 #[test]
+fn a_dropped_object_is_in_the_address_of_what_it_shows() {
+    if !testkit::has("playground's page", &["chromium", "chromedriver"]) {
+        return;
+    }
+    let Some(page) = page() else { return };
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let object = folder.path().join("mine.o");
+    std::fs::copy(root().join("examples/demo/checksum.o"), &object).expect("an example");
+    let shown = Shown::open(page);
+    shown.go("");
+    shown.wait("listing", "checksum on cortex-a53");
+    let files = &shown.browser.elements("#files")[0];
+    shown.browser.post(&format!("/element/{files}/value"), json!({"text": object}));
+    shown.wait("command", "meanwhile audit mine.o");
+    let start = Instant::now();
+    while !shown.value("return location.hash").contains("object=") {
+        assert!(start.elapsed() < Duration::from_secs(60), "the address has no object");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    let there = shown.value("return location.hash");
+    // Nobody gave its source.
+    let listing = shown.wait("listing", "14 cycles [model cortex-a53]");
+    assert!(!listing.contains("sum += words[i]"), "{listing}");
+    shown.go(&there);
+    shown.wait("command", "meanwhile audit mine.o");
+    assert_eq!(shown.wait("listing", "14 cycles [model cortex-a53]"), listing);
+    // Then one that is none: nothing of the last one is left.
+    std::fs::write(&object, "int f(void);\n").expect("a scratch file");
+    let files = &shown.browser.elements("#files")[0];
+    shown.browser.post(&format!("/element/{files}/value"), json!({"text": object}));
+    shown.wait("trouble", "`mine.o` is not an ELF file");
+    assert_eq!(shown.wait("listing", ""), "");
+}
+
+#[test]
 fn a_damaged_address_says_so_and_the_page_lives() {
     if !testkit::has("playground's page", &["chromium", "chromedriver"]) {
         return;
@@ -422,6 +457,14 @@ fn a_damaged_address_says_so_and_the_page_lives() {
         shown.wait(id, said);
     }
     shown.browser.assert_quiet();
+    // A browser that lacks what the page needs, or is forbidden it.
+    let without = json!({"source": "delete globalThis.WebAssembly"});
+    shown.browser.post(
+        "/goog/cdp/execute",
+        json!({"cmd": "Page.addScriptToEvaluateOnNewDocument", "params": without}),
+    );
+    shown.go("");
+    shown.wait("trouble", "This browser lacks WebAssembly");
 }
 
 #[test]

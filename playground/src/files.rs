@@ -18,7 +18,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 /// Of more functions the cycles are not counted before one is asked for.
-const RANKED_MAX: usize = 300;
+const RANKED_MAX: usize = 2000;
 /// More names of functions are not listed.
 const LISTED_MAX: usize = 5000;
 

@@ -135,8 +135,7 @@ impl CodeFile {
 
     /// The audit of the function that the user means.
     ///
-    /// Errors: there is no such function, or nothing of it comes from the function whose lines
-    /// `view` shows.
+    /// Errors: there is no such function, or nothing of it comes from the one that `view` names.
     pub fn audit(
         &self,
         function: Option<&str>,

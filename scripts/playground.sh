@@ -8,8 +8,8 @@ page=$1
 profile=${2:-playground}
 cd "$(dirname "$0")/.."
 target=wasm32-unknown-unknown
-if ! [ -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ] && ! { command -v rustup >/dev/null && rustup target add $target; }; then
-    echo "playground: Rust has no $target here, and rustup could not add it" >&2
+if ! [ -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ]; then
+    echo "playground: Rust has no $target here; get it with: rustup target add $target" >&2
     exit 2
 fi
 cargo build --quiet --package playground --target $target --profile "$profile"

@@ -3,6 +3,11 @@
 set -eu
 
 cd "$(dirname "$0")/.."
+target=wasm32-unknown-unknown
+if ! [ -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ] && command -v rustup >/dev/null; then
+    echo "site: rustup adds the missing target $target"
+    rustup target add $target
+fi
 page=target/site/playground/index.html
 scripts/playground.sh "$page"
 if ! command -v mdbook >/dev/null; then

@@ -156,7 +156,9 @@ mod tests {
             mode: None,
         };
         let said = answer(&asked).expect_err("there is no such cipher");
-        assert_eq!(said[0].remark(), "there is no primitive `aes-182` (did you mean `aes-192`?)");
+        assert!(
+            said[0].remark().starts_with("there is no primitive `aes-182` (did you mean `aes-")
+        );
         let asked =
             ProgramAsked { name: "aes-192".to_owned(), arch: "avx1024".to_owned(), ..asked };
         let said = answer(&asked).expect_err("there is no such target");

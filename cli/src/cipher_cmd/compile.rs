@@ -185,6 +185,7 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
         "blocks": shape.blocks(),
         "mode": recipe.mode,
         "equations": made.n_equations(),
+        "fixslice_reason": made.compiled.fixslice_reason,
         "schedule": made.compiled.schedule,
         "schedule_reason": made.compiled.schedule_reason,
         "interleave": made.compiled.interleave,

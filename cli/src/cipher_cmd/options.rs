@@ -189,6 +189,7 @@ impl How {
             thresholds: tuning.thresholds,
             unroll: tuning.unroll,
             specialise: tuning.specialise,
+            fixslice: tuning.fixslice,
             schedule: self.schedule,
             look_behind: tuning.look_behind,
             interleave: tuning.interleave,

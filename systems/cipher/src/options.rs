@@ -85,6 +85,16 @@ impl Schedule {
     }
 }
 
+/// Whether permutations of the bits of words are left undone, see [`crate::passes::fixslice`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fixslice {
+    /// If that saves a notable share of the steps.
+    Auto,
+    /// If it saves any.
+    Yes,
+    No,
+}
+
 /// How many independent batches of blocks are interleaved, statement by statement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Interleave {
@@ -110,6 +120,9 @@ pub struct Options {
     pub unroll: Unroll,
     /// Whether nodes that work on each bit by itself are called once for each bit.
     pub specialise: bool,
+    pub fixslice: Fixslice,
+    /// The parameters of the first entry that the second one makes, by their places.
+    pub keys: Vec<usize>,
     /// Which scheduler orders the equations.
     pub schedule: Schedule,
     /// The window of the mslice scheduler.
@@ -133,6 +146,8 @@ impl Default for Options {
             thresholds: Thresholds::default(),
             unroll: Unroll::Auto,
             specialise: true,
+            fixslice: Fixslice::No,
+            keys: Vec::new(),
             schedule: Schedule::None,
             look_behind: schedule_mslice::LOOK_BEHIND,
             interleave: Interleave::Times(1),

@@ -24,6 +24,8 @@ pub struct Compiled {
     pub lane_bits: u32,
     /// Remarks for the author, each with its place.
     pub warnings: Vec<Diagnostic>,
+    /// The steps for moves of bits before and after they were put off, if they were.
+    pub fixslice_reason: Option<String>,
     pub schedule: Schedule,
     /// Why `auto` chose it: model cycles of each candidate.
     pub schedule_reason: Option<String>,
@@ -49,7 +51,7 @@ impl Compiled {
 
 /// The names for `dump_after`, in the order in which the passes first run. Of a pass that runs
 /// several times, the text after the last run is kept.
-pub const PASSES: [&str; 20] = [
+pub const PASSES: [&str; 21] = [
     "elaborate",
     "loops",
     "perms",
@@ -64,6 +66,7 @@ pub const PASSES: [&str; 20] = [
     "cse",
     "dead_code",
     "inline",
+    "fixslice",
     "schedule_bitslice",
     "inline_small",
     "ternary",
@@ -124,6 +127,13 @@ pub fn compile(
     each(&mut program, carry::carry);
     run.after("carry", &program);
     run.simplify(&mut program);
+    // Permutations within words are put off as long as that pays. The whole entry has to be in one
+    // place for that, and what they become is copies and common expressions.
+    let fixslice_reason = run.fixslice(&mut program, slicing);
+    run.after("fixslice", &program);
+    if fixslice_reason.is_some() {
+        run.simplify(&mut program);
+    }
     // Only the order changes from here on: equations within a batch, then batches among another.
     let (program, schedule, schedule_reason) = run.schedule(program, slicing);
     let (program, interleave, interleave_reason) = run.interleave(program, slicing);
@@ -133,6 +143,7 @@ pub fn compile(
         slicing,
         lane_bits,
         warnings,
+        fixslice_reason,
         schedule,
         schedule_reason,
         interleave,

@@ -13,7 +13,7 @@ use crate::circuit::Found;
 use crate::emit_c::{self, Arch, EmitOptions, Mode, Sponge, Stage, Unit};
 use crate::ir::NodeId;
 use crate::native::{self, Cc};
-use crate::options::{Interleave, Options, Schedule, Slicing, Unroll};
+use crate::options::{Fixslice, Interleave, Options, Schedule, Slicing, Unroll};
 use crate::passes::inline::Inline;
 use crate::passes::{estimate, interleave};
 use crate::pipeline::{self, Compiled};
@@ -79,7 +79,13 @@ impl Recipe {
     /// another way measures, tests and ships the same C.
     pub fn new(slicing: Slicing, arch: Arch, cc: Cc, unroll: Unroll, opt: &'static str) -> Recipe {
         Recipe {
-            options: Options { slicing, unroll, schedule: Schedule::Auto, ..Options::default() },
+            options: Options {
+                slicing,
+                unroll,
+                fixslice: Fixslice::Auto,
+                schedule: Schedule::Auto,
+                ..Options::default()
+            },
             arch,
             cc,
             opt,
@@ -206,6 +212,7 @@ impl Recipe {
         };
         let options = Options {
             inline,
+            keys: subject.keys(),
             schedule,
             ternary: self.arch.has_ternary(),
             target,
@@ -376,6 +383,7 @@ impl Made {
         let compiled = &self.compiled;
         let schedule = compiled.schedule.name();
         let reasons = [
+            compiled.fixslice_reason.as_ref().map(|why| format!("fixslice: {why}")),
             compiled.schedule_reason.as_ref().map(|why| format!("schedule {schedule}: {why}")),
             compiled
                 .interleave_reason

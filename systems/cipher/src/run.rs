@@ -7,11 +7,12 @@ use report::Diagnostic;
 
 use crate::circuit::Found;
 use crate::ir::{self, Body, Node, Program, Stmt, Unrolled};
-use crate::options::{Interleave, Options, Schedule, Slicing, Unroll};
+use crate::options::{Fixslice, Interleave, Options, Schedule, Slicing, Unroll};
 use crate::passes::inline::Inline;
 use crate::passes::{
-    arrays, bitslice, copy_propagation, cse, dead_code, estimate, fold_constants, hslice, inline,
-    interleave, loops, schedule_bitslice, schedule_depth, schedule_mslice, tables, ternary, vslice,
+    arrays, bitslice, copy_propagation, cse, dead_code, estimate, fixslice, fold_constants, hslice,
+    inline, interleave, loops, schedule_bitslice, schedule_depth, schedule_mslice, tables, ternary,
+    vslice,
 };
 /// Equations above which a program is refused before it is bitsliced.
 const EQUATIONS_MAX: usize = 3_000_000;
@@ -29,6 +30,9 @@ const AUTO_BITSLICE: f64 = 0.5;
 const AUTO_DEPTH: f64 = 0.75;
 /// The share of the cycles for the mslice scheduler.
 const AUTO_MSLICE: f64 = 0.9;
+/// `Fixslice::Auto` puts permutations off if that saves this share of all steps. It is off for less,
+/// as other patterns need other constants.
+const AUTO_FIXSLICE: f64 = 0.03;
 /// `Interleave::Auto` takes more batches if the model predicts at most this share of the cycles of
 /// each.
 const AUTO_INTERLEAVE: f64 = 0.98;
@@ -207,6 +211,23 @@ impl Run<'_> {
                 self.circuits.push((node.name.clone(), found));
             }
         }
+    }
+
+    /// Puts off the permutations of a program; says what that saves.
+    pub(crate) fn fixslice(&self, program: &mut Program, slicing: Slicing) -> Option<String> {
+        if slicing == Slicing::Bit || self.options.fixslice == Fixslice::No {
+            return None;
+        }
+        let target = &self.options.target;
+        let pays = |found: &fixslice::Fixsliced| {
+            let saved = (found.before - found.after) as f64;
+            self.options.fixslice == Fixslice::Yes
+                || saved >= AUTO_FIXSLICE * (found.before + found.others) as f64
+        };
+        let steps = |pattern: &[u8]| estimate::steps(pattern, target, slicing);
+        let found = fixslice::fixslice(program, &self.options.keys, &steps, &pays)?;
+        let fixslice::Fixsliced { before, after, others } = found;
+        Some(format!("{after} steps move bits instead of {before}, beside {others} others"))
     }
 
     /// The last passes, with the scheduler of the options or the one that the model prefers.

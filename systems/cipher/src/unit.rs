@@ -210,7 +210,19 @@ impl Subject {
     }
 
     pub fn compile(&self, options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
-        pipeline::compile(&self.ast, &self.entries(), options)
+        let options = Options { keys: self.keys(), ..options.clone() };
+        pipeline::compile(&self.ast, &self.entries(), &options)
+    }
+
+    /// The parameters of the entry that the key schedule makes, by their places.
+    pub fn keys(&self) -> Vec<usize> {
+        let Some(primitive) = &self.primitive else { return Vec::new() };
+        let def = self.ast.defs.iter().rfind(|def| *def.name.name == *self.entry);
+        let params = def.into_iter().flat_map(|def| &def.params).enumerate();
+        let made = params.filter(|(_, decl)| {
+            primitive.schedule.is_some() && !primitive.params.contains_key(&*decl.name.name)
+        });
+        made.map(|(at, _)| at).collect()
     }
 
     /// What the C file of `compiled` offers; `word` is that of the compilation.

@@ -22,7 +22,7 @@ use report::Diagnostic;
 
 use crate::emit_c::{self, EmitOptions, Unit};
 use crate::ir::Op;
-use crate::options::{Interleave, Options, Schedule, Unroll};
+use crate::options::{Fixslice, Interleave, Options, Schedule, Unroll};
 use crate::passes::{copy_propagation, dead_code, fold_constants};
 use crate::pipeline::{self, Compiled};
 use crate::recipe::Recipe;
@@ -72,6 +72,7 @@ pub fn make(subject: &Subject, recipe: &Recipe, order: u32) -> Result<Masked, Ve
 pub fn unproved(subject: &Subject, recipe: &Recipe) -> Result<(Compiled, Unit), Vec<Diagnostic>> {
     let options = Options {
         ternary: false,
+        fixslice: Fixslice::No,
         interleave: Interleave::Times(1),
         schedule: Schedule::None,
         unroll: match recipe.options.unroll {

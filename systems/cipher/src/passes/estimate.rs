@@ -12,6 +12,7 @@ use crate::ir::{Body, Node, Op, Operand, Program, Stmt, VarId};
 use crate::options::Slicing;
 use crate::target::Target;
 
+use super::fixslice;
 use super::hslice::{ZERO, shifts};
 use super::schedule_mslice::class;
 
@@ -110,6 +111,25 @@ impl Parts {
             (0..self.n_masked).map(|_| core.start(Class::Logic, moved)).max().unwrap_or(moved);
         (1..self.n).fold(masked, |done, _| core.start(Class::Logic, done))
     }
+}
+
+/// Instructions for a move of the bits of words, with this pattern.
+pub fn steps(pattern: &[u8], target: &Target, slicing: Slicing) -> u64 {
+    let m = pattern.len() as u32;
+    if slicing == Slicing::Vertical {
+        let is_one = m >= 32 && target.kind != Kind::Vector;
+        let kept = |shift: i64| {
+            u64::MAX >> (64 - m)
+                & if shift < 0 { u64::MAX >> (64 - m) >> -shift } else { u64::MAX << shift }
+        };
+        match shifts(pattern, m)[..] {
+            _ if fixslice::rotation(pattern).is_some() => return if is_one { 1 } else { 3 },
+            [(shift, mask)] if mask == kept(shift) => return 1,
+            _ => {}
+        }
+    }
+    let parts = Parts::of(pattern, (target, slicing));
+    parts.map_or(1, |parts| (parts.n_moved + parts.n_masked + parts.n).max(2) as u64 - 1)
 }
 
 fn level(

@@ -7,6 +7,7 @@ pub mod copy_propagation;
 pub mod cse;
 pub mod dead_code;
 pub mod estimate;
+pub mod fixslice;
 pub mod fold_constants;
 pub mod hslice;
 pub mod inline;

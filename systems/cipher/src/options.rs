@@ -133,6 +133,8 @@ pub struct Options {
     pub target: Target,
     /// Whether the target computes any function of three words at once.
     pub ternary: bool,
+    /// Whether words are held complemented, for targets without and-not.
+    pub complements: bool,
     /// The pass after which the text of the program is kept.
     pub dump_after: Option<String>,
 }
@@ -153,6 +155,7 @@ impl Default for Options {
             interleave: Interleave::Times(1),
             target: Target::generic(),
             ternary: false,
+            complements: false,
             dump_after: None,
         }
     }

@@ -8,7 +8,7 @@ use crate::circuit::Found;
 use crate::elaborate::elaborate;
 use crate::ir::{self, Body, Node, Program};
 use crate::options::{Options, Schedule, Slicing, Unroll};
-use crate::passes::{arrays, carry, inline, perms};
+use crate::passes::{arrays, carry, complements, inline, perms};
 use crate::run::{Run, all_bits, each, slice_pass, too_large};
 use crate::syntax::ast;
 
@@ -51,7 +51,7 @@ impl Compiled {
 
 /// The names for `dump_after`, in the order in which the passes first run. Of a pass that runs
 /// several times, the text after the last run is kept.
-pub const PASSES: [&str; 21] = [
+pub const PASSES: [&str; 22] = [
     "elaborate",
     "loops",
     "perms",
@@ -67,6 +67,7 @@ pub const PASSES: [&str; 21] = [
     "dead_code",
     "inline",
     "fixslice",
+    "complements",
     "schedule_bitslice",
     "inline_small",
     "ternary",
@@ -132,6 +133,12 @@ pub fn compile(
     let fixslice_reason = run.fixslice(&mut program, slicing);
     run.after("fixslice", &program);
     if fixslice_reason.is_some() {
+        run.simplify(&mut program);
+    }
+    // Where an and-not is two instructions, words are held complemented so that few are left.
+    if options.complements {
+        complements::complements(&mut program, &options.keys);
+        run.after("complements", &program);
         run.simplify(&mut program);
     }
     // Only the order changes from here on: equations within a batch, then batches among another.

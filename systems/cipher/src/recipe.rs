@@ -215,6 +215,7 @@ impl Recipe {
             keys: subject.keys(),
             schedule,
             ternary: self.arch.has_ternary(),
+            complements: !self.arch.is_vector(),
             target,
             interleave,
             ..self.options.clone()

@@ -33,6 +33,7 @@ use crate::ir::eval::apply;
 use crate::ir::{Args, Body, Eq, Node, Op, Operand, Program, Ref, Stmt, VarId};
 
 use super::hslice::ZERO;
+use super::keys;
 use super::order::Cells;
 
 /// Choices that go on from class to class.
@@ -82,12 +83,19 @@ pub fn fixslice(
     }
     let node = &mut program.nodes[entry];
     rewrite(node, &classes, &chosen, &mut patterns);
-    let keys: Vec<VarId> = keys.iter().map(|at| node.params[*at]).collect();
+    let own: Vec<VarId> = keys.iter().map(|at| node.params[*at]).collect();
     let permutation = |word: &Ref| classes.permutation(word, &chosen);
-    let made: Vec<Pattern> = node.words(&keys).iter().map(permutation).collect();
+    let made: Vec<Pattern> = node.words(&own).iter().map(permutation).collect();
     if made.iter().any(|permutation| *permutation != IDENTITY) {
         let schedule = program.entries[1].idx();
-        hand_on(&mut program.nodes[schedule], &made, &mut patterns);
+        let ops: Vec<Op> = made
+            .into_iter()
+            .map(|permutation| {
+                let (pattern, _) = patterns.between(IDENTITY, IDENTITY, permutation);
+                patterns.op(pattern)
+            })
+            .collect();
+        keys::hand_on(&mut program.nodes[schedule], ops.into_iter());
     }
     Some(found)
 }
@@ -566,29 +574,4 @@ impl Held<'_, '_> {
     fn push(&mut self, dst: Ref, op: Op, args: Args, eq: &Eq) {
         self.out.push(Stmt::Eq(Eq { dst, op, args, loc: eq.loc }));
     }
-}
-
-/// Lets the key schedule hand on its words by their permutations.
-fn hand_on(node: &mut Node, permutations: &[Pattern], patterns: &mut Patterns) {
-    let mut stmts = node.take_stmts().expect("a key schedule has equations");
-    let results = node.results.clone();
-    let made: Vec<VarId> = results
-        .iter()
-        .map(|var| {
-            let it = node.vars[var.idx()].clone();
-            node.var(it.name, it.len, it.ty)
-        })
-        .collect();
-    crate::ir::visit::places_mut(&mut stmts, &mut |place, _| {
-        if let Some(k) = results.iter().position(|var| *var == place.var) {
-            place.var = made[k];
-        }
-    });
-    let words = node.words(&results).into_iter().zip(node.words(&made));
-    for ((dst, word), permutation) in words.zip(permutations) {
-        let (pattern, _) = patterns.between(IDENTITY, IDENTITY, *permutation);
-        let (op, loc) = (patterns.op(pattern), node.loc);
-        stmts.push(Stmt::Eq(Eq { dst, op, args: smallvec![word.into()], loc }));
-    }
-    node.body = Body::Stmts(stmts);
 }

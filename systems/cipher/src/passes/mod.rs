@@ -3,6 +3,7 @@
 pub mod arrays;
 pub mod bitslice;
 pub mod carry;
+pub mod complements;
 pub mod copy_propagation;
 pub mod cse;
 pub mod dead_code;
@@ -12,6 +13,7 @@ pub mod fold_constants;
 pub mod hslice;
 pub mod inline;
 pub mod interleave;
+pub mod keys;
 pub mod list;
 pub mod loops;
 pub mod order;

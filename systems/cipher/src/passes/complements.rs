@@ -1,0 +1,452 @@
+//! Holds words complemented where that saves complements.
+//!
+//! ```text
+//! n = not a                    n' = copy a
+//! t = andnot b, c       --->   t' = or b', c       b' is not b
+//! y = xor t, n                 y = xor t', n'
+//! ```
+//!
+//! General registers of x86-64 have no and-not, so there an `andnot` is two instructions and a
+//! copy. Sums hold what their terms hold, so only products choose: whether a product is held
+//! complemented decides about all sums that it is in, and a product of which one factor would have
+//! to be complemented costs a step. Those choices are changed one by one, first at random and then
+//! only for the better, with the same random numbers each time. Words of a key are held as suits
+//! those who read them, and the key schedule hands them on so.
+//!
+//! Needs:   executable order, every word written once.
+//! Keeps:   what nodes give; the entry for the keys that the schedule makes.
+//! Costs:   linear in the products times the sums that each is in.
+//! Source:  "Fixslicing AES-like ciphers", Adomnicai and Peyrin, CHES 2021, for the complements at
+//!          the end of an S-box; annealing: Kirkpatrick, Gelatt and Vecchi, Science 1983.
+
+use smallvec::smallvec;
+
+use crate::ir::visit::places;
+use crate::ir::{Args, Body, Eq, Node, Op, Operand, Program, Ref, Stmt, VarId};
+
+use super::hslice::ZERO;
+use super::keys;
+use super::order::Cells;
+
+/// Walks over all choices; the second half takes only what is better or equal.
+const ROUNDS: u32 = 1000;
+
+/// Products times the sums that they are in, above which a node is left as it is.
+const SIZE_MAX: usize = 20_000_000;
+
+/// Rewrites each node; in the first entry the words of `key_params` may be complemented, too.
+pub fn complements(program: &mut Program, key_params: &[usize]) {
+    for idx in 0..program.nodes.len() {
+        let is_entry = program.entries.first().is_some_and(|entry| entry.idx() == idx);
+        let node = &mut program.nodes[idx];
+        if node.no_opt || !matches!(node.body, Body::Stmts(_)) {
+            continue;
+        }
+        let own: Vec<VarId> = match is_entry {
+            true => key_params.iter().map(|at| node.params[*at]).collect(),
+            false => Vec::new(),
+        };
+        let Some(made) = complement(node, &own) else { continue };
+        if made.contains(&true) {
+            let ops = made.into_iter().map(|held| if held { Op::Not } else { Op::Copy });
+            keys::hand_on(&mut program.nodes[program.entries[1].idx()], ops);
+        }
+    }
+}
+
+/// Rewrites a node if that saves complements; says which words of the keys it wants complemented.
+fn complement(node: &mut Node, own: &[VarId]) -> Option<Vec<bool>> {
+    let stmts = node.take_stmts()?;
+    let mut held = Forms::of(node, &stmts, own);
+    let before = held.cost();
+    let is_small = held.size() <= SIZE_MAX;
+    if is_small && before > 0 {
+        held.choose();
+    }
+    if !is_small || held.cost() >= before {
+        node.body = Body::Stmts(stmts);
+        return None;
+    }
+    let key_words = node.words(own);
+    let made = key_words.iter().map(|word| held.of_cell(held.cells.of(word, &[]))).collect();
+    let mut out = Rewrite { node, held: &held, out: Vec::new() };
+    out.stmts(stmts);
+    node.body = Body::Stmts(out.out);
+    Some(made)
+}
+
+/// Whether a word is held complemented: the sum of some choices and a constant.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Form {
+    choices: Vec<u32>,
+    is_turned: bool,
+}
+
+impl Form {
+    fn plus(&self, other: &Form) -> Form {
+        let (a, b) = (&self.choices, &other.choices);
+        let once = |own: &[u32], other: &[u32]| -> Vec<u32> {
+            own.iter().copied().filter(|it| other.binary_search(it).is_err()).collect()
+        };
+        let mut choices = once(a, b);
+        choices.extend(once(b, a));
+        choices.sort_unstable();
+        Form { choices, is_turned: self.is_turned ^ other.is_turned }
+    }
+
+    fn turned(&self, by: bool) -> Form {
+        Form { choices: self.choices.clone(), is_turned: self.is_turned ^ by }
+    }
+}
+
+/// What costs a step when it does not fit.
+enum Site {
+    /// A product with the forms of its factors, as an `and` wants them, and of itself, as an `and`
+    /// gives it.
+    Product(Form, Form, Form),
+    /// A word that cannot be held complemented.
+    Plain(Form),
+}
+
+/// The forms of the words of a node, and the choices that they are made of.
+struct Forms {
+    cells: Cells,
+    of: Vec<Form>,
+    is_plain: Vec<bool>,
+    sites: Vec<Site>,
+    /// The sites that each choice changes.
+    meets: Vec<Vec<u32>>,
+    chosen: Vec<bool>,
+}
+
+/// How an operation passes on whether its only word is complemented: `None` if it does not.
+fn passed_on(eq: &Eq) -> Option<bool> {
+    let is_word = |at: usize| matches!(eq.args.get(at), Some(Operand::Ref(_)));
+    match &eq.op {
+        Op::Copy | Op::Rotl(_) if is_word(0) => Some(false),
+        Op::Shuffle(pattern) if is_word(0) && !pattern.contains(&ZERO) => Some(false),
+        Op::Not if is_word(0) => Some(true),
+        Op::And | Op::Or | Op::AndNot if is_word(0) && !is_word(1) => Some(false),
+        Op::AndNot if is_word(1) && !is_word(0) => Some(true),
+        _ => None,
+    }
+}
+
+/// A product of two words as an `and`: whether the factors and itself are complemented for that.
+fn product(eq: &Eq) -> Option<[bool; 3]> {
+    let are_words = eq.args.iter().all(|arg| matches!(arg, Operand::Ref(_)));
+    match &eq.op {
+        Op::And if are_words => Some([false, false, false]),
+        Op::Or if are_words => Some([true, true, true]),
+        Op::AndNot if are_words => Some([false, true, false]),
+        _ => None,
+    }
+}
+
+impl Forms {
+    fn of(node: &Node, stmts: &[Stmt], own: &[VarId]) -> Forms {
+        let cells = Cells::new(&node.vars);
+        let mut held = Forms {
+            of: vec![Form::default(); cells.count()],
+            is_plain: vec![false; cells.count()],
+            sites: Vec::new(),
+            meets: Vec::new(),
+            chosen: Vec::new(),
+            cells,
+        };
+        for place in node.words(&node.results).iter().chain(&node.words(&node.params)) {
+            let is_key = own.contains(&place.var);
+            held.is_plain[held.cells.of(place, &[])] = !is_key;
+        }
+        held.plain(node, stmts);
+        for place in node.words(own) {
+            let cell = held.cells.of(&place, &[]);
+            if !held.is_plain[cell] {
+                held.of[cell] = held.choice();
+            }
+        }
+        held.stmts(stmts);
+        for (at, site) in held.sites.iter().enumerate() {
+            let forms = match site {
+                Site::Product(a, b, made) => vec![a, b, made],
+                Site::Plain(form) => vec![form],
+            };
+            let mut all: Vec<u32> =
+                forms.into_iter().flat_map(|form| form.choices.iter().copied()).collect();
+            all.sort_unstable();
+            all.dedup();
+            all.iter().for_each(|choice| held.meets[*choice as usize].push(at as u32));
+        }
+        held
+    }
+
+    /// A new choice.
+    fn choice(&mut self) -> Form {
+        self.chosen.push(false);
+        self.meets.push(Vec::new());
+        Form { choices: vec![self.chosen.len() as u32 - 1], is_turned: false }
+    }
+
+    /// Marks the words that cannot be complemented: those of arrays that a counter indexes, and what
+    /// other operations, calls and loops read and write.
+    fn plain<'a>(&mut self, node: &Node, stmts: &'a [Stmt]) {
+        let mut marked: Vec<&'a Ref> = Vec::new();
+        for stmt in stmts {
+            let one = std::slice::from_ref(stmt);
+            let is_free = match stmt {
+                Stmt::Eq(eq) => {
+                    eq.op == Op::Xor || passed_on(eq).is_some() || product(eq).is_some()
+                }
+                Stmt::Loop(it) => {
+                    self.plain(node, &it.body);
+                    for carried in &it.carried {
+                        let words = [&carried.init, &carried.next];
+                        marked.extend(words.into_iter().filter_map(|word| match word {
+                            Operand::Ref(place) => Some(place),
+                            Operand::Const(_) => None,
+                        }));
+                        let cell = self.cells.of(&Ref::at(carried.var, 0), &[]);
+                        self.is_plain[cell] = true;
+                    }
+                    continue;
+                }
+                Stmt::Call(_) | Stmt::Unrolled(_) => false,
+            };
+            let found: std::cell::RefCell<Vec<&'a Ref>> = Default::default();
+            let mut read = |operand: &'a Operand| {
+                if let Operand::Ref(place) = operand {
+                    found.borrow_mut().push(place);
+                }
+            };
+            places(one, &mut read, &mut |place| found.borrow_mut().push(place));
+            let found = found.into_inner().into_iter();
+            marked.extend(found.filter(|place| !is_free || !place.index.terms.is_empty()));
+        }
+        for place in marked {
+            if place.index.terms.is_empty() {
+                let cell = self.cells.of(place, &[]);
+                self.is_plain[cell] = true;
+                continue;
+            }
+            for at in 0..node.vars[place.var.idx()].len as usize {
+                let cell = self.cells.of(&Ref::at(place.var, at), &[]);
+                self.is_plain[cell] = true;
+            }
+        }
+    }
+
+    /// The form of a word that an equation reads; indexed words have that of plain ones.
+    fn form(&self, operand: &Operand) -> Form {
+        match operand {
+            Operand::Ref(place) if place.index.terms.is_empty() => {
+                self.of[self.cells.of(place, &[])].clone()
+            }
+            _ => Form::default(),
+        }
+    }
+
+    fn stmts(&mut self, stmts: &[Stmt]) {
+        for stmt in stmts {
+            match stmt {
+                Stmt::Eq(eq) => self.equation(eq),
+                Stmt::Loop(it) => self.stmts(&it.body),
+                Stmt::Call(_) | Stmt::Unrolled(_) => {}
+            }
+        }
+    }
+
+    fn equation(&mut self, eq: &Eq) {
+        let is_indexed = !eq.dst.index.terms.is_empty();
+        let cell = if is_indexed { None } else { Some(self.cells.of(&eq.dst, &[])) };
+        let is_plain = cell.is_none_or(|cell| self.is_plain[cell]);
+        let sum = match (&eq.op, passed_on(eq)) {
+            (Op::Xor, _) => Some(self.form(&eq.args[0]).plus(&self.form(&eq.args[1]))),
+            (_, Some(turned)) => Some(
+                self.form(&eq.args[0])
+                    .plus(&match eq.args.get(1) {
+                        Some(operand) => self.form(operand),
+                        None => Form::default(),
+                    })
+                    .turned(turned),
+            ),
+            _ => None,
+        };
+        let made = match (sum, product(eq)) {
+            (Some(sum), _) if is_plain => {
+                self.sites.push(Site::Plain(sum));
+                Form::default()
+            }
+            (Some(sum), _) => sum,
+            (None, Some([a, b, own])) => {
+                let (a, b) = (self.form(&eq.args[0]).turned(a), self.form(&eq.args[1]).turned(b));
+                let made = if is_plain { Form::default() } else { self.choice() };
+                self.sites.push(Site::Product(a, b, made.turned(own)));
+                made
+            }
+            (None, None) => Form::default(),
+        };
+        if let Some(cell) = cell {
+            self.of[cell] = made;
+        }
+    }
+
+    fn is_held(&self, form: &Form) -> bool {
+        form.choices.iter().fold(form.is_turned, |all, choice| all ^ self.chosen[*choice as usize])
+    }
+
+    fn of_cell(&self, cell: usize) -> bool {
+        self.is_held(&self.of[cell])
+    }
+
+    fn size(&self) -> usize {
+        self.meets.iter().map(Vec::len).sum()
+    }
+
+    fn cost_of(&self, site: &Site) -> u32 {
+        match site {
+            Site::Plain(form) => u32::from(self.is_held(form)),
+            Site::Product(a, b, made) => {
+                let (a, b) = (self.is_held(a), self.is_held(b));
+                u32::from(a != b || a != self.is_held(made))
+            }
+        }
+    }
+
+    fn cost(&self) -> u32 {
+        self.sites.iter().map(|site| self.cost_of(site)).sum()
+    }
+
+    /// Changes choices one by one.
+    fn choose(&mut self) {
+        let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+        let mut best = (self.cost(), self.chosen.clone());
+        let mut now = best.0;
+        for round in 0..ROUNDS {
+            // What a step may cost so that one in e such changes is taken.
+            let heat = (1.0 - 2.0 * f64::from(round) / f64::from(ROUNDS)).max(0.0);
+            for choice in 0..self.chosen.len() {
+                let sites = std::mem::take(&mut self.meets[choice]);
+                let cost = |held: &Forms| -> u32 {
+                    sites.iter().map(|at| held.cost_of(&held.sites[*at as usize])).sum()
+                };
+                let before = cost(self);
+                self.chosen[choice] ^= true;
+                let after = cost(self);
+                self.meets[choice] = sites;
+                random ^= random << 13;
+                random ^= random >> 7;
+                random ^= random << 17;
+                let lot = (random >> 11) as f64 / (1u64 << 53) as f64;
+                let more = f64::from(after) - f64::from(before);
+                if more <= 0.0 || (heat > 0.0 && lot < (-more / heat).exp()) {
+                    now = now + after - before;
+                } else {
+                    self.chosen[choice] ^= true;
+                }
+            }
+            if now < best.0 {
+                best = (now, self.chosen.clone());
+            }
+        }
+        self.chosen = best.1;
+    }
+}
+
+/// The equations of a node as its words are held.
+struct Rewrite<'a> {
+    node: &'a mut Node,
+    held: &'a Forms,
+    out: Vec<Stmt>,
+}
+
+impl Rewrite<'_> {
+    fn stmts(&mut self, stmts: Vec<Stmt>) {
+        for stmt in stmts {
+            match stmt {
+                Stmt::Eq(eq) => self.equation(eq),
+                Stmt::Loop(mut it) => {
+                    let around = std::mem::take(&mut self.out);
+                    self.stmts(std::mem::take(&mut it.body));
+                    it.body = std::mem::replace(&mut self.out, around);
+                    self.out.push(Stmt::Loop(it));
+                }
+                Stmt::Call(_) | Stmt::Unrolled(_) => self.out.push(stmt),
+            }
+        }
+    }
+
+    fn is_held(&self, operand: &Operand) -> bool {
+        self.held.is_held(&self.held.form(operand))
+    }
+
+    fn push(&mut self, dst: Ref, op: Op, args: Args, eq: &Eq) {
+        self.out.push(Stmt::Eq(Eq { dst, op, args, loc: eq.loc }));
+    }
+
+    fn word(&mut self, like: &Ref) -> Ref {
+        let (name, ty) = (self.node.vars[like.var.idx()].name.clone(), self.node.ty(like));
+        Ref::at(self.node.var(name, 1, ty), 0)
+    }
+
+    /// Writes the operation, whose value is complemented once more if it `is_turned`.
+    fn write(&mut self, op: Op, args: Args, is_turned: bool, eq: &Eq) {
+        if !is_turned {
+            return self.push(eq.dst.clone(), op, args, eq);
+        }
+        let word = self.word(&eq.dst);
+        self.push(word.clone(), op, args, eq);
+        self.push(eq.dst.clone(), Op::Not, smallvec![word.into()], eq);
+    }
+
+    fn equation(&mut self, eq: Eq) {
+        let own = self.is_held(&Operand::Ref(eq.dst.clone()));
+        let args: Vec<bool> = eq.args.iter().map(|arg| self.is_held(arg)).collect();
+        if let Some([a, b, made]) = product(&eq) {
+            return self.product(&eq, [args[0] ^ a, args[1] ^ b, own ^ made]);
+        }
+        if eq.op == Op::Xor {
+            return self.write(Op::Xor, eq.args.clone(), own ^ args[0] ^ args[1], &eq);
+        }
+        let Some(turned) = passed_on(&eq) else { return self.out.push(Stmt::Eq(eq)) };
+        let is_held = args.contains(&true);
+        let m = self.node.ty(&eq.dst).mask();
+        let (word, value) = match &eq.args[..] {
+            [Operand::Const(value), word] | [word, Operand::Const(value)] => (word, Some(*value)),
+            _ => (&eq.args[0], None),
+        };
+        let (op, value) = match (&eq.op, value) {
+            (Op::Not, _) => (Op::Copy, None),
+            (op, None) => (op.clone(), None),
+            // A bit that is masked to 0 is 1 where the word is complemented.
+            (op, Some(value)) => {
+                let is_first = matches!(eq.args[0], Operand::Const(_));
+                let value = if *op == Op::AndNot && !is_first { !value & m } else { value };
+                let is_or = (*op == Op::Or) ^ is_held ^ (*op == Op::AndNot && is_first);
+                let is_same = is_or == (*op == Op::Or);
+                (
+                    if is_or { Op::Or } else { Op::And },
+                    Some(if is_same { value } else { !value & m }),
+                )
+            }
+        };
+        let args = std::iter::once(word.clone()).chain(value.map(Operand::Const)).collect();
+        self.write(op, args, own ^ is_held ^ turned, &eq);
+    }
+
+    /// An `and` of factors that are complemented or not, as is what it gives.
+    fn product(&mut self, eq: &Eq, [a, b, made]: [bool; 3]) {
+        let op = |is_or: bool| if is_or { Op::Or } else { Op::And };
+        if a == b {
+            return self.write(op(a), eq.args.clone(), a != made, eq);
+        }
+        // The factor to complement is the one that then is as the product wants it.
+        let (turned, other) = if a == made { (1, 0) } else { (0, 1) };
+        if !made {
+            let args = smallvec![eq.args[other].clone(), eq.args[turned].clone()];
+            return self.push(eq.dst.clone(), Op::AndNot, args, eq);
+        }
+        let word = self.word(&eq.dst);
+        self.push(word.clone(), Op::Not, smallvec![eq.args[turned].clone()], eq);
+        self.push(eq.dst.clone(), Op::Or, smallvec![eq.args[other].clone(), word.into()], eq);
+    }
+}

@@ -8,7 +8,7 @@ use crate::circuit::Found;
 use crate::elaborate::elaborate;
 use crate::ir::{self, Body, Node, Program};
 use crate::options::{Options, Schedule, Slicing, Unroll};
-use crate::passes::{arrays, carry, complements, inline, perms};
+use crate::passes::{arrays, carry, complements, estimate, inline, perms, turns};
 use crate::run::{Run, all_bits, each, slice_pass, too_large};
 use crate::syntax::ast;
 
@@ -51,7 +51,7 @@ impl Compiled {
 
 /// The names for `dump_after`, in the order in which the passes first run. Of a pass that runs
 /// several times, the text after the last run is kept.
-pub const PASSES: [&str; 22] = [
+pub const PASSES: [&str; 23] = [
     "elaborate",
     "loops",
     "perms",
@@ -67,6 +67,7 @@ pub const PASSES: [&str; 22] = [
     "dead_code",
     "inline",
     "fixslice",
+    "turns",
     "complements",
     "schedule_bitslice",
     "inline_small",
@@ -133,6 +134,12 @@ pub fn compile(
     let fixslice_reason = run.fixslice(&mut program, slicing);
     run.after("fixslice", &program);
     if fixslice_reason.is_some() {
+        run.simplify(&mut program);
+    }
+    // From here on shuffles of horizontal words are single instructions.
+    if slicing == Slicing::Horizontal && estimate::has_turns(&options.target, lane_bits) {
+        program.nodes.iter_mut().for_each(turns::turns);
+        run.after("turns", &program);
         run.simplify(&mut program);
     }
     // Where an and-not is two instructions, words are held complemented so that few are left.

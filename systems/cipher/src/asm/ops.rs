@@ -7,6 +7,7 @@ use crate::emit_c::Shape;
 use crate::ir::Op;
 use crate::options::Slicing;
 use crate::passes::hslice::{ZERO, shifts};
+use crate::passes::turns;
 
 /// A block under construction, with the constants of its function.
 pub struct Maker<'a> {
@@ -226,26 +227,8 @@ impl Maker<'_> {
                 .collect();
             return self.bytes(a, &list);
         }
-        let m = self.shape.word_bits;
-        // Elements that move by the same distance move together.
-        let mut all = None;
-        for distance in 0..m {
-            let moves = |j: u32| {
-                u32::from(pattern[j as usize]) == (j + distance) % m && pattern[j as usize] != ZERO
-            };
-            let n = (0..m).filter(|j| moves(*j)).count();
-            if n == 0 {
-                continue;
-            }
-            let mut part = self.turn(a, distance * width);
-            if n < m as usize {
-                let mask = self.spread(moves);
-                let mask = self.raw_constant(mask);
-                part = self.step(StepKind::And, 64, &[part, mask]);
-            }
-            all = Some(self.or(all, part));
-        }
-        all.unwrap_or_else(|| self.raw_constant([0; 2]))
+        let n = turns::rotation(pattern).expect("`turns` leaves rotations of such words");
+        self.turn(a, n * width)
     }
 
     fn or(&mut self, all: Option<Value>, part: Value) -> Value {

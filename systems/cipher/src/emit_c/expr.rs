@@ -3,6 +3,7 @@
 use crate::ir::Op;
 use crate::options::Slicing;
 use crate::passes::hslice::{ZERO, shifts};
+use crate::passes::turns;
 
 use super::arch::Shape;
 use crate::target::Arch;
@@ -155,25 +156,8 @@ impl Shape {
                 .collect();
             return self.byte_shuffle(a, &list);
         }
-        let m = self.word_bits;
-        // Elements that move by the same distance move together.
-        let mut parts = Vec::new();
-        for distance in 0..m {
-            let moves = |j: u32| {
-                u32::from(pattern[j as usize]) == (j + distance) % m && pattern[j as usize] != ZERO
-            };
-            let n = (0..m).filter(|j| moves(*j)).count();
-            if n == 0 {
-                continue;
-            }
-            let turned = self.turn(a, distance * width);
-            parts.push(if n == m as usize {
-                turned
-            } else {
-                format!("({turned} & {})", self.spread(moves))
-            });
-        }
-        if parts.is_empty() { "ZERO".into() } else { parts.join(" | ") }
+        let n = turns::rotation(pattern).expect("`turns` leaves rotations of such words");
+        self.turn(a, n * width)
     }
 
     /// The horizontal word rotated right by `n` bits: element i becomes element i - n / width.

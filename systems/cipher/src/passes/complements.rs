@@ -28,11 +28,14 @@ use super::hslice::ZERO;
 use super::keys;
 use super::order::Cells;
 
-/// Walks over all choices; the second half takes only what is better or equal.
+/// Walks over all choices, at most; the second half takes only what is better or equal.
 const ROUNDS: u32 = 1000;
 
-/// Products times the sums that they are in, above which a node is left as it is.
-const SIZE_MAX: usize = 20_000_000;
+/// A word that is the sum of more choices is never held complemented.
+const TERMS_MAX: usize = 128;
+
+/// Sums that all walks look at, about. A node of which one walk looks at more is left as it is.
+const LOOKS: usize = 5_000_000;
 
 /// Rewrites each node; in the first entry the words of `key_params` may be complemented, too.
 pub fn complements(program: &mut Program, key_params: &[usize]) {
@@ -59,7 +62,7 @@ fn complement(node: &mut Node, own: &[VarId]) -> Option<Vec<bool>> {
     let stmts = node.take_stmts()?;
     let mut held = Forms::of(node, &stmts, own);
     let before = held.cost();
-    let is_small = held.size() <= SIZE_MAX;
+    let is_small = held.size() <= LOOKS;
     if is_small && before > 0 {
         held.choose();
     }
@@ -99,13 +102,13 @@ impl Form {
     }
 }
 
-/// What costs a step when it does not fit.
-enum Site {
-    /// A product with the forms of its factors, as an `and` wants them, and of itself, as an `and`
-    /// gives it.
-    Product(Form, Form, Form),
-    /// A word that cannot be held complemented.
-    Plain(Form),
+/// What costs a step unless its three bits are equal: of a product, whether its factors are held
+/// complemented as an `and` wants them, and whether it is itself as an `and` gives it; of a word
+/// that cannot be held complemented, the first bit alone.
+type Site = u8;
+
+fn cost_of(site: Site) -> u32 {
+    u32::from(site != 0 && site != 7)
 }
 
 /// The forms of the words of a node, and the choices that they are made of.
@@ -114,8 +117,8 @@ struct Forms {
     of: Vec<Form>,
     is_plain: Vec<bool>,
     sites: Vec<Site>,
-    /// The sites that each choice changes.
-    meets: Vec<Vec<u32>>,
+    /// The sites that each choice changes, and their bits that it turns.
+    meets: Vec<Vec<(u32, Site)>>,
     chosen: Vec<bool>,
 }
 
@@ -166,17 +169,6 @@ impl Forms {
             }
         }
         held.stmts(stmts);
-        for (at, site) in held.sites.iter().enumerate() {
-            let forms = match site {
-                Site::Product(a, b, made) => vec![a, b, made],
-                Site::Plain(form) => vec![form],
-            };
-            let mut all: Vec<u32> =
-                forms.into_iter().flat_map(|form| form.choices.iter().copied()).collect();
-            all.sort_unstable();
-            all.dedup();
-            all.iter().for_each(|choice| held.meets[*choice as usize].push(at as u32));
-        }
         held
     }
 
@@ -185,6 +177,22 @@ impl Forms {
         self.chosen.push(false);
         self.meets.push(Vec::new());
         Form { choices: vec![self.chosen.len() as u32 - 1], is_turned: false }
+    }
+
+    /// A new site of these forms, with every choice as it was at first.
+    fn site(&mut self, forms: &[&Form]) {
+        let at = self.sites.len() as u32;
+        let mut site = 0;
+        for (k, form) in forms.iter().enumerate() {
+            site |= Site::from(form.is_turned) << k;
+            for choice in &form.choices {
+                match self.meets[*choice as usize].last_mut() {
+                    Some(last) if last.0 == at => last.1 ^= 1 << k,
+                    _ => self.meets[*choice as usize].push((at, 1 << k)),
+                }
+            }
+        }
+        self.sites.push(site);
     }
 
     /// Marks the words that cannot be complemented: those of arrays that a counter indexes, and what
@@ -272,15 +280,15 @@ impl Forms {
             _ => None,
         };
         let made = match (sum, product(eq)) {
-            (Some(sum), _) if is_plain => {
-                self.sites.push(Site::Plain(sum));
+            (Some(sum), _) if is_plain || sum.choices.len() > TERMS_MAX => {
+                self.site(&[&sum]);
                 Form::default()
             }
             (Some(sum), _) => sum,
             (None, Some([a, b, own])) => {
                 let (a, b) = (self.form(&eq.args[0]).turned(a), self.form(&eq.args[1]).turned(b));
                 let made = if is_plain { Form::default() } else { self.choice() };
-                self.sites.push(Site::Product(a, b, made.turned(own)));
+                self.site(&[&a, &b, &made.turned(own)]);
                 made
             }
             (None, None) => Form::default(),
@@ -302,37 +310,33 @@ impl Forms {
         self.meets.iter().map(Vec::len).sum()
     }
 
-    fn cost_of(&self, site: &Site) -> u32 {
-        match site {
-            Site::Plain(form) => u32::from(self.is_held(form)),
-            Site::Product(a, b, made) => {
-                let (a, b) = (self.is_held(a), self.is_held(b));
-                u32::from(a != b || a != self.is_held(made))
-            }
-        }
+    fn cost(&self) -> u32 {
+        self.sites.iter().map(|site| cost_of(*site)).sum()
     }
 
-    fn cost(&self) -> u32 {
-        self.sites.iter().map(|site| self.cost_of(site)).sum()
+    fn turn(&mut self, choice: usize) {
+        self.chosen[choice] ^= true;
+        for (at, turned) in &self.meets[choice] {
+            self.sites[*at as usize] ^= turned;
+        }
     }
 
     /// Changes choices one by one.
     fn choose(&mut self) {
+        let rounds = ROUNDS.min((LOOKS / self.size().max(1)) as u32);
         let mut random = 0x9e37_79b9_7f4a_7c15_u64;
         let mut best = (self.cost(), self.chosen.clone());
         let mut now = best.0;
-        for round in 0..ROUNDS {
+        for round in 0..rounds {
             // What a step may cost so that one in e such changes is taken.
-            let heat = (1.0 - 2.0 * f64::from(round) / f64::from(ROUNDS)).max(0.0);
+            let heat = (1.0 - 2.0 * f64::from(round) / f64::from(rounds)).max(0.0);
             for choice in 0..self.chosen.len() {
-                let sites = std::mem::take(&mut self.meets[choice]);
-                let cost = |held: &Forms| -> u32 {
-                    sites.iter().map(|at| held.cost_of(&held.sites[*at as usize])).sum()
-                };
-                let before = cost(self);
-                self.chosen[choice] ^= true;
-                let after = cost(self);
-                self.meets[choice] = sites;
+                let (mut before, mut after) = (0, 0);
+                for (at, turned) in &self.meets[choice] {
+                    let site = self.sites[*at as usize];
+                    before += cost_of(site);
+                    after += cost_of(site ^ turned);
+                }
                 random ^= random << 13;
                 random ^= random >> 7;
                 random ^= random << 17;
@@ -340,15 +344,18 @@ impl Forms {
                 let more = f64::from(after) - f64::from(before);
                 if more <= 0.0 || (heat > 0.0 && lot < (-more / heat).exp()) {
                     now = now + after - before;
-                } else {
-                    self.chosen[choice] ^= true;
+                    self.turn(choice);
                 }
             }
             if now < best.0 {
                 best = (now, self.chosen.clone());
             }
         }
-        self.chosen = best.1;
+        for choice in 0..self.chosen.len() {
+            if self.chosen[choice] != best.1[choice] {
+                self.turn(choice);
+            }
+        }
     }
 }
 

@@ -12,9 +12,9 @@ use crate::ir::{Body, Node, Op, Operand, Program, Stmt, VarId};
 use crate::options::Slicing;
 use crate::target::Target;
 
-use super::fixslice;
-use super::hslice::{ZERO, shifts};
+use super::hslice::shifts;
 use super::schedule_mslice::class;
+use super::turns;
 
 /// The loads and stores of spills when `n_registers` registers hold values: the value
 /// whose next use is farthest gives up its register, and is stored unless it was before.
@@ -63,73 +63,46 @@ pub fn entry(program: &Program, target: &Target, slicing: Slicing) -> Cost {
 /// Cycles that a call adds to those of the callee: words are passed through memory, both ways.
 const CALL_CYCLES: f64 = 12.0;
 
-/// A shuffle where the target has no instruction for it: parts that move by the same distance,
-/// which are masked and joined.
-struct Parts {
-    class: Class,
-    /// How many move at all.
-    n_moved: usize,
-    /// How many are masked.
-    n_masked: usize,
-    n: usize,
+/// A shuffle of the bits of a word in a lane: how many parts of it move, and how many there are,
+/// each masked and joined to the others.
+fn shifted_parts(pattern: &[u8]) -> (usize, usize) {
+    let parts = shifts(pattern, pattern.len() as u32);
+    (parts.iter().filter(|part| part.0 != 0).count(), parts.len())
 }
 
-impl Parts {
-    /// `None`: there is such an instruction.
-    fn of(pattern: &[u8], (target, slicing): (&Target, Slicing)) -> Option<Parts> {
-        let m = pattern.len();
-        if slicing != Slicing::Horizontal {
-            let parts = shifts(pattern, m as u32);
-            let n_moved = parts.iter().filter(|part| part.0 != 0).count();
-            return Some(Parts {
-                class: Class::Shift,
-                n_moved,
-                n_masked: parts.len(),
-                n: parts.len(),
-            });
-        }
-        if target.kind != Kind::General {
-            return None;
-        }
-        let moved: Vec<usize> = (0..m).filter(|idx| pattern[*idx] != ZERO).collect();
-        let distances: BTreeSet<usize> =
-            moved.iter().map(|number| (usize::from(pattern[*number]) + m - number) % m).collect();
-        let n_moved = distances.iter().filter(|distance| **distance != 0).count();
-        let is_rotation = distances.len() == 1 && moved.len() == m;
-        Some(Parts {
-            class: Class::Rotate,
-            n_moved,
-            n_masked: if is_rotation { 0 } else { distances.len() },
-            n: distances.len(),
-        })
+/// The cycle of the result of a shuffle.
+fn shuffle(core: &mut Core, pattern: &[u8], slicing: Slicing, ready: u64) -> u64 {
+    if slicing == Slicing::Horizontal {
+        let is_general = core.kind == Kind::General;
+        return core.start(if is_general { Class::Rotate } else { Class::Shuffle }, ready);
     }
+    let (n_moved, n) = shifted_parts(pattern);
+    let moved = (0..n_moved).map(|_| core.start(Class::Shift, ready)).max().unwrap_or(ready);
+    let masked = (0..n).map(|_| core.start(Class::Logic, moved)).max().unwrap_or(moved);
+    (1..n).fold(masked, |done, _| core.start(Class::Logic, done))
+}
 
-    /// The cycle of the result.
-    fn start(&self, core: &mut Core, ready: u64) -> u64 {
-        let moved = (0..self.n_moved).map(|_| core.start(self.class, ready)).max().unwrap_or(ready);
-        let masked =
-            (0..self.n_masked).map(|_| core.start(Class::Logic, moved)).max().unwrap_or(moved);
-        (1..self.n).fold(masked, |done, _| core.start(Class::Logic, done))
-    }
+/// Horizontal words of `m` bits have to be turned, as no instruction moves their elements at will.
+pub fn has_turns(target: &Target, m: u32) -> bool {
+    target.kind == Kind::General || m > 16
 }
 
 /// Instructions for a move of the bits of words, with this pattern.
 pub fn steps(pattern: &[u8], target: &Target, slicing: Slicing) -> u64 {
     let m = pattern.len() as u32;
-    if slicing == Slicing::Vertical {
-        let is_one = m >= 32 && target.kind != Kind::Vector;
-        let kept = |shift: i64| {
-            u64::MAX >> (64 - m)
-                & if shift < 0 { u64::MAX >> (64 - m) >> -shift } else { u64::MAX << shift }
-        };
-        match shifts(pattern, m)[..] {
-            _ if fixslice::rotation(pattern).is_some() => return if is_one { 1 } else { 3 },
-            [(shift, mask)] if mask == kept(shift) => return 1,
-            _ => {}
-        }
+    if slicing == Slicing::Horizontal {
+        return if has_turns(target, m) { turns::steps(pattern) } else { 1 };
     }
-    let parts = Parts::of(pattern, (target, slicing));
-    parts.map_or(1, |parts| (parts.n_moved + parts.n_masked + parts.n).max(2) as u64 - 1)
+    let all = u64::MAX >> (64 - m);
+    let kept = |shift: i64| all & if shift < 0 { all >> -shift } else { all << shift };
+    let rotates = m >= 32 && target.kind != Kind::Vector;
+    match shifts(pattern, m)[..] {
+        _ if turns::rotation(pattern).is_some() => return if rotates { 1 } else { 3 },
+        [(shift, mask)] if mask == kept(shift) => return 1,
+        _ => {}
+    }
+    let (n_moved, n) = shifted_parts(pattern);
+    (n_moved + (2 * n).max(1) - 1) as u64
 }
 
 fn level(
@@ -166,14 +139,9 @@ fn level(
                         None => core.start(Class::Load, 0),
                     });
                 }
-                let parts = if let Op::Shuffle(pattern) = &eq.op {
-                    Parts::of(pattern, (target, slicing))
-                } else {
-                    None
-                };
-                let done = match parts {
-                    Some(parts) => parts.start(&mut core, ready),
-                    None => core.start(class(&eq.op), ready),
+                let done = match &eq.op {
+                    Op::Shuffle(pattern) => shuffle(&mut core, pattern, slicing, ready),
+                    op => core.start(class(op), ready),
                 };
                 if registers.is_value(eq.dst.var) {
                     known.insert(eq.dst.var, done);

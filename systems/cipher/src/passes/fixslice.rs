@@ -35,6 +35,7 @@ use crate::ir::{Args, Body, Eq, Node, Op, Operand, Program, Ref, Stmt, VarId};
 use super::hslice::ZERO;
 use super::keys;
 use super::order::Cells;
+use super::turns::rotation;
 
 /// Choices that go on from class to class.
 const WIDTH: usize = 64;
@@ -209,14 +210,6 @@ impl<'a> Patterns<'a> {
             None => Op::Shuffle(list.iter().copied().collect()),
         }
     }
-}
-
-/// The number of bits by which a pattern rotates.
-pub fn rotation(pattern: &[u8]) -> Option<u32> {
-    let n = *pattern.first()?;
-    let m = pattern.len();
-    let turned = |(j, from): (usize, &u8)| usize::from(*from) == (j + usize::from(n)) % m;
-    pattern.iter().enumerate().all(turned).then_some(u32::from(n))
 }
 
 /// The pattern of an operation that only moves bits.

@@ -23,4 +23,5 @@ pub mod schedule_depth;
 pub mod schedule_mslice;
 pub mod tables;
 pub mod ternary;
+pub mod turns;
 pub mod vslice;

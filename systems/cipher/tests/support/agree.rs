@@ -5,11 +5,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use cipher::elaborate::{check, elaborate};
 use cipher::interp::{self, Port, Words};
 use cipher::ir::{self, Dir, Program, eval::eval};
-use cipher::options::{Interleave, Options, Schedule, Slicing, Unroll};
+use cipher::options::{Fixslice, Interleave, Options, Schedule, Slicing, Unroll};
 use cipher::passes::inline::Inline;
 use cipher::passes::{
-    arrays, bitslice, carry, copy_propagation, cse, dead_code, fold_constants, hslice, inline,
-    loops, perms, tables, ternary, vslice,
+    arrays, bitslice, carry, complements, copy_propagation, cse, dead_code, estimate, fixslice,
+    fold_constants, hslice, inline, loops, perms, tables, ternary, turns, vslice,
 };
 use cipher::pipeline::{compile, slicings};
 use cipher::syntax::{ast, load_text};
@@ -111,6 +111,8 @@ pub fn all_options(slicing: Slicing, word: Option<u32>) -> Vec<Options> {
                         unroll,
                         specialise,
                         ternary,
+                        complements: !ternary,
+                        fixslice: [Fixslice::Yes, Fixslice::No][all.len() / 4 % 2],
                         schedule,
                         ..Options::default()
                     };
@@ -130,13 +132,16 @@ fn show(options: &Options) -> String {
         unroll,
         specialise,
         ternary,
+        fixslice,
+        complements,
         schedule,
         look_behind,
         interleave,
         ..
     } = options;
-    let passes =
-        format!("inline {inline:?} unroll {unroll:?} specialise {specialise} ternary {ternary}");
+    let passes = format!(
+        "inline {inline:?} unroll {unroll:?} specialise {specialise} ternary {ternary} fixslice {fixslice:?} complements {complements}"
+    );
     format!(
         "slicing {} word {word:?} {passes} schedule {schedule:?} window {look_behind} {interleave:?}",
         slicing.letter()
@@ -276,6 +281,31 @@ fn pass_that_differs(
     ));
     steps.push(simple("carry after inlining", carry::carry));
     simplify(&mut steps);
+    if options.fixslice == Fixslice::Yes && options.slicing != Slicing::Bit {
+        let count = |pattern: &[u8]| estimate::steps(pattern, &options.target, options.slicing);
+        steps.push((
+            "fixslice",
+            Box::new(move |program| {
+                fixslice::fixslice(program, &[], &count, &|_| true);
+                Ok(())
+            }),
+        ));
+        simplify(&mut steps);
+    }
+    if options.slicing == Slicing::Horizontal {
+        steps.push(simple("turns", turns::turns));
+        simplify(&mut steps);
+    }
+    if options.complements {
+        steps.push((
+            "complements",
+            Box::new(|program| {
+                complements::complements(program, &[]);
+                Ok(())
+            }),
+        ));
+        simplify(&mut steps);
+    }
     if options.ternary {
         steps.push(simple("ternary", ternary::ternary));
         steps.push(simple("dead_code", dead_code::dead_code));

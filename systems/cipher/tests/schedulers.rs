@@ -7,7 +7,7 @@ use std::rc::Rc;
 use cipher::emit_c::Arch;
 use cipher::ir::{Body, Dir, Eq, Node, Op, Operand, Program, Ref, Stmt, Ty, VarId};
 use cipher::native::Cc;
-use cipher::options::{Schedule, Slicing, Unroll};
+use cipher::options::{Fixslice, Schedule, Slicing, Unroll};
 use cipher::passes::schedule_mslice::schedule_mslice;
 use cipher::recipe::Recipe;
 use cipher::syntax::Loc;
@@ -265,8 +265,14 @@ fn aes_shuffles_of_shift_rows_are_mixed_with_other_steps() {
             is_shuffle.split(|shuffle| !shuffle).map(<[bool]>::len).filter(|n| *n > 0).collect();
         runs
     };
-    let off = runs(&sliced("aes-128", Slicing::Horizontal, Schedule::None));
-    let on = runs(&sliced("aes-128", Slicing::Horizontal, Schedule::Mslice));
+    let with_shuffles = |schedule| {
+        let aes = Subject::bundled("aes-128").expect("it is bundled").expect("it is right");
+        let mut recipe = Recipe::new(Slicing::Horizontal, Arch::Avx2, Cc::Gcc, Unroll::Yes, "-O1");
+        (recipe.options.schedule, recipe.options.fixslice) = (schedule, Fixslice::No);
+        recipe.make(&aes).expect("it compiles").compiled.program
+    };
+    let off = runs(&with_shuffles(Schedule::None));
+    let on = runs(&with_shuffles(Schedule::Mslice));
     assert_eq!(off.iter().sum::<usize>(), on.iter().sum::<usize>());
     assert!(
         off.iter().filter(|n| **n >= 8).count() >= 10,
@@ -360,7 +366,7 @@ fn chain(step: &str, slicing: Slicing, arch: Arch) -> f64 {
     let subject =
         Subject::text("chain.ua", &text, None).unwrap_or_else(|errors| panic!("{}", errors[0]));
     let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, Unroll::Yes, "-O1");
-    recipe.options.schedule = Schedule::None;
+    (recipe.options.schedule, recipe.options.fixslice) = (Schedule::None, Fixslice::No);
     let made = recipe.make(&subject).unwrap_or_else(|errors| panic!("{}", errors[0]));
     cipher::passes::estimate::entry(&made.compiled.program, &recipe.target(), slicing).cycles
 }
@@ -379,8 +385,7 @@ fn a_shuffle_costs_what_its_c_does() {
         ),
         rotation
     ));
-    // Two halves that move apart are rotated, masked and joined: three operations one after the
-    // other.
+    // Two halves that move apart are turned, joined by three operations, and turned.
     let halves = "Shuffle(t[i], [1,2,3,4,5,6,7,0,9,10,11,12,13,14,15,8])";
     let xors = |n: usize, slicing: Slicing, arch: Arch| {
         chain(&format!("t[i]{}", " ^ k".repeat(n)), slicing, arch)

@@ -246,8 +246,10 @@ impl Machine {
             M::Pextrw | M::Vpextrw => self.extract(it, 16)?,
             M::Pextrd | M::Vpextrd => self.extract(it, 32)?,
             M::Pextrq | M::Vpextrq => self.extract(it, 64)?,
-            M::Packuswb | M::Vpackuswb => self.packed(it, 16)?,
-            M::Packusdw | M::Vpackusdw => self.packed(it, 32)?,
+            M::Packuswb | M::Vpackuswb => self.packed(it, 16, false)?,
+            M::Packusdw | M::Vpackusdw => self.packed(it, 32, false)?,
+            M::Packsswb | M::Vpacksswb => self.packed(it, 16, true)?,
+            M::Packssdw | M::Vpackssdw => self.packed(it, 32, true)?,
             M::Pmovzxbw | M::Vpmovzxbw => self.extended(it, 8, 16, false)?,
             M::Pmovzxbd | M::Vpmovzxbd => self.extended(it, 8, 32, false)?,
             M::Pmovzxbq | M::Vpmovzxbq => self.extended(it, 8, 64, false)?,
@@ -697,13 +699,15 @@ impl Machine {
     }
 
     /// Elements cut to half their size, which must be the size of the numbers in them.
-    fn packed(&mut self, it: &Instruction, element: u32) -> Result<(), Stop> {
+    fn packed(&mut self, it: &Instruction, element: u32, with_sign: bool) -> Result<(), Stop> {
         let (bits, a, b) = self.two(it)?;
         let half = element / 2;
         for at in moves::each(bits, element) {
             for value in [&a, &b] {
                 let high = self.graph.bits(value, at + half, half);
-                if high.iter().any(|it| *it != Term::ZERO) {
+                let sign = if with_sign { 0..half } else { 0..0 };
+                let sign: Vec<Move> = sign.map(|k| Move::first(at + half - 1, k, 1)).collect();
+                if high != self.graph.assemble(half, &[value], &sign) {
                     return Err(Stop::Unknown("a pack that may saturate".into()));
                 }
             }

@@ -8,7 +8,9 @@ use crate::circuit::Found;
 use crate::elaborate::elaborate;
 use crate::ir::{self, Body, Node, Program};
 use crate::options::{Options, Schedule, Slicing, Unroll};
-use crate::passes::{arrays, carry, complements, estimate, inline, perms, turns};
+use crate::passes::{
+    arrays, carry, complements, dead_code, estimate, inline, masked_shuffles, perms, turns,
+};
 use crate::run::{Run, all_bits, each, slice_pass, too_large};
 use crate::syntax::ast;
 
@@ -51,7 +53,7 @@ impl Compiled {
 
 /// The names for `dump_after`, in the order in which the passes first run. Of a pass that runs
 /// several times, the text after the last run is kept.
-pub const PASSES: [&str; 23] = [
+pub const PASSES: [&str; 24] = [
     "elaborate",
     "loops",
     "perms",
@@ -66,6 +68,7 @@ pub const PASSES: [&str; 23] = [
     "cse",
     "dead_code",
     "inline",
+    "masked_shuffles",
     "fixslice",
     "turns",
     "complements",
@@ -129,6 +132,12 @@ pub fn compile(
     each(&mut program, carry::carry);
     run.after("carry", &program);
     run.simplify(&mut program);
+    // Of a shuffle that only few bits are taken of, few have to be moved.
+    if slicing == Slicing::Horizontal {
+        each(&mut program, masked_shuffles::masked_shuffles);
+        each(&mut program, dead_code::dead_code);
+        run.after("masked_shuffles", &program);
+    }
     // Permutations within words are put off as long as that pays. The whole entry has to be in one
     // place for that, and what they become is copies and common expressions.
     let fixslice_reason = run.fixslice(&mut program, slicing);

@@ -16,6 +16,7 @@ pub mod interleave;
 pub mod keys;
 pub mod list;
 pub mod loops;
+pub mod masked_shuffles;
 pub mod order;
 pub mod perms;
 pub mod schedule_bitslice;

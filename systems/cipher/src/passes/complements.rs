@@ -1,9 +1,9 @@
 //! Holds words complemented where that saves complements.
 //!
 //! ```text
-//! n = not a                    n' = copy a
-//! t = andnot b, c       --->   t' = or b', c       b' is not b
-//! y = xor t, n                 y = xor t', n'
+//! n = not a                    n' = copy a         n' is not n
+//! t = andnot b, n       --->   t = and b, n'
+//! y = xor t, c                 y = xor t, c
 //! ```
 //!
 //! General registers of x86-64 have no and-not, so there an `andnot` is two instructions and a
@@ -28,14 +28,14 @@ use super::hslice::ZERO;
 use super::keys;
 use super::order::Cells;
 
-/// Walks over all choices, at most; the second half takes only what is better or equal.
+/// Walks over all choices, at most; the last ones take only what is better or equal.
 const ROUNDS: u32 = 1000;
 
 /// A word that is the sum of more choices is never held complemented.
 const TERMS_MAX: usize = 128;
 
 /// Sums that all walks look at, about. A node of which one walk looks at more is left as it is.
-const LOOKS: usize = 5_000_000;
+const LOOKS: usize = 10_000_000;
 
 /// Rewrites each node; in the first entry the words of `key_params` may be complemented, too.
 pub fn complements(program: &mut Program, key_params: &[usize]) {
@@ -61,9 +61,9 @@ pub fn complements(program: &mut Program, key_params: &[usize]) {
 fn complement(node: &mut Node, own: &[VarId]) -> Option<Vec<bool>> {
     let stmts = node.take_stmts()?;
     let mut held = Forms::of(node, &stmts, own);
-    let before = held.cost();
+    let before = n_complements(&stmts);
     let is_small = held.size() <= LOOKS;
-    if is_small && before > 0 {
+    if is_small && held.cost() > 0 {
         held.choose();
     }
     if !is_small || held.cost() >= before {
@@ -76,6 +76,16 @@ fn complement(node: &mut Node, own: &[VarId]) -> Option<Vec<bool>> {
     out.stmts(stmts);
     node.body = Body::Stmts(out.out);
     Some(made)
+}
+
+/// Complements in the text, each iteration of a loop once.
+fn n_complements(stmts: &[Stmt]) -> u32 {
+    let of = |stmt: &Stmt| match stmt {
+        Stmt::Eq(eq) => u32::from(matches!(eq.op, Op::Not | Op::AndNot)),
+        Stmt::Loop(it) => n_complements(&it.body),
+        Stmt::Call(_) | Stmt::Unrolled(_) => 0,
+    };
+    stmts.iter().map(of).sum()
 }
 
 /// Whether a word is held complemented: the sum of some choices and a constant.
@@ -328,8 +338,9 @@ impl Forms {
         let mut best = (self.cost(), self.chosen.clone());
         let mut now = best.0;
         for round in 0..rounds {
-            // What a step may cost so that one in e such changes is taken.
-            let heat = (1.0 - 2.0 * f64::from(round) / f64::from(rounds)).max(0.0);
+            // One in e changes that cost so much is taken.
+            let left = 1.0 - f64::from(round) / f64::from(rounds);
+            let heat = if left < 0.05 { 0.0 } else { 0.2 + 0.8 * left };
             for choice in 0..self.chosen.len() {
                 let (mut before, mut after) = (0, 0);
                 for (at, turned) in &self.meets[choice] {
@@ -455,5 +466,52 @@ impl Rewrite<'_> {
         let word = self.word(&eq.dst);
         self.push(word.clone(), Op::Not, smallvec![eq.args[turned].clone()], eq);
         self.push(eq.dst.clone(), Op::Or, smallvec![eq.args[other].clone(), word.into()], eq);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::eval::eval;
+    use crate::ir::{Dir, Ty};
+    use crate::syntax::Loc;
+
+    /// `n = not a`, `t = op b, n`, `y = xor t, c`.
+    fn example(op: Op) -> Program {
+        let mut node = Node::new("example");
+        let ty = Ty { m: 8, dir: Dir::V };
+        let [a, b, c, n, t, y] = ["a", "b", "c", "n", "t", "y"].map(|name| node.var(name, 1, ty));
+        node.params.extend([a, b, c]);
+        node.results.push(y);
+        let eq = |dst: VarId, op: Op, args: &[VarId]| {
+            let args = args.iter().map(|var| Operand::Ref(Ref::at(*var, 0))).collect();
+            Stmt::Eq(Eq { dst: Ref::at(dst, 0), op, args, loc: Loc::default() })
+        };
+        let stmts = vec![eq(n, Op::Not, &[a]), eq(t, op, &[b, n]), eq(y, Op::Xor, &[t, c])];
+        node.body = Body::Stmts(stmts);
+        Program { nodes: vec![node], entries: vec![crate::ir::NodeId(0)], ..Program::default() }
+    }
+
+    fn complements_of(program: &Program) -> usize {
+        let Body::Stmts(stmts) = &program.nodes[0].body else { panic!("it has equations") };
+        let is_one =
+            |stmt: &&Stmt| matches!(stmt, Stmt::Eq(eq) if matches!(eq.op, Op::Not | Op::AndNot));
+        stmts.iter().filter(is_one).count()
+    }
+
+    #[test]
+    fn a_complement_that_is_complemented_again_goes() {
+        let mut program = example(Op::AndNot);
+        let before = eval(&program, program.entries[0], &[0x0f, 0x55, 0x33]);
+        complements(&mut program, &[]);
+        assert_eq!(complements_of(&program), 0, "{program}");
+        assert_eq!(eval(&program, program.entries[0], &[0x0f, 0x55, 0x33]), before);
+    }
+
+    #[test]
+    fn a_complement_that_is_needed_stays() {
+        let mut program = example(Op::And);
+        complements(&mut program, &[]);
+        assert_eq!(complements_of(&program), 1, "{program}");
     }
 }

@@ -137,3 +137,73 @@ impl Turns<'_> {
         self.out.push(Stmt::copy(eq.dst.clone(), value, eq.loc));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::eval::eval;
+    use crate::ir::{Dir, NodeId, Program, Ty};
+    use crate::syntax::Loc;
+
+    fn turned(pattern: &[u8]) -> (Program, Program) {
+        let mut node = Node::new("example");
+        let ty = Ty { m: pattern.len() as u32, dir: Dir::H };
+        let [x, y] = ["x", "y"].map(|name| node.var(name, 1, ty));
+        node.params.push(x);
+        node.results.push(y);
+        let op = Op::Shuffle(pattern.iter().copied().collect());
+        let args = smallvec![Ref::at(x, 0).into()];
+        node.body =
+            Body::Stmts(vec![Stmt::Eq(Eq { dst: Ref::at(y, 0), op, args, loc: Loc::default() })]);
+        let program = |node: &Node| Program {
+            nodes: vec![node.clone()],
+            entries: vec![NodeId(0)],
+            ..Program::default()
+        };
+        let before = program(&node);
+        turns(&mut node);
+        (before, program(&node))
+    }
+
+    /// Operations other than copies, of which all shuffles are rotations.
+    fn n_steps(program: &Program) -> u64 {
+        let Body::Stmts(stmts) = &program.nodes[0].body else { panic!("it has equations") };
+        let of = |stmt: &Stmt| match stmt {
+            Stmt::Eq(Eq { op: Op::Copy, .. }) => 0,
+            Stmt::Eq(Eq { op: Op::Shuffle(pattern), .. }) => {
+                assert!(rotation(pattern).is_some(), "{pattern:?}");
+                1
+            }
+            _ => 1,
+        };
+        stmts.iter().map(of).sum()
+    }
+
+    #[test]
+    fn shuffles_of_any_pattern_become_rotations_of_as_many_steps_as_promised() {
+        let patterns: [&[u8]; 6] = [
+            &[1, 2, 3, 0, 5, 6, 7, 4],
+            &[0, 1, 3, 2],
+            &[3, ZERO, 1, 1],
+            &[ZERO, ZERO],
+            &[1, 2, 3, 0],
+            &[0, 1, 2, 3, 5, 6, 7, 4, 10, 11, 8, 9, 15, 12, 13, 14],
+        ];
+        for pattern in patterns {
+            let (before, after) = turned(pattern);
+            for value in [0x0123_4567_89ab_cdef, 0xf0f0_3c5a_9696_0ff1_u64] {
+                let of = |program: &Program| eval(program, NodeId(0), &[value]);
+                assert_eq!(of(&after), of(&before), "{pattern:?}");
+            }
+            assert!(n_steps(&after) <= steps(pattern), "{pattern:?}");
+        }
+    }
+
+    #[test]
+    fn two_distances_share_a_mask_and_a_rotation_stays() {
+        let (_, after) = turned(&[1, 2, 3, 0, 5, 6, 7, 4]);
+        assert_eq!(n_steps(&after), 5);
+        let (_, after) = turned(&[1, 2, 3, 0]);
+        assert_eq!(n_steps(&after), 1);
+    }
+}

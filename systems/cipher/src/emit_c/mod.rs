@@ -161,7 +161,6 @@ pub struct EmitOptions {
     /// The C file also has the functions that are in the assembly file, for builds without it:
     /// unless [`ASSEMBLY`] is defined.
     pub with_both: bool,
-    /// Values are shares.
     pub is_masked: bool,
 }
 

@@ -58,7 +58,6 @@ enum ModeShape {
     Mac,
 }
 
-/// All of them.
 pub static MODES: &[OverMode] = &[
     OverMode {
         name: "gcm",

@@ -182,7 +182,6 @@ impl Forms {
         held
     }
 
-    /// A new choice.
     fn choice(&mut self) -> Form {
         self.chosen.push(false);
         self.meets.push(Vec::new());

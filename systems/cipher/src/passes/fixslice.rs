@@ -45,7 +45,6 @@ const WIDTH: usize = 64;
 pub struct Fixsliced {
     pub before: u64,
     pub after: u64,
-    /// All other steps.
     pub others: u64,
 }
 
@@ -72,7 +71,7 @@ pub fn fixslice(
     let before = classes
         .edges
         .iter()
-        .map(|edge| edge.n * patterns.between(IDENTITY, edge.moves, IDENTITY).1);
+        .map(|edge| edge.n_words * patterns.between(IDENTITY, edge.moves, IDENTITY).1);
     let before = before.sum();
     let (after, chosen) = choose(&classes, &mut patterns);
     let others = stmts.iter().filter(
@@ -224,12 +223,11 @@ fn moves(op: &Op, m: u32) -> Option<Vec<u8>> {
 }
 
 /// Moves of bits from words of a class to words of a class.
-struct Edge {
+struct MoveEdge {
     from: usize,
     to: usize,
     moves: Pattern,
-    /// How many words.
-    n: u64,
+    n_words: u64,
 }
 
 /// The words of the entry in classes; the first has their bits as the program says.
@@ -240,7 +238,7 @@ struct Classes {
     is_result: Vec<bool>,
     /// In which order their permutations are chosen.
     order: Vec<usize>,
-    edges: Vec<Edge>,
+    edges: Vec<MoveEdge>,
 }
 
 /// The class of what has its bits as the program says.
@@ -301,11 +299,13 @@ impl Classes {
             .collect();
         ways.sort_unstable();
         ways.dedup();
-        let mut edges: Vec<Edge> = Vec::new();
+        let mut edges: Vec<MoveEdge> = Vec::new();
         for (from, to, moves, _) in ways {
             match edges.last_mut() {
-                Some(last) if (last.from, last.to, last.moves) == (from, to, moves) => last.n += 1,
-                _ => edges.push(Edge { from, to, moves, n: 1 }),
+                Some(last) if (last.from, last.to, last.moves) == (from, to, moves) => {
+                    last.n_words += 1
+                }
+                _ => edges.push(MoveEdge { from, to, moves, n_words: 1 }),
             }
         }
         let mut classes = Classes { cells, of, is_param, is_result, order: Vec::new(), edges };
@@ -349,7 +349,6 @@ impl Classes {
     }
 }
 
-/// Words in classes.
 struct Joined(Vec<usize>);
 
 impl Joined {
@@ -377,7 +376,7 @@ fn equations(stmts: &[Stmt]) -> impl Iterator<Item = &Eq> {
 }
 
 /// Permutations of the classes so far.
-struct Choice {
+struct PermutationChoice {
     /// Of classes that later ones meet.
     met: Vec<(usize, Pattern)>,
     steps: u64,
@@ -389,7 +388,7 @@ struct Choice {
 fn choose(classes: &Classes, patterns: &mut Patterns) -> (u64, Vec<Pattern>) {
     let mut at = vec![usize::MAX; classes.order.iter().max().map_or(0, |class| class + 1)];
     classes.order.iter().enumerate().for_each(|(k, class)| at[*class] = k);
-    let mut edges: Vec<Vec<&Edge>> = vec![Vec::new(); classes.order.len()];
+    let mut edges: Vec<Vec<&MoveEdge>> = vec![Vec::new(); classes.order.len()];
     // The last class that each meets.
     let mut until: Vec<usize> = (0..classes.order.len()).collect();
     for edge in &classes.edges {
@@ -400,9 +399,9 @@ fn choose(classes: &Classes, patterns: &mut Patterns) -> (u64, Vec<Pattern>) {
         }
     }
     let mut trail: Vec<(usize, Pattern)> = Vec::new();
-    let mut choices = vec![Choice { met: Vec::new(), steps: 0, last: usize::MAX }];
+    let mut choices = vec![PermutationChoice { met: Vec::new(), steps: 0, last: usize::MAX }];
     for (k, class) in classes.order.iter().enumerate() {
-        let mut next: Vec<Choice> = Vec::new();
+        let mut next: Vec<PermutationChoice> = Vec::new();
         let mut known: HashMap<Vec<(usize, Pattern)>, usize> = HashMap::default();
         for choice in &choices {
             let of = |other: usize| {
@@ -412,7 +411,7 @@ fn choose(classes: &Classes, patterns: &mut Patterns) -> (u64, Vec<Pattern>) {
             for own in candidates(*class, &edges[k], &of, patterns) {
                 let of = |other: usize| if other == *class { own } else { of(other) };
                 let steps = edges[k].iter().map(|edge| {
-                    edge.n * patterns.between(of(edge.from), edge.moves, of(edge.to)).1
+                    edge.n_words * patterns.between(of(edge.from), edge.moves, of(edge.to)).1
                 });
                 let steps = choice.steps + steps.sum::<u64>();
                 let own = std::iter::once((*class, own));
@@ -424,7 +423,7 @@ fn choose(classes: &Classes, patterns: &mut Patterns) -> (u64, Vec<Pattern>) {
                     continue;
                 }
                 trail.push((last, own));
-                let made = Choice { met, steps, last: trail.len() - 1 };
+                let made = PermutationChoice { met, steps, last: trail.len() - 1 };
                 if place < next.len() { next[place] = made } else { next.push(made) }
             }
         }
@@ -445,7 +444,7 @@ fn choose(classes: &Classes, patterns: &mut Patterns) -> (u64, Vec<Pattern>) {
 /// of the earlier ones.
 fn candidates(
     class: usize,
-    edges: &[&Edge],
+    edges: &[&MoveEdge],
     of: &dyn Fn(usize) -> Pattern,
     patterns: &mut Patterns,
 ) -> Vec<Pattern> {
@@ -470,10 +469,10 @@ fn candidates(
     all
 }
 
-/// Rewrites the entry.
 fn rewrite(node: &mut Node, classes: &Classes, chosen: &[Pattern], patterns: &mut Patterns) {
     let stmts = node.take_stmts().expect("it has equations");
-    let mut held = Held { node, classes, chosen, patterns, moved: HashMap::default(), out: vec![] };
+    let mut held =
+        HeldEntry { node, classes, chosen, patterns, moved: HashMap::default(), out: vec![] };
     for stmt in stmts {
         let Stmt::Eq(eq) = stmt else { panic!("the entry has neither calls nor loops") };
         held.equation(eq);
@@ -483,7 +482,7 @@ fn rewrite(node: &mut Node, classes: &Classes, chosen: &[Pattern], patterns: &mu
 }
 
 /// The entry as its words are held.
-struct Held<'a, 'b> {
+struct HeldEntry<'a, 'b> {
     node: &'a mut Node,
     classes: &'a Classes,
     chosen: &'a [Pattern],
@@ -493,7 +492,7 @@ struct Held<'a, 'b> {
     out: Vec<Stmt>,
 }
 
-impl Held<'_, '_> {
+impl HeldEntry<'_, '_> {
     fn word(&mut self, like: &Ref) -> Ref {
         let (name, ty) = (self.node.vars[like.var.idx()].name.clone(), self.node.ty(like));
         Ref::at(self.node.var(name, 1, ty), 0)

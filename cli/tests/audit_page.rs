@@ -65,3 +65,21 @@ fn a_click_on_a_stall_shows_why_it_waits() {
     );
     browser.assert_quiet();
 }
+
+/// What is code in a sentence about a loop is code on the page.
+#[test]
+fn sentences_about_loops_show_code_as_code() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let text = "\t.text\n\t.global f\n\t.type f, %function\nf:\n1:\tldr x3, [x0], #8\n\tmul x2, x2, x3\n\tsubs x1, x1, #1\n\tb.ne 1b\n\tret\n\t.size f, .-f\n";
+    std::fs::write(folder.path().join("f.s"), text).expect("a scratch file");
+    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .args(["audit", "f.s", "--cpu", "cortex-a53", "--format", "html"])
+        .current_dir(folder.path())
+        .output()
+        .expect("the binary runs");
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let page = String::from_utf8_lossy(&ran.stdout);
+    let (_, loops) = page.split_once("loop at f.s:5").expect("the loop is on the page");
+    let loops = loops.split("</section>").next().expect("there is a beginning");
+    assert!(loops.contains("<code>mul x2, x2, x3</code>") && !loops.contains('`'), "{loops}");
+}

@@ -7,7 +7,6 @@
 //!     cycle late: 2 cycles
 //! ```
 
-use report::escape::escape;
 use report::number::count;
 use serde_json::{Value, json};
 
@@ -15,6 +14,7 @@ use crate::audit::Audit;
 use crate::facts::cases::Computed;
 use crate::timing::steady::Steady;
 use crate::timing::words::disputed;
+use crate::views::coded;
 
 /// Cycles with at most two decimals.
 pub(super) fn cycles(it: f64) -> String {
@@ -117,10 +117,10 @@ pub fn html(audit: &Audit) -> String {
         "<section class=\"loops\" aria-label=\"Loops\">\n<h2>loops, in the steady state</h2>\n",
     );
     for lines in all {
-        html += &format!("<p>{}</p>\n<ul>\n", escape(&lines[0]));
+        html += &format!("<p>{}</p>\n<ul>\n", coded(&lines[0]));
         html += &lines[1..]
             .iter()
-            .map(|line| format!("<li>{}</li>\n", escape(line)))
+            .map(|line| format!("<li>{}</li>\n", coded(line)))
             .collect::<String>();
         html += "</ul>\n";
     }

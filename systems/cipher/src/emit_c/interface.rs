@@ -306,7 +306,7 @@ pub fn prototypes(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape) ->
             .collect();
         let _ = writeln!(
             out,
-            "/* Makes the round keys. */\nvoid {name}_expand({name}_roundkeys *keys, {});\n",
+            "/* Makes the round keys. Those of code for another target or with other options do not fit. */\nvoid {name}_expand({name}_roundkeys *keys, {});\n",
             params.join(", ")
         );
         let _ = writeln!(

@@ -64,7 +64,7 @@ pub fn run(
     if file
         .canonicalize()
         .ok()
-        .is_some_and(|file| loaded.path.canonicalize().is_ok_and(|it| it == file))
+        .is_some_and(|file| loaded.path.canonicalize().is_ok_and(|source| source == file))
     {
         let help = "name another file for the result";
         return Err(Failure::user(
@@ -196,7 +196,7 @@ fn stays(loaded: &Loaded, audited: &Audit) -> Result<BTreeSet<usize>, Failure> {
     let program =
         loaded.code.programs.iter().find(|program| program.symbol(&function.name).is_ok());
     let address = function.instructions[0].address;
-    let mut words = program.map(|it| it.lines.volatile_names(address)).unwrap_or_default();
+    let mut words = program.map(|found| found.lines.volatile_names(address)).unwrap_or_default();
     words.extend(VOLATILE.map(str::to_owned));
     let lines =
         toolchain::lines_with(&words, &loaded.path, function.isa, &loaded.code.cpu, &loaded.build)

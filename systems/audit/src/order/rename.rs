@@ -58,7 +58,8 @@ pub fn chosen(function: &Function, live: &Liveness, trace: &Trace) -> Vec<(Web, 
     for web in webs(function, live, trace) {
         let begin = web.writes[0];
         // The one that was used longest ago.
-        let found = free.iter_mut().filter(|(_, until)| *until <= begin).min_by_key(|it| it.1);
+        let found =
+            free.iter_mut().filter(|(_, until)| *until <= begin).min_by_key(|register| register.1);
         let Some((reg, until)) = found else { continue };
         *until = web.last() + 1;
         chosen.push((web, *reg));
@@ -233,7 +234,7 @@ pub fn words(isa: Isa, text: &str, instruction: &Instruction, names: &NewNames) 
             new += word;
             continue;
         };
-        let is_written = nth < n_results && instruction.writes.iter().any(|it| it.reg == reg);
+        let is_written = nth < n_results && instruction.writes.iter().any(|write| write.reg == reg);
         nth += 1;
         let list = if is_written { &names.written } else { &names.read };
         match list.iter().find(|(old, _)| *old == reg) {
@@ -249,7 +250,10 @@ pub fn words(isa: Isa, text: &str, instruction: &Instruction, names: &NewNames) 
 
 /// How many words of the text name this register.
 fn n_words(isa: Isa, text: &str, reg: Reg) -> usize {
-    parts(isa, text).into_iter().filter(|(_, found)| found.is_some_and(|it| it.0 == reg)).count()
+    parts(isa, text)
+        .into_iter()
+        .filter(|(_, found)| found.is_some_and(|named| named.0 == reg))
+        .count()
 }
 
 /// The text in words and what is between; with a word the general register that it names, and whether

@@ -157,6 +157,9 @@ pub fn compile(
         run.after("complements", &program);
         run.simplify(&mut program);
     }
+    // Of an array that was split now, some words may be nothing's.
+    each(&mut program, dead_code::dead_code);
+    run.after("dead_code", &program);
     // Only the order changes from here on: equations within a batch, then batches among another.
     let (program, schedule, schedule_reason) = run.schedule(program, slicing);
     let (program, interleave, interleave_reason) = run.interleave(program, slicing);

@@ -226,7 +226,8 @@ impl Run<'_> {
                 || saved >= AUTO_FIXSLICE * (found.before + found.others) as f64
         };
         let steps = |pattern: &[u8]| estimate::steps(pattern, target, slicing);
-        let found = fixslice::fixslice(program, &self.options.keys, &steps, &pays)?;
+        let rotates = slicing == Slicing::Vertical;
+        let found = fixslice::fixslice(program, &self.options.keys, rotates, &steps, &pays)?;
         let fixslice::Fixsliced { before, after, others } = found;
         Some(format!("{after} steps move bits instead of {before}, beside {others} others"))
     }

@@ -49,10 +49,11 @@ pub struct Fixsliced {
 }
 
 /// Rewrites the first entry, and the key schedule, which is the second, if the moves of bits then
-/// take fewer steps by `steps` and `pays`.
+/// take fewer steps by `steps` and `pays`. Words that are numbers rotate, others are shuffled.
 pub fn fixslice(
     program: &mut Program,
     keys: &[usize],
+    rotates: bool,
     steps: &dyn Fn(&[u8]) -> u64,
     pays: &dyn Fn(&Fixsliced) -> bool,
 ) -> Option<Fixsliced> {
@@ -63,7 +64,7 @@ pub fn fixslice(
     if node.no_opt || !is_straight {
         return None;
     }
-    let mut patterns = Patterns::new(steps);
+    let mut patterns = Patterns::new(steps, rotates);
     let classes = Classes::of(node, stmts, keys, &mut patterns);
     if !classes.has_choice(&patterns) {
         return None;
@@ -113,11 +114,14 @@ struct Patterns<'a> {
     between: HashMap<[Pattern; 3], (Pattern, u64)>,
     after: HashMap<[Pattern; 2], Pattern>,
     steps: &'a dyn Fn(&[u8]) -> u64,
+    /// A word is a number, which rotates; a horizontal one has its bits in lanes, and is shuffled.
+    rotates: bool,
 }
 
 impl<'a> Patterns<'a> {
-    fn new(steps: &'a dyn Fn(&[u8]) -> u64) -> Self {
+    fn new(steps: &'a dyn Fn(&[u8]) -> u64, rotates: bool) -> Self {
         Patterns {
+            rotates,
             all: vec![Rc::new([])],
             ids: HashMap::default(),
             between: HashMap::default(),
@@ -205,8 +209,8 @@ impl<'a> Patterns<'a> {
         let list = &self.all[pattern as usize];
         match rotation(list) {
             _ if pattern == IDENTITY => Op::Copy,
-            Some(n) => Op::Rotl(n),
-            None => Op::Shuffle(list.iter().copied().collect()),
+            Some(n) if self.rotates => Op::Rotl(n),
+            _ => Op::Shuffle(list.iter().copied().collect()),
         }
     }
 }

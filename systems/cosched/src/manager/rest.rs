@@ -22,10 +22,11 @@ const AWAKE: f64 = 0.5;
 const WINDOW: Duration = Duration::from_millis(80);
 /// Shorter times say nothing.
 const SHORT: Duration = Duration::from_millis(3);
-/// Looks in a row that find a thread that could run, of a program that takes more than [`QUIET`]:
-/// it computes, and others keep it from its processor. Seen to run alone says nothing: looks may
-/// keep time with a program that wakes for a moment.
+/// Looks in a row that find a thread that could run: it computes, and others keep it from its
+/// processor. Of a program that takes less than [`QUIET`] more of them: looks may keep time with one
+/// that wakes for a moment.
 const AWAKE_LOOKS: u32 = 3;
+const AWAKE_LOOKS_OF_LITTLE: u32 = 10;
 /// Turns in a row in which more threads could run than it has processors: a shell and what it
 /// starts may both for a moment.
 const MORE_TURNS: u32 = 3;
@@ -77,13 +78,10 @@ impl Usage {
         if self.looked.0.elapsed() < SHORT || self.read(group).is_err() {
             return false;
         }
-        let before = self.looked;
         self.looked = self.now();
         let quiet_time = QUIET_TIME[usize::from(self.stat.is_none())];
-        // What could run and does not get a processor is quiet, too. What has run since the last
-        // look gets one: it may be this look that finds it awake.
-        let has_run = self.looked.1 > before.1;
-        self.is_quiet(self.looked, quiet_time) && (has_run || n_runnable(group) == 0)
+        // What could run and does not get a processor is quiet, too.
+        self.is_quiet(self.looked, quiet_time) && n_runnable(group) == 0
     }
 
     /// What it has used by now is little of a time that is long enough. The whole of that time
@@ -112,8 +110,9 @@ impl Usage {
     }
 
     fn computes(&mut self, share: f64, could_run: bool) -> bool {
-        self.n_more = if could_run && share >= QUIET { self.n_more + 1 } else { 0 };
-        let is_awake = share > AWAKE || self.n_more >= AWAKE_LOOKS;
+        self.n_more = if could_run { self.n_more + 1 } else { 0 };
+        let n_looks = if share < QUIET { AWAKE_LOOKS_OF_LITTLE } else { AWAKE_LOOKS };
+        let is_awake = share > AWAKE || self.n_more >= n_looks;
         self.n_more = if is_awake { 0 } else { self.n_more };
         is_awake
     }
@@ -267,8 +266,9 @@ mod tests {
         let looks = [at(3, 600), at(6, 600), at(9, 600), at(12, 1000), at(15, 1000), at(18, 1000)];
         let quiet = looks.map(|look| usage.is_quiet(look, QUIET_TIME[0]));
         assert_eq!(quiet, [false, false, false, false, false, true], "since the first look");
-        // Every look finds it running, as it and the looks keep the same time.
-        assert!((0..10).all(|_| !usage.computes(0.04, true)));
+        // Looks find it running, as it and they keep the same time for a while.
+        assert!((0..9).all(|_| !usage.computes(0.04, true)));
+        assert!(usage.computes(0.04, true), "others keep it from its processor");
         // A processor that it shares with four others.
         assert_eq!([(); 3].map(|()| usage.computes(0.2, true)), [false, false, true]);
     }

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use audit::audit::Audit;
 use audit::behaviour::{self, Behaviour};
+use audit::decode::code::Flow;
 use audit::facts::recorded::{Counts, Recorded};
 use audit::facts::steered::SourceLine;
 use audit::order::faster::{FastPath, in_words};
@@ -21,8 +22,8 @@ use super::show::audited;
 use super::verify::{Changed, executed};
 use crate::output::{Failure, Output, check_writable, write_file};
 
-/// How compilers write that each access counts.
-const VOLATILE: [&str; 3] = ["volatile", "__volatile__", "__volatile"];
+/// How a file begins that is written here.
+const MARK: &str = "/* meanwhile audit --order: a faster order";
 
 /// What is asked for.
 #[derive(Debug)]
@@ -72,9 +73,21 @@ pub fn run(
             Some(help),
         ));
     }
+    let is_ours = || std::fs::read(file).is_ok_and(|bytes| bytes.starts_with(MARK.as_bytes()));
+    if file.is_file() && !is_ours() {
+        let help = "name a file that is not there, or one that --order wrote";
+        return Err(Failure::user(format!("`{}` is there already", file.display()), Some(help)));
+    }
     check_writable(file)?;
     let audited = audited(loaded, how, function, recorded.clone(), through)?;
     let found = &audited.function;
+    if found.instructions.iter().any(|it| it.flow == Flow::Jump) {
+        let help = "--order moves nothing where control may come to any place";
+        return Err(Failure::user(
+            format!("`{}` jumps to a computed address", found.name),
+            Some(help),
+        ));
+    }
     let assembled = |text: &str| {
         let made =
             toolchain::assembled(&without_lines(text), found.isa, &loaded.code.cpu, &loaded.build);
@@ -94,7 +107,10 @@ pub fn run(
     let counts = recorded.as_ref().and_then(|recorded| Counts::of(found, recorded));
     let steering = Steering { avoid: &how.avoid, counts: counts.as_ref(), through };
     let listing = Listing::of(&text, &written);
-    let stays = stays(loaded, &audited)?;
+    let (stays, renames, said) = bound(loaded, found)?;
+    if !said.is_empty() {
+        out.warning(&format!("the source has {said}"));
+    }
     let made = |renames: bool| -> Result<Option<Made>, Failure> {
         let terms = Terms { core: &core, steering: &steering, stays: &stays, renames };
         let Some(new) = order(found, &listing, terms) else { return Ok(None) };
@@ -104,7 +120,7 @@ pub fn run(
         Ok(Some(Made { is_as_meant: is_made(&new, &function), new, text, object }))
     };
     // A set may want certain registers in an instruction: then without new ones.
-    let made = match made(true) {
+    let made = match made(renames) {
         Ok(Some(with)) if with.is_as_meant => Some(with),
         Ok(None) => None,
         Ok(Some(_)) | Err(_) => made(false)?,
@@ -117,19 +133,30 @@ pub fn run(
         }));
         return Ok(());
     };
-    assert!(is_as_meant, "the assembly holds the instructions in the order that was chosen");
+    if !is_as_meant {
+        let help =
+            "the file may say in another way which lines are which, such as by `# 1 \"name\"`";
+        return Err(Failure::user(
+            format!("`{}` cannot be told line by line from its assembly", found.name),
+            Some(help),
+        ));
+    }
     let changed = Changed { may_alias: true, ..Changed::default() };
-    let behaviour = executed(loaded, found, &changed, |subject| {
-        behaviour::compare(subject, &object, &better_object)
-    });
-    let ran = match behaviour {
+    let has_types = toolchain::input(&loaded.path) != Input::Assembly;
+    let untold = || Behaviour::NotRun("assembly does not say what it is passed".to_owned());
+    let compare = || {
+        executed(loaded, found, &changed, |subject| {
+            behaviour::compare(subject, &object, &better_object)
+        })
+    };
+    let ran = match if has_types { compare() } else { untold() } {
         Behaviour::Same(said) => said,
         Behaviour::NotRun(why) => format!("not run, because {why}"),
         Behaviour::Differs(said) => {
             panic!("what keeps its dependences does the same; `{}` does not: {said}", found.name)
         }
     };
-    write_file(file, &better)?;
+    write_file(file, format!("{MARK} in `{}` */\n{better}", found.name))?;
     let guide = steering.guide(&new.function);
     let written = FastPath::all(found, &core, &steering.guide(found));
     let after = FastPath::all(&new.function, &core, &guide);
@@ -187,29 +214,24 @@ fn line_of(audited: &Audit, idx: usize) -> String {
     )
 }
 
-/// Accesses to `volatile` objects, as far as the source tells them.
-fn stays(loaded: &Loaded, audited: &Audit) -> Result<BTreeSet<usize>, Failure> {
-    let function = &audited.function;
+/// What of the function stays, and whether registers may change; in words, if something binds them.
+fn bound(loaded: &Loaded, function: &Function) -> Result<(BTreeSet<usize>, bool, String), Failure> {
+    const OF_REGISTERS: [&str; 4] = ["-ffixed-", "-fcall-saved-", "-fcall-used-", "-fzero-call-"];
+    let words = loaded.build.flags.iter().map(String::as_str);
+    let cc = loaded.build.cc.as_deref().unwrap_or_default();
+    let mut all = words.chain(cc.split_whitespace());
+    let flag = all.any(|word| OF_REGISTERS.iter().any(|flag| word.starts_with(flag)));
     if toolchain::input(&loaded.path) == Input::Assembly {
-        return Ok(BTreeSet::new());
+        return Ok((BTreeSet::new(), !flag, String::new()));
     }
-    let program =
-        loaded.code.programs.iter().find(|program| program.symbol(&function.name).is_ok());
-    let address = function.instructions[0].address;
-    let mut words = program.map(|found| found.lines.volatile_names(address)).unwrap_or_default();
-    words.extend(VOLATILE.map(str::to_owned));
-    let lines =
-        toolchain::lines_with(&words, &loaded.path, function.isa, &loaded.code.cpu, &loaded.build)
-            .map_err(Failure::tool)?;
-    let is_on_line = |idx: usize| {
-        function.frames[idx].iter().any(|frame| {
-            let name = frame.file.rsplit('/').next().unwrap_or_default();
-            lines.contains(&(name.to_owned(), frame.line))
-        })
-    };
-    let all = 0..function.instructions.len();
-    Ok(all
-        .filter(|idx| !function.instructions[*idx].accesses.is_empty())
-        .filter(|idx| is_on_line(*idx))
-        .collect())
+    let word = toolchain::bound_by(&loaded.path, function.isa, &loaded.code.cpu, &loaded.build)
+        .map_err(Failure::tool)?;
+    let Some(word) = word else { return Ok((BTreeSet::new(), !flag, String::new())) };
+    if word == "register" {
+        return Ok((BTreeSet::new(), false, "`register`: all values keep theirs".to_owned()));
+    }
+    let accesses = (0..function.instructions.len())
+        .filter(|idx| !function.instructions[*idx].accesses.is_empty());
+    let said = format!("`{word}`: all accesses to memory stay where they are");
+    Ok((accesses.collect(), !flag, said))
 }

@@ -95,11 +95,14 @@ fn a_load_passes_no_store_that_it_may_meet_and_no_barrier() {
 fn above_an_exit_goes_only_what_does_no_harm_there() {
     let exit = |second: &str| {
         format!(
-            "\tldr x2, [x0]\n\tcbz x2, 1f\n\tldr x3, {second}\n\tadd x3, x3, #1\n\tadd x0, x2, x3\n\tret\n1:\tmov x0, #0\n"
+            "\tldr x2, [x0]\n\tldr x4, [x0, #16]\n\tcbz x2, 1f\n\tldr x3, {second}\n\tadd x3, x3, #1\n\tadd x0, x2, x3\n\tret\n1:\tmov x0, #0\n"
         )
     };
-    let proved = better(&exit("[x0, #8]")).expect("that object was read above the exit");
+    let proved = better(&exit("[x0, #8]")).expect("it lies between what was read above the exit");
     assert!(place(&proved, "ldr x3") < place(&proved, "cbz"), "{proved:?}");
+    // A string may end there, and with it the page.
+    let beyond = better(&exit("[x0, #24]"));
+    assert!(beyond.is_none_or(|lines| place(&lines, "ldr x3") > place(&lines, "cbz")));
     let unproved = better(&exit("[x1]"));
     assert!(unproved.is_none_or(|lines| place(&lines, "ldr x3") > place(&lines, "cbz")));
     // Its old value is wanted there.
@@ -200,9 +203,12 @@ fn with_new_names(body: &str) -> Option<(Vec<String>, usize)> {
 
 #[test]
 fn a_register_that_is_used_again_gives_way() {
-    let body =
+    let plain =
         "\tldr x2, [x0]\n\tadd x3, x2, #1\n\tldr x2, [x1]\n\tadd x2, x2, #1\n\tadd x0, x2, x3\n";
-    assert_eq!(better(body), None, "the second load waits for the first to be read");
+    assert_eq!(better(plain), None, "the second load waits for the first to be read");
+    // Callers may know which registers a function leaves alone.
+    assert_eq!(with_new_names(plain), None, "no other is written anyway");
+    let body = &format!("{plain}\tcbz x0, 2f\n\tret\n2:\tmov x9, x1\n\tadd x0, x9, #1\n");
     let (lines, n) = with_new_names(body).expect("one of the two has another register");
     let loads = lines.iter().take_while(|line| line.starts_with("ldr")).count();
     assert!(loads == 2 && n > 0, "{lines:?}");
@@ -243,4 +249,52 @@ fn a_constant_made_in_halves_is_one_value_for_the_bound_too() {
     let edges = audit::timing::depend::dependences(&function, &frame, &trace, &core, licence);
     assert!(edges.iter().any(|edge| (edge.from, edge.to) == (2, 3)), "movk follows mov");
     assert!(!edges.iter().any(|edge| (edge.from, edge.to) == (1, 2)), "mov is a fresh value");
+}
+
+#[test]
+fn accesses_to_the_frame_keep_their_side_of_what_moves_the_stack() {
+    // The last load would fill the wait, and what it reads lies below the stack pointer then.
+    let body = "\tsub sp, sp, #32\n\tmov x4, sp\n\tstr x1, [x4]\n\tldr x2, [x0]\n\tadd x2, x2, #1\n\tldr x3, [x4, #8]\n\tadd sp, sp, #32\n\tadd x0, x2, x3\n";
+    if let Some(lines) = better(body) {
+        let (down, up) = (place(&lines, "sub sp"), place(&lines, "add sp"));
+        for access in ["mov x4, sp", "str x1", "ldr x3"] {
+            assert!((down..up).contains(&place(&lines, access)), "{lines:?}");
+        }
+    }
+    let plain = "\tmov x4, x7\n\tstr x1, [x4]\n\tldr x2, [x0]\n\tadd x2, x2, #1\n\tldr x3, [x4, #8]\n\tadd x7, x7, #32\n\tadd x0, x2, x3\n";
+    let lines = better(plain).expect("another register is none of the stack");
+    assert!(place(&lines, "ldr x3") < place(&lines, "add x2"), "{lines:?}");
+}
+
+#[test]
+fn what_a_person_wrote_and_what_fills_time_stays() {
+    let held = |first: &str, second: &str| {
+        let body = format!(
+            "\tldr x2, [x0]\n{first}\tadd x2, x2, #1\n{second}\tldr x3, [x1]\n\tadd x3, x3, #1\n\tadd x0, x2, x3\n"
+        );
+        better(&body).is_none_or(|lines| place(&lines, "ldr x3") > place(&lines, "add x2"))
+    };
+    assert!(!held("", ""));
+    assert!(held("//APP\n", "//NO_APP\n"));
+    assert!(held("", "\tnop\n"));
+    // A number may be the label of several places.
+    assert!(held("7:\n", "\tadr x5, 7b\n"));
+}
+
+#[test]
+fn a_word_beside_the_code_is_constant_only_if_the_compiler_made_it() {
+    let held = |load: &str, data: &str| {
+        let body = format!(
+            "\tldr x2, [x0]\n\tadd x2, x2, #1\n\tstr x2, [x1]\n\t{load}\n\tadd x3, x3, #1\n\tadd x0, x2, x3\n"
+        );
+        let text = framed(&body) + data;
+        let found = ordered(&text, &BTreeSet::new());
+        found.is_none_or(|(_, made, _, _)| {
+            let all = made.instructions.iter().map(|instruction| instruction.text.clone());
+            let lines: Vec<String> = all.collect();
+            place(&lines, "ldr x3") > place(&lines, "str x2")
+        })
+    };
+    assert!(held("ldr x3, object", "\t.data\nobject:\t.xword 5\n"), "it may be what is stored");
+    assert!(!held("ldr x3, .L5", ".L5:\t.xword 5\n"));
 }

@@ -288,6 +288,47 @@ fn constraints(
         cycles: 0,
         why: Why::Control,
     }));
+    let above = |exit: usize, idx: usize| is_readable(function, piece, exit, idx);
+    for exit in trace.exits.iter().map(|exit| piece.start + exit.at) {
+        let held = (exit + 1..piece.end).filter(|idx| !above(exit, *idx));
+        edges.extend(held.map(|idx| Edge {
+            from: at(exit),
+            to: at(idx),
+            cycles: 0,
+            why: Why::Control,
+        }));
+    }
     edges.sort_by_key(|edge| (edge.to, edge.from));
     (Need::of_trace(function, &trace, core), edges)
+}
+
+/// What instruction `idx` accesses can be read before `exit`, too: it lies between bytes that were
+/// accessed before that by the same register, on two pages at most. That the object was accessed
+/// elsewhere says nothing: a string may end with its page, and a union with its first member.
+fn is_readable(function: &Function, piece: &Range<usize>, exit: usize, idx: usize) -> bool {
+    const PAGE: i64 = 4096;
+    let it = &function.instructions[idx];
+    let stack_pointer = function.isa.conventions().stack_pointer;
+    it.accesses.iter().all(|access| {
+        let (Some(base), None) = (access.base, access.index) else { return false };
+        if base == stack_pointer {
+            return true;
+        }
+        let (mut low, mut high) = (i64::MAX, i64::MIN);
+        for before in (piece.start..idx).rev() {
+            let earlier = &function.instructions[before];
+            if earlier.writes.iter().any(|write| write.reg == base) {
+                break;
+            }
+            let is_done = before < exit && !earlier.is_guarded();
+            for known in earlier.accesses.iter().filter(|_| is_done) {
+                if known.base == Some(base) && known.index.is_none() {
+                    low = low.min(known.disp);
+                    high = high.max(known.disp + i64::from(known.width));
+                }
+            }
+        }
+        let end = access.disp + i64::from(access.width);
+        low <= access.disp && end <= high && high - low <= PAGE
+    })
 }

@@ -11,10 +11,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::decode::code::Instruction;
+use crate::decode::code::{Class, Instruction};
 use crate::order::NewOrder;
 use crate::order::rename::words;
 use crate::program::function::Function;
+
+/// How the name ends of the file that is assembled: see
+/// [`toolchain::assembled`](crate::program::toolchain::assembled).
+const ASSEMBLED: &str = "audit.s";
 
 /// The assembly of a file, and where in it the instructions of one function stand.
 #[derive(Debug)]
@@ -38,8 +42,13 @@ impl<'a> Listing<'a> {
         let lines: Vec<&str> = text.lines().collect();
         let line_of = |idx: usize| {
             let frame = function.frames.get(idx)?.first()?;
+            // Lines of other files: what an assembler included.
+            if !frame.file.ends_with(ASSEMBLED) {
+                return None;
+            }
             (frame.line as usize).checked_sub(1).filter(|line| *line < lines.len())
         };
+        let by_hand = by_hand(&lines);
         let n = function.instructions.len();
         let numbers: Vec<Option<usize>> = (0..n).map(line_of).collect();
         let is_alone = |idx: usize| {
@@ -51,7 +60,15 @@ impl<'a> Listing<'a> {
         let mut borders = BTreeSet::new();
         let mut turns = BTreeSet::new();
         for idx in 0..n {
-            let line = numbers[idx].filter(|line| is_alone(idx) && is_plain(lines[*line]));
+            let is_movable = |line: &usize| {
+                let instruction = &function.instructions[idx];
+                is_alone(idx)
+                    && is_plain(lines[*line])
+                    && !by_hand.contains(line)
+                    && instruction.class != Class::Nop
+                    && is_constant(instruction, lines[*line])
+            };
+            let line = numbers[idx].filter(is_movable);
             let Some(line) = line else {
                 borders.insert(idx);
                 continue;
@@ -75,10 +92,11 @@ impl<'a> Listing<'a> {
         // What stands between the lines of two instructions, and is more than a name that nothing
         // uses, nothing passes.
         let used = used_names(&lines);
+        let is_number = |label: &str| label.chars().all(|letter| letter.is_ascii_digit());
         for idx in 1..n {
             let (Some(above), Some(below)) = (own[idx - 1], own[idx]) else { continue };
             let is_harmless = |line: &&str| match label(line) {
-                Some(label) => !used.contains(label),
+                Some(label) => !used.contains(label) && !is_number(label),
                 None => is_comment(line),
             };
             let is_straight = above.1 <= below.0 && lines[above.1..below.0].iter().all(is_harmless);
@@ -182,6 +200,27 @@ fn is_plain(line: &str) -> bool {
         && !first.contains(':')
         && !code.contains([';', '"'])
         && !names_its_place
+}
+
+/// The lines that a person wrote into C, between two marks of the compiler.
+fn by_hand(lines: &[&str]) -> BTreeSet<usize> {
+    let mark = |line: &str| line.trim().trim_start_matches(['#', '/', '@', '!', ' ']).to_owned();
+    let mut is_inside = false;
+    let inside = lines.iter().enumerate().filter(|(_, line)| {
+        match mark(line).as_str() {
+            "APP" => is_inside = true,
+            "NO_APP" => is_inside = false,
+            _ => {}
+        }
+        is_inside
+    });
+    inside.map(|(number, _)| number).collect()
+}
+
+/// If it reads beside the code, then a constant that the compiler put there.
+fn is_constant(instruction: &Instruction, line: &str) -> bool {
+    let is_near = instruction.accesses.iter().any(|access| access.base.is_none());
+    !is_near || line.contains(".L") || line.contains('=')
 }
 
 /// Names that stand anywhere but before their own colon.

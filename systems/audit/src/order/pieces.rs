@@ -29,7 +29,12 @@ pub fn pieces(
             pieces.push(first..idx);
             first = idx;
         }
+        // What lies below the stack pointer is lost to the next signal: an access to the frame keeps
+        // its side of all that moves it, whichever register it goes by.
+        let stack_pointer = function.isa.conventions().stack_pointer;
+        let moves_stack = instruction.writes.iter().any(|write| write.reg == stack_pointer);
         let is_border = border(idx)
+            || moves_stack
             || instruction.is_unknown()
             || instruction.delay != Delay::None
             || function.is_patched(idx);

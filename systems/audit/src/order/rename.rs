@@ -55,13 +55,17 @@ pub fn chosen(function: &Function, live: &Liveness, trace: &Trace) -> Vec<(Web, 
     let mut free: Vec<(Reg, usize)> =
         free(function, live, &piece).into_iter().map(|reg| (reg, 0)).collect();
     let mut chosen = Vec::new();
+    let mut latest: BTreeMap<Reg, Reg> = BTreeMap::new();
     for web in webs(function, live, trace) {
         let begin = web.writes[0];
         // The one that was used longest ago.
         let found =
             free.iter_mut().filter(|(_, until)| *until <= begin).min_by_key(|register| register.1);
-        let Some((reg, until)) = found else { continue };
+        // Two values after each other in one new register would be as before.
+        let one_before = latest.remove(&web.reg);
+        let Some((reg, until)) = found.filter(|free| one_before != Some(free.0)) else { continue };
         *until = web.last() + 1;
+        latest.insert(web.reg, *reg);
         chosen.push((web, *reg));
     }
     chosen
@@ -91,7 +95,13 @@ fn free(function: &Function, live: &Liveness, piece: &Range<usize>) -> Vec<Reg> 
         })
     };
     let is_reserved = |reg: Reg| conventions.reserved.iter().any(|pair| pair.0 == reg);
-    let all = conventions.scratch.iter().chain(conventions.saved);
+    // Callers in the same file may know what the function leaves alone, and flags may take registers
+    // from the compiler: only what it writes anyway is taken.
+    let is_written = |reg: Reg| {
+        let mut writes = function.instructions.iter().flat_map(|it| &it.writes);
+        writes.any(|write| write.reg == reg)
+    };
+    let all = conventions.scratch.iter().chain(conventions.saved).filter(|reg| is_written(**reg));
     all.copied()
         .filter(|reg| is_general(function.isa, *reg) && !is_reserved(*reg))
         .filter(|reg| !live.before(piece.start).contains(*reg) && !is_touched(*reg))
@@ -135,7 +145,9 @@ fn webs(function: &Function, live: &Liveness, trace: &Trace) -> Vec<Web> {
         }
         for write in it.writes.iter().filter(|write| is_general(isa, write.reg)) {
             let reads = it.reads.iter().any(|read| read.reg == write.reg);
+            let n_results = it.writes.iter().filter(|write| is_general(isa, write.reg)).count();
             let changes = it.is_guarded()
+                || reads && n_results > 1
                 || write.out == Out::BaseUpdate
                 || isa.leaves_part(write)
                 || reads && n_words(isa, &it.text, write.reg) < 2;
@@ -175,6 +187,10 @@ fn webs(function: &Function, live: &Liveness, trace: &Trace) -> Vec<Web> {
     }
     let rest = open.into_values().filter(|(_, may)| *may).map(|(web, _)| web);
     done.extend(rest);
+    // What is written and never read overwrites: a secret that was there is not to be elsewhere.
+    let wiped: Vec<Reg> =
+        done.iter().filter(|web| web.reads.is_empty()).map(|web| web.reg).collect();
+    done.retain(|web| !wiped.contains(&web.reg));
     done.sort_by_key(|web| web.writes[0]);
     done
 }

@@ -1,6 +1,5 @@
 //! Door: files in: programs as they are, C, C++ and assembly through a compiler; and source texts.
 
-use std::collections::BTreeSet;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -230,53 +229,59 @@ pub fn assembly(source: &Path, isa: Isa, cpu: &str, build: &Build) -> Result<Str
         tool::run(&mut command, &[], LIMIT)?.ok()?;
         read(&made)?
     };
-    Ok(String::from_utf8_lossy(&text).into_owned())
+    String::from_utf8(text).map_err(|_| ToolError {
+        ran: format!("read {}", source.display()),
+        said: "it is not in UTF-8".into(),
+    })
 }
 
-/// Lines of the source, and of what it includes, whose statements have one of these words once all
-/// macros are replaced: the file's name without its folder, and the number.
-pub fn lines_with(
-    words: &BTreeSet<String>,
+/// A word of the source, or of what it includes from no folder of the system, that says that the
+/// order or the registers of its code are not the compiler's affair alone: once all macros are
+/// replaced, accesses that are `volatile` or atomic, and variables with a register of their own.
+pub fn bound_by(
     source: &Path,
     isa: Isa,
     cpu: &str,
     build: &Build,
-) -> Result<BTreeSet<(String, u32)>, ToolError> {
+) -> Result<Option<&'static str>, ToolError> {
     let scratch = measure::scratch::folder()
         .map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
     let made = scratch.path().join("audit.i");
     let mut command = command(source, &made, isa, cpu, build);
     command.arg("-E");
     tool::run(&mut command, &[], LIMIT)?.ok()?;
-    Ok(statements_with(&String::from_utf8_lossy(&read(&made)?), words))
+    Ok(word_that_binds(&String::from_utf8_lossy(&read(&made)?)))
 }
 
-/// The lines of statements with one of these words in a preprocessed text.
-fn statements_with(text: &str, words: &BTreeSet<String>) -> BTreeSet<(String, u32)> {
-    let (mut file, mut number) = (String::new(), 0);
-    let mut found = BTreeSet::new();
-    let (mut statement, mut has_word) = (Vec::new(), false);
+/// The first such word in a preprocessed text.
+fn word_that_binds(text: &str) -> Option<&'static str> {
+    let mut is_system = false;
+    let mut before = "";
     for line in text.lines() {
-        // `# 7 "name.h" 1 3`: what follows is line 7 of this file.
-        let marker = line.strip_prefix("# ").and_then(|rest| rest.split_once(' '));
-        if let Some((at, name)) = marker
-            && let Ok(at) = at.parse::<u32>()
-        {
-            let name = name.split('"').nth(1).unwrap_or_default();
-            file = name.rsplit('/').next().unwrap_or_default().to_owned();
-            number = at;
+        // `# 7 "name.h" 1 3`: what follows is line 7 of this file, and 3 means the system's.
+        if line.starts_with("# ") {
+            let flags = line.rsplit('"').next().unwrap_or_default();
+            is_system = flags.split(' ').any(|flag| flag == "3");
             continue;
         }
         let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
-        has_word |= line.split(|letter| !is_of_name(letter)).any(|part| words.contains(part));
-        statement.push((file.clone(), number));
-        number += 1;
-        if line.trim_end().ends_with([';', '{', '}']) {
-            found.extend(std::mem::take(&mut statement).into_iter().filter(|_| has_word));
-            has_word = false;
+        for word in line.split(|letter| !is_of_name(letter)).filter(|word| !word.is_empty()) {
+            let plain = word.trim_matches('_');
+            // Code of a person's own, which stays as it is.
+            let is_asm = before.trim_matches('_') == "asm";
+            before = word;
+            if is_system {
+                continue;
+            }
+            match plain {
+                "volatile" if !is_asm => return Some("volatile"),
+                "register" => return Some("register"),
+                _ if plain.to_ascii_lowercase().contains("atomic") => return Some("atomic"),
+                _ => {}
+            }
         }
     }
-    found
+    None
 }
 
 /// Assembles this text; line tables name its lines.
@@ -571,12 +576,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn statements_with_a_word_are_found_by_the_lines_before_macros_were_replaced() {
-        let text = "# 1 \"src/a.c\"\n# 1 \"inc/dev.h\" 1\nint one;\n# 9 \"src/a.c\" 2\nint f(void) {\nx = y +\n  *(volatile int *)4 +\n  z;\nint volatile_free;\n}\n";
-        let found = statements_with(text, &BTreeSet::from(["volatile".to_owned()]));
-        let lines = [10, 11, 12].map(|line| ("a.c".to_owned(), line));
-        assert_eq!(found, BTreeSet::from(lines));
-        let found = statements_with(text, &BTreeSet::from(["one".to_owned()]));
-        assert_eq!(found, BTreeSet::from([("dev.h".to_owned(), 1)]));
+    fn words_that_bind_are_found_outside_the_system_and_in_no_assembly() {
+        let of = |text: &str| word_that_binds(&format!("# 1 \"a.c\"\n{text}\n"));
+        assert_eq!(of("int f(void) { return volatile_free; }"), None);
+        assert_eq!(of("asm volatile (\"nop\"); __asm__ __volatile__(\"nop\");"), None);
+        assert_eq!(of("typedef volatile struct { int a; } device;"), Some("volatile"));
+        assert_eq!(of("x = *(int __volatile__ *)4;"), Some("volatile"));
+        assert_eq!(of("__atomic_store_n(p, 1, 0);"), Some("atomic"));
+        assert_eq!(of("_Atomic int x;"), Some("atomic"));
+        assert_eq!(of("register int x asm(\"r9\");"), Some("register"));
+        let system = "# 1 \"/usr/include/a.h\" 1 3 4\ntypedef volatile int lock;";
+        assert_eq!(of(system), None);
+        assert_eq!(of(&format!("{system}\n# 2 \"a.c\" 2\nvolatile int x;")), Some("volatile"));
     }
 }

@@ -260,3 +260,63 @@ fn compile_does_not_overwrite_files_of_the_same_command() {
             .success()
     );
 }
+
+/// Rounds that rotate words by other distances: put off, they are shuffles of horizontal words.
+const ROTATED: &str = "
+node keys (key : u16x4) returns (rk : u16x4[5])
+let
+    rk[0] = key;
+    forall i in [0, 3] {
+        rk[i+1] = (rk[i][2] <<< 3, rk[i][3], rk[i][0] ^ rk[i][1], rk[i][1])
+    }
+tel
+node enc (plain : u16x4, rk : u16x4[5]) returns (cipher : u16x4)
+vars s : u16x4[6], t : u16x4[5]
+let
+    s[0] = plain;
+    forall i in [0, 4] {
+        t[i] = s[i] ^ rk[i];
+        s[i+1] = ((t[i][0] ^ (t[i][1] & t[i][3])) <<< 2, (t[i][1] ^ (t[i][2] | t[i][0])) <<< 5,
+                  (t[i][2] ^ t[i][3]) <<< 11, (t[i][3] ^ (t[i][0] & t[i][2])) <<< 14)
+    }
+    cipher = s[5]
+tel
+";
+
+#[test]
+fn rotations_that_are_put_off_are_the_same_in_c() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let bytes = "word:4 byte:2 bit:8 -> word | -byte bit";
+    let layout = format!(
+        "name = \"own\"\nkind = \"block cipher\"\nschedule = \"keys\"\nschedule_params = {{ key = {{ field = \"key\", layout = \"{bytes}\" }} }}\nparams = {{ plain = {{ field = \"input\", layout = \"{bytes}\" }} }}\noutput = \"{bytes}\"\n"
+    );
+    std::fs::write(folder.path().join("own.ua"), ROTATED).expect("a scratch file");
+    std::fs::write(folder.path().join("own.layout.toml"), layout).expect("a scratch file");
+    let given = "key=0123456789abcdef input=fedcba9876543210\n";
+    let run = |line: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
+        command.current_dir(folder.path()).args(line.split(' '));
+        let mut child = command
+            .stdin(std::process::Stdio::piped())
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .expect("it runs");
+        let mut stdin = child.stdin.take().expect("a pipe");
+        std::io::Write::write_all(&mut stdin, given.as_bytes()).expect("it reads");
+        drop(stdin);
+        let ran = child.wait_with_output().expect("it ends");
+        assert!(ran.status.success(), "{line}: {}", text(&ran.stderr));
+        text(&ran.stdout)
+    };
+    let expected = run("cipher run own.ua");
+    for slicing in ["h", "v"] {
+        for fixslice in ["auto", "yes", "no"] {
+            for arch in ["x86-64", "sse"] {
+                let line = format!(
+                    "cipher run own.ua --compiled --slicing {slicing} --arch {arch} -X fixslice={fixslice}"
+                );
+                assert_eq!(run(&line), expected, "{line}");
+            }
+        }
+    }
+}

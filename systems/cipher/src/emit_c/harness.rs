@@ -22,19 +22,19 @@ pub fn main(unit: &Unit, shape: Shape, names: &[String]) -> String {
     {
         let _ = writeln!(
             out,
-            "static reg {kind}_{}_[{}];",
+            "static reg {kind}_{}_words[{}];",
             field.name,
             n_batches * field.n_registers(shape)
         );
     }
     if unit.n_schedule > 0 {
-        let _ = writeln!(out, "static reg keys_[{}];", n_batches * unit.n_schedule);
+        let _ = writeln!(out, "static reg keys_words[{}];", n_batches * unit.n_schedule);
     }
     let behind = |base: String, at: usize| if at == 0 { base } else { sum(&base, at) };
-    let keys = |k: usize| behind("keys_".into(), k * unit.n_schedule);
+    let keys = |k: usize| behind("keys_words".into(), k * unit.n_schedule);
     let operands = |stage: &Stage, k: usize, results: Vec<String>| {
         let field = |f: usize| {
-            behind(format!("in_{}_", unit.fields[f].name), k * unit.fields[f].n_registers(shape))
+            behind(format!("in_{}_words", unit.fields[f].name), k * unit.fields[f].n_registers(shape))
         };
         stage.operands(field, &keys(k), results)
     };
@@ -49,7 +49,7 @@ pub fn main(unit: &Unit, shape: Shape, names: &[String]) -> String {
         let results = unit
             .outputs
             .iter()
-            .map(|f| behind(format!("out_{}_", f.name), k * f.n_registers(shape)));
+            .map(|f| behind(format!("out_{}_words", f.name), k * f.n_registers(shape)));
         operands(&unit.entry, k, results.collect())
     };
     let entry = call(&names[unit.entry.node.idx()], &(0..n_batches).map(batch).collect::<Vec<_>>());
@@ -63,7 +63,7 @@ pub fn main(unit: &Unit, shape: Shape, names: &[String]) -> String {
             loads,
             "        for (size_t b = 0; b < now; b++)\n            memcpy(strings + {n} * b, cases + (done + b) * {case} + {at}, {n});"
         );
-        let registers = (format!("in_{name}_"), f.n_registers(shape));
+        let registers = (format!("in_{name}_words"), f.n_registers(shape));
         loads += &move_batches(
             &format!("load_{name}"),
             shape,
@@ -75,7 +75,7 @@ pub fn main(unit: &Unit, shape: Shape, names: &[String]) -> String {
     let mut at = 0;
     for f in &unit.outputs {
         let (name, n) = (&f.name, f.layout.n_bytes);
-        let registers = (format!("out_{name}_"), f.n_registers(shape));
+        let registers = (format!("out_{name}_words"), f.n_registers(shape));
         stores += &move_batches(
             &format!("store_{name}"),
             shape,

@@ -16,8 +16,7 @@ use crate::order::NewOrder;
 use crate::order::rename::words;
 use crate::program::function::Function;
 
-/// How the name ends of the file that is assembled: see
-/// [`toolchain::assembled`](crate::program::toolchain::assembled).
+/// How the name ends of the file that [`assembled`](crate::program::toolchain::assembled) makes.
 const ASSEMBLED: &str = "audit.s";
 
 /// The assembly of a file, and where in it the instructions of one function stand.

@@ -34,7 +34,10 @@ pub fn main(unit: &Unit, shape: Shape, names: &[String]) -> String {
     let keys = |k: usize| behind("keys_words".into(), k * unit.n_schedule);
     let operands = |stage: &Stage, k: usize, results: Vec<String>| {
         let field = |f: usize| {
-            behind(format!("in_{}_words", unit.fields[f].name), k * unit.fields[f].n_registers(shape))
+            behind(
+                format!("in_{}_words", unit.fields[f].name),
+                k * unit.fields[f].n_registers(shape),
+            )
         };
         stage.operands(field, &keys(k), results)
     };

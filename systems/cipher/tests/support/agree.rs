@@ -286,7 +286,8 @@ fn pass_that_differs(
         steps.push((
             "fixslice",
             Box::new(move |program| {
-                fixslice::fixslice(program, &[], &count, &|_| true);
+                let rotates = options.slicing == Slicing::Vertical;
+                fixslice::fixslice(program, &[], rotates, &count, &|_| true);
                 Ok(())
             }),
         ));

@@ -4,6 +4,7 @@
 #[path = "support/browser.rs"]
 mod browser;
 
+use std::path::Path;
 use std::process::Command;
 
 use browser::Browser;
@@ -24,18 +25,24 @@ int fast(struct tcb *ep, struct tcb *caller)
 }
 ";
 
-#[test]
-fn a_click_on_a_stall_shows_why_it_waits() {
-    let folder = tempfile::tempdir().expect("a scratch folder");
-    let (source, page) = (folder.path().join("fast.c"), folder.path().join("page.html"));
-    std::fs::write(&source, SOURCE).expect("a scratch file");
+/// The page of a file with this text.
+fn page_of(folder: &Path, name: &str, text: &str, cpu: &str) -> String {
+    std::fs::write(folder.join(name), text).expect("a scratch file");
     let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
-        .args(["audit", "fast.c", "--cpu", "arm1136jf-s", "--format", "html"])
-        .current_dir(folder.path())
+        .args(["audit", name, "--cpu", cpu, "--format", "html"])
+        .current_dir(folder)
         .output()
         .expect("the binary runs");
     assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    std::fs::write(&page, &ran.stdout).expect("a scratch file");
+    String::from_utf8_lossy(&ran.stdout).into_owned()
+}
+
+#[test]
+fn a_click_on_a_stall_shows_why_it_waits() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let page = folder.path().join("page.html");
+    std::fs::write(&page, page_of(folder.path(), "fast.c", SOURCE, "arm1136jf-s"))
+        .expect("a scratch file");
 
     let browser = Browser::open();
     browser.post("/url", json!({"url": format!("file://{}", page.display())}));
@@ -71,14 +78,7 @@ fn a_click_on_a_stall_shows_why_it_waits() {
 fn sentences_about_loops_show_code_as_code() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let text = "\t.text\n\t.global f\n\t.type f, %function\nf:\n1:\tldr x3, [x0], #8\n\tmul x2, x2, x3\n\tsubs x1, x1, #1\n\tb.ne 1b\n\tret\n\t.size f, .-f\n";
-    std::fs::write(folder.path().join("f.s"), text).expect("a scratch file");
-    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
-        .args(["audit", "f.s", "--cpu", "cortex-a53", "--format", "html"])
-        .current_dir(folder.path())
-        .output()
-        .expect("the binary runs");
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
-    let page = String::from_utf8_lossy(&ran.stdout);
+    let page = page_of(folder.path(), "f.s", text, "cortex-a53");
     let (_, loops) = page.split_once("loop at f.s:5").expect("the loop is on the page");
     let loops = loops.split("</section>").next().expect("there is a beginning");
     assert!(loops.contains("<code>mul x2, x2, x3</code>") && !loops.contains('`'), "{loops}");

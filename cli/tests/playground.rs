@@ -322,8 +322,13 @@ struct Shown {
 }
 
 impl Shown {
-    fn open(page: &Path) -> Shown {
-        Shown { browser: Browser::open(), url: format!("file://{}", page.display()) }
+    /// The page in a browser; none where one of the two is missing, which is then named.
+    fn open() -> Option<Shown> {
+        if !testkit::has("playground's page", &["chromium", "chromedriver"]) {
+            return None;
+        }
+        let url = format!("file://{}", page()?.display());
+        Some(Shown { browser: Browser::open(), url })
     }
 
     /// Goes to the page with this state, as one does who was sent the link.
@@ -357,11 +362,7 @@ impl Shown {
 
 #[test]
 fn the_page_shows_what_its_address_says() {
-    if !testkit::has("playground's page", &["chromium", "chromedriver"]) {
-        return;
-    }
-    let Some(page) = page() else { return };
-    let shown = Shown::open(page);
+    let Some(shown) = Shown::open() else { return };
     // The first explained stall, without a click.
     shown.go("");
     shown.wait("listing", "checksum on cortex-a53: 14 instructions");
@@ -398,14 +399,10 @@ fn the_page_shows_what_its_address_says() {
 
 #[test]
 fn a_dropped_object_is_in_the_address_of_what_it_shows() {
-    if !testkit::has("playground's page", &["chromium", "chromedriver"]) {
-        return;
-    }
-    let Some(page) = page() else { return };
+    let Some(shown) = Shown::open() else { return };
     let folder = tempfile::tempdir().expect("a scratch folder");
     let object = folder.path().join("mine.o");
     std::fs::copy(root().join("examples/demo/checksum.o"), &object).expect("an example");
-    let shown = Shown::open(page);
     shown.go("");
     shown.wait("listing", "checksum on cortex-a53");
     let files = &shown.browser.elements("#files")[0];
@@ -433,11 +430,7 @@ fn a_dropped_object_is_in_the_address_of_what_it_shows() {
 
 #[test]
 fn a_damaged_address_says_so_and_the_page_lives() {
-    if !testkit::has("playground's page", &["chromium", "chromedriver"]) {
-        return;
-    }
-    let Some(page) = page() else { return };
-    let shown = Shown::open(page);
+    let Some(shown) = Shown::open() else { return };
     for (state, said) in [
         ("#show=cipher&name=lea&text=%%%", "its `text` cannot be unpacked"),
         ("#show=cipher&text=AAAA", "its `text` cannot be unpacked"),
@@ -476,11 +469,7 @@ fn a_damaged_address_says_so_and_the_page_lives() {
 
 #[test]
 fn a_program_that_compiles_for_minutes_is_stopped_and_the_page_lives() {
-    if !testkit::has("playground's page", &["chromium", "chromedriver"]) {
-        return;
-    }
-    let Some(page) = page() else { return };
-    let shown = Shown::open(page);
+    let Some(shown) = Shown::open() else { return };
     shown.go("#show=cipher");
     shown.wait("made", "lea-128");
     let long = "node f (x : u32x2) returns (y : u32x2) vars s : u32x2[300001] let s[0] = x; \

@@ -1,19 +1,21 @@
 //! `meanwhile audit FILE --order OUT`: the assembly of the file with one function in a faster order.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use audit::audit::Audit;
-use audit::behaviour::{self, Behaviour};
+use audit::behaviour::{self, Behaviour, Executed};
 use audit::decode::code::Flow;
 use audit::facts::recorded::{Counts, Recorded};
 use audit::facts::steered::SourceLine;
-use audit::order::faster::{FastPath, in_words};
+use audit::order::faster::FastPath;
 use audit::order::lines::{Listing, without_lines};
-use audit::order::{NewOrder, Steering, Terms, is_made, order};
+use audit::order::{NewOrder, PathChoice, Terms, is_made, order};
 use audit::program::Program;
 use audit::program::function::Function;
 use audit::program::toolchain::{self, Input};
+use audit::views::loops::cycles;
+use machine::in_order::Core;
 use report::number::count;
 use serde_json::json;
 
@@ -36,11 +38,12 @@ pub struct Wanted<'a> {
     pub file: &'a Path,
 }
 
-/// What came of a search.
+/// A function in its new order.
 struct Made {
     new: NewOrder,
     text: String,
     object: Vec<u8>,
+    /// The object holds the instructions in the order that was chosen.
     is_as_meant: bool,
 }
 
@@ -50,82 +53,32 @@ pub fn run(
     wanted: Wanted<'_>,
     out: &mut Output,
 ) -> Result<(), Failure> {
-    let Wanted { function, recorded, through, file } = wanted;
-    let core = how.core(&loaded.code.cpu).ok_or_else(|| {
-        let help = "a core that reorders does not wait for what stands in a bad order; `meanwhile audit cpus` lists those that issue in order";
-        Failure::user(format!("`{}` reorders instructions itself", loaded.code.cpu), Some(help))
-    })?;
-    if loaded.code.name == "-" || toolchain::input(&loaded.path) == Input::Elf {
-        let help = "name the C, C++ or assembly file that it is made of";
-        return Err(Failure::user(
-            format!("--order moves lines of assembly, and `{}` has none", loaded.code.name),
-            Some(help),
-        ));
-    }
-    if file
-        .canonicalize()
-        .ok()
-        .is_some_and(|file| loaded.path.canonicalize().is_ok_and(|source| source == file))
-    {
-        let help = "name another file for the result";
-        return Err(Failure::user(
-            format!("`{}` is the source itself", file.display()),
-            Some(help),
-        ));
-    }
-    let is_ours = || std::fs::read(file).is_ok_and(|bytes| bytes.starts_with(MARK.as_bytes()));
-    if file.is_file() && !is_ours() {
-        let help = "name a file that is not there, or one that --order wrote";
-        return Err(Failure::user(format!("`{}` is there already", file.display()), Some(help)));
-    }
-    check_writable(file)?;
-    let audited = audited(loaded, how, function, recorded.clone(), through)?;
+    let core = refuse(loaded, how, wanted.file)?;
+    let audited = audited(loaded, how, wanted.function, wanted.recorded.clone(), wanted.through)?;
     let found = &audited.function;
-    if found.instructions.iter().any(|it| it.flow == Flow::Jump) {
+    if found.instructions.iter().any(|instruction| instruction.flow == Flow::Jump) {
         let help = "--order moves nothing where control may come to any place";
-        return Err(Failure::user(
-            format!("`{}` jumps to a computed address", found.name),
-            Some(help),
-        ));
+        let said = format!("`{}` jumps to a computed address", found.name);
+        return Err(Failure::user(said, Some(help)));
     }
-    let assembled = |text: &str| {
-        let made =
-            toolchain::assembled(&without_lines(text), found.isa, &loaded.code.cpu, &loaded.build);
-        made.map_err(Failure::tool)
-    };
+    // The compiler's assembly is assembled as it is: its code has to be the audited one, and its
+    // lines are known then.
+    let build = Assembling { loaded, found };
     let text = toolchain::assembly(&loaded.path, found.isa, &loaded.code.cpu, &loaded.build)
         .map_err(Failure::tool)?;
-    let object = assembled(&text)?;
+    let object = build.object(&text)?;
     let written = decoded(&object, &found.name)?;
     if !is_made(&NewOrder::as_written(found), &written) {
         let help = "compile with the same flags both times: --cflags or --compile-commands without -flto or what else depends on -g";
-        return Err(Failure::user(
-            format!("`{}` is other code with debug information than without", found.name),
-            Some(help),
-        ));
+        let said = format!("`{}` is other code with debug information than without", found.name);
+        return Err(Failure::user(said, Some(help)));
     }
-    let counts = recorded.as_ref().and_then(|recorded| Counts::of(found, recorded));
-    let steering = Steering { avoid: &how.avoid, counts: counts.as_ref(), through };
+    let counts = wanted.recorded.as_ref().and_then(|recorded| Counts::of(found, recorded));
+    let choice = PathChoice { avoid: &how.avoid, counts: counts.as_ref(), through: wanted.through };
+    let (stays, renames) = bound(loaded, found, out)?;
     let listing = Listing::of(&text, &written);
-    let (stays, renames, said) = bound(loaded, found)?;
-    if !said.is_empty() {
-        out.warning(&format!("the source has {said}"));
-    }
-    let made = |renames: bool| -> Result<Option<Made>, Failure> {
-        let terms = Terms { core: &core, steering: &steering, stays: &stays, renames };
-        let Some(new) = order(found, &listing, terms) else { return Ok(None) };
-        let text = listing.reordered(&new);
-        let object = assembled(&text)?;
-        let function = decoded(&object, &found.name)?;
-        Ok(Some(Made { is_as_meant: is_made(&new, &function), new, text, object }))
-    };
-    // A set may want certain registers in an instruction: then without new ones.
-    let made = match made(renames) {
-        Ok(Some(with)) if with.is_as_meant => Some(with),
-        Ok(None) => None,
-        Ok(Some(_)) | Err(_) => made(false)?,
-    };
-    let Some(Made { new, text: better, object: better_object, is_as_meant }) = made else {
+    let terms = Terms { core: &core, choice: &choice, stays: &stays, renames };
+    let Some(made) = build.made(&listing, terms)? else {
         let said = format!("{} on {}: no faster order was found", found.name, loaded.code.cpu);
         out.line(&format!("{said}; nothing is written"));
         out.object(&json!({
@@ -133,70 +86,152 @@ pub fn run(
         }));
         return Ok(());
     };
-    if !is_as_meant {
-        let help =
-            "the file may say in another way which lines are which, such as by `# 1 \"name\"`";
-        return Err(Failure::user(
-            format!("`{}` cannot be told line by line from its assembly", found.name),
-            Some(help),
-        ));
-    }
-    let changed = Changed { may_alias: true, ..Changed::default() };
-    let has_types = toolchain::input(&loaded.path) != Input::Assembly;
-    let untold = || Behaviour::NotRun("assembly does not say what it is passed".to_owned());
-    let compare = || {
-        executed(loaded, found, &changed, |subject| {
-            behaviour::compare(subject, &object, &better_object)
-        })
-    };
-    let ran = match if has_types { compare() } else { untold() } {
-        Behaviour::Same(said) => said,
-        Behaviour::NotRun(why) => format!("not run, because {why}"),
-        Behaviour::Differs(said) => {
-            panic!("what keeps its dependences does the same; `{}` does not: {said}", found.name)
-        }
-    };
-    write_file(file, format!("{MARK} in `{}` */\n{better}", found.name))?;
-    let guide = steering.guide(&new.function);
-    let written = FastPath::all(found, &core, &steering.guide(found));
-    let after = FastPath::all(&new.function, &core, &guide);
-    let rows: Vec<_> = written
+    let ran = build.executed(&object, &made.object);
+    write_file(wanted.file, format!("{MARK} in `{}` */\n{}", found.name, made.text))?;
+    let paths = |function: &Function| FastPath::all(function, &core, &choice.guide(function));
+    let (before, after) = (paths(found), paths(&made.new.function));
+    let rows: Vec<Row> = before
         .iter()
         .zip(&after)
-        .map(|(old, path)| {
-            (path.is_loop().then(|| path.places[0]), old.cycles_as_written(), path.cycles(&new))
+        .map(|(old, new)| Row {
+            loop_line: new.is_loop().then(|| line_of(&audited, new.places[0])),
+            cycles_before: old.cycles_as_written(),
+            cycles_after: new.cycles(&made.new),
         })
         .collect();
+    tell(&audited, &made.new, &rows, &ran, wanted.file, out);
+    Ok(())
+}
+
+/// What can be refused before anything is compiled; else the machine.
+fn refuse(loaded: &Loaded, how: &Reading, file: &Path) -> Result<Core, Failure> {
+    let refused = |said: String, help: &str| Err(Failure::user(said, Some(help)));
+    let Some(core) = how.core(&loaded.code.cpu) else {
+        return refused(
+            format!("`{}` reorders instructions itself", loaded.code.cpu),
+            "a core that reorders does not wait for what stands in a bad order; `meanwhile audit cpus` lists those that issue in order",
+        );
+    };
+    if loaded.code.name == "-" || toolchain::input(&loaded.path) == Input::Elf {
+        return refused(
+            format!("--order moves lines of assembly, and `{}` has none", loaded.code.name),
+            "name the C, C++ or assembly file that it is made of",
+        );
+    }
+    let is_source = |file: PathBuf| loaded.path.canonicalize().is_ok_and(|source| source == file);
+    if file.canonicalize().is_ok_and(is_source) {
+        return refused(
+            format!("`{}` is the source itself", file.display()),
+            "name another file for the result",
+        );
+    }
+    let is_ours = || std::fs::read(file).is_ok_and(|bytes| bytes.starts_with(MARK.as_bytes()));
+    if file.is_file() && !is_ours() {
+        return refused(
+            format!("`{}` is there already", file.display()),
+            "name a file that is not there, or one that --order wrote",
+        );
+    }
+    check_writable(file)?;
+    Ok(core)
+}
+
+/// The function, and how its assembly becomes an object.
+struct Assembling<'a> {
+    loaded: &'a Loaded,
+    found: &'a Function,
+}
+
+impl Assembling<'_> {
+    fn object(&self, text: &str) -> Result<Vec<u8>, Failure> {
+        let Loaded { code, build, .. } = self.loaded;
+        toolchain::assembled(&without_lines(text), self.found.isa, &code.cpu, build)
+            .map_err(Failure::tool)
+    }
+
+    /// The faster order, if there is one.
+    fn made(&self, listing: &Listing<'_>, terms: Terms<'_>) -> Result<Option<Made>, Failure> {
+        let made = |terms: Terms<'_>| -> Result<Option<Made>, Failure> {
+            let Some(new) = order(self.found, listing, terms) else { return Ok(None) };
+            let text = listing.reordered(&new);
+            let object = self.object(&text)?;
+            let function = decoded(&object, &self.found.name)?;
+            Ok(Some(Made { is_as_meant: is_made(&new, &function), new, text, object }))
+        };
+        // A set may want certain registers in an instruction: then without new ones.
+        let made = match made(terms) {
+            Ok(Some(with)) if with.is_as_meant => return Ok(Some(with)),
+            Ok(None) => return Ok(None),
+            Ok(Some(_)) | Err(_) => made(Terms { renames: false, ..terms })?,
+        };
+        if made.as_ref().is_some_and(|made| !made.is_as_meant) {
+            let help =
+                "the file may say in another way which lines are which, such as by `# 1 \"name\"`";
+            let said = format!("`{}` cannot be told line by line", self.found.name);
+            return Err(Failure::user(said, Some(help)));
+        }
+        Ok(made)
+    }
+
+    /// What executing both said.
+    fn executed(&self, before: &[u8], after: &[u8]) -> String {
+        if toolchain::input(&self.loaded.path) == Input::Assembly {
+            return "not run, because assembly does not say what it is passed".to_owned();
+        }
+        let changed = Changed { may_alias: true, ..Changed::default() };
+        let compare = |subject: &Executed<'_>| behaviour::compare(subject, before, after);
+        match executed(self.loaded, self.found, &changed, compare) {
+            Behaviour::Same(said) => said,
+            Behaviour::NotRun(why) => format!("not run, because {why}"),
+            Behaviour::Differs(said) => panic!(
+                "what keeps its dependences does the same; `{}` does not: {said}",
+                self.found.name
+            ),
+        }
+    }
+}
+
+/// The cycles of the path, or of an iteration of the loop at this line [model].
+struct Row {
+    loop_line: Option<String>,
+    cycles_before: f64,
+    cycles_after: f64,
+}
+
+fn tell(audited: &Audit, new: &NewOrder, rows: &[Row], ran: &str, file: &Path, out: &mut Output) {
+    let (name, cpu) = (&audited.function.name, &audited.cpu);
     let renamed = match new.renamed.len() {
         0 => String::new(),
         n => format!(", {n} with other registers"),
     };
-    out.line(&format!(
-        "{} on {}: {} moved{renamed}, {}",
-        found.name,
-        loaded.code.cpu,
-        count(new.n_moved(), "instruction"),
-        file.display()
-    ));
-    for (head, before, after) in &rows {
-        let what = match head {
-            Some(idx) => format!("loop at {}: an iteration", line_of(&audited, *idx)),
+    let moved = count(new.n_moved(), "instruction");
+    out.line(&format!("{name} on {cpu}: {moved} moved{renamed}, {}", file.display()));
+    for Row { loop_line, cycles_before, cycles_after } in rows {
+        let what = match loop_line {
+            Some(line) => format!("loop at {line}: an iteration"),
             None => "path".to_owned(),
         };
-        out.line(&format!("  {what} {} [model {}]", in_words(*before, *after), loaded.code.cpu));
+        let [before, after] = [cycles_before, cycles_after].map(|it| cycles(*it));
+        let change = match before == after {
+            true => format!("still {after}"),
+            false => format!("{before} to {after}"),
+        };
+        out.line(&format!("  {what} {change} cycles [model {cpu}]"));
     }
     out.line(&format!("  executed: {ran}"));
-    let objects: Vec<_> = rows
-        .iter()
-        .map(|(head, before, after)| {
-            json!({ "loop_line": head.map(|idx| line_of(&audited, idx)), "cycles_before": before, "cycles_after": after })
+    let paths = rows.iter().map(|row| {
+        json!({
+            "loop_line": row.loop_line,
+            "cycles_before": row.cycles_before,
+            "cycles_after": row.cycles_after,
         })
-        .collect();
+    });
+    let paths: Vec<serde_json::Value> = paths.collect();
     out.object(&json!({
-        "ok": true, "kind": "audit-order", "function": found.name, "cpu": loaded.code.cpu, "moved": new.n_moved(), "renamed": new.renamed.len(),
-        "paths": objects, "executed": ran, "file": file.display().to_string(),
+        "ok": true, "kind": "audit-order", "function": name, "cpu": cpu, "moved": new.n_moved(),
+        "renamed": new.renamed.len(), "paths": paths, "executed": ran,
+        "file": file.display().to_string(),
     }));
-    Ok(())
 }
 
 fn decoded(object: &[u8], name: &str) -> Result<Function, Failure> {
@@ -214,24 +249,31 @@ fn line_of(audited: &Audit, idx: usize) -> String {
     )
 }
 
-/// What of the function stays, and whether registers may change; in words, if something binds them.
-fn bound(loaded: &Loaded, function: &Function) -> Result<(BTreeSet<usize>, bool, String), Failure> {
+/// What of the function stays where it is, and whether values may have other registers; tells the
+/// user what in the source binds them.
+fn bound(
+    loaded: &Loaded,
+    function: &Function,
+    out: &mut Output,
+) -> Result<(BTreeSet<usize>, bool), Failure> {
     const OF_REGISTERS: [&str; 4] = ["-ffixed-", "-fcall-saved-", "-fcall-used-", "-fzero-call-"];
-    let words = loaded.build.flags.iter().map(String::as_str);
-    let cc = loaded.build.cc.as_deref().unwrap_or_default();
-    let mut all = words.chain(cc.split_whitespace());
-    let flag = all.any(|word| OF_REGISTERS.iter().any(|flag| word.starts_with(flag)));
-    if toolchain::input(&loaded.path) == Input::Assembly {
-        return Ok((BTreeSet::new(), !flag, String::new()));
+    let Loaded { path, build, code, .. } = loaded;
+    let words = build.flags.iter().map(String::as_str);
+    let mut words = words.chain(build.cc.as_deref().unwrap_or_default().split_whitespace());
+    let flag = words.any(|word| OF_REGISTERS.iter().any(|flag| word.starts_with(flag)));
+    let by = match toolchain::input(path) {
+        Input::Assembly => toolchain::BindingWords::default(),
+        _ => toolchain::bound_by(path, function.isa, &code.cpu, build).map_err(Failure::tool)?,
+    };
+    let mut stays = BTreeSet::new();
+    if by.volatile || by.atomic {
+        let what = if by.volatile { "`volatile`" } else { "atomic accesses" };
+        out.warning(&format!("the source has {what}: all accesses to memory stay where they are"));
+        let has_access = |idx: &usize| !function.instructions[*idx].accesses.is_empty();
+        stays = (0..function.instructions.len()).filter(has_access).collect();
     }
-    let word = toolchain::bound_by(&loaded.path, function.isa, &loaded.code.cpu, &loaded.build)
-        .map_err(Failure::tool)?;
-    let Some(word) = word else { return Ok((BTreeSet::new(), !flag, String::new())) };
-    if word == "register" {
-        return Ok((BTreeSet::new(), false, "`register`: all values keep theirs".to_owned()));
+    if by.register {
+        out.warning("the source has `register`: all values keep theirs");
     }
-    let accesses = (0..function.instructions.len())
-        .filter(|idx| !function.instructions[*idx].accesses.is_empty());
-    let said = format!("`{word}`: all accesses to memory stay where they are");
-    Ok((accesses.collect(), !flag, said))
+    Ok((stays, !flag && !by.register))
 }

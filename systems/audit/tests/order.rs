@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use audit::decode::Isa;
 use audit::order::lines::{Listing, without_lines};
-use audit::order::{NewOrder, Steering, Terms, is_made, order};
+use audit::order::{NewOrder, PathChoice, Terms, is_made, order};
 use audit::program::Program;
 use audit::program::function::Function;
 use audit::program::toolchain::{Build, assembled};
@@ -35,8 +35,8 @@ fn tried(text: &str, stays: &BTreeSet<usize>, renames: bool) -> Option<Tried> {
     let function = function_of(text);
     let listing = Listing::of(text, &function);
     let core = Core::bundled(CPU).expect("it is bundled");
-    let steering = Steering::default();
-    let terms = Terms { core: &core, steering: &steering, stays, renames };
+    let choice = PathChoice::default();
+    let terms = Terms { core: &core, choice: &choice, stays, renames };
     let new = order(&function, &listing, terms)?;
     let better = listing.reordered(&new);
     let made = function_of(&better);

@@ -49,7 +49,7 @@ enum PathTime {
 
 impl<'a> FastPath<'a> {
     /// The innermost loops of the function and its hot path.
-    pub fn all(function: &'a Function, core: &'a Core, guide: &Guide<'_>) -> Vec<FastPath<'a>> {
+    pub fn all(function: &Function, core: &'a Core, guide: &Guide<'_>) -> Vec<FastPath<'a>> {
         let frame = StackFrame::of(function);
         let rounds = loops(function, guide);
         let straight = rounds.iter().filter(|found| found.case.is_none() && !found.has_inner);
@@ -128,18 +128,6 @@ impl<'a> FastPath<'a> {
     /// It is an iteration of a loop.
     pub fn is_loop(&self) -> bool {
         matches!(self.time, PathTime::Iteration(_))
-    }
-}
-
-/// From so many cycles to so many.
-pub fn in_words(before: f64, after: f64) -> String {
-    let shown = |cycles: f64| {
-        let text = format!("{cycles:.2}");
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
-    };
-    match before == after {
-        true => format!("still {} cycles", shown(before)),
-        false => format!("{} to {} cycles", shown(before), shown(after)),
     }
 }
 

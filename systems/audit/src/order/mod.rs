@@ -45,13 +45,13 @@ const RENAMED_MAX: usize = 3000;
 
 /// What chooses the hot path of a function.
 #[derive(Debug, Default)]
-pub struct Steering<'a> {
+pub struct PathChoice<'a> {
     pub avoid: &'a [String],
     pub counts: Option<&'a Counts>,
     pub through: &'a [SourceLine],
 }
 
-impl Steering<'_> {
+impl PathChoice<'_> {
     pub fn guide<'f>(&'f self, function: &'f Function) -> Guide<'f> {
         Guide::new(function, self.avoid, self.counts).through(self.through)
     }
@@ -89,7 +89,7 @@ impl NewOrder {
 #[derive(Debug, Clone, Copy)]
 pub struct Terms<'a> {
     pub core: &'a Core,
-    pub steering: &'a Steering<'a>,
+    pub choice: &'a PathChoice<'a>,
     /// These keep their places, and nothing passes them.
     pub stays: &'a BTreeSet<usize>,
     /// Values may get other registers.
@@ -98,20 +98,22 @@ pub struct Terms<'a> {
 
 /// The order that is found for the function; none if no other is faster.
 pub fn order(function: &Function, listing: &Listing<'_>, terms: Terms<'_>) -> Option<NewOrder> {
-    let Terms { core, steering, stays, renames } = terms;
+    let Terms { core, choice, stays, renames } = terms;
     let renames = renames && function.instructions.len() <= RENAMED_MAX;
     let mut new = NewOrder::as_written(function);
     let border = |idx: usize| stays.contains(&idx) || listing.is_border(idx);
-    let all = FastPath::all(function, core, &steering.guide(function));
-    for piece in pieces::pieces(function, &all, border) {
-        let search = PieceSearch { core, steering, listing, piece: &piece };
-        let (written, plain) = search.best(&new.function);
+    let mut paths = FastPath::all(function, core, &choice.guide(function));
+    for piece in pieces::pieces(function, &paths, border) {
+        let search = PieceSearch { core, choice, listing, piece: piece.clone() };
+        let written = faster::as_written(&paths, &piece);
+        let plain = search.best(&new.function, &paths);
         let least = plain.as_ref().map_or(written, |better| better.cost);
         let found = renames.then(|| search.renamed(&new.function, least)).flatten();
         let better = match found {
             Some((webs, better)) => {
                 let names = rename::names(&webs);
                 new.function = rename::renamed(&new.function, &names);
+                paths = search.paths(&new.function);
                 new.renamed.extend(names);
                 better
             }
@@ -129,38 +131,40 @@ pub fn order(function: &Function, listing: &Listing<'_>, terms: Terms<'_>) -> Op
 /// The search for the order of one piece.
 struct PieceSearch<'a> {
     core: &'a Core,
-    steering: &'a Steering<'a>,
+    choice: &'a PathChoice<'a>,
     listing: &'a Listing<'a>,
-    piece: &'a Range<usize>,
+    piece: Range<usize>,
 }
 
-impl PieceSearch<'_> {
-    /// The cost of the piece as it is written, and a better order.
-    fn best(&self, function: &Function) -> (Cost, Option<Better>) {
-        let paths = FastPath::all(function, self.core, &self.steering.guide(function));
+impl<'a> PieceSearch<'a> {
+    fn paths(&self, function: &Function) -> Vec<FastPath<'a>> {
+        FastPath::all(function, self.core, &self.choice.guide(function))
+    }
+
+    fn best(&self, function: &Function, paths: &[FastPath<'_>]) -> Option<Better> {
         let keeps_turn = |idx: usize| self.listing.keeps_turn(idx);
-        let written = faster::as_written(&paths, self.piece);
-        (written, faster::order(function, self.core, &paths, self.piece, keeps_turn))
+        faster::order(function, self.core, paths, &self.piece, keeps_turn)
     }
 
     /// An order that costs less than `least`, with the values that need other registers for it.
     fn renamed(&self, function: &Function, least: Cost) -> Option<(Vec<(Web, Reg)>, Better)> {
         let live = Liveness::of(function);
-        let trace = faster::trace(function, &live, self.piece);
+        let trace = faster::trace(function, &live, &self.piece);
         let mut webs = rename::chosen(function, &live, &trace);
         if webs.is_empty() {
             return None;
         }
         let with = |webs: &[(Web, Reg)]| rename::renamed(function, &rename::names(webs));
-        let better = self.best(&with(&webs)).1.filter(|better| better.cost.0 < least.0)?;
+        let all = with(&webs);
+        let better = self.best(&all, &self.paths(&all)).filter(|it| it.cost.0 < least.0)?;
         for nth in (0..webs.len()).rev() {
             let mut fewer = webs.clone();
             fewer.remove(nth);
             let function = with(&fewer);
-            let paths = FastPath::all(&function, self.core, &self.steering.guide(&function));
             let keeps_turn = |idx: usize| self.listing.keeps_turn(idx);
-            let is_as_good = faster::allows(&function, self.core, self.piece, &better, keeps_turn)
-                && faster::cost(&paths, self.piece, &better.order).0 <= better.cost.0;
+            let is_as_good = faster::allows(&function, self.core, &self.piece, &better, keeps_turn)
+                && faster::cost(&self.paths(&function), &self.piece, &better.order).0
+                    <= better.cost.0;
             if is_as_good {
                 webs = fewer;
             }

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::decode::Isa;
-use crate::decode::code::{Class, Instruction, Out, Reg, Value};
+use crate::decode::code::{Class, Flow, Instruction, Out, Reg, Value};
 use crate::facts::liveness::{Liveness, RegSet};
 use crate::facts::trace::Trace;
 use crate::program::function::Function;
@@ -172,15 +172,9 @@ fn webs(function: &Function, live: &Liveness, trace: &Trace) -> Vec<Web> {
             open.clear();
         }
         let exit = trace.exits.iter().find(|exit| exit.at == at).map(|exit| exit.live);
-        let ends = (at + 1 == trace.places.len()).then(|| match idx + 1 {
-            next if it.flow == crate::decode::code::Flow::Next
-                && next < function.instructions.len() =>
-            {
-                *live.before(next)
-            }
-            // What control goes on with, it needs before it goes.
-            _ => *live.before(idx),
-        });
+        // What control goes on with, a branch has before it goes.
+        let goes_on = it.flow == Flow::Next && idx + 1 < function.instructions.len();
+        let ends = (at + 1 == trace.places.len()).then(|| *live.before(idx + usize::from(goes_on)));
         for needed in [exit, ends].into_iter().flatten() {
             keep(&mut open, &needed);
         }

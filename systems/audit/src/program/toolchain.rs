@@ -204,30 +204,34 @@ fn clang_target(isa: Isa) -> Option<&'static str> {
 
 /// Compiles C or C++, or assembles assembly; gives the bytes of the object file.
 pub fn compile(source: &Path, isa: Isa, cpu: &str, build: &Build) -> Result<Vec<u8>, ToolError> {
+    stopped_at(source, &[], isa, cpu, build)
+}
+
+/// What the compiler makes of a file, stopped where these flags say.
+fn stopped_at(
+    source: &Path,
+    flags: &[&str],
+    isa: Isa,
+    cpu: &str,
+    build: &Build,
+) -> Result<Vec<u8>, ToolError> {
     let scratch = measure::scratch::folder()
         .map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
     let made = scratch.path().join("audit.o");
-    tool::run(&mut command(source, &made, isa, cpu, build), &[], LIMIT)?.ok()?;
+    let mut command = command(source, &made, isa, cpu, build);
+    tool::run(command.args(flags), &[], LIMIT)?.ok()?;
     read(&made)
 }
 
 /// What the compiler makes of C or C++ before it is assembled, without lines of the source; assembly
 /// as it is, preprocessed if its name asks for it.
 pub fn assembly(source: &Path, isa: Isa, cpu: &str, build: &Build) -> Result<String, ToolError> {
-    let is_raw = source.extension().is_some_and(|ending| ending == "s");
-    let text = if is_raw {
-        read(source)?
-    } else {
-        let scratch = measure::scratch::folder()
-            .map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
-        let made = scratch.path().join("audit.s");
-        let mut command = command(source, &made, isa, cpu, build);
-        match input(source) {
-            Input::Assembly => command.args(["-E", "-P"]),
-            Input::C | Input::Cpp | Input::Elf => command.args(["-S", "-g0", "-fno-lto"]),
-        };
-        tool::run(&mut command, &[], LIMIT)?.ok()?;
-        read(&made)?
+    let text = match input(source) {
+        Input::Assembly if source.extension().is_some_and(|ending| ending == "s") => read(source)?,
+        Input::Assembly => stopped_at(source, &["-E", "-P"], isa, cpu, build)?,
+        Input::C | Input::Cpp | Input::Elf => {
+            stopped_at(source, &["-S", "-g0", "-fno-lto"], isa, cpu, build)?
+        }
     };
     String::from_utf8(text).map_err(|_| ToolError {
         ran: format!("read {}", source.display()),
@@ -235,26 +239,31 @@ pub fn assembly(source: &Path, isa: Isa, cpu: &str, build: &Build) -> Result<Str
     })
 }
 
-/// A word of the source, or of what it includes from no folder of the system, that says that the
-/// order or the registers of its code are not the compiler's affair alone: once all macros are
-/// replaced, accesses that are `volatile` or atomic, and variables with a register of their own.
+/// What of the source, or of what it includes from no folder of the system, says that the order or
+/// the registers of its code are not the compiler's affair alone, once all macros are replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BindingWords {
+    /// Accesses that are `volatile`.
+    pub volatile: bool,
+    /// Atomic accesses and fences.
+    pub atomic: bool,
+    /// Variables that may have a register of their own.
+    pub register: bool,
+}
+
 pub fn bound_by(
     source: &Path,
     isa: Isa,
     cpu: &str,
     build: &Build,
-) -> Result<Option<&'static str>, ToolError> {
-    let scratch = measure::scratch::folder()
-        .map_err(|error| io_error("create a scratch folder", &std::env::temp_dir(), &error))?;
-    let made = scratch.path().join("audit.i");
-    let mut command = command(source, &made, isa, cpu, build);
-    command.arg("-E");
-    tool::run(&mut command, &[], LIMIT)?.ok()?;
-    Ok(word_that_binds(&String::from_utf8_lossy(&read(&made)?)))
+) -> Result<BindingWords, ToolError> {
+    let text = stopped_at(source, &["-E"], isa, cpu, build)?;
+    Ok(words_that_bind(&String::from_utf8_lossy(&text)))
 }
 
-/// The first such word in a preprocessed text.
-fn word_that_binds(text: &str) -> Option<&'static str> {
+/// All such words in a preprocessed text.
+fn words_that_bind(text: &str) -> BindingWords {
+    let mut bound = BindingWords::default();
     let mut is_system = false;
     let mut before = "";
     for line in text.lines() {
@@ -266,22 +275,16 @@ fn word_that_binds(text: &str) -> Option<&'static str> {
         }
         let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
         for word in line.split(|letter| !is_of_name(letter)).filter(|word| !word.is_empty()) {
-            let plain = word.trim_matches('_');
-            // Code of a person's own, which stays as it is.
+            // Code of a person's own stays as it is.
             let is_asm = before.trim_matches('_') == "asm";
             before = word;
-            if is_system {
-                continue;
-            }
-            match plain {
-                "volatile" if !is_asm => return Some("volatile"),
-                "register" => return Some("register"),
-                _ if plain.to_ascii_lowercase().contains("atomic") => return Some("atomic"),
-                _ => {}
-            }
+            let plain = word.trim_matches('_');
+            bound.volatile |= !is_system && !is_asm && plain == "volatile";
+            bound.register |= !is_system && plain == "register";
+            bound.atomic |= !is_system && plain.to_ascii_lowercase().contains("atomic");
         }
     }
-    None
+    bound
 }
 
 /// Assembles this text; line tables name its lines.
@@ -577,16 +580,22 @@ mod tests {
 
     #[test]
     fn words_that_bind_are_found_outside_the_system_and_in_no_assembly() {
-        let of = |text: &str| word_that_binds(&format!("# 1 \"a.c\"\n{text}\n"));
-        assert_eq!(of("int f(void) { return volatile_free; }"), None);
-        assert_eq!(of("asm volatile (\"nop\"); __asm__ __volatile__(\"nop\");"), None);
-        assert_eq!(of("typedef volatile struct { int a; } device;"), Some("volatile"));
-        assert_eq!(of("x = *(int __volatile__ *)4;"), Some("volatile"));
-        assert_eq!(of("__atomic_store_n(p, 1, 0);"), Some("atomic"));
-        assert_eq!(of("_Atomic int x;"), Some("atomic"));
-        assert_eq!(of("register int x asm(\"r9\");"), Some("register"));
+        let of = |text: &str| {
+            let bound = words_that_bind(&format!("# 1 \"a.c\"\n{text}\n"));
+            let all = [("v", bound.volatile), ("a", bound.atomic), ("r", bound.register)];
+            all.iter().filter(|pair| pair.1).map(|pair| pair.0).collect::<String>()
+        };
+        assert_eq!(of("int f(void) { return volatile_free; }"), "");
+        assert_eq!(of("asm volatile (\"nop\"); __asm__ __volatile__(\"nop\");"), "");
+        assert_eq!(of("typedef volatile struct { int a; } device;"), "v");
+        assert_eq!(of("x = *(int __volatile__ *)4;"), "v");
+        assert_eq!(of("__atomic_store_n(p, 1, 0);"), "a");
+        assert_eq!(of("_Atomic int x;"), "a");
+        let own = "register int x asm(\"r9\");";
+        assert_eq!(of(own), "r");
+        assert_eq!(of(&format!("volatile int y;\n{own}")), "vr", "one hides no other");
         let system = "# 1 \"/usr/include/a.h\" 1 3 4\ntypedef volatile int lock;";
-        assert_eq!(of(system), None);
-        assert_eq!(of(&format!("{system}\n# 2 \"a.c\" 2\nvolatile int x;")), Some("volatile"));
+        assert_eq!(of(system), "");
+        assert_eq!(of(&format!("{system}\n# 2 \"a.c\" 2\nvolatile int x;")), "v");
     }
 }

@@ -17,7 +17,7 @@ use crate::timing::words::disputed;
 use crate::views::coded;
 
 /// Cycles with at most two decimals.
-pub(super) fn cycles(it: f64) -> String {
+pub fn cycles(it: f64) -> String {
     let text = format!("{it:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }

@@ -3,7 +3,7 @@
 pub mod html;
 pub mod json;
 mod limits;
-mod loops;
+pub mod loops;
 pub mod text;
 
 use report::escape::escape;

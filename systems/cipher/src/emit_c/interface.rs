@@ -259,7 +259,7 @@ pub fn prototypes(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape) ->
     if n_keys > 0 {
         let _ = writeln!(
             out,
-            "/* Round keys: {n_keys} registers of {bytes} bytes, every block's copy of the same key."
+            "/* Round keys: {n_keys} registers of {bytes} bytes, every block's copy of the same key,\n   perhaps permuted or complemented, as suits this code: those of another target or of other options do not fit."
         );
         if let Some(schedule) = &unit.schedule {
             let node = &compiled.program.nodes[schedule.node.idx()];
@@ -306,7 +306,7 @@ pub fn prototypes(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape) ->
             .collect();
         let _ = writeln!(
             out,
-            "/* Makes the round keys. Those of code for another target or with other options do not fit. */\nvoid {name}_expand({name}_roundkeys *keys, {});\n",
+            "/* Makes the round keys. */\nvoid {name}_expand({name}_roundkeys *keys, {});\n",
             params.join(", ")
         );
         let _ = writeln!(

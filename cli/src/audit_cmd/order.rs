@@ -8,9 +8,10 @@ use audit::behaviour::{self, Behaviour, Executed};
 use audit::decode::code::Flow;
 use audit::facts::recorded::{Counts, Recorded};
 use audit::facts::steered::SourceLine;
+use audit::facts::trace::Guide;
 use audit::order::faster::FastPath;
 use audit::order::lines::{Listing, without_lines};
-use audit::order::{NewOrder, PathChoice, Terms, is_made, order};
+use audit::order::{NewOrder, is_made, order};
 use audit::program::Program;
 use audit::program::function::Function;
 use audit::program::toolchain::{self, Input};
@@ -38,15 +39,6 @@ pub struct Wanted<'a> {
     pub file: &'a Path,
 }
 
-/// A function in its new order.
-struct Made {
-    new: NewOrder,
-    text: String,
-    object: Vec<u8>,
-    /// The object holds the instructions in the order that was chosen.
-    is_as_meant: bool,
-}
-
 pub fn run(
     loaded: &Loaded,
     how: &Reading,
@@ -68,17 +60,16 @@ pub fn run(
         .map_err(Failure::tool)?;
     let object = build.object(&text)?;
     let written = decoded(&object, &found.name)?;
-    if !is_made(&NewOrder::as_written(found), &written) {
+    if !is_made(found, &written, &NewOrder::as_written(found)) {
         let help = "compile with the same flags both times: --cflags or --compile-commands without -flto or what else depends on -g";
         let said = format!("`{}` is other code with debug information than without", found.name);
         return Err(Failure::user(said, Some(help)));
     }
     let counts = wanted.recorded.as_ref().and_then(|recorded| Counts::of(found, recorded));
-    let choice = PathChoice { avoid: &how.avoid, counts: counts.as_ref(), through: wanted.through };
-    let (stays, renames) = bound(loaded, found, out)?;
+    let guide = Guide::new(found, &how.avoid, counts.as_ref()).through(wanted.through);
     let listing = Listing::of(&text, &written);
-    let terms = Terms { core: &core, choice: &choice, stays: &stays, renames };
-    let Some(made) = build.made(&listing, terms)? else {
+    let stays = stays(loaded, found, out)?;
+    let Some(new) = order(found, &listing, &core, &guide, &stays) else {
         let said = format!("{} on {}: no faster order was found", found.name, loaded.code.cpu);
         out.line(&format!("{said}; nothing is written"));
         out.object(&json!({
@@ -86,20 +77,25 @@ pub fn run(
         }));
         return Ok(());
     };
-    let ran = build.executed(&object, &made.object);
-    write_file(wanted.file, format!("{MARK} in `{}` */\n{}", found.name, made.text))?;
-    let paths = |function: &Function| FastPath::all(function, &core, &choice.guide(function));
-    let (before, after) = (paths(found), paths(&made.new.function));
-    let rows: Vec<Row> = before
+    let better = listing.reordered(&new);
+    let better_object = build.object(&better)?;
+    if !is_made(found, &decoded(&better_object, &found.name)?, &new) {
+        let help =
+            "the file may say in another way which lines are which, such as by `# 1 \"name\"`";
+        let said = format!("`{}` cannot be told line by line", found.name);
+        return Err(Failure::user(said, Some(help)));
+    }
+    let ran = build.executed(&object, &better_object);
+    write_file(wanted.file, format!("{MARK} in `{}` */\n{better}", found.name))?;
+    let rows: Vec<Row> = FastPath::all(found, &core, &guide)
         .iter()
-        .zip(&after)
-        .map(|(old, new)| Row {
-            loop_line: new.is_loop().then(|| line_of(&audited, new.places[0])),
-            cycles_before: old.cycles_as_written(),
-            cycles_after: new.cycles(&made.new),
+        .map(|path| Row {
+            loop_line: path.is_loop().then(|| line_of(&audited, path.places[0])),
+            cycles_before: path.cycles(&NewOrder::as_written(found)),
+            cycles_after: path.cycles(&new),
         })
         .collect();
-    tell(&audited, &made.new, &rows, &ran, wanted.file, out);
+    tell(&audited, &new, &rows, &ran, wanted.file, out);
     Ok(())
 }
 
@@ -149,30 +145,6 @@ impl Assembling<'_> {
             .map_err(Failure::tool)
     }
 
-    /// The faster order, if there is one.
-    fn made(&self, listing: &Listing<'_>, terms: Terms<'_>) -> Result<Option<Made>, Failure> {
-        let made = |terms: Terms<'_>| -> Result<Option<Made>, Failure> {
-            let Some(new) = order(self.found, listing, terms) else { return Ok(None) };
-            let text = listing.reordered(&new);
-            let object = self.object(&text)?;
-            let function = decoded(&object, &self.found.name)?;
-            Ok(Some(Made { is_as_meant: is_made(&new, &function), new, text, object }))
-        };
-        // A set may want certain registers in an instruction: then without new ones.
-        let made = match made(terms) {
-            Ok(Some(with)) if with.is_as_meant => return Ok(Some(with)),
-            Ok(None) => return Ok(None),
-            Ok(Some(_)) | Err(_) => made(Terms { renames: false, ..terms })?,
-        };
-        if made.as_ref().is_some_and(|made| !made.is_as_meant) {
-            let help =
-                "the file may say in another way which lines are which, such as by `# 1 \"name\"`";
-            let said = format!("`{}` cannot be told line by line", self.found.name);
-            return Err(Failure::user(said, Some(help)));
-        }
-        Ok(made)
-    }
-
     /// What executing both said.
     fn executed(&self, before: &[u8], after: &[u8]) -> String {
         if toolchain::input(&self.loaded.path) == Input::Assembly {
@@ -200,12 +172,8 @@ struct Row {
 
 fn tell(audited: &Audit, new: &NewOrder, rows: &[Row], ran: &str, file: &Path, out: &mut Output) {
     let (name, cpu) = (&audited.function.name, &audited.cpu);
-    let renamed = match new.renamed.len() {
-        0 => String::new(),
-        n => format!(", {n} with other registers"),
-    };
     let moved = count(new.n_moved(), "instruction");
-    out.line(&format!("{name} on {cpu}: {moved} moved{renamed}, {}", file.display()));
+    out.line(&format!("{name} on {cpu}: {moved} moved, {}", file.display()));
     for Row { loop_line, cycles_before, cycles_after } in rows {
         let what = match loop_line {
             Some(line) => format!("loop at {line}: an iteration"),
@@ -229,7 +197,7 @@ fn tell(audited: &Audit, new: &NewOrder, rows: &[Row], ran: &str, file: &Path, o
     let paths: Vec<serde_json::Value> = paths.collect();
     out.object(&json!({
         "ok": true, "kind": "audit-order", "function": name, "cpu": cpu, "moved": new.n_moved(),
-        "renamed": new.renamed.len(), "paths": paths, "executed": ran,
+        "paths": paths, "executed": ran,
         "file": file.display().to_string(),
     }));
 }
@@ -249,31 +217,22 @@ fn line_of(audited: &Audit, idx: usize) -> String {
     )
 }
 
-/// What of the function stays where it is, and whether values may have other registers; tells the
-/// user what in the source binds them.
-fn bound(
+/// What of the function stays where it is; tells the user what in the source wants that.
+fn stays(
     loaded: &Loaded,
     function: &Function,
     out: &mut Output,
-) -> Result<(BTreeSet<usize>, bool), Failure> {
-    const OF_REGISTERS: [&str; 4] = ["-ffixed-", "-fcall-saved-", "-fcall-used-", "-fzero-call-"];
+) -> Result<BTreeSet<usize>, Failure> {
     let Loaded { path, build, code, .. } = loaded;
-    let words = build.flags.iter().map(String::as_str);
-    let mut words = words.chain(build.cc.as_deref().unwrap_or_default().split_whitespace());
-    let flag = words.any(|word| OF_REGISTERS.iter().any(|flag| word.starts_with(flag)));
     let by = match toolchain::input(path) {
         Input::Assembly => toolchain::BindingWords::default(),
         _ => toolchain::bound_by(path, function.isa, &code.cpu, build).map_err(Failure::tool)?,
     };
-    let mut stays = BTreeSet::new();
-    if by.volatile || by.atomic {
-        let what = if by.volatile { "`volatile`" } else { "atomic accesses" };
-        out.warning(&format!("the source has {what}: all accesses to memory stay where they are"));
-        let has_access = |idx: &usize| !function.instructions[*idx].accesses.is_empty();
-        stays = (0..function.instructions.len()).filter(has_access).collect();
+    if !by.volatile && !by.atomic {
+        return Ok(BTreeSet::new());
     }
-    if by.register {
-        out.warning("the source has `register`: all values keep theirs");
-    }
-    Ok((stays, !flag && !by.register))
+    let what = if by.volatile { "`volatile`" } else { "atomic accesses" };
+    out.warning(&format!("the source has {what}: all accesses to memory stay where they are"));
+    let has_access = |idx: &usize| !function.instructions[*idx].accesses.is_empty();
+    Ok((0..function.instructions.len()).filter(has_access).collect())
 }

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 
 use audit::decode::Isa;
+use audit::facts::trace::Guide;
 use audit::order::lines::{Listing, without_lines};
-use audit::order::{NewOrder, PathChoice, Terms, is_made, order};
+use audit::order::{NewOrder, is_made, order};
 use audit::program::Program;
 use audit::program::function::Function;
 use audit::program::toolchain::{Build, assembled};
@@ -28,16 +29,10 @@ fn framed(body: &str) -> String {
 }
 
 fn ordered(text: &str, stays: &BTreeSet<usize>) -> Option<Tried> {
-    tried(text, stays, false)
-}
-
-fn tried(text: &str, stays: &BTreeSet<usize>, renames: bool) -> Option<Tried> {
     let function = function_of(text);
     let listing = Listing::of(text, &function);
     let core = Core::bundled(CPU).expect("it is bundled");
-    let choice = PathChoice::default();
-    let terms = Terms { core: &core, choice: &choice, stays, renames };
-    let new = order(&function, &listing, terms)?;
+    let new = order(&function, &listing, &core, &Guide::of(&function), stays)?;
     let better = listing.reordered(&new);
     let made = function_of(&better);
     Some((function, made, new, better))
@@ -45,8 +40,8 @@ fn tried(text: &str, stays: &BTreeSet<usize>, renames: bool) -> Option<Tried> {
 
 /// The instructions of the better text, one a line.
 fn better(body: &str) -> Option<Vec<String>> {
-    let (_, made, new, text) = ordered(&framed(body), &BTreeSet::new())?;
-    assert!(is_made(&new, &made), "{text}");
+    let (function, made, new, text) = ordered(&framed(body), &BTreeSet::new())?;
+    assert!(is_made(&function, &made, &new), "{text}");
     Some(made.instructions.iter().map(|instruction| instruction.text.clone()).collect())
 }
 
@@ -117,8 +112,8 @@ fn names_of_places_directives_and_macros_are_borders() {
             "\tldr x2, [x0]\n\tadd x2, x2, #1\n{between}\tldr x3, [x1]\n\tadd x3, x3, #1\n\tadd x0, x2, x3\n"
         );
         let text = framed(&body) + after;
-        ordered(&text, &BTreeSet::new()).map(|(_, made, new, text)| {
-            assert!(is_made(&new, &made), "{text}");
+        ordered(&text, &BTreeSet::new()).map(|(function, made, new, text)| {
+            assert!(is_made(&function, &made, &new), "{text}");
             let all = made.instructions.iter().map(|instruction| instruction.text.clone());
             let lines: Vec<String> = all.collect();
             place(&lines, "ldr x3") < place(&lines, "add x2")
@@ -143,8 +138,9 @@ fn rows_of_the_unwinder_and_lines_of_the_source_move_with_their_instruction() {
     let body = "\t.cfi_startproc\n\t.loc 1 1 1\n\tstp x29, x30, [sp, -32]!\n\t.cfi_def_cfa_offset 32\n\t.loc 1 2 1\n\tldr x2, [x0]\n\t.loc 1 3 1\n\tadd x2, x2, #1\n\tstr x19, [sp, 16]\n\t.cfi_offset 19, -16\n\t.loc 1 4 1\n\tldr x3, [x1]\n\tadd x3, x3, #1\n\tadd x0, x2, x3\n\tldr x19, [sp, 16]\n\tldp x29, x30, [sp], 32\n\t.cfi_restore 19\n";
     let text = framed(body).replace("\tret\n", "\tret\n\t.cfi_endproc\n");
     let text = format!("\t.file 1 \"a.c\"\n{text}");
-    let (_, made, new, better) = ordered(&text, &BTreeSet::new()).expect("the second load goes up");
-    assert!(is_made(&new, &made));
+    let (function, made, new, better) =
+        ordered(&text, &BTreeSet::new()).expect("the second load goes up");
+    assert!(is_made(&function, &made, &new));
     let lines: Vec<&str> = better.lines().map(str::trim).collect();
     let at = |what: &str| {
         lines.iter().position(|line| line.starts_with(what)).expect("all lines are there")
@@ -178,10 +174,10 @@ fn another_order_than_the_chosen_one_is_not_taken_for_it() {
         "\tldr x2, [x0]\n\tadd x2, x2, #1\n\tldr x3, [x1]\n\tadd x3, x3, #1\n\tadd x0, x2, x3\n";
     let (function, made, new, text) =
         ordered(&framed(body), &BTreeSet::new()).expect("a faster order");
-    assert!(is_made(&new, &made));
-    assert!(!is_made(&new, &function), "as it was written");
+    assert!(is_made(&function, &made, &new));
+    assert!(!is_made(&function, &function, &new), "as it was written");
     let damaged = function_of(&text.replace("[x1]", "[x1, 8]"));
-    assert!(!is_made(&new, &damaged), "another address");
+    assert!(!is_made(&function, &damaged, &new), "another address");
 }
 
 #[test]
@@ -193,57 +189,12 @@ fn an_iteration_in_the_steady_state_decides_and_not_the_first() {
     assert!(place(&lines, "b.ne") > place(&lines, "add x6"), "{lines:?}");
 }
 
-/// The instructions with new registers where they help; how many have some.
-fn with_new_names(body: &str) -> Option<(Vec<String>, usize)> {
-    let (_, made, new, text) = tried(&framed(body), &BTreeSet::new(), true)?;
-    assert!(is_made(&new, &made), "{text}");
-    let all = made.instructions.iter().map(|instruction| instruction.text.clone());
-    Some((all.collect(), new.renamed.len()))
-}
-
-#[test]
-fn a_register_that_is_used_again_gives_way() {
-    let plain =
-        "\tldr x2, [x0]\n\tadd x3, x2, #1\n\tldr x2, [x1]\n\tadd x2, x2, #1\n\tadd x0, x2, x3\n";
-    assert_eq!(better(plain), None, "the second load waits for the first to be read");
-    // Callers may know which registers a function leaves alone.
-    assert_eq!(with_new_names(plain), None, "no other is written anyway");
-    let body = &format!("{plain}\tcbz x0, 2f\n\tret\n2:\tmov x9, x1\n\tadd x0, x9, #1\n");
-    let (lines, n) = with_new_names(body).expect("one of the two has another register");
-    let loads = lines.iter().take_while(|line| line.starts_with("ldr")).count();
-    assert!(loads == 2 && n > 0, "{lines:?}");
-    // Only those that gain by it.
-    assert!(n <= 3, "{lines:?}");
-}
-
-#[test]
-fn values_that_others_need_keep_their_registers() {
-    let unchanged = |body: &str| with_new_names(body).is_none_or(|(_, n)| n == 0);
-    // All registers that may be free are used, so that only x2 could give way.
-    let used: String = (3..18).map(|n| format!("\tadd x0, x0, x{n}\n")).collect();
-    assert!(unchanged(&format!(
-        "\tldr x2, [x0]\n\tadd x1, x2, #1\n\tldr x2, [x1]\n\tadd x1, x2, #1\n{used}"
-    )));
-    // What a call is given, and what comes back.
-    let call = "\tldr x0, [x19]\n\tbl g\n\tadd x20, x0, #1\n\tldr x0, [x19, 8]\n\tbl g\n";
-    assert!(unchanged(call));
-    // Made in two halves by words that name the register once.
-    let halves = "\tldr x2, [x0]\n\tadd x3, x2, #1\n\tmov x2, 1234\n\tmovk x2, 0x5678, lsl 16\n\tmul x2, x2, x3\n\tldr x4, [x1]\n\tadd x0, x2, x4\n";
-    if let Some((lines, _)) = with_new_names(halves) {
-        let register = |begins: &str| {
-            let line = &lines[place(&lines, begins)];
-            line.split([' ', ',']).nth(1).map(str::to_owned)
-        };
-        assert_eq!(register("mov "), register("movk"), "{lines:?}");
-    }
-}
-
 #[test]
 fn a_constant_made_in_halves_is_one_value_for_the_bound_too() {
     let body = "\tldr x2, [x0]\n\tadd x3, x2, #1\n\tmov x2, 1234\n\tmovk x2, 0x5678, lsl 16\n\tmul x0, x2, x3\n";
     let function = function_of(&framed(body));
     let frame = audit::facts::frame::StackFrame::of(&function);
-    let trace = audit::facts::trace::hot_trace(&audit::facts::trace::Guide::of(&function));
+    let trace = audit::facts::trace::hot_trace(&Guide::of(&function));
     let core = Core::bundled(CPU).expect("it is bundled");
     let licence = audit::timing::licence::Step::PastStore.licence();
     let edges = audit::timing::depend::dependences(&function, &frame, &trace, &core, licence);

@@ -89,11 +89,6 @@ impl<'a> FastPath<'a> {
         self.first(piece).is_some()
     }
 
-    /// The cycles of the path, or of an iteration, as it is written.
-    pub fn cycles_as_written(&self) -> f64 {
-        self.cost_of(&(0..self.places.len() as u32).collect::<Vec<u32>>()).0
-    }
-
     /// The cycles of the path, or of an iteration, with the function in this order.
     pub fn cycles(&self, order: &NewOrder) -> f64 {
         let at = |idx: usize| self.places.iter().position(|place| *place == idx);
@@ -132,50 +127,29 @@ impl<'a> FastPath<'a> {
 }
 
 /// Cycles, and the sum of the cycles in which instructions start.
-pub type Cost = (f64, u64);
+type Cost = (f64, u64);
 
-/// An order of a piece that is faster than that in which it is written.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Better {
-    pub cost: Cost,
-    /// Its instructions, as places in the function.
-    pub order: Vec<usize>,
-}
-
-/// What the piece costs those of the paths that decide on it: the path passes a loop once, and where
-/// there is one its iterations count alone.
-fn cost_of(paths: &[FastPath<'_>], piece: &Range<usize>, order: &[u32]) -> Cost {
-    let through = || paths.iter().filter(|path| path.passes(piece));
-    let has_loop = through().any(FastPath::is_loop);
-    let all = through().filter(|path| path.is_loop() == has_loop);
-    all.map(|path| path.cost(piece, order))
-        .fold((0.0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
-}
-
-/// The cost of the piece in the order in which it is written.
-pub fn as_written(paths: &[FastPath<'_>], piece: &Range<usize>) -> Cost {
-    cost_of(paths, piece, &(0..piece.len() as u32).collect::<Vec<u32>>())
-}
-
-/// The cost of the piece in this order.
-pub fn cost(paths: &[FastPath<'_>], piece: &Range<usize>, order: &[usize]) -> Cost {
-    let order: Vec<u32> = order.iter().map(|idx| (idx - piece.start) as u32).collect();
-    cost_of(paths, piece, &order)
-}
-
-/// The best order that is found for the piece; none if the order as written is as good. Those for
-/// which `keeps_turn` says so pass none of each other.
+/// The best order that is found for the instructions of the piece, as places in the function; none if
+/// the order as written is as good. Those for which `keeps_turn` says so pass none of each other.
 pub fn order(
     function: &Function,
     core: &Core,
     paths: &[FastPath<'_>],
     piece: &Range<usize>,
     keeps_turn: impl Fn(usize) -> bool,
-) -> Option<Better> {
+) -> Option<Vec<usize>> {
     if piece.len() > PIECE_MAX {
         return None;
     }
-    let cost = |order: &[u32]| cost_of(paths, piece, order);
+    let mut through: Vec<&FastPath<'_>> = paths.iter().filter(|path| path.passes(piece)).collect();
+    // The path passes a loop once: where there is one, its iterations count alone.
+    if through.iter().any(|path| path.is_loop()) {
+        through.retain(|path| path.is_loop());
+    }
+    let cost = |order: &[u32]| -> Cost {
+        let all = through.iter().map(|path| path.cost(piece, order));
+        all.fold((0.0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1))
+    };
     let (needs, edges) = constraints(function, core, piece, keeps_turn);
     let given: Vec<u32> = (0..piece.len() as u32).collect();
     let written = cost(&given);
@@ -191,24 +165,7 @@ pub fn order(
     while let Some(better) = moved(&best, &before, &cost, &mut n_tries) {
         best = better;
     }
-    let order = best.1.iter().map(|at| piece.start + *at as usize).collect();
-    (best.0.0 < written.0).then_some(Better { cost: best.0, order })
-}
-
-/// All that must stay in order does so in this one.
-pub fn allows(
-    function: &Function,
-    core: &Core,
-    piece: &Range<usize>,
-    better: &Better,
-    keeps_turn: impl Fn(usize) -> bool,
-) -> bool {
-    let mut place = vec![0; piece.len()];
-    for (new, idx) in better.order.iter().enumerate() {
-        place[idx - piece.start] = new;
-    }
-    let (_, edges) = constraints(function, core, piece, keeps_turn);
-    edges.iter().all(|edge| place[edge.from as usize] < place[edge.to as usize])
+    (best.0.0 < written.0).then(|| best.1.iter().map(|at| piece.start + *at as usize).collect())
 }
 
 /// The first order that is better than `best` with one instruction elsewhere.
@@ -249,15 +206,6 @@ fn before(edges: &[Edge], n: usize) -> Vec<Vec<u32>> {
     before
 }
 
-/// The piece as a path.
-pub fn trace(function: &Function, live: &Liveness, piece: &Range<usize>) -> Trace {
-    let last = &function.instructions[piece.end - 1];
-    let goes_on = !matches!(last.flow, Flow::Return | Flow::Jump | Flow::Stop)
-        && piece.end < function.instructions.len();
-    let next = goes_on.then_some(piece.end);
-    Trace::through(function, live, piece.clone().collect(), next, End::Jump)
-}
-
 /// What the instructions of the piece need of the core, and what of them must stay in order.
 fn constraints(
     function: &Function,
@@ -265,7 +213,16 @@ fn constraints(
     piece: &Range<usize>,
     keeps_turn: impl Fn(usize) -> bool,
 ) -> (Vec<Need>, Vec<Edge>) {
-    let trace = trace(function, &Liveness::of(function), piece);
+    let last = &function.instructions[piece.end - 1];
+    let goes_on = !matches!(last.flow, Flow::Return | Flow::Jump | Flow::Stop)
+        && piece.end < function.instructions.len();
+    let trace = Trace::through(
+        function,
+        &Liveness::of(function),
+        piece.clone().collect(),
+        goes_on.then_some(piece.end),
+        End::Jump,
+    );
     let licence = Licence { renames: false, crosses: Crossing::Proved, reorders_memory: false };
     let mut edges = dependences(function, &StackFrame::of(function), &trace, core, licence);
     let keep: Vec<usize> = piece.clone().filter(|idx| keeps_turn(*idx)).collect();

@@ -9,11 +9,10 @@
 //!         .p2align 3        another directive: nothing passes it
 //! ```
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::decode::code::{Class, Instruction};
 use crate::order::NewOrder;
-use crate::order::rename::words;
 use crate::program::function::Function;
 
 /// How the name ends of the file that [`assembled`](crate::program::toolchain::assembled) makes.
@@ -23,12 +22,9 @@ const ASSEMBLED: &str = "audit.s";
 #[derive(Debug)]
 pub struct Listing<'a> {
     lines: Vec<&'a str>,
-    instructions: &'a [Instruction],
     /// For each instruction its lines, first and behind the last, from 0; nothing of one that has
     /// none of its own.
     own: Vec<Option<(usize, usize)>>,
-    /// The instruction that each line has.
-    code: BTreeMap<usize, usize>,
     /// Instructions that nothing passes.
     borders: BTreeSet<usize>,
     /// Instructions with lines for the unwinder.
@@ -37,7 +33,7 @@ pub struct Listing<'a> {
 
 impl<'a> Listing<'a> {
     /// `function` is of the file that was assembled from `text`, and its frames name lines of it.
-    pub fn of(text: &'a str, function: &'a Function) -> Listing<'a> {
+    pub fn of(text: &'a str, function: &Function) -> Listing<'a> {
         let lines: Vec<&str> = text.lines().collect();
         let line_of = |idx: usize| {
             let frame = function.frames.get(idx)?.first()?;
@@ -55,7 +51,6 @@ impl<'a> Listing<'a> {
             others.filter_map(|other| numbers.get(other)).all(|other| *other != numbers[idx])
         };
         let mut own = vec![None; n];
-        let mut code = BTreeMap::new();
         let mut borders = BTreeSet::new();
         let mut turns = BTreeSet::new();
         for idx in 0..n {
@@ -86,7 +81,6 @@ impl<'a> Listing<'a> {
                 borders.insert(idx);
             }
             own[idx] = Some((line - above, line + 1 + below));
-            code.insert(line, idx);
         }
         // What stands between the lines of two instructions, and is more than a name that nothing
         // uses, nothing passes.
@@ -103,7 +97,7 @@ impl<'a> Listing<'a> {
                 borders.extend([idx - 1, idx]);
             }
         }
-        Listing { lines, instructions: &function.instructions, own, code, borders, turns }
+        Listing { lines, own, borders, turns }
     }
 
     /// Nothing passes this instruction.
@@ -129,12 +123,7 @@ impl<'a> Listing<'a> {
         }
         let mut text = String::new();
         let mut add = |number: usize| {
-            let renamed = self.code.get(&number).and_then(|idx| {
-                let instruction = &self.instructions[*idx];
-                let names = order.renamed.get(idx)?;
-                Some(words(order.function.isa, self.lines[number], instruction, names))
-            });
-            text += renamed.as_deref().unwrap_or(self.lines[number]);
+            text += self.lines[number];
             text.push('\n');
         };
         for number in 0..self.lines.len() {

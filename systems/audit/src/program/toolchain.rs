@@ -239,16 +239,14 @@ pub fn assembly(source: &Path, isa: Isa, cpu: &str, build: &Build) -> Result<Str
     })
 }
 
-/// What of the source, or of what it includes from no folder of the system, says that the order or
-/// the registers of its code are not the compiler's affair alone, once all macros are replaced.
+/// What of the source, or of what it includes from no folder of the system, says that the order of
+/// its accesses is not the compiler's affair alone, once all macros are replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BindingWords {
     /// Accesses that are `volatile`.
     pub volatile: bool,
     /// Atomic accesses and fences.
     pub atomic: bool,
-    /// Variables that may have a register of their own.
-    pub register: bool,
 }
 
 pub fn bound_by(
@@ -280,7 +278,6 @@ fn words_that_bind(text: &str) -> BindingWords {
             before = word;
             let plain = word.trim_matches('_');
             bound.volatile |= !is_system && !is_asm && plain == "volatile";
-            bound.register |= !is_system && plain == "register";
             bound.atomic |= !is_system && plain.to_ascii_lowercase().contains("atomic");
         }
     }
@@ -582,7 +579,7 @@ mod tests {
     fn words_that_bind_are_found_outside_the_system_and_in_no_assembly() {
         let of = |text: &str| {
             let bound = words_that_bind(&format!("# 1 \"a.c\"\n{text}\n"));
-            let all = [("v", bound.volatile), ("a", bound.atomic), ("r", bound.register)];
+            let all = [("v", bound.volatile), ("a", bound.atomic)];
             all.iter().filter(|pair| pair.1).map(|pair| pair.0).collect::<String>()
         };
         assert_eq!(of("int f(void) { return volatile_free; }"), "");
@@ -591,9 +588,7 @@ mod tests {
         assert_eq!(of("x = *(int __volatile__ *)4;"), "v");
         assert_eq!(of("__atomic_store_n(p, 1, 0);"), "a");
         assert_eq!(of("_Atomic int x;"), "a");
-        let own = "register int x asm(\"r9\");";
-        assert_eq!(of(own), "r");
-        assert_eq!(of(&format!("volatile int y;\n{own}")), "vr", "one hides no other");
+        assert_eq!(of("volatile int y;\n_Atomic int x;"), "va", "one hides no other");
         let system = "# 1 \"/usr/include/a.h\" 1 3 4\ntypedef volatile int lock;";
         assert_eq!(of(system), "");
         assert_eq!(of(&format!("{system}\n# 2 \"a.c\" 2\nvolatile int x;")), "v");

@@ -120,7 +120,7 @@ fn card(runs: &[Run]) -> Card {
             line(Scheme::Adaptive, Schedule::WorkingSet, "adaptive, working set"),
         ],
     };
-    let (loss, behaviour, windows) = worst_cell(runs);
+    let (loss, worst) = worst_cell(runs);
     Card {
         title: "regwin".to_owned(),
         waits: "a thread waits for another, and then for its own registers".to_owned(),
@@ -132,31 +132,37 @@ fn card(runs: &[Run]) -> Card {
             change(Schedule::Fifo, 32)
         ),
         verdict: format!(
-            "Worst against the best scheme at the same schedule: {loss:.0} % more (FIFO, {behaviour}, {windows} windows). With 8 windows {} if \
-             threads whose windows are still there also run first.",
+            "Worst against the best scheme at the same schedule: {loss:.0} % more ({}, {}, {} windows). With 8 windows {} if threads whose \
+             windows are still there also run first.",
+            worst.schedule.name(),
+            worst.behaviour.name(),
+            worst.windows,
             change(Schedule::WorkingSet, 8)
         ),
         picture: Some(chart.for_page()),
     }
 }
 
-/// The cell in which adaptive loses most to the best other scheme, under FIFO: percent of cycles,
-/// where, and with how many windows.
-fn worst_cell(runs: &[Run]) -> (f64, &'static str, u32) {
-    let under_fifo = || runs.iter().filter(|run| run.schedule == Schedule::Fifo);
+/// The cell in which adaptive loses most to the best other scheme at the same schedule: percent of
+/// cycles, and where. `ns` has one schedule, as it never leaves a window.
+fn worst_cell(runs: &[Run]) -> (f64, &Run) {
     let loss = |own: &Run| {
         let same = |other: &&Run| (other.behaviour, other.windows) == (own.behaviour, own.windows);
-        let others = under_fifo()
+        let best = runs
+            .iter()
             .filter(same)
-            .filter(|other| [Scheme::Ns, Scheme::Snp, Scheme::Sp].contains(&other.scheme));
-        let best = others
+            .filter(|other| match other.scheme {
+                Scheme::Ns => true,
+                Scheme::Snp | Scheme::Sp => other.schedule == own.schedule,
+                Scheme::Adaptive | Scheme::Flat => false,
+            })
             .map(|other| other.counts.cycles[0].total())
             .min()
             .expect("every cell has the other schemes");
         100.0 * (own.counts.cycles[0].total() as f64 / best as f64 - 1.0)
     };
-    let own = under_fifo().filter(|run| run.scheme == Scheme::Adaptive);
-    let all = own.map(|run| (loss(run), run.behaviour.name(), run.windows));
+    let own = runs.iter().filter(|run| run.scheme == Scheme::Adaptive);
+    let all = own.map(|run| (loss(run), run));
     all.max_by(|left, right| left.0.total_cmp(&right.0)).expect("every sweep has adaptive")
 }
 

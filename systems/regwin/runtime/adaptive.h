@@ -1,16 +1,19 @@
 /* What the assembly of the adaptive scheme shares: what it remembers of sharing, and pieces of its switch and its handlers. */
 #define REFUSALS_MAX 63
 #define REFUSALS_RICH 3
-/* What sharing has brought, as -2^d: a switch to a thread that still has windows takes one from d, a lost
- * window adds one; d is 0 to 30, and above 28 sharing does not pay. */
-#define CREDIT_LEAST 0xc0000000
-#define CREDIT_POOR 0xf0000000
+/* What sharing has brought, at most -1: a switch to a thread that still has windows adds CREDIT_GAIN, a lost
+ * window takes the more the fewer windows the thread had that began to share. Below CREDIT_POOR sharing does not pay. Whoever begins
+ * to share after that may lose four switches' worth. */
+#define CREDIT_GAIN 24
+#define CREDIT_POOR -1024
+#define CREDIT_TRIAL (CREDIT_POOR + 4 * CREDIT_GAIN)
+#define CREDIT_LEAST (CREDIT_POOR - CREDIT_GAIN)
 #define PAUSE_MAX 1023
+/* Added to a word at each neighbour that is spared; it overflows at each 64th. */
+#define SPARED_STEP 0x04000000
 
 /* Does sharing pay? The flags say so, until LOST asks; where it does not, the carry is set. */
-#define CREDIT_COUNTS(a) \
-    sethi %hi(CREDIT_POOR), a; \
-    cmp %g4, a
+#define CREDIT_COUNTS cmp %g4, CREDIT_POOR
 
 /* Thread `thread` lost a window; `psr` is its state register as it was left, whose upper four bits are 0 if it
  * was never suspended with its windows since. It is refused a while, not long as long as sharing
@@ -18,8 +21,9 @@
 #define LOST(name, psr, thread, a, b) \
     ld [thread + TCB_PEN], a; \
     bl name##_poor; \
-    sll %g4, 1, %g4; \
+    ld [%g6 + OWNER_LOSS], b; \
 name##_rich: \
+    sub %g4, b, %g4; \
     srl psr, 28, b; \
     tst b; \
     bne name##_useful; \
@@ -34,29 +38,30 @@ name##_useful: \
     ba name##_lost; \
     st %g0, [thread + TCB_PEN]; \
 name##_poor: \
-    sethi %hi(CREDIT_LEAST), %g4; \
+    mov CREDIT_LEAST, %g4; \
     addx a, a, a; \
     and a, REFUSALS_MAX, a; \
     st a, [thread + TCB_REFUSE]; \
     st a, [thread + TCB_PEN]; \
 name##_lost:
 
-/* The running thread is alone again, with credit %g4. If sharing did not pay there is a pause, each time twice as long. */
-#define ALONE(name, one, two) \
+/* The running thread is alone again, with credit %g4. If sharing did not pay there is a pause, each time four times as long, and a
+ * trial after it. */
+#define ALONE(name, one) \
     mov -1, one; \
     st one, [%g6 + OWNER_OTHERS]; \
-    st %g4, [%g6 + OWNER_CREDIT]; \
     ld [%g6 + OWNER_PAUSED], one; \
-    sethi %hi(CREDIT_POOR), two; \
-    cmp %g4, two; \
+    CREDIT_COUNTS; \
     bge,a name##_pause; \
 name##_paid: \
     clr one; \
 name##_unpaid: \
-    add one, one, one; \
-    or one, 1, one; \
+    sll one, 2, one; \
+    or one, 3, one; \
     and one, PAUSE_MAX, one; \
+    mov CREDIT_TRIAL, %g4; \
 name##_pause: \
+    st %g4, [%g6 + OWNER_CREDIT]; \
     st one, [%g6 + OWNER_PAUSED]; \
     st one, [%g6 + OWNER_PAUSE]
 

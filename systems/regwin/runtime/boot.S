@@ -121,7 +121,7 @@ _start:
 #ifdef SCHEME_ADAPTIVE
     mov -1, %o0
     st %o0, [%g6 + OWNER_OTHERS]
-    sethi %hi(CREDIT_LEAST), %o0
+    mov CREDIT_TRIAL, %o0
     st %o0, [%g6 + OWNER_CREDIT]
     mov 7, %o0
     sub %g2, 2, %o1

@@ -13,10 +13,12 @@ struct windows {
     unsigned scratch[2];    /* two words for handlers */
     unsigned last;          /* 4 * (number of windows less one) */
     int others;             /* adaptive: suspended threads with windows; -1: the running thread is alone */
-    unsigned credit;        /* adaptive: the credit while the running thread is alone */
+    int credit;             /* adaptive: the credit while the running thread is alone */
+    unsigned loss;          /* adaptive: what a lost window takes from the credit */
+    unsigned spared;        /* adaptive: neighbours that were left their windows, times SPARED_STEP */
     unsigned clock;         /* allocation `lru`: switches so far */
     unsigned pause;         /* adaptive: so many times more no thread that is alone leaves windows */
-    unsigned paused;        /* adaptive: how often that was after sharing ended last, 2^k - 1; 0 if sharing paid */
+    unsigned paused;        /* adaptive: how often that was after sharing ended last, 4^k - 1; 0 if sharing paid */
     unsigned room[32];      /* adaptive, by window: the bits of the three windows above it */
 };
 extern struct windows window_owner;

@@ -44,6 +44,8 @@ __attribute__((section(".offsets"))) void offsets(void)
     WORD(LAST, last);
     WORD(OTHERS, others);
     WORD(CREDIT, credit);
+    WORD(LOSS, loss);
+    WORD(SPARED, spared);
     WORD(CLOCK, clock);
     WORD(PAUSE, pause);
     WORD(PAUSED, paused);

@@ -6,7 +6,7 @@
     .global overflow
 #include "overflow_begin.h"
 overflow_own:                   /* the thread has all windows */
-    ALONE(own, %l3, %l4)
+    ALONE(own, %l3)
     clr %g4
     st %g0, [%g7 + TCB_PSR]
     srl %l5, 1, %g2
@@ -24,7 +24,8 @@ overflow_own:                   /* the thread has all windows */
 overflow_other:
     wr %g0, %wim
     xor %l3, %l5, %l3
-    CREDIT_COUNTS(%g2)
+    CREDIT_COUNTS
+    nop
     save
     rd %psr, %g2
     SPILL(%sp)

@@ -4,12 +4,13 @@
  *
  * Leaves: if the next thread has windows; or if after the old thread's reserved window there is room for
  * the next one's frame, a call and a reserved window, and the old thread is not refused. A neighbour that
- * has not run since it was looked at here before makes room.
+ * has not run since it was looked at here before makes room, and each 64th one that has.
+ * Pays: a switch to a thread with windows saves what storing and loading them all takes, a lost window costs two traps. The
+ * credit adds one and takes the other, by the windows of the thread that began to share.
  * Refuses: a thread that lost a window before it came back, or found no room, 1, 3, 7, up to 63 times; only up
- * to 3 times while sharing pays: while there are more switches to threads with windows than lost windows. A
- * thread that did come back to its windows starts anew if sharing pays.
+ * to 3 times while sharing pays. A thread that did come back to its windows starts anew if sharing pays.
  * Ends: if sharing does not pay, nobody leaves windows, and those that are left are stored, a thread at a
- * switch. After that, 1, 3, 7, up to 1023 times nobody leaves windows who would try. */
+ * switch. After that, 3, 15, 63, up to 1023 times nobody leaves windows who would try; then there is a trial. */
 #include "window.h"
 #include "adaptive.h"
     .section .text.switch, "ax"
@@ -73,8 +74,10 @@ lone_pause:
 resident:
     wr %g2, %psr
     wr %g3, %wim
+    add %g4, CREDIT_GAIN, %g4   /* it pays; at most -1 */
+    sra %g4, 31, %g1
+    orn %g4, %g1, %g4
     mov %g5, %g7
-    sra %g4, 1, %g4             /* it pays */
     retl
 thr_to_left:
     ld [%g7 + TCB_NEXT], %g5
@@ -89,9 +92,10 @@ lone_leave:                     /* %g2: the mask, its one bit below the lowest w
     subx %o3, 0, %o3
     orn %g0, %o3, %o1
     std %o0, [%g7 + TCB_PSR]
+    clr %g1
 lone_down:                      /* the thread's: three above it and the reserved one are not */
     RUNS_AT_MOST(1, -4)
-    restore
+    restore %g1, 1, %g1         /* so many windows */
     rd %psr, %g3
     srl %g2, %g3, %g4
     andcc %g4, 1, %g0
@@ -103,6 +107,9 @@ lone_owns:
     ld [%g7 + TCB_PSR], %g3
     HANDLERS(trap_table, %g2)
     wr %g3, %psr
+    set loss_of, %g2
+    ldub [%g2 + %g1], %g2
+    st %g2, [%g6 + OWNER_LOSS]
     mov 1, %g2
     st %g2, [%g6 + OWNER_OTHERS]
     ba enter
@@ -118,8 +125,7 @@ shared_refused:
     st %o4, [%g7 + TCB_REFUSE]
 
 shared_look:
-    sethi %hi(CREDIT_POOR), %o4
-    cmp %g4, %o4
+    CREDIT_COUNTS
     bl shared_poor
     add %o3, OWNER_ROOM, %o4
 shared_room:                    /* each of the three above may be somebody's */
@@ -194,6 +200,12 @@ neighbour_other:
     be neighbour_stale
     andn %g2, %o4, %g2
 neighbour_fresh:                /* looked at once */
+    ld [%g6 + OWNER_SPARED], %o5
+    sethi %hi(SPARED_STEP), %o4
+    addcc %o5, %o4, %o5
+    bcs neighbour_stale
+    st %o5, [%g6 + OWNER_SPARED]
+neighbour_spared:
     ba shared_flush
     st %g2, [%g3 + TCB_PSR]
 neighbour_stale:                /* its windows go */
@@ -222,7 +234,7 @@ evict_next:                     /* not the current window, and not the reserved 
 evict_last:
     std %o6, [%g3 + TCB_SP]
     st %g0, [%g3 + TCB_PSR]
-    CREDIT_COUNTS(%l0)
+    CREDIT_COUNTS
     LOST(evict, %g2, %g3, %l0, %l1)
     ldd [%g7 + TCB_PSR], %g2
     wr %g2, %psr
@@ -232,8 +244,7 @@ evict_last:
     mov %g2, %o0
     and %g2, 31, %o3
     sll %o3, 2, %o3
-    sethi %hi(CREDIT_POOR), %o4
-    cmp %g4, %o4
+    CREDIT_COUNTS
     bge shared_room
     add %o3, OWNER_ROOM, %o4
 neighbour_last:                 /* one at a switch */
@@ -287,7 +298,7 @@ inherit_resident:
 
 inherit_alone:                  /* nobody else is left */
     st %g0, [%g6 + %o0]
-    ALONE(alone, %o0, %o1)
+    ALONE(alone, %o0)
     rd %psr, %g2
     mov 1, %g3
     sll %g3, %g2, %g2
@@ -307,3 +318,18 @@ thr_leave:
 leave_shared:
     ba inherit
     nop
+
+/* What a lost window takes from the credit, by the windows of the thread that began to share. To store, load and trap for w windows
+ * costs some 2w - 1 times a fourth of what the two traps for a lost one do. */
+#define LOSS_OF(windows) (2 * 4 * CREDIT_GAIN / (2 * (windows) - 1) + 1) / 2
+    .section .rodata
+loss_of:
+    .byte 0
+    .byte LOSS_OF(1), LOSS_OF(2), LOSS_OF(3), LOSS_OF(4)
+    .byte LOSS_OF(5), LOSS_OF(6), LOSS_OF(7), LOSS_OF(8)
+    .byte LOSS_OF(9), LOSS_OF(10), LOSS_OF(11), LOSS_OF(12)
+    .byte LOSS_OF(13), LOSS_OF(14), LOSS_OF(15), LOSS_OF(16)
+    .byte LOSS_OF(17), LOSS_OF(18), LOSS_OF(19), LOSS_OF(20)
+    .byte LOSS_OF(21), LOSS_OF(22), LOSS_OF(23), LOSS_OF(24)
+    .byte LOSS_OF(25), LOSS_OF(26), LOSS_OF(27), LOSS_OF(28)
+    .byte LOSS_OF(29), LOSS_OF(30), LOSS_OF(31)

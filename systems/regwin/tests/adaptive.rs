@@ -3,8 +3,9 @@
 use machine::in_order::Core;
 use regwin::code::Code;
 use regwin::image::{Program, Recipe};
+use regwin::qemu::Blob;
 use regwin::scenario::Scenario;
-use regwin::sim::trace::{self, Trace};
+use regwin::sim::trace;
 use regwin::{Behaviour, Schedule, Scheme, sim, spell, work};
 
 struct Image {
@@ -13,53 +14,60 @@ struct Image {
     elf: Vec<u8>,
 }
 
-/// The schemes with both schedules; ns has one.
+/// What a program is run with.
+struct Input {
+    blobs: Vec<Blob>,
+    threads: Vec<String>,
+}
+
+/// The paper's schemes and adaptive, with every schedule.
 fn images(program: Program) -> Vec<Image> {
     let schemes = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adaptive];
-    let recipes = schemes
+    let recipes = Schedule::ALL
         .into_iter()
-        .flat_map(|scheme| Schedule::ALL.map(|schedule| Recipe::new(program, scheme, schedule)));
+        .flat_map(|schedule| schemes.map(|scheme| Recipe::new(program, scheme, schedule)));
     let image = |recipe: Recipe| {
         let (path, code) = work::image(&recipe).expect("the image is built");
         Image { recipe, code, elf: std::fs::read(path).expect("the image is there") }
     };
-    recipes
-        .filter(|recipe| recipe.scheme.shares() || recipe.schedule == Schedule::Fifo)
-        .map(image)
-        .collect()
+    recipes.map(image).collect()
 }
 
-/// Cycles of adaptive with its better schedule over those of the best other scheme, less
-/// one, on a machine.
-fn excess(
-    images: &[Image],
-    trace: &Trace,
-    windows: u32,
-    blobs: &[regwin::qemu::Blob],
-    threads: &[String],
-    machines: [&Core; 2],
-) -> [f64; 2] {
-    let cycles = |image: &Image| {
-        let Image { recipe, code, elf } = image;
-        if recipe.schedule == Schedule::Fifo {
-            return trace
-                .replay(&*sim::costs(recipe, code, machines), windows)
-                .cycles
-                .map(|cycle| cycle.total());
-        }
-        let done = sim::simulate(recipe, code, elf, windows, blobs, threads, machines)
-            .expect("it runs to its end");
-        done.counts.cycles.map(|cycle| cycle.total())
+/// Cycles of one scheme under one schedule, on both machines.
+type Cycles = (Scheme, Schedule, [u64; 2]);
+
+/// One run is replayed for all schemes of a schedule that does not ask for windows.
+fn cycles(images: &[Image], input: &Input, windows: u32, machines: [&Core; 2]) -> Vec<Cycles> {
+    let Input { blobs, threads } = input;
+    let of_schedule = |schedule: Schedule| {
+        let images = images.iter().filter(move |image| image.recipe.schedule == schedule);
+        let trace = (schedule != Schedule::WorkingSet).then(|| {
+            let first = images.clone().next().expect("each schedule has images");
+            trace::record(&first.code, &first.elf, blobs, threads, machines)
+                .expect("it runs to its end")
+        });
+        images.map(move |Image { recipe, code, elf }| {
+            let counts = match &trace {
+                Some(trace) => trace.replay(&*sim::costs(recipe, code, machines), windows),
+                None => sim::simulate(recipe, code, elf, windows, blobs, threads, machines)
+                    .map(|done| done.counts)
+                    .expect("it runs to its end"),
+            };
+            (recipe.scheme, schedule, counts.cycles.map(|cycle| cycle.total()))
+        })
     };
-    let all: Vec<(bool, [u64; 2])> = images
-        .iter()
-        .map(|image| (image.recipe.scheme == Scheme::Adaptive, cycles(image)))
-        .collect();
+    Schedule::ALL.into_iter().flat_map(of_schedule).collect()
+}
+
+/// Cycles of adaptive over those of the best of the others, less one, on each machine. Those of
+/// one schedule are compared; without one, each scheme has the schedule that suits it.
+fn excess(all: &[Cycles], schedule: Option<Schedule>) -> [f64; 2] {
     [0, 1].map(|machine| {
         let best = |ours: bool| {
             all.iter()
-                .filter(|pair| pair.0 == ours)
-                .map(|pair| pair.1[machine])
+                .filter(|run| (run.0 == Scheme::Adaptive) == ours)
+                .filter(|run| schedule.is_none_or(|wanted| wanted == run.1))
+                .map(|run| run.2[machine])
                 .min()
                 .expect("there are runs of both kinds")
         };
@@ -67,63 +75,64 @@ fn excess(
     })
 }
 
-fn record(
-    images: &[Image],
-    blobs: &[regwin::qemu::Blob],
-    threads: &[String],
-    machines: [&Core; 2],
-) -> Trace {
-    trace::record(&images[0].code, &images[0].elf, blobs, threads, machines)
-        .expect("it runs to its end")
-}
-
-/// The seeds were not used while the scheme was made. Two percent on each is what is wanted and
-/// does not hold: 191 and 194 are within it, and the worst is 3.3 % above the best scheme.
+/// The seeds were not used while the scheme was made. One percent at each schedule is what is
+/// wanted and does not hold: these threads switch less often, some 50 times in all, than it takes to
+/// learn.
 #[test]
 fn near_the_best_on_random_scenarios() {
     let images = images(Program::Scenario);
     let cores = work::cores();
     let machines = [&cores[0], &cores[1]];
     let seeds = 700_000..700_200;
-    let (mut n_within, mut sum) = ([0; 2], [0.0; 2]);
+    let mut sums = Schedule::ALL.map(|schedule| (schedule, 0, 0.0));
     for seed in seeds.clone() {
         let scenario = Scenario::random(seed);
-        let (blobs, threads) = (scenario.blobs(), scenario.names());
+        let input = Input { blobs: scenario.blobs(), threads: scenario.names() };
         let windows = fastrand::Rng::with_seed(seed).u32(5..=32);
-        let trace = record(&images, &blobs, &threads, machines);
-        let excess = excess(&images, &trace, windows, &blobs, &threads, machines);
-        assert!(excess.iter().all(|it| *it <= 0.035), "seed {seed}, {windows} windows: {excess:?}");
-        for machine in 0..2 {
-            n_within[machine] += u32::from(excess[machine] <= 0.02);
-            sum[machine] += excess[machine];
+        let all = cycles(&images, &input, windows, machines);
+        for (schedule, n_within, sum) in &mut sums {
+            let worst = excess(&all, Some(*schedule)).into_iter().fold(f64::MIN, f64::max);
+            let schedule = schedule.name();
+            assert!(worst <= 0.08, "seed {seed}, {windows} windows, {schedule}: {worst}");
+            *n_within += u32::from(worst <= 0.02);
+            *sum += worst;
         }
     }
-    let mean = sum.map(|number| number / seeds.clone().count() as f64);
-    assert!(
-        n_within.iter().all(|it| *it >= 190) && mean.iter().all(|it| *it <= 0.006),
-        "{seeds:?}: {n_within:?} within 2 %, {mean:?}"
-    );
+    let n = seeds.clone().count();
+    for (schedule, n_within, sum) in sums {
+        let (schedule, mean) = (schedule.name(), sum / n as f64);
+        assert!(
+            n_within as usize >= n * 4 / 5 && mean <= 0.012,
+            "{seeds:?}, {schedule}: {n_within} within 2 %, {mean}"
+        );
+    }
 }
 
-/// Of each behaviour two numbers of windows in turn, five under MEANWHILE_LONG;
-/// `meanwhile regwin bench` counts all cells under QEMU.
+/// Of each behaviour two numbers of windows in turn, five under MEANWHILE_LONG; `meanwhile-lab run
+/// regwin-adaptive` counts all cells under QEMU.
 #[test]
-fn within_one_percent_on_the_spell_checker() {
+fn near_the_best_on_the_spell_checker() {
     let images = images(Program::Spell);
     let cores = work::cores();
     let machines = [&cores[0], &cores[1]];
-    let threads = spell::THREADS.map(str::to_owned);
+    let threads = spell::THREADS.map(str::to_owned).to_vec();
+    let mut same = Vec::new();
     for (idx, behaviour) in Behaviour::ALL.into_iter().enumerate() {
-        let blobs = spell::blobs(behaviour);
-        let trace = record(&images, &blobs, &threads, machines);
+        let input = Input { blobs: spell::blobs(behaviour), threads: threads.clone() };
         let n = if std::env::var_os("MEANWHILE_LONG").is_some() { 5 } else { 2 };
         for windows in [5, 8, 31, 7, 12].into_iter().cycle().skip(2 * idx).take(n) {
-            let excess = excess(&images, &trace, windows, &blobs, &threads, machines);
-            assert!(
-                excess.iter().all(|it| *it <= 0.01),
-                "{}, {windows} windows: {excess:?}",
-                behaviour.name()
-            );
+            let all = cycles(&images, &input, windows, machines);
+            let cell = format!("{}, {windows} windows", behaviour.name());
+            let better = excess(&all, None);
+            assert!(better.iter().all(|it| *it <= 0.01), "{cell}: {better:?}");
+            for schedule in Schedule::ALL {
+                let excess = excess(&all, Some(schedule));
+                let name = schedule.name();
+                assert!(excess.iter().all(|it| *it <= 0.09), "{cell}, {name}: {excess:?}");
+                same.extend(excess);
+            }
         }
     }
+    let mean = same.iter().sum::<f64>() / same.len() as f64;
+    assert!(mean <= 0.0, "{mean} over {} cells", same.len());
 }

@@ -85,6 +85,8 @@ pub struct AdaptiveCosts {
     pub neighbour_other: Cost,
     /// It has run since the last look.
     pub neighbour_fresh: Cost,
+    /// It keeps its windows.
+    pub neighbour_spared: Cost,
     /// It has not, and its windows are stored, by [`Loss`]; without the windows.
     pub neighbour_stale: [Cost; 3],
     /// Each of its windows.
@@ -183,6 +185,7 @@ impl AdaptiveCosts {
             look_neighbour: sum(&["look_neighbour"]),
             neighbour_other: sum(&["neighbour_other"]),
             neighbour_fresh: sum(&["neighbour_fresh"]),
+            neighbour_spared: sum(&["neighbour_spared"]),
             neighbour_last: sum(&["neighbour_last"]),
             neighbour_stale: lost("evict").map(|lost| plus(lost, stale)),
             evict_next: sum(&["evict_next"]),
@@ -269,6 +272,7 @@ impl Costs for AdaptiveCosts {
         let look = |n: u64| n * (of(self.look_next) + of(self.look_free)) + of(self.look_around);
         let neighbour = of(self.look_neighbour)
             + of(self.neighbour_other)
+            + of(self.neighbour_fresh)
             + self.neighbour_stale.map(of).into_iter().max().unwrap_or(0);
         // A neighbour has a window and a reserved one, and goes if its lowest is one of the three
         // above.
@@ -278,7 +282,7 @@ impl Costs for AdaptiveCosts {
             + look(3);
         let poor = of(self.shared_poor) + of(self.shared_others) + look(n) + neighbour;
         let looks = of(self.shared_look) + pays.max(poor) + of(self.neighbour_last);
-        let flush = of(self.shared_refused).max(of(self.neighbour_fresh))
+        let flush = of(self.shared_refused).max(of(self.neighbour_spared))
             + of(self.shared_flush)
             + of(self.inherit)
             + of(self.inherit_around);

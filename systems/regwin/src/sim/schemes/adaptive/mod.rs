@@ -18,11 +18,16 @@ use crate::sim::windows::Windows;
 /// Most switches in a row at which a thread is refused, and while sharing pays, as in `adaptive.h`.
 const REFUSALS_MAX: u32 = 63;
 const REFUSALS_RICH: u32 = 3;
-/// The credit of sharing: a switch to a thread with windows adds one, a lost window takes one.
-const CREDIT_MAX: u32 = 30;
-/// From here on sharing pays.
-const CREDIT_RICH: u32 = 2;
+/// What a switch to a thread with windows adds to the credit of sharing, which is at most -1.
+const CREDIT_GAIN: i32 = 24;
+/// Below this sharing does not pay.
+const CREDIT_POOR: i32 = -1024;
+/// The credit of the first thread that shares after a pause.
+const CREDIT_TRIAL: i32 = CREDIT_POOR + 4 * CREDIT_GAIN;
+const CREDIT_LEAST: i32 = CREDIT_POOR - CREDIT_GAIN;
 const PAUSE_MAX: u32 = 1023;
+/// Each so many neighbours that have run since the last look, one is not spared.
+const SPARED: u32 = 64;
 
 /// What is known of a thread beside its windows.
 #[derive(Debug, Clone, Copy, Default)]
@@ -48,7 +53,11 @@ struct Adaptive {
     /// Suspended threads with windows.
     n_others: u32,
     /// What sharing has brought.
-    credit: u32,
+    credit: i32,
+    /// What a lost window takes from that.
+    loss: i32,
+    /// Neighbours that were left their windows, modulo [`SPARED`].
+    n_spared: u32,
     /// So many times more a thread that is alone leaves no windows.
     pause: u32,
     /// How often that was after sharing ended last.
@@ -65,7 +74,9 @@ impl Adaptive {
             alone: true,
             lone_refusals: 0,
             n_others: 0,
-            credit: 0,
+            credit: CREDIT_TRIAL,
+            loss: 0,
+            n_spared: 0,
             pause: 0,
             paused: 0,
             pasts: Vec::new(),
@@ -74,7 +85,12 @@ impl Adaptive {
 
     /// Sharing does not pay.
     fn is_poor(&self) -> bool {
-        self.credit < CREDIT_RICH
+        self.credit < CREDIT_POOR
+    }
+
+    /// A switch to a thread with windows.
+    fn pays(&mut self) {
+        self.credit = (self.credit + CREDIT_GAIN).min(-1);
     }
 
     fn past(&mut self, thread: Thread) -> &mut Past {
@@ -115,7 +131,7 @@ impl Adaptive {
     /// A thread lost a window.
     fn lost(&mut self, thread: Thread) -> Loss {
         let is_rich = !self.is_poor();
-        self.credit = self.credit.saturating_sub(if is_rich { 1 } else { CREDIT_MAX });
+        self.credit = if is_rich { self.credit - self.loss } else { CREDIT_LEAST };
         let past = self.past(thread);
         let loss = match (is_rich, past.useful) {
             (false, _) => Loss::Poor,
@@ -133,11 +149,14 @@ impl Adaptive {
     }
 
     /// The running thread is alone again. True if sharing did not pay: there is a pause, each
-    /// time twice as long.
+    /// time four times as long, and a trial after it.
     fn end_sharing(&mut self) -> bool {
         let poor = self.is_poor();
         self.alone = true;
-        self.paused = if poor { (2 * self.paused + 1) & PAUSE_MAX } else { 0 };
+        self.paused = if poor { (4 * self.paused + 3) & PAUSE_MAX } else { 0 };
+        if poor {
+            self.credit = CREDIT_TRIAL;
+        }
         self.pause = self.paused;
         poor
     }
@@ -155,7 +174,7 @@ impl Adaptive {
         }
         if let Some(place) = self.ring.place(next) {
             self.leave_windows(old, self.ring.reserved, true);
-            self.credit = (self.credit + 1).min(CREDIT_MAX);
+            self.pays();
             self.resume(place);
             sum.add(self.costs.resident);
             return;
@@ -171,8 +190,10 @@ impl Adaptive {
                 sum.add(self.costs.lone_room);
             }
             if !pauses && self.ring.distance(self.ring.cwp, self.ring.reserved) > 3 {
+                let n_own = self.ring.n_own();
                 sum.add(self.costs.lone_leave);
-                sum.add_times(self.costs.lone_down, self.ring.n_own());
+                sum.add_times(self.costs.lone_down, n_own);
+                self.loss = loss_of(n_own);
                 self.ring.set_owner(self.ring.bottom, Some(old));
                 self.alone = false;
                 self.n_others = 1;
@@ -244,7 +265,11 @@ impl Adaptive {
             sum.add(self.costs.neighbour_other);
             if std::mem::take(&mut self.past(owner).fresh) {
                 sum.add(self.costs.neighbour_fresh);
-                return false;
+                self.n_spared = (self.n_spared + 1) % SPARED;
+                if self.n_spared > 0 {
+                    sum.add(self.costs.neighbour_spared);
+                    return false;
+                }
             }
             let place = self.ring.place(owner).expect("an owner has windows");
             let n_stored = self.ring.distance(place.bottom, place.top) + 1;
@@ -322,7 +347,7 @@ impl Adaptive {
         if let Some(place) = self.ring.place(next) {
             self.ring.set_owner(self.ring.bottom, None);
             self.n_others -= 1;
-            self.credit = (self.credit + 1).min(CREDIT_MAX);
+            self.pays();
             self.resume(place);
             sum.add(self.costs.inherit_resident);
         } else if self.n_others == 0 {
@@ -336,6 +361,13 @@ impl Adaptive {
             sum.add(self.costs.inherit_shared);
         }
     }
+}
+
+/// What a lost window takes from the credit, where the thread that began to share had so many. To
+/// store, load and trap for `n` windows costs some `2n - 1` times a fourth of what the two traps
+/// for a lost one do.
+fn loss_of(n: u32) -> i32 {
+    (2 * 4 * CREDIT_GAIN / (2 * n as i32 - 1) + 1) / 2
 }
 
 impl Rules for Adaptive {

@@ -33,7 +33,7 @@ pub struct ProgramAsked {
 pub fn list() -> Vec<Value> {
     let one = |primitive: &Primitive| {
         let modes = primitive.modes().into_iter().map(|mode| mode.0);
-        let sponges = primitive.sponges().iter().map(|sponge| sponge.mode().to_owned());
+        let sponges = primitive.sponge_modes().map(str::to_owned);
         json!({
             "name": primitive.name,
             "title": primitive.title(),

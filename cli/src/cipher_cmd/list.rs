@@ -20,12 +20,9 @@ pub fn run(out: &mut Output) -> Result<(), Failure> {
             Cell::words(slicings.join(" ")),
             Cell::words(&primitive.source),
         ]);
-        let modes: Vec<String> = primitive.modes().into_iter().map(|mode| mode.0).collect();
-        let modes: Vec<&str> = modes
-            .iter()
-            .map(String::as_str)
-            .chain(primitive.sponges().iter().map(|sponge| sponge.mode()))
-            .collect();
+        let sponges = primitive.sponge_modes().map(str::to_owned);
+        let modes: Vec<String> =
+            primitive.modes().into_iter().map(|mode| mode.0).chain(sponges).collect();
         rows.push(json!({
             "name": primitive.name, "kind": primitive.kind, "slicings": slicings, "modes": modes, "source": primitive.source,
         }));

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use cipher::asm::{self, Effort};
 use cipher::elaborate;
 use cipher::emit_c::Arch;
-use cipher::library::primitives;
+use cipher::library::{Primitive, primitives};
 use cipher::native::Cc;
 use cipher::options::{Options, Schedule, Slicing, Unroll};
 use cipher::package::{self, OverMode};
@@ -384,10 +384,13 @@ impl TypedValueParser for ModeName {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let bare = ["aead", "hash", "xof", "ctr", "ctr64", "stream", "blocks"];
-        Some(Box::new(
-            package::OVER.iter().map(|mode| mode.name).chain(bare).map(PossibleValue::new),
-        ))
+        let mut sponges: Vec<&str> =
+            primitives().iter().flat_map(Primitive::sponge_modes).collect();
+        sponges.sort_unstable();
+        sponges.dedup();
+        let bare = ["ctr", "ctr64", "stream", "blocks"];
+        let over = package::OVER.iter().map(|mode| mode.name);
+        Some(Box::new(over.chain(sponges).chain(bare).map(PossibleValue::new)))
     }
 }
 

@@ -194,6 +194,7 @@ fn show(rows: &[SuiteRow], results: &[Outcome], out: &mut Output) -> Result<(), 
 /// The primitive, or its mode.
 fn title(row: &SuiteRow) -> String {
     row.mode
+        .as_ref()
         .map_or_else(|| row.primitive.clone(), |mode| format!("{} --mode {mode}", row.primitive))
 }
 

@@ -72,9 +72,8 @@ pub fn cells(names: &[String], compilers: &[&str], opts: &[&str]) -> Vec<Cell> {
     let mut programs: Vec<(&'static Primitive, Option<String>)> = Vec::new();
     for primitive in primitives() {
         let counters = primitive.modes().into_iter().map(|mode| mode.0);
-        let modes: Vec<String> = counters
-            .chain(primitive.sponges().iter().map(|sponge| sponge.mode().to_string()))
-            .collect();
+        let modes: Vec<String> =
+            counters.chain(primitive.sponge_modes().map(str::to_owned)).collect();
         // The program of a mode also runs the blocks.
         if modes.is_empty() {
             programs.push((primitive, None));

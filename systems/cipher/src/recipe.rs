@@ -220,7 +220,8 @@ impl Recipe {
             interleave,
             ..self.options.clone()
         };
-        let mut compiled = pipeline::compile(&subject.ast, &subject.entries_for(sponge), &options)?;
+        let mut compiled =
+            pipeline::compile(&subject.ast, &subject.entries_for(sponge.as_ref()), &options)?;
         if compiled.interleave > 1 && subject.primitive.is_none() {
             // Without bytes there is no rest of a message, for which the entry on one batch is.
             compiled.program.entries.pop();
@@ -233,14 +234,14 @@ impl Recipe {
             interleave::forget_unused(&mut compiled.program);
         }
         let short = compiled.program.entries[at];
-        let mode = sponge.map(|sponge| Mode {
-            sponge,
+        let mode = sponge.clone().map(|sponge| Mode {
             name: format!("{}{}", self.prefix, sponge.prefix()),
+            sponge,
             short,
         });
         let unit = Unit { counter, mode, ..subject.unit(&compiled, options.word) };
-        // Ascon's modes share their permutation: a program may have all of them.
-        let mode = sponge.map_or(String::new(), |it| format!("_{}", it.mode()));
+        // Modes may share their permutation: a program may have all of them.
+        let mode = sponge.map_or(String::new(), |it| format!("_{}", it.mode().replace('-', "_")));
         let name = unit.name.as_ref().map(|name| format!("{}{name}{mode}", self.prefix));
         // Where bytes give the file a name, its other functions have it too: nodes of two files may
         // be the same.

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::cases::{case_bytes, compose};
 use crate::emit_c::{Arch, Sponge, shape};
-use crate::library::{self, Vector, primitive, primitives};
+use crate::library::{self, Primitive, Vector, primitive, primitives};
 use crate::native::{self, Cc};
 use crate::options::{Interleave, Schedule, Slicing, Unroll};
 use crate::recipe::{Back, Recipe};
@@ -24,7 +24,7 @@ pub struct SuiteRow {
     /// Name of the primitive.
     pub primitive: String,
     /// One of its modes instead of its blocks.
-    pub mode: Option<&'static str>,
+    pub mode: Option<String>,
     /// How it is sliced.
     pub slicing: Slicing,
     pub arch: Arch,
@@ -79,7 +79,7 @@ impl Default for Filter {
 impl Filter {
     fn takes(&self, row: &SuiteRow) -> bool {
         (self.names.is_empty() || self.names.contains(&row.primitive))
-            && self.mode.as_deref().is_none_or(|m| row.mode == Some(m))
+            && self.mode.as_ref().is_none_or(|mode| row.mode.as_ref() == Some(mode))
             && self.slicing.is_none_or(|s| s == row.slicing)
             && self.arch.is_none_or(|a| a == row.arch)
             && self.cc.is_none_or(|c| c == row.cc)
@@ -104,8 +104,9 @@ fn slicings(name: &str) -> Vec<Slicing> {
 }
 
 /// The modes of a bundled primitive that are not counter modes.
-fn sponges(name: &str) -> &'static [Sponge] {
-    primitive(name).map_or(&[], |primitive| primitive.sponges())
+fn modes(name: &str) -> Vec<String> {
+    let modes = primitive(name).into_iter().flat_map(Primitive::sponge_modes);
+    modes.map(str::to_owned).collect()
 }
 
 /// The published vectors of a bundled primitive, or those beside a user's file.
@@ -163,14 +164,14 @@ pub fn covering(filter: &Filter) -> Vec<SuiteRow> {
             rows.push(row(primitive, slicing, Arch::X86_64, Cc::ALL[n % 2], Unroll::No, "-O1"));
         }
         // A mode adds C around the same code, and most of that does not depend on the slicing.
-        for (k, sponge) in sponges(primitive).iter().enumerate() {
+        for (k, mode) in modes(primitive).into_iter().enumerate() {
             let own: Vec<SuiteRow> = rows
                 .iter()
                 .filter(|r| r.primitive == *primitive && r.mode.is_none())
                 .cloned()
                 .collect();
             rows.extend(own.into_iter().map(|row| SuiteRow {
-                mode: Some(sponge.mode()),
+                mode: Some(mode.clone()),
                 cc: Cc::ALL[(n + k + row.arch as usize) % 2],
                 ..row
             }));
@@ -193,10 +194,9 @@ pub fn matrix(filter: &Filter) -> Vec<SuiteRow> {
                     for unroll in [Unroll::No, Unroll::Yes] {
                         let row = row(primitive, *slicing, arch, cc, unroll, "-O1");
                         rows.extend(
-                            sponges(primitive).iter().map(|sponge| SuiteRow {
-                                mode: Some(sponge.mode()),
-                                ..row.clone()
-                            }),
+                            modes(primitive)
+                                .into_iter()
+                                .map(|mode| SuiteRow { mode: Some(mode), ..row.clone() }),
                         );
                         rows.push(row);
                     }
@@ -256,7 +256,7 @@ pub fn test(row: &SuiteRow) -> Result<Outcome, ToolError> {
     // As by default: if the model chooses the order, it also chooses the batches.
     recipe.options.interleave =
         if row.schedule == Schedule::Auto { Interleave::Auto } else { Interleave::Times(1) };
-    recipe.mode = row.mode.map(str::to_string);
+    recipe.mode = row.mode.clone();
     let made = match recipe.make(&subject) {
         Ok(made) => made,
         Err(errors) => return Ok(Outcome::Failed(errors[0].to_string())),
@@ -269,7 +269,7 @@ pub fn test(row: &SuiteRow) -> Result<Outcome, ToolError> {
     }
     let program = recipe.build(&made)?;
     if let Some(mode) = &made.unit.mode {
-        return test_mode(mode.sponge, row, &program);
+        return test_mode(&mode.sponge, row, &program);
     }
     let Some(primitive) = subject.primitive.as_ref() else {
         return Ok(Outcome::Failed(format!(
@@ -306,7 +306,7 @@ pub fn test(row: &SuiteRow) -> Result<Outcome, ToolError> {
 
 /// Runs the vectors of a mode; the program also tries each in pieces, in other places, forged and
 /// many at a time.
-fn test_mode(sponge: Sponge, row: &SuiteRow, program: &Path) -> Result<Outcome, ToolError> {
+fn test_mode(sponge: &Sponge, row: &SuiteRow, program: &Path) -> Result<Outcome, ToolError> {
     for (i, vector) in library::vectors(sponge.name()).iter().enumerate() {
         let field = |name: &str| from_hex(&vector.fields[name]).expect("bundled vectors are hex");
         let text = field("input");
@@ -321,7 +321,7 @@ fn test_mode(sponge: Sponge, row: &SuiteRow, program: &Path) -> Result<Outcome, 
                 text,
             ]
             .concat(),
-            Sponge::Hash | Sponge::Xof => {
+            Sponge::Digest(_) => {
                 [length(text.len()), length(vector.output.len() / 2), text].concat()
             }
         };

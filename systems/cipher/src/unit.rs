@@ -143,12 +143,12 @@ impl Subject {
     }
 
     /// The same and the nodes that a mode needs.
-    pub fn entries_for(&self, sponge: Option<Sponge>) -> Vec<&str> {
+    pub fn entries_for(&self, sponge: Option<&Sponge>) -> Vec<&str> {
         let short = self
             .primitive
             .as_ref()
             .and_then(|p| p.short.as_deref())
-            .filter(|_| sponge == Some(Sponge::Aead));
+            .filter(|_| sponge == Some(&Sponge::Aead));
         self.entries().into_iter().chain(short).collect()
     }
 
@@ -324,8 +324,8 @@ impl Subject {
 
     /// The mode of this name, if it is not a counter mode.
     pub fn sponge(&self, mode: &str) -> Option<Sponge> {
-        let sponges = self.primitive.as_ref().map_or(&[][..], Primitive::sponges);
-        sponges.iter().copied().find(|sponge| sponge.mode() == mode)
+        let sponges = self.primitive.as_ref().map_or_else(Vec::new, Primitive::sponges);
+        sponges.into_iter().find(|sponge| sponge.mode() == mode)
     }
 
     /// How the primitive counts in this mode.
@@ -345,14 +345,11 @@ impl Subject {
         };
         let modes = primitive.modes();
         let Some((_, parts)) = modes.iter().find(|(name, _)| name == mode) else {
-            let names = modes
-                .iter()
-                .map(|(name, _)| name.as_str())
-                .chain(primitive.sponges().iter().map(|sponge| sponge.mode()));
+            let names = modes.iter().map(|(name, _)| name.as_str()).chain(primitive.sponge_modes());
             let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
             let help = match names.split_last() {
                 None => format!(
-                    "it is a {}; block ciphers, chacha20 and ascon-p12 have modes",
+                    "it is a {}; block ciphers, chacha20, ascon-p12, keccak-f1600 and sha256-compress have modes",
                     primitive.kind
                 ),
                 Some((last, [])) => format!("it has {last}"),

@@ -10,7 +10,8 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::layout::Layout;
-use crate::library::{FieldLayout, Primitive};
+use crate::library::{DigestRow, FieldLayout, Primitive};
+use crate::package::OverMode;
 use crate::syntax::ast::{Decl, Def, Program, Size, Type};
 
 /// Fields that a case may have; `input` differs from block to block.
@@ -35,6 +36,10 @@ struct Written {
     compose: BTreeMap<String, Spanned<Vec<String>>>,
     #[serde(default)]
     modes: BTreeMap<String, Spanned<Vec<String>>>,
+    #[serde(default)]
+    sponge: BTreeMap<String, Spanned<DigestRow>>,
+    #[serde(default)]
+    compression: BTreeMap<String, Spanned<DigestRow>>,
 }
 
 /// The file may hold its table as `[[primitive]]`, as the index does.
@@ -275,7 +280,12 @@ impl Check<'_> {
         let parts = |all: BTreeMap<String, Spanned<Vec<String>>>| {
             all.into_iter().map(|pair| (pair.0, pair.1.into_inner())).collect()
         };
-        Some(Primitive {
+        let digests: Vec<(String, Spanned<DigestRow>)> =
+            written.sponge.clone().into_iter().chain(written.compression.clone()).collect();
+        let rows = |all: BTreeMap<String, Spanned<DigestRow>>| {
+            all.into_iter().map(|pair| (pair.0, pair.1.into_inner())).collect()
+        };
+        let primitive = Primitive {
             short: None,
             name,
             kind: written.kind.map_or_else(|| "program".into(), Spanned::into_inner),
@@ -288,7 +298,51 @@ impl Check<'_> {
             output: written.output.into_inner(),
             compose: parts(written.compose),
             own_modes: parts(written.modes),
-        })
+            sponge: rows(written.sponge),
+            compression: rows(written.compression),
+        };
+        let word_bits = def.params.iter().find_map(|decl| words(decl).map(|(_, bits)| bits));
+        // Sizes are wrong if a layout is.
+        let digests = if self.errors.is_empty() { digests } else { Vec::new() };
+        for (mode, row) in &digests {
+            self.digest(&primitive, mode, row, word_bits);
+        }
+        Some(primitive)
+    }
+
+    /// A hash, which is over the one parameter of the entry.
+    fn digest(
+        &mut self,
+        primitive: &Primitive,
+        mode: &str,
+        row: &Spanned<DigestRow>,
+        word_bits: Option<u64>,
+    ) {
+        let (range, row) = (row.span(), row.get_ref());
+        let is_taken = ["blocks", "ctr", "ctr64", "stream"].contains(&mode)
+            || OverMode::named(mode).is_some()
+            || primitive.sponge.contains_key(mode) && primitive.compression.contains_key(mode);
+        if !is_name(mode) || is_taken {
+            self.wrong(range, format!("`{mode}` cannot be a mode"), "another name");
+        } else if !is_name(&row.name) {
+            let label = "lower case letters, digits, `-` and `_`, a letter first";
+            self.wrong(range, format!("`{}` cannot be a name in C", row.name), label);
+        } else if !is_plain_text(&row.title) {
+            let message = "this stands in comments and texts of C, Rust and Python";
+            self.wrong(range, message.into(), "a title without quotes, backslashes and `*/`");
+        } else if primitive.params.len() != 1 || primitive.schedule.is_some() {
+            let message = format!("`{}` has several parameters", primitive.entry);
+            self.wrong(range, message, "a hash is over a node with one, its `input`");
+        } else {
+            match primitive.digest(mode, row) {
+                Ok(digest) if Some(u64::from(digest.word.bits)) != word_bits => {
+                    let message = format!("`{}` is no word of `{}`", row.word, primitive.entry);
+                    self.wrong(range, message, "words of the size of the node's");
+                }
+                Ok(_) => {}
+                Err(why) => self.wrong(range, why, "in this hash"),
+            }
+        }
     }
 
     /// Names in the file that the node does not have.
@@ -448,6 +502,8 @@ pub fn guess(stem: &str, ast: &Program, entry: &str) -> Option<Primitive> {
         output: layout(output)?,
         compose: BTreeMap::new(),
         own_modes: BTreeMap::new(),
+        sponge: BTreeMap::new(),
+        compression: BTreeMap::new(),
     })
 }
 

@@ -32,7 +32,7 @@ const AEAD: &str = "ascon_aead128_encrypt(in, in + 16, in + 32, 21, in + 64, out
     if (ascon_aead128_decrypt(in, in + 16, in + 32, 21, text, text, 77, out + 900)) return 1;
     memcpy(out + 128, text, 77);";
 
-const CASES: [Case; 14] = [
+const CASES: [Case; 16] = [
     blocks("rectangle-80", Slicing::Vertical),
     blocks("rectangle-80", Slicing::Bit),
     blocks("aes-128", Slicing::Horizontal),
@@ -78,6 +78,20 @@ const CASES: [Case; 14] = [
         mode: Some("hash"),
         n_batches: 1,
         calls: "ascon_hash256(in, 77, out); ascon_hash256(in, 80, out + 32);",
+    },
+    Case {
+        name: "keccak-f1600",
+        slicing: Slicing::Vertical,
+        mode: Some("shake128"),
+        n_batches: 1,
+        calls: "shake128(in, 377, out, 300); shake128_many(in, 9, out + 300, 170, 4);",
+    },
+    Case {
+        name: "sha256-compress",
+        slicing: Slicing::Vertical,
+        mode: Some("hash"),
+        n_batches: 1,
+        calls: "sha256(in, 77, out); sha256_many(in, 56, out + 32, 3);",
     },
 ];
 

@@ -209,12 +209,12 @@ fn ascon_processes_many_messages_in_several_batches_and_one_in_one() {
     let subject = Subject::bundled("ascon-p12").expect("it is bundled").expect("it is right");
     for (arch, expected) in [(Arch::X86_64, 1), (Arch::Sse, 2), (Arch::Avx2, 2), (Arch::Avx512, 2)]
     {
-        for sponge in cipher::emit_c::Sponge::ALL {
+        for mode in ["aead", "hash", "xof"] {
             let mut recipe = Recipe::new(Slicing::Vertical, arch, Cc::Gcc, Unroll::No, "-O3");
-            recipe.mode = Some(sponge.mode().into());
+            recipe.mode = Some(mode.into());
             recipe.options.interleave = Interleave::Auto;
             let made = recipe.make(&subject).expect("it compiles");
-            assert_eq!(made.compiled.interleave, expected, "{} {}", arch.name(), sponge.mode());
+            assert_eq!(made.compiled.interleave, expected, "{} {mode}", arch.name());
         }
     }
 }

@@ -13,7 +13,7 @@ use cipher::syntax::ast::Program;
 use cipher::syntax::load_text;
 
 /// Names in `ciphers/`, in the order of the index.
-const NAMES: [&str; 28] = [
+const NAMES: [&str; 30] = [
     "ace",
     "aes-128",
     "aes-192",
@@ -27,6 +27,7 @@ const NAMES: [&str; 28] = [
     "des",
     "gift-128",
     "gimli",
+    "keccak-f1600",
     "photon-256",
     "present-80",
     "pyjamask-128",
@@ -34,6 +35,7 @@ const NAMES: [&str; 28] = [
     "rectangle-128",
     "serpent-128",
     "serpent-128-decrypt",
+    "sha256-compress",
     "skinny-128-128",
     "skinny-128-256",
     "skinny-128-384",

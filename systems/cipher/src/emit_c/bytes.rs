@@ -26,18 +26,19 @@ pub struct Blocks {
     pub order: Option<Vec<u32>>,
 }
 
-/// Networks for the fields where one fits: first `input`, which chooses the order of blocks, then
-/// the results; for streams (`with_xor`) also one that XORs.
+/// Networks for the fields where one fits: first `input`, which chooses the order of blocks unless
+/// it is given, then the results; for streams (`with_xor`) also one that XORs.
 pub fn blocks(
     input: &Field,
     outputs: &[Field],
     shape: Shape,
     with_xor: bool,
+    order: Option<&[u32]>,
     helpers: &mut Helpers,
 ) -> Blocks {
     let mut blocks = Blocks::default();
     let mut functions = String::new();
-    if let Some(moves) = input.moves(shape, Direction::Load, None)
+    if let Some(moves) = input.moves(shape, Direction::Load, order)
         && let Some(text) = network::function(input, shape, Direction::Load, &moves, helpers)
     {
         functions += &text;

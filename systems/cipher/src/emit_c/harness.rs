@@ -125,7 +125,7 @@ static int run_cases(int is_secret)
             out += &counter.check(name, unit, shape);
         }
         if let Some(mode) = &unit.mode {
-            out += &mode.check();
+            out += &mode.check(shape);
         }
     }
     let against = match (&unit.name, &unit.counter) {

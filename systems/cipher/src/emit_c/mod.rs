@@ -4,6 +4,8 @@ mod arch;
 mod bytes;
 mod code;
 mod ctr;
+mod digest;
+mod digest_text;
 mod expr;
 mod field;
 mod harness;
@@ -29,6 +31,7 @@ pub use crate::target::Arch;
 pub use arch::Shape;
 pub use code::identifier;
 pub use ctr::{Counter, CounterPiece};
+pub use digest::Digest;
 pub use field::Field;
 pub use masked::{header as masked_header, source as masked_source};
 pub use moves_check::moves_check;
@@ -97,7 +100,7 @@ pub struct Unit {
     pub others: Vec<Stage>,
 }
 
-/// One of Ascon's modes in a file.
+/// A mode over the permutation or compression function of a file.
 #[derive(Debug, Clone)]
 pub struct Mode {
     pub sponge: Sponge,
@@ -215,11 +218,11 @@ fn moves(unit: &Unit, shape: Shape, options: EmitOptions) -> (String, bytes::Blo
     let mut helpers = network::Helpers::default();
     let blocks = match (&unit.name, input) {
         (Some(_), Some(input)) => {
-            bytes::blocks(input, &unit.outputs, shape, unit.counter.is_some(), &mut helpers)
+            bytes::blocks(input, &unit.outputs, shape, unit.counter.is_some(), None, &mut helpers)
         }
         _ => bytes::Blocks::default(),
     };
-    let words = unit.mode.as_ref().map(|_| sponge::moves(shape, &mut helpers)).unwrap_or_default();
+    let words = unit.mode.as_ref().map(|mode| sponge::moves(&mode.sponge, shape, &mut helpers));
     let is_needed = |name: &str| options.with_harness || (unit.name.is_some() && name == "input");
     let mut loops = String::new();
     for field in
@@ -244,7 +247,7 @@ fn moves(unit: &Unit, shape: Shape, options: EmitOptions) -> (String, bytes::Blo
     out += &loops;
     out += &helpers.text();
     out += &blocks.text;
-    out += &words;
+    out += &words.unwrap_or_default();
     if unit.name.is_some() {
         unit.key_fields().into_iter().for_each(|f| out += &bytes::spread(f, shape));
     }

@@ -1,107 +1,125 @@
-//! Ascon-AEAD128, Ascon-Hash256 and Ascon-XOF128 in C over the sliced permutation, one message a
-//! slice.
+//! Modes over a sliced permutation or compression function, one message a slice: Ascon-AEAD128, and
+//! [`Digest`].
 //!
 //! The state stays in slices from the first block of a message to its tag or digest. Each word of a
-//! message is loaded and stored by the moves of one field, a little-endian word of 64 bits. Calls
-//! for a single message are those for many with one message; streams use one slice.
+//! message is loaded and stored by the moves of one field. Calls for a single message are those for
+//! many with one message; streams use one slice.
 //!
 //! **Source** NIST SP 800-232, 2025.
 
 use std::fmt::Write;
 
-use crate::layout::Layout;
 use crate::options::Slicing;
+use crate::unit::c_prefix;
 
 use super::Mode;
 use super::arch::Shape;
 use super::bytes;
+use super::digest::{Digest, Word};
 use super::field::Field;
 use super::network::Helpers;
-use super::sponge_pieces::{self, AEAD_EACH, AEAD_PIECES, DIGEST_EACH, MESSAGE, STATE_TYPE};
+use super::sponge_pieces::{self, AEAD_EACH, AEAD_PIECES, MESSAGE};
 use super::sponge_single;
 
-/// A mode of Ascon's permutation.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// A mode over a permutation or compression function.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sponge {
+    /// Ascon-AEAD128.
     Aead,
-    Hash,
-    Xof,
+    Digest(Digest),
 }
 
 impl Sponge {
-    pub const ALL: [Sponge; 3] = [Sponge::Aead, Sponge::Hash, Sponge::Xof];
-
     /// As on the command line.
-    pub fn mode(self) -> &'static str {
+    pub fn mode(&self) -> &str {
         match self {
             Sponge::Aead => "aead",
-            Sponge::Hash => "hash",
-            Sponge::Xof => "xof",
+            Sponge::Digest(digest) => &digest.mode,
         }
     }
 
-    /// The mode of this name.
-    pub fn from_mode(mode: &str) -> Option<Sponge> {
-        Sponge::ALL.into_iter().find(|it| it.mode() == mode)
-    }
-
     /// The standard's name in lower case, that of the file of vectors.
-    pub fn name(self) -> &'static str {
+    pub fn name(&self) -> &str {
         match self {
             Sponge::Aead => "ascon-aead128",
-            Sponge::Hash => "ascon-hash256",
-            Sponge::Xof => "ascon-xof128",
+            Sponge::Digest(digest) => &digest.name,
+        }
+    }
+
+    /// The standard's name, and the standard.
+    pub fn title(&self) -> &str {
+        match self {
+            Sponge::Aead => "Ascon-AEAD128 of NIST SP 800-232",
+            Sponge::Digest(digest) => &digest.title,
         }
     }
 
     /// The prefix of its C functions, without the user's.
-    pub fn prefix(self) -> String {
-        self.name().replace('-', "_")
+    pub fn prefix(&self) -> String {
+        c_prefix(self.name()).replace('-', "_")
     }
 
-    /// The first word of the state.
-    fn initial(self) -> u64 {
+    /// The words of the input of its node, and of the state.
+    fn words(&self) -> (usize, usize) {
         match self {
-            Sponge::Aead => 0x0000_1000_808c_0001,
-            Sponge::Hash => 0x0000_0801_00cc_0002,
-            Sponge::Xof => 0x0000_0800_00cc_0003,
+            Sponge::Aead => (5, 5),
+            Sponge::Digest(digest) => digest.words(),
         }
     }
-}
 
-/// Registers that hold a word of all messages: of each batch in turn.
-fn registers_of_a_word(shape: Shape) -> usize {
-    word("word").n_registers(shape) * shape.interleave as usize
-}
+    pub fn word(&self) -> Word {
+        match self {
+            Sponge::Aead => Word { bits: 64, is_big_endian: false },
+            Sponge::Digest(digest) => digest.word,
+        }
+    }
 
-/// Bytes of the state that all batches work on, in C.
-fn sponge_bytes(shape: Shape) -> usize {
-    let register = shape.register_bits() as usize / 8;
-    let n_states = if shape.interleave > 1 { 4 } else { 2 };
-    (n_states * 5 * registers_of_a_word(shape) * register).next_multiple_of(64)
-        + (8 * shape.blocks() as usize).next_multiple_of(64)
+    /// A word of each message of a batch.
+    fn field(&self, name: &str) -> Field {
+        let word = self.word();
+        Field { name: name.into(), layout: word.layout(), n_words: 1, word_bits: word.bits }
+    }
+
+    /// Registers that hold a word of all messages: of each batch in turn.
+    fn registers_of_a_word(&self, shape: Shape) -> usize {
+        self.field("word").n_registers(shape) * shape.interleave as usize
+    }
+
+    /// Bytes of the state that all batches work on, in C.
+    fn bytes(&self, shape: Shape) -> usize {
+        let register = shape.register_bits() as usize / 8;
+        let (n_input, n_state) = self.words();
+        let n_words = (n_input + n_state) * if shape.interleave > 1 { 2 } else { 1 };
+        let word = self.word().n_bytes();
+        (n_words * self.registers_of_a_word(shape) * register).next_multiple_of(64)
+            + (word * shape.blocks() as usize).next_multiple_of(64)
+    }
 }
 
 impl Mode {
     /// Bytes of the state of a message in pieces: its words, and a bound of the other members.
-    pub fn state_bytes(shape: Shape) -> usize {
-        sponge_bytes(shape) + 64
+    pub fn state_bytes(&self, shape: Shape) -> usize {
+        let rest = match &self.sponge {
+            Sponge::Aead => 0,
+            Sponge::Digest(digest) => digest.rest_bytes(shape).next_multiple_of(64),
+        };
+        self.sponge.bytes(shape) + rest + 64
     }
 
     /// Return values, state and prototypes: for the C file, where the state has its members, and
     /// for the header, where it is an array of words of the same size.
     pub fn declarations(&self, shape: Shape, is_header: bool) -> String {
-        let text = match self.sponge {
+        let text = match &self.sponge {
             Sponge::Aead => format!("{AEAD_TYPES}{MESSAGE}{}", sponge_pieces::AEAD_TYPES),
-            Sponge::Hash => HASH_TYPES.replace("PIECES\n", STATE_TYPE),
-            Sponge::Xof => XOF_TYPES.replace("PIECES\n", STATE_TYPE),
+            Sponge::Digest(digest) => digest.types(shape),
         };
         let state = if is_header {
-            format!("uint64_t words[{}];", sponge_bytes(shape) / 8)
+            format!("    uint64_t words[{}];", self.sponge.bytes(shape) / 8)
         } else {
-            "sponge x;".into()
+            "    sponge x;".into()
         };
-        self.named(&text.replace("STATE", &state).replace("BATCH", &shape.blocks().to_string()))
+        let text = text.replace("    STATE", &state);
+        self.named(&text.replace("BATCH", &shape.blocks().to_string()))
     }
 
     /// The text with the names of this mode; the lower case first, since a prefix in upper
@@ -122,39 +140,46 @@ impl Mode {
             .replace("BATCH_OF_MESSAGES", batch)
             .replace("LONG", long)
             .replace("SHORT", short)
+            .replace("INITIAL", INITIAL)
     }
 
-    /// The functions; `long` and `short` are the C names of the permutation with 12 rounds and,
-    /// for AEAD, with 8.
+    /// The functions; `long` and `short` are the C names of the node and, for AEAD, of the
+    /// permutation with 8 rounds.
     pub fn functions(&self, shape: Shape, long: &str, short: &str) -> String {
+        let words = self.sponge.words();
+        let word = self.sponge.word();
+        let take_all = if shape.slicing == Slicing::Vertical && shape.is_vector() {
+            TAKE_ALL.replace("ORDERED", &word.ordered(shape, "word"))
+        } else {
+            String::new()
+        };
         let mut out = format!(
             "
-/* Registers of a word of 64 bits. */
-enum {{ WORD = {} }};
+/* Registers of a word of {} bits, and its bytes. */
+enum {{ WORD = {}, BYTES = {} }};
 {}",
-            registers_of_a_word(shape),
-            SPONGE.replace("BATCHES", if shape.interleave > 1 { BATCHES } else { "" }).replace(
-                "TAKE_ALL",
-                if shape.slicing == Slicing::Vertical && shape.is_vector() { TAKE_ALL } else { "" }
-            )
+            word.bits,
+            self.sponge.registers_of_a_word(shape),
+            word.n_bytes(),
+            SPONGE
+                .replace("BATCHES", if shape.interleave > 1 { BATCHES } else { "" })
+                .replace("INPUT", &words.0.to_string())
+                .replace("STATE", &words.1.to_string())
+                .replace("TAKE_ALL", &take_all)
         );
-        let permutations: &[(&str, &str)] = if self.sponge == Sponge::Aead {
-            &[("12", long), ("8", short)]
-        } else {
-            &[("12", long)]
+        let permutations: &[(&str, &str)] = match self.sponge {
+            Sponge::Aead => &[("permute12", long), ("permute8", short)],
+            Sponge::Digest(_) => &[("permute", long)],
         };
-        for (rounds, node) in permutations {
-            out += &permute(rounds, node, shape.interleave);
+        for (name, node) in permutations {
+            out += &permute(name, node, shape.interleave, words);
         }
         out += "\n";
         out += &self.declarations(shape, false);
-        let text = match self.sponge {
+        out + &self.named(&match &self.sponge {
             Sponge::Aead => Mode::aead(shape, long, short) + AEAD_EACH + AEAD_PIECES,
-            Sponge::Hash => format!("{ABSORB}{DIGEST_EACH}{DIGEST}{HASH}"),
-            Sponge::Xof => format!("{ABSORB}{DIGEST_EACH}{DIGEST}{XOF}"),
-        };
-        let initial = format!("{:#018x}", self.sponge.initial());
-        out + &self.named(&text.replace("INITIAL", &initial))
+            Sponge::Digest(digest) => digest.functions(shape),
+        })
     }
 }
 
@@ -203,65 +228,65 @@ static inline void crypt_last(sponge *x, reg *s, const uint8_t *in, uint8_t *out
 }
 ";
 
-/// The function that permutes every message. Between permutations all batches of a word are
+/// The function that applies the node to every message. Between its calls all batches of a word are
 /// adjacent; the node for several batches takes all words of a batch.
-fn permute(rounds: &str, node: &str, n_batches: u32) -> String {
+fn permute(name: &str, node: &str, n_batches: u32, (n_input, n_state): (usize, usize)) -> String {
     let body = match n_batches {
-        1 => format!("    {node}(x->s, x->t);\n    memcpy(x->s, x->t, sizeof x->s);\n"),
+        1 => format!("    {node}(x->s, x->t);\n    memcpy(x->s, x->t, sizeof x->t);\n"),
         n => {
-            let batch = |name: &str| {
-                (0..n).map(|k| format!("x->{name} + {k} * OWN")).collect::<Vec<_>>().join(", ")
+            let batch = |name: &str, n_words: usize| {
+                let all = (0..n).map(|k| format!("x->{name} + {k} * ({n_words} * WORD / {n})"));
+                all.collect::<Vec<_>>().join(", ")
             };
-            let copy = |to: &str, from: &str| {
+            let copy = |to: &str, from: &str, n_words: usize| {
                 let memcpy = format!("memcpy(x->{to}, x->{from}, WORD / {n} * sizeof(reg));");
                 format!(
-                    "    for (int k = 0; k < {n}; k++)\n        for (int w = 0; w < 5; w++)\n            {memcpy}\n"
+                    "    for (int k = 0; k < {n}; k++)\n        for (int w = 0; w < {n_words}; w++)\n            {memcpy}\n"
                 )
             };
             let all = format!("s + w * WORD + k * (WORD / {n})");
-            let own = |name: &str| format!("{name} + k * OWN + w * (WORD / {n})");
-            let (before, after) = (copy(&own("u"), &all), copy(&all, &own("v")));
-            format!(
-                "    enum {{ OWN = 5 * WORD / {n} }};\n{before}    {node}({}, {});\n{after}",
-                batch("u"),
-                batch("v")
-            )
+            let own = |name: &str, n_words: usize| {
+                format!("{name} + k * ({n_words} * WORD / {n}) + w * (WORD / {n})")
+            };
+            let before = copy(&own("u", n_input), &all, n_input);
+            let after = copy(&all, &own("v", n_state), n_state);
+            let (ins, outs) = (batch("u", n_input), batch("v", n_state));
+            format!("{before}    {node}({ins}, {outs});\n{after}")
         }
     };
-    format!("\nstatic inline void permute{rounds}(sponge *x)\n{{\n{body}}}\n")
-}
-
-/// A word of each message of a batch, least significant byte first.
-fn word(name: &str) -> Field {
-    let layout = Layout::parse("byte:8 bit:8 -> | -byte bit").expect("a layout of ours");
-    Field { name: name.into(), layout, n_words: 1, word_bits: 64 }
+    format!("\nstatic inline void {name}(sponge *x)\n{{\n{body}}}\n")
 }
 
 /// `load_word`, `store_word` and `set_word`.
-pub fn moves(shape: Shape, helpers: &mut Helpers) -> String {
+pub fn moves(sponge: &Sponge, shape: Shape, helpers: &mut Helpers) -> String {
     let n = shape.interleave;
     let name = if n == 1 { "word" } else { "batch" };
-    let (field, of_batch) = (word(name), Shape { interleave: 1, ..shape });
-    let mut moves = bytes::blocks(&field, std::slice::from_ref(&field), of_batch, false, helpers);
+    let (field, of_batch) = (sponge.field(name), Shape { interleave: 1, ..shape });
+    // Full batches of words that are lanes are taken one by one, in their order.
+    let order: Option<Vec<u32>> =
+        (shape.slicing == Slicing::Vertical).then(|| (0..of_batch.slices().ilog2()).collect());
+    let own = std::slice::from_ref(&field);
+    let mut moves = bytes::blocks(&field, own, of_batch, false, order.as_deref(), helpers);
     assert_eq!(
         (moves.loads.len(), moves.stores.len()),
         (1, 1),
         "words have a network in every shape"
     );
-    let registers = field.n_registers(of_batch);
+    let (registers, n_bytes) = (field.n_registers(of_batch), field.layout.n_bytes);
     let set = match shape.slicing {
         Slicing::Vertical => {
             format!("    for (int k = 0; k < {n}; k++)\n        r[k] = SPLAT(x);\n")
         }
         Slicing::Bit | Slicing::Horizontal => {
             moves.text.push_str(&bytes::spread(&field, of_batch));
-            let little = if shape.is_vector() {
-                String::new()
-            } else {
-                format!("    x = {};\n", shape.little(64, "x"))
-            };
+            let bits = field.word_bits;
+            let ordered = sponge.word().ordered(shape, "word");
             format!(
-                "{little}    for (int k = 0; k < {n}; k++)\n        spread_{name}(r + {registers} * k, (const uint8_t *)&x);\n"
+                "    uint{bits}_t word = (uint{bits}_t)x;
+    word = {ordered};
+    for (int k = 0; k < {n}; k++)
+        spread_{name}(r + {registers} * k, (const uint8_t *)&word);
+"
             )
         }
     };
@@ -269,7 +294,7 @@ pub fn moves(shape: Shape, helpers: &mut Helpers) -> String {
         for (what, bytes) in [("load", "const uint8_t *bytes"), ("store", "uint8_t *bytes")] {
             let _ = write!(
                 moves.text,
-                "\n/* A word of every message: batch after batch. */\nstatic inline void {what}_word(reg *r, {bytes})\n{{\n    for (int k = 0; k < {n}; k++)\n        {what}_batch(r + {registers} * k, bytes + 8 * SLICES * k);\n}}\n"
+                "\n/* A word of every message: batch after batch. */\nstatic inline void {what}_word(reg *r, {bytes})\n{{\n    for (int k = 0; k < {n}; k++)\n        {what}_batch(r + {registers} * k, bytes + {n_bytes} * SLICES * k);\n}}\n"
             );
         }
     }
@@ -281,8 +306,11 @@ pub fn moves(shape: Shape, helpers: &mut Helpers) -> String {
 
 /// More members of the sponge if there are several batches.
 const BATCHES: &str =
-    "    reg u[5 * WORD], v[5 * WORD]; /* the same, all words of a batch side by side */
+    "    reg u[INPUT * WORD], v[STATE * WORD]; /* the same, all words of a batch side by side */
 ";
+
+/// The first word of the state of Ascon-AEAD128.
+const INITIAL: &str = "0x00001000808c0001";
 
 /// For a full batch where an element is a word: a register loaded from words that were just stored
 /// one by one would wait, as store forwarding fails.
@@ -291,7 +319,7 @@ const TAKE_ALL: &str = "    if (now == BLOCKS) {
             for (size_t b = 0; b < SLICES; b++) {
                 lane word;
                 memcpy(&word, in + stride * (SLICES * k + b), sizeof word);
-                r[k][b] = word;
+                r[k][b] = ORDERED;
             }
         return;
     }
@@ -301,9 +329,9 @@ const TAKE_ALL: &str = "    if (now == BLOCKS) {
 const SPONGE: &str = "
 /* One message in each slice; only the first now slices are in use. */
 typedef struct {
-    reg s[5 * WORD] __attribute__((aligned(64))); /* the state */
-    reg t[5 * WORD];                              /* its permutation */
-BATCHES    uint8_t bytes[8 * BLOCKS] __attribute__((aligned(64)));
+    reg s[INPUT * WORD] __attribute__((aligned(64))); /* the state, and what is taken with it */
+    reg t[STATE * WORD];                              /* the next state */
+BATCHES    uint8_t bytes[BYTES * BLOCKS] __attribute__((aligned(64)));
 } sponge;
 
 static inline void add(reg *r, const reg *t, int n)
@@ -316,19 +344,7 @@ static inline void add(reg *r, const reg *t, int n)
 static inline void take(sponge *x, reg *r, const uint8_t *in, size_t stride, size_t now)
 {
 TAKE_ALL    for (size_t b = 0; b < now; b++)
-        memcpy(x->bytes + 8 * b, in + stride * b, 8);
-    load_word(r, x->bytes);
-}
-
-/* Its last bytes, less than a word, then a bit and zeros. */
-static inline void take_last(sponge *x, reg *r, const uint8_t *in, size_t size, size_t stride, size_t now)
-{
-    for (size_t b = 0; b < now; b++) {
-        memset(x->bytes + 8 * b, 0, 8);
-        if (size > 0)
-            memcpy(x->bytes + 8 * b, in + stride * b, size);
-        x->bytes[8 * b + size] = 1;
-    }
+        memcpy(x->bytes + BYTES * b, in + stride * b, BYTES);
     load_word(r, x->bytes);
 }
 
@@ -338,7 +354,7 @@ static inline void give(sponge *x, const reg *r, uint8_t *out, size_t size, size
     memcpy(x->t, r, WORD * sizeof *r);
     store_word(x->t, x->bytes);
     for (size_t b = 0; b < now; b++)
-        memcpy(out + stride * b, x->bytes + 8 * b, size);
+        memcpy(out + stride * b, x->bytes + BYTES * b, size);
 }
 ";
 
@@ -410,6 +426,18 @@ static void NAME_batch(const uint8_t *keys, const uint8_t *nonces, const uint8_t
 ";
 
 const AEAD: &str = "
+/* Its last bytes, less than a word, then a bit and zeros. */
+static inline void take_last(sponge *x, reg *r, const uint8_t *in, size_t size, size_t stride, size_t now)
+{
+    for (size_t b = 0; b < now; b++) {
+        memset(x->bytes + 8 * b, 0, 8);
+        if (size > 0)
+            memcpy(x->bytes + 8 * b, in + stride * b, size);
+        x->bytes[8 * b + size] = 1;
+    }
+    load_word(r, x->bytes);
+}
+
 /* After it the compiler must read the key again, from memory that is wiped, so it keeps no copy elsewhere. */
 static inline void add_key(reg *r, const reg *key)
 {
@@ -528,237 +556,5 @@ int NAME_decrypt(const uint8_t key[16], const uint8_t nonce[16], const uint8_t *
     const uint8_t tag[16])
 {
     return NAME_decrypt_many(key, nonce, ad, n_ad, in, out, n, tag, NULL, 1);
-}
-";
-
-const HASH_TYPES: &str = "/* Ascon-Hash256, NIST SP 800-232: what a call returns. */
-enum {
-    UP_OK = 0,
-    UP_ENDED = 2, /* the digest was given already */
-    UP_NULL = 3   /* in is NULL and n is not 0, or out is NULL */
-};
-
-/* The digest of n bytes. */
-void NAME(const uint8_t *in, size_t n, uint8_t out[32]);
-
-/* The digests of messages of one length, one after another. BATCH at a time is fastest. */
-void NAME_many(const uint8_t *in, size_t n, uint8_t *out, size_t n_messages);
-
-/* The digests of messages of any lengths. BATCH at a time take as long as the longest of them: group them by length. */
-void NAME_each(const uint8_t *const *in, const size_t *n, uint8_t *out, size_t n_messages);
-PIECES
-/* The next n bytes of the message: any n. */
-int NAME_update(NAME_state *h, const uint8_t *in, size_t n);
-
-/* The digest of the message; wipes the state. */
-int NAME_final(NAME_state *h, uint8_t out[32]);
-
-/* Wipes a state that is no longer needed. */
-void NAME_wipe(NAME_state *h);
-";
-
-const XOF_TYPES: &str = "/* Ascon-XOF128, NIST SP 800-232: what a call returns. */
-enum {
-    UP_OK = 0,
-    UP_ENDED = 2, /* output was taken already, which ended the message */
-    UP_NULL = 3   /* in or out is NULL and n is not 0 */
-};
-
-/* n_out bytes of output for a message of n bytes. */
-void NAME(const uint8_t *in, size_t n, uint8_t *out, size_t n_out);
-
-/* The same for messages of one length, one after another, as are their outputs. BATCH at a time is fastest. */
-void NAME_many(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, size_t n_messages);
-
-/* The same for messages of any lengths. BATCH at a time take as long as the longest of them: group them by length. */
-void NAME_each(const uint8_t *const *in, const size_t *n, uint8_t *out, size_t n_out, size_t n_messages);
-PIECES
-/* The next n bytes of the message: any n. */
-int NAME_absorb(NAME_state *h, const uint8_t *in, size_t n);
-
-/* The next n bytes of output: any n. The first call ends the message. */
-int NAME_squeeze(NAME_state *h, uint8_t *out, size_t n);
-
-/* Wipes the state. */
-void NAME_wipe(NAME_state *h);
-";
-
-/// What the hash and the XOF share, on the registers of a batch.
-const ABSORB: &str = "
-static void start(sponge *x)
-{
-    memset(x, 0, sizeof *x);
-    set_word(x->s, UINT64_C(INITIAL));
-    permute12(x);
-}
-
-static void absorb(sponge *x, const uint8_t *in, size_t stride, size_t now)
-{
-    take(x, x->t, in, stride, now);
-    add(x->s, x->t, WORD);
-    permute12(x);
-}
-
-static void absorb_last(sponge *x, const uint8_t *in, size_t size, size_t stride, size_t now)
-{
-    take_last(x, x->t, in, size, stride, now);
-    add(x->s, x->t, WORD);
-    permute12(x);
-}
-
-/* Writes the output, whose first words are ready. */
-static void squeeze(sponge *x, uint8_t *out, size_t n_out, size_t now)
-{
-    size_t left = n_out;
-    for (; left > 8; out += 8, left -= 8) {
-        give(x, x->s, out, 8, n_out, now);
-        permute12(x);
-    }
-    give(x, x->s, out, left, n_out, now);
-}
-
-static void NAME_batch(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, size_t now)
-{
-    sponge x;
-    if (BLOCKS == 1)
-        now = 1; /* so that compilers see no loop over messages */
-    start(&x);
-    size_t left = n;
-    for (; left >= 8; in += 8, left -= 8)
-        absorb(&x, in, n, now);
-    absorb_last(&x, in, left, n, now);
-    squeeze(&x, out, n_out, now);
-    wipe(&x, sizeof x);
-}
-";
-
-/// The state of a message in pieces, in one slice.
-const DIGEST: &str = "
-static int add_piece(NAME_state *h, const uint8_t *in, size_t n)
-{
-    if (h->is_squeezing)
-        return UP_ENDED;
-    if (n == 0)
-        return UP_OK;
-    if (!in)
-        return UP_NULL;
-    if (h->n_rest > 0) {
-        size_t room = 8 - h->n_rest, first = n < room ? n : room;
-        memcpy(h->rest + h->n_rest, in, first);
-        h->n_rest += first;
-        in += first;
-        n -= first;
-        if (h->n_rest < 8)
-            return UP_OK;
-        absorb(&h->x, h->rest, 0, 1);
-    }
-    for (; n >= 8; in += 8, n -= 8)
-        absorb(&h->x, in, 0, 1);
-    if (n > 0)
-        memcpy(h->rest, in, n);
-    h->n_rest = n;
-    return UP_OK;
-}
-
-/* While output is taken, the last n_rest bytes of rest are still to be given. */
-static void take_piece(NAME_state *h, uint8_t *out, size_t n)
-{
-    if (!h->is_squeezing) {
-        absorb_last(&h->x, h->rest, h->n_rest, 0, 1);
-        give(&h->x, h->x.s, h->rest, 8, 0, 1);
-        h->n_rest = 8;
-        h->is_squeezing = 1;
-    }
-    while (n > 0) {
-        if (h->n_rest == 0) {
-            permute12(&h->x);
-            give(&h->x, h->x.s, h->rest, 8, 0, 1);
-            h->n_rest = 8;
-        }
-        size_t now = n < h->n_rest ? n : h->n_rest;
-        memcpy(out, h->rest + 8 - h->n_rest, now);
-        h->n_rest -= now;
-        out += now;
-        n -= now;
-    }
-}
-
-void NAME_init(NAME_state *h)
-{
-    memset(h, 0, sizeof *h);
-    start(&h->x);
-}
-
-void NAME_wipe(NAME_state *h)
-{
-    wipe(h, sizeof *h);
-}
-";
-
-const HASH: &str = "
-int NAME_update(NAME_state *h, const uint8_t *in, size_t n)
-{
-    return add_piece(h, in, n);
-}
-
-int NAME_final(NAME_state *h, uint8_t out[32])
-{
-    if (h->is_squeezing)
-        return UP_ENDED;
-    if (!out)
-        return UP_NULL;
-    take_piece(h, out, 32);
-    wipe(h, sizeof *h);
-    h->is_squeezing = 1;
-    return UP_OK;
-}
-
-void NAME_many(const uint8_t *in, size_t n, uint8_t *out, size_t n_messages)
-{
-    for (size_t m = 0; m < n_messages; m += BLOCKS)
-        NAME_batch(n > 0 ? in + n * m : in, n, out + 32 * m, 32, n_messages - m < BLOCKS ? n_messages - m : BLOCKS);
-}
-
-void NAME_each(const uint8_t *const *in, const size_t *n, uint8_t *out, size_t n_messages)
-{
-    for (size_t m = 0; m < n_messages; m += BLOCKS)
-        each(in + m, n + m, out + 32 * m, 32, n_messages - m < BLOCKS ? n_messages - m : BLOCKS);
-}
-
-void NAME(const uint8_t *in, size_t n, uint8_t out[32])
-{
-    NAME_batch(in, n, out, 32, 1);
-}
-";
-
-const XOF: &str = "
-int NAME_absorb(NAME_state *h, const uint8_t *in, size_t n)
-{
-    return add_piece(h, in, n);
-}
-
-int NAME_squeeze(NAME_state *h, uint8_t *out, size_t n)
-{
-    if (n > 0 && !out)
-        return UP_NULL;
-    take_piece(h, out, n);
-    return UP_OK;
-}
-
-void NAME_many(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, size_t n_messages)
-{
-    for (size_t m = 0; m < n_messages; m += BLOCKS)
-        NAME_batch(n > 0 ? in + n * m : in, n, out + n_out * m, n_out, n_messages - m < BLOCKS ? n_messages - m : BLOCKS);
-}
-
-void NAME_each(const uint8_t *const *in, const size_t *n, uint8_t *out, size_t n_out, size_t n_messages)
-{
-    for (size_t m = 0; m < n_messages; m += BLOCKS)
-        each(in + m, n + m, out + n_out * m, n_out, n_messages - m < BLOCKS ? n_messages - m : BLOCKS);
-}
-
-void NAME(const uint8_t *in, size_t n, uint8_t *out, size_t n_out)
-{
-    NAME_batch(in, n, out, n_out, 1);
 }
 ";

@@ -1,16 +1,19 @@
-//! The part of the tests' `main` that runs Ascon's modes.
+//! The part of the tests' `main` that runs AEAD and hashes.
 
+use super::arch::Shape;
 use super::{Mode, Sponge};
 
 impl Mode {
     /// `run_mode`, for tests: reads one message and writes the result of the mode; it also checks
     /// pieces, places, many messages at a time, forgeries and wrong calls. `run_open` decrypts
     /// messages of AEAD. `secret_mode`: the same calls on uninitialised memory.
-    pub fn check(&self) -> String {
-        let text = match self.sponge {
+    pub fn check(&self, shape: Shape) -> String {
+        let text = match &self.sponge {
             Sponge::Aead => AEAD.to_string(),
-            Sponge::Hash => format!("{HASH_CALLS}{DIGEST}"),
-            Sponge::Xof => format!("{XOF_CALLS}{DIGEST}"),
+            Sponge::Digest(digest) => {
+                let finish = if digest.output.is_some() { HASH_FINISH } else { XOF_FINISH };
+                digest.filled(&format!("{CALLS}{finish}{DIGEST}"), shape)
+            }
         };
         self.named(&text)
     }
@@ -236,30 +239,38 @@ static int secret_mode(void)
 }
 ";
 
-const HASH_CALLS: &str = "
+const CALLS: &str = "
 static void whole(const uint8_t *in, size_t n, uint8_t *out, size_t n_out)
 {
     (void)n_out;
-    NAME(in, n, out);
+    NAME(in, n, out@GIVEN@);
 }
 
 static void several(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, size_t n_messages)
 {
     (void)n_out;
-    NAME_many(in, n, out, n_messages);
+    NAME_many(in, n, out@GIVEN@, n_messages);
 }
 
 static void of_each(const uint8_t *const *in, const size_t *n, uint8_t *out, size_t n_out, size_t n_messages)
 {
     (void)n_out;
-    NAME_each(in, n, out, n_messages);
+    NAME_each(in, n, out@GIVEN@, n_messages);
 }
 
 static int more(NAME_state *h, const uint8_t *in, size_t n)
 {
-    return NAME_update(h, in, n);
+    return NAME_@MORE@(h, in, n);
 }
 
+static int finish_many(NAME_state *h, uint8_t *const *out, size_t n)
+{
+    (void)n;
+    return NAME_@END@_many(h, out@GIVEN_SIZE@);
+}
+";
+
+const HASH_FINISH: &str = "
 static int finish(NAME_state *h, uint8_t *out, size_t n_out)
 {
     (void)n_out;
@@ -267,27 +278,7 @@ static int finish(NAME_state *h, uint8_t *out, size_t n_out)
 }
 ";
 
-const XOF_CALLS: &str = "
-static void whole(const uint8_t *in, size_t n, uint8_t *out, size_t n_out)
-{
-    NAME(in, n, out, n_out);
-}
-
-static void several(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, size_t n_messages)
-{
-    NAME_many(in, n, out, n_out, n_messages);
-}
-
-static void of_each(const uint8_t *const *in, const size_t *n, uint8_t *out, size_t n_out, size_t n_messages)
-{
-    NAME_each(in, n, out, n_out, n_messages);
-}
-
-static int more(NAME_state *h, const uint8_t *in, size_t n)
-{
-    return NAME_absorb(h, in, n);
-}
-
+const XOF_FINISH: &str = "
 /* In pieces of 0 to 18 bytes. */
 static int finish(NAME_state *h, uint8_t *out, size_t n_out)
 {
@@ -302,6 +293,36 @@ static int finish(NAME_state *h, uint8_t *out, size_t n_out)
 ";
 
 const DIGEST: &str = "
+/* Messages side by side in pieces give what they give alone. */
+static int side_by_side(const uint8_t *in, size_t n, const uint8_t *wanted, size_t n_out, size_t n_messages)
+{
+    static NAME_state h;
+    static const uint8_t *pieces[BLOCKS];
+    static uint8_t *outs[BLOCKS];
+    uint8_t *made = malloc(n_out * n_messages + 1);
+    if (!made || NAME_init_many(&h, n_messages) != UP_OK)
+        return 1;
+    for (size_t m = 0; m < n_messages; m++)
+        pieces[m] = in + n * m, outs[m] = made + n_out * m;
+    for (size_t at = 0, k = 1; at < n; at += k, k = (5 * k + 3) % 97) {
+        k = k < n - at ? k : n - at;
+        if (NAME_@MORE@_many(&h, pieces, k) != UP_OK)
+            return 2;
+        for (size_t m = 0; m < n_messages; m++)
+            pieces[m] += k;
+    }
+    pieces[n_messages - 1] = NULL;
+    if (NAME_@MORE@_many(&h, pieces, 1) != UP_NULL || NAME_@MORE@_many(&h, NULL, 1) != UP_NULL
+        || finish_many(&h, NULL, n_out > 0) != (n_out > 0 ? UP_NULL : UP_OK))
+        return 3;
+    if (n_messages > 1 && more(&h, in, 1) != (n_out > 0 ? UP_LENGTH : UP_ENDED))
+        return 4;
+    if (finish_many(&h, outs, n_out) != UP_OK || memcmp(made, wanted, n_out * n_messages))
+        return 5;
+    free(made);
+    return NAME_init_many(&h, 0) != UP_LENGTH || NAME_init_many(&h, BLOCKS + 1) != UP_LENGTH;
+}
+
 static int run_mode(void)
 {
     uint64_t n, n_out, state = 1;
@@ -347,6 +368,8 @@ static int run_mode(void)
         if (memcmp(other + n_out * m, out + n_out, n_out))
             return 8;
     }
+    if (side_by_side(in, n, other, n_out, BLOCKS) || side_by_side(in, n, other, n_out, 1 + BLOCKS / 2))
+        return 10;
     static const uint8_t *starts[MANY];
     static size_t lengths[MANY];
     for (size_t m = 0; m < MANY; m++) {
@@ -365,19 +388,23 @@ static int run_mode(void)
 
 static int secret_mode(void)
 {
-    enum { MANY = BLOCKS + 1, TEXT = 43 };
-    uint8_t *in = malloc(TEXT * MANY), *out = malloc(32 * MANY);
+    enum { MANY = BLOCKS + 1, TEXT = 243, N = @RATE@ < 64 ? 64 : @RATE@ + 8 };
+    uint8_t *in = malloc(TEXT * MANY), *out = malloc(N * MANY);
     __asm__ volatile(\"\" : \"+r\"(in) :: \"memory\");
     if (!in || !out)
         return 1;
-    several(in, TEXT, out, 32, MANY);
+    several(in, TEXT, out, N, MANY);
     const uint8_t *starts[2] = {in, in + 7};
-    of_each(starts, (const size_t[]){TEXT, 12}, out, 32, 2);
+    of_each(starts, (const size_t[]){TEXT, 12}, out, N, 2);
     static NAME_state h;
     NAME_init(&h);
     more(&h, in, 5);
     more(&h, in + 5, TEXT - 5);
-    finish(&h, out, 32);
+    finish(&h, out, N);
+    uint8_t *const outs[2] = {out, out + N};
+    NAME_init_many(&h, BLOCKS > 1 ? 2 : 1);
+    NAME_@MORE@_many(&h, starts, 12);
+    finish_many(&h, outs, N);
     __asm__ volatile(\"\" :: \"r\"(out) : \"memory\");
     return 0;
 }

@@ -1,17 +1,4 @@
-//! Ascon-AEAD128 in pieces, and Ascon's modes for many messages of different lengths: the C text.
-
-/// The state of the hash and of the XOF.
-pub const STATE_TYPE: &str = "
-/* A message in pieces. Only the functions below use its members. */
-typedef struct {
-    STATE
-    uint8_t rest[8];
-    size_t n_rest;
-    int is_squeezing;
-} __attribute__((aligned(64))) NAME_state;
-
-void NAME_init(NAME_state *h);
-";
+//! Ascon-AEAD128 in pieces, and for many messages of different lengths: the C text.
 
 /// A message among others of different lengths. Packages have it too.
 pub const MESSAGE: &str = "
@@ -342,57 +329,5 @@ int NAME_final(NAME_state *a, uint8_t tag[16])
 void NAME_wipe(NAME_state *a)
 {
     wipe(a, sizeof *a);
-}
-";
-
-/// The hash and the XOF of messages of different lengths.
-pub const DIGEST_EACH: &str = "
-/* At most a batch of messages of different lengths. */
-static void each(const uint8_t *const *in, const size_t *n, uint8_t *out, size_t n_out, size_t now)
-{
-    sponge x;
-    size_t at[BLOCKS];
-    uint8_t ends[5][8 * BLOCKS], has_ended[BLOCKS];
-    if (BLOCKS == 1)
-        now = 1;
-    memset(at, 0, sizeof at);
-    memset(ends, 0, sizeof ends);
-    memset(has_ended, 0, sizeof has_ended);
-    start(&x);
-    for (size_t left = now;;) {
-        size_t still = left;
-        uint8_t ends_now[BLOCKS];
-        for (size_t b = 0; b < now; b++) {
-            size_t rest = n[b] - at[b], size = rest < 8 ? rest : 8;
-            memset(x.bytes + 8 * b, 0, 8);
-            if (size > 0)
-                memcpy(x.bytes + 8 * b, in[b] + at[b], size);
-            if (size < 8)
-                x.bytes[8 * b + size] = 1;
-            at[b] += size;
-            ends_now[b] = size < 8 && !has_ended[b];
-            left -= ends_now[b];
-        }
-        load_word(x.t, x.bytes);
-        add(x.s, x.t, WORD);
-        for (int w = 0; left < still && w < 5; w++) {
-            memcpy(x.t, x.s + w * WORD, WORD * sizeof *x.t);
-            store_word(x.t, x.bytes);
-            for (size_t b = 0; b < now; b++)
-                if (ends_now[b])
-                    memcpy(ends[w] + 8 * b, x.bytes + 8 * b, 8);
-        }
-        for (size_t b = 0; b < now; b++)
-            has_ended[b] |= ends_now[b];
-        if (left == 0)
-            break;
-        permute12(&x);
-    }
-    for (int w = 0; w < 5; w++)
-        load_word(x.s + w * WORD, ends[w]);
-    permute12(&x);
-    squeeze(&x, out, n_out, now);
-    wipe(ends, sizeof ends);
-    wipe(&x, sizeof x);
 }
 ";

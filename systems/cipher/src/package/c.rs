@@ -10,7 +10,7 @@ use crate::emit_c::ASSEMBLY;
 pub fn sources(parts: &[Part]) -> Vec<File> {
     let mut files = Vec::new();
     for part in parts {
-        let (header, dispatcher) = match part.sponge {
+        let (header, dispatcher) = match &part.sponge {
             Some(sponge) => (modes::header(part, sponge), modes::dispatcher(part, sponge)),
             None => (header(part), dispatcher(part)),
         };
@@ -142,7 +142,7 @@ fn maker(part: &Part) -> String {
 
 /// Signatures of all functions, each with its comment.
 pub fn prototypes(part: &Part) -> Vec<(String, String)> {
-    if let Some(sponge) = part.sponge {
+    if let Some(sponge) = &part.sponge {
         return modes::prototypes(part, sponge);
     }
     let mut all = of_targets(part);

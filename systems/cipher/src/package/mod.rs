@@ -2,8 +2,8 @@
 //! files.
 //!
 //! `c` writes a file for each target and one that chooses among them; `rust` and `python` build the
-//! same C and call it. `Stream` describes a counter mode, `modes` has Ascon's modes, and `over`
-//! those that are C over the functions of any cipher.
+//! same C and call it. `Stream` describes a counter mode, `modes` has AEAD and hashes over a
+//! permutation, and `over` those that are C over the functions of any cipher.
 
 mod c;
 mod modes;
@@ -48,7 +48,7 @@ pub struct Part {
     /// A block cipher, which keeps the size of blocks, or its inverse.
     cipher: Option<Crypt>,
     stream: Option<Stream>,
-    /// One of Ascon's modes instead of blocks.
+    /// A mode over its permutation or compression function instead of blocks.
     sponge: Option<Sponge>,
     /// Modes over its functions.
     over: Vec<&'static OverMode>,
@@ -85,7 +85,7 @@ struct TargetFile {
     width: usize,
     keys_bytes: usize,
     stream_bytes: usize,
-    /// Bytes of the state of a message in pieces, in Ascon's modes.
+    /// Bytes of the state of a message in pieces, in modes over a permutation.
     state_bytes: usize,
     slicing: Slicing,
 }
@@ -164,8 +164,9 @@ pub fn part(
         None => usual,
     };
     let sponge = mode.as_deref().and_then(|mode| subject.sponge(mode));
-    let module = sponge.map_or_else(|| c_prefix(&primitive.name).replace('-', "_"), Sponge::prefix);
-    let vectors = sponge.map_or(vectors, |sponge| library::vectors(sponge.name()));
+    let module =
+        sponge.as_ref().map_or_else(|| c_prefix(&primitive.name).replace('-', "_"), Sponge::prefix);
+    let vectors = sponge.as_ref().map_or(vectors, |sponge| library::vectors(sponge.name()));
     let name = format!("{}{module}", choice.prefix);
     let possible = choice.slicing.map_or_else(|| subject.slicings(None), |idx| vec![idx]);
     let mut targets = Vec::new();
@@ -208,7 +209,7 @@ pub fn part(
             keys_bytes: (own.key_registers(shape).1 * shape.register_bits() as usize / 8)
                 .next_multiple_of(64),
             stream_bytes: ((batch + block).next_multiple_of(8) + 16 + 16 + 8).next_multiple_of(64),
-            state_bytes: Mode::state_bytes(shape),
+            state_bytes: own.mode.as_ref().map_or(0, |mode| mode.state_bytes(shape)),
             slicing: made.compiled.slicing,
             assembled: (!made.assembly.is_empty()).then_some(Assembled { recipe, made }),
         });
@@ -244,8 +245,7 @@ pub fn part(
         kind => kind.ends_with("block cipher").then_some(Crypt::Encrypt),
     };
     let cipher = way.filter(|_| n_in == n_out && !keys.is_empty());
-    let title = sponge
-        .map_or_else(|| primitive.title(), |it| format!("{} of NIST SP 800-232", modes::title(it)));
+    let title = sponge.as_ref().map_or_else(|| primitive.title(), |it| it.title().to_owned());
     let type_name = camel(&module);
     let is_bundled = crate::library::primitive(&primitive.name).is_some();
     Ok(Part {
@@ -381,6 +381,7 @@ impl Part {
     /// Its mode, if it has one.
     pub fn mode(&self) -> Option<&str> {
         self.sponge
+            .as_ref()
             .map(Sponge::mode)
             .or_else(|| self.stream.as_ref().map(|stream| stream.mode.as_str()))
     }

@@ -1,5 +1,5 @@
-//! Ascon's modes in a package: the C that chooses a target, the module of the Rust crate, the class
-//! in Python.
+//! AEAD and hashes over a permutation or compression function in a package: the C that chooses a
+//! target, the module of the Rust crate, the class in Python.
 
 use std::fmt::Write;
 
@@ -8,20 +8,11 @@ use super::{Part, fill};
 use crate::emit_c::{MESSAGE, Sponge};
 use crate::library::Vector;
 
-/// The name of the mode in its standard.
-pub fn title(sponge: Sponge) -> &'static str {
-    match sponge {
-        Sponge::Aead => "Ascon-AEAD128",
-        Sponge::Hash => "Ascon-Hash256",
-        Sponge::Xof => "Ascon-XOF128",
-    }
-}
-
 const AEAD_MANY: &str = "const char *target, const uint8_t *keys, const uint8_t *nonces, const uint8_t *ads, size_t ad_size, \
                          const uint8_t *in, uint8_t *out, size_t size";
 
 /// Signatures of all functions, each with its comment.
-pub fn prototypes(part: &Part, sponge: Sponge) -> Vec<(String, String)> {
+pub fn prototypes(part: &Part, sponge: &Sponge) -> Vec<(String, String)> {
     let name = &part.name;
     let mut all = of_targets(part);
     all[2].0 =
@@ -86,9 +77,10 @@ pub fn prototypes(part: &Part, sponge: Sponge) -> Vec<(String, String)> {
                 format!("void {name}_wipe({name}_state *state)"),
             );
         }
-        Sponge::Hash | Sponge::Xof => {
-            let is_hash = sponge == Sponge::Hash;
-            let what = if is_hash { "The digest of 32 bytes" } else { "out_size bytes of output" };
+        Sponge::Digest(digest) => {
+            let what = digest.output.map_or("out_size bytes of output".to_owned(), |n| {
+                format!("The digest of {n} bytes")
+            });
             add(
                 &format!("{what} of a message; a NULL target is the one for single messages."),
                 format!(
@@ -117,22 +109,44 @@ pub fn prototypes(part: &Part, sponge: Sponge) -> Vec<(String, String)> {
                     "int {name}_update({name}_state *state, const uint8_t *in, size_t in_size)"
                 ),
             );
-            if is_hash {
-                add(
-                    "The digest of the message.",
-                    format!("int {name}_final({name}_state *state, uint8_t *out, size_t out_size)"),
-                );
-            } else {
-                add(
+            let (end, said) = match digest.output {
+                Some(_) => ("final", "The digest of the message."),
+                None => (
+                    "squeeze",
                     "Writes the next bytes of output, in pieces of any size. The first call ends the message.",
-                    format!(
-                        "int {name}_squeeze({name}_state *state, uint8_t *out, size_t out_size)"
-                    ),
-                );
-            }
+                ),
+            };
+            add(
+                said,
+                format!("int {name}_{end}({name}_state *state, uint8_t *out, size_t out_size)"),
+            );
             add(
                 "Overwrites a message that is no longer needed.",
                 format!("void {name}_wipe({name}_state *state)"),
+            );
+            add(
+                "Starts several messages of one length side by side, at most as many as the target's width; a NULL target is the\n   narrowest one that has room for them. The functions below are for as many messages.",
+                format!(
+                    "int {name}_init_many({name}_state *state, const char *target, size_t n_messages)"
+                ),
+            );
+            add(
+                "Adds the next in_size bytes of each.",
+                format!(
+                    "int {name}_update_many({name}_state *state, const uint8_t *const *in, size_t in_size)"
+                ),
+            );
+            add(
+                &said
+                    .replace(
+                        "Writes the next bytes of output",
+                        "Writes the next out_size bytes of each output",
+                    )
+                    .replace("the message.", "the messages.")
+                    .replace("The digest", "The digests"),
+                format!(
+                    "int {name}_{end}_many({name}_state *state, uint8_t *const *out, size_t out_size)"
+                ),
             );
         }
     }
@@ -140,14 +154,14 @@ pub fn prototypes(part: &Part, sponge: Sponge) -> Vec<(String, String)> {
 }
 
 /// Types with members for callers.
-pub fn types(part: &Part, sponge: Sponge) -> String {
-    if sponge == Sponge::Aead { MESSAGE.replace("NAME", &part.name) } else { String::new() }
+pub fn types(part: &Part, sponge: &Sponge) -> String {
+    if *sponge == Sponge::Aead { MESSAGE.replace("NAME", &part.name) } else { String::new() }
 }
 
 /// What the last error of a mode's header means.
 pub const ENDED: &str = "      /* the message has ended */";
 
-pub fn header(part: &Part, sponge: Sponge) -> String {
+pub fn header(part: &Part, sponge: &Sponge) -> String {
     let (name, up) = (&part.name, part.name.to_uppercase());
     let types = types(part, sponge)
         + &format!(
@@ -175,7 +189,7 @@ pub fn state_bytes(part: &Part) -> usize {
 }
 
 /// The file that chooses a target and checks arguments.
-pub fn dispatcher(part: &Part, sponge: Sponge) -> String {
+pub fn dispatcher(part: &Part, sponge: &Sponge) -> String {
     let (name, up) = (&part.name, part.name.to_uppercase());
     let (members, glue_text, columns, text) = match sponge {
         Sponge::Aead => (
@@ -184,15 +198,9 @@ pub fn dispatcher(part: &Part, sponge: Sponge) -> String {
             "@@_encrypt_many, @@_decrypt_many, @encrypt_each, @decrypt_each, @init, @aad, @update, @final",
             include_str!("templates/aead.c"),
         ),
-        Sponge::Hash => (
+        Sponge::Digest(_) => (
             include_str!("templates/digest_target.h"),
-            include_str!("templates/hash_glue.c"),
-            "@many, @each, @init, @update, @finish",
-            include_str!("templates/digest.c"),
-        ),
-        Sponge::Xof => (
-            include_str!("templates/digest_target.h"),
-            include_str!("templates/xof_glue.c"),
+            include_str!("templates/digest_glue.c"),
             "@many, @each, @init, @update, @finish",
             include_str!("templates/digest.c"),
         ),
@@ -227,24 +235,43 @@ pub fn dispatcher(part: &Part, sponge: Sponge) -> String {
     out += &fill(include_str!("templates/dispatch.c"), &[("NAME", name), ("MADE_FOR", MADE_FOR)]);
     out += include_str!("templates/pieces.c");
     out += text;
-    out += match sponge {
-        Sponge::Aead => "",
-        Sponge::Hash => include_str!("templates/hash_end.c"),
-        Sponge::Xof => include_str!("templates/xof_end.c"),
-    };
+    out = digest_filled(sponge, &out);
     for (key, value) in [("NAME", name.as_str()), ("UP", &up)] {
         out = out.replace(&format!("@{key}@"), value);
     }
-    // A digest has one length, output of an XOF any.
-    out.replace("@WRONG_SIZE@", if sponge == Sponge::Hash { "out_size != 32" } else { "0" })
+    out
+}
+
+/// A text with what a hash differs in from a function with output of any length.
+fn digest_filled(sponge: &Sponge, text: &str) -> String {
+    let Sponge::Digest(digest) = sponge else { return text.to_owned() };
+    let is_hash = digest.output.is_some();
+    let either = |hash: &str, other: &str| if is_hash { hash } else { other }.to_owned();
+    let n_out = digest.output.unwrap_or(0).to_string();
+    let values = [
+        ("WRONG_SIZE", either(&format!("out_size != {n_out}"), "0")),
+        ("MORE", either("update", "absorb")),
+        ("END", either("final", "squeeze")),
+        ("GIVEN_OUT", either("", ", n_out")),
+        ("UNUSED_OUT", either("    (void)n_out;\n", "")),
+        ("GIVEN", either("", ", n")),
+        ("UNUSED", either("    (void)n;\n", "")),
+        ("N_OUT", n_out),
+        ("RATE", digest.rate.to_string()),
+    ];
+    values
+        .iter()
+        .fold(text.to_owned(), |text, (name, value)| text.replace(&format!("@{name}@"), value))
 }
 
 /// The module of the Rust crate.
-pub fn module(part: &Part, sponge: Sponge) -> String {
+pub fn module(part: &Part, sponge: &Sponge) -> String {
     let template = match sponge {
         Sponge::Aead => include_str!("templates/aead.rs.txt"),
-        Sponge::Hash => include_str!("templates/hash.rs.txt"),
-        Sponge::Xof => include_str!("templates/xof.rs.txt"),
+        Sponge::Digest(digest) if digest.output.is_some() => {
+            include_str!("templates/hash.rs.txt")
+        }
+        Sponge::Digest(_) => include_str!("templates/xof.rs.txt"),
     };
     let wiped = fill(
         include_str!("templates/wiped.rs.txt"),
@@ -258,7 +285,7 @@ pub fn module(part: &Part, sponge: Sponge) -> String {
         ("WORDS", &words),
         ("WIPED", &wiped),
     ];
-    let traits = if sponge == Sponge::Aead {
+    let traits = if *sponge == Sponge::Aead {
         fill(
             include_str!("templates/aead_traits.rs.txt"),
             &[
@@ -273,7 +300,7 @@ pub fn module(part: &Part, sponge: Sponge) -> String {
     } else {
         String::new()
     };
-    fill(template, &values)
+    digest_filled(sponge, &fill(template, &values))
         + &traits
         + &fill(include_str!("templates/width.rs.txt"), &[("NAME", &part.name)])
             .replace("Blocks", "Messages")
@@ -283,19 +310,17 @@ pub fn module(part: &Part, sponge: Sponge) -> String {
 pub const AEAD: &str = "aead = { version = \"0.6.1\", default-features = false }\n";
 
 /// The crate that the mode's traits are in.
-pub fn dependency(sponge: Sponge) -> &'static str {
+pub fn dependency(sponge: &Sponge) -> &'static str {
     match sponge {
         Sponge::Aead => AEAD,
-        Sponge::Hash | Sponge::Xof => {
-            "digest = { version = \"0.11.3\", default-features = false }\n"
-        }
+        Sponge::Digest(_) => "digest = { version = \"0.11.3\", default-features = false }\n",
     }
 }
 
 /// The vectors through the crate.
-pub fn rust_test(part: &Part, sponge: Sponge, crate_name: &str) -> String {
+pub fn rust_test(part: &Part, sponge: &Sponge, crate_name: &str) -> String {
     let ty = format!("{crate_name}::{}", part.type_name);
-    if sponge == Sponge::Aead {
+    if *sponge == Sponge::Aead {
         let each = fill(
             include_str!("templates/aead_each_test.rs.txt"),
             &[("TYPE", &ty), ("CRATE", crate_name), ("MODULE", &part.module)],
@@ -305,15 +330,17 @@ pub fn rust_test(part: &Part, sponge: Sponge, crate_name: &str) -> String {
     let mut calls = String::new();
     for vector in &part.vectors {
         let (input, output) = (vector.field("input"), &vector.output);
-        let _ = match sponge {
-            Sponge::Xof => writeln!(
+        let is_xof = matches!(sponge, Sponge::Digest(digest) if digest.output.is_none());
+        let _ = if is_xof {
+            writeln!(
                 calls,
                 "    let mut out = vec![0; bytes(\"{output}\").len()];\n    <{ty} as digest::ExtendableOutput>::digest_xof(bytes(\"{input}\"), &mut out);\n    assert_eq!(out, bytes(\"{output}\"));"
-            ),
-            Sponge::Hash | Sponge::Aead => writeln!(
+            )
+        } else {
+            writeln!(
                 calls,
                 "    assert_eq!({ty}::digest(&bytes(\"{input}\"))[..], bytes(\"{output}\"));\n    assert_eq!(<{ty} as digest::Digest>::digest(bytes(\"{input}\"))[..], bytes(\"{output}\"));"
-            ),
+            )
         };
     }
     format!("\n#[test]\nfn {}() {{\n{calls}}}\n", part.module)
@@ -342,15 +369,16 @@ pub fn sealed_test(ty: &str, module: &str, vectors: &[Vector], has_pieces: bool)
 }
 
 /// The class in Python.
-pub fn class(part: &Part, sponge: Sponge, names: &mut Vec<String>) -> String {
+pub fn class(part: &Part, sponge: &Sponge, names: &mut Vec<String>) -> String {
     let template = match sponge {
         Sponge::Aead => include_str!("templates/aead.py"),
-        Sponge::Hash => include_str!("templates/hash.py"),
-        Sponge::Xof => include_str!("templates/xof.py"),
+        Sponge::Digest(digest) if digest.output.is_some() => include_str!("templates/hash.py"),
+        Sponge::Digest(_) => include_str!("templates/xof.py"),
     };
     names.push(part.type_name.clone());
-    if sponge == Sponge::Aead {
+    if *sponge == Sponge::Aead {
         names.push(format!("{}Encryptor", part.type_name));
     }
-    fill(template, &[("NAME", &part.name), ("TYPE", &part.type_name), ("TITLE", &part.title)])
+    let values = [("NAME", &*part.name), ("TYPE", &part.type_name), ("TITLE", &part.title)];
+    digest_filled(sponge, &fill(template, &values))
 }

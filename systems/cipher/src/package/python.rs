@@ -78,7 +78,7 @@ fn cdef(parts: &[Part]) -> String {
         if !part.keys.is_empty() {
             let _ = writeln!(out, "typedef struct {{ ...; }} {}_keys;", part.name);
         }
-        if let Some(sponge) = part.sponge {
+        if let Some(sponge) = &part.sponge {
             let _ = writeln!(
                 out,
                 "{}typedef struct {{ ...; }} {}_state;",
@@ -99,7 +99,7 @@ fn cdef(parts: &[Part]) -> String {
 
 /// The classes of a cipher, or the function where there is no key.
 fn class(part: &Part, names: &mut Vec<String>) -> String {
-    if let Some(sponge) = part.sponge {
+    if let Some(sponge) = &part.sponge {
         return modes::class(part, sponge, names);
     }
     let (name, ty) = (&part.name, &part.type_name);

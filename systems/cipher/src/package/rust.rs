@@ -36,7 +36,8 @@ pub fn crate_files(name: &str, parts: &[Part]) -> Vec<File> {
         ("tests/vectors.rs".to_string(), tests(name, parts)),
     ];
     files.extend(parts.iter().map(|part| {
-        let text = part.sponge.map_or_else(|| module(part), |sponge| modes::module(part, sponge));
+        let text =
+            part.sponge.as_ref().map_or_else(|| module(part), |sponge| modes::module(part, sponge));
         (format!("src/{}.rs", part.module), text)
     }));
     files.extend(parts.iter().flat_map(|part| {
@@ -49,7 +50,8 @@ pub fn crate_files(name: &str, parts: &[Part]) -> Vec<File> {
 
 /// The crates that the traits are in.
 fn traits(parts: &[Part]) -> String {
-    let of_part = |part: &Part| part.sponge.map_or("cipher = \"0.5.2\"\n", modes::dependency);
+    let of_part =
+        |part: &Part| part.sponge.as_ref().map_or("cipher = \"0.5.2\"\n", modes::dependency);
     let of_modes = parts.iter().flat_map(|part| &part.over).filter_map(|mode| mode.dependency());
     let mut lines: Vec<&str> = parts.iter().map(of_part).chain(of_modes).collect();
     lines.sort_unstable();
@@ -77,10 +79,12 @@ fn lib(name: &str, parts: &[Part]) -> String {
         if !part.keys.is_empty() || part.sponge.is_some() {
             types.push(part.type_name.clone());
         }
-        match part.sponge {
+        match &part.sponge {
             Some(Sponge::Aead) => types.push(format!("{}Encryptor", part.type_name)),
-            Some(Sponge::Xof) => types.push(format!("{}Reader", part.type_name)),
-            Some(Sponge::Hash) | None => {}
+            Some(Sponge::Digest(digest)) if digest.output.is_none() => {
+                types.push(format!("{}Reader", part.type_name));
+            }
+            Some(Sponge::Digest(_)) | None => {}
         }
         if let Some(stream) = &part.stream {
             types.push(stream_type(part, stream));
@@ -328,7 +332,7 @@ fn tests(name: &str, parts: &[Part]) -> String {
         "//! The published vectors, in every slice and a last partial batch.\n\n".to_string();
     out += "fn bytes(text: &str) -> Vec<u8> {\n    (0..text.len()).step_by(2).map(|i| u8::from_str_radix(&text[i..i + 2], 16).unwrap()).collect()\n}\n";
     for part in parts {
-        if let Some(sponge) = part.sponge {
+        if let Some(sponge) = &part.sponge {
             out += &modes::rust_test(part, sponge, &crate_name);
             continue;
         }

@@ -36,23 +36,61 @@ int @NAME@_each(const char *target, const uint8_t *const *in, const size_t *in_s
     return @UP@_OK;
 }
 
-int @NAME@_init(@NAME@_state *state, const char *target)
-{
-    size_t k;
-    int code = start(state, target, &k);
-    if (!code)
-        targets[k].init(state->words);
-    return code;
-}
-
 /* The result of a target's function. */
 static int said(int code)
 {
-    return code == 0 ? @UP@_OK : code == 3 ? @UP@_NULL : @UP@_ENDED;
+    return code == 0 ? @UP@_OK : code == 3 ? @UP@_NULL : code == 4 ? @UP@_LENGTH : @UP@_ENDED;
+}
+
+int @NAME@_init_many(@NAME@_state *state, const char *target, size_t n_messages)
+{
+    size_t k = 0;
+    while (!target && k + 1 < N_TARGETS && (targets[k].width < n_messages || !targets[k].is_here()))
+        k++;
+    int code = start(state, target ? target : targets[k].name, &k);
+    if (code)
+        return code;
+    code = said(targets[k].init(state->words, n_messages));
+    state->target[1] = n_messages;
+    if (code)
+        state->target[0] = 0;
+    return code;
+}
+
+int @NAME@_init(@NAME@_state *state, const char *target)
+{
+    return @NAME@_init_many(state, target, 1);
+}
+
+int @NAME@_update_many(@NAME@_state *state, const uint8_t *const *in, size_t in_size)
+{
+    int code = wrong(state);
+    return code ? code : said(targets[made_for(state->target[0])].update(state->words, in, in_size));
+}
+
+int @NAME@_@END@_many(@NAME@_state *state, uint8_t *const *out, size_t out_size)
+{
+    int code = wrong(state);
+    if (!code && @WRONG_SIZE@)
+        code = @UP@_LENGTH;
+    return code ? code : said(targets[made_for(state->target[0])].finish(state->words, out, out_size));
+}
+
+/* What is wrong with the one message of a state, or OK. */
+static int one_wrong(const @NAME@_state *state)
+{
+    int code = wrong(state);
+    return !code && state->target[1] != 1 ? @UP@_LENGTH : code;
 }
 
 int @NAME@_update(@NAME@_state *state, const uint8_t *in, size_t in_size)
 {
-    int code = wrong(state);
-    return code ? code : said(targets[made_for(state->target[0])].update(state->words, in, in_size));
+    int code = one_wrong(state);
+    return code ? code : @NAME@_update_many(state, &in, in_size);
+}
+
+int @NAME@_@END@(@NAME@_state *state, uint8_t *out, size_t out_size)
+{
+    int code = one_wrong(state);
+    return code ? code : @NAME@_@END@_many(state, &out, out_size);
 }

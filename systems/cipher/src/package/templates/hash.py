@@ -3,7 +3,7 @@
 class @TYPE@:
     """@TITLE@, with the interface of hashlib."""
 
-    name, digest_size, block_size = "@NAME@", 32, 8
+    name, digest_size, block_size = "@NAME@", @N_OUT@, @RATE@
 
     def __init__(self, data: _Bytes = b"") -> None:
         self._state, self._memory = _aligned("@NAME@_state")
@@ -25,7 +25,7 @@ class @TYPE@:
 
     def digest(self) -> bytes:
         """The digest of the bytes so far; more may follow."""
-        other, out = self.copy(), bytearray(32)
+        other, out = self.copy(), bytearray(@N_OUT@)
         _checked(_lib.@NAME@_final(other._state, *_out(out)))
         return bytes(out)
 
@@ -37,7 +37,7 @@ class @TYPE@:
     def digest_each(messages: _Iterable[_Bytes], target: _Optional[str] = None) -> _List[bytes]:
         """The digests of messages of any lengths. Those of one batch take as long as the longest of them."""
         views = [_ffi.from_buffer("uint8_t[]", data) for data in messages]
-        out, n = bytearray(32 * len(views)), 32
+        out, n = bytearray(@N_OUT@ * len(views)), @N_OUT@
         sizes = _ffi.new("size_t[]", [len(view) for view in views])
         _checked(_lib.@NAME@_each(_target(target), _ffi.new("uint8_t *[]", views), sizes, _ffi.from_buffer("uint8_t[]", out), n, len(views)))
         return [bytes(out[i * n : i * n + n]) for i in range(len(views))]

@@ -16,7 +16,7 @@ enum {
     @UP@_FORGED = 1,    /* a tag is wrong: the text of that message is zeros */
     @UP@_OVERLAPS = 2,  /* in and out overlap and are not the same */
     @UP@_NULL = 3,      /* a pointer is NULL, and its length is not 0 */
-    @UP@_LENGTH = 4,    /* a key, nonce, tag, digest or text of another length */
+    @UP@_LENGTH = 4,    /* a key, nonce, tag, digest or text of another length, or one of several messages */
     @UP@_TARGET = 5,    /* this processor does not run that target, or the message was not started */
     @UP@_ALIGNMENT = 6, /* a state is not at a multiple of 64 */
     @UP@_ENDED = 7@ENDED@

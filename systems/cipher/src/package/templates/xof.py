@@ -3,7 +3,7 @@
 class @TYPE@:
     """@TITLE@: a message in, any number of bytes out."""
 
-    name, block_size = "@NAME@", 8
+    name, block_size = "@NAME@", @RATE@
 
     def __init__(self, data: _Bytes = b"") -> None:
         self._state, self._memory = _aligned("@NAME@_state")

@@ -1,0 +1,97 @@
+/* SHAKE128, SHA3-512 and SHA-256 of packages on every target: a line with name, lengths and output of each message alone; many,
+   each and side by side must give the same, and wrong calls are refused. */
+#include <sha256.h>
+#include <sha3_512.h>
+#include <shake128.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void expect(int is_right, const char *what)
+{
+    if (!is_right) {
+        printf("%s\n", what);
+        exit(1);
+    }
+}
+
+enum { LONGEST = 3 * 168 + 1, MANY = 65, OUT = 345 };
+static uint8_t text[LONGEST + MANY], many[LONGEST * MANY], one[OUT], all[OUT * MANY], places[OUT * MANY];
+
+#define CHECK(name, UP, end, n_out)                                                                                          \
+    static void check_##name(const char *target, size_t n, size_t n_messages)                                                \
+    {                                                                                                                        \
+        const uint8_t *starts[MANY];                                                                                         \
+        uint8_t *outs[MANY];                                                                                                 \
+        size_t sizes[MANY], width = name##_width(target), side = n_messages < width ? n_messages : width;                    \
+        static name##_state state;                                                                                           \
+        for (size_t m = 0; m < n_messages; m++) {                                                                            \
+            memcpy(many + n * m, text + m, n);                                                                               \
+            starts[m] = text + m, sizes[m] = m % 3 ? n - n / (m + 1) : n, outs[m] = places + (n_out) * m;                    \
+        }                                                                                                                    \
+        expect(!name##_many(target, many, n, all, n_out, n_messages), "many messages");                                      \
+        for (size_t m = 0; m < n_messages; m++) {                                                                            \
+            expect(!name##_digest(target, text + m, n, one, n_out), "one message");                                          \
+            expect(!memcmp(one, all + (n_out) * m, n_out), "one message as among many");                                     \
+        }                                                                                                                    \
+        expect(!name##_init_many(&state, target, side), "messages side by side");                                            \
+        expect(!name##_update_many(&state, starts, n / 3), "pieces of each");                                                \
+        if (side > 1)                                                                                                        \
+            expect(name##_update(&state, text, 1) == UP##_LENGTH, "one of several");                                         \
+        for (size_t m = 0; m < side; m++)                                                                                    \
+            starts[m] += n / 3;                                                                                              \
+        expect(!name##_update_many(&state, starts, n - n / 3) && !name##_##end##_many(&state, outs, n_out), "their ends");  \
+        expect(!memcmp(places, all, (n_out) * side), "messages side by side as among many");                                 \
+        expect(name##_update_many(&state, starts, 1) == UP##_ENDED, "a piece behind the end");                               \
+        for (size_t m = 0; m < n_messages; m++)                                                                              \
+            starts[m] = text + m;                                                                                            \
+        expect(!name##_each(target, starts, sizes, all, n_out, n_messages), "messages of their own lengths");                \
+        for (size_t m = 0; m < n_messages; m++) {                                                                            \
+            expect(!name##_digest(NULL, starts[m], sizes[m], one, n_out), "one message of its length");                      \
+            expect(!memcmp(one, all + (n_out) * m, n_out), "one message as among others");                                   \
+        }                                                                                                                    \
+        expect(name##_init_many(&state, target, width + 1) == UP##_LENGTH, "more messages than a batch has");                \
+        expect(name##_init_many(&state, NULL, 0) == UP##_LENGTH, "no message");                                              \
+        expect(name##_update(&state, text, 1) == UP##_TARGET, "a state that was never made");                                \
+        expect(!name##_init(&state, target) && !name##_update(&state, text, n / 2), "one message in pieces");                \
+        expect(name##_update(&state, NULL, 1) == UP##_NULL, "a piece that is nowhere");                                      \
+        expect(!name##_update(&state, text + n / 2, n - n / 2) && !name##_##end(&state, one, n_out), "its end");             \
+        name##_wipe(&state);                                                                                                 \
+        expect(!name##_digest(target, text, n, all, n_out) && !memcmp(one, all, n_out), "pieces are as the whole");          \
+    }                                                                                                                        \
+    static void show_##name(size_t n)                                                                                        \
+    {                                                                                                                        \
+        expect(!name##_digest(NULL, text, n, one, n_out), "a message");                                                      \
+        printf(#name ",%zu,%d,", n, n_out);                                                                                  \
+        for (size_t i = 0; i < (n_out); i++)                                                                                 \
+            printf("%02x", one[i]);                                                                                          \
+        printf("\n");                                                                                                        \
+    }
+
+CHECK(shake128, SHAKE128, squeeze, 345)
+CHECK(sha3_512, SHA3_512, final, 64)
+CHECK(sha256, SHA256, final, 32)
+
+int main(void)
+{
+    static const char *targets[] = {"x86-64", "sse", "avx2", "avx512", "neon", "generic"};
+    for (size_t i = 0; i < sizeof text; i++)
+        text[i] = (uint8_t)(i % 251);
+    for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
+        if (!shake128_has(targets[k]))
+            continue;
+        size_t width = sha256_width(targets[k]);
+        for (size_t n_messages = 1; n_messages <= 2 * width + 1; n_messages++) {
+            size_t n = (n_messages * 71) % LONGEST;
+            check_shake128(targets[k], n, n_messages);
+            check_sha3_512(targets[k], n, n_messages);
+            check_sha256(targets[k], n, n_messages);
+        }
+    }
+    for (size_t n = 0; n <= LONGEST; n += 1 + n / 2 % 5) {
+        show_shake128(n);
+        show_sha3_512(n);
+        show_sha256(n);
+    }
+    return 0;
+}

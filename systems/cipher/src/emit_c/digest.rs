@@ -1,0 +1,331 @@
+//! Hashes and functions with output of any length in C over a sliced permutation or compression
+//! function, one message a slice.
+//!
+//! A sponge adds a block to the first words of its state and permutes it; a compression function
+//! takes the state and a block behind it. All else is the same: where messages end, how they are
+//! filled up, and the state, which stays in slices from the first block to the output.
+//!
+//! **Source** NIST FIPS 202, 2015; FIPS 180-4, 2015; SP 800-232, 2025.
+
+use crate::layout::Layout;
+use crate::library::DigestRow;
+
+use super::arch::Shape;
+use super::digest_text as text;
+
+/// A hash, or a function with output of any length.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Digest {
+    /// As on the command line.
+    pub mode: String,
+    /// The standard's name in lower case, that of the file of vectors.
+    pub name: String,
+    pub title: String,
+    pub word: Word,
+    /// The words of the state, and of the input of the node.
+    n_state: usize,
+    n_input: usize,
+    /// Bytes of a message that are taken at a time.
+    pub rate: usize,
+    padding: Padding,
+    /// The state before the first block, as bytes of its words; empty if it is zeros.
+    initial: Vec<u8>,
+    /// Bytes of output; `None` if it has any length.
+    pub output: Option<usize>,
+}
+
+/// How the bytes of a message become words.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Word {
+    pub bits: u32,
+    pub is_big_endian: bool,
+}
+
+impl Word {
+    /// Reads `le64` or `be32`.
+    fn parse(text: &str) -> Option<Word> {
+        let (order, bits) = text.split_at_checked(2)?;
+        let bits = bits.parse().ok().filter(|bits| [16, 32, 64].contains(bits))?;
+        ["le", "be"].contains(&order).then_some(Word { bits, is_big_endian: order == "be" })
+    }
+
+    pub fn n_bytes(self) -> usize {
+        self.bits as usize / 8
+    }
+
+    pub fn layout(self) -> Layout {
+        let order = if self.is_big_endian { "" } else { "-" };
+        let text = format!("byte:{} bit:8 -> | {order}byte bit", self.n_bytes());
+        Layout::parse(&text).expect("a layout of ours")
+    }
+
+    /// C that makes `value`, copied from memory or to be copied there, the word.
+    pub fn ordered(self, shape: Shape, value: &str) -> String {
+        if self.is_big_endian {
+            shape.big(self.bits, value)
+        } else {
+            shape.little(self.bits, value)
+        }
+    }
+}
+
+/// How the last bytes of a message become whole blocks: `first`, then zeros, and at the end of the
+/// block what `last` says.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Padding {
+    first: u8,
+    last: Last,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Last {
+    /// Bits of the last byte, which may be the first of the padding too.
+    Bits(u8),
+    /// The number of bits of the message, in so many bytes.
+    Length { n_bytes: usize, is_big_endian: bool },
+}
+
+impl Padding {
+    /// Reads `01`, `1f..80` or `80..be64`.
+    fn parse(text: &str) -> Option<Padding> {
+        let byte = |text: &str| {
+            let is_byte = text.len() == 2 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
+            is_byte.then(|| u8::from_str_radix(text, 16).ok()).flatten()
+        };
+        let (first, last) = text.split_once("..").unwrap_or((text, "00"));
+        let length = |n_bytes, is_big_endian| Last::Length { n_bytes, is_big_endian };
+        let last = match last {
+            "be64" => length(8, true),
+            "be128" => length(16, true),
+            "le64" => length(8, false),
+            bits => Last::Bits(byte(bits)?),
+        };
+        Some(Padding { first: byte(first).filter(|first| *first != 0)?, last })
+    }
+
+    /// Blocks that the last bytes of a message may become.
+    fn n_blocks_max(&self) -> usize {
+        match self.last {
+            Last::Bits(_) => 1,
+            Last::Length { .. } => 2,
+        }
+    }
+
+    /// C that fills up the block or two at `last`.
+    fn text(&self, rate: usize) -> String {
+        let first = format!("    last[n] = {:#04x};\n", self.first);
+        match self.last {
+            Last::Bits(0) => format!("    (void)total;\n{first}    return 1;\n"),
+            Last::Bits(bits) => {
+                format!(
+                    "    (void)total;\n{first}    last[RATE - 1] |= {bits:#04x};\n    return 1;\n"
+                )
+            }
+            Last::Length { n_bytes, is_big_endian } => {
+                let place = if is_big_endian {
+                    "end[-1 - i]".into()
+                } else {
+                    format!("end[i - {n_bytes}]")
+                };
+                let high = if n_bytes > 8 { "    end[-9] = (uint8_t)(total >> 61);\n" } else { "" };
+                format!(
+                    "    size_t n_blocks = n < {room} ? 1 : 2;
+    uint8_t *end = last + RATE * n_blocks;
+{first}    for (int i = 0; i < 8; i++)
+        {place} = (uint8_t)(total << 3 >> 8 * i);
+{high}    return n_blocks;
+",
+                    room = rate - n_bytes
+                )
+            }
+        }
+    }
+}
+
+impl Digest {
+    /// Reads a row of the index or of a layout file over a node with an input and an output of so
+    /// many bytes.
+    ///
+    /// Errors: what is wrong with it.
+    pub fn read(mode: &str, row: &DigestRow, n_in: usize, n_out: usize) -> Result<Digest, String> {
+        let word = Word::parse(&row.word).ok_or_else(|| {
+            format!("`{}` is no word, which is be or le and 16, 32 or 64 bits", row.word)
+        })?;
+        let n_bytes = word.n_bytes();
+        let rate = match row.rate {
+            Some(rate) if n_in == n_out && rate < n_in => rate,
+            Some(rate) if n_in == n_out => {
+                return Err(format!("a rate of {rate} bytes leaves nothing of a state of {n_in}"));
+            }
+            Some(_) => {
+                return Err(format!(
+                    "a sponge is over a permutation, and this takes {n_in} bytes to {n_out}"
+                ));
+            }
+            None if n_in > n_out => n_in - n_out,
+            None => {
+                return Err(format!(
+                    "a compression function takes the state and a block, and this {n_in} bytes to \
+                     {n_out}"
+                ));
+            }
+        };
+        if rate == 0 || [rate, n_in, n_out].iter().any(|n| n % n_bytes != 0) {
+            return Err(format!("{rate} of {n_in} bytes are no words of {} bits", word.bits));
+        }
+        let padding = Padding::parse(&row.padding).ok_or_else(|| {
+            format!("`{}` is no padding, which is such as 01, 1f..80 or 80..be64", row.padding)
+        })?;
+        if let Last::Length { n_bytes, .. } = padding.last
+            && n_bytes >= rate
+        {
+            return Err(format!("a length of {n_bytes} bytes leaves no room in blocks of {rate}"));
+        }
+        let initial = crate::run_text::from_hex(&row.initial)
+            .ok()
+            .filter(|initial| initial.is_empty() || initial.len() == n_out)
+            .ok_or_else(|| format!("`initial` is the state, {n_out} bytes in hex"))?;
+        let output_max = if row.rate.is_some() { usize::MAX } else { n_out };
+        match row.output {
+            None if row.rate.is_none() => {
+                return Err("a compression function has an `output` of so many bytes".into());
+            }
+            Some(n) if n == 0 || n > output_max => {
+                return Err(format!("an `output` has 1 to {n_out} bytes, not {n}"));
+            }
+            _ => {}
+        }
+        Ok(Digest {
+            mode: mode.to_owned(),
+            name: row.name.clone(),
+            title: row.title.clone(),
+            n_state: n_out / n_bytes,
+            n_input: n_in / n_bytes,
+            word,
+            rate,
+            padding,
+            initial,
+            output: row.output,
+        })
+    }
+
+    /// The words of the input of its node, and of the state.
+    pub(super) fn words(&self) -> (usize, usize) {
+        (self.n_input, self.n_state)
+    }
+
+    /// Bytes of output between two calls of the node: a rate, or the state of a hash that has no
+    /// second call.
+    fn out_bytes(&self) -> usize {
+        if self.n_input == self.n_state { self.rate } else { self.n_state * self.word.n_bytes() }
+    }
+
+    /// Bytes of a message in pieces beside the state.
+    pub(super) fn rest_bytes(&self, shape: Shape) -> usize {
+        self.rate.max(self.out_bytes()) * shape.blocks() as usize
+    }
+
+    /// Return values, state and prototypes.
+    pub(super) fn types(&self, shape: Shape) -> String {
+        let end = if self.output.is_some() { text::HASH_TYPES } else { text::XOF_TYPES };
+        self.filled(&text::TYPES.replace("@END_TYPES@", end), shape)
+    }
+
+    /// The functions behind the permutation.
+    pub(super) fn functions(&self, shape: Shape) -> String {
+        let end = if self.output.is_some() { text::HASH_END } else { text::XOF_END };
+        let parts = [text::ABSORB, text::BATCH, text::EACH, text::PIECES, end, text::CALLS];
+        self.filled(&parts.concat(), shape)
+    }
+
+    /// A text with what it says of this one. A hash has one length of output.
+    pub(super) fn filled(&self, text: &str, shape: Shape) -> String {
+        let is_hash = self.output.is_some();
+        let n_out = self.output.map_or("n_out".into(), |n| n.to_string());
+        let either = |hash: &str, other: &str| if is_hash { hash } else { other }.to_owned();
+        let is_sponge = self.n_input == self.n_state;
+        let n_last = self.rate * self.padding.n_blocks_max();
+        let values = [
+            ("ABSORB", if is_sponge { text::ADD_BLOCK } else { text::TAKE_BLOCK }.to_owned()),
+            ("INITIAL", self.initial_state()),
+            ("ENDING", self.padding.text(self.rate)),
+            ("ONE_OUT", either(&format!("uint8_t out[{n_out}]"), "uint8_t *out, size_t n_out")),
+            ("OUTS", either("uint8_t *out", "uint8_t *out, size_t n_out")),
+            ("SIZE", either("", ", size_t n")),
+            ("GIVEN", either("", ", n_out")),
+            ("GIVEN_SIZE", either("", ", n")),
+            ("WHAT", either("The digest", "n_out bytes of output")),
+            ("MORE", either("update", "absorb")),
+            ("END", either("final", "squeeze")),
+            ("N_OUT", n_out),
+            ("TITLE", self.title.clone()),
+            ("STATE_WORDS", self.n_state.to_string()),
+            ("RATE", self.rate.to_string()),
+            ("LAST", n_last.to_string()),
+            ("OUT", self.out_bytes().to_string()),
+            ("REST", self.rest_bytes(shape).to_string()),
+        ];
+        values
+            .iter()
+            .fold(text.to_owned(), |text, (name, value)| text.replace(&format!("@{name}@"), value))
+    }
+
+    /// C that sets the words of the first state that are not zeros.
+    fn initial_state(&self) -> String {
+        let layout = self.word.layout();
+        let words = self.initial.chunks(self.word.n_bytes());
+        let values = words.map(|word| layout.words(word, self.word.bits)[0]).enumerate();
+        values
+            .filter(|(_, value)| *value != 0)
+            .map(|(w, value)| format!("    set_word(x->s + {w} * WORD, UINT64_C({value:#x}));\n"))
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paddings_are_read_or_refused() {
+        let last = |text: &str| Padding::parse(text).map(|padding| (padding.first, padding.last));
+        assert_eq!(last("01"), Some((1, Last::Bits(0))));
+        assert_eq!(last("1f..80"), Some((0x1f, Last::Bits(0x80))));
+        let length = Last::Length { n_bytes: 16, is_big_endian: true };
+        assert_eq!(last("80..be128"), Some((0x80, length)));
+        for wrong in ["", "00..80", "1", "+1", "80..be32", "80..", "80..1", "8080"] {
+            assert_eq!(last(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_row_that_does_not_fit_its_node_says_why() {
+        let row = |rate, padding: &str, output| DigestRow {
+            name: "mine".into(),
+            title: "Mine".into(),
+            word: "be32".into(),
+            rate,
+            padding: padding.into(),
+            initial: String::new(),
+            output,
+        };
+        let read = |row: DigestRow, n_in, n_out| {
+            Digest::read("hash", &row, n_in, n_out).map(|digest| digest.rate)
+        };
+        assert_eq!(read(row(Some(16), "01", None), 48, 48), Ok(16));
+        assert_eq!(read(row(None, "80..be64", Some(32)), 96, 32), Ok(64));
+        for (row, n_in, n_out, why) in [
+            (row(Some(48), "01", None), 48, 48, "leaves nothing of a state of 48"),
+            (row(Some(18), "01", None), 48, 48, "no words of 32 bits"),
+            (row(Some(16), "01", None), 96, 32, "is over a permutation"),
+            (row(None, "01", Some(32)), 48, 48, "takes the state and a block"),
+            (row(None, "80..be64", None), 96, 32, "has an `output`"),
+            (row(None, "80..be64", Some(33)), 96, 32, "1 to 32 bytes, not 33"),
+            (row(None, "80..be128", Some(16)), 32, 16, "leaves no room in blocks of 16"),
+            (row(Some(16), "x", None), 48, 48, "`x` is no padding"),
+        ] {
+            let said = read(row, n_in, n_out).expect_err(why);
+            assert!(said.contains(why), "{said}");
+        }
+    }
+}

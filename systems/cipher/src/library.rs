@@ -59,8 +59,8 @@ pub struct FieldLayout {
     pub layout: String,
 }
 
-/// A hash or a function with output of any length, over a permutation (`sponge`) or a compression
-/// function.
+/// A hash or a function with output of any length: over a permutation a row of `sponge`, over a
+/// compression function one of `compression`.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DigestRow {
@@ -72,8 +72,7 @@ pub struct DigestRow {
     pub word: String,
     /// Bytes that a sponge takes at a time.
     pub rate: Option<usize>,
-    /// The first byte behind a message, and what its last block ends with: `01`, `1f..80`,
-    /// `80..be64`.
+    /// The first byte behind a message, and what its last block ends with: `1f..80`, `80..be64`.
     pub padding: String,
     /// The first state in hex, its words in bytes as those of a message; else zeros.
     #[serde(default)]
@@ -186,7 +185,7 @@ impl Primitive {
         aead.into_iter().chain(rows.map(digest)).collect()
     }
 
-    /// Their names.
+    /// The names of these modes.
     pub fn sponge_modes(&self) -> impl Iterator<Item = &str> {
         let aead = self.short.is_some().then_some("aead");
         aead.into_iter()

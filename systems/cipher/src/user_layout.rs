@@ -11,7 +11,6 @@ use toml::Spanned;
 
 use crate::layout::Layout;
 use crate::library::{DigestRow, FieldLayout, Primitive};
-use crate::package::OverMode;
 use crate::syntax::ast::{Decl, Def, Program, Size, Type};
 
 /// Fields that a case may have; `input` differs from block to block.
@@ -320,7 +319,6 @@ impl Check<'_> {
     ) {
         let (range, row) = (row.span(), row.get_ref());
         let is_taken = ["blocks", "ctr", "ctr64", "stream"].contains(&mode)
-            || OverMode::named(mode).is_some()
             || primitive.sponge.contains_key(mode) && primitive.compression.contains_key(mode);
         if !is_name(mode) || is_taken {
             self.wrong(range, format!("`{mode}` cannot be a mode"), "another name");

@@ -21,7 +21,7 @@ pub struct Digest {
     /// The standard's name in lower case, that of the file of vectors.
     pub name: String,
     pub title: String,
-    pub word: Word,
+    pub word: MessageWord,
     /// The words of the state, and of the input of the node.
     n_state: usize,
     n_input: usize,
@@ -36,17 +36,17 @@ pub struct Digest {
 
 /// How the bytes of a message become words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Word {
+pub struct MessageWord {
     pub bits: u32,
     pub is_big_endian: bool,
 }
 
-impl Word {
+impl MessageWord {
     /// Reads `le64` or `be32`.
-    fn parse(text: &str) -> Option<Word> {
+    fn parse(text: &str) -> Option<MessageWord> {
         let (order, bits) = text.split_at_checked(2)?;
         let bits = bits.parse().ok().filter(|bits| [16, 32, 64].contains(bits))?;
-        ["le", "be"].contains(&order).then_some(Word { bits, is_big_endian: order == "be" })
+        ["le", "be"].contains(&order).then_some(MessageWord { bits, is_big_endian: order == "be" })
     }
 
     pub fn n_bytes(self) -> usize {
@@ -143,12 +143,11 @@ impl Padding {
 }
 
 impl Digest {
-    /// Reads a row of the index or of a layout file over a node with an input and an output of so
-    /// many bytes.
+    /// Reads a row of the index or of a layout file over a node that takes and gives so many bytes.
     ///
     /// Errors: what is wrong with it.
     pub fn read(mode: &str, row: &DigestRow, n_in: usize, n_out: usize) -> Result<Digest, String> {
-        let word = Word::parse(&row.word).ok_or_else(|| {
+        let word = MessageWord::parse(&row.word).ok_or_else(|| {
             format!("`{}` is no word, which is be or le and 16, 32 or 64 bits", row.word)
         })?;
         let n_bytes = word.n_bytes();
@@ -214,8 +213,7 @@ impl Digest {
         (self.n_input, self.n_state)
     }
 
-    /// Bytes of output between two calls of the node: a rate, or the state of a hash that has no
-    /// second call.
+    /// Bytes of output between two calls of the node: a rate, or the state if there is one call.
     fn out_bytes(&self) -> usize {
         if self.n_input == self.n_state { self.rate } else { self.n_state * self.word.n_bytes() }
     }

@@ -94,9 +94,11 @@ static size_t ending(uint8_t *last, const uint8_t *in, size_t n, uint64_t total)
 static void squeeze(sponge *x, uint8_t *out, size_t n_out, size_t stride, size_t now)
 {
     for (size_t left = n_out;; left -= OUT, out += OUT) {
-        size_t size = left < OUT ? left : OUT;
-        for (size_t at = 0, w = 0; at < size; at += BYTES, w++)
-            give(x, x->s + w * WORD, out + at, size - at < BYTES ? size - at : BYTES, stride, now);
+        size_t size = left < OUT ? left : OUT, w = 0;
+        for (; BYTES * (w + 1) <= size; w++)
+            give(x, x->s + w * WORD, out + BYTES * w, BYTES, stride, now);
+        if (size % BYTES > 0)
+            give(x, x->s + w * WORD, out + BYTES * w, size % BYTES, stride, now);
         if (left <= OUT)
             break;
         permute(x);
@@ -314,7 +316,7 @@ int NAME_squeeze(NAME_state *h, uint8_t *out, size_t n)
 }
 ";
 
-/// Whole messages.
+/// Calls for whole messages.
 pub const CALLS: &str = "
 void NAME_many(const uint8_t *in, size_t n, @OUTS@, size_t n_messages)
 {

@@ -15,16 +15,15 @@ use crate::unit::c_prefix;
 use super::Mode;
 use super::arch::Shape;
 use super::bytes;
-use super::digest::{Digest, Word};
+use super::digest::{Digest, MessageWord};
 use super::field::Field;
 use super::network::Helpers;
 use super::sponge_pieces::{self, AEAD_EACH, AEAD_PIECES, MESSAGE};
 use super::sponge_single;
 
-/// A mode over a permutation or compression function.
+/// A mode over a permutation or compression function: Ascon-AEAD128, or a hash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Sponge {
-    /// Ascon-AEAD128.
     Aead,
     Digest(Digest),
 }
@@ -67,9 +66,9 @@ impl Sponge {
         }
     }
 
-    pub fn word(&self) -> Word {
+    pub fn word(&self) -> MessageWord {
         match self {
-            Sponge::Aead => Word { bits: 64, is_big_endian: false },
+            Sponge::Aead => MessageWord { bits: 64, is_big_endian: false },
             Sponge::Digest(digest) => digest.word,
         }
     }
@@ -148,10 +147,10 @@ impl Mode {
     pub fn functions(&self, shape: Shape, long: &str, short: &str) -> String {
         let words = self.sponge.words();
         let word = self.sponge.word();
-        let take_all = if shape.slicing == Slicing::Vertical && shape.is_vector() {
-            TAKE_ALL.replace("ORDERED", &word.ordered(shape, "word"))
-        } else {
-            String::new()
+        let is_of_words = shape.slicing == Slicing::Vertical && shape.is_vector();
+        let of_words = |text: &str| {
+            let text = if is_of_words { text } else { "" };
+            text.replace("ORDERED", &word.ordered(shape, "word"))
         };
         let mut out = format!(
             "
@@ -165,7 +164,8 @@ enum {{ WORD = {}, BYTES = {} }};
                 .replace("BATCHES", if shape.interleave > 1 { BATCHES } else { "" })
                 .replace("INPUT", &words.0.to_string())
                 .replace("STATE", &words.1.to_string())
-                .replace("TAKE_ALL", &take_all)
+                .replace("TAKE_ALL", &of_words(TAKE_ALL))
+                .replace("GIVE_ALL", &of_words(GIVE_ALL))
         );
         let permutations: &[(&str, &str)] = match self.sponge {
             Sponge::Aead => &[("permute12", long), ("permute8", short)],
@@ -325,6 +325,18 @@ const TAKE_ALL: &str = "    if (now == BLOCKS) {
     }
 ";
 
+/// The same for a word that is written.
+const GIVE_ALL: &str = "    if (now == BLOCKS && size == BYTES) {
+        for (size_t k = 0; k < WORD; k++)
+            for (size_t b = 0; b < SLICES; b++) {
+                lane word = r[k][b];
+                word = ORDERED;
+                memcpy(out + stride * (SLICES * k + b), &word, sizeof word);
+            }
+        return;
+    }
+";
+
 /// The functions that all modes use.
 const SPONGE: &str = "
 /* One message in each slice; only the first now slices are in use. */
@@ -351,7 +363,7 @@ TAKE_ALL    for (size_t b = 0; b < now; b++)
 /* Writes some bytes of a word of each message. */
 static inline void give(sponge *x, const reg *r, uint8_t *out, size_t size, size_t stride, size_t now)
 {
-    memcpy(x->t, r, WORD * sizeof *r);
+GIVE_ALL    memcpy(x->t, r, WORD * sizeof *r);
     store_word(x->t, x->bytes);
     for (size_t b = 0; b < now; b++)
         memcpy(out + stride * b, x->bytes + BYTES * b, size);

@@ -31,7 +31,7 @@ fn has(program: &str) -> bool {
 fn list_names_all_primitives_with_their_slicings() {
     let output = meanwhile(&["cipher", "list", "--json"], "");
     let rows = json(&output)["rows"].as_array().expect("rows").clone();
-    assert_eq!(rows.len(), 28);
+    assert_eq!(rows.len(), 30);
     let chacha = rows.iter().find(|r| r["name"] == "chacha20").expect("it is bundled");
     assert_eq!(
         chacha["slicings"],
@@ -42,6 +42,10 @@ fn list_names_all_primitives_with_their_slicings() {
         rows.iter().find(|r| r["name"] == name).expect("it is bundled")["modes"].clone()
     };
     assert_eq!(modes("ascon-p12"), serde_json::json!(["aead", "hash", "xof"]));
+    assert_eq!(
+        modes("keccak-f1600"),
+        serde_json::json!(["sha3-256", "sha3-512", "shake128", "shake256"])
+    );
     assert_eq!(
         (modes("aes-192"), modes("aes-192-decrypt")),
         (serde_json::json!(["ctr"]), serde_json::json!([]))

@@ -4,6 +4,7 @@
 use std::ops::RangeInclusive;
 
 mod dispute;
+mod identity;
 pub mod in_order;
 mod instructions;
 mod load;
@@ -13,6 +14,7 @@ mod ports;
 mod reader;
 
 pub use dispute::Dispute;
+pub use identity::Identity;
 pub use instructions::{InstructionRow, Instructions};
 pub use operation::{Class, Kind, Operation, UnitSet};
 pub use ports::port_bound;
@@ -89,6 +91,8 @@ pub struct Machine {
     pub disputes: Vec<Dispute>,
     /// What single instructions take; a file may leave them out.
     pub instructions: Option<Instructions>,
+    /// What the core says of itself; a file may leave it out.
+    pub identity: Option<Identity>,
     /// By kind, then class; read with [`Machine::operation`].
     operations: [[Operation; Class::ALL.len()]; Kind::ALL.len()],
 }
@@ -155,6 +159,7 @@ impl Machine {
             processors: None,
             disputes: Vec::new(),
             instructions: None,
+            identity: None,
             operations: std::array::from_fn(|_| std::array::from_fn(|_| operation.clone())),
         }
     }

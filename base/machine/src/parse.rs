@@ -5,6 +5,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::dispute::{Dispute, Other};
+use crate::identity::IdentityTable;
 use crate::instructions::{BoundsTable, RowTable};
 use crate::reader::{Reader, Units};
 use crate::{Class, Kind, Machine, Operation, Order, Processors, RegisterCounts};
@@ -19,6 +20,7 @@ struct File {
     units: Spanned<Units>,
     registers: Spanned<Registers>,
     processors: Option<Spanned<ProcessorTable>>,
+    identity: Option<IdentityTable>,
     general: Spanned<Operations>,
     vector: Spanned<Operations>,
     vector512: Option<Spanned<Operations>>,
@@ -164,6 +166,7 @@ impl Reader {
             .processors
             .map(|processor| self.processors(processor.into_inner()))
             .transpose()?;
+        let identity = parsed.identity.map(|table| self.identity(&table)).transpose()?;
         Ok(Machine {
             name: parsed.name,
             title: parsed.title,
@@ -186,6 +189,7 @@ impl Reader {
             processors,
             disputes,
             instructions,
+            identity,
         })
     }
 

@@ -44,10 +44,10 @@ pub fn run(
     if listed.len() < n_all {
         out.line(&format!("{} more functions; --limit shows more", n_all - listed.len()));
     }
-    let n_patched = listed.iter().filter(|(_, it)| it.n_patched > 0).count();
-    if n_patched > 0 {
+    let n_open = listed.iter().filter(|(_, it)| it.n_open > 0).count();
+    if n_open > 0 {
         out.line(&format!(
-            "{n_patched} of these functions are written over in places when the kernel starts: their cycles are those before"
+            "{n_open} of these functions are written over in places where it is not known what stands there when the kernel runs: see one of them with --function"
         ));
     }
     for message in refused.iter().take(5) {

@@ -104,9 +104,10 @@ fn checked(entry: &Entry, out: &mut Output) -> Result<Checked, Failure> {
         Limit::File(path) => Some(audit_of(entry, path, out)?),
         Limit::Cycles(_) => None,
     };
-    if let Some(patched) = now.function.tables.patched() {
+    let n_open = now.function.tables.n_open();
+    if n_open > 0 {
         out.warning(&format!(
-            "`{}` has {patched}, written over when the kernel starts: its cycles are those before",
+            "`{}` has {n_open} places of which it is not known what stands there when the kernel runs: its cycles are those of the file there",
             entry.function
         ));
     }
@@ -140,6 +141,7 @@ fn audit_of(entry: &Entry, file: &Path, out: &mut Output) -> Result<Audit, Failu
         avoid: entry.avoid.clone(),
         branch_cost: None,
         flash_wait: entry.flash_wait,
+        boot: Vec::new(),
         limit: None,
     };
     let loaded = how.load_file(file)?;

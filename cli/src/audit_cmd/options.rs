@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use audit::code_file::CodeFile;
 use audit::cpus;
+use audit::program::boot::BootWords;
 use audit::program::compile_commands;
 use audit::program::toolchain::{self, Build, Input, Skipped};
 use audit::views::text::View;
@@ -59,6 +60,11 @@ pub struct Reading {
     /// what follows in line is fetched ahead.
     #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub flash_wait: u32,
+    /// What is known of the start of a kernel, beside what the core says of itself: its log (dmesg),
+    /// NAME=on or NAME=off for a feature or a key of a jump label, or `none` for the code as it lies in
+    /// the file; may be given more than once.
+    #[arg(long, value_name = "WHAT")]
+    pub boot: Vec<String>,
     /// Print at most so many findings or functions.
     #[arg(long, value_name = "N")]
     pub limit: Option<usize>,
@@ -116,6 +122,28 @@ impl Reading {
             None => core,
         };
         Some(core.with_flash_wait(self.flash_wait))
+    }
+
+    /// What the user says of a kernel's start.
+    fn boot_words(&self) -> Result<BootWords, Failure> {
+        let mut said = BootWords::default();
+        for word in &self.boot {
+            let path = Path::new(word);
+            if said.add(word) {
+                continue;
+            }
+            if !path.is_file() {
+                let help = "it is a kernel's log, NAME=on, NAME=off or none";
+                return Err(Failure::user(format!("`--boot {word}`: no such file"), Some(help)));
+            }
+            let text = toolchain::read(path).map_err(Failure::tool)?;
+            if !said.add_log(&String::from_utf8_lossy(&text)) {
+                let help = "an arm64 kernel writes them when it starts: save all of dmesg";
+                let refused = format!("`{word}` has no line `CPU features: detected: ...`");
+                return Err(Failure::user(refused, Some(help)));
+            }
+        }
+        Ok(said)
     }
 
     /// What of the audit is shown.
@@ -187,7 +215,7 @@ impl Reading {
             }
         };
         let user = |error| Failure::User(vec![error]);
-        let code = CodeFile::read(&shown, &bytes, wanted).map_err(user)?;
+        let code = CodeFile::read(&shown, &bytes, wanted, &self.boot_words()?).map_err(user)?;
         let warnings = of_build.into_iter().chain(code.warnings(&self.avoid)).collect();
         Ok(Loaded { warnings, code, path: path.to_owned(), build, skipped })
     }

@@ -157,6 +157,8 @@ pub fn audit(
     let is_cold = (0..function.instructions.len()).map(|idx| guide.is_cold(idx)).collect();
     let mut findings =
         timed.as_ref().map(|(core, it)| explain(&function, core, it)).unwrap_or_default();
+    findings.retain(|finding| !function.is_open(finding.idx));
+    let n_stalls = findings.len();
     let timed = timed.map(|(_, timed)| timed);
     if function.instructions.len() <= NEEDED_MAX {
         findings.extend(needed(&subject(program, &function, &trace)));
@@ -164,9 +166,10 @@ pub fn audit(
     if function.isa == Isa::Sparc {
         findings.extend(lint(&function.instructions));
     }
+    // Another core needs the words that it has there, and another path.
+    let needed = findings.split_off(n_stalls);
+    findings.extend(needed.into_iter().filter(|finding| !function.is_patched(finding.idx)));
     if function.tables.patched().is_some() {
-        // What stands there later is not known, and so is the path that the others rest on.
-        findings.retain(|finding| !function.is_patched(finding.idx));
         findings.iter_mut().for_each(|finding| finding.ways.clear());
     }
     let is_c = |idx: usize| {
@@ -312,8 +315,10 @@ pub struct Summary {
     pub n_instructions: usize,
     /// Words in it that are none.
     pub n_undecodable: usize,
-    /// Places that are other code when the kernel runs.
+    /// Places that are other code on some core, or while some key is set.
     pub n_patched: usize,
+    /// Those of them of which it is not known what stands there.
+    pub n_open: usize,
     /// The cycles of its hot path and their bound.
     pub cycles: Cycles,
     /// How often its first instruction was done, if that was recorded.
@@ -354,12 +359,16 @@ pub fn summary(
     };
     let guide = Guide::new(&decoded.function, &options.avoid, counts.as_ref());
     let path = time_path(&decoded.function, core, &guide, Effort::Bounds);
+    let counts_of_tables = decoded.function.tables.counts();
     Ok(path.map(|path| Summary {
         name: symbol.name.clone(),
         address: symbol.address,
         n_instructions: decoded.function.instructions.len(),
         n_undecodable: decoded.undecodable.len(),
-        n_patched: decoded.function.tables.patches.len(),
+        n_patched: counts_of_tables.alternatives
+            + counts_of_tables.jump_labels
+            + counts_of_tables.static_calls,
+        n_open: counts_of_tables.open,
         cycles: path.cycles,
         runs: counts.as_ref().map(|count| count.runs(0)),
     }))

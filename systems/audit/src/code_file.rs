@@ -9,6 +9,7 @@ use crate::cpus::{self, Cpu};
 use crate::decode::Isa;
 use crate::facts::steered::SourceLine;
 use crate::program::Program;
+use crate::program::boot::{Boot, BootWords, check_names};
 use crate::program::find::{Found, choices, find};
 use crate::views::text::{Sources, View};
 use crate::volatile::count_volatile;
@@ -30,10 +31,16 @@ pub struct CodeFile {
 }
 
 impl CodeFile {
-    /// Reads an ELF file or an archive; `wanted` is the machine that the user named.
+    /// Reads an ELF file or an archive; `wanted` is the machine that the user named, `said` what is
+    /// known of a kernel's start besides. Its code is as after that.
     ///
-    /// Errors: it is none, or holds code that the machine does not run.
-    pub fn read(name: &str, bytes: &[u8], wanted: Option<Cpu>) -> Result<CodeFile, Diagnostic> {
+    /// Errors: it is none, holds code that the machine does not run, or nothing that `said` names.
+    pub fn read(
+        name: &str,
+        bytes: &[u8],
+        wanted: Option<Cpu>,
+        said: &BootWords,
+    ) -> Result<CodeFile, Diagnostic> {
         let (mut programs, left_out) = Program::parse_all(name, bytes)?;
         let isa = match &wanted {
             Some((_, sets)) => programs
@@ -61,11 +68,14 @@ impl CodeFile {
                 Diagnostic::new(format!("there is no machine for the {code} code in `{name}`"))
             })?,
         };
+        check_names(&programs, said)?;
+        let boot = Boot { core: cpus::identity(&cpu), said: said.clone() };
+        programs.iter_mut().for_each(|program| program.boot(&boot));
         Ok(CodeFile { name: name.to_owned(), programs, left_out, cpu, is_fitting })
     }
 
-    /// What the user should know: that no x86-64 core was named, members of an archive that are
-    /// left out, cold functions of `avoid` that there are none of.
+    /// What the user should know: that no x86-64 core was named, members of an archive and rows of
+    /// tables that are left out, cold functions of `avoid` that there are none of.
     pub fn warnings(&self, avoid: &[String]) -> Vec<String> {
         let is_x86 = self.programs[0].isas().contains(&Isa::X86);
         let mut warnings = Vec::new();
@@ -79,6 +89,13 @@ impl CodeFile {
                 format!(" ({} more members are left out)", rest.len())
             };
             warnings.push(format!("{}{more}", first.message));
+        }
+        const N_SHOWN: usize = 3;
+        let faults: Vec<&String> =
+            self.programs.iter().flat_map(|program| &program.tables.faults).collect();
+        warnings.extend(faults.iter().take(N_SHOWN).map(|fault| format!("{fault}: left out")));
+        if faults.len() > N_SHOWN {
+            warnings.push(format!("{} more rows of tables are left out", faults.len() - N_SHOWN));
         }
         let is_unknown = |name: &&String| {
             SourceLine::parse(name).is_none()

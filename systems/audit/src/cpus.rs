@@ -1,8 +1,8 @@
 //! The machines that code is audited for: which there are, and which one fits code of which nothing
 //! else is known.
 
-use machine::Machine;
 use machine::in_order::Core;
+use machine::{Identity, Machine};
 use report::{Diagnostic, did_you_mean};
 
 use crate::decode::Isa;
@@ -57,6 +57,14 @@ pub fn fitting(isa: Isa) -> Option<String> {
         return Some("cortex-m4".to_owned());
     }
     all().into_iter().find(|(_, it)| *it == isa).map(|(name, _)| name)
+}
+
+/// What a machine says of itself, if its file has that.
+pub fn identity(name: &str) -> Option<Identity> {
+    match Core::bundled(name) {
+        Some(core) => core.identity,
+        None => Machine::bundled(name)?.identity,
+    }
 }
 
 /// The machine of this name, with all its instruction sets.

@@ -71,6 +71,7 @@ pub fn objects(rows: &[(&Program, Summary)]) -> Vec<Value> {
             "instructions": it.n_instructions,
             "undecodable": it.n_undecodable,
             "patched": it.n_patched,
+            "open": it.n_open,
             "hot_instructions": it.cycles.instructions,
             "issue_cycles": it.cycles.issue_cycles,
             "stall_cycles": it.cycles.stall_cycles,

@@ -6,7 +6,7 @@ mod vocabulary;
 
 pub use vocabulary::{Class, Out, Role};
 
-use crate::{Dispute, UnitSet};
+use crate::{Dispute, Identity, UnitSet};
 
 /// The bundled files: name and text.
 const BUNDLED: [(&str, &str); 15] = [
@@ -57,6 +57,8 @@ pub struct Core {
     forwarding: Vec<Class>,
     /// Which instructions start together with which, beyond what their units say.
     pub pairing: Option<Pairing>,
+    /// What the core says of itself; a file may leave it out.
+    pub identity: Option<Identity>,
 }
 
 /// What hinders two instructions of one cycle.

@@ -9,6 +9,7 @@ use toml::Spanned;
 use super::{Belief, Class, Compilers, Core, Pairing, Role, Work};
 use crate::UnitSet;
 use crate::dispute::{Dispute, Other};
+use crate::identity::IdentityTable;
 use crate::reader::{Reader, Units};
 
 #[derive(Deserialize)]
@@ -24,6 +25,7 @@ struct CoreFile {
     forwarding: Option<Forwarding>,
     pairing: Option<PairingRow>,
     trap: Option<Trap>,
+    identity: Option<IdentityTable>,
     #[serde(default)]
     belief: Vec<BeliefRow>,
     compilers: CompilersRow,
@@ -184,6 +186,7 @@ impl Core {
                 Some(reader.number(&it.cycles, 1)?)
             }
         };
+        let identity = parsed.identity.map(|table| reader.identity(&table)).transpose()?;
         let pairing = match parsed.pairing {
             None => None,
             Some(it) => Some(Pairing {
@@ -212,6 +215,7 @@ impl Core {
             quad_rows,
             forwarding,
             pairing,
+            identity,
         };
         for row in &parsed.work {
             core.disputes.extend(reader.work_disputes(row.get_ref(), &core)?);

@@ -303,7 +303,7 @@ fn step(state: &mut [Known], function: &Function, idx: usize, conventions: &Conv
         }
     }
     // A window changes what every name means; what is written over may do anything.
-    if instruction.class == Class::Window || function.is_patched(idx) {
+    if instruction.class == Class::Window || function.is_opaque(idx) {
         state.fill(Known::nothing(Writer::Several));
     }
     zero_register(state, conventions);
@@ -503,7 +503,7 @@ fn backward(function: &Function, conventions: &Conventions, probes: bool) -> Vec
     let before = |after: &[Vec<u64>], idx: usize| {
         let mut demanded = after[idx].clone();
         needs(&mut demanded, &function.instructions[idx], conventions, probes);
-        if function.is_patched(idx) {
+        if function.is_opaque(idx) {
             demanded.fill(u64::MAX);
         }
         demanded

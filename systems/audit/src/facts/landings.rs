@@ -32,7 +32,10 @@ pub fn in_tables(function: &Function) -> Vec<usize> {
     let labels = tables.patches.values().flat_map(|patch| &patch.leads_to);
     let named = tables.fixups.values().chain(labels).filter_map(|fixup| function.at(*fixup));
     // A branch that is written over may be none.
-    let patched = (0..n).filter(|idx| !tables.patches.is_empty() && function.is_patched(*idx));
+    let is_branch = |idx: &usize| function.instructions[*idx].flow != Flow::Next;
+    let patched = (0..n)
+        .filter(is_branch)
+        .filter(|idx| !tables.patches.is_empty() && function.is_patched(*idx));
     let goes_on = patched.map(|patched| behind(function, patched).0).filter(|found| *found < n);
     named.chain(goes_on).collect()
 }

@@ -95,7 +95,7 @@ impl Liveness {
                 // An instruction that faults has written nothing.
                 let faults = match function.fixup(idx) {
                     Some(None) => RegSet::ALL,
-                    _ if function.is_patched(idx) => RegSet::ALL,
+                    _ if function.is_opaque(idx) => RegSet::ALL,
                     _ => anywhere,
                 };
                 set.add_all(&faults);

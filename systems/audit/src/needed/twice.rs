@@ -53,7 +53,7 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let own = in_own_frame(subject.function);
     let mut piece = Piece::default();
     for (idx, entered) in is_entered.iter().enumerate() {
-        if *entered || subject.function.is_patched(idx) {
+        if *entered || subject.function.is_opaque(idx) {
             piece = Piece { next: piece.next, ..Piece::default() };
         }
         findings.extend(piece.step(subject, &own, idx));

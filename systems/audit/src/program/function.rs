@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::decode::Isa;
 use crate::decode::code::{Flow, Instruction};
-use crate::program::tables::Tables;
+use crate::program::tables::{Patch, PatchKind, Tables};
 
 /// A place in the source, in one of the functions that were inlined into each other.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
@@ -43,9 +43,25 @@ impl Function {
         self.instructions.binary_search_by_key(&address, |instruction| instruction.address).ok()
     }
 
-    /// The instruction at place `idx` is another one when the kernel runs.
+    /// The instruction at place `idx` is another one on some core, or while some key is set.
     pub fn is_patched(&self, idx: usize) -> bool {
         self.tables.patch_at(self.instructions[idx].address).is_some()
+    }
+
+    /// It is not known which instruction stands at place `idx` when the kernel runs.
+    pub fn is_open(&self, idx: usize) -> bool {
+        self.tables.patch_at(self.instructions[idx].address).is_some_and(Patch::is_open)
+    }
+
+    /// What stands at place `idx` on some core may read and write anything. A jump label is a branch
+    /// or none.
+    pub fn is_opaque(&self, idx: usize) -> bool {
+        let address = self.instructions[idx].address;
+        self.tables.patch_at(address).is_some_and(|patch| {
+            let stays = |to: &u64| self.at(*to).is_some();
+            let is_known = matches!(patch.kind, PatchKind::JumpLabel | PatchKind::Tracing);
+            !is_known || !patch.leads_to.iter().all(stays)
+        })
     }
 
     /// Where control goes on if the instruction at place `idx` faults, where a table says that: a

@@ -11,7 +11,7 @@ use object::{File, Object, ObjectSection};
 use crate::program::function::SourceFrame;
 use crate::program::names::shown;
 use crate::program::relocate::{self, Layout};
-use crate::program::types::{self, Section, Signature};
+use crate::program::types::{self, Members, Section, Signature};
 
 /// The line tables of one file.
 pub struct Lines {
@@ -96,6 +96,11 @@ impl Lines {
     /// What the function of this name, declared where the code at `address` is, is passed.
     pub fn signature(&self, address: u64, name: &str) -> Option<Signature> {
         types::signature(&self.unit(address)?, name)
+    }
+
+    /// The members of the structure of this name, declared where the code at `address` is.
+    pub fn members(&self, address: u64, name: &str) -> Option<Members> {
+        types::members(&self.unit(address)?, name)
     }
 
     /// Names that mean `volatile` objects in the source of the code at `address`.

@@ -2,6 +2,8 @@
 //! lines it comes from.
 
 pub(crate) mod addresses;
+pub mod boot;
+mod capabilities;
 pub mod compile_commands;
 pub mod find;
 pub mod function;
@@ -25,6 +27,7 @@ use report::Diagnostic;
 use crate::decode::code::{Class, Flow, Instruction, Undecodable};
 use crate::decode::{Isa, Linear};
 use crate::facts::{frame, stack_switch};
+use crate::program::capabilities::Capabilities;
 use crate::program::function::Function;
 use crate::program::lines::Lines;
 use crate::program::relocate::Layout;
@@ -62,6 +65,8 @@ pub struct Program {
     pub lines: Lines,
     /// Where its faults go on, and what is written over when it starts.
     pub tables: Tables,
+    /// The features of processors that it tells apart.
+    capabilities: Capabilities,
     sections: Vec<Code>,
     links: BTreeMap<u64, Link>,
     /// What a linker would write beside the code or into `movt`, by its address (A32, Thumb).
@@ -190,12 +195,15 @@ impl Program {
             .map(|section| section.base..section.base + section.bytes.len() as u64)
             .collect();
         let tables = Tables::read(&file, &layout, isa, &code);
+        let members = |address: u64, name: &str| lines.members(address, name);
+        let capabilities = Capabilities::read(&file, members).unwrap_or_default();
         Ok(Program {
             name: name.to_owned(),
             isa,
             symbols,
             lines,
             tables,
+            capabilities,
             sections,
             links,
             pointers,
@@ -452,22 +460,31 @@ impl Program {
     fn tables_of(&self, symbol: &Symbol) -> Tables {
         let mut tables = self.tables.within(symbol.address..symbol.address + symbol.size);
         for patch in tables.patches.values_mut() {
-            let place = |code: &&Code| {
-                (code.base..code.base + code.bytes.len() as u64).contains(&patch.replacement.start)
-            };
-            let Some(code) = self.sections.iter().find(place) else { continue };
-            let (mut linear, mut at) = (Linear::new(symbol.isa), patch.replacement.start);
-            while at < patch.replacement.end {
-                let Some(bytes) = code.bytes.get((at - code.base) as usize..) else { break };
-                let Ok(mut instruction) = linear.decode(at, bytes) else { break };
-                self.complete(&mut instruction, at);
-                if let Flow::Branch { target, .. } = instruction.flow {
-                    patch.leads_to.insert(target);
-                }
-                at += u64::from(instruction.length).max(1);
+            for writer in &patch.writers {
+                let ways = self.ways_out(writer.replacement.clone(), symbol.isa);
+                patch.leads_to.extend(ways);
             }
         }
         tables
+    }
+
+    /// Where the branches in a piece of code lead.
+    fn ways_out(&self, range: Range<u64>, isa: Isa) -> Vec<u64> {
+        let mut ways = Vec::new();
+        let place =
+            |code: &&Code| (code.base..code.base + code.bytes.len() as u64).contains(&range.start);
+        let Some(code) = self.sections.iter().find(place) else { return ways };
+        let (mut linear, mut at) = (Linear::new(isa), range.start);
+        while at < range.end {
+            let Some(bytes) = code.bytes.get((at - code.base) as usize..) else { break };
+            let Ok(mut instruction) = linear.decode(at, bytes) else { break };
+            self.complete(&mut instruction, at);
+            if let Flow::Branch { target, .. } = instruction.flow {
+                ways.push(target);
+            }
+            at += u64::from(instruction.length).max(1);
+        }
+        ways
     }
 
     /// A function of the C library that never returns, and not one of this file that has its name.

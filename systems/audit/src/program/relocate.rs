@@ -2,7 +2,7 @@
 //! calls mean nothing without them.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use object::elf;
 use object::{
@@ -75,6 +75,21 @@ impl Layout {
             _ => None,
         }
     }
+}
+
+/// What a linked program of AArch64 writes into its pointers when it is moved, by where they stand,
+/// of those places that are wanted.
+pub fn moved_pointers(file: &File<'_>, is_wanted: impl Fn(u64) -> bool) -> BTreeMap<u64, u64> {
+    let section = file.section_by_name(".rela.dyn");
+    let rows = section.and_then(|section| section.data().ok()).unwrap_or_default();
+    let word = |row: &[u8], at: usize| {
+        u64::from_le_bytes(*row[at..].first_chunk().expect("a row has 24 bytes"))
+    };
+    rows.chunks_exact(24)
+        .filter(|row| word(row, 8) == u64::from(elf::R_AARCH64_RELATIVE))
+        .map(|row| (word(row, 0), word(row, 16)))
+        .filter(|pair| is_wanted(pair.0))
+        .collect()
 }
 
 /// How far from its symbol a branch of Thumb goes, of the relocations of branches. The addend

@@ -5,10 +5,13 @@
 //! __ex_table          9: sttr x3, [x6]     may fault, and goes on at `fix`, to which no branch leads
 //! .altinstructions    b no                 is a `nop` on a processor with some feature
 //! __jump_table        nop                  is a branch to a label while a key is set
+//! __mcount_loc        nop; nop             is `mov x9, x30; nop` while nobody traces the function
 //! ```
 //!
 //! Rows have no length of their own, and kernels changed them: the layout is taken that makes the
-//! most rows begin with an address of code. Source: Linux, `asm/extable.h`, `asm/alternative.h` and
+//! most rows begin with an address of code. A row that names none, and words that two rows write
+//! differently, are said with their place, and the rest is taken. What becomes of the words is
+//! [`boot`](crate::program::boot)'s. Source: Linux, `asm/extable.h`, `asm/alternative.h` and
 //! `linux/jump_label.h` of version 6.6.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +20,7 @@ use std::ops::Range;
 use object::{File, Object, ObjectSection, ObjectSymbol, RelocationFlags, Section, elf};
 
 use crate::decode::Isa;
-use crate::program::relocate::Layout;
+use crate::program::relocate::{self, Layout};
 
 /// The tables of a program, or what they say of one function.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,6 +31,10 @@ pub struct Tables {
     pub patches: BTreeMap<u64, Patch>,
     /// Tables whose rows have no layout that is known.
     pub unread: BTreeSet<&'static str>,
+    /// Rows that cannot be meant so, each in a sentence with its place.
+    pub faults: Vec<String>,
+    /// The words are as in the file, because the user wants them so.
+    pub are_before_boot: bool,
 }
 
 /// Words that are written over.
@@ -36,10 +43,50 @@ pub struct Patch {
     /// Behind the last of them.
     pub end: u64,
     pub kind: PatchKind,
-    /// Where what is written there lies, of an alternative.
-    pub replacement: Range<u64>,
+    /// What may be written there, in the order in which a kernel does it.
+    pub writers: Vec<Writer>,
     /// Where what is written there may lead.
     pub leads_to: BTreeSet<u64>,
+    pub state: PatchState,
+}
+
+/// What may be written over some words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Writer {
+    pub when: When,
+    /// Where what is written lies, of an alternative.
+    pub replacement: Range<u64>,
+}
+
+impl Patch {
+    /// It is not known what has become of it.
+    pub fn is_open(&self) -> bool {
+        matches!(self.state, PatchState::Open(_))
+    }
+}
+
+/// When words are written over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum When {
+    /// A rule that is not read.
+    Unknown,
+    /// The processor has the feature of this number.
+    Feature(u16),
+    /// As a function of the kernel does it, at all or if there is a feature.
+    Callback { function: String, feature: Option<u16> },
+    /// Where the key of this name is set, the word is a branch, or it is none.
+    Key { name: String, branches_if_set: bool },
+}
+
+/// What has become of words that are written over.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PatchState {
+    /// They are as in the file.
+    Kept,
+    /// Others stand there.
+    Written,
+    /// It is not known, by what: features, functions and keys.
+    Open(BTreeSet<String>),
 }
 
 /// Why words are written over.
@@ -51,6 +98,8 @@ pub enum PatchKind {
     JumpLabel,
     /// A call whose callee is chosen when the kernel starts.
     StaticCall,
+    /// The beginning of a function that can be traced.
+    Tracing,
 }
 
 /// How many places are written over.
@@ -62,6 +111,10 @@ pub struct TableCounts {
     pub jump_labels: usize,
     /// As the kernel starts.
     pub static_calls: usize,
+    /// Those of all kinds that hold other words than the file.
+    pub written: usize,
+    /// Those of which it is not known what they hold.
+    pub open: usize,
 }
 
 /// The rows of one kind of table.
@@ -105,53 +158,145 @@ const STATIC_CALLS: Rows = Rows {
     strides: &[8],
 };
 
+/// Addresses of the beginnings of functions that can be traced. Source: Linux, `kernel/ftrace.c` of
+/// arm64, version 6.1.
+const TRACED: Rows = Rows {
+    section: "__mcount_loc",
+    bounds: ("__start_mcount_loc", "__stop_mcount_loc"),
+    strides: &[8],
+};
+
 impl Tables {
     /// Those of a file whose code lies in these ranges.
     pub fn read(file: &File<'_>, layout: &Layout, isa: Isa, code: &[Range<u64>]) -> Tables {
         let mut tables = Tables::default();
-        let word = if isa == Isa::X86 { 1 } else { 4 };
         for rows in &FIXUPS {
             for row in tables.rows(rows, file, layout, code) {
-                tables.fixups.extend(row.first.zip(row.second));
+                match (row.first, row.second.filter(|to| is_code(code, *to))) {
+                    (Some(from), Some(to)) => _ = tables.fixups.insert(from, to),
+                    (_, None) => tables.fault(&row, rows, row.second, "goes on at"),
+                    (None, _) => {}
+                }
             }
         }
+        let mut names = Names::default();
         for rows in &ALTERNATIVES {
             for row in tables.rows(rows, file, layout, code) {
-                let Some(from) = row.first else { continue };
-                let (old, new) = row.lengths(isa, rows.section);
-                let replacement =
-                    row.second.map_or(0..0, |second| second..second.saturating_add(new));
-                tables.patch(from, old.max(word), PatchKind::Alternative, replacement, None);
+                tables.alternative(&row, rows, isa, code, &mut names);
             }
         }
+        let word = if isa == Isa::X86 { 1 } else { 4 };
         for row in tables.rows(&JUMP_LABELS, file, layout, code) {
             let Some(from) = row.first else { continue };
-            tables.patch(from, word, PatchKind::JumpLabel, 0..0, row.second);
+            if !row.second.is_some_and(|to| is_code(code, to)) {
+                tables.fault(&row, &JUMP_LABELS, row.second, "leads to");
+                continue;
+            }
+            let when = names.key(&row);
+            tables.patch(from, word, PatchKind::JumpLabel, Writer { when, replacement: 0..0 });
+            tables.patches.entry(from).and_modify(|patch| patch.leads_to.extend(row.second));
         }
         for row in tables.rows(&STATIC_CALLS, file, layout, code) {
             let Some(from) = row.first else { continue };
-            tables.patch(from, word, PatchKind::StaticCall, 0..0, None);
+            let writer = Writer { when: When::Unknown, replacement: 0..0 };
+            tables.patch(from, word, PatchKind::StaticCall, writer);
         }
+        if isa == Isa::A64 && file.kind() != object::ObjectKind::Relocatable {
+            tables.traced(file, layout, code);
+        }
+        names.find(file, &mut tables.patches);
+        tables.part_overlapping();
         tables
     }
 
-    fn patch(
+    /// The beginnings of functions that can be traced, in a linked kernel.
+    fn traced(&mut self, file: &File<'_>, layout: &Layout, code: &[Range<u64>]) {
+        for table in self::tables(&TRACED, file, layout) {
+            let end = table.address + table.bytes.len() as u64;
+            let moved = relocate::moved_pointers(file, |at| (table.address..end).contains(&at));
+            let words = table.bytes.chunks_exact(8).enumerate().map(|(nth, word)| {
+                let word = u64::from_le_bytes(word.try_into().expect("8 bytes"));
+                moved.get(&(table.address + 8 * nth as u64)).copied().unwrap_or(word)
+            });
+            for at in words.filter(|at| is_code(code, *at)) {
+                let writer = Writer { when: When::Unknown, replacement: 0..0 };
+                self.patch(at, 8, PatchKind::Tracing, writer);
+            }
+        }
+    }
+
+    fn alternative(
         &mut self,
-        from: u64,
-        length: u64,
-        kind: PatchKind,
-        replacement: Range<u64>,
-        leads_to: Option<u64>,
+        row: &TableRow,
+        rows: &Rows,
+        isa: Isa,
+        code: &[Range<u64>],
+        names: &mut Names,
     ) {
+        let Some(from) = row.first else { return };
+        let (old, new) = row.lengths(isa, rows.section);
+        let mut when = When::Unknown;
+        if isa == Isa::A64 {
+            let number = row.half(8);
+            // Before version 6.0 a callback had the number behind all features.
+            let feature = (number & CALLBACK != 0).then_some(number & !CALLBACK);
+            when = match row.second.filter(|_| new == 0) {
+                Some(at) => names.callback(at, feature),
+                None => When::Feature(number),
+            };
+            if new != 0 && new != old {
+                let said = format!("{} writes {new} bytes over {old}", row.place(rows));
+                self.faults.push(said);
+                when = When::Unknown;
+            }
+        }
+        let replacement = row.second.map_or(0..0, |second| second..second.saturating_add(new));
+        if new != 0 && !is_code(code, replacement.start) && isa == Isa::A64 {
+            self.fault(row, rows, row.second, "takes its words from");
+            when = When::Unknown;
+        }
+        let word = if isa == Isa::X86 { 1 } else { 4 };
+        self.patch(from, old.max(word), PatchKind::Alternative, Writer { when, replacement });
+    }
+
+    /// Says of a row that the address which it names for something is no code.
+    fn fault(&mut self, row: &TableRow, rows: &Rows, named: Option<u64>, what: &str) {
+        let named = named.map_or("a place".to_owned(), |named| format!("{named:#x}"));
+        self.faults.push(format!("{} {what} {named}, which is no code", row.place(rows)));
+    }
+
+    fn patch(&mut self, from: u64, length: u64, kind: PatchKind, writer: Writer) {
         let end = from.saturating_add(length);
         let patch = self.patches.entry(from).or_insert(Patch {
             end,
             kind,
-            replacement,
+            writers: Vec::new(),
             leads_to: BTreeSet::new(),
+            state: PatchState::Open(BTreeSet::new()),
         });
+        if patch.end != end {
+            let said = format!("two rows write {from:#x}, one of them more of it than the other");
+            self.faults.push(said);
+            patch.writers.push(Writer { when: When::Unknown, replacement: 0..0 });
+        }
         patch.end = patch.end.max(end);
-        patch.leads_to.extend(leads_to);
+        patch.writers.push(writer);
+    }
+
+    /// Of words that are parts of two patches nothing is known.
+    fn part_overlapping(&mut self) {
+        let places: Vec<(u64, u64)> = self.patches.iter().map(|(at, it)| (*at, it.end)).collect();
+        for pair in places.windows(2) {
+            let [(first, end), (second, _)] = pair else { continue };
+            if end <= second {
+                continue;
+            }
+            self.faults.push(format!("what is written at {first:#x} reaches into {second:#x}"));
+            for at in [first, second] {
+                let unknown = Writer { when: When::Unknown, replacement: 0..0 };
+                self.patches.entry(*at).and_modify(|patch| patch.writers.push(unknown));
+            }
+        }
     }
 
     /// What they say of the code in this range.
@@ -167,6 +312,8 @@ impl Tables {
                 .map(|(from, it)| (*from, it.clone()))
                 .collect(),
             unread: self.unread.clone(),
+            faults: Vec::new(),
+            are_before_boot: self.are_before_boot,
         }
     }
 
@@ -186,12 +333,23 @@ impl Tables {
             alternatives: of(PatchKind::Alternative),
             jump_labels: of(PatchKind::JumpLabel),
             static_calls: of(PatchKind::StaticCall),
+            written: self
+                .patches
+                .values()
+                .filter(|it| it.state == PatchState::Written && it.kind != PatchKind::Tracing)
+                .count(),
+            open: self.n_open(),
         }
+    }
+
+    /// Places of which it is not known what has become of them.
+    pub fn n_open(&self) -> usize {
+        self.patches.values().filter(|patch| patch.is_open()).count()
     }
 
     /// The same in words; none if nothing is written over.
     pub fn patched(&self) -> Option<String> {
-        let TableCounts { alternatives, jump_labels, static_calls } = self.counts();
+        let TableCounts { alternatives, jump_labels, static_calls, .. } = self.counts();
         let all = [
             (alternatives, "alternative"),
             (jump_labels, "jump label"),
@@ -215,18 +373,24 @@ impl Tables {
     ) -> Vec<TableRow> {
         let mut all = Vec::new();
         for table in tables(rows, file, layout) {
-            let is_code = |row: &&TableRow| {
-                row.first.is_some_and(|row| code.iter().any(|range| range.contains(&row)))
-            };
+            let names_code = |row: &&TableRow| row.first.is_some_and(|at| is_code(code, at));
             let fitting = rows.strides.iter().filter(|stride| table.bytes.len() % **stride == 0);
             let read =
                 fitting.flat_map(|stride| [table.cut(*stride, true), table.cut(*stride, false)]);
             // Of equals the first.
             let best = read.rev().max_by_key(|it: &Vec<TableRow>| {
-                (it.iter().filter(is_code).count(), std::cmp::Reverse(it.len()))
+                (it.iter().filter(names_code).count(), std::cmp::Reverse(it.len()))
             });
-            match best.filter(|best| 2 * best.iter().filter(is_code).count() >= best.len()) {
-                Some(best) => all.extend(best.into_iter().filter(|found| is_code(&found))),
+            match best.filter(|best| 2 * best.iter().filter(names_code).count() >= best.len()) {
+                Some(best) => {
+                    for row in best {
+                        if names_code(&&row) {
+                            all.push(row);
+                        } else {
+                            self.fault(&row, rows, row.first, "is for");
+                        }
+                    }
+                }
                 None => _ = self.unread.insert(rows.section),
             }
         }
@@ -234,14 +398,87 @@ impl Tables {
     }
 }
 
+/// In the number of a feature: a function writes the words. Source: Linux, `asm/alternative-macros.h`.
+const CALLBACK: u16 = 1 << 15;
+
+fn is_code(code: &[Range<u64>], at: u64) -> bool {
+    code.iter().any(|range| range.contains(&at))
+}
+
+/// The names of what rows lead to by their addresses, which are looked for all at once.
+#[derive(Default)]
+struct Names(BTreeSet<u64>);
+
+impl Names {
+    /// The name is put in where it is found.
+    fn callback(&mut self, at: u64, feature: Option<u16>) -> When {
+        self.0.insert(at);
+        When::Callback { function: format!("{at:#x}"), feature }
+    }
+
+    /// The key of a jump label; of an object file it is not looked for.
+    fn key(&mut self, row: &TableRow) -> When {
+        let Some(key) = row.key else { return When::Unknown };
+        let at = key & !3;
+        self.0.insert(at);
+        When::Key { name: format!("{at:#x}"), branches_if_set: key & 1 == 0 }
+    }
+
+    /// Puts the names in place of the addresses, as far as symbols have them.
+    fn find(self, file: &File<'_>, patches: &mut BTreeMap<u64, Patch>) {
+        if self.0.is_empty() {
+            return;
+        }
+        // Marks of a linker have no size; of several names the shortest is no alias with a prefix.
+        let rank = |name: &str, size: u64| (size == 0, name.len());
+        let mut found: BTreeMap<u64, ((bool, usize), String)> = BTreeMap::new();
+        for symbol in file.symbols() {
+            let (at, size) = (symbol.address(), symbol.size());
+            let Ok(name) = symbol.name() else { continue };
+            if symbol.is_undefined() || name.is_empty() || name.starts_with('$') {
+                continue;
+            }
+            for wanted in self.0.range(at..at.saturating_add(size.max(1))) {
+                let rank = rank(name, size);
+                if found.get(wanted).is_none_or(|(best, _)| rank < *best) {
+                    found.insert(*wanted, (rank, name.to_owned()));
+                }
+            }
+        }
+        let named: BTreeMap<String, String> =
+            found.into_iter().map(|(at, (_, name))| (format!("{at:#x}"), name)).collect();
+        for writer in patches.values_mut().flat_map(|patch| &mut patch.writers) {
+            if let When::Callback { function: name, .. } | When::Key { name, .. } = &mut writer.when
+                && let Some(known) = named.get(name)
+            {
+                name.clone_from(known);
+            }
+        }
+    }
+}
+
 /// One row: the addresses that it begins with, and its bytes.
 struct TableRow {
+    /// Its own address, and its number from 0.
+    at: (u64, usize),
     first: Option<u64>,
     second: Option<u64>,
+    /// Of a linked jump label: its key, with what the lowest bits say besides.
+    key: Option<u64>,
     bytes: Vec<u8>,
 }
 
 impl TableRow {
+    /// Where it stands, for messages.
+    fn place(&self, rows: &Rows) -> String {
+        format!("row {} of `{}` ({:#x})", self.at.1, rows.section, self.at.0)
+    }
+
+    fn half(&self, at: usize) -> u16 {
+        let bytes = self.bytes.get(at..).and_then(|bytes| bytes.first_chunk());
+        bytes.map_or(0, |bytes| u16::from_le_bytes(*bytes))
+    }
+
     /// How many bytes are written over, and by how many.
     fn lengths(&self, isa: Isa, section: &str) -> (u64, u64) {
         let byte = |at: usize| self.bytes.get(at).copied().map_or(0, u64::from);
@@ -270,9 +507,15 @@ impl Table {
         let rows = (0..self.bytes.len() / stride).map(|nth| {
             let at = nth * stride;
             let bytes = self.bytes[at..at + stride].to_vec();
+            let wide = bytes.get(8..).and_then(|bytes| bytes.first_chunk());
+            let place = self.address + at as u64;
             TableRow {
+                at: (place, nth),
                 first: self.field(at, is_relative),
                 second: self.field(at + 4, is_relative),
+                key: wide
+                    .filter(|_| is_relative && self.is_little && self.references.is_none())
+                    .map(|wide| (place + 8).wrapping_add_signed(i64::from_le_bytes(*wide))),
                 bytes,
             }
         });

@@ -1,6 +1,6 @@
 //! What DWARF says of types: what a function is passed, and which names mean `volatile` objects.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use gimli::{AttributeValue, EndianArcSlice, Reader, RunTimeEndian, UnitOffset};
 
@@ -172,4 +172,57 @@ fn type_of(entry: &Die<'_, '_>) -> Option<UnitOffset<usize>> {
 fn text(unit: &Unit<'_>, entry: &Die<'_, '_>, name: gimli::DwAt) -> Option<String> {
     let value = entry.attr_value(name).ok()??;
     Some(unit.attr_string(value).ok()?.to_string_lossy().ok()?.into_owned())
+}
+
+/// The members of a structure, those of its nameless parts among them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Members {
+    /// The structure's size.
+    pub bytes: u64,
+    /// How far from its beginning each is, by its name.
+    pub offsets: BTreeMap<String, u64>,
+}
+
+/// The members of the structure of this name, if the unit declares it.
+pub(super) fn members(unit: &Unit<'_>, name: &str) -> Option<Members> {
+    let mut entries = unit.entries();
+    while let Ok(Some((_, entry))) = entries.next_dfs() {
+        let is_it = entry.tag() == gimli::DW_TAG_structure_type
+            && text(unit, entry, gimli::DW_AT_name).as_deref() == Some(name);
+        let size = entry.attr_value(gimli::DW_AT_byte_size).ok().flatten();
+        if let Some(bytes) = size.filter(|_| is_it).and_then(|size| size.udata_value()) {
+            let mut members = Members { bytes, offsets: BTreeMap::new() };
+            add_members(unit, entry.offset(), 0, CHAIN_MAX, &mut members);
+            return Some(members);
+        }
+    }
+    None
+}
+
+/// Adds the members of the structure or union at `offset`, which begins at `base`.
+fn add_members(
+    unit: &Unit<'_>,
+    offset: UnitOffset<usize>,
+    base: u64,
+    deepest: usize,
+    members: &mut Members,
+) {
+    let Ok(mut tree) = unit.entries_tree(Some(offset)) else { return };
+    let Ok(root) = tree.root() else { return };
+    let mut children = root.children();
+    while let Ok(Some(child)) = children.next() {
+        let entry = child.entry();
+        if entry.tag() != gimli::DW_TAG_member {
+            continue;
+        }
+        let place = entry.attr_value(gimli::DW_AT_data_member_location).ok().flatten();
+        let at = base + place.and_then(|place| place.udata_value()).unwrap_or(0);
+        match (text(unit, entry, gimli::DW_AT_name), type_of(entry)) {
+            (Some(name), _) => _ = members.offsets.insert(name, at),
+            (None, Some(part)) if deepest > 0 => {
+                add_members(unit, part, at, deepest - 1, members);
+            }
+            (None, _) => {}
+        }
+    }
 }

@@ -230,7 +230,7 @@ impl<'a> Builder<'a> {
     /// Nothing passes it, in either direction; what is written over when the kernel
     /// runs may be anything.
     fn is_barrier(&self, at: usize) -> bool {
-        self.instruction(at).is_barrier() || self.function.is_patched(self.trace.places[at])
+        self.instruction(at).is_barrier() || self.function.is_open(self.trace.places[at])
     }
 
     fn edge(&mut self, from: u32, to: usize, cycles: i32, why: Why) {
@@ -737,7 +737,7 @@ fn blocks(function: &Function, trace: &Trace) -> Vec<u32> {
         let is_end = instruction.flow != Flow::Next
             || instruction.is_barrier()
             || function.fixup(*place).is_some()
-            || function.is_patched(*place);
+            || function.is_open(*place);
         ends_behind = is_slot || !has_slot && is_end;
     }
     blocks

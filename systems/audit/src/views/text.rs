@@ -6,13 +6,14 @@
 //!                                                   3    2    8004 and r3, r0, #3
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use report::number::count;
 
 use crate::audit::{Audit, By};
 use crate::finding::Finding;
 use crate::program::names::shown;
+use crate::program::tables::{PatchState, When};
 use crate::timing::words::disputed;
 use crate::views::{limits, loops};
 
@@ -164,18 +165,57 @@ pub(super) fn path(audit: &Audit) -> String {
     format!("path {by}{share}\n")
 }
 
-/// What of the function is other code when the kernel runs.
+/// What of the function is other code on some cores, and what has become of it.
 pub(super) fn patched(audit: &Audit) -> String {
     let tables = &audit.function.tables;
-    let said = tables.patched().map_or(String::new(), |it| {
-        format!("{it}: written over when the kernel starts; the path and its cycles are those before, and no edit is named\n")
-    });
-    let unread = tables.unread.iter();
-    unread.fold(said, |said, it| {
+    let counts = tables.counts();
+    let mut said = match tables.patched() {
+        None => String::new(),
+        Some(all) if tables.are_before_boot => {
+            format!("{all}: as in the file, before the kernel starts; no edit is named\n")
+        }
+        Some(all) => format!(
+            "{all}: as after the kernel started on {}, {} written over; no edit is named\n",
+            audit.cpu, counts.written
+        ),
+    };
+    let keys = listed(tables.patches.values().filter(|it| it.state == PatchState::Kept).flat_map(
+        |patch| {
+            patch.writers.iter().filter_map(|writer| match &writer.when {
+                When::Key { name, .. } => Some(name.as_str()),
+                _ => None,
+            })
+        },
+    ));
+    if let Some(keys) = keys.filter(|_| !tables.are_before_boot) {
+        said += &format!("  keys as they begin: {keys}\n");
+    }
+    if counts.open > 0 {
+        let by = tables.patches.values().filter_map(|patch| match &patch.state {
+            PatchState::Open(by) => Some(by.iter().map(String::as_str)),
+            _ => None,
+        });
+        let by = listed(by.flatten()).map_or(String::new(), |by| format!(", by {by}"));
+        said += &format!(
+            "  not known: what becomes of {} of them{by}; nothing is concluded across these, which stand as in the file (--boot)\n",
+            counts.open
+        );
+    }
+    tables.unread.iter().fold(said, |said, it| {
         said + &format!(
             "`{it}` has rows of a layout that is not known: what it says of the code is left out\n"
         )
     })
+}
+
+/// Some of these names, each once; none if there are none.
+fn listed<'a>(names: impl Iterator<Item = &'a str>) -> Option<String> {
+    const N_SHOWN: usize = 6;
+    let names: BTreeSet<&str> = names.collect();
+    let shown: Vec<String> = names.iter().take(N_SHOWN).map(|name| format!("`{name}`")).collect();
+    let more = names.len().saturating_sub(N_SHOWN);
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!shown.is_empty()).then(|| format!("{}{more}", shown.join(", ")))
 }
 
 /// Words that are shown as such, because nothing else is known of them.

@@ -1,0 +1,97 @@
+//! What a core says of itself in registers that a system reads when it starts, and by which Linux
+//! chooses the code that it runs.
+
+use std::collections::BTreeMap;
+
+use report::{Diagnostic, did_you_mean};
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::reader::Reader;
+
+/// The registers that a file may have, with their encoding: `op0`, `op1`, `CRn`, `CRm`, `op2`.
+/// Source: Arm Architecture Reference Manual (DDI 0487), D19.2.
+const REGISTERS: [(&str, [u32; 5]); 13] = [
+    ("MIDR_EL1", [3, 0, 0, 0, 0]),
+    ("REVIDR_EL1", [3, 0, 0, 0, 6]),
+    ("CTR_EL0", [3, 3, 0, 0, 1]),
+    ("ID_AA64PFR0_EL1", [3, 0, 0, 4, 0]),
+    ("ID_AA64PFR1_EL1", [3, 0, 0, 4, 1]),
+    ("ID_AA64ZFR0_EL1", [3, 0, 0, 4, 4]),
+    ("ID_AA64DFR0_EL1", [3, 0, 0, 5, 0]),
+    ("ID_AA64ISAR0_EL1", [3, 0, 0, 6, 0]),
+    ("ID_AA64ISAR1_EL1", [3, 0, 0, 6, 1]),
+    ("ID_AA64ISAR2_EL1", [3, 0, 0, 6, 2]),
+    ("ID_AA64MMFR0_EL1", [3, 0, 0, 7, 0]),
+    ("ID_AA64MMFR1_EL1", [3, 0, 0, 7, 1]),
+    ("ID_AA64MMFR2_EL1", [3, 0, 0, 7, 2]),
+];
+
+/// The identification registers of a core, as far as its file has them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Identity(BTreeMap<&'static str, u64>);
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct IdentityTable {
+    registers: BTreeMap<Spanned<String>, u64>,
+    source: Spanned<String>,
+}
+
+impl Identity {
+    /// The value of the register of this name, such as `MIDR_EL1`.
+    pub fn register(&self, name: &str) -> Option<u64> {
+        self.0.get(name).copied()
+    }
+
+    /// The value of the register with this encoding: `op0`, `op1`, `CRn`, `CRm`, `op2`.
+    pub fn encoded(&self, encoding: [u32; 5]) -> Option<u64> {
+        let known = REGISTERS.iter().find(|(_, of_known)| *of_known == encoding)?;
+        self.register(known.0)
+    }
+}
+
+impl Reader {
+    pub(crate) fn identity(&self, table: &IdentityTable) -> Result<Identity, Diagnostic> {
+        self.source(&table.source)?;
+        let mut registers = BTreeMap::new();
+        for (name, value) in &table.registers {
+            let Some((known, _)) = REGISTERS.iter().find(|(known, _)| known == name.get_ref())
+            else {
+                let said = format!("there is no register `{}`", name.get_ref());
+                let fault = self.fault(said, name.span(), "here");
+                let names = REGISTERS.iter().map(|(known, _)| *known);
+                return Err(match did_you_mean(name.get_ref(), names) {
+                    Some(meant) => fault.with_help(meant),
+                    None => fault,
+                });
+            };
+            registers.insert(*known, *value);
+        }
+        Ok(Identity(registers))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Machine;
+    use crate::in_order::Core;
+
+    #[test]
+    fn registers_have_names_and_encodings() {
+        let core = Core::bundled("cortex-a55").and_then(|core| core.identity).expect("it says it");
+        assert_eq!(core.register("ID_AA64ISAR0_EL1"), core.encoded([3, 0, 0, 6, 0]));
+        assert_eq!(core.register("MIDR_EL1"), Some(0x412f_d050));
+        let machine = Machine::bundled("neoverse-n1").and_then(|it| it.identity);
+        assert_eq!(machine.and_then(|it| it.register("CTR_EL0")), None);
+    }
+
+    #[test]
+    fn a_register_that_there_is_not_is_refused() {
+        let text = include_str!("../../../machines/cortex-a53.toml");
+        let wrong = text.replace("MIDR_EL1 =", "MIRD_EL1 =");
+        let error = Core::parse("a53.toml", &wrong).expect_err("it is misspelled");
+        assert_eq!(error.message, "there is no register `MIRD_EL1`");
+        assert!(error.help.is_some_and(|help| help.contains("MIDR_EL1")));
+    }
+}

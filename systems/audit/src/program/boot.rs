@@ -1,0 +1,357 @@
+//! The code of a kernel as it is after it started: words that its tables name are written over, as
+//! the core, the kernel's own tables of features and the user say.
+//!
+//! ```text
+//! .altinstructions   b skip    -> nop    the core has the feature 26, "LSE atomic instructions"
+//! __jump_table       nop                 its key begins unset, and so the word begins
+//! ```
+//!
+//! What nobody says stays open: the words are those of the file, and nothing is concluded across
+//! them. Source: Linux, `kernel/alternative.c` of arm64, version 6.1.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use machine::Identity;
+use report::{Diagnostic, did_you_mean};
+
+use crate::decode::Isa;
+use crate::program::Program;
+use crate::program::tables::{Patch, PatchKind, PatchState, When, Writer};
+
+/// A64's `nop`.
+const NOP: u32 = 0xd503_201f;
+
+/// `mov x9, x30`.
+const KEEP_LINK: u32 = 0xaa1e_03e9;
+
+/// The function of the kernel that writes `nop` over all words of its places.
+const WRITES_NOPS: &str = "alt_cb_patch_nops";
+
+/// The one that does so where the core has not this feature, unless the kernel's command line is
+/// against it.
+const WRITES_NOPS_WITHOUT: (&str, &str) =
+    ("spectre_v4_patch_fw_mitigation_enable", "Speculative Store Bypassing Safe (SSBS)");
+
+/// What is known of a start of the kernel.
+#[derive(Debug, Clone, Default)]
+pub struct Boot {
+    /// What the core says of itself.
+    pub core: Option<Identity>,
+    pub said: BootWords,
+}
+
+/// What the user says of it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BootWords {
+    /// The code is to be as it is in the file.
+    pub is_none: bool,
+    /// Features that the kernel's log names; none without a log.
+    pub log: Option<BTreeSet<String>>,
+    /// Features, functions and keys by name or number.
+    pub names: BTreeMap<String, bool>,
+}
+
+impl BootWords {
+    /// Adds what one word says, `none` or `NAME=on`; false if it is neither.
+    pub fn add(&mut self, word: &str) -> bool {
+        let named = word.rsplit_once('=').and_then(|(name, state)| match state {
+            "on" => Some((name, true)),
+            "off" => Some((name, false)),
+            _ => None,
+        });
+        if let Some((name, is_on)) = named {
+            self.names.insert(name.to_owned(), is_on);
+        }
+        self.is_none |= word == "none";
+        self.is_none || named.is_some()
+    }
+
+    /// Adds a log of the kernel (`dmesg`); false if it names no feature.
+    pub fn add_log(&mut self, text: &str) -> bool {
+        let names = text.lines().filter_map(|line| {
+            let (_, said) = line.split_once("CPU features: detected")?;
+            Some(said.split_once(": ")?.1.trim().to_owned())
+        });
+        let log = self.log.get_or_insert_default();
+        log.extend(names);
+        !log.is_empty()
+    }
+}
+
+impl Program {
+    /// Writes the words over that are others after this start.
+    pub fn boot(&mut self, boot: &Boot) {
+        self.tables.are_before_boot = boot.said.is_none;
+        let mut patches = std::mem::take(&mut self.tables.patches);
+        for (at, patch) in &mut patches {
+            patch.state = match (boot.said.is_none, patch.kind) {
+                (true, _) => PatchState::Kept,
+                (_, PatchKind::Alternative) => self.write_alternative(*at, patch, boot),
+                (_, PatchKind::JumpLabel) => self.write_jump_label(*at, patch, boot),
+                (_, PatchKind::StaticCall) => open("static calls"),
+                (_, PatchKind::Tracing) => self.write_tracing(*at, patch.end),
+            };
+        }
+        self.tables.patches = patches;
+    }
+
+    /// Names that the user may say something of in this program.
+    fn boot_names(&self) -> BTreeSet<String> {
+        let writers = self.tables.patches.values().flat_map(|patch| &patch.writers);
+        let mut names = BTreeSet::new();
+        for writer in writers {
+            match &writer.when {
+                When::Unknown => {}
+                When::Feature(number) => names.extend(self.feature_names(*number)),
+                When::Callback { function, feature } => {
+                    names.insert(function.clone());
+                    names.extend(feature.iter().flat_map(|number| self.feature_names(*number)));
+                }
+                When::Key { name, .. } => _ = names.insert(name.clone()),
+            }
+        }
+        names
+    }
+
+    /// A feature's name, if it has one, and its number.
+    fn feature_names(&self, number: u16) -> impl Iterator<Item = String> {
+        let name = self.capabilities.named(number).map(str::to_owned);
+        name.into_iter().chain([number.to_string()])
+    }
+
+    /// There is this feature after the start: none if that is not known, with its name.
+    fn has_feature(&self, number: u16, boot: &Boot) -> Result<bool, String> {
+        let said = self.feature_names(number).find_map(|name| boot.said.names.get(&name).copied());
+        let name = self.capabilities.named(number);
+        let logged = || Some(boot.said.log.as_ref()?.contains(name?));
+        said.or_else(logged)
+            .or_else(|| self.capabilities.has(number, boot.core.as_ref()))
+            .ok_or_else(|| name.map_or_else(|| format!("feature {number}"), str::to_owned))
+    }
+
+    fn write_alternative(&mut self, at: u64, patch: &mut Patch, boot: &Boot) -> PatchState {
+        let (mut state, mut unknown) = (PatchState::Kept, BTreeSet::new());
+        for writer in &patch.writers {
+            match self.written_by(writer, at, patch.end, boot) {
+                Ok(None) => {}
+                // What was written there before counts no more.
+                Ok(Some(words)) => {
+                    self.write(at, &words, writer.replacement.start);
+                    (state, unknown) = (PatchState::Written, BTreeSet::new());
+                }
+                Err(name) => _ = unknown.insert(name),
+            }
+        }
+        if unknown.is_empty() { state } else { PatchState::Open(unknown) }
+    }
+
+    /// The words that a writer puts at these addresses; none if it leaves them alone.
+    ///
+    /// Errors: that is not known; by what it would be.
+    fn written_by(
+        &self,
+        writer: &Writer,
+        from: u64,
+        to: u64,
+        boot: &Boot,
+    ) -> Result<Option<Vec<u32>>, String> {
+        match &writer.when {
+            When::Unknown | When::Key { .. } => Err("a row that is not understood".to_owned()),
+            When::Feature(number) => match self.has_feature(*number, boot)? {
+                false => Ok(None),
+                true => {
+                    let words = self.words(writer.replacement.clone());
+                    let moved = words.and_then(|words| moved(&words, &writer.replacement, from));
+                    let unread = || format!("{:#x}, which is not read", writer.replacement.start);
+                    moved.ok_or_else(unread).map(Some)
+                }
+            },
+            When::Callback { function, feature } => {
+                let said = boot.said.names.get(function);
+                let is_called =
+                    feature.map_or(Ok(true), |number| self.has_feature(number, boot))?;
+                if said == Some(&false) || !is_called {
+                    return Ok(None);
+                }
+                let nops = vec![NOP; (to - from) as usize / 4];
+                let has_not = |name: &str| {
+                    let number = self.capabilities.number(name)?;
+                    self.has_feature(number, boot).ok().map(|has| !has)
+                };
+                match function.as_str() {
+                    WRITES_NOPS => Ok(Some(nops)),
+                    name if name == WRITES_NOPS_WITHOUT.0 => match has_not(WRITES_NOPS_WITHOUT.1) {
+                        Some(is_free) => Ok(is_free.then_some(nops)),
+                        None => Err(function.clone()),
+                    },
+                    _ => Err(function.clone()),
+                }
+            }
+        }
+    }
+
+    /// A jump label is as in the file while its key is as it begins.
+    fn write_jump_label(&mut self, at: u64, patch: &Patch, boot: &Boot) -> PatchState {
+        let is_a64 = self.isa == Isa::A64;
+        let target = patch.leads_to.first().copied().unwrap_or(at);
+        let branch = 0x1400_0000 | (target.wrapping_sub(at) >> 2) as u32 & 0x03ff_ffff;
+        // In an object file the linker still writes the branch.
+        let is_one = |words: &[u32]| words == [NOP] || words == [branch];
+        let is_its = self.links.contains_key(&at)
+            || self.words(at..patch.end).is_some_and(|words| is_one(&words));
+        if is_a64 && !is_its {
+            let said = format!("the word at {at:#x} is no jump label's: neither `nop` nor `b`");
+            self.tables.faults.push(said);
+            return open("a row that is not understood");
+        }
+        let asked = patch.writers.iter().find_map(|writer| match &writer.when {
+            When::Key { name, branches_if_set } => {
+                Some((boot.said.names.get(name)? == branches_if_set, name))
+            }
+            _ => None,
+        });
+        match asked {
+            None => PatchState::Kept,
+            Some((_, name)) if !is_a64 => open(name),
+            Some((is_branch, _)) => {
+                self.write(at, &[if is_branch { branch } else { NOP }], at);
+                PatchState::Written
+            }
+        }
+    }
+
+    /// A function that can be traced keeps its way back, in case it is; where it called a tracer, it
+    /// calls none.
+    fn write_tracing(&mut self, at: u64, end: u64) -> PatchState {
+        match self.words(at..end).as_deref() {
+            Some([NOP, NOP]) => self.write(at, &[KEEP_LINK], at),
+            Some([call, _]) if call >> 26 == 0b10_0101 => self.write(at, &[NOP], at),
+            _ => return PatchState::Kept,
+        }
+        PatchState::Written
+    }
+
+    fn words(&self, range: Range<u64>) -> Option<Vec<u32>> {
+        let has = |base: u64, n: usize| (base..base + n as u64).contains(&range.start);
+        let code = self.sections.iter().find(|code| has(code.base, code.bytes.len()))?;
+        let from = usize::try_from(range.start - code.base).ok()?;
+        let to = usize::try_from(range.end.checked_sub(code.base)?).ok()?;
+        let words = code.bytes.get(from..to)?.chunks_exact(4);
+        Some(words.map(|word| u32::from_le_bytes(word.try_into().expect("4 bytes"))).collect())
+    }
+
+    /// Puts words at an address; what a linker would write into them lies at `from`.
+    fn write(&mut self, at: u64, words: &[u32], from: u64) {
+        let has = |base: u64, n: usize| (base..base + n as u64).contains(&at);
+        let code = self.sections.iter_mut().find(|code| has(code.base, code.bytes.len()));
+        let code = code.expect("a row's own words are code");
+        let start = (at - code.base) as usize;
+        for (place, word) in code.bytes[start..].chunks_exact_mut(4).zip(words) {
+            place.copy_from_slice(&word.to_le_bytes());
+        }
+        for offset in (0..4 * words.len() as u64).step_by(4) {
+            match self.links.get(&(from + offset)).cloned().filter(|_| from != at) {
+                Some(link) => _ = self.links.insert(at + offset, link),
+                None => _ = self.links.remove(&(at + offset)),
+            }
+        }
+    }
+}
+
+/// What the user said has to be of something in one of these programs.
+///
+/// Errors: a name of nothing; what is near.
+pub fn check_names(programs: &[Program], said: &BootWords) -> Result<(), Diagnostic> {
+    if said.names.is_empty() {
+        return Ok(());
+    }
+    let known: BTreeSet<String> = programs.iter().flat_map(Program::boot_names).collect();
+    let Some(name) = said.names.keys().find(|name| !known.contains(*name)) else { return Ok(()) };
+    let refused = Diagnostic::new(format!(
+        "`--boot {name}`: nothing of this name decides what is written over in `{}`",
+        programs[0].name
+    ));
+    Err(match did_you_mean(name, known.iter().map(String::as_str)) {
+        Some(meant) => refused.with_help(meant),
+        None => refused.with_help("it is the name or number of a feature, or the name of a key"),
+    })
+}
+
+fn open(by: &str) -> PatchState {
+    PatchState::Open(BTreeSet::from([by.to_owned()]))
+}
+
+/// A64 words of `source`, as a kernel puts them at `to`: branches out of them lead where they led.
+/// None if one of them cannot be there.
+fn moved(words: &[u32], source: &Range<u64>, to: u64) -> Option<Vec<u32>> {
+    let one = |(nth, word): (usize, &u32)| {
+        let (from, to) = (source.start + 4 * nth as u64, to + 4 * nth as u64);
+        // Where the distance stands, of how many bits, and what it counts.
+        let (at, n_bits) = match word {
+            word if word & 0x7c00_0000 == 0x1400_0000 => (0, 26),
+            word if word & 0xff00_0010 == 0x5400_0000 || word & 0x7e00_0000 == 0x3400_0000 => {
+                (5, 19)
+            }
+            word if word & 0x7e00_0000 == 0x3600_0000 => (5, 14),
+            // A kernel leaves a literal, and the address of one, out.
+            word if word & 0x3b00_0000 == 0x1800_0000 || word & 0x9f00_0000 == 0x1000_0000 => {
+                return None;
+            }
+            word if word & 0x9f00_0000 == 0x9000_0000 => return page(*word, from, to),
+            word => return Some(*word),
+        };
+        let mask = (1u32 << n_bits) - 1;
+        let distance = i64::from(((word >> at & mask) << (32 - n_bits)) as i32 >> (32 - n_bits));
+        let target = from.wrapping_add_signed(4 * distance);
+        if (source.start..=source.end).contains(&target) {
+            return Some(*word);
+        }
+        let new = target.wrapping_sub(to).cast_signed() >> 2;
+        let fits = (-(1i64 << (n_bits - 1))..1i64 << (n_bits - 1)).contains(&new);
+        fits.then_some(word & !(mask << at) | (new as u32 & mask) << at)
+    };
+    words.iter().enumerate().map(one).collect()
+}
+
+/// `adrp` moved from one place to another.
+fn page(word: u32, from: u64, to: u64) -> Option<u32> {
+    let low = word >> 29 & 3;
+    let high = word >> 5 & 0x7_ffff;
+    let pages = i64::from(((high << 2 | low) << 11) as i32 >> 11);
+    let new = pages + ((from >> 12).cast_signed() - (to >> 12).cast_signed());
+    let fits = (-(1i64 << 20)..1i64 << 20).contains(&new);
+    let new = new as u32;
+    fits.then_some(word & 0x9f00_001f | (new & 3) << 29 | (new >> 2 & 0x7_ffff) << 5)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_branch_out_of_an_alternative_leads_where_it_led() {
+        let source = 0x2000..0x2008;
+        // b 0x2010; b 0x2000, which is inside.
+        assert_eq!(
+            moved(&[0x1400_0004, 0x17ff_ffff], &source, 0x1000),
+            Some(vec![0x1400_0404, 0x17ff_ffff])
+        );
+        // tbz w0, #0, 0x2010, and as far as it does not reach.
+        assert_eq!(moved(&[0x3600_0080], &source, 0x1000), Some(vec![0x3600_8080]));
+        assert_eq!(moved(&[0x3600_0080], &source, 0x10_0000), None);
+        // adrp x0, 0x3000; a literal.
+        assert_eq!(moved(&[0xb000_0000], &source, 0x1000), Some(vec![0xd000_0000]));
+        assert_eq!(moved(&[0x5800_0040], &source, 0x1000), None);
+    }
+
+    #[test]
+    fn a_log_names_features() {
+        let mut said = BootWords::default();
+        let line = "[    0.000000] CPU features: detected: Spectre-v4\n[ 0.1] other\n";
+        assert!(said.add_log(line) && !said.add("else") && said.add("A B=off"));
+        assert_eq!(said.log, Some(BTreeSet::from(["Spectre-v4".to_owned()])));
+        assert_eq!(said.names, BTreeMap::from([("A B".to_owned(), false)]));
+        assert!(!BootWords::default().add_log("nothing"));
+    }
+}

@@ -1,0 +1,387 @@
+//! The features of processors that an arm64 kernel tells apart, out of its own tables: which number
+//! its alternatives mean by one, what it is called, and how it is found.
+//!
+//! ```text
+//! arm64_features   26  "LSE atomic instructions"   has_cpuid_feature   ID_AA64ISAR0_EL1, bits 20 to 23, 2 or more
+//! arm64_errata     55  "ARM erratum 845719"        is_affected_midr_range_list   Cortex-A53 r0p0 to r0p4
+//! ```
+//!
+//! The numbers are other ones in every version, and so is the layout of the rows, which debug
+//! information has. A number without a row is of something that the kernel was built without: it is
+//! never found. Source: Linux, `asm/cpufeature.h`, `kernel/cpufeature.c` and `kernel/cpu_errata.c` of
+//! arm64, version 6.1.
+
+use std::collections::BTreeMap;
+
+use machine::Identity;
+use object::{File, Object, ObjectSection, ObjectSymbol};
+
+use crate::program::relocate;
+use crate::program::types::Members;
+
+/// Rows of one table, and ranges of models, are not more than this; only a damaged file has more.
+const ROWS_MAX: usize = 1024;
+
+/// All of them by number; none of a file that has no such tables.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Capabilities(BTreeMap<u16, Capability>);
+
+/// A feature of a processor, or a fault of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Capability {
+    /// As the kernel's log has it, where it says it.
+    pub name: Option<String>,
+    test: Test,
+}
+
+/// How a feature is found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Test {
+    Always,
+    /// A number in a register lies in a range.
+    Field(Field),
+    /// The core's model and revision lie in one of these ranges.
+    Models(Vec<Models>),
+    /// One of several holds.
+    Any(Vec<Test>),
+    /// This has to hold, and more that no register says.
+    Needs(Box<Test>),
+    /// By what the core does not say.
+    Other,
+}
+
+/// Bits of a register, and which of their values are meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Field {
+    /// `op0`, `op1`, `CRn`, `CRm`, `op2`.
+    register: [u32; 5],
+    low_bit: u32,
+    n_bits: u32,
+    is_signed: bool,
+    least: i64,
+}
+
+/// From one revision of a model to another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Models {
+    /// `MIDR_EL1` without variant and revision.
+    model: u64,
+    first: u64,
+    last: u64,
+    /// Later masks of it may have it mended, which is not read.
+    may_be_mended: bool,
+}
+
+const ISAR1: [u32; 5] = [3, 0, 0, 6, 1];
+const ISAR2: [u32; 5] = [3, 0, 0, 6, 2];
+const MMFR1: [u32; 5] = [3, 0, 0, 7, 1];
+const PFR0: [u32; 5] = [3, 0, 0, 4, 0];
+const CTR: [u32; 5] = [3, 3, 0, 0, 1];
+
+/// The functions that say yes only where a field of the row does, and more.
+const NEED_FIELD: [&str; 7] = [
+    "has_useable_gicv3_cpuif",
+    "has_32bit_el0",
+    "has_amu",
+    "has_hw_dbm",
+    "has_useable_cnp",
+    "has_address_auth_cpucap",
+    "has_nested_virt_support",
+];
+
+/// The functions that say yes only for models of the row's list, and ask for more.
+const NEED_MODEL: [&str; 2] = ["has_cortex_a76_erratum_1463225", "needs_tx2_tvm_workaround"];
+
+impl Capabilities {
+    /// Those of a file; `members` has the members of structures of the unit with an address.
+    pub fn read(
+        file: &File<'_>,
+        members: impl Fn(u64, &str) -> Option<Members>,
+    ) -> Option<Capabilities> {
+        let tables: Vec<(u64, u64)> = ["arm64_features", "arm64_errata"]
+            .iter()
+            .filter_map(|name| file.symbols().find(|symbol| symbol.name() == Ok(name)))
+            .map(|symbol| (symbol.address(), symbol.size()))
+            .collect();
+        let first = tables.first()?.0;
+        let image = Image::new(file, &tables);
+        // The functions that look for features are where the structure is declared.
+        let matches = image.pointer(first + MATCHES)?;
+        let members = members(matches, "arm64_cpu_capabilities")?;
+        let rows = Rows { image, members };
+        let mut all = BTreeMap::new();
+        for (from, _) in &tables {
+            for (row, function) in rows.of_table(*from) {
+                let Some(number) = rows.number(row, "capability", 2) else { continue };
+                let name = rows.member(row, "desc").and_then(|at| rows.image.text(at));
+                let test = rows.test(row, &function);
+                all.insert(number as u16, Capability { name, test });
+            }
+        }
+        Some(Capabilities(all))
+    }
+
+    /// True if the file has such tables.
+    pub fn are_known(&self) -> bool {
+        !self.0.is_empty()
+    }
+
+    pub fn named(&self, number: u16) -> Option<&str> {
+        self.0.get(&number)?.name.as_deref()
+    }
+
+    /// The number of the feature of this name.
+    pub fn number(&self, name: &str) -> Option<u16> {
+        let named = self.0.iter().find(|(_, capability)| capability.name.as_deref() == Some(name));
+        named.map(|(number, _)| *number)
+    }
+
+    /// A core has the feature; `None` if what is known of it does not say.
+    pub fn has(&self, number: u16, core: Option<&Identity>) -> Option<bool> {
+        match self.0.get(&number) {
+            // What the kernel was built without is never found.
+            None => self.are_known().then_some(false),
+            Some(capability) => match (&capability.test, core) {
+                (Test::Always, _) => Some(true),
+                (test, Some(core)) => test.holds(core),
+                (_, None) => None,
+            },
+        }
+    }
+}
+
+impl Test {
+    fn holds(&self, core: &Identity) -> Option<bool> {
+        match self {
+            Test::Always => Some(true),
+            Test::Field(field) => field.holds(core),
+            Test::Models(ranges) => any(ranges.iter().map(|range| range.holds(core))),
+            Test::Any(tests) => any(tests.iter().map(|test| test.holds(core))),
+            Test::Needs(test) => test.holds(core).filter(|holds| !holds),
+            Test::Other => None,
+        }
+    }
+}
+
+/// One of them is true; not known if one that is not known decides.
+fn any(all: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let mut found = Some(false);
+    for one in all {
+        match one {
+            Some(true) => return Some(true),
+            Some(false) => {}
+            None => found = None,
+        }
+    }
+    found
+}
+
+impl Field {
+    fn holds(&self, core: &Identity) -> Option<bool> {
+        let value = core.encoded(self.register)? >> self.low_bit;
+        let left_out = 64 - self.n_bits;
+        let value = match self.is_signed {
+            true => (value << left_out).cast_signed() >> left_out,
+            false => (value << left_out >> left_out).cast_signed(),
+        };
+        Some(value >= self.least)
+    }
+}
+
+impl Models {
+    fn holds(&self, core: &Identity) -> Option<bool> {
+        /// Variant and revision of `MIDR_EL1`.
+        const REVISION: u64 = 0x00f0_000f;
+        let midr = core.register("MIDR_EL1")?;
+        let is_it = midr & !REVISION == self.model & !REVISION
+            && (self.first..=self.last).contains(&(midr & REVISION));
+        if is_it && self.may_be_mended { None } else { Some(is_it) }
+    }
+}
+
+/// Where the function that looks for a feature stands in a row, in every version since 4.15.
+const MATCHES: u64 = 16;
+
+/// The rows of the tables.
+struct Rows<'data> {
+    image: Image<'data>,
+    members: Members,
+}
+
+impl Rows<'_> {
+    /// The rows of the table at an address, each with the function that looks for it.
+    fn of_table(&self, from: u64) -> Vec<(u64, String)> {
+        let length = self.members.bytes.max(1);
+        let rows = (0..ROWS_MAX as u64).map(|nth| from.wrapping_add(nth.wrapping_mul(length)));
+        let named = rows.map_while(|row| {
+            let function = self.image.pointer(row + *self.members.offsets.get("matches")?)?;
+            Some((row, self.image.function(function)))
+        });
+        named.collect()
+    }
+
+    /// Where a member of a row lies.
+    fn member(&self, row: u64, name: &str) -> Option<u64> {
+        Some(row + self.members.offsets.get(name)?)
+    }
+
+    fn number(&self, row: u64, name: &str, bytes: usize) -> Option<u64> {
+        self.image.number(self.member(row, name)?, bytes)
+    }
+
+    /// How the row's function looks for the feature.
+    fn test(&self, row: u64, function: &str) -> Test {
+        let of_bits = |register, low_bit, least| {
+            Test::Field(Field { register, low_bit, n_bits: 4, is_signed: false, least })
+        };
+        let needs = |test: Test| Test::Needs(Box::new(test));
+        let found = match function {
+            "has_always" => Some(Test::Always),
+            "has_cpuid_feature" => self.field(row),
+            _ if NEED_FIELD.contains(&function) => self.field(row).map(needs),
+            "is_affected_midr_range" => self.member(row, "midr_range").and_then(|at| {
+                let may_be_mended = self
+                    .member(row, "fixed_revs")
+                    .is_some_and(|fixed| self.image.pointer(fixed).is_some());
+                let models = Models { may_be_mended, ..self.image.models(at)? };
+                Some(Test::Models(vec![models]))
+            }),
+            "is_affected_midr_range_list" => self.list(row),
+            _ if NEED_MODEL.contains(&function) => self.list(row).map(needs),
+            "cpucap_multi_entry_cap_matches" => self
+                .member(row, "match_list")
+                .and_then(|list| self.image.pointer(list))
+                .map(|list| {
+                    let rows = self.of_table(list).into_iter();
+                    // A list in a list there is not.
+                    let is_list = |name: &str| name == "cpucap_multi_entry_cap_matches";
+                    let test = |(row, name): (u64, String)| match is_list(&name) {
+                        true => Test::Other,
+                        false => self.test(row, &name),
+                    };
+                    Test::Any(rows.map(test).collect())
+                }),
+            // The kernel runs in EL2.
+            "runs_at_el2" => Some(needs(of_bits(MMFR1, 8, 1))),
+            "has_no_fpsimd" => Some(of_bits(PFR0, 16, 15)),
+            "has_cache_dic" => Some(Test::Field(Field {
+                register: CTR,
+                low_bit: 29,
+                n_bits: 1,
+                is_signed: false,
+                least: 1,
+            })),
+            "has_address_auth_metacap" => {
+                let ways = [(ISAR1, 4), (ISAR1, 8), (ISAR2, 12)];
+                Some(needs(Test::Any(ways.map(|(of, bit)| of_bits(of, bit, 1)).to_vec())))
+            }
+            "has_generic_auth" => {
+                let ways = [(ISAR1, 24), (ISAR1, 28), (ISAR2, 8)];
+                Some(needs(Test::Any(ways.map(|(of, bit)| of_bits(of, bit, 1)).to_vec())))
+            }
+            _ => None,
+        };
+        found.unwrap_or(Test::Other)
+    }
+
+    fn field(&self, row: u64) -> Option<Test> {
+        let encoded = self.number(row, "sys_reg", 4)? as u32;
+        let register = [
+            encoded >> 19 & 3,
+            encoded >> 16 & 7,
+            encoded >> 12 & 15,
+            encoded >> 8 & 15,
+            encoded >> 5 & 7,
+        ];
+        // Fields had four bits, before their width was written down.
+        let n_bits = self.number(row, "field_width", 1).map_or(4, |width| width as u32);
+        let field = Field {
+            register,
+            low_bit: self.number(row, "field_pos", 1)? as u32,
+            n_bits,
+            is_signed: self.number(row, "sign", 1)? != 0,
+            least: self.number(row, "min_field_value", 1)?.cast_signed(),
+        };
+        ((1..=64).contains(&n_bits) && field.low_bit < 64).then_some(Test::Field(field))
+    }
+
+    /// The models of the list that a row leads to.
+    fn list(&self, row: u64) -> Option<Test> {
+        let list = self.image.pointer(self.member(row, "midr_range_list")?)?;
+        let ranges = (0..ROWS_MAX as u64).map(|nth| self.image.models(list + 12 * nth));
+        let ranges = ranges.take_while(|range| range.is_some_and(|range| range.model != 0));
+        Some(Test::Models(ranges.flatten().collect()))
+    }
+}
+
+/// The data of a linked kernel, with what it writes into its pointers when it is moved.
+struct Image<'data> {
+    sections: Vec<(u64, &'data [u8])>,
+    /// Pointers, by where they stand.
+    moved: BTreeMap<u64, u64>,
+    functions: BTreeMap<u64, String>,
+}
+
+impl<'data> Image<'data> {
+    fn new(file: &File<'data>, tables: &[(u64, u64)]) -> Image<'data> {
+        let has_data = |section: &object::Section<'data, '_>| section.address() != 0;
+        let sections: Vec<(u64, &[u8])> = file
+            .sections()
+            .filter(has_data)
+            .filter_map(|section| Some((section.address(), section.data().ok()?)))
+            .collect();
+        let mut image = Image { sections, moved: BTreeMap::new(), functions: BTreeMap::new() };
+        let near: Vec<&[u8]> = tables.iter().filter_map(|(at, _)| image.section(*at)).collect();
+        let is_near = |at: u64| {
+            let section = image.section(at).map(<[u8]>::as_ptr);
+            section.is_some_and(|section| near.iter().any(|near| near.as_ptr() == section))
+        };
+        image.moved = relocate::moved_pointers(file, is_near);
+        let functions = file.symbols().filter(|it| it.kind() == object::SymbolKind::Text);
+        image.functions =
+            functions.filter_map(|it| Some((it.address(), it.name().ok()?.to_owned()))).collect();
+        image
+    }
+
+    fn section(&self, at: u64) -> Option<&'data [u8]> {
+        let has = |(base, bytes): &&(u64, &[u8])| at.wrapping_sub(*base) < bytes.len() as u64;
+        self.sections.iter().find(has).map(|(_, bytes)| *bytes)
+    }
+
+    fn bytes(&self, at: u64) -> Option<&'data [u8]> {
+        let has = |(base, bytes): &&(u64, &[u8])| at.wrapping_sub(*base) < bytes.len() as u64;
+        let (base, bytes) = self.sections.iter().find(has)?;
+        bytes.get(usize::try_from(at - base).ok()?..)
+    }
+
+    fn number(&self, at: u64, bytes: usize) -> Option<u64> {
+        let all = self.bytes(at)?.get(..bytes)?;
+        Some(all.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    }
+
+    /// The pointer that stands at an address; none if it is null.
+    fn pointer(&self, at: u64) -> Option<u64> {
+        let pointer = self.moved.get(&at).copied().or_else(|| self.number(at, 8))?;
+        (pointer != 0).then_some(pointer)
+    }
+
+    /// The text that the pointer at an address leads to.
+    fn text(&self, at: u64) -> Option<String> {
+        let bytes = self.bytes(self.pointer(at)?)?;
+        let end = bytes.iter().position(|byte| *byte == 0)?;
+        Some(String::from_utf8_lossy(&bytes[..end]).into_owned())
+    }
+
+    fn function(&self, at: u64) -> String {
+        self.functions.get(&at).cloned().unwrap_or_default()
+    }
+
+    fn models(&self, at: u64) -> Option<Models> {
+        Some(Models {
+            model: self.number(at, 4)?,
+            first: self.number(at + 4, 4)?,
+            last: self.number(at + 8, 4)?,
+            may_be_mended: false,
+        })
+    }
+}

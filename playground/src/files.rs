@@ -7,6 +7,7 @@ use audit::code_file::{CodeFile, sources};
 use audit::cpus::{self, WITHOUT_BOUND};
 use audit::program::Program;
 use audit::program::boot::BootWords;
+use audit::program::content::Content;
 use audit::program::find::member_of;
 use audit::program::names::shown;
 use audit::ranking::ranking;
@@ -75,7 +76,7 @@ fn answered(asked: &FileAsked, file: &[u8]) -> Result<Value, Diagnostic> {
     let (name, bytes) =
         asked.name.as_deref().map_or((EXAMPLE.0, example.as_slice()), |name| (name, file));
     let wanted = asked.cpu.as_deref().map(cpus::named).transpose()?;
-    let code = CodeFile::read(name, bytes, wanted, &BootWords::default())?;
+    let code = CodeFile::read(name, &Content::from(bytes.to_vec()), wanted, &BootWords::default())?;
     let core = Core::bundled(&code.cpu);
     let options =
         Options { avoid: Vec::new(), through: Vec::new(), effort: Effort::Search, recorded: None };

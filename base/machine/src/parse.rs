@@ -420,7 +420,7 @@ mod tests {
         let end = at + GOOD[at..].find('\n').expect("a line ends");
         let text = format!("{}{}", &GOOD[..at], &GOOD[end + 1..]);
         let fault = Machine::parse("my.toml", &text).expect_err("a source is missing");
-        expect!["my.toml:70:1: `source` is missing"].assert_eq(&fault.to_string());
+        expect!["my.toml:87:1: `source` is missing"].assert_eq(&fault.to_string());
         check("source = \"measured chains", "# ", expect!["my.toml:1:1: `source` is missing"]);
     }
 
@@ -446,7 +446,7 @@ mod tests {
             "[general.rotate]",
             "[general.turn]",
             expect![
-                "my.toml:45:10: unknown field `turn`, expected one of `logic`, `add`, `mul`, `shift`, `rotate`, `shuffle`, `ternary`, `load`, `store`, `move`"
+                "my.toml:62:10: unknown field `turn`, expected one of `logic`, `add`, `mul`, `shift`, `rotate`, `shuffle`, `ternary`, `load`, `store`, `move`"
             ],
         );
     }
@@ -457,7 +457,7 @@ mod tests {
         let end = GOOD.find("[general.load]").expect("it has the row");
         let text = format!("{}{}", &GOOD[..row], &GOOD[end..]);
         let fault = Machine::parse("my.toml", &text).expect_err("the row is missing");
-        expect!["my.toml:20:2: `rotate` is missing"].assert_eq(&fault.to_string());
+        expect!["my.toml:37:2: `rotate` is missing"].assert_eq(&fault.to_string());
     }
 
     #[test]
@@ -465,12 +465,12 @@ mod tests {
         check(
             "units = [\"f1\"]",
             "units = [\"f2\"]",
-            expect!["my.toml:93:10: there is no unit `f2`"],
+            expect!["my.toml:110:10: there is no unit `f2`"],
         );
         check(
             "units = [\"f1\"]",
             "units = []",
-            expect!["my.toml:93:9: an operation without a unit"],
+            expect!["my.toml:110:9: an operation without a unit"],
         );
         check(
             "\"i0\", \"i1\", \"m\"",
@@ -490,17 +490,17 @@ mod tests {
         check(
             "micro_ops = 1",
             "micro_ops = 0",
-            expect!["my.toml:23:13: 0 is not between 1 and 1000"],
+            expect!["my.toml:40:13: 0 is not between 1 and 1000"],
         );
         check(
             "latency_cycles = 5",
             "latency_cycles = 5000",
-            expect!["my.toml:34:18: 5000 is not between 0 and 1000"],
+            expect!["my.toml:51:18: 5000 is not between 0 and 1000"],
         );
         check(
             "latency_cycles = 5",
             "latency_cycles = -5",
-            expect!["my.toml:34:18: invalid value: integer `-5`, expected u32"],
+            expect!["my.toml:51:18: invalid value: integer `-5`, expected u32"],
         );
         check(
             "order = \"out-of-order\"",

@@ -7,6 +7,7 @@ use audit::code_file::CodeFile;
 use audit::cpus;
 use audit::program::boot::BootWords;
 use audit::program::compile_commands;
+use audit::program::content::Content;
 use audit::program::toolchain::{self, Build, Input, Skipped};
 use audit::views::text::View;
 use machine::in_order::Core;
@@ -60,9 +61,9 @@ pub struct Reading {
     /// what follows in line is fetched ahead.
     #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub flash_wait: u32,
-    /// What is known of the start of a kernel, beside what the core says of itself: its log (dmesg),
-    /// NAME=on or NAME=off for a feature or a key of a jump label, or `none` for the code as it lies in
-    /// the file; may be given more than once.
+    /// What is known of the start of a kernel, beside what the core says of itself: its log
+    /// (dmesg), NAME=on or NAME=off for a feature or a key of a jump label, or `none` for the code
+    /// as it lies in the file; may be given more than once.
     #[arg(long, value_name = "WHAT")]
     pub boot: Vec<String>,
     /// Print at most so many findings or functions.
@@ -182,8 +183,8 @@ impl Reading {
         }
         let (build, of_build) = self.build(path)?;
         let mut skipped = Vec::new();
-        let bytes = match input {
-            Input::Elf => toolchain::read(path).map_err(Failure::tool)?,
+        let content = match input {
+            Input::Elf => toolchain::content(path).map_err(Failure::tool)?,
             Input::C | Input::Cpp | Input::Assembly => {
                 let Some((cpu, sets)) = &wanted else {
                     let help = "choose the machine with --cpu; `meanwhile audit cpus` lists them";
@@ -204,7 +205,7 @@ impl Reading {
                 } else {
                     toolchain::compile(path, isa, cpu, &build)
                 };
-                made.map_err(|error| {
+                made.map(Content::from).map_err(|error| {
                     let text = if is_standard_input {
                         text
                     } else {
@@ -215,7 +216,7 @@ impl Reading {
             }
         };
         let user = |error| Failure::User(vec![error]);
-        let code = CodeFile::read(&shown, &bytes, wanted, &self.boot_words()?).map_err(user)?;
+        let code = CodeFile::read(&shown, &content, wanted, &self.boot_words()?).map_err(user)?;
         let warnings = of_build.into_iter().chain(code.warnings(&self.avoid)).collect();
         Ok(Loaded { warnings, code, path: path.to_owned(), build, skipped })
     }

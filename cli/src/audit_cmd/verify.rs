@@ -274,6 +274,6 @@ pub fn executed(
         called: &called,
         may_alias: changed.may_alias,
         may_fault: changed.may_fault,
-        ends: &program.lines.never_return,
+        ends: &program.lines.never_return(address),
     })
 }

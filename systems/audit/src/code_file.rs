@@ -10,6 +10,7 @@ use crate::decode::Isa;
 use crate::facts::steered::SourceLine;
 use crate::program::Program;
 use crate::program::boot::{Boot, BootWords, check_names};
+use crate::program::content::Content;
 use crate::program::find::{Found, choices, find};
 use crate::views::text::{Sources, View};
 use crate::volatile::count_volatile;
@@ -37,11 +38,11 @@ impl CodeFile {
     /// Errors: it is none, holds code that the machine does not run, or nothing that `said` names.
     pub fn read(
         name: &str,
-        bytes: &[u8],
+        content: &Content,
         wanted: Option<Cpu>,
         said: &BootWords,
     ) -> Result<CodeFile, Diagnostic> {
-        let (mut programs, left_out) = Program::parse_all(name, bytes)?;
+        let (mut programs, left_out) = Program::parse_all(name, content)?;
         let isa = match &wanted {
             Some((_, sets)) => programs
                 .iter()

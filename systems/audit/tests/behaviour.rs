@@ -31,7 +31,7 @@ fn compared_on(isa: Isa, cpu: &str, before: &str, after: &str, may_alias: bool) 
         called: &called,
         may_alias,
         may_fault: false,
-        ends: &program.lines.never_return,
+        ends: &program.lines.never_return(symbol.address),
     };
     compare(&subject, &before, &after)
 }

@@ -8,6 +8,7 @@ use audit::code_file::CodeFile;
 use audit::cpus;
 use audit::finding::Kind;
 use audit::program::boot::BootWords;
+use audit::program::content::Content;
 use audit::timing::licence::Effort;
 use audit::views::text::{Sources, View, text};
 use machine::in_order::Core;
@@ -74,7 +75,7 @@ fn read(bytes: &[u8], cpu: &str, said: &[&str]) -> Result<CodeFile, Diagnostic> 
         assert!(words.add(word) || words.add_log(word), "{word}");
     }
     let wanted = cpus::named(cpu).unwrap_or_else(|error| panic!("{error}"));
-    CodeFile::read("vmlinux", bytes, Some(wanted), &words)
+    CodeFile::read("vmlinux", &Content::from(bytes.to_vec()), Some(wanted), &words)
 }
 
 fn audited(bytes: &[u8], cpu: &str, said: &[&str]) -> Audit {

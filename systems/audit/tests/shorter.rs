@@ -15,6 +15,7 @@ use audit::facts::bits::Bits;
 use audit::needed::Subject;
 use audit::needed::shorter::{Shortening, changes};
 use audit::program::Program;
+use audit::program::content::Content;
 use audit::program::function::Function;
 use windows::{Harness, Window, differing, harness, window};
 
@@ -59,7 +60,7 @@ fn every_window_of_a_library_does_the_same() {
     ] {
         let harness = harness(isa);
         let bytes = std::fs::read(library).unwrap_or_else(|error| panic!("{library}: {error}"));
-        let (programs, _) = Program::parse_all(library, &bytes).expect("a library");
+        let (programs, _) = Program::parse_all(library, &Content::from(bytes)).expect("a library");
         let mut all = BTreeMap::new();
         for program in programs.iter().step_by(step) {
             for symbol in &program.symbols {

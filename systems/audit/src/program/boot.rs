@@ -15,21 +15,22 @@ use std::ops::Range;
 use machine::Identity;
 use report::{Diagnostic, did_you_mean};
 
-use crate::decode::Isa;
-use crate::program::Program;
-use crate::program::tables::{Patch, PatchKind, PatchState, When, Writer};
+use crate::decode::code::Flow;
+use crate::decode::{Isa, Linear};
+use crate::program::tables::{Patch, PatchKind, PatchState, PatchWriter, Tables, When};
+use crate::program::{Program, Symbol};
 
-/// A64's `nop`.
+/// The word of `nop` in A64.
 const NOP: u32 = 0xd503_201f;
 
-/// `mov x9, x30`.
+/// The word of `mov x9, x30`.
 const KEEP_LINK: u32 = 0xaa1e_03e9;
 
 /// The function of the kernel that writes `nop` over all words of its places.
 const WRITES_NOPS: &str = "alt_cb_patch_nops";
 
-/// The one that does so where the core has not this feature, unless the kernel's command line is
-/// against it.
+/// The one that does so where the core has not this feature, if the kernel's command line does not
+/// forbid that it does.
 const WRITES_NOPS_WITHOUT: (&str, &str) =
     ("spectre_v4_patch_fw_mitigation_enable", "Speculative Store Bypassing Safe (SSBS)");
 
@@ -96,6 +97,38 @@ impl Program {
         self.tables.patches = patches;
     }
 
+    /// What tables say of this function, with where the words lead that may be written into it.
+    pub(super) fn tables_of(&self, symbol: &Symbol) -> Tables {
+        let mut tables = self.tables.within(symbol.address..symbol.address + symbol.size);
+        for patch in tables.patches.values_mut() {
+            for writer in &patch.writers {
+                let ways = self.ways_out(writer.replacement.clone(), symbol.isa);
+                patch.leads_to.extend(ways);
+            }
+        }
+        tables
+    }
+
+    /// Where the branches in a piece of code lead.
+    fn ways_out(&self, range: Range<u64>, isa: Isa) -> Vec<u64> {
+        let mut ways = Vec::new();
+        let place = |code: &&super::Code| {
+            (code.base..code.base + code.bytes.len() as u64).contains(&range.start)
+        };
+        let Some(code) = self.sections.iter().find(place) else { return ways };
+        let (mut linear, mut at) = (Linear::new(isa), range.start);
+        while at < range.end {
+            let Some(bytes) = code.bytes.get((at - code.base) as usize..) else { break };
+            let Ok(mut instruction) = linear.decode(at, bytes) else { break };
+            self.complete(&mut instruction, at);
+            if let Flow::Branch { target, .. } = instruction.flow {
+                ways.push(target);
+            }
+            at += u64::from(instruction.length).max(1);
+        }
+        ways
+    }
+
     /// Names that the user may say something of in this program.
     fn boot_names(&self) -> BTreeSet<String> {
         let writers = self.tables.patches.values().flat_map(|patch| &patch.writers);
@@ -151,7 +184,7 @@ impl Program {
     /// Errors: that is not known; by what it would be.
     fn written_by(
         &self,
-        writer: &Writer,
+        writer: &PatchWriter,
         from: u64,
         to: u64,
         boot: &Boot,
@@ -221,8 +254,8 @@ impl Program {
         }
     }
 
-    /// A function that can be traced keeps its way back, in case it is; where it called a tracer, it
-    /// calls none.
+    /// A function that can be traced keeps its way back, in case it is. Where it called a tracer
+    /// in the file it calls none.
     fn write_tracing(&mut self, at: u64, end: u64) -> PatchState {
         match self.words(at..end).as_deref() {
             Some([NOP, NOP]) => self.write(at, &[KEEP_LINK], at),

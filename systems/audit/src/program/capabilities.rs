@@ -2,14 +2,14 @@
 //! its alternatives mean by one, what it is called, and how it is found.
 //!
 //! ```text
-//! arm64_features   26  "LSE atomic instructions"   has_cpuid_feature   ID_AA64ISAR0_EL1, bits 20 to 23, 2 or more
-//! arm64_errata     55  "ARM erratum 845719"        is_affected_midr_range_list   Cortex-A53 r0p0 to r0p4
+//! arm64_features  26  "LSE atomic instructions"  ID_AA64ISAR0_EL1, bits 20 to 23, is 2 or more
+//! arm64_errata    55  "ARM erratum 845719"       the core is a Cortex-A53, r0p0 to r0p4
 //! ```
 //!
 //! The numbers are other ones in every version, and so is the layout of the rows, which debug
 //! information has. A number without a row is of something that the kernel was built without: it is
-//! never found. Source: Linux, `asm/cpufeature.h`, `kernel/cpufeature.c` and `kernel/cpu_errata.c` of
-//! arm64, version 6.1.
+//! never found. Source: Linux, `asm/cpufeature.h`, `kernel/cpufeature.c` and
+//! `kernel/cpu_errata.c` of arm64, version 6.1.
 
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ use object::{File, Object, ObjectSection, ObjectSymbol};
 use crate::program::relocate;
 use crate::program::types::Members;
 
-/// Rows of one table, and ranges of models, are not more than this; only a damaged file has more.
+/// FeatureRows of one table, and ranges of models, are not more than this; only a damaged file has more.
 const ROWS_MAX: usize = 1024;
 
 /// All of them by number; none of a file that has no such tables.
@@ -108,7 +108,7 @@ impl Capabilities {
         // The functions that look for features are where the structure is declared.
         let matches = image.pointer(first + MATCHES)?;
         let members = members(matches, "arm64_cpu_capabilities")?;
-        let rows = Rows { image, members };
+        let rows = FeatureRows { image, members };
         let mut all = BTreeMap::new();
         for (from, _) in &tables {
             for (row, function) in rows.of_table(*from) {
@@ -203,12 +203,12 @@ impl Models {
 const MATCHES: u64 = 16;
 
 /// The rows of the tables.
-struct Rows<'data> {
+struct FeatureRows<'data> {
     image: Image<'data>,
     members: Members,
 }
 
-impl Rows<'_> {
+impl FeatureRows<'_> {
     /// The rows of the table at an address, each with the function that looks for it.
     fn of_table(&self, from: u64) -> Vec<(u64, String)> {
         let length = self.members.bytes.max(1);

@@ -53,8 +53,8 @@ impl Function {
         self.tables.patch_at(self.instructions[idx].address).is_some_and(Patch::is_open)
     }
 
-    /// What stands at place `idx` on some core may read and write anything. A jump label is a branch
-    /// or none.
+    /// What stands at place `idx` on some core may read and write anything. A jump label is not so:
+    /// it is a branch or none.
     pub fn is_opaque(&self, idx: usize) -> bool {
         let address = self.instructions[idx].address;
         self.tables.patch_at(address).is_some_and(|patch| {

@@ -2,22 +2,19 @@
 //! DWARF.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 
-use addr2line::Context;
-use gimli::{EndianArcSlice, Reader, RunTimeEndian};
 use object::{File, Object, ObjectSection};
 
+use crate::program::content::Content;
 use crate::program::function::SourceFrame;
 use crate::program::names::shown;
-use crate::program::relocate::{self, Layout};
+use crate::program::relocate::Layout;
 use crate::program::types::{self, Members, Section, Signature};
+use crate::program::units::DebugUnits;
 
 /// The line tables of one file.
 pub struct Lines {
-    context: Option<Context<Section>>,
-    /// Functions that the source says never return.
-    pub never_return: BTreeSet<String>,
+    units: Option<DebugUnits>,
     /// Why there are none, in a sentence for the user; `None` if there are some.
     pub missing: Option<&'static str>,
 }
@@ -33,8 +30,8 @@ impl std::fmt::Debug for Lines {
 
 impl Lines {
     /// The line tables of `file`; damaged ones are as good as none.
-    pub fn read(file: &File<'_>, layout: &Layout) -> Lines {
-        let none = |why| Lines { context: None, never_return: BTreeSet::new(), missing: Some(why) };
+    pub fn read(file: &File<'_>, layout: &Layout, content: Option<&Content>) -> Lines {
+        let none = |why| Lines { units: None, missing: Some(why) };
         let Some(lines) = file.section_by_name(".debug_line").filter(|section| section.size() > 0)
         else {
             return none("the file has no line information; compile with -g to get it");
@@ -47,128 +44,89 @@ impl Lines {
                 "its line information is compressed; `objcopy --decompress-debug-sections` makes it readable",
             );
         }
-        let order =
-            if file.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
-        let section = |id: gimli::SectionId| -> Result<Section, gimli::Error> {
-            let data = file
-                .section_by_name(id.name())
-                .map(|section| relocate::section_data(file, layout, &section))
-                .unwrap_or_default();
-            Ok(EndianArcSlice::new(Arc::from(&*data), order))
-        };
-        let damaged = "its line information is damaged";
-        let Ok(dwarf) = gimli::Dwarf::load(section) else { return none(damaged) };
-        // What is damaged here costs names only.
-        let never_return = never_return(&dwarf).unwrap_or_default();
-        match Context::from_dwarf(dwarf) {
-            Ok(context) => Lines { context: Some(context), never_return, missing: None },
-            Err(_) => none(damaged),
+        let units = DebugUnits::new(file, layout, content);
+        match units.is_damaged() {
+            true => none("its line information is damaged"),
+            false => Lines { units: Some(units), missing: None },
         }
     }
 
     /// The frames of the instruction at `address`, the innermost first; none if nothing is known.
     pub fn frames(&self, address: u64) -> Vec<SourceFrame> {
-        let Some(context) = &self.context else { return Vec::new() };
-        let Ok(mut found) = context.find_frames(address).skip_all_loads() else {
-            return Vec::new();
-        };
-        let mut frames = Vec::new();
-        while let Ok(Some(frame)) = found.next() {
-            let function = frame
-                .function
-                .and_then(|function| function.raw_name().ok().map(|name| shown(&name)));
-            let place = frame.location.and_then(|location| {
-                Some((location.file?, location.line.filter(|&line| line > 0)?))
-            });
-            let Some((file, line)) = place else { continue };
-            frames.push(SourceFrame {
-                function: function.unwrap_or_default(),
-                file: plain(file),
-                line,
-            });
-            if frames.len() == FRAMES_MAX {
-                break;
+        let Some(units) = &self.units else { return Vec::new() };
+        let all = units.contexts_at(address).into_iter().map(|context| {
+            let mut frames = Vec::new();
+            let Ok(mut found) = context.find_frames(address).skip_all_loads() else {
+                return frames;
+            };
+            while let Ok(Some(frame)) = found.next() {
+                let function = frame
+                    .function
+                    .and_then(|function| function.raw_name().ok().map(|name| shown(&name)));
+                let place = frame.location.and_then(|location| {
+                    Some((location.file?, location.line.filter(|&line| line > 0)?))
+                });
+                let Some((file, line)) = place else { continue };
+                let (function, file) = (function.unwrap_or_default(), plain(file));
+                frames.push(SourceFrame { function, file, line });
+                if frames.len() == FRAMES_MAX {
+                    break;
+                }
             }
-        }
-        frames
+            frames
+        });
+        all.into_iter().find(|frames| !frames.is_empty()).unwrap_or_default()
     }
 
     /// What the function of this name, declared where the code at `address` is, is passed.
     pub fn signature(&self, address: u64, name: &str) -> Option<Signature> {
-        types::signature(&self.unit(address)?, name)
+        self.of_unit(address, |unit| types::signature(unit, name))?
     }
 
     /// The members of the structure of this name, declared where the code at `address` is.
     pub fn members(&self, address: u64, name: &str) -> Option<Members> {
-        types::members(&self.unit(address)?, name)
+        self.of_unit(address, |unit| types::members(unit, name))?
     }
 
     /// Names that mean `volatile` objects in the source of the code at `address`.
     pub fn volatile_names(&self, address: u64) -> BTreeSet<String> {
-        self.unit(address).map(|unit| types::volatile_names(&unit)).unwrap_or_default()
+        self.of_unit(address, types::volatile_names).unwrap_or_default()
     }
 
-    fn unit(&self, address: u64) -> Option<gimli::UnitRef<'_, Section>> {
-        self.context.as_ref()?.find_dwarf_and_unit(address).skip_all_loads()
+    fn of_unit<T>(
+        &self,
+        address: u64,
+        ask: impl FnOnce(&gimli::UnitRef<'_, Section>) -> T,
+    ) -> Option<T> {
+        let (dwarf, unit) = self.units.as_ref()?.unit_at(address)?;
+        Some(ask(&unit.unit_ref(&dwarf)))
+    }
+
+    /// Functions that never return, as the source of the code at `address` has it.
+    pub fn never_return(&self, address: u64) -> BTreeSet<String> {
+        let names = self.units.as_ref().and_then(|units| units.names_at(address));
+        names.map(|names| names.never_return.clone()).unwrap_or_default()
+    }
+
+    /// A function that the code at `from` calls never returns: as its source has it, else as that
+    /// of the function itself, at `to`.
+    pub fn never_returns(&self, name: &str, from: u64, to: Option<u64>) -> bool {
+        let Some(units) = &self.units else { return false };
+        let declared = [Some(from), to].into_iter().flatten().find_map(|at| {
+            let names = units.names_at(at)?;
+            let is_known = names.never_return.contains(name) || names.others.contains(name);
+            is_known.then(|| names.never_return.contains(name))
+        });
+        declared.unwrap_or(false)
     }
 
     /// One row of the line table is all that the code from `low` to `high` has, as if it came from
     /// one statement: a naked function's return does, while a compiler's own has a row for itself.
     pub fn is_one_row(&self, low: u64, high: u64) -> bool {
-        let Some(context) = &self.context else { return false };
+        let Some(units) = &self.units else { return false };
+        let Some(context) = units.contexts_at(low).into_iter().next() else { return false };
         context.find_location_range(low, high).is_ok_and(|rows| rows.take(2).count() == 1)
     }
-}
-
-/// Names of functions declared `noreturn`, unless another one of that name is not.
-fn never_return(dwarf: &gimli::Dwarf<Section>) -> Result<BTreeSet<String>, gimli::Error> {
-    let (mut never, mut others) = (BTreeSet::new(), BTreeSet::new());
-    let mut headers = dwarf.units();
-    while let Some(header) = headers.next()? {
-        let unit = dwarf.unit(header)?;
-        let mut tree = unit.entries_tree(None)?;
-        functions(&unit.unit_ref(dwarf), tree.root()?, 0, &mut |name, is_one| {
-            let names = if is_one { &mut never } else { &mut others };
-            names.insert(name);
-        })?;
-    }
-    Ok(&never - &others)
-}
-
-/// Calls `found` with the name of each function directly in `node` or in a namespace in it, and
-/// whether it is `noreturn`.
-fn functions(
-    unit: &gimli::UnitRef<'_, Section>,
-    node: gimli::EntriesTreeNode<'_, '_, '_, Section>,
-    depth: usize,
-    found: &mut impl FnMut(String, bool),
-) -> Result<(), gimli::Error> {
-    let mut children = node.children();
-    while let Some(child) = children.next()? {
-        let entry = child.entry();
-        match entry.tag() {
-            gimli::DW_TAG_subprogram => {
-                let linkage = entry.attr_value(gimli::DW_AT_linkage_name)?;
-                let name = if linkage.is_some() {
-                    linkage
-                } else {
-                    entry.attr_value(gimli::DW_AT_name)?
-                };
-                let is_one = matches!(
-                    entry.attr_value(gimli::DW_AT_noreturn)?,
-                    Some(gimli::AttributeValue::Flag(true))
-                );
-                if let Some(name) = name.and_then(|name| unit.attr_string(name).ok()) {
-                    found(name.to_string_lossy()?.into_owned(), is_one);
-                }
-            }
-            gimli::DW_TAG_namespace if depth < FRAMES_MAX => {
-                functions(unit, child, depth + 1, found)?
-            }
-            _ => {}
-        }
-    }
-    Ok(())
 }
 
 /// The folder that the tool was started in, as a process may name its own: builds map folders to

@@ -5,6 +5,7 @@ pub(crate) mod addresses;
 pub mod boot;
 mod capabilities;
 pub mod compile_commands;
+pub mod content;
 pub mod find;
 pub mod function;
 pub mod lines;
@@ -13,6 +14,7 @@ mod relocate;
 pub mod tables;
 pub mod toolchain;
 pub mod types;
+mod units;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -28,6 +30,7 @@ use crate::decode::code::{Class, Flow, Instruction, Undecodable};
 use crate::decode::{Isa, Linear};
 use crate::facts::{frame, stack_switch};
 use crate::program::capabilities::Capabilities;
+use crate::program::content::Content;
 use crate::program::function::Function;
 use crate::program::lines::Lines;
 use crate::program::relocate::Layout;
@@ -127,6 +130,11 @@ pub struct Decoded {
 impl Program {
     /// Reads an ELF file; `name` is for messages.
     pub fn parse(name: &str, bytes: &[u8]) -> Result<Program, Diagnostic> {
+        Program::of(name, bytes, None)
+    }
+
+    /// The same of a file, of which debug information may be left out of the bytes.
+    fn of(name: &str, bytes: &[u8], content: Option<&Content>) -> Result<Program, Diagnostic> {
         let refuse = |said: String| Diagnostic::new(format!("`{name}` {said}"));
         if !bytes.starts_with(b"\x7fELF") {
             let is_ir = bytes.starts_with(b"BC\xc0\xde") || name.ends_with(".ll");
@@ -178,7 +186,7 @@ impl Program {
         let isa = symbols.first().map_or(machine, |symbol| symbol.isa);
         let links = links(&file, &layout, machine);
         let pointers = pointers(&file, &layout, machine);
-        let lines = Lines::read(&file, &layout);
+        let lines = Lines::read(&file, &layout, content);
         let text = file.sections().filter(|section| section.kind() == SectionKind::Text);
         let places = |section: object::Section<'_, '_>| {
             let base = layout.base(section.index());
@@ -216,8 +224,9 @@ impl Program {
     /// not even name functions.
     pub fn parse_all(
         name: &str,
-        bytes: &[u8],
+        content: &Content,
     ) -> Result<(Vec<Program>, Vec<Diagnostic>), Diagnostic> {
+        let bytes = &content.bytes[..];
         if bytes.starts_with(b"!<thin>\n") {
             let said = Diagnostic::new(format!(
                 "`{name}` is a thin archive: it names files, and holds none"
@@ -227,7 +236,7 @@ impl Program {
             ));
         }
         if !bytes.starts_with(b"!<arch>\n") {
-            return Program::parse(name, bytes).map(|number| (vec![number], Vec::new()));
+            return Program::of(name, bytes, Some(content)).map(|one| (vec![one], Vec::new()));
         }
         let damaged = |error: object::Error| {
             Diagnostic::new(format!("`{name}` is a damaged archive: {}", lower(&error.to_string())))
@@ -391,14 +400,12 @@ impl Program {
                 callees.insert(instruction.address, name);
             }
         }
-        for instruction in instructions
-            .iter_mut()
-            .filter(|instruction| matches!(instruction.flow, Flow::Call { .. }))
-        {
-            let callee = callees.get(&instruction.address);
-            if callee.is_some_and(|callee| {
-                self.lines.never_return.contains(callee) || self.is_librarys_last(callee)
-            }) {
+        for instruction in &mut instructions {
+            let Flow::Call { target } = instruction.flow else { continue };
+            let Some(callee) = callees.get(&instruction.address) else { continue };
+            if self.lines.never_returns(callee, instruction.address, target)
+                || self.is_librarys_last(callee)
+            {
                 instruction.flow = Flow::LastCall;
             }
         }
@@ -454,37 +461,6 @@ impl Program {
             found.insert(instructions[jump].address, link);
         }
         found
-    }
-
-    /// What tables say of this function, with where the words lead that may be written into it.
-    fn tables_of(&self, symbol: &Symbol) -> Tables {
-        let mut tables = self.tables.within(symbol.address..symbol.address + symbol.size);
-        for patch in tables.patches.values_mut() {
-            for writer in &patch.writers {
-                let ways = self.ways_out(writer.replacement.clone(), symbol.isa);
-                patch.leads_to.extend(ways);
-            }
-        }
-        tables
-    }
-
-    /// Where the branches in a piece of code lead.
-    fn ways_out(&self, range: Range<u64>, isa: Isa) -> Vec<u64> {
-        let mut ways = Vec::new();
-        let place =
-            |code: &&Code| (code.base..code.base + code.bytes.len() as u64).contains(&range.start);
-        let Some(code) = self.sections.iter().find(place) else { return ways };
-        let (mut linear, mut at) = (Linear::new(isa), range.start);
-        while at < range.end {
-            let Some(bytes) = code.bytes.get((at - code.base) as usize..) else { break };
-            let Ok(mut instruction) = linear.decode(at, bytes) else { break };
-            self.complete(&mut instruction, at);
-            if let Flow::Branch { target, .. } = instruction.flow {
-                ways.push(target);
-            }
-            at += u64::from(instruction.length).max(1);
-        }
-        ways
     }
 
     /// A function of the C library that never returns, and not one of this file that has its name.
@@ -705,6 +681,7 @@ fn symbols(
         }
     }
     functions.sort_by(|a, b| (a.section, a.address, &a.name).cmp(&(b.section, b.address, &b.name)));
+    functions.dedup();
     // A function without a size goes on to the next one.
     for idx in (0..functions.len()).rev() {
         let (address, place) = (functions[idx].address, functions[idx].section);
@@ -760,9 +737,7 @@ fn named<'data, 'file>(
             is_global: symbol.is_global(),
             section: place,
         };
-        if !found.contains(&one) {
-            found.push(one);
-        }
+        found.push(one);
     }
     found
 }

@@ -44,7 +44,7 @@ pub struct Patch {
     pub end: u64,
     pub kind: PatchKind,
     /// What may be written there, in the order in which a kernel does it.
-    pub writers: Vec<Writer>,
+    pub writers: Vec<PatchWriter>,
     /// Where what is written there may lead.
     pub leads_to: BTreeSet<u64>,
     pub state: PatchState,
@@ -52,7 +52,7 @@ pub struct Patch {
 
 /// What may be written over some words.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Writer {
+pub struct PatchWriter {
     pub when: When,
     /// Where what is written lies, of an alternative.
     pub replacement: Range<u64>,
@@ -83,7 +83,7 @@ pub enum When {
 pub enum PatchState {
     /// They are as in the file.
     Kept,
-    /// Others stand there.
+    /// Other words stand there.
     Written,
     /// It is not known, by what: features, functions and keys.
     Open(BTreeSet<String>),
@@ -158,8 +158,8 @@ const STATIC_CALLS: Rows = Rows {
     strides: &[8],
 };
 
-/// Addresses of the beginnings of functions that can be traced. Source: Linux, `kernel/ftrace.c` of
-/// arm64, version 6.1.
+/// Addresses of the beginnings of functions that can be traced. Source: Linux 6.1, where it is the
+/// file `kernel/ftrace.c` of arm64.
 const TRACED: Rows = Rows {
     section: "__mcount_loc",
     bounds: ("__start_mcount_loc", "__stop_mcount_loc"),
@@ -179,7 +179,7 @@ impl Tables {
                 }
             }
         }
-        let mut names = Names::default();
+        let mut names = NameSearch::default();
         for rows in &ALTERNATIVES {
             for row in tables.rows(rows, file, layout, code) {
                 tables.alternative(&row, rows, isa, code, &mut names);
@@ -193,12 +193,12 @@ impl Tables {
                 continue;
             }
             let when = names.key(&row);
-            tables.patch(from, word, PatchKind::JumpLabel, Writer { when, replacement: 0..0 });
+            tables.patch(from, word, PatchKind::JumpLabel, PatchWriter { when, replacement: 0..0 });
             tables.patches.entry(from).and_modify(|patch| patch.leads_to.extend(row.second));
         }
         for row in tables.rows(&STATIC_CALLS, file, layout, code) {
             let Some(from) = row.first else { continue };
-            let writer = Writer { when: When::Unknown, replacement: 0..0 };
+            let writer = PatchWriter { when: When::Unknown, replacement: 0..0 };
             tables.patch(from, word, PatchKind::StaticCall, writer);
         }
         if isa == Isa::A64 && file.kind() != object::ObjectKind::Relocatable {
@@ -219,8 +219,7 @@ impl Tables {
                 moved.get(&(table.address + 8 * nth as u64)).copied().unwrap_or(word)
             });
             for at in words.filter(|at| is_code(code, *at)) {
-                let writer = Writer { when: When::Unknown, replacement: 0..0 };
-                self.patch(at, 8, PatchKind::Tracing, writer);
+                self.place(at, 8, PatchKind::Tracing);
             }
         }
     }
@@ -231,7 +230,7 @@ impl Tables {
         rows: &Rows,
         isa: Isa,
         code: &[Range<u64>],
-        names: &mut Names,
+        names: &mut NameSearch,
     ) {
         let Some(from) = row.first else { return };
         let (old, new) = row.lengths(isa, rows.section);
@@ -256,7 +255,7 @@ impl Tables {
             when = When::Unknown;
         }
         let word = if isa == Isa::X86 { 1 } else { 4 };
-        self.patch(from, old.max(word), PatchKind::Alternative, Writer { when, replacement });
+        self.patch(from, old.max(word), PatchKind::Alternative, PatchWriter { when, replacement });
     }
 
     /// Says of a row that the address which it names for something is no code.
@@ -265,7 +264,15 @@ impl Tables {
         self.faults.push(format!("{} {what} {named}, which is no code", row.place(rows)));
     }
 
-    fn patch(&mut self, from: u64, length: u64, kind: PatchKind, writer: Writer) {
+    fn patch(&mut self, from: u64, length: u64, kind: PatchKind, writer: PatchWriter) {
+        let patch = self.place(from, length, kind);
+        // A kernel has ten thousands of them, and nearly all have one writer.
+        patch.writers.reserve_exact(1);
+        patch.writers.push(writer);
+    }
+
+    /// The words from an address on, with those who write them so far.
+    fn place(&mut self, from: u64, length: u64, kind: PatchKind) -> &mut Patch {
         let end = from.saturating_add(length);
         let patch = self.patches.entry(from).or_insert(Patch {
             end,
@@ -277,10 +284,10 @@ impl Tables {
         if patch.end != end {
             let said = format!("two rows write {from:#x}, one of them more of it than the other");
             self.faults.push(said);
-            patch.writers.push(Writer { when: When::Unknown, replacement: 0..0 });
+            patch.writers.push(PatchWriter { when: When::Unknown, replacement: 0..0 });
         }
         patch.end = patch.end.max(end);
-        patch.writers.push(writer);
+        patch
     }
 
     /// Of words that are parts of two patches nothing is known.
@@ -293,7 +300,7 @@ impl Tables {
             }
             self.faults.push(format!("what is written at {first:#x} reaches into {second:#x}"));
             for at in [first, second] {
-                let unknown = Writer { when: When::Unknown, replacement: 0..0 };
+                let unknown = PatchWriter { when: When::Unknown, replacement: 0..0 };
                 self.patches.entry(*at).and_modify(|patch| patch.writers.push(unknown));
             }
         }
@@ -398,7 +405,8 @@ impl Tables {
     }
 }
 
-/// In the number of a feature: a function writes the words. Source: Linux, `asm/alternative-macros.h`.
+/// In the number of a feature: a function writes the words. Source: Linux 6.1, arm64's
+/// `alternative-macros.h`, where it is `ARM64_CB_BIT`.
 const CALLBACK: u16 = 1 << 15;
 
 fn is_code(code: &[Range<u64>], at: u64) -> bool {
@@ -407,9 +415,9 @@ fn is_code(code: &[Range<u64>], at: u64) -> bool {
 
 /// The names of what rows lead to by their addresses, which are looked for all at once.
 #[derive(Default)]
-struct Names(BTreeSet<u64>);
+struct NameSearch(BTreeSet<u64>);
 
-impl Names {
+impl NameSearch {
     /// The name is put in where it is found.
     fn callback(&mut self, at: u64, feature: Option<u16>) -> When {
         self.0.insert(at);

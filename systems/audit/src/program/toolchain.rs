@@ -9,6 +9,7 @@ use measure::tool::{self, ToolError};
 
 use crate::decode::Isa;
 use crate::facts::recorded::Recorded;
+use crate::program::content::Content;
 use crate::program::lines::HERE;
 
 /// A compiler gets this long for one file.
@@ -541,6 +542,11 @@ pub fn timeline(flags: &[&str], text: &str) -> Result<String, ToolError> {
 /// The bytes of a file.
 pub fn read(path: &Path) -> Result<Vec<u8>, ToolError> {
     std::fs::read(path).map_err(|error| io_error("read", path, &error))
+}
+
+/// What a program's file holds.
+pub fn content(path: &Path) -> Result<Content, ToolError> {
+    Content::read(path).map_err(|error| io_error("read", path, &error))
 }
 
 /// Reads what a program did when it ran; `base` is how far above the addresses of its

@@ -177,7 +177,7 @@ fn text(unit: &Unit<'_>, entry: &Die<'_, '_>, name: gimli::DwAt) -> Option<Strin
 /// The members of a structure, those of its nameless parts among them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Members {
-    /// The structure's size.
+    /// The size of the structure.
     pub bytes: u64,
     /// How far from its beginning each is, by its name.
     pub offsets: BTreeMap<String, u64>,

@@ -45,6 +45,10 @@ pub struct Args {
     /// Write the file's assembly, the function in the fastest order that is found.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["all_functions", "spills", "verify", "format"])]
     order: Option<PathBuf>,
+    /// Go on in the functions that its branches lead to, as one: from a vector of a kernel to
+    /// `eret`. The function may be NAME+0xOFFSET.
+    #[arg(long, requires = "function", conflicts_with_all = ["all_functions", "spills", "verify", "order"])]
+    follow: bool,
     /// What the program did when it ran, which chooses the path: QEMU's `-d exec,nochain`,
     /// `perf script`, a debugger's list of addresses, or gcov's counts of lines. FILE@ADDRESS if the
     /// program was loaded so far above the addresses in its file.
@@ -90,9 +94,12 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     if args.format == Format::Json {
         out.only_object();
     }
-    let loaded = args.how.load(&args.which)?;
+    let mut loaded = args.how.load(&args.which)?;
     loaded.warnings.iter().for_each(|warning| out.warning(warning));
-    let function = args.which.function.as_deref();
+    let joined = args.which.function.as_deref().filter(|_| args.follow);
+    let joined = joined.map(|name| loaded.code.join(name)).transpose();
+    let joined = joined.map_err(|error| Failure::User(vec![error]))?;
+    let function = joined.as_deref().or(args.which.function.as_deref());
     if args.spills {
         return spills::run(&loaded, function, out);
     }

@@ -109,6 +109,22 @@ impl CodeFile {
         warnings
     }
 
+    /// Joins a function with those that it branches to, and gives the name of what that makes;
+    /// `name` may end in `+0x` and how far from its beginning the entry is.
+    ///
+    /// Errors: its code does not end where it ends.
+    pub fn join(&mut self, name: &str) -> Result<String, Diagnostic> {
+        for program in &mut self.programs {
+            if let Some(symbol) = program.joined(name)? {
+                let joined = symbol.name.clone();
+                program.symbols.push(symbol);
+                program.symbols.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
+                return Ok(joined);
+            }
+        }
+        Ok(name.to_owned())
+    }
+
     /// The functions that were named, or all.
     ///
     /// Errors: none has that name.

@@ -8,6 +8,7 @@ pub mod compile_commands;
 pub mod content;
 pub mod find;
 pub mod function;
+mod joined;
 pub mod lines;
 pub mod names;
 mod relocate;
@@ -93,6 +94,8 @@ pub struct Symbol {
     pub is_cold: bool,
     /// Other files may call it.
     pub is_global: bool,
+    /// Of functions that are joined: each, by address.
+    parts: Vec<Symbol>,
     section: usize,
 }
 
@@ -310,6 +313,9 @@ impl Program {
 
     /// The same without the lines they come from, which takes less time.
     pub fn decode_without_lines(&self, symbol: &Symbol) -> Result<Decoded, Diagnostic> {
+        if !symbol.parts.is_empty() {
+            return self.decode_parts(symbol);
+        }
         let code = &self.sections[symbol.section];
         let start = (symbol.address - code.base) as usize;
         let end = start + symbol.size as usize;
@@ -675,6 +681,7 @@ fn symbols(
                     isa: sections[place].isa(machine, base),
                     is_cold: false,
                     is_global: false,
+                    parts: Vec::new(),
                     section: place,
                 });
             }
@@ -735,6 +742,7 @@ fn named<'data, 'file>(
             isa,
             is_cold,
             is_global: symbol.is_global(),
+            parts: Vec::new(),
             section: place,
         };
         found.push(one);

@@ -160,3 +160,42 @@ fn what_does_not_end_is_left_out() {
     let said = compared(source, source);
     assert!(matches!(&said, Behaviour::Same(_)), "{said:?}");
 }
+
+/// Which object of another file is mentioned first is no difference.
+#[test]
+fn objects_of_others_are_known_by_their_names() {
+    let reads = |order: [&str; 3]| {
+        let [first, second, third] =
+            order.map(|name| format!("int from_{name} = *(volatile int *)&{name};"));
+        format!(
+            "extern int left, middle, right; int f(void) {{ {first} {second} {third} return from_left \
+             - 3 * from_middle + 5 * from_right; }}"
+        )
+    };
+    let before = reads(["left", "middle", "right"]);
+    for order in [["right", "middle", "left"], ["middle", "left", "right"]] {
+        let after = reads(order);
+        assert!(matches!(compared(&before, &after), Behaviour::Same(_)), "{order:?}");
+    }
+    let other = before.replace("5 * from_right", "5 * from_left");
+    assert!(differs(&before, &other));
+}
+
+/// A run that ends just before a limit and one that ends just after it are the same; one that never
+/// ends is not.
+#[test]
+fn a_limit_that_is_met_by_chance_is_no_difference() {
+    let counts = |times: u32| {
+        format!(
+            "int f(unsigned char x) {{ volatile unsigned n; for (n = 0; n < x * {times}u; n++); return x; }}"
+        )
+    };
+    for times in [20_000, 60_000] {
+        let said = compared(&counts(times), &counts(2 * times));
+        assert!(matches!(said, Behaviour::Same(_)), "{times}: {said:?}");
+    }
+    assert!(differs(
+        "int f(unsigned char x) { return x; }",
+        "int f(unsigned char x) { while (x == 7) __asm__ volatile(\"\"); return x; }"
+    ));
+}

@@ -94,7 +94,7 @@ pub fn blocks_reached(subject: &Executed<'_>, object: &[u8], bytes: u64) -> Opti
     if unsuitable(subject).is_some() {
         return None;
     }
-    let said = executed(subject, object, bytes).ok()?;
+    let said = executed(subject, object, bytes, None).ok()?;
     said.lines().last()?.strip_prefix("reached ")?.parse().ok()
 }
 
@@ -103,10 +103,13 @@ pub fn compare(subject: &Executed<'_>, before: &[u8], after: &[u8]) -> Behaviour
     if let Some(why) = unsuitable(subject) {
         return Behaviour::NotRun(why);
     }
-    let outcome = |object: &[u8]| executed(subject, object, 0);
-    let (before, after) = match (outcome(before), outcome(after)) {
-        (Ok(before), Ok(after)) => (before, after),
-        (Err(why), _) | (_, Err(why)) => return Behaviour::NotRun(why),
+    let both = executed(subject, before, 0, None).and_then(|said| {
+        let skipped = said.lines().map(|line| if line == "long" { 'l' } else { '-' }).collect();
+        Ok((executed(subject, after, 0, Some(skipped))?, said))
+    });
+    let (after, before) = match both {
+        Ok(both) => both,
+        Err(why) => return Behaviour::NotRun(why),
     };
     let is_run = |line: &&str| !line.starts_with("reached");
     let lines = before.lines().filter(is_run).zip(after.lines().filter(is_run));
@@ -170,8 +173,14 @@ fn unsuitable(subject: &Executed<'_>) -> Option<String> {
         .next()
 }
 
-/// What the driver printed; else why there is nothing.
-fn executed(subject: &Executed<'_>, object: &[u8], bytes: u64) -> Result<String, String> {
+/// What the driver printed; else why there is nothing. `skipped` says by a letter a run which took
+/// too long before.
+fn executed(
+    subject: &Executed<'_>,
+    object: &[u8],
+    bytes: u64,
+    skipped: Option<String>,
+) -> Result<String, String> {
     let (emulator, compiler) = machine(subject.isa).ok_or("there is no such machine")?;
     let short = |error: ToolError| {
         let said =
@@ -209,6 +218,7 @@ fn executed(subject: &Executed<'_>, object: &[u8], bytes: u64) -> Result<String,
             run
         }
     };
+    run.args(skipped);
     let ran = tool::run(&mut run, &[], LIMIT).map_err(short)?;
     // Its own alarm ends it, and the lines until then count.
     match ran.text() {
@@ -262,8 +272,14 @@ impl Linked {
         let mut linked = Linked::default();
         linked.names.push((subject.function.to_owned(), "meanwhile_subject".to_owned()));
         let mut seen = BTreeSet::new();
-        for symbol in file.symbols() {
-            let Ok(name) = symbol.name() else { continue };
+        // By name: in another order of the code others would be mentioned first, and each would be
+        // filled as another one was.
+        let mut symbols: Vec<_> = file
+            .symbols()
+            .filter_map(|symbol| symbol.name().ok().map(|name| (name, symbol)))
+            .collect();
+        symbols.sort_by_key(|(name, _)| *name);
+        for (name, symbol) in symbols {
             let is_helper = HELPERS.iter().any(|helper| name.starts_with(helper));
             if name.is_empty() || name == subject.function || !seen.insert(name.to_owned()) {
                 continue;

@@ -161,6 +161,30 @@ fn what_the_core_does_not_say_is_open_until_the_user_says_it() {
 }
 
 #[test]
+fn a_branch_that_is_written_over_counts_on_other_cores() {
+    // Without the feature `w3` is 5 at the label, to which the Cortex-A55 comes with 7 alone.
+    let code = format!(
+        "mov w3, #5\n661: b 1f\n662: mov w3, #7\ncbz w1, 1f\nadd w0, w0, w3\nret\n\
+         1: mov w3, #7\nadd w0, w3, w1\nret\n{}663: nop\n664:\n",
+        row("26", "663f")
+    );
+    let audit = audited(&kernel(&code, false), "cortex-a55", &[]);
+    let label = audit.function.instructions.iter().rposition(|it| it.text == "mov w3, #7");
+    let of_it = audit.findings.iter().filter(|finding| Some(finding.idx) == label);
+    assert_eq!(of_it.count(), 0, "{}", said(&audit));
+}
+
+#[test]
+fn what_is_open_stands_as_in_the_file() {
+    let rows = row("26", "663f") + &row("3", "663f");
+    let code = format!("661: nop\n662: add w0, w0, w1\nret\n{rows}663: mov w1, #1\n664:\n");
+    let audit = audited(&kernel(&code, false), "cortex-a55", &[]);
+    assert_eq!((path(&audit)[0], audit.function.tables.n_open()), ("nop", 1));
+    let known = audited(&kernel(&code, false), "cortex-a55", &["3=off"]);
+    assert_eq!(path(&known)[0], "mov w1, #1");
+}
+
+#[test]
 fn functions_of_the_kernel_write_too() {
     let callback = |feature: &str, name: &str| {
         let code = "661: b 1f\n662: add w0, w0, w1\nret\n1: mov w0, #0\nret\n";
@@ -290,5 +314,23 @@ fn rows_that_cannot_be_meant_so_are_said_and_the_rest_is_judged() {
         let audit = audited(&bytes, "cortex-a55", &[]);
         let dead = audit.findings.iter().filter(|finding| finding.kind == Kind::DeadValue);
         assert_eq!(dead.count(), 1, "{fault}: {}", said(&audit));
+    }
+}
+
+#[test]
+fn sections_at_the_end_of_memory_are_read_or_refused() {
+    let sound = kernel(&branch("26"), true);
+    let number = |at: usize| u64::from_le_bytes(*sound[at..].first_chunk().expect("it is so long"));
+    let is_code = |header: &usize| number(header + 8) & 4 != 0;
+    let headers = (number(0x28) as usize..sound.len()).step_by(64);
+    for header in headers.filter(|header| header + 64 <= sound.len() && !is_code(header)) {
+        for address in [u64::MAX, u64::MAX - 15] {
+            let mut bytes = sound.clone();
+            bytes[header + 16..header + 24].copy_from_slice(&address.to_le_bytes());
+            let name = format!("{header:#x} {address:#x}");
+            let file =
+                read(&bytes, "cortex-a55", &[]).unwrap_or_else(|error| panic!("{name}: {error}"));
+            assert!(file.programs[0].symbol("f").is_ok(), "{name}");
+        }
     }
 }

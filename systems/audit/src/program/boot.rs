@@ -65,14 +65,20 @@ impl BootWords {
             self.names.insert(name.to_owned(), is_on);
         }
         self.is_none |= word == "none";
-        self.is_none || named.is_some()
+        word == "none" || named.is_some()
     }
 
     /// Adds a log of the kernel (`dmesg`); false if it names no feature.
     pub fn add_log(&mut self, text: &str) -> bool {
         let names = text.lines().filter_map(|line| {
-            let (_, said) = line.split_once("CPU features: detected")?;
-            Some(said.split_once(": ")?.1.trim().to_owned())
+            // The last two are those before version 4.18.
+            const WAYS: [&str; 3] =
+                ["detected: ", "detected feature: ", "enabling workaround for "];
+            let (_, said) = line.split_once("CPU features: ")?;
+            let said = WAYS.iter().find_map(|way| said.strip_prefix(way))?;
+            // Since version 6.6 some say where they are.
+            let name = said.rsplit_once(" on CPU").map_or(said, |(name, _)| name);
+            Some(name.trim().to_owned())
         });
         let log = self.log.get_or_insert_default();
         log.extend(names);
@@ -164,19 +170,25 @@ impl Program {
     }
 
     fn write_alternative(&mut self, at: u64, patch: &mut Patch, boot: &Boot) -> PatchState {
-        let (mut state, mut unknown) = (PatchState::Kept, BTreeSet::new());
+        let (mut written, mut unknown) = (None, BTreeSet::new());
         for writer in &patch.writers {
             match self.written_by(writer, at, patch.end, boot) {
                 Ok(None) => {}
                 // What was written there before counts no more.
                 Ok(Some(words)) => {
-                    self.write(at, &words, writer.replacement.start);
-                    (state, unknown) = (PatchState::Written, BTreeSet::new());
+                    (written, unknown) = (Some((words, writer.replacement.start)), BTreeSet::new());
                 }
                 Err(name) => _ = unknown.insert(name),
             }
         }
-        if unknown.is_empty() { state } else { PatchState::Open(unknown) }
+        if !unknown.is_empty() {
+            return PatchState::Open(unknown);
+        }
+        let Some((words, from)) = written else { return PatchState::Kept };
+        // On another core the words of the file stand there.
+        patch.leads_to.extend(self.ways_out(at..patch.end, self.isa));
+        self.write(at, &words, from);
+        PatchState::Written
     }
 
     /// The words that a writer puts at these addresses; none if it leaves them alone.
@@ -386,5 +398,11 @@ mod tests {
         assert_eq!(said.log, Some(BTreeSet::from(["Spectre-v4".to_owned()])));
         assert_eq!(said.names, BTreeMap::from([("A B".to_owned(), false)]));
         assert!(!BootWords::default().add_log("nothing"));
+        // Version 6.6 and later.
+        let place = "CPU features: detected: Activity Monitors Unit (AMU) on CPU0-3\n\
+                     CPU features: enabling workaround for ARM erratum 845719\n";
+        assert!(said.add_log(place) && said.add("none") && !said.add("else"));
+        let log = said.log.unwrap_or_default();
+        assert!(log.contains("Activity Monitors Unit (AMU)") && log.contains("ARM erratum 845719"));
     }
 }

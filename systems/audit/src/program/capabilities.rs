@@ -19,7 +19,7 @@ use object::{File, Object, ObjectSection, ObjectSymbol};
 use crate::program::relocate;
 use crate::program::types::Members;
 
-/// FeatureRows of one table, and ranges of models, are not more than this; only a damaged file has more.
+/// Rows of one table, and ranges of models, are not more than this; only a damaged file has more.
 const ROWS_MAX: usize = 1024;
 
 /// All of them by number; none of a file that has no such tables.
@@ -106,7 +106,7 @@ impl Capabilities {
         let first = tables.first()?.0;
         let image = Image::new(file, &tables);
         // The functions that look for features are where the structure is declared.
-        let matches = image.pointer(first + MATCHES)?;
+        let matches = image.pointer(first.wrapping_add(MATCHES))?;
         let members = members(matches, "arm64_cpu_capabilities")?;
         let rows = FeatureRows { image, members };
         let mut all = BTreeMap::new();
@@ -214,7 +214,7 @@ impl FeatureRows<'_> {
         let length = self.members.bytes.max(1);
         let rows = (0..ROWS_MAX as u64).map(|nth| from.wrapping_add(nth.wrapping_mul(length)));
         let named = rows.map_while(|row| {
-            let function = self.image.pointer(row + *self.members.offsets.get("matches")?)?;
+            let function = self.image.pointer(self.member(row, "matches")?)?;
             Some((row, self.image.function(function)))
         });
         named.collect()
@@ -222,7 +222,7 @@ impl FeatureRows<'_> {
 
     /// Where a member of a row lies.
     fn member(&self, row: u64, name: &str) -> Option<u64> {
-        Some(row + self.members.offsets.get(name)?)
+        Some(row.wrapping_add(*self.members.offsets.get(name)?))
     }
 
     fn number(&self, row: u64, name: &str, bytes: usize) -> Option<u64> {
@@ -308,7 +308,7 @@ impl FeatureRows<'_> {
     /// The models of the list that a row leads to.
     fn list(&self, row: u64) -> Option<Test> {
         let list = self.image.pointer(self.member(row, "midr_range_list")?)?;
-        let ranges = (0..ROWS_MAX as u64).map(|nth| self.image.models(list + 12 * nth));
+        let ranges = (0..ROWS_MAX as u64).map(|nth| self.image.models(list.wrapping_add(12 * nth)));
         let ranges = ranges.take_while(|range| range.is_some_and(|range| range.model != 0));
         Some(Test::Models(ranges.flatten().collect()))
     }
@@ -379,8 +379,8 @@ impl<'data> Image<'data> {
     fn models(&self, at: u64) -> Option<Models> {
         Some(Models {
             model: self.number(at, 4)?,
-            first: self.number(at + 4, 4)?,
-            last: self.number(at + 8, 4)?,
+            first: self.number(at.wrapping_add(4), 4)?,
+            last: self.number(at.wrapping_add(8), 4)?,
             may_be_mended: false,
         })
     }

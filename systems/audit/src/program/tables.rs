@@ -212,11 +212,11 @@ impl Tables {
     /// The beginnings of functions that can be traced, in a linked kernel.
     fn traced(&mut self, file: &File<'_>, layout: &Layout, code: &[Range<u64>]) {
         for table in self::tables(&TRACED, file, layout) {
-            let end = table.address + table.bytes.len() as u64;
+            let end = table.address.saturating_add(table.bytes.len() as u64);
             let moved = relocate::moved_pointers(file, |at| (table.address..end).contains(&at));
             let words = table.bytes.chunks_exact(8).enumerate().map(|(nth, word)| {
                 let word = u64::from_le_bytes(word.try_into().expect("8 bytes"));
-                moved.get(&(table.address + 8 * nth as u64)).copied().unwrap_or(word)
+                moved.get(&table.address.wrapping_add(8 * nth as u64)).copied().unwrap_or(word)
             });
             for at in words.filter(|at| is_code(code, *at)) {
                 self.place(at, 8, PatchKind::Tracing);
@@ -516,14 +516,16 @@ impl Table {
             let at = nth * stride;
             let bytes = self.bytes[at..at + stride].to_vec();
             let wide = bytes.get(8..).and_then(|bytes| bytes.first_chunk());
-            let place = self.address + at as u64;
+            let place = self.address.wrapping_add(at as u64);
             TableRow {
                 at: (place, nth),
                 first: self.field(at, is_relative),
                 second: self.field(at + 4, is_relative),
                 key: wide
                     .filter(|_| is_relative && self.is_little && self.references.is_none())
-                    .map(|wide| (place + 8).wrapping_add_signed(i64::from_le_bytes(*wide))),
+                    .map(|wide| {
+                        place.wrapping_add(8).wrapping_add_signed(i64::from_le_bytes(*wide))
+                    }),
                 bytes,
             }
         });
@@ -538,7 +540,7 @@ impl Table {
         let number =
             if self.is_little { i32::from_le_bytes(bytes) } else { i32::from_be_bytes(bytes) };
         Some(match is_relative {
-            true => (self.address + at as u64).wrapping_add_signed(number.into()),
+            true => self.address.wrapping_add(at as u64).wrapping_add_signed(number.into()),
             false => u64::from(number.cast_unsigned()),
         })
     }

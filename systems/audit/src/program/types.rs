@@ -11,6 +11,10 @@ type Die<'a, 'u> = gimli::DebuggingInformationEntry<'a, 'u, Section, usize>;
 /// Longer chains of types are cut; only a damaged file has them.
 const CHAIN_MAX: usize = 32;
 
+/// Parts of structures in one another without names are not deeper; in a damaged file one may be a
+/// part of itself, and more than once.
+const NESTED_MAX: usize = 4;
+
 /// What a parameter or a result is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Passed {
@@ -192,7 +196,7 @@ pub(super) fn members(unit: &Unit<'_>, name: &str) -> Option<Members> {
         let size = entry.attr_value(gimli::DW_AT_byte_size).ok().flatten();
         if let Some(bytes) = size.filter(|_| is_it).and_then(|size| size.udata_value()) {
             let mut members = Members { bytes, offsets: BTreeMap::new() };
-            add_members(unit, entry.offset(), 0, CHAIN_MAX, &mut members);
+            add_members(unit, entry.offset(), 0, NESTED_MAX, &mut members);
             return Some(members);
         }
     }
@@ -216,7 +220,7 @@ fn add_members(
             continue;
         }
         let place = entry.attr_value(gimli::DW_AT_data_member_location).ok().flatten();
-        let at = base + place.and_then(|place| place.udata_value()).unwrap_or(0);
+        let at = base.wrapping_add(place.and_then(|place| place.udata_value()).unwrap_or(0));
         match (text(unit, entry, gimli::DW_AT_name), type_of(entry)) {
             (Some(name), _) => _ = members.offsets.insert(name, at),
             (None, Some(part)) if deepest > 0 => {

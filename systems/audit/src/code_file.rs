@@ -8,10 +8,10 @@ use crate::audit::{Audit, Options, audit};
 use crate::cpus::{self, Cpu};
 use crate::decode::Isa;
 use crate::facts::steered::SourceLine;
-use crate::program::Program;
 use crate::program::boot::{Boot, BootWords, check_names};
 use crate::program::content::Content;
 use crate::program::find::{Found, choices, find};
+use crate::program::{Program, Symbol};
 use crate::views::text::{Sources, View};
 use crate::volatile::count_volatile;
 use machine::in_order::Core;
@@ -112,17 +112,25 @@ impl CodeFile {
     /// Joins a function with those that it branches to, and gives the name of what that makes;
     /// `name` may end in `+0x` and how far from its beginning the entry is.
     ///
-    /// Errors: its code does not end where it ends.
+    /// Errors: none or several have that name, the entry is not in it, or its code does not end
+    /// where it ends.
     pub fn join(&mut self, name: &str) -> Result<String, Diagnostic> {
-        for program in &mut self.programs {
-            if let Some(symbol) = program.joined(name)? {
-                let joined = symbol.name.clone();
-                program.symbols.push(symbol);
-                program.symbols.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
-                return Ok(joined);
-            }
+        let split = name
+            .rsplit_once("+0x")
+            .and_then(|(plain, digits)| Some((plain, u64::from_str_radix(digits, 16).ok()?)));
+        let (plain, offset) = split.unwrap_or((name, 0));
+        let (program, first) = self.meant(Some(plain))?;
+        if offset >= first.size {
+            let said = format!("`{plain}` has {:#x} bytes: no entry is at {offset:#x}", first.size);
+            return Err(Diagnostic::new(said));
         }
-        Ok(name.to_owned())
+        let symbol = program.joined(first, first.address + offset, format!("{name}..."))?;
+        let joined = symbol.name.clone();
+        let nth = self.programs.iter().position(|it| std::ptr::eq(it, program));
+        let program = &mut self.programs[nth.expect("it is one of them")];
+        program.symbols.push(symbol);
+        program.symbols.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
+        Ok(joined)
     }
 
     /// The functions that were named, or all.
@@ -195,11 +203,16 @@ impl CodeFile {
 
     /// Takes findings away about what the sources say is `volatile`; without sources none.
     pub fn count_volatile(&self, audited: &mut Audit, sources: &Sources) {
-        let address = audited.function.instructions[0].address;
-        let program =
-            self.programs.iter().find(|program| program.symbol(&audited.function.name).is_ok());
-        let names =
-            program.map(|program| program.lines.volatile_names(address)).unwrap_or_default();
+        let function = &audited.function;
+        let Some(first) = function.instructions.first() else { return };
+        let is_it = |symbol: &&Symbol| {
+            let code = symbol.address..symbol.address + symbol.size;
+            symbol.name == function.name && code.contains(&first.address)
+        };
+        let mut names = self.programs.iter().filter_map(|program| {
+            Some(program.volatile_names(program.symbols.iter().find(is_it)?))
+        });
+        let names = names.next().unwrap_or_default();
         count_volatile(audited, &names, sources);
     }
 }

@@ -85,8 +85,12 @@ fn code_that_runs_out_and_names_of_nothing_are_refused() {
     let out = ".global f\nf: mov x0, #1\n.size f, . - f\n";
     let error = joined(&built(out, true), "f").expect_err("it has no end");
     assert!(error.message.contains("runs out of its code"), "{error}");
-    for name in ["g", "f+0x100", "f+0xhere"] {
+    for (name, said) in [
+        ("g", "has no function"),
+        ("f+0xhere", "has no function"),
+        ("f+0x100", "no entry is at 0x100"),
+    ] {
         let error = joined(&built(out, true), name).expect_err("there is none");
-        assert!(error.message.contains("has no function"), "{error}");
+        assert!(error.message.contains(said), "{error}");
     }
 }

@@ -1,12 +1,19 @@
 //! Debug information that is read unit by unit is what it is when all of it is read.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use audit::audit::{Audit, Options};
+use audit::code_file::{CodeFile, sources};
 use audit::decode::code::Flow;
+use audit::finding::Kind;
 use audit::program::Program;
+use audit::program::boot::BootWords;
 use audit::program::content::Content;
 use audit::program::function::SourceFrame;
+use audit::timing::licence::Effort;
+use audit::views::text::View;
+use machine::in_order::Core;
 
 /// Two units: one calls what the other has, and inlines if the linker lets it.
 const UNITS: [(&str, &str); 3] = [
@@ -22,13 +29,17 @@ const UNITS: [(&str, &str); 3] = [
 ];
 
 /// The units linked by a command with these flags, in a folder.
-fn linked(folder: &Path, command: &str, flags: &[&str]) -> std::path::PathBuf {
-    for (name, text) in UNITS {
+fn linked(folder: &Path, command: &str, flags: &[&str]) -> PathBuf {
+    linked_of(&UNITS, folder, command, flags)
+}
+
+fn linked_of(units: &[(&str, &str)], folder: &Path, command: &str, flags: &[&str]) -> PathBuf {
+    for (name, text) in units {
         std::fs::write(folder.join(name), text).expect("a scratch file");
     }
     let mut command = Command::new(command);
     command.current_dir(folder).args(["-g", "-O2", "-nostdlib", "-static", "-Wl,-e,f"]).args(flags);
-    let output = command.args(["-o", "all"]).args(UNITS.map(|(name, _)| name)).output();
+    let output = command.args(["-o", "all"]).args(units.iter().map(|(name, _)| name)).output();
     let output = output.expect("it runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     folder.join("all")
@@ -93,4 +104,91 @@ fn a_function_that_never_returns_is_known_by_its_own_unit_if_by_no_other() {
             .never_return(program.symbol("stop").expect("it is there").address)
             .contains("stop")
     );
+}
+
+/// Two functions of one name, and an object that is read twice on purpose.
+const SAME_NAMES: [(&str, &str); 2] = [
+    (
+        "f.c",
+        "extern volatile int level;\n__attribute__((noreturn)) void end(int);\nint g(void);\n\
+         static inline int sq(int x) { return x * x; }\n\
+         static __attribute__((noinline)) int both(void) { int a = level; return a * level; }\n\
+         int f(int x) { if (x < 0) end(x); return sq(x) + both() + g(); }\n",
+    ),
+    (
+        "g.c",
+        "volatile int level;\n\
+         static __attribute__((noinline)) int both(void) { int a = level; return a + level; }\n\
+         __attribute__((noinline)) int g(void) { return both(); }\n\
+         __attribute__((noreturn, noinline)) void end(int x) { for (;;) level = x; }\n",
+    ),
+];
+
+#[test]
+fn names_are_found_in_the_unit_that_has_them() {
+    for flags in [&[] as &[&str], &["-flto"]] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = linked_of(&SAME_NAMES, folder.path(), "aarch64-linux-gnu-gcc", flags);
+        let content = Content::read(&path).expect("what was linked");
+        let file = CodeFile::read("all", &content, None, &BootWords::default());
+        let mut file = file.unwrap_or_else(|error| panic!("{error}"));
+        let places: Vec<(String, u64)> = file.programs[0]
+            .symbols
+            .iter()
+            .filter(|symbol| symbol.name.starts_with("both"))
+            .map(|symbol| (symbol.name.clone(), symbol.address))
+            .collect();
+        assert_eq!(places.len(), 2, "{flags:?}");
+        for (name, address) in places {
+            let options = Options {
+                avoid: Vec::new(),
+                through: Vec::new(),
+                effort: Effort::Search,
+                recorded: None,
+            };
+            let name = format!("{name}@{address:#x}");
+            let core = Core::bundled("cortex-a53");
+            let mut audit = file
+                .audit(Some(&name), core.as_ref(), &options, &View::default())
+                .unwrap_or_else(|error| panic!("{error}"));
+            let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).ok();
+            let sources = sources(&audit, |path| read(path.rsplit('/').next()?));
+            let twice = |audit: &Audit| {
+                audit.findings.iter().filter(|finding| finding.kind == Kind::ComputedTwice).count()
+            };
+            assert_eq!(twice(&audit), 1, "{name} {flags:?}");
+            file.count_volatile(&mut audit, &sources);
+            assert_eq!(twice(&audit), 0, "{name} {flags:?}: the object is volatile");
+        }
+        let program = &file.programs[0];
+        let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
+        let decoded = program.decode(symbol).unwrap_or_else(|error| panic!("{error}"));
+        let ends = decoded.function.instructions.iter().filter(|it| it.flow == Flow::LastCall);
+        assert_eq!(ends.count(), 1, "{flags:?}");
+        // A name so short stands in its entry.
+        let error = program.symbol("sq").expect_err("it is inlined");
+        assert!(error.message.contains("it is inlined into `f`"), "{flags:?}: {error}");
+        let error = program.symbol("qs").expect_err("there is none");
+        assert!(error.message.contains("has no function `qs`"), "{flags:?}: {error}");
+        if flags.is_empty() {
+            let error = file.join("both").expect_err("there are two");
+            assert!(error.message.contains("has 2 functions `both`"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn debug_information_behind_the_end_of_the_file_leaves_the_rest_as_it_is() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = linked(folder.path(), "aarch64-linux-gnu-gcc", &[]);
+    let mut bytes = std::fs::read(&path).expect("what was linked");
+    let number =
+        |bytes: &[u8], at: usize| u64::from_le_bytes(*bytes[at..].first_chunk().expect("8 bytes"));
+    let headers = number(&bytes, 0x28) as usize;
+    // `.debug_str` comes first of the sections of texts that are not loaded but `.comment`.
+    let is_texts = |at: &usize| number(&bytes, at + 8) == 0x30 && number(&bytes, at + 32) > 100;
+    let header = (headers..bytes.len() - 64).step_by(64).find(is_texts).expect("it has texts");
+    bytes[header + 24..header + 32].copy_from_slice(&(1u64 << 40).to_le_bytes());
+    std::fs::write(&path, &bytes).expect("a scratch file");
+    assert_eq!(Content::read(&path).expect("what was written").bytes, bytes);
 }

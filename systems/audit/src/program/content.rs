@@ -98,5 +98,7 @@ fn debug_information(file: &File) -> Vec<Range<u64>> {
     }
     all.sort_by_key(|range| range.start);
     let is_apart = all.windows(2).all(|pair| pair[0].end <= pair[1].start);
-    if is_apart { all } else { Vec::new() }
+    let length = file.metadata().map_or(0, |metadata| metadata.len());
+    let is_inside = all.last().is_none_or(|last| last.end <= length);
+    if is_apart && is_inside { all } else { Vec::new() }
 }

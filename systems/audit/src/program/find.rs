@@ -139,7 +139,7 @@ fn unknown(programs: &[Program], name: &str) -> Diagnostic {
     };
     let all = || programs.iter().flat_map(|program| &program.symbols);
     let mut places = BTreeSet::new();
-    for program in programs {
+    for program in programs.iter().filter(|program| program.lines.may_name(name)) {
         for symbol in &program.symbols {
             let Ok(decoded) = program.decode(symbol) else { continue };
             for frames in decoded.function.frames {

@@ -22,20 +22,16 @@ use crate::program::{Decoded, Program, Symbol};
 const PARTS_MAX: usize = 64;
 
 impl Program {
-    /// The function `name`, perhaps followed by `+0x` and how far from its beginning the entry is,
-    /// joined with those that it branches to. None if the file has no such function.
+    /// The code that is reached from `entry`, an address in the function `first`, as a function
+    /// `name`.
     ///
     /// Errors: its code does not end where it ends.
-    pub(crate) fn joined(&self, name: &str) -> Result<Option<Symbol>, Diagnostic> {
-        let (plain, offset) = match name.rsplit_once("+0x") {
-            Some((plain, digits)) => (plain, u64::from_str_radix(digits, 16).ok()),
-            None => (name, Some(0)),
-        };
-        let first = self.symbols.iter().find(|symbol| symbol.name == plain);
-        let Some((first, offset)) = first.zip(offset).filter(|pair| pair.1 < pair.0.size) else {
-            return Ok(None);
-        };
-        let entry = first.address + offset;
+    pub(crate) fn joined(
+        &self,
+        first: &Symbol,
+        entry: u64,
+        name: String,
+    ) -> Result<Symbol, Diagnostic> {
         let mut reached: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
         let mut open = vec![entry];
         while let Some(at) = open.pop() {
@@ -59,13 +55,7 @@ impl Program {
         });
         let parts: Vec<Symbol> = parts.collect();
         let last = parts.last().map_or(entry, |part| part.address + part.size);
-        Ok(Some(Symbol {
-            name: format!("{name}..."),
-            address: entry,
-            size: last - entry,
-            parts,
-            ..first.clone()
-        }))
+        Ok(Symbol { name, address: entry, size: last - entry, parts, ..first.clone() })
     }
 
     /// The function with code at an address.
@@ -73,6 +63,13 @@ impl Program {
         let before = self.symbols.partition_point(|symbol| symbol.address <= at);
         let mut around = self.symbols[..before].iter().rev().take(8);
         around.find(|symbol| at < symbol.address + symbol.size)
+    }
+
+    /// Names that mean `volatile` objects in the source of a function, or of its parts.
+    pub(crate) fn volatile_names(&self, symbol: &Symbol) -> BTreeSet<String> {
+        let parts =
+            if symbol.parts.is_empty() { std::slice::from_ref(symbol) } else { &symbol.parts };
+        parts.iter().flat_map(|part| self.lines.volatile_names(part.address)).collect()
     }
 
     /// Its parts decoded, one after the other.

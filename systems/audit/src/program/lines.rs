@@ -78,28 +78,32 @@ impl Lines {
         all.into_iter().find(|frames| !frames.is_empty()).unwrap_or_default()
     }
 
+    /// Functions may be called so; false if none is. It takes less time than to look for one.
+    pub fn may_name(&self, name: &str) -> bool {
+        let is_other = |letter: char| !(letter.is_alphanumeric() || letter == '_');
+        let word = name.split(is_other).max_by_key(|word| word.len()).unwrap_or_default();
+        self.units.as_ref().is_some_and(|units| units.hold(word))
+    }
+
     /// What the function of this name, declared where the code at `address` is, is passed.
     pub fn signature(&self, address: u64, name: &str) -> Option<Signature> {
-        self.of_unit(address, |unit| types::signature(unit, name))?
+        self.of_units(address, |unit| types::signature(unit, name)).into_iter().flatten().next()
     }
 
     /// The members of the structure of this name, declared where the code at `address` is.
     pub fn members(&self, address: u64, name: &str) -> Option<Members> {
-        self.of_unit(address, |unit| types::members(unit, name))?
+        self.of_units(address, |unit| types::members(unit, name)).into_iter().flatten().next()
     }
 
     /// Names that mean `volatile` objects in the source of the code at `address`.
     pub fn volatile_names(&self, address: u64) -> BTreeSet<String> {
-        self.of_unit(address, types::volatile_names).unwrap_or_default()
+        self.of_units(address, types::volatile_names).into_iter().flatten().collect()
     }
 
-    fn of_unit<T>(
-        &self,
-        address: u64,
-        ask: impl FnOnce(&gimli::UnitRef<'_, Section>) -> T,
-    ) -> Option<T> {
-        let (dwarf, unit) = self.units.as_ref()?.unit_at(address)?;
-        Some(ask(&unit.unit_ref(&dwarf)))
+    fn of_units<T>(&self, address: u64, ask: impl Fn(&gimli::UnitRef<'_, Section>) -> T) -> Vec<T> {
+        let entries = self.units.as_ref().and_then(|units| units.entries_at(address));
+        let Some((dwarf, units)) = entries else { return Vec::new() };
+        units.iter().map(|unit| ask(&unit.unit_ref(&dwarf))).collect()
     }
 
     /// Functions that never return, as the source of the code at `address` has it.

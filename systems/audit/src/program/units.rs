@@ -5,7 +5,7 @@
 //! .debug_info      0x5e0..0x91c     is read alone for a function at 0x1200
 //! ```
 //!
-//! DebugUnits whose addresses `.debug_aranges` does not have, such as Clang's, say them themselves. A unit
+//! Units whose addresses `.debug_aranges` does not have, such as Clang's, say them themselves. A unit
 //! that refers to others, as after optimization at link time, is read with all.
 
 use std::cell::{OnceCell, RefCell};
@@ -47,6 +47,9 @@ const OF_ENTRIES: [SectionId; 6] = [
 
 /// Deeper namespaces are cut; only a damaged file has them.
 const DEPTH_MAX: usize = 64;
+
+/// The names of more units are read again when they are asked for.
+const UNITS_KEPT: usize = 64;
 
 pub(super) type Dwarf = gimli::Dwarf<Section>;
 
@@ -139,25 +142,64 @@ impl DebugUnits {
         units.into_iter().filter_map(|unit| self.context(unit)).collect()
     }
 
+    /// Somewhere in names of functions there is this word.
+    pub fn hold(&self, word: &str) -> bool {
+        const STEP: u64 = 1 << 20;
+        let (word, margin) = (word.as_bytes(), word.len() as u64);
+        let is_in = |bytes: &[u8]| bytes.windows(word.len().max(1)).any(|found| found == word);
+        // A short name stands in its entry.
+        [SectionId::DebugStr, SectionId::DebugInfo].iter().any(|id| {
+            match self.sections.get(id.name()) {
+                Some(Debug::Held(section)) => section.to_slice().is_ok_and(|bytes| is_in(&bytes)),
+                Some(Debug::InFile(piece)) => {
+                    let length = piece.length();
+                    (0..length).step_by(STEP as usize).any(|from| {
+                        let range = from..(from + STEP + margin).min(length);
+                        piece.bytes(range).is_some_and(|bytes| is_in(&bytes))
+                    })
+                }
+                None => false,
+            }
+        })
+    }
+
     /// The functions that the unit with code at this address declares.
     pub fn names_at(&self, address: u64) -> Option<Rc<DeclaredNames>> {
         let unit = self.index().units_at(address).into_iter().next()?;
         if let Some(names) = self.names.borrow().get(&unit) {
             return Some(Rc::clone(names));
         }
-        let names = self.unit_dwarf(unit, &OF_ENTRIES).and_then(|dwarf| names(&dwarf).ok());
+        let names = self.entries(unit).and_then(|(dwarf, units)| names(&dwarf, &units).ok());
         let names = Rc::new(names.unwrap_or_default());
-        self.names.borrow_mut().insert(unit, Rc::clone(&names));
+        let mut known = self.names.borrow_mut();
+        // Each unit of a kernel declares thousands, and functions are asked for in their order.
+        if known.len() == UNITS_KEPT {
+            known.clear();
+        }
+        known.insert(unit, Rc::clone(&names));
         Some(names)
     }
 
-    /// The unit with code at this address, without its lines.
-    pub fn unit_at(&self, address: u64) -> Option<(Dwarf, gimli::Unit<Section>)> {
-        let place = self.index().units_at(address).into_iter().next()?;
-        let dwarf = self.unit_dwarf(place, &OF_ENTRIES)?;
-        let header = dwarf.units().next().ok()??;
-        let unit = dwarf.unit(header).ok()?;
-        Some((dwarf, unit))
+    /// The unit with code at this address, without its lines, and behind it all those that its
+    /// entries may lead into.
+    pub fn entries_at(&self, address: u64) -> Option<(Dwarf, Vec<gimli::Unit<Section>>)> {
+        self.entries(self.index().units_at(address).into_iter().next()?)
+    }
+
+    fn entries(&self, place: u64) -> Option<(Dwarf, Vec<gimli::Unit<Section>>)> {
+        let own = self.unit_dwarf(place, &OF_ENTRIES)?;
+        let (dwarf, place) = match refers_to_others(&own) {
+            true => (self.dwarf(self.section(SectionId::DebugInfo), &OF_ENTRIES)?, place),
+            false => (own, 0),
+        };
+        let (mut units, mut headers) = (Vec::new(), dwarf.units());
+        while let Ok(Some(header)) = headers.next() {
+            let is_own =
+                header.offset().as_debug_info_offset().is_some_and(|at| at.0 as u64 == place);
+            let Ok(unit) = dwarf.unit(header) else { continue };
+            units.insert(if is_own { 0 } else { units.len() }, unit);
+        }
+        Some((dwarf, units))
     }
 
     fn context(&self, unit: u64) -> Option<Rc<Context<Section>>> {
@@ -272,10 +314,9 @@ impl DebugUnits {
         while at < length {
             let Some(mut head) = self.info(at..(at + 12).min(length)) else { break };
             let Ok((unit_length, format)) = head.read_initial_length() else { break };
-            let end = at + u64::from(format.initial_length_size()) + unit_length as u64;
-            if end <= at || end > length {
-                break;
-            }
+            let first = at + u64::from(format.initial_length_size());
+            let end = first.checked_add(unit_length as u64).filter(|end| *end <= length);
+            let Some(end) = end else { break };
             ends.insert(at, end);
             at = end;
         }
@@ -325,16 +366,16 @@ fn refers_to_others(dwarf: &Dwarf) -> bool {
     })
 }
 
-/// DeclaredNames of the functions that the only unit declares, by whether they are `noreturn`.
-fn names(dwarf: &Dwarf) -> Result<DeclaredNames, gimli::Error> {
+/// The functions that units declare, by whether they are `noreturn`.
+fn names(dwarf: &Dwarf, units: &[gimli::Unit<Section>]) -> Result<DeclaredNames, gimli::Error> {
     let mut names = DeclaredNames::default();
-    let Some(header) = dwarf.units().next()? else { return Ok(names) };
-    let unit = dwarf.unit(header)?;
-    let mut tree = unit.entries_tree(None)?;
-    functions(&unit.unit_ref(dwarf), tree.root()?, 0, &mut |name, is_one| {
-        let names = if is_one { &mut names.never_return } else { &mut names.others };
-        names.insert(name);
-    })?;
+    for unit in units {
+        let mut tree = unit.entries_tree(None)?;
+        functions(&unit.unit_ref(dwarf), tree.root()?, 0, &mut |name, is_one| {
+            let names = if is_one { &mut names.never_return } else { &mut names.others };
+            names.insert(name);
+        })?;
+    }
     names.never_return = &names.never_return - &names.others;
     Ok(names)
 }

@@ -112,8 +112,8 @@ impl CodeFile {
     /// Joins a function with those that it branches to, and gives the name of what that makes;
     /// `name` may end in `+0x` and how far from its beginning the entry is.
     ///
-    /// Errors: none or several have that name, the entry is not in it, or its code does not end
-    /// where it ends.
+    /// Errors: none or several have that name, the entry is not in it, or its code goes on beyond
+    /// its own end.
     pub fn join(&mut self, name: &str) -> Result<String, Diagnostic> {
         let split = name
             .rsplit_once("+0x")

@@ -173,8 +173,8 @@ fn unsuitable(subject: &Executed<'_>) -> Option<String> {
         .next()
 }
 
-/// What the driver printed; else why there is nothing. `skipped` says by a letter a run which took
-/// too long before.
+/// What the driver printed; else why there is nothing. `skipped` has a letter for each run, by which
+/// one that took too long before is not made.
 fn executed(
     subject: &Executed<'_>,
     object: &[u8],

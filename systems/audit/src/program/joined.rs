@@ -22,8 +22,8 @@ use crate::program::{Decoded, Program, Symbol};
 const PARTS_MAX: usize = 64;
 
 impl Program {
-    /// The code that is reached from `entry`, an address in the function `first`, as a function
-    /// `name`.
+    /// The code that is reached from `entry`, an address in the function `first`, as one function
+    /// that is called `name`.
     ///
     /// Errors: its code does not end where it ends.
     pub(crate) fn joined(

@@ -319,10 +319,14 @@ fn compile(
     // Where a processor has a single target, as AArch64 does, single messages of Ascon use it too.
     let is_only =
         Arch::ALL.iter().filter(|found| found.row().processor == arch.row().processor).count() == 1;
-    let is_for_one = is_only && mode.is_some_and(|mode| subject.sponge(mode).is_some());
-    let interleave = if is_for_one { Interleave::Times(1) } else { Interleave::Auto };
+    let sponge = mode.and_then(|mode| subject.sponge(mode));
     // If no slicing works, the error is that of bitslicing.
-    let mut recipe = recipe(chosen.unwrap_or(Slicing::Bit), Unroll::Auto, interleave);
+    let mut recipe = recipe(chosen.unwrap_or(Slicing::Bit), Unroll::Auto, Interleave::Auto);
+    // Nor are states interleaved that registers do not hold: Keccak's and SHA-256's.
+    let n_registers = recipe.options.target.n_registers;
+    if sponge.is_some_and(|sponge| is_only || 2 * sponge.words().0 > n_registers) {
+        recipe.options.interleave = Interleave::Times(1);
+    }
     // Targets without assembly use the C compiler.
     recipe.back = if matches!(back, Back::Asm(_)) && !arch.has_assembly() { Back::C } else { back };
     recipe.stem = Some(stem.into());

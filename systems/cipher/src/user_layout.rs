@@ -318,7 +318,7 @@ impl Check<'_> {
         word_bits: Option<u64>,
     ) {
         let (range, row) = (row.span(), row.get_ref());
-        let is_taken = ["blocks", "ctr", "ctr64", "stream"].contains(&mode)
+        let is_taken = ["blocks", "ctr", "ctr64", "stream", "aead"].contains(&mode)
             || primitive.sponge.contains_key(mode) && primitive.compression.contains_key(mode);
         if !is_name(mode) || is_taken {
             self.wrong(range, format!("`{mode}` cannot be a mode"), "another name");
@@ -331,6 +331,9 @@ impl Check<'_> {
         } else if primitive.params.len() != 1 || primitive.schedule.is_some() {
             let message = format!("`{}` has several parameters", primitive.entry);
             self.wrong(range, message, "a hash is over a node with one, its `input`");
+        } else if primitive.sponge.contains_key(mode) != row.rate.is_some() {
+            let message = "a row of `sponge` has a `rate`, one of `compression` has none";
+            self.wrong(range, message.into(), "in this hash");
         } else {
             match primitive.digest(mode, row) {
                 Ok(digest) if Some(u64::from(digest.word.bits)) != word_bits => {

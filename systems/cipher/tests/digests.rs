@@ -186,7 +186,14 @@ fn a_layout_whose_hash_does_not_fit_is_refused_at_its_line() {
         ("output = 17, initial", "initial", "has an `output`"),
         ("0102030405060708", "01", "`initial` is the state, 20 bytes in hex"),
         ("compression.hash = {", "sponge.hash = { rate = 16,", "is over a permutation"),
+        ("compression.hash", "sponge.hash", "a row of `sponge` has a `rate`"),
+        (
+            "compression.hash = {",
+            "compression.hash = { rate = 16,",
+            "one of `compression` has none",
+        ),
         ("compression.hash", "compression.ctr", "`ctr` cannot be a mode"),
+        ("compression.hash", "compression.aead", "`aead` cannot be a mode"),
         ("mix-hash", "9 mix", "`9 mix` cannot be a name in C"),
     ] {
         let layout = OWN_LAYOUT.replacen(from, to, 1);

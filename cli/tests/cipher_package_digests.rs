@@ -72,6 +72,10 @@ fn the_c_gives_the_bytes_of_hashlib_under_sanitizers_and_on_the_other_byte_order
     std::fs::write(at.join("lines"), &said).expect("written");
     assert!(said.lines().count() > 300, "{said}");
     run("python3", &["-c", script, "lines"], at);
+    if has("clang-19") {
+        let program = driver(at, "clang-19", &[], true);
+        assert_eq!(run(&program.display().to_string(), &[], at), said, "clang-19");
+    }
     for (compiler, emulator) in
         [("s390x-linux-gnu-gcc", "qemu-s390x"), ("arm-linux-gnueabihf-gcc", "qemu-arm")]
     {

@@ -51,6 +51,7 @@ static uint8_t text[LONGEST + MANY], many[LONGEST * MANY], one[OUT], all[OUT * M
             expect(!memcmp(one, all + (n_out) * m, n_out), "one message as among others");                                   \
         }                                                                                                                    \
         expect(name##_init_many(&state, target, width + 1) == UP##_LENGTH, "more messages than a batch has");                \
+        expect(name##_init_many(&state, NULL, 1000) == UP##_LENGTH, "more than every target has");                           \
         expect(name##_init_many(&state, NULL, 0) == UP##_LENGTH, "no message");                                              \
         expect(name##_update(&state, text, 1) == UP##_TARGET, "a state that was never made");                                \
         expect(!name##_init(&state, target) && !name##_update(&state, text, n / 2), "one message in pieces");                \
@@ -75,12 +76,15 @@ CHECK(sha256, SHA256, final, 32)
 int main(void)
 {
     static const char *targets[] = {"x86-64", "sse", "avx2", "avx512", "neon", "generic"};
+    static const size_t words_of_32_bits[] = {1, 4, 8, 16, 4, 1};
     for (size_t i = 0; i < sizeof text; i++)
         text[i] = (uint8_t)(i % 251);
     for (size_t k = 0; k < sizeof targets / sizeof *targets; k++) {
         if (!shake128_has(targets[k]))
             continue;
         size_t width = sha256_width(targets[k]);
+        expect(width == words_of_32_bits[k], "a register of SHA-256, as no more states fit");
+        expect(shake128_width(targets[k]) == (width > 1 ? width / 2 : 1), "the same of SHAKE128");
         for (size_t n_messages = 1; n_messages <= 2 * width + 1; n_messages++) {
             size_t n = (n_messages * 71) % LONGEST;
             check_shake128(targets[k], n, n_messages);

@@ -175,6 +175,14 @@ impl Digest {
         let padding = Padding::parse(&row.padding).ok_or_else(|| {
             format!("`{}` is no padding, which is such as 01, 1f..80 or 80..be64", row.padding)
         })?;
+        if let Last::Bits(bits) = padding.last
+            && bits | padding.first == bits
+        {
+            return Err(format!(
+                "with the padding `{}` two messages end alike, with and without the byte {:02x}",
+                row.padding, padding.first
+            ));
+        }
         if let Last::Length { n_bytes, .. } = padding.last
             && n_bytes >= rate
         {
@@ -206,6 +214,11 @@ impl Digest {
             initial,
             output: row.output,
         })
+    }
+
+    /// True if the first state is not zeros.
+    pub(super) fn sets_words(&self) -> bool {
+        self.initial.iter().any(|byte| *byte != 0)
     }
 
     /// The words of the input of its node, and of the state.
@@ -255,6 +268,7 @@ impl Digest {
             ("WHAT", either("The digest", "n_out bytes of output")),
             ("MORE", either("update", "absorb")),
             ("END", either("final", "squeeze")),
+            ("OUT_AT", either("out + @N_OUT@ * m", "n_out > 0 ? out + n_out * m : out")),
             ("N_OUT", n_out),
             ("TITLE", self.title.clone()),
             ("STATE_WORDS", self.n_state.to_string()),
@@ -321,6 +335,7 @@ mod tests {
             (row(None, "80..be64", Some(33)), 96, 32, "1 to 32 bytes, not 33"),
             (row(None, "80..be128", Some(16)), 32, 16, "leaves no room in blocks of 16"),
             (row(Some(16), "x", None), 48, 48, "`x` is no padding"),
+            (row(Some(16), "01..81", None), 48, 48, "two messages end alike"),
         ] {
             let said = read(row, n_in, n_out).expect_err(why);
             assert!(said.contains(why), "{said}");

@@ -203,6 +203,8 @@ int NAME_@MORE@_many(NAME_state *h, const uint8_t *const *in, size_t n)
 {
     if (h->is_squeezing)
         return UP_ENDED;
+    if (h->n_messages == 0)
+        return UP_LENGTH;
     for (size_t b = 0; b < h->n_messages; b++)
         if (is_null(in, in ? in[b] : NULL, n))
             return UP_NULL;
@@ -243,6 +245,8 @@ static void end_messages(NAME_state *h)
 
 static int take_pieces(NAME_state *h, uint8_t *const *out, size_t n)
 {
+    if (h->n_messages == 0)
+        return UP_LENGTH;
     for (size_t b = 0; b < h->n_messages; b++)
         if (is_null(out, out ? out[b] : NULL, n))
             return UP_NULL;
@@ -321,13 +325,13 @@ pub const CALLS: &str = "
 void NAME_many(const uint8_t *in, size_t n, @OUTS@, size_t n_messages)
 {
     for (size_t m = 0; m < n_messages; m += BLOCKS)
-        batch(n > 0 ? in + n * m : in, n, out + @N_OUT@ * m, @N_OUT@, n_messages - m < BLOCKS ? n_messages - m : BLOCKS);
+        batch(n > 0 ? in + n * m : in, n, @OUT_AT@, @N_OUT@, n_messages - m < BLOCKS ? n_messages - m : BLOCKS);
 }
 
 void NAME_each(const uint8_t *const *in, const size_t *n, @OUTS@, size_t n_messages)
 {
     for (size_t m = 0; m < n_messages; m += BLOCKS)
-        each(in + m, n + m, out + @N_OUT@ * m, @N_OUT@, n_messages - m < BLOCKS ? n_messages - m : BLOCKS);
+        each(in + m, n + m, @OUT_AT@, @N_OUT@, n_messages - m < BLOCKS ? n_messages - m : BLOCKS);
 }
 
 void NAME(const uint8_t *in, size_t n, @ONE_OUT@)

@@ -58,8 +58,16 @@ impl Sponge {
         c_prefix(self.name()).replace('-', "_")
     }
 
+    /// True if the first state has words that are not zeros.
+    fn sets_words(&self) -> bool {
+        match self {
+            Sponge::Aead => true,
+            Sponge::Digest(digest) => digest.sets_words(),
+        }
+    }
+
     /// The words of the input of its node, and of the state.
-    fn words(&self) -> (usize, usize) {
+    pub fn words(&self) -> (usize, usize) {
         match self {
             Sponge::Aead => (5, 5),
             Sponge::Digest(digest) => digest.words(),
@@ -162,6 +170,7 @@ enum {{ WORD = {}, BYTES = {} }};
             word.n_bytes(),
             SPONGE
                 .replace("BATCHES", if shape.interleave > 1 { BATCHES } else { "" })
+                .replace("ADD", if words.0 == words.1 { ADD } else { "" })
                 .replace("INPUT", &words.0.to_string())
                 .replace("STATE", &words.1.to_string())
                 .replace("TAKE_ALL", &of_words(TAKE_ALL))
@@ -257,7 +266,7 @@ fn permute(name: &str, node: &str, n_batches: u32, (n_input, n_state): (usize, u
     format!("\nstatic inline void {name}(sponge *x)\n{{\n{body}}}\n")
 }
 
-/// `load_word`, `store_word` and `set_word`.
+/// `load_word`, `store_word`, and `set_word` where the first state is not zeros.
 pub fn moves(sponge: &Sponge, shape: Shape, helpers: &mut Helpers) -> String {
     let n = shape.interleave;
     let name = if n == 1 { "word" } else { "batch" };
@@ -278,14 +287,15 @@ pub fn moves(sponge: &Sponge, shape: Shape, helpers: &mut Helpers) -> String {
             format!("    for (int k = 0; k < {n}; k++)\n        r[k] = SPLAT(x);\n")
         }
         Slicing::Bit | Slicing::Horizontal => {
-            moves.text.push_str(&bytes::spread(&field, of_batch));
+            if sponge.sets_words() {
+                moves.text.push_str(&bytes::spread(&field, of_batch));
+            }
             let bits = field.word_bits;
             let ordered = sponge.word().ordered(shape, "word");
             format!(
-                "    uint{bits}_t word = (uint{bits}_t)x;
-    word = {ordered};
+                "    uint{bits}_t word = (uint{bits}_t)x, bytes = {ordered};
     for (int k = 0; k < {n}; k++)
-        spread_{name}(r + {registers} * k, (const uint8_t *)&word);
+        spread_{name}(r + {registers} * k, (const uint8_t *)&bytes);
 "
             )
         }
@@ -298,11 +308,23 @@ pub fn moves(sponge: &Sponge, shape: Shape, helpers: &mut Helpers) -> String {
             );
         }
     }
-    moves.text
-        + &format!(
+    if sponge.sets_words() {
+        let _ = write!(
+            moves.text,
             "\n/* The same word of every message. */\nstatic inline void set_word(reg *r, uint64_t x)\n{{\n{set}}}\n"
-        )
+        );
+    }
+    moves.text
 }
+
+/// Only permutations add to their state.
+const ADD: &str = "static inline void add(reg *r, const reg *t, int n)
+{
+    for (int i = 0; i < n; i++)
+        r[i] ^= t[i];
+}
+
+";
 
 /// More members of the sponge if there are several batches.
 const BATCHES: &str =
@@ -329,9 +351,8 @@ const TAKE_ALL: &str = "    if (now == BLOCKS) {
 const GIVE_ALL: &str = "    if (now == BLOCKS && size == BYTES) {
         for (size_t k = 0; k < WORD; k++)
             for (size_t b = 0; b < SLICES; b++) {
-                lane word = r[k][b];
-                word = ORDERED;
-                memcpy(out + stride * (SLICES * k + b), &word, sizeof word);
+                lane word = r[k][b], bytes = ORDERED;
+                memcpy(out + stride * (SLICES * k + b), &bytes, sizeof bytes);
             }
         return;
     }
@@ -346,13 +367,7 @@ typedef struct {
 BATCHES    uint8_t bytes[BYTES * BLOCKS] __attribute__((aligned(64)));
 } sponge;
 
-static inline void add(reg *r, const reg *t, int n)
-{
-    for (int i = 0; i < n; i++)
-        r[i] ^= t[i];
-}
-
-/* The next word of each message. */
+ADD/* The next word of each message. */
 static inline void take(sponge *x, reg *r, const uint8_t *in, size_t stride, size_t now)
 {
 TAKE_ALL    for (size_t b = 0; b < now; b++)

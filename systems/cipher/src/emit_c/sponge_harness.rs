@@ -320,6 +320,9 @@ static int side_by_side(const uint8_t *in, size_t n, const uint8_t *wanted, size
     if (finish_many(&h, outs, n_out) != UP_OK || memcmp(made, wanted, n_out * n_messages))
         return 5;
     free(made);
+    NAME_wipe(&h);
+    if (NAME_@MORE@_many(&h, NULL, 0) != UP_LENGTH || finish_many(&h, outs, n_out) != UP_LENGTH)
+        return 1;
     return NAME_init_many(&h, 0) != UP_LENGTH || NAME_init_many(&h, BLOCKS + 1) != UP_LENGTH;
 }
 

@@ -45,8 +45,9 @@ static int said(int code)
 int @NAME@_init_many(@NAME@_state *state, const char *target, size_t n_messages)
 {
     size_t k = 0;
-    while (!target && k + 1 < N_TARGETS && (targets[k].width < n_messages || !targets[k].is_here()))
-        k++;
+    for (size_t next = 1; next < N_TARGETS && targets[k].width < n_messages; next++)
+        if (targets[next].is_here())
+            k = next;
     int code = start(state, target ? target : targets[k].name, &k);
     if (code)
         return code;

@@ -28,10 +28,10 @@ pub struct ConstantTime {
     /// [default: -O1, -O2, -O3, -Os].
     #[arg(long, value_name = "FLAGS", requires = "constant_time", allow_hyphen_values = true)]
     opt: Vec<String>,
-    /// Only this slicing.
+    /// Check the code of this slicing only.
     #[arg(long, value_parser = options::slicing(), requires = "constant_time")]
     slicing: Option<Slicing>,
-    /// Only this target.
+    /// Check the code of this target only.
     #[arg(long, value_name = "ARCH", value_parser = options::arch(), requires = "constant_time")]
     arch: Option<Arch>,
     /// A mode to check with the blocks, such as `ctr` or `aead`; several times

@@ -22,7 +22,7 @@ use super::tuning::{self, Setting, Tuning};
 use crate::choice::one_of;
 use crate::output::{Failure, Output};
 
-/// The program.
+/// The program, bundled or from a file.
 #[derive(Debug, clap::Args)]
 pub struct Which {
     /// A bundled primitive or an Usuba file.

@@ -938,3 +938,14 @@ fn a_cold_function_that_there_is_none_of_is_said() {
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();
     assert!(ran.status.success() && said.contains("slwo"), "{said}");
 }
+
+/// `--boot none` asks for the code as it is in the file, so nothing else can be said of a start.
+#[test]
+fn a_start_that_is_none_has_no_features() {
+    let folder = folder();
+    for words in [["none", "26=on"], ["LSE=off", "none"]] {
+        let boot = words.map(|word| ["--boot", word]).concat();
+        let said = refused(folder.path(), &[&FAST[..], &boot].concat(), 1);
+        assert!(said.contains("`--boot none` stands beside other words"), "{words:?}: {said}");
+    }
+}

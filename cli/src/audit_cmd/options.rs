@@ -144,6 +144,11 @@ impl Reading {
                 return Err(Failure::user(refused, Some(help)));
             }
         }
+        if said.is_none && self.boot.len() > 1 {
+            let help = "without a start no feature is asked for: leave `none` or the others out";
+            let refused = "`--boot none` stands beside other words of --boot";
+            return Err(Failure::user(refused, Some(help)));
+        }
         Ok(said)
     }
 

@@ -13,7 +13,8 @@ enum {
 /* @WHAT@ of a message of n bytes. */
 void NAME(const uint8_t *in, size_t n, @ONE_OUT@);
 
-/* The same for messages of one length, one after another, as are their outputs. BATCH at a time is fastest. */
+/* The same for messages of one length, one after another, as are their outputs. BATCH at a time is fastest. The messages of a
+ * batch are read before its outputs are written: no output may lie in a message of a later one. */
 void NAME_many(const uint8_t *in, size_t n, @OUTS@, size_t n_messages);
 
 /* The same for messages of any lengths. BATCH at a time take as long as the longest of them: group them by length. */

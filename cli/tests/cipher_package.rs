@@ -7,9 +7,8 @@ mod tools;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use tools::{cargo_test, has, install_with_pip, kept, python, run};
+use tools::{SUPPORT, cargo_test, has, install_with_pip, kept, python, run};
 
-const SUPPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/package");
 const LEA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/lea/lea.ua");
 /// Bytes of each stream that OpenSSL makes.
 const N: usize = 20_000;

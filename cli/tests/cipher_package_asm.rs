@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::OnceLock;
 
-use tools::{cargo_test, has, install_with_pip, kept, python, run};
+use tools::{SUPPORT, cargo_test, has, install_with_pip, kept, python, run};
 
-const SUPPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/package");
 const LEA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/lea/lea.ua");
 
 fn package(folder: &Path, more: &[&str]) -> Output {

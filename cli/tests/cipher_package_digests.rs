@@ -2,15 +2,16 @@
 //! sanitizers and on a processor of the other byte order, the crate and the Python package, against
 //! hashlib.
 
+#[path = "support/crates.rs"]
+mod crates;
 #[path = "support/tools.rs"]
 mod tools;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use tools::{cargo_test, has, install_with_pip, kept, python, run};
-
-const SUPPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/package");
+use crates::crate_passes;
+use tools::{SUPPORT, has, install_with_pip, kept, python, run};
 
 /// SHAKE128 and SHA3-512, in `trio`.
 fn trio(folder: &Path) {
@@ -91,14 +92,7 @@ fn the_c_gives_the_bytes_of_hashlib_under_sanitizers_and_on_the_other_byte_order
 fn cargo_builds_the_crate_with_the_traits_of_digest() {
     let at = &kept("package-digests");
     trio(at);
-    std::fs::copy(format!("{SUPPORT}/digests/Cargo.lock"), at.join("trio/rust/Cargo.lock"))
-        .expect("copied");
-    let ran = cargo_test(at, &[("RUSTFLAGS", "-Dwarnings")]);
-    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
-    assert!(ran.status.success(), "{said}{}", String::from_utf8_lossy(&ran.stderr));
-    for name in ["test shake128 ... ok", "test sha3_512 ... ok"] {
-        assert!(said.contains(name), "{said}");
-    }
+    crate_passes(at, "digests/Cargo.lock", &["shake128", "sha3_512"]);
 }
 
 #[test]

@@ -1,14 +1,16 @@
 //! `meanwhile cipher package ascon-p12 --mode aead,hash,xof`: the library, the crate and the Python
 //! package built as users build them, and the published vectors through each.
 
+#[path = "support/crates.rs"]
+mod crates;
 #[path = "support/tools.rs"]
 mod tools;
 
 use std::path::Path;
 
-use tools::{cargo_test, has, install_with_pip, kept, python, run};
+use crates::crate_passes;
+use tools::{SUPPORT, has, install_with_pip, kept, python, run};
 
-const SUPPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/package");
 const CIPHERS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../ciphers");
 
 /// All three modes, in `trio`.
@@ -79,19 +81,8 @@ fn cmake_builds_and_installs_the_c_library() {
 fn cargo_builds_the_crate_with_the_traits_of_aead_and_digest() {
     let at = &kept("package-modes");
     trio(at);
-    std::fs::copy(format!("{SUPPORT}/modes/Cargo.lock"), at.join("trio/rust/Cargo.lock"))
-        .expect("copied");
-    let ran = cargo_test(at, &[("RUSTFLAGS", "-Dwarnings")]);
-    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
-    assert!(ran.status.success(), "{said}{}", String::from_utf8_lossy(&ran.stderr));
-    for name in [
-        "test ascon_aead128 ... ok",
-        "test ascon_aead128_each ... ok",
-        "test ascon_hash256 ... ok",
-        "test ascon_xof128 ... ok",
-    ] {
-        assert!(said.contains(name), "{said}");
-    }
+    let names = ["ascon_aead128", "ascon_aead128_each", "ascon_hash256", "ascon_xof128"];
+    crate_passes(at, "modes/Cargo.lock", &names);
 }
 
 #[test]

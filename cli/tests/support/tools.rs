@@ -4,6 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+/// Where the drivers of packages lie, in C, Rust and Python.
+pub const SUPPORT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/package");
+
 /// Runs a command that must succeed.
 pub fn run(program: &str, args: &[&str], folder: &Path) -> String {
     let ran = Command::new(program)

@@ -54,11 +54,16 @@ fn row(feature: &str, replacement: &str) -> String {
 
 /// The linked kernel with this function `f`, at a fixed place, or one that can be moved.
 fn kernel(code: &str, is_moved: bool) -> Vec<u8> {
+    kernel_of(&format!("f:\n{code}"), is_moved)
+}
+
+/// The same with the label `f` in the text, for what lies before it.
+fn kernel_of(text: &str, is_moved: bool) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let [tables, source, linked] =
         ["tables.c", "f.s", "vmlinux"].map(|word| folder.path().join(word));
     std::fs::write(&tables, TABLES).expect("a scratch file");
-    let code = format!(".text\n.global f\n.type f, %function\nf:\n{code}.size f, . - f\n");
+    let code = format!(".text\n.global f\n.type f, %function\n{text}.size f, . - f\n");
     std::fs::write(&source, code).expect("a scratch file");
     let mut command = Command::new("aarch64-linux-gnu-gcc");
     command.args(["-g", "-O1", "-nostdlib", "-Wl,-e,f", "-Wl,--build-id=none"]);
@@ -262,6 +267,20 @@ fn a_function_that_can_be_traced_keeps_its_way_back() {
     let calls = "bl other\nnop\nadd w0, w0, #1\nret\nother: ret\n\
                  .pushsection __mcount_loc, \"aw\"\n.balign 8\n.quad f\n.popsection\n";
     assert_eq!(path(&audited(&kernel(calls, false), "cortex-a53", &[]))[..2], ["nop", "nop"]);
+}
+
+/// Since version 6.2 a row may name the two words before the function, which are its tracer's.
+#[test]
+fn words_of_a_tracer_before_a_function_are_not_its_beginning() {
+    let table = ".pushsection __mcount_loc, \"aw\"\n.balign 8\n.quad f - 8\n.popsection\n";
+    for (begins, wanted) in [
+        ("", vec!["mov x9, x30", "nop", "add w0, w0, #1", "ret"]),
+        ("bti c\n", vec!["hint #34", "mov x9, x30", "nop", "add w0, w0, #1", "ret"]),
+    ] {
+        let text = format!("nop\nnop\nf: {begins}nop\nnop\nadd w0, w0, #1\nret\n{table}");
+        let audit = audited(&kernel_of(&text, false), "cortex-a53", &[]);
+        assert_eq!(path(&audit), wanted, "{begins}");
+    }
 }
 
 #[test]

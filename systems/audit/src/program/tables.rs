@@ -17,7 +17,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use object::{File, Object, ObjectSection, ObjectSymbol, RelocationFlags, Section, elf};
+use object::{
+    File, Object, ObjectSection, ObjectSymbol, RelocationFlags, Section, SymbolKind, elf,
+};
 
 use crate::decode::Isa;
 use crate::program::relocate::{self, Layout};
@@ -209,8 +211,11 @@ impl Tables {
         tables
     }
 
-    /// The beginnings of functions that can be traced, in a linked kernel.
+    /// The beginnings of functions that can be traced, in a linked kernel. Since version 6.2 a row
+    /// may name the two words before one, which are its tracer's; then a landing pad may begin it.
     fn traced(&mut self, file: &File<'_>, layout: &Layout, code: &[Range<u64>]) {
+        let functions = file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text);
+        let entries: BTreeSet<u64> = functions.map(|symbol| symbol.address()).collect();
         for table in self::tables(&TRACED, file, layout) {
             let end = table.address.saturating_add(table.bytes.len() as u64);
             let moved = relocate::moved_pointers(file, |at| (table.address..end).contains(&at));
@@ -219,7 +224,9 @@ impl Tables {
                 moved.get(&table.address.wrapping_add(8 * nth as u64)).copied().unwrap_or(word)
             });
             for at in words.filter(|at| is_code(code, *at)) {
-                self.place(at, 8, PatchKind::Tracing);
+                let next = at.saturating_add(8);
+                let (from, length) = if entries.contains(&next) { (next, 12) } else { (at, 8) };
+                self.place(from, length, PatchKind::Tracing);
             }
         }
     }

@@ -26,7 +26,7 @@ pub struct Args {
     #[arg(long, value_name = "FILE")]
     header: Option<PathBuf>,
     /// Add a mode to the byte interface: `ctr` for block ciphers and ChaCha20, `ctr64` for
-    /// ChaCha20, `aead`, `hash` or `xof` for ascon-p12.
+    /// ChaCha20, `aead` for ascon-p12, or one that the layout names, such as `hash` or `shake128`.
     #[arg(long, value_name = "MODE")]
     mode: Option<String>,
     /// A prefix of every function and type, as in `acme_aes128_blocks`: for two C files of one

@@ -149,7 +149,6 @@ int main(void) { unsigned sum = mixed(); for (int i = 28; i >= 0; i -= 4) put(\"
     for seed in 0..6 {
         let assembly = folder.path().join("mixed.s");
         fs::write(&assembly, random_arithmetic(seed)).expect("a scratch folder");
-        fs::write("/tmp/w2t/mixed.s", random_arithmetic(seed)).expect("x");
         let image = bare(folder.path(), source, &[assembly.to_str().expect("text")]);
         let answer = json(&regwin("run", &image, &["--json"]));
         assert_eq!(answer["same"], true, "seed {seed}: {answer}");

@@ -425,6 +425,21 @@ fn words_we_do_not_leave_behind() {
     assert_none("does not belong in the tree", &faults);
 }
 
+/// A test writes into a folder that it made: a fixed one is missing on the next machine.
+#[test]
+fn tests_name_no_fixed_folder() {
+    let fixed = ["\"/t", "mp/"].concat();
+    let faults: Vec<String> = sources()
+        .iter()
+        .filter(|(path, _)| path.contains("/tests/") && path.ends_with(".rs"))
+        .flat_map(|(path, text)| {
+            let lines = text.lines().enumerate().filter(|(_, line)| line.contains(&fixed));
+            lines.map(move |(idx, _)| format!("{path}:{}", idx + 1))
+        })
+        .collect();
+    assert_none("names a fixed folder", &faults);
+}
+
 /// True if `line` contains `word` that is not part of a longer word.
 fn contains_word(line: &str, word: &str) -> bool {
     let is_letter = |option: Option<char>| {

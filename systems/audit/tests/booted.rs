@@ -281,6 +281,11 @@ fn words_of_a_tracer_before_a_function_are_not_its_beginning() {
         let audit = audited(&kernel_of(&text, false), "cortex-a53", &[]);
         assert_eq!(path(&audit), wanted, "{begins}");
     }
+    // What follows at once may be an alternative, which is a patch of its own.
+    let (row, table) = (row("26", "663f"), format!("ret\n663: nop\n664:\n{table}"));
+    let text = format!("nop\nnop\nf: nop\nnop\n661: mov w0, #1\n662:\n{row}{table}");
+    let audit = audited(&kernel_of(&text, false), "cortex-a55", &[]);
+    assert_eq!(path(&audit), ["mov x9, x30", "nop", "nop", "ret"], "{}", said(&audit));
 }
 
 #[test]

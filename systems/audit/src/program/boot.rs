@@ -20,9 +20,8 @@ use crate::decode::{Isa, Linear};
 use crate::program::tables::{Patch, PatchKind, PatchState, PatchWriter, Tables, When};
 use crate::program::{Program, Symbol};
 
-/// The words of `nop` and `bti c` in A64.
+/// The word of `nop` in A64.
 const NOP: u32 = 0xd503_201f;
-const BTI_C: u32 = 0xd503_245f;
 
 /// The word of `mov x9, x30`.
 const KEEP_LINK: u32 = 0xaa1e_03e9;
@@ -271,9 +270,8 @@ impl Program {
     /// in the file it calls none.
     fn write_tracing(&mut self, at: u64, end: u64) -> PatchState {
         match self.words(at..end).as_deref() {
-            Some([NOP, NOP, ..]) => self.write(at, &[KEEP_LINK], at),
-            Some([BTI_C, NOP, NOP]) => self.write(at + 4, &[KEEP_LINK], at + 4),
-            Some([call, ..]) if call >> 26 == 0b10_0101 => self.write(at, &[NOP], at),
+            Some([NOP, NOP]) => self.write(at, &[KEEP_LINK], at),
+            Some([call, _]) if call >> 26 == 0b10_0101 => self.write(at, &[NOP], at),
             _ => return PatchState::Kept,
         }
         PatchState::Written

@@ -331,11 +331,9 @@ impl<'data> Image<'data> {
             .filter_map(|section| Some((section.address(), section.data().ok()?)))
             .collect();
         let mut image = Image { sections, moved: BTreeMap::new(), functions: BTreeMap::new() };
-        let near: Vec<&[u8]> = tables.iter().filter_map(|(at, _)| image.section(*at)).collect();
-        let is_near = |at: u64| {
-            let section = image.section(at).map(<[u8]>::as_ptr);
-            section.is_some_and(|section| near.iter().any(|near| near.as_ptr() == section))
-        };
+        let near: Vec<u64> =
+            tables.iter().filter_map(|(at, _)| image.section(*at)).map(|(base, _)| base).collect();
+        let is_near = |at: u64| image.section(at).is_some_and(|(base, _)| near.contains(&base));
         image.moved = relocate::moved_pointers(file, is_near);
         let functions = file.symbols().filter(|it| it.kind() == object::SymbolKind::Text);
         image.functions =
@@ -343,14 +341,14 @@ impl<'data> Image<'data> {
         image
     }
 
-    fn section(&self, at: u64) -> Option<&'data [u8]> {
+    /// The section with an address: where it begins, and its bytes.
+    fn section(&self, at: u64) -> Option<(u64, &'data [u8])> {
         let has = |(base, bytes): &&(u64, &[u8])| at.wrapping_sub(*base) < bytes.len() as u64;
-        self.sections.iter().find(has).map(|(_, bytes)| *bytes)
+        self.sections.iter().find(has).copied()
     }
 
     fn bytes(&self, at: u64) -> Option<&'data [u8]> {
-        let has = |(base, bytes): &&(u64, &[u8])| at.wrapping_sub(*base) < bytes.len() as u64;
-        let (base, bytes) = self.sections.iter().find(has)?;
+        let (base, bytes) = self.section(at)?;
         bytes.get(usize::try_from(at - base).ok()?..)
     }
 

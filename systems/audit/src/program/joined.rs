@@ -25,7 +25,7 @@ impl Program {
     /// The code that is reached from `entry`, an address in the function `first`, as one function
     /// that is called `name`.
     ///
-    /// Errors: its code does not end where it ends.
+    /// Errors: code of it runs out at the end of its function.
     pub(crate) fn joined(
         &self,
         first: &Symbol,

@@ -168,6 +168,9 @@ const TRACED: Rows = Rows {
     strides: &[8],
 };
 
+/// The bytes of `bti c`, at which calls by a pointer land.
+const BTI_C: [u8; 4] = 0xd503_245f_u32.to_le_bytes();
+
 impl Tables {
     /// Those of a file whose code lies in these ranges.
     pub fn read(file: &File<'_>, layout: &Layout, isa: Isa, code: &[Range<u64>]) -> Tables {
@@ -216,6 +219,10 @@ impl Tables {
     fn traced(&mut self, file: &File<'_>, layout: &Layout, code: &[Range<u64>]) {
         let functions = file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text);
         let entries: BTreeSet<u64> = functions.map(|symbol| symbol.address()).collect();
+        let begins_with_pad = |at: u64| {
+            let word = file.sections().find_map(|section| section.data_range(at, 4).ok().flatten());
+            word.is_some_and(|word| word == BTI_C)
+        };
         for table in self::tables(&TRACED, file, layout) {
             let end = table.address.saturating_add(table.bytes.len() as u64);
             let moved = relocate::moved_pointers(file, |at| (table.address..end).contains(&at));
@@ -224,9 +231,12 @@ impl Tables {
                 moved.get(&table.address.wrapping_add(8 * nth as u64)).copied().unwrap_or(word)
             });
             for at in words.filter(|at| is_code(code, *at)) {
-                let next = at.saturating_add(8);
-                let (from, length) = if entries.contains(&next) { (next, 12) } else { (at, 8) };
-                self.place(from, length, PatchKind::Tracing);
+                let from = match at.saturating_add(8) {
+                    entry if !entries.contains(&entry) => at,
+                    entry if begins_with_pad(entry) => entry.saturating_add(4),
+                    entry => entry,
+                };
+                self.place(from, 8, PatchKind::Tracing);
             }
         }
     }

@@ -48,9 +48,6 @@ const OF_ENTRIES: [SectionId; 6] = [
 /// Deeper namespaces are cut; only a damaged file has them.
 const DEPTH_MAX: usize = 64;
 
-/// The names of more units are read again when they are asked for.
-const UNITS_KEPT: usize = 64;
-
 pub(super) type Dwarf = gimli::Dwarf<Section>;
 
 /// The debug information of one file.
@@ -171,12 +168,7 @@ impl DebugUnits {
         }
         let names = self.entries(unit).and_then(|(dwarf, units)| names(&dwarf, &units).ok());
         let names = Rc::new(names.unwrap_or_default());
-        let mut known = self.names.borrow_mut();
-        // Each unit of a kernel declares thousands, and functions are asked for in their order.
-        if known.len() == UNITS_KEPT {
-            known.clear();
-        }
-        known.insert(unit, Rc::clone(&names));
+        self.names.borrow_mut().insert(unit, Rc::clone(&names));
         Some(names)
     }
 

@@ -88,7 +88,7 @@ pub fn prototypes(part: &Part, sponge: &Sponge) -> Vec<(String, String)> {
                 ),
             );
             add(
-                "Those of messages of one length, one after another.",
+                "Those of messages of one length, one after another. The messages of a batch are read before its outputs are written: no output may\n   lie in a message of a later one.",
                 format!(
                     "int {name}_many(const char *target, const uint8_t *in, size_t size, uint8_t *out, size_t out_size, size_t n_messages)"
                 ),
@@ -109,11 +109,12 @@ pub fn prototypes(part: &Part, sponge: &Sponge) -> Vec<(String, String)> {
                     "int {name}_update({name}_state *state, const uint8_t *in, size_t in_size)"
                 ),
             );
-            let (end, said) = match digest.output {
-                Some(_) => ("final", "The digest of the message."),
+            let (end, said, said_of_many) = match digest.output {
+                Some(_) => ("final", "The digest of the message.", "The digests of the messages."),
                 None => (
                     "squeeze",
                     "Writes the next bytes of output, in pieces of any size. The first call ends the message.",
+                    "Writes the next out_size bytes of each output, in pieces of any size. The first call ends the messages.",
                 ),
             };
             add(
@@ -137,13 +138,7 @@ pub fn prototypes(part: &Part, sponge: &Sponge) -> Vec<(String, String)> {
                 ),
             );
             add(
-                &said
-                    .replace(
-                        "Writes the next bytes of output",
-                        "Writes the next out_size bytes of each output",
-                    )
-                    .replace("the message.", "the messages.")
-                    .replace("The digest", "The digests"),
+                said_of_many,
                 format!(
                     "int {name}_{end}_many({name}_state *state, uint8_t *const *out, size_t out_size)"
                 ),

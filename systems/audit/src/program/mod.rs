@@ -10,8 +10,10 @@ pub mod find;
 pub mod function;
 mod joined;
 pub mod lines;
+mod links;
 pub mod names;
 mod relocate;
+mod symbols;
 pub mod tables;
 pub mod toolchain;
 pub mod types;
@@ -21,10 +23,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use object::read::archive::ArchiveFile;
-use object::{
-    Architecture, File, Object, ObjectSection, ObjectSymbol, RelocationFlags, RelocationKind,
-    SectionIndex, SectionKind, SymbolKind, elf,
-};
+use object::{Architecture, File, Object, ObjectSection, SectionKind};
 use report::Diagnostic;
 
 use crate::decode::code::{Class, Flow, Instruction, Undecodable};
@@ -34,7 +33,9 @@ use crate::program::capabilities::Capabilities;
 use crate::program::content::Content;
 use crate::program::function::Function;
 use crate::program::lines::Lines;
+use crate::program::links::{links, pointers};
 use crate::program::relocate::Layout;
+use crate::program::symbols::{marks, symbols};
 use crate::program::tables::Tables;
 
 /// What is said of a file without functions.
@@ -625,279 +626,6 @@ fn isa_of(file: &File<'_>) -> Result<Isa, String> {
         ));
     }
     Ok(isa)
-}
-
-/// Where code and data begin: `$a`, `$d`, `$t`, `$x`, each perhaps with a suffix.
-fn marks(file: &File<'_>, layout: &Layout, places: &BTreeMap<usize, usize>, sections: &mut [Code]) {
-    for symbol in file.symbols() {
-        let Some(place) = symbol.section_index().and_then(|section| places.get(&section.0)) else {
-            continue;
-        };
-        let name = symbol.name_bytes().unwrap_or_default();
-        let mark = match (name, name.get(2)) {
-            ([b'$', b'a' | b'x', ..], None | Some(b'.' | b'r')) => Mark::Code,
-            ([b'$', b'd', ..], None | Some(b'.')) => Mark::Data,
-            ([b'$', b't', ..], None | Some(b'.')) => Mark::Thumb,
-            _ => continue,
-        };
-        if let Some(address) = layout.address(file, &symbol) {
-            sections[*place].marks.push((address, mark));
-        }
-    }
-    for section in sections {
-        // Of several at one address the last is meant.
-        section.marks.sort_by_key(|(at, _)| *at);
-    }
-}
-
-/// All functions by address; in plain assembly the labels, and without labels whole sections.
-fn symbols(
-    file: &File<'_>,
-    machine: Isa,
-    layout: &Layout,
-    places: &BTreeMap<usize, usize>,
-    sections: &[Code],
-) -> Vec<Symbol> {
-    let mut functions = named(file, machine, layout, places, sections, |symbol| {
-        // Assembly that does not say `%function` may still say how long a function is.
-        symbol.kind() == SymbolKind::Text
-            || symbol.kind() == SymbolKind::Unknown && symbol.size() > 0
-    });
-    if functions.is_empty() {
-        functions = named(file, machine, layout, places, sections, |symbol| {
-            symbol.is_global() && symbol.kind() == SymbolKind::Unknown
-        });
-    }
-    if functions.is_empty() && file.kind() == object::ObjectKind::Relocatable {
-        for section in file.sections() {
-            let Some(&place) = places.get(&section.index().0) else { continue };
-            let (base, size) = (sections[place].base, sections[place].bytes.len() as u64);
-            if size > 0 {
-                let name = section.name().unwrap_or_default().to_owned();
-                functions.push(Symbol {
-                    name,
-                    address: base,
-                    size,
-                    isa: sections[place].isa(machine, base),
-                    is_cold: false,
-                    is_global: false,
-                    parts: Vec::new(),
-                    section: place,
-                });
-            }
-        }
-    }
-    functions.sort_by(|a, b| (a.section, a.address, &a.name).cmp(&(b.section, b.address, &b.name)));
-    functions.dedup();
-    // A function without a size goes on to the next one.
-    for idx in (0..functions.len()).rev() {
-        let (address, place) = (functions[idx].address, functions[idx].section);
-        let code = &sections[place];
-        let rest = code.base + code.bytes.len() as u64 - address;
-        let later = functions[idx + 1..]
-            .iter()
-            .find(|function| function.section != place || function.address > address);
-        let until_next = later
-            .filter(|later| later.section == place)
-            .map_or(rest, |later| later.address - address);
-        let function = &mut functions[idx];
-        function.size = if function.size == 0 { until_next } else { function.size.min(rest) };
-    }
-    functions.retain(|function| function.size > 0);
-    functions.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
-    functions
-}
-
-fn named<'data, 'file>(
-    file: &'file File<'data>,
-    machine: Isa,
-    layout: &Layout,
-    places: &BTreeMap<usize, usize>,
-    sections: &[Code],
-    is_wanted: impl Fn(&object::Symbol<'data, 'file>) -> bool,
-) -> Vec<Symbol> {
-    let mut found = Vec::new();
-    for symbol in file.symbols().chain(file.dynamic_symbols()) {
-        let Some(index) = symbol.section_index() else { continue };
-        let Some(&place) = places.get(&index.0) else { continue };
-        let name = symbol.name().unwrap_or_default();
-        if name.is_empty() || name.starts_with(['$', '.']) || !is_wanted(&symbol) {
-            continue;
-        }
-        let Some(mut address) = layout.address(file, &symbol) else { continue };
-        let code = &sections[place];
-        // The lowest bit says Thumb; the code is at the even address.
-        let isa = code.isa(machine, address);
-        if machine == Isa::A32 {
-            address &= !1;
-        }
-        if !(code.base..code.base + code.bytes.len() as u64).contains(&address) {
-            continue;
-        }
-        let is_cold = is_cold(name, file, index);
-        let one = Symbol {
-            name: name.to_owned(),
-            address,
-            size: symbol.size(),
-            isa,
-            is_cold,
-            is_global: symbol.is_global(),
-            parts: Vec::new(),
-            section: place,
-        };
-        found.push(one);
-    }
-    found
-}
-
-/// Sections and suffixes that compilers and kernels use for code that seldom runs.
-fn is_cold(name: &str, file: &File<'_>, index: SectionIndex) -> bool {
-    let section = file.section_by_index(index).ok();
-    let section = section.as_ref().and_then(|section| section.name().ok()).unwrap_or_default();
-    let cold =
-        [".text.unlikely", ".text.cold", ".text.exit", ".text.startup", ".init.text", ".exit.text"];
-    cold.iter().any(|word| section.starts_with(word)) || name.contains(".cold")
-}
-
-/// Words and upper halves of addresses that a linker would write into code of Arm's,
-/// by their own address.
-fn pointers(file: &File<'_>, layout: &Layout, isa: Isa) -> BTreeMap<u64, Link> {
-    let mut pointers = BTreeMap::new();
-    if file.kind() != object::ObjectKind::Relocatable || !matches!(isa, Isa::A32 | Isa::T32) {
-        return pointers;
-    }
-    for section in file.sections().filter(|section| section.kind() == SectionKind::Text) {
-        let data = section.data().unwrap_or_default();
-        for (offset, relocation) in section.relocations() {
-            let RelocationFlags::Elf { r_type } = relocation.flags() else { continue };
-            let Some(reference) = layout.reference(file, &relocation) else { continue };
-            // The addend stands in the word, or in the half that the instruction has.
-            let word = data
-                .get(offset as usize..)
-                .and_then(|data| data.first_chunk())
-                .map_or(0, |first_chunk| u32::from_le_bytes(*first_chunk));
-            let addend = match r_type {
-                elf::R_ARM_ABS32 => word as i32,
-                elf::R_ARM_MOVT_ABS => i32::from(addresses::half(Isa::A32, word) as i16),
-                elf::R_ARM_THM_MOVT_ABS => {
-                    i32::from(addresses::half(Isa::T32, word.rotate_left(16)) as i16)
-                }
-                _ => continue,
-            };
-            // The lowest bit of a function of Thumb is no part of its address.
-            let target =
-                reference.address.map(|address| address.wrapping_add_signed(addend.into()) & !1);
-            let symbol = reference.symbol.filter(|_| addend & !1 == 0);
-            pointers
-                .insert(layout.base(section.index()).wrapping_add(offset), Link { symbol, target });
-        }
-    }
-    pointers
-}
-
-/// The calls and jumps that a linker would complete, by address of the instruction.
-fn links(file: &File<'_>, layout: &Layout, isa: Isa) -> BTreeMap<u64, Link> {
-    let mut links = BTreeMap::new();
-    if file.kind() != object::ObjectKind::Relocatable {
-        return links;
-    }
-    for section in file.sections().filter(|section| section.kind() == SectionKind::Text) {
-        let base = layout.base(section.index());
-        let data = section.data().unwrap_or_default();
-        for (offset, relocation) in section.relocations() {
-            let RelocationFlags::Elf { r_type } = relocation.flags() else { continue };
-            let Some(reference) = layout.reference(file, &relocation) else { continue };
-            let place = base.wrapping_add(offset);
-            let mut addend = relocation.addend();
-            let address = match isa {
-                Isa::A32 | Isa::T32 if relocate::thumb_branch(r_type).is_some() => {
-                    let branch = relocate::thumb_branch(r_type).expect("it is one");
-                    addend = branch(data.get(offset as usize..).unwrap_or_default());
-                    place
-                }
-                Isa::A32 | Isa::T32 => {
-                    if ![elf::R_ARM_PC24, elf::R_ARM_PLT32, elf::R_ARM_CALL, elf::R_ARM_JUMP24]
-                        .contains(&r_type)
-                    {
-                        continue;
-                    }
-                    // The addend stands in the instruction, less the 8 bytes that the program
-                    // counter is ahead.
-                    let word = data
-                        .get(offset as usize..)
-                        .and_then(|data| data.first_chunk())
-                        .map_or(0, |first_chunk| u32::from_le_bytes(*first_chunk));
-                    addend = i64::from((word << 8) as i32 >> 6) + 8;
-                    place
-                }
-                // The pair auipc and jalr; the second jumps.
-                Isa::Riscv32 | Isa::Riscv64
-                    if [elf::R_RISCV_CALL, elf::R_RISCV_CALL_PLT].contains(&r_type) =>
-                {
-                    place.wrapping_add(4)
-                }
-                Isa::Riscv32 | Isa::Riscv64 => {
-                    let jumps = [
-                        elf::R_RISCV_BRANCH,
-                        elf::R_RISCV_JAL,
-                        elf::R_RISCV_RVC_BRANCH,
-                        elf::R_RISCV_RVC_JUMP,
-                    ];
-                    if !jumps.contains(&r_type) {
-                        continue;
-                    }
-                    place
-                }
-                Isa::A64 => {
-                    let jumps = [
-                        elf::R_AARCH64_CALL26,
-                        elf::R_AARCH64_JUMP26,
-                        elf::R_AARCH64_CONDBR19,
-                        elf::R_AARCH64_TSTBR14,
-                    ];
-                    if !jumps.contains(&r_type) {
-                        continue;
-                    }
-                    place
-                }
-                Isa::Sparc => {
-                    if ![elf::R_SPARC_WDISP30, elf::R_SPARC_WPLT30, elf::R_SPARC_WDISP22]
-                        .contains(&r_type)
-                    {
-                        continue;
-                    }
-                    place
-                }
-                Isa::X86 => {
-                    if !matches!(
-                        relocation.kind(),
-                        RelocationKind::PltRelative | RelocationKind::Relative
-                    ) {
-                        continue;
-                    }
-                    // The displacement ends its instruction, whose opcode is one byte (E8, E9) or
-                    // two (0F 8x).
-                    addend += 4;
-                    let before = |n: u64| {
-                        offset.checked_sub(n).and_then(|at| data.get(at as usize)).copied()
-                    };
-                    if matches!(before(1), Some(0xe8 | 0xe9)) {
-                        place.wrapping_sub(1)
-                    } else if before(2) == Some(0x0f) {
-                        place.wrapping_sub(2)
-                    } else {
-                        continue;
-                    }
-                }
-            };
-            // The lowest bit of a function of Thumb is no part of its address.
-            let of_code = if isa == Isa::A32 { !1 } else { u64::MAX };
-            let target =
-                reference.address.map(|address| address.wrapping_add_signed(addend) & of_code);
-            links.insert(address, Link { symbol: reference.symbol, target });
-        }
-    }
-    links
 }
 
 fn lower(text: &str) -> String {

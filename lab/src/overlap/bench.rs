@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
+use super::pairs::{self, BenchRow, Case, Program, Rule, Verdict};
 use crate::evidence::Evidence;
 use measure::{machine, stats};
 use overlap::Mpi;
-use overlap::bench::{self, BenchRow, Case, Program, Rule, Verdict};
 use report::number::count;
 use report::page::Block;
 use report::svg::{Chart, Ratio, RatioChart};
@@ -88,7 +88,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     // The file keeps every row that it has, also those of other libraries, ranks and payloads.
     let mut known =
         args.out.as_deref().map(|path| earlier(path, &plan)).transpose()?.unwrap_or_default();
-    bench::check_network().map_err(Failure::tool)?;
+    pairs::check_network().map_err(Failure::tool)?;
     let n_rows = libraries.len() * Program::ALL.len() * plan.ranks.len() * plan.bytes.len();
     let progress = out.progress((n_rows * plan.pairs) as u64);
     let (mut rows, mut n_kept) = (Vec::new(), 0);
@@ -111,10 +111,10 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
                         continue;
                     }
                     if built.is_none() {
-                        built = Some(bench::build(program, mpi).map_err(Failure::tool)?);
+                        built = Some(pairs::build(program, mpi).map_err(Failure::tool)?);
                     }
                     let programs = built.as_ref().expect("they were built above");
-                    let row = bench::measure(programs, case, plan.pairs, &mut || progress.inc(1))
+                    let row = pairs::measure(programs, case, plan.pairs, &mut || progress.inc(1))
                         .map_err(Failure::tool)?;
                     rows.push(row.clone());
                     known.retain(|row| row.case != case);

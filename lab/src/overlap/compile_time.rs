@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
+use super::compile_cost::{self, Cost, Extent};
 use crate::evidence::Evidence;
 use measure::stats;
 use overlap::Mpi;
-use overlap::compile_time::{self, Cost, Extent};
 use overlap::mpi::{self, Language};
 use report::page::Block;
 use report::{Cell, Kind, Table};
@@ -65,7 +65,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         for lines_a_call in LINES_A_CALL {
             progress.set_message(format!("a call every {lines_a_call} lines"));
             let made =
-                compile_time::measure_made(library, LINES, lines_a_call, &extent, &mut || {
+                compile_cost::measure_made(library, LINES, lines_a_call, &extent, &mut || {
                     progress.inc(1)
                 });
             let (n_lines, cost) = made.map_err(Failure::tool)?;
@@ -84,7 +84,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             _ => Language::Fortran,
         };
         let progress = out.progress(extent.steps() as u64);
-        let cost = compile_time::measure(language, library, &args.arguments, &extent, &mut || {
+        let cost = compile_cost::measure(language, library, &args.arguments, &extent, &mut || {
             progress.inc(1)
         })
         .map_err(Failure::tool)?;

@@ -1,8 +1,11 @@
 //! Studies of overlap.
 
 pub mod bench;
+mod compile_cost;
 pub mod compile_time;
 mod figures;
+mod made;
+mod pairs;
 
 pub use figures::report;
 

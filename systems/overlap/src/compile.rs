@@ -289,7 +289,7 @@ fn reproducer(
 /// The compiler call with the plugin, and what it does.
 ///
 /// Errors: as [`compile`].
-pub(crate) fn prepare(request: &Request) -> Result<(Command, Step), ToolError> {
+pub fn prepare(request: &Request) -> Result<(Command, Step), ToolError> {
     let (compiler, llvm) = compiler(request)?;
     let plugin = match request.plugin {
         // Without a slash it would be looked for where libraries are.
@@ -327,7 +327,7 @@ pub(crate) fn prepare(request: &Request) -> Result<(Command, Step), ToolError> {
 /// The same compiler call without the plugin.
 ///
 /// Errors: if the compiler or MPI's wrapper is missing.
-pub(crate) fn plain(request: &Request) -> Result<Command, ToolError> {
+pub fn plain(request: &Request) -> Result<Command, ToolError> {
     let ours: Vec<String> = colours().collect();
     command(request, &compiler(request)?.0, &step(request), &ours, &[])
 }

@@ -1,19 +1,15 @@
 //! Does other work while a message is under way: an LLVM plugin for MPI programs, and what drives
 //! it.
 
-pub mod bench;
 pub mod calls;
 pub mod compile;
-pub mod compile_time;
 pub mod driver;
 pub mod examples;
 mod flang;
 mod fortran;
-pub mod generate;
 pub mod install;
 pub mod linked;
 pub mod llvm;
-pub mod made;
 pub mod mpi;
 pub mod places;
 pub mod plugin;

@@ -3,6 +3,8 @@
 //! plugin's own tests and on 200 random programs: MEANWHILE_OVERLAP_PROGRAMS sets how many,
 //! MEANWHILE_OVERLAP_SEED the first seed (1).
 
+#[path = "support/generate.rs"]
+mod generate;
 mod support;
 
 use std::path::{Path, PathBuf};
@@ -12,7 +14,7 @@ use std::time::Duration;
 use measure::tool;
 use overlap::llvm::Llvm;
 use overlap::mpi::Language;
-use overlap::{Mpi, Settings, generate};
+use overlap::{Mpi, Settings};
 
 /// Valgrind takes fifty times as long as the compiler.
 const LIMIT: Duration = Duration::from_secs(1200);

@@ -2,9 +2,10 @@
 //! many (40), MEANWHILE_OVERLAP_SEED the first seed (1); MEANWHILE_OVERLAP_COMPILATIONS how many
 //! are compiled only (40).
 
+#[path = "support/generate.rs"]
+mod generate;
 mod support;
 
-use overlap::generate;
 use overlap::mpi::Language;
 use support::{Case, number};
 

@@ -11,10 +11,10 @@ use std::time::Duration;
 use measure::stats::{median, median_interval};
 use measure::tool::{self, ToolError};
 
-use crate::compile::{self, Request};
-use crate::llvm::Llvm;
-use crate::mpi::{Language, Mpi};
-use crate::settings::Settings;
+use overlap::compile::{self, Request};
+use overlap::llvm::Llvm;
+use overlap::mpi::{Language, Mpi};
+use overlap::settings::Settings;
 
 const SAMPLE_LIMIT: Duration = Duration::from_secs(30);
 
@@ -107,8 +107,6 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    pub const ALL: [Verdict; 3] = [Verdict::Met, Verdict::Open, Verdict::Missed];
-
     /// As in tables and JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -178,7 +176,7 @@ impl Rule {
 impl BenchRow {
     /// True if the payload is so small that the overlapped program makes the same blocking calls.
     pub fn same_calls(&self) -> bool {
-        self.case.bytes < crate::settings::MIN_BYTES
+        self.case.bytes < overlap::settings::MIN_BYTES
     }
 }
 

@@ -8,11 +8,11 @@ use measure::machine;
 use measure::pairs::{self, Plan};
 use measure::tool::{self, ToolError};
 
-use crate::compile::{self, Request};
-use crate::made::program;
-use crate::mpi::{Language, Mpi};
-use crate::remarks::{self, Summary};
-use crate::settings::Settings;
+use super::made::program;
+use overlap::compile::{self, Request};
+use overlap::mpi::{Language, Mpi};
+use overlap::remarks::{self, Summary};
+use overlap::settings::Settings;
 
 const COMPILE_LIMIT: Duration = Duration::from_secs(600);
 /// Under valgrind a compilation takes 25 to 50 times as long.

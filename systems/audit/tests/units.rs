@@ -192,3 +192,29 @@ fn debug_information_behind_the_end_of_the_file_leaves_the_rest_as_it_is() {
     std::fs::write(&path, &bytes).expect("a scratch file");
     assert_eq!(Content::read(&path).expect("what was written").bytes, bytes);
 }
+
+#[test]
+fn types_in_units_of_their_own_are_read() {
+    let source = "struct port { volatile int ready; int data; };\nstruct list { int *first; };\n\
+                  int f(struct port *p, struct list *l)\n{\n    while (!p->ready)\n        ;\n    return p->data + *l->first;\n}\n";
+    for (command, version) in
+        [("aarch64-linux-gnu-gcc", "-gdwarf-5"), ("aarch64-linux-gnu-gcc", "-gdwarf-4")]
+    {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        std::fs::write(folder.path().join("f.c"), source).expect("a scratch file");
+        for link in [&["-c"][..], &["-nostdlib", "-static", "-Wl,-e,f"]] {
+            let mut compiler = Command::new(command);
+            compiler.current_dir(folder.path()).args(["-O2", version, "-fdebug-types-section"]);
+            let made = compiler.args(link).args(["f.c", "-o", "all"]).status().expect("it runs");
+            assert!(made.success(), "{command} {version} {link:?}");
+            let program =
+                of(&Content::read(&folder.path().join("all")).expect("what was compiled"));
+            assert_eq!(program.lines.missing, None, "{version} {link:?}");
+            let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
+            let lines = frames(&program, "f").into_iter().flatten().map(|frame| frame.line);
+            assert!(lines.clone().any(|line| line == 7), "{version} {link:?}");
+            let names = program.lines.volatile_names(symbol.address);
+            assert!(names.contains("ready") && !names.contains("data"), "{version}: {names:?}");
+        }
+    }
+}

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 use object::elf;
 use object::{
     Architecture, File, Object, ObjectSection, ObjectSymbol, Relocation, RelocationFlags,
-    RelocationKind, RelocationTarget, Section, SectionIndex,
+    RelocationKind, RelocationTarget, Section, SectionFlags, SectionIndex,
 };
 
 /// Where the sections of a file lie. Those of a linked file have addresses; the code of an
@@ -24,6 +24,22 @@ pub struct Reference {
     pub symbol: Option<String>,
     /// Its address, if the file defines it; addends are not in it.
     pub address: Option<u64>,
+}
+
+/// The sections of this name, the file's own one first: of an object file the types that other
+/// files may have as well lie in groups, in sections of the same name.
+pub fn sections_called<'data, 'file>(
+    file: &'file File<'data>,
+    name: &str,
+) -> Vec<Section<'data, 'file>> {
+    let mut all: Vec<Section<'data, 'file>> =
+        file.sections().filter(|section| section.name() == Ok(name)).collect();
+    let is_grouped = |section: &Section<'data, 'file>| match section.flags() {
+        SectionFlags::Elf { sh_flags } => sh_flags & u64::from(elf::SHF_GROUP) != 0,
+        _ => false,
+    };
+    all.sort_by_key(is_grouped);
+    all
 }
 
 impl Layout {

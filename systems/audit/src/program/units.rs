@@ -36,7 +36,8 @@ const SECTIONS: [SectionId; 8] = [
 
 /// What entries are read from, names and types; the first of a unit leads to its lines and to
 /// addresses that it has.
-const OF_ENTRIES: [SectionId; 6] = [
+const OF_ENTRIES: [SectionId; 7] = [
+    SectionId::DebugTypes,
     SectionId::DebugAbbrev,
     SectionId::DebugAddr,
     SectionId::DebugLine,
@@ -92,17 +93,21 @@ impl DebugUnits {
         let order =
             if file.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
         let mut sections = BTreeMap::new();
-        let all = SECTIONS.iter().chain(&[SectionId::DebugInfo, SectionId::DebugAranges]);
-        for id in all {
-            let Some(section) = file.section_by_name(id.name()) else { continue };
+        let others = [SectionId::DebugInfo, SectionId::DebugTypes, SectionId::DebugAranges];
+        for id in SECTIONS.iter().chain(&others) {
+            let mut parts = relocate::sections_called(file, id.name()).into_iter();
+            let Some(section) = parts.next() else { continue };
             let piece = section
                 .file_range()
                 .and_then(|(from, size)| content?.piece(from..from.saturating_add(size)));
             let debug = match piece {
                 Some(piece) => Debug::InFile(piece),
                 None => {
-                    let data = relocate::section_data(file, layout, &section);
-                    Debug::Held(EndianArcSlice::new(Arc::from(&*data), order))
+                    let mut data = relocate::section_data(file, layout, &section).into_owned();
+                    parts.for_each(|part| {
+                        data.extend(&*relocate::section_data(file, layout, &part))
+                    });
+                    Debug::Held(EndianArcSlice::new(Arc::from(data), order))
                 }
             };
             sections.insert(id.name(), debug);
@@ -180,12 +185,19 @@ impl DebugUnits {
 
     fn entries(&self, place: u64) -> Option<(Dwarf, Vec<gimli::Unit<Section>>)> {
         let own = self.unit_dwarf(place, &OF_ENTRIES)?;
-        let (dwarf, place) = match refers_to_others(&own) {
+        // Types of their own units are meant by their signatures.
+        let forms = [gimli::DW_FORM_ref_addr, gimli::DW_FORM_ref_sig8];
+        let (dwarf, place) = match has_form(&own, &forms) {
             true => (self.dwarf(self.section(SectionId::DebugInfo), &OF_ENTRIES)?, place),
             false => (own, 0),
         };
         let (mut units, mut headers) = (Vec::new(), dwarf.units());
-        while let Ok(Some(header)) = headers.next() {
+        let mut types = dwarf.type_units();
+        let mut next = || match headers.next() {
+            Ok(Some(header)) => Some(header),
+            Ok(None) | Err(_) => types.next().ok().flatten(),
+        };
+        while let Some(header) = next() {
             let is_own =
                 header.offset().as_debug_info_offset().is_some_and(|at| at.0 as u64 == place);
             let Ok(unit) = dwarf.unit(header) else { continue };
@@ -200,7 +212,7 @@ impl DebugUnits {
         }
         let dwarf = self.unit_dwarf(unit, &SECTIONS);
         let context = match dwarf {
-            Some(dwarf) if refers_to_others(&dwarf) => self.whole(),
+            Some(dwarf) if has_form(&dwarf, &[gimli::DW_FORM_ref_addr]) => self.whole(),
             Some(dwarf) => Context::from_dwarf(dwarf).ok().map(Rc::new),
             None => None,
         };
@@ -347,14 +359,13 @@ fn own_ranges(dwarf: &Dwarf) -> Result<Vec<Range<u64>>, gimli::Error> {
     Ok(all)
 }
 
-/// An entry of the only unit may lead into another.
-fn refers_to_others(dwarf: &Dwarf) -> bool {
+/// An attribute of the first unit has one of these forms, by which it may lead into another.
+fn has_form(dwarf: &Dwarf, forms: &[gimli::DwForm]) -> bool {
     let Ok(Some(header)) = dwarf.units().next() else { return false };
     let Ok(abbreviations) = dwarf.abbreviations(&header) else { return false };
-    let leads_out = |form: gimli::DwForm| form == gimli::DW_FORM_ref_addr;
     // They are numbered from 1 on.
     (1..).map_while(|code| abbreviations.get(code)).any(|abbreviation| {
-        abbreviation.attributes().iter().any(|attribute| leads_out(attribute.form()))
+        abbreviation.attributes().iter().any(|attribute| forms.contains(&attribute.form()))
     })
 }
 

@@ -288,6 +288,20 @@ fn mistakes_are_named() {
         fs::write(folder.path().join(name), bytes).expect("a scratch file");
         assert!(said(&[name]).contains(&format!("`{name}` is LLVM IR, not machine code")));
     }
+    let records = ":0200000000BF3F\n:02000200704745\n:00000001FF\n";
+    fs::write(folder.path().join("f.hex"), records).expect("a scratch file");
+    assert!(said(&["f.hex"]).contains("for which machine is the code in `f.hex`?"));
+    let at_0 = ok(folder.path(), &["f.hex", "--cpu", "cortex-m4", "--function", "0x2"]);
+    assert!(at_0.contains("0x0 on cortex-m4"), "{at_0}");
+    let outside = said(&["f.hex", "--cpu", "cortex-m4", "--function", "0x400"]);
+    assert!(outside.contains("has no function `0x400`"), "{outside}");
+    fs::write(folder.path().join("f.hex"), records.replace("4745", "4746"))
+        .expect("a scratch file");
+    assert!(said(&["f.hex", "--cpu", "cortex-m4"]).contains("[f.hex:2:1]"));
+    fs::write(folder.path().join("f.bin"), [0x00, 0xbf, 0x70, 0x47]).expect("a scratch file");
+    assert!(said(&["f.bin", "--cpu", "cortex-m4"]).contains("say where they lie: FILE@0xADDRESS"));
+    let raw = ok(folder.path(), &["f.bin@0x8000", "--cpu", "cortex-m4"]);
+    assert!(raw.contains("0x8000 on cortex-m4"), "{raw}");
     fs::write(folder.path().join("cut"), b"\x7fELF\x01\x01\x01").expect("a scratch file");
     assert!(said(&["cut"]).contains("`cut` is a damaged ELF file"));
 }
@@ -947,5 +961,17 @@ fn a_start_that_is_none_has_no_features() {
         let boot = words.map(|word| ["--boot", word]).concat();
         let said = refused(folder.path(), &[&FAST[..], &boot].concat(), 1);
         assert!(said.contains("`--boot none` stands beside other words"), "{words:?}: {said}");
+    }
+    for (boot, said) in [
+        ("[\"none\"]", "kept"),
+        ("[\"none\", \"LSE=off\"]", "`--boot none` stands beside other words"),
+        ("[\"dmesg.txt\"]", "dmesg.txt`: no such file"),
+        ("[\"fast.c\"]", "`fast.c` has no line `CPU features: detected: ...`"),
+    ] {
+        let file = budget(folder.path(), &format!("cycles = 1000\nboot = {boot}"));
+        let ran = audit(folder.path(), &["check", "--budget", file]);
+        let text = String::from_utf8_lossy(&ran.stdout).into_owned();
+        assert!(text.contains(said), "{boot}: {text}");
+        assert_eq!(ran.status.code(), Some(if said == "kept" { 0 } else { 3 }), "{boot}");
     }
 }

@@ -141,10 +141,10 @@ fn audit_of(entry: &Entry, file: &Path, out: &mut Output) -> Result<Audit, Failu
         avoid: entry.avoid.clone(),
         branch_cost: None,
         flash_wait: entry.flash_wait,
-        boot: Vec::new(),
+        boot: entry.boot.clone(),
         limit: None,
     };
-    let loaded = how.load_file(file)?;
+    let loaded = how.load_file(file, Some(&entry.function))?;
     loaded.warnings.iter().for_each(|warning| out.warning(warning));
     audited(&loaded, &how, Some(&entry.function), None, &[])
 }

@@ -30,7 +30,7 @@ pub struct Args {
 
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let [before, after] = [&args.before, &args.after].map(|path| {
-        let loaded = args.how.load_file(path)?;
+        let loaded = args.how.load_file(path, args.function.as_deref())?;
         loaded.warnings.iter().for_each(|warning| out.warning(warning));
         audited(&loaded, &args.how, args.function.as_deref(), None, &[])
     });

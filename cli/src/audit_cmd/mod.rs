@@ -118,21 +118,16 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     show::run(&loaded, &args.how, function, Asked { recorded, through, tries, format }, out)
 }
 
-/// A recording; behind the last `@` of its name how far the program was moved, unless there is a
-/// file of the whole name.
+/// A recording; behind the last `@` of its name how far the program was moved.
 fn recorded(given: &Path) -> Result<Recorded, Failure> {
-    let shown = given.to_string_lossy();
-    let moved = shown.rsplit_once('@').filter(|_| !given.exists()).and_then(|(path, base)| {
-        Some((Path::new(path), u64::from_str_radix(base.strip_prefix("0x")?, 16).ok()?))
-    });
-    let (path, base) = moved.unwrap_or((given, 0));
+    let (path, base) = options::at_address(given);
     if path.is_dir() {
         return Err(Failure::user(format!("`{}` is a folder", path.display()), None));
     }
     if !path.exists() {
         return Err(Failure::user(format!("there is no file `{}`", path.display()), None));
     }
-    let recorded = toolchain::recorded(path, base).map_err(Failure::tool)?;
+    let recorded = toolchain::recorded(path, base.unwrap_or_default()).map_err(Failure::tool)?;
     if recorded.is_empty() {
         let help = "it is a log of qemu -d exec,nochain, the text of perf script, a list of addresses, or a .gcov file";
         return Err(Failure::user(

@@ -8,6 +8,7 @@ use audit::cpus;
 use audit::program::boot::BootWords;
 use audit::program::compile_commands;
 use audit::program::content::Content;
+use audit::program::find;
 use audit::program::toolchain::{self, Build, Input, Skipped};
 use audit::views::text::View;
 use machine::in_order::Core;
@@ -19,12 +20,12 @@ use crate::output::Failure;
 /// Which code is asked about.
 #[derive(Debug, clap::Args)]
 pub struct Subject {
-    /// C (.c), assembly (.s, .S), a compiled ELF file or an archive of them (.a); `-` for
-    /// assembly on standard input.
+    /// C (.c), assembly (.s, .S), a compiled ELF file or an archive of them (.a), Intel HEX,
+    /// S-records, FILE@0xADDRESS for raw bytes that lie there; `-` for assembly on standard input.
     #[arg(value_name = "FILE", required = true)]
     pub file: Option<PathBuf>,
     /// The function; needed if the file has several: a symbol, a name of C++ or Rust, a pattern
-    /// such as `vfs_*`, or FILE:LINE. NAME@ADDRESS chooses between equal names.
+    /// such as `vfs_*`, FILE:LINE, or an address, 0x8004. NAME@ADDRESS chooses between equal names.
     #[arg(long, value_name = "NAME")]
     pub function: Option<String>,
 }
@@ -160,10 +161,12 @@ impl Reading {
     /// Reads the file; compiles it first if it is C or assembly.
     pub fn load(&self, which: &Subject) -> Result<Loaded, Failure> {
         let path = which.file.as_deref().ok_or_else(|| Failure::user("name a file", None))?;
-        self.load_file(path)
+        self.load_file(path, which.function.as_deref())
     }
 
-    pub fn load_file(&self, path: &Path) -> Result<Loaded, Failure> {
+    /// The same; of code without names the function may be an address.
+    pub fn load_file(&self, path: &Path, function: Option<&str>) -> Result<Loaded, Failure> {
+        let (path, base) = at_address(path);
         let shown = path.display().to_string();
         let is_standard_input = path == Path::new("-");
         if path.is_dir() {
@@ -189,7 +192,10 @@ impl Reading {
         let (build, of_build) = self.build(path)?;
         let mut skipped = Vec::new();
         let content = match input {
-            Input::Elf => toolchain::content(path).map_err(Failure::tool)?,
+            Input::Elf => {
+                let content = toolchain::content(path).map_err(Failure::tool)?;
+                content.with(base, function.and_then(find::address))
+            }
             Input::C | Input::Cpp | Input::Assembly => {
                 let Some((cpu, sets)) = &wanted else {
                     let help = "choose the machine with --cpu; `meanwhile audit cpus` lists them";
@@ -224,6 +230,16 @@ impl Reading {
         let code = CodeFile::read(&shown, &content, wanted, &self.boot_words()?).map_err(user)?;
         let warnings = of_build.into_iter().chain(code.warnings(&self.avoid)).collect();
         Ok(Loaded { warnings, code, path: path.to_owned(), build, skipped })
+    }
+}
+
+/// A file, and the address behind the last `@` of its name, unless there is a file of the whole
+/// name.
+pub fn at_address(given: &Path) -> (&Path, Option<u64>) {
+    let text = given.to_str().filter(|_| !given.exists());
+    match text.and_then(|text| text.rsplit_once('@')).map(|(path, at)| (path, find::address(at))) {
+        Some((path, Some(address))) => (Path::new(path), Some(address)),
+        _ => (given, None),
     }
 }
 

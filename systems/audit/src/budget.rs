@@ -36,6 +36,8 @@ pub struct Entry {
     pub compile_commands: Option<PathBuf>,
     /// Cycles that memory with the program adds where control goes elsewhere.
     pub flash_wait: u32,
+    /// What is known of a kernel's start: features, or the log of one.
+    pub boot: Vec<String>,
     /// The line of the limit in its file, from 1.
     pub line: u32,
 }
@@ -70,6 +72,8 @@ struct BudgetRow {
     compile_commands: Option<PathBuf>,
     #[serde(default)]
     flash_wait: u8,
+    #[serde(default)]
+    boot: Vec<String>,
 }
 
 /// Reads a file of limits; paths in it are relative to its folder.
@@ -101,6 +105,11 @@ pub fn parse(path: &Path, text: &str) -> Result<Vec<Entry>, Vec<Diagnostic>> {
                 continue;
             }
         };
+        // A log is a file, anything else a word.
+        let boot = |word: String| match word == "none" || word.contains('=') {
+            true => word,
+            false => folder.join(word).display().to_string(),
+        };
         entries.push(Entry {
             function: row.name,
             file: folder.join(row.file),
@@ -113,6 +122,7 @@ pub fn parse(path: &Path, text: &str) -> Result<Vec<Entry>, Vec<Diagnostic>> {
                 .compile_commands
                 .map(|compile_command| folder.join(compile_command)),
             flash_wait: row.flash_wait.into(),
+            boot: row.boot.into_iter().map(boot).collect(),
             line,
         });
     }
@@ -458,6 +468,7 @@ mod tests {
             cflags: None,
             compile_commands: None,
             flash_wait: 0,
+            boot: Vec::new(),
             line: 4,
         };
         let cause = BudgetCause {

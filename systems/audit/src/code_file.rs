@@ -11,6 +11,7 @@ use crate::facts::steered::SourceLine;
 use crate::program::boot::{Boot, BootWords, check_names};
 use crate::program::content::Content;
 use crate::program::find::{Found, choices, find};
+use crate::program::image::segments;
 use crate::program::{Program, Symbol};
 use crate::views::text::{Sources, View};
 use crate::volatile::count_volatile;
@@ -32,17 +33,27 @@ pub struct CodeFile {
 }
 
 impl CodeFile {
-    /// Reads an ELF file or an archive; `wanted` is the machine that the user named, `said` what is
+    /// Reads an ELF file, an archive, or machine code alone; `wanted` is the machine that the user named, `said` what is
     /// known of a kernel's start besides. Its code is as after that.
     ///
-    /// Errors: it is none, holds code that the machine does not run, or nothing that `said` names.
+    /// Errors: it is none of these, holds code that the machine does not run, or nothing that `said` names.
     pub fn read(
         name: &str,
         content: &Content,
         wanted: Option<Cpu>,
         said: &BootWords,
     ) -> Result<CodeFile, Diagnostic> {
-        let (mut programs, left_out) = Program::parse_all(name, content)?;
+        let (mut programs, left_out) = match segments(name, &content.bytes, content.base)? {
+            None => Program::parse_all(name, content)?,
+            Some(segments) => {
+                let Some((_, sets)) = &wanted else {
+                    let help = "choose it with --cpu; `meanwhile audit cpus` lists them";
+                    let refused = format!("for which machine is the code in `{name}`?");
+                    return Err(Diagnostic::new(refused).with_help(help));
+                };
+                (vec![Program::of_image(name, segments, sets, content.asked)?], Vec::new())
+            }
+        };
         let isa = match &wanted {
             Some((_, sets)) => programs
                 .iter()

@@ -15,6 +15,10 @@ use object::{CompressionFormat, Object, ObjectKind, ObjectSection};
 pub struct Content {
     /// All its bytes, but zeros where debug information is left out.
     pub bytes: Vec<u8>,
+    /// Where raw bytes lie, as the user says.
+    pub(crate) base: Option<u64>,
+    /// The address that the user asks for.
+    pub(crate) asked: Option<u64>,
     /// The file, of which parts are left out, and these.
     rest: Option<(Arc<File>, Vec<Range<u64>>)>,
 }
@@ -28,7 +32,7 @@ pub struct FilePart {
 
 impl From<Vec<u8>> for Content {
     fn from(bytes: Vec<u8>) -> Content {
-        Content { bytes, rest: None }
+        Content { bytes, base: None, asked: None, rest: None }
     }
 }
 
@@ -52,7 +56,13 @@ impl Content {
             }
             from = from.max(gap.end);
         }
-        Ok(Content { bytes, rest: Some((Arc::new(file), left_out)) })
+        Ok(Content { rest: Some((Arc::new(file), left_out)), ..Content::from(bytes) })
+    }
+
+    /// The same with what the user says: where raw bytes lie, and an address of the function that
+    /// is asked for, which may be a start that nothing else tells of.
+    pub fn with(self, base: Option<u64>, asked: Option<u64>) -> Content {
+        Content { base, asked, ..self }
     }
 
     /// The part of the file in this range, if it was left out.

@@ -9,6 +9,7 @@
 //! ring::push        a name of C++ or Rust, with its arguments or without
 //! vfs_*             a pattern; also of C++ and Rust
 //! ring.c:112        all functions that this line is in, inlined or not
+//! 0x8004            the function that has code at this address
 //! ```
 
 use std::collections::BTreeSet;
@@ -28,6 +29,11 @@ pub fn member_of(program: &Program) -> Option<&str> {
     program.name.strip_suffix(')')?.rsplit_once('(').map(|(_, member)| member)
 }
 
+/// The address that a text such as `0x8004` is.
+pub fn address(text: &str) -> Option<u64> {
+    u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()
+}
+
 /// The functions of this name in one program or in the members of an archive, at least one.
 ///
 /// Errors: there is none: what is near, what there is, or where it was inlined.
@@ -40,9 +46,8 @@ pub fn find<'a>(programs: &'a [Program], name: &str) -> Result<Vec<Found<'a>>, D
     let having = |is_meant: &dyn Fn(&Symbol) -> bool| {
         all().filter(|(_, symbol)| is_meant(symbol)).collect::<Vec<Found>>()
     };
-    let at = name.rsplit_once('@').and_then(|(plain, text)| {
-        Some((plain, u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()?))
-    });
+    let at = name.rsplit_once('@').and_then(|(plain, text)| Some((plain, address(text)?)));
+    let within = address(name);
     let pattern = WildMatch::new(name);
     if let Some((plain, member)) = name.rsplit_once('@') {
         let is_meant = |program: &Program, it: &Symbol| {
@@ -54,8 +59,9 @@ pub fn find<'a>(programs: &'a [Program], name: &str) -> Result<Vec<Found<'a>>, D
             return Ok(found);
         }
     }
-    let ways: [&dyn Fn(&Symbol) -> bool; 6] = [
+    let ways: [&dyn Fn(&Symbol) -> bool; 7] = [
         &|it| it.name == name,
+        &|symbol| within.is_some_and(|at| symbol.has(at)),
         &|it| {
             at.is_some_and(|(plain, address)| {
                 it.address == address && (it.name == plain || shown(&it.name) == plain)

@@ -29,9 +29,14 @@ impl std::fmt::Debug for Lines {
 }
 
 impl Lines {
+    /// None, for this reason.
+    pub fn none(why: &'static str) -> Lines {
+        Lines { units: None, missing: Some(why) }
+    }
+
     /// The line tables of `file`; damaged ones are as good as none.
     pub fn read(file: &File<'_>, layout: &Layout, content: Option<&Content>) -> Lines {
-        let none = |why| Lines { units: None, missing: Some(why) };
+        let none = Lines::none;
         let Some(lines) = file.section_by_name(".debug_line").filter(|section| section.size() > 0)
         else {
             return none("the file has no line information; compile with -g to get it");

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use object::{File, Object, ObjectSection, RelocationFlags, RelocationKind, SectionKind, elf};
 
 use crate::decode::Isa;
-use crate::program::relocate::Layout;
-use crate::program::{Link, addresses, relocate};
+use crate::program::addresses;
+use crate::program::relocate::{self, Layout};
+use crate::program::sections::Link;
 
 /// Words and upper halves of addresses that a linker would write into code of Arm's,
 /// by their own address.

@@ -8,11 +8,14 @@ pub mod compile_commands;
 pub mod content;
 pub mod find;
 pub mod function;
+pub mod image;
 mod joined;
 pub mod lines;
 mod links;
 pub mod names;
 mod relocate;
+mod sections;
+mod stripped;
 mod symbols;
 pub mod tables;
 pub mod toolchain;
@@ -32,9 +35,11 @@ use crate::facts::{frame, stack_switch};
 use crate::program::capabilities::Capabilities;
 use crate::program::content::Content;
 use crate::program::function::Function;
+use crate::program::image::Segment;
 use crate::program::lines::Lines;
 use crate::program::links::{links, pointers};
 use crate::program::relocate::Layout;
+use crate::program::sections::{Code, Link, Mark};
 use crate::program::symbols::{marks, symbols};
 use crate::program::tables::Tables;
 
@@ -59,6 +64,8 @@ const NEVER_RETURN: [&str; 14] = [
     "__cxa_throw",
 ];
 
+pub use crate::program::sections::Symbol;
+
 #[derive(Debug)]
 pub struct Program {
     /// The file, as the user wrote it.
@@ -80,47 +87,6 @@ pub struct Program {
     relocated: BTreeSet<u64>,
     /// Where the sections of a linked file lie.
     objects: Vec<Range<u64>>,
-}
-
-/// A function of the file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Symbol {
-    pub name: String,
-    pub address: u64,
-    /// Its bytes, data between its instructions included.
-    pub size: u64,
-    pub isa: Isa,
-    /// It lies in a section for code that seldom runs, or is a part that the compiler
-    /// split off as such.
-    pub is_cold: bool,
-    /// Other files may call it.
-    pub is_global: bool,
-    /// Of functions that are joined: each, by address.
-    parts: Vec<Symbol>,
-    section: usize,
-}
-
-/// The bytes of one section with code.
-#[derive(Debug)]
-struct Code {
-    base: u64,
-    bytes: Vec<u8>,
-    /// Where code, data or Thumb code begins, by address.
-    marks: Vec<(u64, Mark)>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Mark {
-    Code,
-    Data,
-    Thumb,
-}
-
-/// A call or jump that the linker would complete.
-#[derive(Debug, Clone)]
-struct Link {
-    symbol: Option<String>,
-    target: Option<u64>,
 }
 
 /// A function's code, and the words in it that are no instructions.
@@ -150,7 +116,7 @@ impl Program {
             } else {
                 (
                     "is not an ELF file",
-                    "the input is a C file (.c), assembly (.s, .S), or a compiled ELF file",
+                    "the input is a C file (.c), assembly (.s, .S), a compiled ELF file, Intel HEX or S-records; of raw bytes say where they lie: FILE@0xADDRESS",
                 )
             };
             return Err(refuse(said.into()).with_help(help));
@@ -174,7 +140,13 @@ impl Program {
             });
         }
         marks(&file, &layout, &places, &mut sections);
-        let symbols = symbols(&file, machine, &layout, &places, &sections);
+        let mut symbols = symbols(&file, machine, &layout, &places, &sections);
+        if symbols.is_empty() && file.kind() != object::ObjectKind::Relocatable {
+            let (starts, is_thumb) = stripped::starts_of(&file, machine);
+            let asked = content.and_then(|content| content.asked);
+            let asked = asked.map(|asked| stripped::start(asked, machine, is_thumb));
+            symbols = stripped::functions(&mut sections, starts, asked);
+        }
         if symbols.is_empty() {
             let waits = file.sections().any(|section| {
                 section.name_bytes().is_ok_and(|name| name.starts_with(b".gnu.lto_"))
@@ -183,7 +155,9 @@ impl Program {
                 true => {
                     "its code is made when it is linked (-flto): audit the linked program, or add -ffat-lto-objects"
                 }
-                false => "it has no code, or was stripped of its symbols",
+                false => {
+                    "it has no code, or none that its entry leads to: name an address, --function 0xADDRESS"
+                }
             };
             return Err(refuse(NO_FUNCTIONS.into()).with_help(help));
         }
@@ -221,6 +195,47 @@ impl Program {
             pointers,
             relocated,
             objects,
+        })
+    }
+
+    /// Code without a file's format around it, for a machine that runs these instruction sets. Its
+    /// functions are what its vectors and calls lead to, what begins at its first byte, and what is
+    /// `asked` for by its address.
+    ///
+    /// # Errors
+    /// No start leads to an instruction.
+    pub fn of_image(
+        name: &str,
+        segments: Vec<Segment>,
+        sets: &[Isa],
+        asked: Option<u64>,
+    ) -> Result<Program, Diagnostic> {
+        let machine = if sets.contains(&Isa::A32) { Isa::A32 } else { sets[0] };
+        let code = |Segment { base, bytes }: Segment| Code { base, bytes, marks: Vec::new() };
+        let mut sections: Vec<Code> = segments.into_iter().map(code).collect();
+        let first = sections.first();
+        let vectors = first.filter(|_| machine == Isa::T32);
+        let vectors = vectors.map_or(Vec::new(), |first| stripped::vectors(first, &sections));
+        let first = first.map(|first| first.base).filter(|_| vectors.is_empty());
+        let start = |address| stripped::start(address, machine, false);
+        let starts = vectors.into_iter().chain(first).map(start).collect();
+        let symbols = stripped::functions(&mut sections, starts, asked.map(start));
+        let Some(isa) = symbols.first().map(|symbol| symbol.isa) else {
+            let refused = Diagnostic::new(format!("`{name}` does not begin with code"));
+            return Err(refused.with_help("name an address of code: --function 0xADDRESS"));
+        };
+        Ok(Program {
+            name: name.to_owned(),
+            isa,
+            symbols,
+            lines: Lines::none("machine code alone has no line information"),
+            tables: Tables::default(),
+            capabilities: Capabilities::default(),
+            links: BTreeMap::new(),
+            pointers: BTreeMap::new(),
+            relocated: BTreeSet::new(),
+            objects: Vec::new(),
+            sections,
         })
     }
 
@@ -512,24 +527,6 @@ impl Program {
             Flow::Next | Flow::LastCall | Flow::Return | Flow::Resume | Flow::Jump | Flow::Stop => {
             }
         }
-    }
-}
-
-impl Code {
-    fn mark(&self, address: u64) -> Option<Mark> {
-        let after = self.marks.partition_point(|(at, _)| *at <= address);
-        self.marks[..after].last().map(|(_, mark)| *mark)
-    }
-
-    /// Arm's set of a function here: an odd address, or a mark, says Thumb.
-    fn isa(&self, machine: Isa, address: u64) -> Isa {
-        let is_thumb = address & 1 == 1 || self.mark(address) == Some(Mark::Thumb);
-        if machine == Isa::A32 && is_thumb { Isa::T32 } else { machine }
-    }
-
-    fn next_mark(&self, address: u64) -> Option<u64> {
-        let after = self.marks.partition_point(|(at, _)| *at <= address);
-        self.marks.get(after).map(|(at, _)| *at)
     }
 }
 

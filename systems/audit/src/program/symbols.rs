@@ -6,7 +6,7 @@ use object::{File, Object, ObjectSection, ObjectSymbol, SectionIndex, SymbolKind
 
 use crate::decode::Isa;
 use crate::program::relocate::Layout;
-use crate::program::{Code, Mark, Symbol};
+use crate::program::sections::{Code, Mark, Symbol};
 
 /// Where code and data begin: `$a`, `$d`, `$t`, `$x`, each perhaps with a suffix.
 pub(super) fn marks(

@@ -1,0 +1,265 @@
+//! Functions of code that names none: each place that a call leads to is one, and goes as far as its
+//! branches reach.
+//!
+//! ```text
+//! 8000  cbz r0, 800a     a start: the file's entry, a row of its unwinder, what the user names
+//! 8002  ldr r1, [8010]
+//! 8006  b.w 9000         leads beyond the next start: a start itself
+//! 800a  bl 8014          another start, where this function ends
+//! 800e  bx lr
+//! 8010  .word            reached by no branch: data
+//! ```
+//!
+//! Of a jump by Arm's tables beside the code, `cmp r2, #5; bhi; tbb [pc, r2]`, the rows lead on. After
+//! another jump whose target is computed anything may be reached, so all up to the next start is code
+//! of that function.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use gimli::{BaseAddresses, CieOrFde, EhFrame, LittleEndian, UnwindSection};
+use object::{Object, ObjectSection};
+
+use crate::decode::code::{Flow, Instruction};
+use crate::decode::{Isa, Linear};
+use crate::program::sections::{Code, Mark, Symbol};
+
+/// Vectors of a Cortex-M: 15 of the architecture and 496 of the chip.
+const VECTORS_MAX: usize = 511;
+
+/// Where functions begin, with the instruction set there.
+pub(super) type Starts = BTreeSet<(u64, Isa)>;
+
+/// What a start reaches.
+#[derive(Debug, Default)]
+struct Reach {
+    /// Instructions, each with where it ends.
+    code: BTreeMap<u64, u64>,
+    /// Where calls lead, and branches out of the function.
+    leads: Starts,
+    /// It jumps to what is computed.
+    jumps: bool,
+}
+
+/// The functions that `starts` reach, by address; what lies between their instructions is marked. A
+/// place that is `asked` for and that none of them reaches is a start as well.
+pub(super) fn functions(
+    sections: &mut [Code],
+    starts: Starts,
+    asked: Option<(u64, Isa)>,
+) -> Vec<Symbol> {
+    let mut found = BTreeMap::new();
+    explore(sections, starts.into_iter().collect(), &mut found);
+    let is_reached = |(at, _): &(u64, Isa)| {
+        found.values().any(|(_, reach): &(Isa, Reach)| reach.code.contains_key(at))
+    };
+    if let Some(asked) = asked.filter(|asked| !is_reached(asked)) {
+        explore(sections, vec![asked], &mut found);
+    }
+    symbols(sections, found)
+}
+
+/// Adds functions at the places that are open, and at all that they lead to.
+fn explore(sections: &[Code], mut open: Vec<(u64, Isa)>, found: &mut BTreeMap<u64, (Isa, Reach)>) {
+    while !open.is_empty() {
+        while let Some((start, isa)) = open.pop() {
+            let Some(code) = sections.iter().find(|code| code.has(start)) else { continue };
+            if found.contains_key(&start) {
+                continue;
+            }
+            let next = found.range(start + 1..).next().map(|(next, _)| *next);
+            let reach = reach(code, start..code.end().min(next.unwrap_or(u64::MAX)), isa);
+            open.extend(&reach.leads);
+            found.insert(start, (isa, reach));
+        }
+        // A start that was found later ends the one before it.
+        let later: Vec<u64> = found.keys().copied().collect();
+        for pair in later.windows(2) {
+            let (isa, before) = &found[&pair[0]];
+            if before.end() > Some(pair[1]) {
+                let code = sections.iter().find(|code| code.has(pair[0])).expect("it was read");
+                let reach = reach(code, pair[0]..code.end().min(pair[1]), *isa);
+                open.extend(&reach.leads);
+                found.insert(pair[0], (*isa, reach));
+            }
+        }
+    }
+}
+
+fn symbols(sections: &mut [Code], found: BTreeMap<u64, (Isa, Reach)>) -> Vec<Symbol> {
+    let starts: Vec<u64> = found.keys().copied().collect();
+    let mut symbols = Vec::new();
+    for (start, (isa, reach)) in found {
+        let section = sections.iter().position(|code| code.has(start)).expect("it was read");
+        let code = &mut sections[section];
+        let next = starts.get(starts.partition_point(|other| *other <= start)).copied();
+        let rest = code.end().min(next.unwrap_or(u64::MAX));
+        let end = if reach.jumps { Some(rest) } else { reach.end() };
+        let Some(end) = end.filter(|end| *end > start) else { continue };
+        mark(code, &reach, isa);
+        symbols.push(Symbol {
+            name: format!("{start:#x}"),
+            address: start,
+            size: end - start,
+            isa,
+            is_cold: false,
+            is_global: true,
+            parts: Vec::new(),
+            section,
+        });
+    }
+    for code in sections {
+        code.marks.sort_by_key(|(at, _)| *at);
+    }
+    symbols
+}
+
+/// Follows branches from the first address of `range`, and no further than its end.
+fn reach(code: &Code, range: std::ops::Range<u64>, isa: Isa) -> Reach {
+    let mut reach = Reach::default();
+    let mut open = vec![range.start];
+    while let Some(mut at) = open.pop() {
+        let mut linear = Linear::new(isa);
+        let mut compared = String::new();
+        while range.contains(&at) && !reach.code.contains_key(&at) {
+            let bytes = &code.bytes[(at - code.base) as usize..(range.end - code.base) as usize];
+            let Ok(instruction) = linear.decode(at, bytes) else { break };
+            let end = at + u64::from(instruction.length).max(1);
+            reach.code.insert(at, end);
+            let other = match isa {
+                Isa::T32 if instruction.text.starts_with("blx") => Isa::A32,
+                Isa::A32 if instruction.text.starts_with("blx") => Isa::T32,
+                same => same,
+            };
+            match instruction.flow {
+                Flow::Branch { target, .. } if range.contains(&target) => open.push(target),
+                Flow::Branch { target, .. } => _ = reach.leads.insert((target, isa)),
+                Flow::Call { target: Some(target) } => _ = reach.leads.insert((target, other)),
+                Flow::Jump => match rows(&instruction, &compared, bytes) {
+                    Some(rows) if rows.iter().all(|row| range.contains(row)) => open.extend(rows),
+                    Some(_) | None => reach.jumps = true,
+                },
+                _ => {}
+            }
+            if instruction.text.starts_with("cmp ") {
+                compared.clone_from(&instruction.text);
+            }
+            // What stands in a delay slot is executed before the branch leaves.
+            let is_delayed = isa == Isa::Sparc && instruction.flow != Flow::Next;
+            if is_delayed && let Ok(slot) = linear.decode(end, bytes.get(4..).unwrap_or_default()) {
+                reach.code.insert(end, end + u64::from(slot.length));
+            }
+            if !goes_on(&instruction) {
+                break;
+            }
+            at = if is_delayed { end + 4 } else { end };
+        }
+    }
+    reach
+}
+
+/// Where a jump leads by the table that lies behind it, if its index was `compared` with the last
+/// row: bytes or halves that count two bytes each, or addresses. `bytes` begin with the jump.
+fn rows(jump: &Instruction, compared: &str, bytes: &[u8]) -> Option<Vec<u64>> {
+    let (index, last) = compared.strip_prefix("cmp ")?.split_once(", #")?;
+    let n_rows = last.parse::<usize>().ok()?.checked_add(1)?;
+    let (width, from) = match jump.text.split_once(" [pc, ") {
+        Some(("tbb", rest)) if rest == format!("{index}]") => (1, 4),
+        Some(("tbh", rest)) if rest == format!("{index}, lsl #1]") => (2, 4),
+        _ if jump.text == format!("ldrls pc, [pc, {index}, lsl #2]") => (4, 8),
+        _ => return None,
+    };
+    let table = bytes.get(from..)?.get(..n_rows.checked_mul(width)?)?;
+    let number = |row: &[u8]| row.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+    let target = |row| match width {
+        4 => number(row),
+        _ => jump.address + 4 + 2 * number(row),
+    };
+    Some(table.chunks(width).map(target).collect())
+}
+
+/// The next instruction may follow.
+fn goes_on(instruction: &Instruction) -> bool {
+    match instruction.flow {
+        Flow::Next | Flow::Call { .. } | Flow::Branch { is_conditional: true, .. } => true,
+        Flow::Branch { is_conditional: false, .. } | Flow::LastCall | Flow::Stop => false,
+        Flow::Return | Flow::Resume | Flow::Jump => instruction.is_guarded(),
+    }
+}
+
+/// Marks the instructions of a function, and what lies between them as data.
+fn mark(code: &mut Code, reach: &Reach, isa: Isa) {
+    let own = if isa == Isa::T32 { Mark::Thumb } else { Mark::Code };
+    let mut behind = None;
+    for (at, end) in &reach.code {
+        match behind {
+            Some(behind) if behind >= *at => {}
+            Some(gap) if !reach.jumps => code.marks.extend([(gap, Mark::Data), (*at, own)]),
+            Some(_) => {}
+            None => code.marks.push((*at, own)),
+        }
+        behind = behind.max(Some(*end));
+    }
+}
+
+impl Reach {
+    /// Behind its last instruction.
+    fn end(&self) -> Option<u64> {
+        self.code.values().max().copied()
+    }
+}
+
+/// Where a linked file without symbols says that code begins: its entry, and what it has for
+/// unwinders; and whether all is Thumb.
+pub(super) fn starts_of(file: &object::File<'_>, machine: Isa) -> (Starts, bool) {
+    let mut addresses = BTreeSet::from([file.entry()]);
+    if let Some(section) = file.section_by_name(".eh_frame")
+        && let Ok(data) = section.data()
+    {
+        let frames = EhFrame::new(data, LittleEndian);
+        let bases = BaseAddresses::default().set_eh_frame(section.address());
+        let mut entries = frames.entries(&bases);
+        while let Ok(Some(entry)) = entries.next() {
+            if let CieOrFde::Fde(partial) = entry
+                && let Ok(fde) = partial.parse(EhFrame::cie_from_offset)
+            {
+                addresses.insert(fde.initial_address());
+            }
+        }
+    }
+    if let Some(section) = file.section_by_name(".ARM.exidx") {
+        let rows = section.data().unwrap_or_default().chunks_exact(8);
+        for (place, row) in (section.address()..).step_by(8).zip(rows) {
+            let word = u32::from_le_bytes(row[..4].try_into().expect("four bytes"));
+            // 31 bits with a sign, from the place of the word.
+            addresses.insert(place.wrapping_add_signed(i64::from((word << 1) as i32 >> 1)));
+        }
+    }
+    addresses.remove(&0);
+    let is_thumb = addresses.iter().all(|address| address & 1 == 1);
+    let start = |address| start(address, machine, is_thumb);
+    (addresses.into_iter().map(start).collect(), is_thumb)
+}
+
+/// A start as a pointer in the program would be: of Arm's two sets an odd one means Thumb.
+pub(super) fn start(address: u64, machine: Isa, is_thumb: bool) -> (u64, Isa) {
+    match machine {
+        Isa::A32 | Isa::T32 if is_thumb || machine == Isa::T32 || address & 1 == 1 => {
+            (address & !1, Isa::T32)
+        }
+        _ => (address, machine),
+    }
+}
+
+/// Where the vectors of a Cortex-M lead, if the code begins with them: the first word is the top of
+/// a stack, each one behind it 0 or an odd address of code.
+pub(super) fn vectors(code: &Code, sections: &[Code]) -> Vec<u64> {
+    let words = code.bytes.chunks_exact(4);
+    let word = |bytes: &[u8]| u64::from(u32::from_le_bytes(bytes.try_into().expect("four bytes")));
+    let mut words = words.map(word);
+    if words.next().is_none_or(|stack| stack & 3 != 0) {
+        return Vec::new();
+    }
+    let is_code = |word: &u64| word & 1 == 1 && sections.iter().any(|code| code.has(word & !1));
+    let all = words.take(VECTORS_MAX).take_while(|word| *word == 0 || is_code(word));
+    all.filter(|word| *word != 0).collect()
+}

@@ -7,6 +7,7 @@ pub mod cosched_cmd;
 mod demo;
 pub mod doctor;
 mod examples;
+mod knobs;
 mod manual;
 pub mod moved;
 pub mod overlap_cmd;

@@ -162,7 +162,9 @@ fn wrong_options_are_said() {
     refused(&["sim", "--cpus", "0"], "--cpus");
     refused(&["sim", "--cpus", "2", "--links", "3"], "3 links for 2 processors");
     refused(&["sim", "--capacity", "many"], "is no capacity");
-    refused(&["sim", "--share", "2"], "--share 0 to 1");
+    refused(&["sim", "-X", "share=2"], "`share` takes 0 to 1");
+    refused(&["sim", "-X", "shar=1"], "did you mean `share`");
+    refused(&["sim", "--window", "3"], "-X window=VALUE");
 }
 
 /// Mean gain over Linux of each policy in percent, and the seconds of each by workload,

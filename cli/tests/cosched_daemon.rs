@@ -775,7 +775,7 @@ fn who_finishes_first_has_most_turns() {
     if !may_freeze() {
         return;
     }
-    let daemon = Daemon::start(&["--policy", "pairing", "--finish-first"]);
+    let daemon = Daemon::start(&["--policy", "pairing", "-X", "finish-first=yes"]);
     let n = std::thread::available_parallelism().map_or(2, std::num::NonZero::get).min(8);
     let names: Vec<String> = (0..2 * n).map(|idx| format!("l{idx}")).collect();
     daemon.submit_loops(&names.iter().map(String::as_str).collect::<Vec<_>>());

@@ -618,8 +618,8 @@ fn settings_of_pairing_reach_it() {
     }
     for (arguments, share, finish_first) in [
         (&[][..], 0.0, false),
-        (&["--finish-first"], 0.0, true),
-        (&["--round-robin", "0.5"], 0.5, false),
+        (&["-X", "finish-first=yes"], 0.0, true),
+        (&["-X", "round-robin=0.5"], 0.5, false),
     ] {
         let (value, said, code) = run(&[&["--json"], arguments, &["--", "true"]].concat());
         assert_eq!(code, 0, "{said}");

@@ -276,13 +276,15 @@ fn wrong_input_is_refused() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     std::fs::write(folder.path().join("x.opt.yaml"), "no remark\n").expect("a scratch file");
     let refusals = [
-        (vec!["cc", "--strength", "frontie", "--", "a.c"], 1, "a similar value exists: 'frontier'"),
-        (vec!["cc", "--mpi", "intel", "--", "a.c"], 1, "invalid value 'intel' for '--mpi"),
         (
-            vec!["cc", "--collectives", "uniform", "--", "a.c"],
+            vec!["cc", "-X", "strength=frontie", "--", "a.c"],
             1,
-            "the ranks of a program agree on its collectives when it runs now",
+            "`strength` takes basic, extended, frontier",
         ),
+        (vec!["cc", "-X", "handler=any", "--", "a.c"], 1, "did you mean `handlers`"),
+        (vec!["cc", "--handlers", "never-throw", "--", "a.c"], 1, "-X handlers=VALUE"),
+        (vec!["cc", "--mpi", "intel", "--", "a.c"], 1, "invalid value 'intel' for '--mpi"),
+        (vec!["cc", "-X", "collectives=uniform", "--", "a.c"], 1, "`collectives` takes safe, off"),
         (vec!["cc"], 1, "required arguments were not provided"),
         (
             vec!["cc", "--mpi", "openmpi", "--compiler", "gcc", "--", "a.c"],

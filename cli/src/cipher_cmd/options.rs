@@ -18,8 +18,9 @@ use clap::builder::{PossibleValue, TypedValueParser};
 use machine::Machine;
 use report::did_you_mean;
 
-use super::tuning::{self, Setting, Tuning};
+use super::tuning::{KEYS, Tuning};
 use crate::choice::one_of;
+use crate::knobs::{self, Knob};
 use crate::output::{Failure, Output};
 
 /// The program, bundled or from a file.
@@ -69,9 +70,11 @@ pub struct How {
     #[arg(long, default_value = "c", value_parser = emit())]
     pub emit: Emit,
     /// What only affects speed; `--help` lists the keys.
-    #[arg(short = 'X', value_name = "KEY=VALUE", value_parser = tuning::setting,
-        long_help = tuning::help())]
-    tuning: Vec<Setting>,
+    #[arg(short = 'X', value_name = "KEY=VALUE",
+        value_parser = |text: &str| knobs::parse(&KEYS, text),
+        long_help = knobs::help(
+            "What only affects speed, a key and its value; `cipher tune` finds them:", &KEYS))]
+    tuning: Vec<Knob>,
     /// Take all of these from a recipe that `meanwhile cipher tune` wrote.
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "slicing", "word", "arch", "schedule", "machine", "cc", "emit", "tuning",
@@ -132,7 +135,7 @@ impl Which {
         let path = Path::new(&self.subject);
         if !path.exists() {
             let names = primitives().iter().map(|p| p.name.as_str());
-            let help = did_you_mean(&self.subject, names);
+            let help = mode_of(&self.subject).or_else(|| did_you_mean(&self.subject, names));
             let help = help
                 .unwrap_or_else(|| "`meanwhile cipher list` shows the bundled primitives".into());
             return Err(Failure::user(
@@ -153,6 +156,15 @@ impl Which {
             None => Ok(subject),
         }
     }
+}
+
+/// What makes the hash or authenticated cipher of this name, which is a mode of another.
+fn mode_of(name: &str) -> Option<String> {
+    primitives().iter().find_map(|primitive| {
+        let modes = primitive.sponges();
+        let mode = modes.iter().find(|mode| mode.name().eq_ignore_ascii_case(name))?;
+        Some(format!("it is a mode: `{} --mode {}`", primitive.name, mode.mode()))
+    })
 }
 
 impl How {
@@ -285,7 +297,7 @@ pub fn slicing() -> impl TypedValueParser<Value = Slicing> {
 
 /// A target by name.
 pub fn arch() -> impl TypedValueParser<Value = Arch> {
-    one_of(Arch::ALL, |it| it.name())
+    one_of(Arch::ALL, |arch| arch.name())
 }
 
 /// `auto`, `yes` or `no`.
@@ -364,7 +376,7 @@ pub fn emit() -> impl TypedValueParser<Value = Emit> {
 
 /// A C compiler by name.
 pub fn cc() -> impl TypedValueParser<Value = Cc> {
-    one_of(Cc::ALL, |it| it.name())
+    one_of(Cc::ALL, |cc| cc.name())
 }
 
 /// Any text: which cipher has which mode is said later. Help and shells list the names.

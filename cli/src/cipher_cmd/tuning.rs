@@ -1,10 +1,12 @@
-//! What only affects speed: `-X KEY=VALUE`, one row a key, from which parser, help and guide come.
+//! What only affects speed, the keys of `cipher ... -X KEY=VALUE`.
 
 use cipher::options::{Fixslice, Interleave, Unroll};
 use cipher::passes::inline::{Inline, Thresholds};
 use cipher::passes::interleave::MOST;
 use cipher::passes::schedule_mslice::LOOK_BEHIND;
 use cipher::recipe_file::Way;
+
+use crate::knobs::{self, Key, Knob};
 
 /// The values of all keys.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,18 +38,8 @@ impl Default for Tuning {
     }
 }
 
-/// One key of `-X`.
-pub struct Key {
-    pub name: &'static str,
-    /// What it takes, as help shows it.
-    pub values: &'static str,
-    pub default: &'static str,
-    pub help: &'static str,
-    set: fn(&mut Tuning, &str) -> Option<()>,
-}
-
 /// The keys, in the order of the guide.
-pub const KEYS: [Key; 10] = [
+pub const KEYS: [Key<Tuning>; 10] = [
     Key {
         name: "inline",
         values: "auto, all, none",
@@ -172,47 +164,11 @@ pub const KEYS: [Key; 10] = [
     },
 ];
 
-/// A key with a value that it takes.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setting {
-    key: usize,
-    value: String,
-}
-
-pub fn setting(text: &str) -> Result<Setting, String> {
-    let names = || KEYS.iter().map(|key| key.name);
-    let Some((name, value)) = text.split_once('=') else {
-        let keys: Vec<&str> = names().collect();
-        return Err(format!("write KEY=VALUE; the keys are {}", keys.join(", ")));
-    };
-    let Some(key) = KEYS.iter().position(|key| key.name == name) else {
-        let keys: Vec<&str> = names().collect();
-        let help = report::did_you_mean(name, names())
-            .unwrap_or_else(|| format!("the keys are {}", keys.join(", ")));
-        return Err(format!("there is no key `{name}`: {help}"));
-    };
-    (KEYS[key].set)(&mut Tuning::default(), value)
-        .ok_or_else(|| format!("`{name}` takes {}", KEYS[key].values))?;
-    Ok(Setting { key, value: value.to_owned() })
-}
-
-/// The keys for `--help`.
-pub fn help() -> String {
-    let mut text =
-        "What only affects speed, a key and its value; `cipher tune` finds them:".to_owned();
-    for key in &KEYS {
-        text += &format!("\n  {}={}  {} [{}]", key.name, key.values, key.help, key.default);
-    }
-    text
-}
-
 impl Tuning {
-    /// Later settings of a key count.
-    pub fn of(settings: &[Setting]) -> Tuning {
+    /// The defaults, but for what the knobs set.
+    pub fn of(knobs: &[Knob]) -> Tuning {
         let mut tuning = Tuning::default();
-        for setting in settings {
-            (KEYS[setting.key].set)(&mut tuning, &setting.value).expect("it was parsed so");
-        }
+        knobs::apply(&KEYS, knobs, &mut tuning);
         tuning
     }
 
@@ -234,20 +190,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_defaults_that_help_shows_are_those_that_count() {
-        for key in KEYS.iter().filter(|key| !["inline", "budget"].contains(&key.name)) {
-            let shown = setting(&format!("{}={}", key.name, key.default)).expect("a value");
-            assert_eq!(Tuning::of(&[shown]), Tuning::default(), "{}", key.name);
-        }
-    }
-
-    #[test]
-    fn the_table_of_the_guide_is_this_one() {
+    fn help_guide_and_defaults_agree() {
         let guide = include_str!("../../../docs/guide/cipher.md");
-        for Key { name, values, default, help, .. } in &KEYS {
-            let row = format!("| `{name}` | {values} | {default} | {help} |\n");
-            assert!(guide.contains(&row), "docs/guide/cipher.md lacks {row}");
-        }
+        knobs::check_table(&KEYS, &["inline", "budget"], guide);
     }
 
     #[test]
@@ -260,11 +205,11 @@ mod tests {
             ("look-behind=-1", "number"),
             ("budget=100001", "0 to 100000"),
         ] {
-            let error = setting(text).expect_err("it is refused");
+            let error = knobs::parse(&KEYS, text).expect_err("it is refused");
             assert!(error.contains(part), "{text}: {error}");
         }
-        let last =
-            Tuning::of(&["unroll=yes", "unroll=no"].map(|text| setting(text).expect("fine")));
+        let last = ["unroll=yes", "unroll=no"];
+        let last = Tuning::of(&last.map(|text| knobs::parse(&KEYS, text).expect("fine")));
         assert_eq!(last.unroll, Unroll::No);
     }
 }

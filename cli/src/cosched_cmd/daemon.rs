@@ -23,7 +23,8 @@ use measure::tool;
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
-use super::host::{HostArgs, PairingArgs, Role, failed};
+use super::host::{HostArgs, Role, failed};
+use super::policy::PolicyArgs;
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile cosched daemon`.
@@ -35,7 +36,7 @@ pub struct Args {
     #[command(flatten)]
     host: HostArgs,
     #[command(flatten)]
-    pairing: PairingArgs,
+    numbers: PolicyArgs,
     /// File in which it is noted what steps of Slurm moved, for job_submit.lua; one for each node,
     /// in a folder of all.
     #[arg(long, value_name = "FILE")]
@@ -158,7 +159,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         clock_error: args.clock_error.map(|ms| Duration::from_secs_f64(ms / 1000.0)),
     };
     let manager = args.host.start(role, out)?;
-    manager.host().settings = args.pairing.settings();
+    manager.host().settings = args.numbers.settings();
     let history = args
         .history
         .clone()

@@ -13,7 +13,6 @@ use cosched::manager::host::Waiting;
 use cosched::manager::keepers::Supervise;
 use cosched::manager::startup::{Manager, Wanted};
 use cosched::manager::{source, supervisor};
-use cosched::policies::Settings;
 
 use crate::choice::one_of;
 use crate::output::{Failure, Output};
@@ -41,35 +40,12 @@ pub struct HostArgs {
     source: Option<source::Kind>,
 }
 
-/// What `pairing` can be told of real runs.
-#[derive(Debug, Clone, clap::Args)]
-pub struct PairingArgs {
-    /// Share of the quanta that pairing leaves to round robin, 0 to 1: less gain, less loss.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = super::sim::round_robin)]
-    round_robin: f64,
-    /// Pairing lets programs end one after another even where the links are no bottleneck: the mean
-    /// ends sooner, the last to come wait longer.
-    #[arg(long)]
-    finish_first: bool,
-}
-
-impl PairingArgs {
-    /// The settings of policies with these.
-    pub fn settings(&self) -> Settings {
-        Settings {
-            round_robin: self.round_robin,
-            finishes_first: self.finish_first,
-            ..Settings::default()
-        }
-    }
-}
-
 fn waiting_name() -> impl TypedValueParser<Value = Waiting> {
-    one_of(Waiting::ALL, |it| it.text())
+    one_of(Waiting::ALL, |waiting| waiting.text())
 }
 
 pub fn class_name() -> impl TypedValueParser<Value = Class> {
-    one_of(Class::ALL, |it| it.text())
+    one_of(Class::ALL, |class| class.text())
 }
 
 /// A rate that somebody knows.

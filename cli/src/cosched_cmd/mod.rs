@@ -2,6 +2,7 @@
 
 pub mod daemon;
 pub mod host;
+pub mod policy;
 mod probe;
 mod restore;
 pub mod run;

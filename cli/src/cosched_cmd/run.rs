@@ -14,7 +14,8 @@ use measure::tool;
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
-use super::host::{HostArgs, PairingArgs, Role, failed};
+use super::host::{HostArgs, Role, failed};
+use super::policy::PolicyArgs;
 use super::sim::load;
 use crate::output::{Failure, Output};
 
@@ -44,7 +45,7 @@ pub struct Args {
     #[command(flatten)]
     host: HostArgs,
     #[command(flatten)]
-    pairing: PairingArgs,
+    numbers: PolicyArgs,
     /// Kernels of a workload on small problems, for a trial.
     #[arg(long)]
     small: bool,
@@ -205,7 +206,7 @@ fn managed(
             runs.push(Run {
                 policy: *policy,
                 report: manager
-                    .run_with(plan, *policy, args.pairing.settings())
+                    .run_with(plan, *policy, args.numbers.settings())
                     .map_err(Failure::tool)?,
             });
             bar.inc(1);

@@ -6,7 +6,7 @@ use clap::builder::TypedValueParser;
 use cosched::assumptions::{Assumptions, SWITCHES};
 use cosched::contention::{Base, Model};
 use cosched::machine::{Capacity, Machine, PAPER_MBPS};
-use cosched::policies::{Name, Settings, ShareOf};
+use cosched::policies::{Name, Settings};
 use cosched::sim::{self, Outcome};
 use cosched::timeline;
 use cosched::workload::{self, Purpose, Workload};
@@ -14,6 +14,7 @@ use report::svg::Chart as _;
 use report::{Cell, Kind, Table, did_you_mean};
 use serde_json::{Value, json};
 
+use super::policy::PolicyArgs;
 use crate::choice::one_of;
 use crate::output::{Failure, Output, write_file};
 
@@ -46,7 +47,7 @@ struct Policies(Vec<Name>);
 #[derive(Debug, Clone, Copy)]
 struct Assumed(Assumptions);
 
-/// The simulated machine and the numbers of the policies.
+/// The simulated machine, and the numbers of the policies.
 #[derive(Debug, Clone, clap::Args)]
 pub struct Simulated {
     /// Processors.
@@ -68,33 +69,8 @@ pub struct Simulated {
     /// M4: last-level cache of a link in MB, from which threads push each other.
     #[arg(long, value_name = "MB", default_value_t = 0.0)]
     cache: f64,
-    /// What B2ARR leaves to round robin.
-    #[arg(long, value_name = "WHAT", default_value = "processors", value_parser = ["processors", "bandwidth"])]
-    conventional_share: String,
-    /// How much of it, 0 to 1.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.5)]
-    share: f64,
-    /// Quanta of an epoch of B2ADSS.
-    #[arg(long, value_name = "QUANTA", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=1000))]
-    epoch: u32,
-    /// Quanta over which QWG averages.
-    #[arg(long, value_name = "QUANTA", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=16))]
-    window: u32,
-    /// Share of the quanta that PAIRING leaves to round robin, 0 to 1.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.0, value_parser = round_robin)]
-    round_robin: f64,
-    /// PAIRING lets programs end one after another even where the links are no bottleneck: the mean
-    /// ends sooner, the last to come wait longer.
-    #[arg(long)]
-    finish_first: bool,
-}
-
-/// A share as a value of the command line.
-pub fn round_robin(text: &str) -> Result<f64, String> {
-    text.parse()
-        .ok()
-        .filter(|number| (0.0..=1.0).contains(number))
-        .ok_or_else(|| "0 to 1".to_owned())
+    #[command(flatten)]
+    policy: PolicyArgs,
 }
 
 impl Simulated {
@@ -125,32 +101,13 @@ impl Simulated {
                 ));
             }
         };
-        if !(0.0..=2.0).contains(&self.burst)
-            || !(0.0..=1e6).contains(&self.cache)
-            || !(0.0..=1.0).contains(&self.share)
-        {
-            return Err(Failure::user(
-                "--burst is 0 to 2, --cache 0 to 1000000, --share 0 to 1",
-                None,
-            ));
+        if !(0.0..=2.0).contains(&self.burst) || !(0.0..=1e6).contains(&self.cache) {
+            return Err(Failure::user("--burst is 0 to 2, --cache 0 to 1000000", None));
         }
         let mut machine = Machine::even(self.cpus as usize, self.links as usize, link);
         machine.cache_mb = self.cache;
         let model = Model { base: self.model, burst: self.burst, is_cached: self.cache > 0.0 };
-        let share = if self.conventional_share == "bandwidth" {
-            ShareOf::Bandwidth(self.share)
-        } else {
-            ShareOf::Processors(self.share)
-        };
-        let settings = Settings {
-            share,
-            epoch: self.epoch as usize,
-            window: self.window as usize,
-            round_robin: self.round_robin,
-            finishes_first: self.finish_first,
-            no_affinity: false,
-        };
-        Ok((machine, model, settings))
+        Ok((machine, model, self.policy.settings()))
     }
 }
 

@@ -2,42 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use overlap::llvm::Llvm;
+use overlap::settings::{COLLECTIVES, CONVERSIONS, HANDLERS, PROGRESS, STRENGTHS, WILDCARDS};
 use overlap::{Mpi, Settings};
 
 use crate::choice::one_of;
-
-fn strength() -> PossibleValuesParser {
-    PossibleValuesParser::new(overlap::settings::STRENGTHS)
-}
-
-fn conversion() -> PossibleValuesParser {
-    PossibleValuesParser::new(overlap::settings::CONVERSIONS)
-}
-
-fn progress() -> PossibleValuesParser {
-    PossibleValuesParser::new(overlap::settings::PROGRESS)
-}
-
-fn collectives() -> impl TypedValueParser<Value = String> {
-    let known = overlap::settings::COLLECTIVES.map(PossibleValue::new);
-    let names = known.into_iter().chain([PossibleValue::new("uniform").hide(true)]);
-    PossibleValuesParser::new(names).try_map(|name| match name.as_str() {
-        "uniform" => Err(
-            "the ranks of a program agree on its collectives when it runs now, which `safe` does, the default; leave the option out",
-        ),
-        _ => Ok(name),
-    })
-}
-
-fn handlers() -> PossibleValuesParser {
-    PossibleValuesParser::new(overlap::settings::HANDLERS)
-}
-
-fn wildcards() -> PossibleValuesParser {
-    PossibleValuesParser::new(overlap::settings::WILDCARDS)
-}
+use crate::knobs::{self, Key, Knob};
 
 /// An MPI by name.
 pub fn mpi() -> impl TypedValueParser<Value = Mpi> {
@@ -61,59 +32,108 @@ pub fn llvm(number: &str) -> Result<Llvm, String> {
         .ok_or_else(|| format!("the plugin is for LLVM {} and {}", known[0], known[1]))
 }
 
+/// The keys of `-X`, in the order of the guide.
+const KEYS: [Key<Settings>; 6] = [
+    Key {
+        name: "strength",
+        values: "basic, extended, frontier",
+        default: "frontier",
+        help: "how far windows are widened",
+        set: |settings, text| choose(&mut settings.strength, &STRENGTHS, text),
+    },
+    Key {
+        name: "progress",
+        values: "auto, on, off",
+        default: "auto",
+        help: "polls inside windows",
+        set: |settings, text| choose(&mut settings.progress, &PROGRESS, text),
+    },
+    Key {
+        name: "poll-us",
+        values: "microseconds",
+        default: "100",
+        help: "at most one poll in this time",
+        set: |settings, text| {
+            settings.poll_us = Some(text.parse().ok()?);
+            Some(())
+        },
+    },
+    Key {
+        name: "collectives",
+        values: "safe, off",
+        default: "safe",
+        help: "`safe`: all ranks agree when they run which collectives start nonblocking",
+        set: |settings, text| choose(&mut settings.collectives, &COLLECTIVES, text),
+    },
+    Key {
+        name: "handlers",
+        values: "any, never-throw",
+        default: "any",
+        help: "`never-throw`: no error handler throws, so that C++ starts need not ask, and the \
+            program's own waits move in a `try`, or beside destructors",
+        set: |settings, text| choose(&mut settings.handlers, &HANDLERS, text),
+    },
+    Key {
+        name: "wildcards",
+        values: "auto, maybe, none",
+        default: "auto",
+        help: "`none`: no receive from any source, no probe; `maybe`: not even if none is seen",
+        set: |settings, text| choose(&mut settings.wildcards, &WILDCARDS, text),
+    },
+];
+
+fn choose(setting: &mut String, known: &[&str], text: &str) -> Option<()> {
+    *setting = known.iter().find(|name| **name == text)?.to_string();
+    Some(())
+}
+
 /// The settings of the plugin.
 #[derive(Debug, clap::Args)]
 pub struct PluginOptions {
-    /// How far windows are widened.
-    #[arg(long, default_value = "frontier", value_parser = strength())]
-    strength: String,
     /// Which calls become nonblocking: auto, or none, where polls keep the program's own
     /// nonblocking messages moving and no call is changed.
-    #[arg(long, default_value = "auto", value_parser = conversion())]
+    #[arg(long, default_value = "auto", value_parser = PossibleValuesParser::new(CONVERSIONS))]
     convert: String,
-    /// Polls inside windows.
-    #[arg(long, default_value = "auto", value_parser = progress())]
-    progress: String,
-    /// Which collectives are converted.
-    #[arg(long, default_value = "safe", value_parser = collectives())]
-    collectives: String,
-    /// Error handlers of the program: `never-throw` if none throws a C++ exception, so that calls
-    /// in a `try`, or in a scope that destroys something, are converted as well.
-    #[arg(long, default_value = "any", value_parser = handlers())]
-    handlers: String,
-    /// Receives from any source, and probes: `none` if the program has none, `maybe` if it may,
-    /// `auto` to look.
-    #[arg(long, default_value = "auto", value_parser = wildcards())]
-    wildcards: String,
     /// Smaller payloads stay blocking.
     #[arg(long, value_name = "BYTES")]
     min_bytes: Option<u64>,
     /// Smaller windows stay blocking, in weighted instructions.
     #[arg(long, value_name = "WEIGHT")]
     min_weight: Option<u64>,
-    /// At most one poll in this time, in microseconds.
-    #[arg(long, value_name = "US")]
-    poll_us: Option<u32>,
     /// What `trace --profile` wrote: calls that waited are converted, however short their
     /// messages, others stay blocking.
     #[arg(long, value_name = "FILE", value_parser = profile)]
     profile: Option<PathBuf>,
+    /// What the program promises, and how far we go; `--help` lists the keys.
+    #[arg(short = 'X', value_name = "KEY=VALUE",
+        value_parser = |text: &str| knobs::parse(&KEYS, text),
+        long_help = knobs::help(
+            "What the program promises, and how far we go, a key and its value:", &KEYS))]
+    knobs: Vec<Knob>,
 }
 
 impl PluginOptions {
     /// As the plugin takes them.
     pub fn settings(&self) -> Settings {
-        Settings {
-            strength: self.strength.clone(),
+        let mut settings = Settings {
             convert: self.convert.clone(),
-            progress: self.progress.clone(),
-            collectives: self.collectives.clone(),
-            handlers: self.handlers.clone(),
-            wildcards: self.wildcards.clone(),
             min_bytes: self.min_bytes,
             min_weight: self.min_weight,
-            poll_us: self.poll_us,
             profile: self.profile.clone(),
-        }
+            ..Settings::default()
+        };
+        knobs::apply(&KEYS, &self.knobs, &mut settings);
+        settings
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn help_guide_and_defaults_agree() {
+        let guide = include_str!("../../../docs/guide/overlap.md");
+        knobs::check_table(&KEYS, &["poll-us"], guide);
     }
 }

@@ -13,7 +13,7 @@ use crate::output::{self, Failure, Output};
 /// Arguments of `meanwhile overlap trace`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// What `trace --json` printed for the same program compiled with `--strength basic`.
+    /// What `trace --json` printed for the same program compiled with `-X strength=basic`.
     #[arg(long, value_name = "FILE")]
     basic: Option<PathBuf>,
     /// What the compiler can decide by: `cc --profile FILE`.
@@ -75,7 +75,7 @@ fn collectives(trace: &Trace) -> String {
     let found = trace.collectives();
     let Some(agreement) = &trace.agreement else {
         return "collectives start as they were compiled: the program was linked without overlap, or with \
-                --collectives off, so its ranks agree on nothing"
+                -X collectives=off, so its ranks agree on nothing"
             .to_owned();
     };
     let executed = format!(

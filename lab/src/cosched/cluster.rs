@@ -31,7 +31,7 @@ pub struct Args {
     #[arg(long, value_name = "MIX", value_parser = mix)]
     mix: Option<Given>,
     /// The share of the users that do not share nodes.
-    #[arg(long, value_name = "SHARE", default_value_t = 0.2, value_parser = meanwhile::cosched_cmd::sim::round_robin)]
+    #[arg(long, value_name = "SHARE", default_value_t = 0.2, value_parser = meanwhile::cosched_cmd::policy::share)]
     refuse: f64,
     /// How many times the jobs' demands are drawn.
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..=1000))]

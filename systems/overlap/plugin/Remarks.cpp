@@ -46,7 +46,7 @@ static StringRef saysRemedy(Refusal Why, const Options &O) {
   bool WantsMore = Why == Refusal::MayThrow;
   return WantsMore && !O.AtLink
              ? "; compile with -flto, which shows the program's other files, or, if none of its "
-               "error handlers throws, with --handlers never-throw"
+               "error handlers throws, with -X handlers=never-throw"
              : "";
 }
 

@@ -56,9 +56,13 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// As options of `meanwhile overlap cc`.
+    /// As options of `meanwhile overlap cc`: those that have a name of their own, others by `-X`.
     pub fn options(&self) -> Vec<String> {
-        self.environment().split(',').map(|part| format!("--{part}")).collect()
+        let option = |part: &str| match part.split_once('=') {
+            Some(("convert" | "min-bytes" | "min-weight" | "profile", _)) => format!("--{part}"),
+            _ => format!("-X{part}"),
+        };
+        self.environment().split(',').map(option).collect()
     }
 
     /// The value of MEANWHILE_OVERLAP.

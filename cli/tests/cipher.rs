@@ -239,6 +239,8 @@ fn a_part_of_a_name_is_taken_for_all_that_begin_with_it() {
     for (name, help) in [
         ("aes", "did you mean `aes-128`, `aes-192`, `aes-256`"),
         ("AES-128", "did you mean `aes-128`?"),
+        ("shake128", "it is a mode: `keccak-f1600 --mode shake128`"),
+        ("Ascon-Hash256", "it is a mode: `ascon-p12 --mode hash`"),
         ("ascon", "did you mean `ascon-p12`?"),
         ("gift", "did you mean `gift-128`?"),
         ("present", "did you mean `present-80`?"),

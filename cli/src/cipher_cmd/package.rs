@@ -306,20 +306,10 @@ fn is_of_others(folder: &Path, path: &str, old: &[String]) -> bool {
             .any(leaves)
 }
 
-/// Names that mean something else to one of the tools or languages.
-const TAKEN: &[&str] = &[
-    "all", "alloc", "as", "assert", "async", "await", "break", "class", "clean", "const",
-    "continue", "core", "crate", "def", "del", "dyn", "elif", "else", "enum", "except", "extern",
-    "false", "fn", "for", "from", "global", "help", "if", "impl", "import", "in", "install", "is",
-    "lambda", "let", "loop", "match", "mod", "move", "mut", "not", "or", "pass", "pub", "raise",
-    "ref", "return", "self", "static", "std", "struct", "super", "test", "trait", "true", "try",
-    "type", "unsafe", "use", "where", "while", "with", "yield",
-];
-
 /// What CMake, cargo and pip all take for a name.
 fn check_name(name: &str) -> Result<(), Failure> {
     let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
-    let is_free = name.len() > 1 && !TAKEN.contains(&name);
+    let is_free = name.len() > 1 && !cipher::names::is_taken(name);
     if is_free
         && name.starts_with(|c: char| c.is_ascii_lowercase())
         && name.chars().all(inside)

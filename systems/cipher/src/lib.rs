@@ -13,6 +13,7 @@ pub mod ir;
 pub mod layout;
 pub mod library;
 pub mod masked;
+pub mod names;
 pub mod native;
 pub mod options;
 pub mod package;

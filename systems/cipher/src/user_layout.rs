@@ -11,6 +11,7 @@ use toml::Spanned;
 
 use crate::layout::Layout;
 use crate::library::{DigestRow, FieldLayout, Primitive};
+use crate::names::is_taken;
 use crate::syntax::ast::{Decl, Def, Program, Size, Type};
 
 /// Fields that a case may have; `input` differs from block to block.
@@ -161,11 +162,7 @@ impl Check<'_> {
             written.name.as_ref().map_or_else(|| usual_name(stem), |it| it.get_ref().clone());
         if !is_name(&name) {
             let range = written.name.as_ref().map_or(0..0, Spanned::span);
-            self.wrong(
-                range,
-                format!("`{name}` cannot be a name in C"),
-                "lower case letters, digits, `-` and `_`, a letter first",
-            );
+            self.wrong(range, format!("`{name}` cannot be a name in C"), NAMES);
         }
         let last = self
             .ast
@@ -318,13 +315,16 @@ impl Check<'_> {
         word_bits: Option<u64>,
     ) {
         let (range, row) = (row.span(), row.get_ref());
-        let is_taken = ["blocks", "ctr", "ctr64", "stream", "aead"].contains(&mode)
+        let is_known = ["blocks", "ctr", "ctr64", "stream", "aead"].contains(&mode)
             || primitive.sponge.contains_key(mode) && primitive.compression.contains_key(mode);
-        if !is_name(mode) || is_taken {
+        if !is_name(mode) || is_known {
             self.wrong(range, format!("`{mode}` cannot be a mode"), "another name");
         } else if !is_name(&row.name) {
-            let label = "lower case letters, digits, `-` and `_`, a letter first";
-            self.wrong(range, format!("`{}` cannot be a name in C", row.name), label);
+            self.wrong(range, format!("`{}` cannot be a name in C", row.name), NAMES);
+        } else if let Some(other) = mode_called(primitive, &row.name).filter(|other| *other < mode)
+        {
+            let message = format!("`{other}` has the name `{}` already", row.name);
+            self.wrong(range, message, "a name of its own");
         } else if !is_plain_text(&row.title) {
             let message = "this stands in comments and texts of C, Rust and Python";
             self.wrong(range, message.into(), "a title without quotes, backslashes and `*/`");
@@ -528,9 +528,21 @@ fn usual_name(stem: &str) -> String {
     stem.to_lowercase().replace(['_', '.', ' '], "-")
 }
 
+/// What names in C, Rust and Python can be made of.
+const NAMES: &str =
+    "lower case letters, digits, `-` and `_`, a letter first, and no word of C, Rust or Python";
+
 fn is_name(name: &str) -> bool {
     let inside = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
-    name.starts_with(|c: char| c.is_ascii_lowercase()) && name.chars().all(inside)
+    name.starts_with(|c: char| c.is_ascii_lowercase())
+        && name.chars().all(inside)
+        && !is_taken(name)
+}
+
+/// The first mode whose hash has this name.
+fn mode_called<'a>(primitive: &'a Primitive, name: &str) -> Option<&'a str> {
+    let rows = primitive.sponge.iter().chain(&primitive.compression);
+    rows.filter(|(_, row)| row.name == name).map(|(mode, _)| &**mode).min()
 }
 
 /// True if a line can stand in a comment or string.

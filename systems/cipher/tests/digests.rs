@@ -195,8 +195,16 @@ fn a_layout_whose_hash_does_not_fit_is_refused_at_its_line() {
         ("compression.hash", "compression.ctr", "`ctr` cannot be a mode"),
         ("compression.hash", "compression.aead", "`aead` cannot be a mode"),
         ("mix-hash", "9 mix", "`9 mix` cannot be a name in C"),
+        ("mix-hash", "while", "`while` cannot be a name in C"),
+        ("mix-hash", "match", "`match` cannot be a name in C"),
+        ("", "TWICE", "`another` has the name `mix-hash` already"),
     ] {
-        let layout = OWN_LAYOUT.replacen(from, to, 1);
+        let row = OWN_LAYOUT.lines().find(|line| line.starts_with("compression.hash"));
+        let row = row.expect("the layout has a hash").replace("n.hash", "n.another");
+        let layout = match to {
+            "TWICE" => format!("{OWN_LAYOUT}{row}\n"),
+            _ => OWN_LAYOUT.replacen(from, to, 1),
+        };
         assert_ne!(layout, OWN_LAYOUT, "{from}");
         let subject = Subject::text("mix.ua", OWN, None).expect("it is right");
         let program = std::path::Path::new("mix.ua");

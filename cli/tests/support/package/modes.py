@@ -3,7 +3,7 @@
 import json
 import sys
 
-from trio import AsconAead128, AsconHash256, AsconXof128, InvalidTag
+from trio import AsconAead128, AsconHash256, AsconHash256Many, AsconXof128, AsconXof128Many, InvalidTag
 
 
 def vectors(path):
@@ -59,3 +59,19 @@ for vector in vectors(outputs):
     xof = AsconXof128(bytes.fromhex(vector["input"]))
     assert (xof.squeeze(5) + xof.squeeze(len(vector["output"]) // 2 - 5)).hex() == vector["output"]
 refused(ValueError, xof.update, b"more")
+
+# Side by side, in pieces.
+n = 2
+texts = [bytes((i * 31 + k) % 256 for k in range(50)) for i in range(n)]
+many = AsconHash256Many(n)
+many.update(text[:20] for text in texts)
+many.update([text[20:] for text in texts])
+assert many.digests() == [AsconHash256(text).digest() for text in texts]
+refused(ValueError, many.update, texts)
+many = AsconXof128Many(n)
+many.update(texts)
+assert [a + b for a, b in zip(many.squeeze(3), many.squeeze(30))] == [AsconXof128(text).squeeze(33) for text in texts]
+refused(ValueError, AsconXof128Many(2).update, [b"one"])
+refused(ValueError, AsconXof128Many(2).update, [b"one", b"other"])
+refused(ValueError, AsconXof128Many, 1000)
+refused(ValueError, AsconXof128Many, 0)

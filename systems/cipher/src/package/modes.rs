@@ -251,6 +251,18 @@ fn digest_filled(sponge: &Sponge, text: &str) -> String {
         ("UNUSED_OUT", either("    (void)n_out;\n", "")),
         ("GIVEN", either("", ", n")),
         ("UNUSED", either("    (void)n;\n", "")),
+        (
+            "SAID",
+            either(
+                "The digests of the messages, which ends them.",
+                "The next bytes of each output; the first call ends the messages.",
+            ),
+        ),
+        ("ONCE", either(" than a digest", "")),
+        ("RUST_END", either("finalize", "squeeze")),
+        ("PYTHON_END", either("digests", "squeeze")),
+        ("PYTHON_LENGTH", either("", ", length: int")),
+        ("PYTHON_N", either(&n_out, "length")),
         ("N_OUT", n_out),
         ("RATE", digest.rate.to_string()),
     ];
@@ -295,7 +307,11 @@ pub fn module(part: &Part, sponge: &Sponge) -> String {
     } else {
         String::new()
     };
-    digest_filled(sponge, &fill(template, &values))
+    let many = match sponge {
+        Sponge::Aead => "",
+        Sponge::Digest(_) => include_str!("templates/many.rs.txt"),
+    };
+    digest_filled(sponge, &(fill(template, &values) + &fill(many, &values)))
         + &traits
         + &fill(include_str!("templates/width.rs.txt"), &[("NAME", &part.name)])
             .replace("Blocks", "Messages")
@@ -329,16 +345,21 @@ pub fn rust_test(part: &Part, sponge: &Sponge, crate_name: &str) -> String {
         let _ = if is_xof {
             writeln!(
                 calls,
-                "    let mut out = vec![0; bytes(\"{output}\").len()];\n    <{ty} as digest::ExtendableOutput>::digest_xof(bytes(\"{input}\"), &mut out);\n    assert_eq!(out, bytes(\"{output}\"));"
+                "    let mut out = vec![0; bytes(\"{output}\").len()];\n    <{ty} as digest::ExtendableOutput>::digest_xof(bytes(\"{input}\"), &mut out);\n    assert_eq!(out, bytes(\"{output}\"));\n    {module}_many(&bytes(\"{input}\"), &bytes(\"{output}\"));",
+                module = part.module
             )
         } else {
             writeln!(
                 calls,
-                "    assert_eq!({ty}::digest(&bytes(\"{input}\"))[..], bytes(\"{output}\"));\n    assert_eq!(<{ty} as digest::Digest>::digest(bytes(\"{input}\"))[..], bytes(\"{output}\"));"
+                "    assert_eq!({ty}::digest(&bytes(\"{input}\"))[..], bytes(\"{output}\"));\n    assert_eq!(<{ty} as digest::Digest>::digest(bytes(\"{input}\"))[..], bytes(\"{output}\"));\n    {module}_many(&bytes(\"{input}\"), &bytes(\"{output}\"));",
+                module = part.module
             )
         };
     }
-    format!("\n#[test]\nfn {}() {{\n{calls}}}\n", part.module)
+    let module = &part.module;
+    let values = [("TYPE", &*ty), ("CRATE", crate_name), ("MODULE", module)];
+    let many = digest_filled(sponge, &fill(include_str!("templates/many_test.rs.txt"), &values));
+    format!("{many}\n#[test]\nfn {module}() {{\n{calls}}}\n")
 }
 
 /// Vectors of authenticated encryption through the crate; nothing if there are none.
@@ -371,9 +392,11 @@ pub fn class(part: &Part, sponge: &Sponge, names: &mut Vec<String>) -> String {
         Sponge::Digest(_) => include_str!("templates/xof.py"),
     };
     names.push(part.type_name.clone());
-    if *sponge == Sponge::Aead {
-        names.push(format!("{}Encryptor", part.type_name));
-    }
+    let (other, many) = match sponge {
+        Sponge::Aead => ("Encryptor", ""),
+        Sponge::Digest(_) => ("Many", include_str!("templates/many.py")),
+    };
+    names.push(format!("{}{other}", part.type_name));
     let values = [("NAME", &*part.name), ("TYPE", &part.type_name), ("TITLE", &part.title)];
-    digest_filled(sponge, &fill(template, &values))
+    digest_filled(sponge, &(fill(template, &values) + &fill(many, &values)))
 }

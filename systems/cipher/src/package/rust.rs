@@ -81,10 +81,13 @@ fn lib(name: &str, parts: &[Part]) -> String {
         }
         match &part.sponge {
             Some(Sponge::Aead) => types.push(format!("{}Encryptor", part.type_name)),
-            Some(Sponge::Digest(digest)) if digest.output.is_none() => {
-                types.push(format!("{}Reader", part.type_name));
+            Some(Sponge::Digest(digest)) => {
+                types.push(format!("{}Many", part.type_name));
+                if digest.output.is_none() {
+                    types.push(format!("{}Reader", part.type_name));
+                }
             }
-            Some(Sponge::Digest(_)) | None => {}
+            None => {}
         }
         if let Some(stream) = &part.stream {
             types.push(stream_type(part, stream));

@@ -286,6 +286,46 @@ fn a_replay_is_what_the_program_takes_when_it_is_linked_so() {
     );
 }
 
+/// Each thread's times one after another, its switches and its window traps, as counted elsewhere.
+#[test]
+fn a_timeline_has_every_switch_and_every_trap() {
+    if !has_tools("timeline of an image of the library") {
+        return;
+    }
+    for (scheme, windows) in [("ns", "8"), ("sp", "5"), ("adaptive", "20")] {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let image = linked(folder.path(), scheme, "", Some(TURNS));
+        let file = folder.path().join("run.json");
+        let file = file.to_str().expect("text");
+        let given = ["--json", "--windows", windows, "--perfetto", file];
+        let answer = json(&regwin("profile", &image, &given));
+        let text = fs::read_to_string(file).expect("it was written");
+        let timeline: Value = serde_json::from_str(&text).expect("it is JSON");
+        let events = timeline["traceEvents"].as_array().expect("a list");
+        let of = |kind: &'static str| events.iter().filter(move |event| event["ph"] == kind);
+        let number = |value: &Value| value.as_u64().expect("a number");
+        let mut end = 0;
+        for span in of("X") {
+            assert_eq!(number(&span["ts"]), end, "{scheme}: what runs follows what ran");
+            end += number(&span["dur"]);
+        }
+        // The first switch, from the start of the machine, is over when a thread runs.
+        let cycles = number(&answer["as_linked"]["cycles"]);
+        assert!(end <= cycles && cycles - end < 2_000, "{scheme}: {end} of {cycles} cycles");
+        for thread in answer["threads"].as_array().expect("a list") {
+            let own = of("M").find(|event| event["args"]["name"] == thread["name"]);
+            let tid = &own.expect("each thread has a name")["tid"];
+            let n_runs = of("X").filter(|span| span["tid"] == *tid).count() as u64;
+            assert_eq!(n_runs, number(&thread["switches"]), "{scheme}: {thread}");
+        }
+        let counted = json(&regwin("run", &image, &["--json", "--windows", windows]));
+        for (name, key) in [("overflow", "overflows"), ("underflow", "underflows")] {
+            let n = of("i").filter(|event| event["name"] == name).count() as u64;
+            assert!(n > 0 && n <= number(&counted[key]), "{scheme}: {n} {key}, {counted}");
+        }
+    }
+}
+
 #[test]
 fn interrupts_and_floats_run_alike_in_both_worlds() {
     if !has_tools("run of a preemptive image") {

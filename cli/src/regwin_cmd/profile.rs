@@ -11,6 +11,7 @@ use regwin::image;
 use regwin::library::Options;
 use regwin::profile::{self, Choice, PricedScheme, Profile, Replay, Stack};
 use regwin::sim;
+use regwin::timeline;
 use regwin::work::{self, MACHINES};
 use regwin::{Schedule, Scheme};
 use report::number::count;
@@ -32,6 +33,9 @@ pub struct Args {
     /// Write a flame graph of window traps.
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
+    /// Write which thread ran when, and each window trap, as Perfetto and chrome://tracing read it.
+    #[arg(long, value_name = "FILE")]
+    perfetto: Option<PathBuf>,
 }
 
 /// Rows of the table of functions.
@@ -58,7 +62,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         let ended = ending(&profile.ended, args.board.limit.get(), &image);
         return Err(Failure::user(format!("{why}: {ended}"), None));
     }
-    write(args, &profile)?;
+    write(args, &image, &profile)?;
     let schemes = schemes(&image, cores).map_err(Failure::tool)?;
     let windows: Vec<u32> = (4..=32).collect();
     let bar = out.progress((schemes.len() * windows.len()) as u64);
@@ -93,7 +97,7 @@ fn schemes(image: &Image, cores: [&Core; 2]) -> Result<Vec<PricedScheme>, measur
     Scheme::windowed().map(of).collect()
 }
 
-fn write(args: &Args, profile: &Profile) -> Result<(), Failure> {
+fn write(args: &Args, image: &Image, profile: &Profile) -> Result<(), Failure> {
     let put = |path: &Path, text: &str| {
         measure::file::write(path, text.as_bytes())
             .map_err(|error| Failure::user(format!("{}: {error}", path.display()), None))
@@ -116,6 +120,11 @@ fn write(args: &Args, profile: &Profile) -> Result<(), Failure> {
                 .collect(),
         };
         put(path, &graph.svg())?;
+    }
+    if let Some(path) = &args.perfetto {
+        let function = |pc| image.function(pc);
+        let (moments, names) = (&profile.moments, &profile.names);
+        put(path, &timeline::json(&shown(args), moments, names, args.board.machine, function))?;
     }
     Ok(())
 }

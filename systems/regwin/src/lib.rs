@@ -19,6 +19,7 @@ pub mod sparc;
 pub mod spell;
 pub mod sweep;
 pub mod tally;
+pub mod timeline;
 pub mod wcet;
 pub mod work;
 

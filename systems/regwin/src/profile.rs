@@ -14,6 +14,7 @@ use crate::sim::Costs;
 use crate::sim::cost::{self, Adds};
 use crate::sim::event::{Event, Thread};
 use crate::sim::trace::Trace;
+use crate::timeline::{Happening, MOMENTS_MAX, Moment};
 
 /// Frames of a stack that are told apart; what is called deeper counts for the last of them.
 const FRAMES_MAX: u32 = 128;
@@ -72,10 +73,13 @@ struct Recorder {
     now: Milestone,
     /// Where no thread was ready any more.
     idle: Option<Milestone>,
+    /// Cycles that a trap takes on each machine before its handler runs.
+    taking: [u64; 2],
+    moments: Vec<Moment>,
 }
 
 impl Recorder {
-    fn new(image: &Image) -> Recorder {
+    fn new(image: &Image, machines: [&Core; 2]) -> Recorder {
         let library = image.library.as_ref();
         let mut recorder = Recorder {
             idle_thread: library.map(|library| library.idle_thread),
@@ -90,10 +94,13 @@ impl Recorder {
             begin: Milestone::default(),
             now: Milestone::default(),
             idle: None,
+            taking: machines.map(|core| u64::from(core.trap_cycles.unwrap_or(0))),
+            moments: Vec::new(),
         };
         if library.is_none() {
             let only = recorder.strand("the program".to_owned(), Some(1));
             recorder.running = Some(only);
+            recorder.moments.push(Moment { cycles: [0; 2], what: Happening::Runs(only) });
             recorder.events.push(Event::Leave(1).byte());
         }
         recorder
@@ -132,6 +139,20 @@ impl Recorder {
             n_events: self.events.len(),
             cycles: parts.map(|part| board.cycles(part)),
             ..self.now.clone()
+        }
+    }
+
+    /// Cycles of a run until then, with those that traps take.
+    fn cycles(&self, at: &Milestone) -> [u64; 2] {
+        let n_traps = at.n_window_traps + at.n_other_traps;
+        let all = |idx: usize| at.cycles.iter().map(|part| part[idx]).sum::<u64>();
+        [0, 1].map(|idx| all(idx) + n_traps * self.taking[idx])
+    }
+
+    fn happened(&mut self, what: Happening, board: &Board) {
+        if self.moments.len() < MOMENTS_MAX {
+            let cycles = self.cycles(&self.note(board));
+            self.moments.push(Moment { cycles, what });
         }
     }
 
@@ -175,8 +196,15 @@ impl Onlooker for Recorder {
         }
     }
 
-    fn trapped(&mut self, trap: u8, pc: u32) {
+    fn trapped(&mut self, trap: u8, pc: u32, board: &Board) {
         let Some(running) = self.running else { return };
+        let kind = match trap {
+            OVERFLOW => "overflow",
+            UNDERFLOW => "underflow",
+            FLUSH => "flush",
+            _ => "other trap",
+        };
+        self.happened(Happening::Trap { kind, pc }, board);
         let (node, deeper) = (self.strands[running].node, self.strands[running].deeper);
         match trap {
             OVERFLOW => {
@@ -214,6 +242,7 @@ impl Onlooker for Recorder {
         };
         self.events.push(event.byte());
         (self.running, self.idle) = (Some(next), None);
+        self.happened(Happening::Runs(next), board);
     }
 
     fn idle(&mut self, board: &Board) {
@@ -249,19 +278,27 @@ pub struct Profile {
     pub cycles: [u64; 2],
     /// Of these, in window traps.
     pub trap_cycles: [u64; 2],
+    /// What happened, in its order, to the end of the run or the first [`MOMENTS_MAX`].
+    pub moments: Vec<Moment>,
+    /// The threads of the moments.
+    pub names: Vec<String>,
 }
 
 /// Runs an image on the board, and records.
 pub fn record(image: &Image, n_windows: u32, limit: u64, machines: [&Core; 2]) -> Profile {
     let mut board = Board::new(image, n_windows, machines);
-    let mut recorder = Recorder::new(image);
+    let mut recorder = Recorder::new(image, machines);
     let ended = board.run(limit, &mut recorder);
     let end = recorder.idle.take().unwrap_or_else(|| recorder.note(&board));
     recorder.events.truncate(end.n_events);
+    let cycles = recorder.cycles(&end);
+    let mut moments = std::mem::take(&mut recorder.moments);
+    moments.retain(|moment| moment.cycles <= cycles);
+    moments.push(Moment { cycles, what: Happening::End });
     let begin = recorder.begin.clone();
     let of = |part: usize, machine: usize| end.cycles[part][machine] - begin.cycles[part][machine];
     let save_cost = cost::of_save(machines);
-    let taking = machines.map(|core| u64::from(core.trap_cycles.unwrap_or(0)));
+    let taking = recorder.taking;
     let n_window_traps = end.n_window_traps - begin.n_window_traps;
     let n_other_traps = end.n_other_traps - begin.n_other_traps;
     let n_finished = end.n_finished - begin.n_finished;
@@ -284,6 +321,7 @@ pub fn record(image: &Image, n_windows: u32, limit: u64, machines: [&Core; 2]) -
         cycles.application = program[idx] + n_finished * save_cost[idx];
     }
     let stacks = stacks(&recorder, image);
+    let names = recorder.strands.iter().map(|strand| strand.name.clone()).collect();
     let events = std::mem::take(&mut recorder.events);
     Profile {
         ended,
@@ -294,6 +332,8 @@ pub fn record(image: &Image, n_windows: u32, limit: u64, machines: [&Core; 2]) -
         trace: Trace { events, ready: Vec::new(), counts, save_cost },
         cycles: [0, 1].map(|idx| program[idx] + trap_cycles[idx] + of(2, idx)),
         trap_cycles,
+        moments,
+        names,
     }
 }
 
@@ -308,7 +348,7 @@ pub struct Standing {
 
 /// Where the threads are that have not ended, after a run as [`record`] makes it.
 pub fn standing(image: &Image, n_windows: u32, limit: u64, machines: [&Core; 2]) -> Vec<Standing> {
-    let mut recorder = Recorder::new(image);
+    let mut recorder = Recorder::new(image, machines);
     Board::new(image, n_windows, machines).run(limit, &mut recorder);
     let lives = |idx: &usize| {
         image.library.is_none() || recorder.by_record.values().any(|living| living == idx)

@@ -84,7 +84,7 @@ pub trait Onlooker {
     /// A `restore` was; or the handler of its trap finished it.
     fn restored(&mut self, pc: u32, adds: Adds, by_handler: bool);
     /// A trap is taken.
-    fn trapped(&mut self, trap: u8, pc: u32);
+    fn trapped(&mut self, trap: u8, pc: u32, board: &Board);
     /// A switch begins, in the thread that is suspended.
     fn leaving(&mut self, board: &Board);
     /// It is over: this record's thread runs.
@@ -97,7 +97,7 @@ pub trait Onlooker {
 impl Onlooker for () {
     fn saved(&mut self, _pc: u32) {}
     fn restored(&mut self, _pc: u32, _adds: Adds, _by_handler: bool) {}
-    fn trapped(&mut self, _trap: u8, _pc: u32) {}
+    fn trapped(&mut self, _trap: u8, _pc: u32, _board: &Board) {}
     fn leaving(&mut self, _board: &Board) {}
     fn switched(&mut self, _how: Switch, _record: u32, _board: &Board) {}
     fn idle(&mut self, _board: &Board) {}
@@ -458,7 +458,7 @@ impl Board {
     fn enter(&mut self, trap: u8, onlooker: &mut impl Onlooker) {
         *self.traps.entry(trap).or_default() += 1;
         if self.is_program() {
-            onlooker.trapped(trap, self.pc);
+            onlooker.trapped(trap, self.pc, self);
         }
         if self.window_traps > 0 || matches!(trap, OVERFLOW | UNDERFLOW | FLUSH) {
             self.window_traps += 1;

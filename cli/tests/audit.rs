@@ -339,6 +339,22 @@ fn a_compiler_that_fails_is_quoted() {
     assert!(said.contains("there is no program `./bin/gcc`"), "{said}");
 }
 
+/// What Clang and gcc call differently: the default for these machines is Clang.
+#[test]
+fn gcc_is_asked_for_the_machine_in_its_own_words() {
+    let folder = folder();
+    fs::write(folder.path().join("f.c"), "int f(int x) { return 3 * x; }\n")
+        .expect("a scratch file");
+    for (compiler, cpu) in
+        [("riscv64-linux-gnu-gcc", "rocket"), ("riscv64-linux-gnu-gcc", "sifive-u74")]
+    {
+        if testkit::has("gcc for RISC-V", &[compiler]) {
+            let text = ok(folder.path(), &["f.c", "--cpu", cpu, "--cc", compiler]);
+            assert!(text.contains(&format!("f on {cpu}")), "{text}");
+        }
+    }
+}
+
 #[test]
 fn code_without_lines_says_so() {
     let folder = folder();

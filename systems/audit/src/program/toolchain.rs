@@ -158,6 +158,12 @@ fn command(source: &Path, made: &Path, isa: Isa, cpu: &str, build: &Build) -> Co
         if is_clang && !has_target {
             command.args(clang_target(isa));
         }
+        // What Clang calls otherwise; Clang is the default for these.
+        let machine_flags = match cpu {
+            "rocket" if !is_clang => ["-march=rv64gc", "-mtune=rocket"].map(str::to_owned).into(),
+            "erc32" if !is_clang => vec!["-mcpu=v7".to_owned()],
+            _ => machine_flags,
+        };
         let has_cpu = words
             .iter()
             .chain(&build.flags.iter().map(String::as_str).collect::<Vec<_>>())

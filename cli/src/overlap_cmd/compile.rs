@@ -104,7 +104,7 @@ fn warn(ended: &Ended, out: &mut Output) {
     }
     if let Some(linker) = &ended.other_linker {
         out.warning(&format!(
-            "overlap: with -flto nothing of this program is overlapped, because the linker {linker} does not load the plugin; link with -fuse-ld=lld, or leave out -flto"
+            "overlap: with -flto nothing of this program is overlapped, and its loops are not vectorised, because the linker {linker} does not load the plugin; link with -fuse-ld=lld, or leave out -flto"
         ));
     }
     for why in &ended.switched_off {

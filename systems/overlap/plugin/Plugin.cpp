@@ -5,6 +5,7 @@
 #include "CleanUp.h"
 #include "ErrorHandler.h"
 #include "Fortran08.h"
+#include "HoldLoops.h"
 #include "Later.h"
 #include "Lines.h"
 #include "Options.h"
@@ -179,9 +180,22 @@ public:
   PreservedAnalyses run(Module &M, ModuleAnalysisManager &MAM) {
     Options O = fromEnvironment();
     // Polls need nothing of the rest of the program.
-    bool Now = !beforeLink(M) || O.Calls == Conversion::None;
-    return Now ? OverlapPass(O).run(M, MAM) : PreservedAnalyses::all();
+    if (!beforeLink(M) || O.Calls == Conversion::None)
+      return OverlapPass(O).run(M, MAM);
+    auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
+    holdLoops(M, FAM);
+    return PreservedAnalyses::all();
   }
+};
+
+/// Behind the linker's, loops are like any other.
+class Release : public PassInfoMixin<Release> {
+public:
+  PreservedAnalyses run(Module &M, ModuleAnalysisManager &) {
+    releaseLoops(M);
+    return PreservedAnalyses::all();
+  }
+  static bool isRequired() { return true; }
 };
 
 /// Before anything else: calls of MPI get their names, and what later stages ask for and cannot see
@@ -225,17 +239,21 @@ llvmGetPassPluginInfo() {
                     MPM.addPass(BeforeVectorisation());
                   MPM.addPass(DropLines(/*AtLink=*/false));
                 });
-            PB.registerFullLinkTimeOptimizationLastEPCallback(
-                [](ModulePassManager &MPM, OptimizationLevel Level) {
-                  Options O = fromEnvironment();
-                  O.AtLink = true;
-                  if (Level != OptimizationLevel::O0 && O.Calls != Conversion::None)
-                    MPM.addPass(OverlapPass(O));
-                  MPM.addPass(DropLines(/*AtLink=*/true));
-                  // Functions that only twins or copies call in their place; no pass behind this
-                  // one removes them.
-                  MPM.addPass(GlobalDCEPass());
-                });
+            PB.registerFullLinkTimeOptimizationEarlyEPCallback([&PB](ModulePassManager &MPM,
+                                                                     OptimizationLevel Level) {
+              Options O = fromEnvironment();
+              O.AtLink = true;
+              if (Level != OptimizationLevel::O0 && O.Calls != Conversion::None) {
+                // What only other files called is gone, and functions of other files are
+                // inlined; loops are not vectorised yet.
+                MPM.addPass(GlobalDCEPass());
+                MPM.addPass(PB.buildInlinerPipeline(Level, ThinOrFullLTOPhase::FullLTOPostLink));
+                MPM.addPass(GlobalDCEPass());
+                MPM.addPass(OverlapPass(O));
+              }
+              MPM.addPass(Release());
+              MPM.addPass(DropLines(/*AtLink=*/true));
+            });
             PB.registerPipelineParsingCallback(
                 [](StringRef Name, ModulePassManager &MPM, ArrayRef<PassBuilder::PipelineElement>) {
                   if (!Name.consume_front("overlap"))

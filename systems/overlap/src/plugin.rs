@@ -58,6 +58,8 @@ const SOURCES: &[(&str, &str)] = sources![
     "Guard.h",
     "Helpers.cpp",
     "Helpers.h",
+    "HoldLoops.cpp",
+    "HoldLoops.h",
     "Independent.cpp",
     "Independent.h",
     "Inline.cpp",

@@ -69,8 +69,8 @@ const KEYS: [Key<Settings>; 6] = [
         name: "handlers",
         values: "any, never-throw",
         default: "any",
-        help: "`never-throw`: no error handler throws, so that C++ starts need not ask, and the \
-            program's own waits move in a `try`, or beside destructors",
+        help: "`never-throw`: no error handler throws, so that C++ starts and waits in a `try`, or \
+               beside destructors, need not ask",
         set: |settings, text| choose(&mut settings.handlers, &HANDLERS, text),
     },
     Key {

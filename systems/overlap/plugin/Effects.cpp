@@ -237,7 +237,7 @@ static bool isOnlyNamed(const Value *G) {
 /// MPI tells it to nobody.
 bool Effects::isOnlyHere(const Value *Object) {
   auto *G = dyn_cast<GlobalVariable>(Object);
-  if (!isa<AllocaInst>(Object) && !(G && G->hasLocalLinkage()))
+  if (!isa<AllocaInst>(Object) && !isNoAliasCall(Object) && !(G && G->hasLocalLinkage()))
     return false;
   auto [It, New] = OnlyHere.try_emplace(Object, false);
   if (New && G) {

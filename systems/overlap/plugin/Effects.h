@@ -45,6 +45,9 @@ public:
   /// True if `I` may use `A` in a way that a pending message does not allow.
   bool mayUse(const llvm::Instruction &I, const Access &A);
 
+  /// True if what the two reach is never the same.
+  bool apart(const Access &A, const Access &B) { return disjoint(A.location(), B.location()); }
+
   /// True if `A` of `S` and `B` of `T` may share memory, and a comparison while the program runs
   /// can tell.
   bool askWhenRunning(const Site &S, const Access &A, const Site &T, const Access &B);

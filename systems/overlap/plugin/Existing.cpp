@@ -1,7 +1,7 @@
 #include "Existing.h"
+#include "Started.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SmallPtrSet.h"
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringMap.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -25,47 +25,10 @@ static StringMap<CallInfo> endsAs(CallKind As) {
 }
 
 /// What the mixed kinds of a group come to: a receive must not pass a send.
-static const CallInfo *endOf(const CallInfo &End, bool Receives) {
+static const CallInfo *endAs(const CallInfo &End, bool Receives) {
   static const StringMap<CallInfo> Sends = endsAs(CallKind::Send),
                                    Receivers = endsAs(CallKind::Recv);
   return &(Receives ? Receivers : Sends).find(End.Name)->second;
-}
-
-/// True if `Name` is the Fortran binding, which has one more argument, the code.
-static bool isFortran(StringRef Name) { return Name.starts_with("mpi_"); }
-
-static const CallInfo *endInfo(StringRef Name) {
-  bool Fortran = false;
-  return findEnd(Name, Fortran);
-}
-
-static StringRef calleeName(const CallBase &Call) {
-  const Function *F = Call.getCalledFunction();
-  return F && F->isDeclaration() ? F->getName() : "";
-}
-
-/// The blocking twin of a nonblocking call, such as `Bcast` for `MPI_Ibcast`.
-static const CallInfo *twin(const CallInst &Start) {
-  StringRef Name = calleeName(Start);
-  bool Fortran = isFortran(Name);
-  if (!Name.consume_front(Fortran ? "mpi_i" : "MPI_I") || Name.empty())
-    return nullptr;
-  std::string Blocking =
-      Fortran ? "mpi_" + Name.str()
-              : "MPI_" + std::string(1, llvm::toUpper(Name[0])) + Name.drop_front().str();
-  const CallInfo *Info = findCall(Blocking, Fortran);
-  if (!Info || Info->Kind == CallKind::Stays || Info->Kind == CallKind::Sendrecv ||
-      StringRef(Info->Name) == "Alltoallw")
-    return nullptr;
-  // The status of a receive makes place for the request.
-  return Start.arg_size() == Info->NumArgs + (Info->Status >= 0 ? 0 : 1) + (Fortran ? 1 : 0)
-             ? Info
-             : nullptr;
-}
-
-/// Where the request stands among the arguments of a start.
-static unsigned requestOf(const CallInst &Start) {
-  return Start.arg_size() - (isFortran(calleeName(Start)) ? 2 : 1);
 }
 
 namespace {
@@ -100,19 +63,11 @@ static Bytes handles(std::optional<int64_t> At, const Value *Count, unsigned Byt
   return {*At, Number < 0 ? INT64_MAX : *At + Number * BytesOfOne};
 }
 
-/// OpenMPI's handles in C are pointers, all others numbers of 32 bits.
-static unsigned handleBytes(const CallInst &Start) {
-  return Start.getArgOperand(twin(Start)->Comm)->getType()->isPointerTy() &&
-                 !isFortran(calleeName(Start))
-             ? 8
-             : 4;
-}
-
 void Uses::add(Value *V, std::optional<int64_t> At, Use &U, SmallVectorImpl<Place> &Work) {
   auto *I = cast<Instruction>(U.getUser());
   const DataLayout &DL = I->getDataLayout();
   auto *Call = dyn_cast<CallInst>(I);
-  const CallInfo *End = Call ? endInfo(calleeName(*Call)) : nullptr;
+  const CallInfo *End = Call ? endOf(*Call) : nullptr;
   if (auto *Member = dyn_cast<GetElementPtrInst>(I)) {
     APInt Offset(DL.getIndexTypeSizeInBits(Member->getType()), 0);
     bool Constant = At && Member->accumulateConstantOffset(DL, Offset);
@@ -125,7 +80,7 @@ void Uses::add(Value *V, std::optional<int64_t> At, Use &U, SmallVectorImpl<Plac
     Handles.push_back({At, nullptr});
   } else if (End && Call->isArgOperand(&U) &&
              static_cast<int>(Call->getArgOperandNo(&U)) == End->Requests &&
-             Call->arg_size() == End->NumArgs + (isFortran(calleeName(*Call)) ? 1 : 0)) {
+             Call->arg_size() == End->NumArgs + (isFortran(*Call) ? 1 : 0)) {
     Ends.push_back(Call);
     Handles.push_back({At, End->Many < 0 ? nullptr : Call->getArgOperand(End->Many)});
   } else if (auto *Store = dyn_cast<StoreInst>(I);
@@ -161,7 +116,12 @@ static std::optional<Refusal> collectUses(AllocaInst *Slot, Uses &Of) {
   return Of.Known && Apart ? std::nullopt : std::optional(Refusal::RequestEscapes);
 }
 
+/// On a start that is matched with its wait, wherever its request lies.
+static constexpr const char *EndedMark = "overlap.ended";
+
 bool endsWhereItStarts(const CallBase &Start) {
+  if (Start.getMetadata(EndedMark))
+    return true;
   auto *Call = dyn_cast<CallInst>(&Start);
   if (!Call || !twin(*Call))
     return false;
@@ -170,11 +130,17 @@ bool endsWhereItStarts(const CallBase &Start) {
   return Slot && !collectUses(const_cast<AllocaInst *>(Slot), Of) && !Of.Ends.empty();
 }
 
+/// What stands for a start where it may throw: a call behind it that does nothing.
+static CallInst *standIn(InvokeInst &Start) {
+  IRBuilder<> B(&*Start.getNormalDest()->getFirstInsertionPt());
+  return B.CreateIntrinsic(B.getVoidTy(), Intrinsic::donothing, {});
+}
+
 /// What a start touches and of which kind it is; false if that is not known.
-static bool describeStart(Site &S, CallInst &Start) {
+static bool describeStart(Site &S, CallBase &Start) {
   const CallInfo *Info = twin(Start);
   Type *Comm = Start.getArgOperand(Info->Comm)->getType();
-  bool Fortran = isFortran(calleeName(Start));
+  bool Fortran = isFortran(Start);
   std::optional<Library> OfFortran = Fortran ? fortranLibrary(*Start.getModule()) : std::nullopt;
   if (Fortran && !OfFortran)
     return false;
@@ -195,14 +161,16 @@ static bool describeStart(Site &S, CallInst &Start) {
       A.Count = IRBuilder<>(&Start).CreateLoad(Type::getInt32Ty(Start.getContext()), A.Count);
   S.Info = Info;
   S.Call = nullptr;
-  S.Init = &Start;
+  auto *Invoke = dyn_cast<InvokeInst>(&Start);
+  S.Written = Invoke;
+  S.Init = Invoke ? standIn(*Invoke) : cast<CallInst>(&Start);
   S.Existing = true;
   S.Caller = Start.getFunction();
   return Known;
 }
 
 /// True if the message of `Start` may still be pending when its loop begins another pass.
-static bool outlivesPass(CallInst *Start, CallInst *End, Loop *L) {
+static bool outlivesPass(CallBase *Start, CallInst *End, Loop *L) {
   BasicBlock *Of = Start->getParent();
   if (End->getParent() == Of && Start->comesBefore(End))
     return false;
@@ -224,13 +192,16 @@ static bool isSameAlways(const Value *V, LoopInfo &LI) {
   return !I || !LI.getLoopFor(I->getParent());
 }
 
+/// Bytes of a status, in C and in Fortran.
+static uint64_t statusBytes(const Binding &B) { return B.Mpi == Library::OpenMpi ? 24 : 20; }
+
 /// Fills in `E` from the starts and ends of `Slot`; says why an end stays where it is.
 static std::optional<Refusal> match(ExistingWait &E, const Access &Slot,
-                                    ArrayRef<CallInst *> Starts, ArrayRef<CallInst *> Ends,
+                                    ArrayRef<CallBase *> Starts, ArrayRef<CallInst *> Ends,
                                     LoopInfo &LI) {
   Site &S = E.Whole;
   bool Receives = false;
-  for (CallInst *Start : Starts) {
+  for (CallBase *Start : Starts) {
     Site Head;
     if (!describeStart(Head, *Start))
       return Refusal::UnknownStart;
@@ -243,31 +214,40 @@ static std::optional<Refusal> match(ExistingWait &E, const Access &Slot,
   }
   S.Accesses.push_back(Slot);
   CallInst *End = Ends.front();
-  const CallInfo &Info = *endInfo(calleeName(*End));
-  S.Info = endOf(Info, Receives);
-  S.Init = Starts.front();
-  for (CallInst *Start : Starts)
-    if (Start->getParent() == End->getParent() && S.Init->getParent() == Start->getParent() &&
-        S.Init->comesBefore(Start))
+  const CallInfo &Info = *endOf(*End);
+  S.Info = endAs(Info, Receives);
+  S.Init = E.Heads.front().Init;
+  for (const Site &Head : E.Heads)
+    if (CallInst *Start = Head.Init; Start->getParent() == End->getParent() &&
+                                     S.Init->getParent() == Start->getParent() &&
+                                     S.Init->comesBefore(Start))
       S.Init = Start;
-  if (any_of(Ends, [](CallInst *I) { return endInfo(calleeName(*I))->Tests; }))
+  if (any_of(Ends, [](CallInst *I) { return endOf(*I)->Tests; }))
     return Refusal::CompletedByTest;
   if (Ends.size() > 1)
     return Refusal::SeveralWaits;
   // In another loop, a start stands for many messages with other buffers.
-  if (any_of(Starts, [&](CallInst *I) {
+  if (any_of(Starts, [&](CallBase *I) {
         return LI.getLoopFor(I->getParent()) != LI.getLoopFor(End->getParent());
       }))
     return Refusal::WaitInOtherLoop;
   if (!End->use_empty())
     return Refusal::ReturnCodeUsed;
+  std::optional<int64_t> Number = numberOf(*End, Info);
   for (unsigned At = 0; At < End->arg_size(); ++At)
     if (Value *Place = End->getArgOperand(At); static_cast<int>(At) != Info.Requests &&
                                                Place->getType()->isPointerTy() &&
-                                               !isSentinel(S.Bind, Place, End->getDataLayout()))
-      S.Accesses.push_back({Place, LocationSize::beforeOrAfterPointer(), true});
+                                               !isSentinel(S.Bind, Place, End->getDataLayout())) {
+      Access Written{Place, LocationSize::beforeOrAfterPointer(), true};
+      if (static_cast<int>(At) == Info.Status && Number && *Number > 0) {
+        Written.ElementBytes = statusBytes(S.Bind);
+        Written.Size = LocationSize::precise(*Number * Written.ElementBytes);
+        Written.Count = ConstantInt::get(Type::getInt32Ty(End->getContext()), *Number);
+      }
+      S.Accesses.push_back(Written);
+    }
   S.WithinPass = none_of(
-      Starts, [&](CallInst *I) { return outlivesPass(I, End, LI.getLoopFor(End->getParent())); });
+      Starts, [&](CallBase *I) { return outlivesPass(I, End, LI.getLoopFor(End->getParent())); });
   // In a later pass the same names may stand for other buffers.
   if (!S.WithinPass &&
       !all_of(S.Accesses, [&](const Access &A) { return isSameAlways(A.Ptr, LI); }))
@@ -279,7 +259,8 @@ static std::optional<Refusal> match(ExistingWait &E, const Access &Slot,
 namespace {
 /// Requests that start and end together, and the memory that they lie in.
 struct Group {
-  SmallVector<CallInst *, 4> Starts, Ends;
+  SmallVector<CallBase *, 4> Starts;
+  SmallVector<CallInst *, 4> Ends;
   Access Lies;
 };
 } // namespace
@@ -292,7 +273,7 @@ static Access whereAllLie(AllocaInst *Slot, const Uses &Of) {
   for (const Bytes &It : Of.Requests)
     All = {std::min(All.From, It.From), std::max(All.To, It.To)};
   CallInst *End = Of.Ends.front();
-  Value *Place = End->getArgOperand(endInfo(calleeName(*End))->Requests);
+  Value *Place = End->getArgOperand(endOf(*End)->Requests);
   APInt Offset(DL.getIndexTypeSizeInBits(Place->getType()), 0);
   bool First = Place->stripAndAccumulateConstantOffsets(DL, Offset, true) == Slot &&
                Offset.getSExtValue() == All.From;
@@ -305,14 +286,19 @@ static Access whereAllLie(AllocaInst *Slot, const Uses &Of) {
 static MapVector<int64_t, Group> groups(AllocaInst *Slot, const Uses &Of) {
   const DataLayout &DL = Slot->getDataLayout();
   MapVector<int64_t, Group> One, Each;
-  One[0] = {Of.Starts, {Of.Ends.begin(), Of.Ends.end()}, whereAllLie(Slot, Of)};
+  One[0] = {{Of.Starts.begin(), Of.Starts.end()},
+            {Of.Ends.begin(), Of.Ends.end()},
+            whereAllLie(Slot, Of)};
   auto Add = [&](CallInst *Call, unsigned At, bool Start) {
     Value *Place = Call->getArgOperand(At);
     APInt Offset(DL.getIndexTypeSizeInBits(Place->getType()), 0);
     if (Place->stripAndAccumulateConstantOffsets(DL, Offset, true) != Slot)
       return false;
     Group &G = Each[Offset.getSExtValue()];
-    (Start ? G.Starts : G.Ends).push_back(Call);
+    if (Start)
+      G.Starts.push_back(Call);
+    else
+      G.Ends.push_back(Call);
     // A handle has 4 bytes or 8; neighbours of 4 never share the first 4.
     G.Lies = {Place, LocationSize::precise(4), true};
     return true;
@@ -321,10 +307,16 @@ static MapVector<int64_t, Group> groups(AllocaInst *Slot, const Uses &Of) {
     if (!Add(Start, requestOf(*Start), true))
       return One;
   for (CallInst *End : Of.Ends)
-    if (const CallInfo *Info = endInfo(calleeName(*End));
-        Info->Requests != 0 || !Add(End, 0, false))
+    if (const CallInfo *Info = endOf(*End); Info->Requests != 0 || !Add(End, 0, false))
       return One;
   return Each;
+}
+
+/// Neither end moves.
+static void forget(ExistingWait &E) {
+  E.Heads.clear();
+  E.Whole.Init = nullptr;
+  E.Whole.Waits.clear();
 }
 
 /// A wait that stays where it is: not all uses of its requests are seen, or it may throw.
@@ -335,7 +327,7 @@ static ExistingWait unknownWait(CallBase &Wait, const CallInfo &Info) {
   E.Whole.Existing = true;
   E.Whole.Caller = Wait.getFunction();
   E.Whole.Loc = Wait.getDebugLoc();
-  E.Whole.Info = endOf(Info, true);
+  E.Whole.Info = endAs(Info, true);
   bool Local = isa<AllocaInst>(getUnderlyingObject(Wait.getArgOperand(Info.Requests)));
   E.Whole.Refused = isa<InvokeInst>(Wait) ? Refusal::MayThrow
                     : Local               ? Refusal::RequestEscapes
@@ -343,45 +335,84 @@ static ExistingWait unknownWait(CallBase &Wait, const CallInfo &Info) {
   return E;
 }
 
-std::vector<ExistingWait> findExisting(Function &F, LoopInfo &LI) {
+/// A wait whose requests lie where others may reach them; why it stays, if not all that it ends is
+/// known.
+static ExistingWait waitInMemory(CallBase &Wait, const CallInfo &Info, LoopInfo &LI, Effects &Fx) {
+  ExistingWait E = unknownWait(Wait, Info);
+  std::optional<Started> Of = startsOf(Wait, Fx);
+  if (!Of || E.Ends.empty())
+    return E;
+  std::optional<Refusal> Why = match(E, Of->Lies, Of->Starts, E.Ends, LI);
+  // Of memory that lives on, only what is known in this pass is known.
+  if (!Why && !E.Whole.WithinPass)
+    Why = Refusal::WaitInLaterPass;
+  if (Why)
+    forget(E);
+  E.Whole.Refused = Why;
+  return E;
+}
+
+static CallBase *startOf(const Site &Head) {
+  return Head.Written ? cast<CallBase>(Head.Written) : Head.Init;
+}
+
+/// Where several waits end the message of one start, as on a way of errors, all stay.
+static void refuseShared(std::vector<ExistingWait> &Found) {
+  DenseMap<const Value *, unsigned> Waits;
+  for (ExistingWait &E : Found)
+    for (Site &Head : E.Heads)
+      ++Waits[startOf(Head)];
+  for (ExistingWait &E : Found)
+    if (any_of(E.Heads, [&](Site &Head) { return Waits[startOf(Head)] > 1; })) {
+      forget(E);
+      E.Whole.Refused = Refusal::SeveralWaits;
+    }
+}
+
+/// True for a wait as the program has it, behind which the one that asks stands.
+static bool isAsked(const CallBase &Wait) {
+  auto *Invoke = dyn_cast<InvokeInst>(&Wait);
+  auto *Behind = Invoke ? dyn_cast<CallBase>(Invoke->getNormalDest()->getFirstNonPHI()) : nullptr;
+  return Behind && Behind->getCalledFunction() &&
+         Behind->getCalledFunction()->getName().starts_with(EndPrefix);
+}
+
+std::vector<ExistingWait> findExisting(Function &F, LoopInfo &LI, Effects &Fx) {
   std::vector<ExistingWait> Found;
+  SmallPtrSet<const CallBase *, 8> Known;
   for (Instruction &I : instructions(F)) {
     auto *Slot = dyn_cast<AllocaInst>(&I);
     if (!Slot)
       continue;
     Uses Of;
-    std::optional<Refusal> Why = collectUses(Slot, Of);
-    if (Of.Starts.empty() || Of.Ends.empty())
+    if (collectUses(Slot, Of) || Of.Starts.empty() || Of.Ends.empty())
       continue;
     for (auto &[Place, Group] : groups(Slot, Of)) {
       if (Group.Starts.empty() || Group.Ends.empty())
         continue;
       ExistingWait E;
       E.Ends.assign(Group.Ends.begin(), Group.Ends.end());
+      Known.insert(E.Ends.begin(), E.Ends.end());
       E.Whole.Existing = true;
       E.Whole.Caller = &F;
       E.Whole.Loc = Group.Ends.front()->getDebugLoc();
-      E.Whole.Info = endOf(*endInfo(calleeName(*Group.Ends.front())), true);
-      std::optional<Refusal> OfThis = Why;
-      if (!OfThis)
-        OfThis = match(E, Group.Lies, Group.Starts, Group.Ends, LI);
-      if (OfThis == Refusal::RequestEscapes || OfThis == Refusal::UnknownStart) {
-        E.Heads.clear();
-        E.Whole.Init = nullptr;
-      }
-      E.Whole.Refused = OfThis;
+      E.Whole.Info = endAs(*endOf(*Group.Ends.front()), true);
+      E.Whole.Refused = match(E, Group.Lies, Group.Starts, Group.Ends, LI);
+      if (E.Whole.Refused == Refusal::UnknownStart)
+        forget(E);
       Found.push_back(std::move(E));
     }
   }
-  SmallPtrSet<const CallBase *, 8> Known;
-  for (ExistingWait &E : Found)
-    Known.insert(E.Ends.begin(), E.Ends.end());
   for (Instruction &I : instructions(F)) {
     auto *Call = dyn_cast<CallBase>(&I);
-    const CallInfo *End = Call ? endInfo(calleeName(*Call)) : nullptr;
-    if (End && !End->Tests && End->Requests >= 0 && !Known.contains(Call))
-      Found.push_back(unknownWait(*Call, *End));
+    const CallInfo *End = Call ? endOf(*Call) : nullptr;
+    if (End && !End->Tests && End->Requests >= 0 && !Known.contains(Call) && !isAsked(*Call))
+      Found.push_back(waitInMemory(*Call, *End, LI, Fx));
   }
+  refuseShared(Found);
+  for (ExistingWait &E : Found)
+    for (Site &Head : E.Heads)
+      startOf(Head)->setMetadata(EndedMark, MDNode::get(F.getContext(), {}));
   return Found;
 }
 

@@ -16,7 +16,7 @@
 #ifndef OVERLAP_EXISTING_H
 #define OVERLAP_EXISTING_H
 
-#include "Classify.h"
+#include "Effects.h"
 #include "llvm/Analysis/LoopInfo.h"
 
 namespace overlap {
@@ -26,10 +26,12 @@ struct ExistingWait {
   Site Whole;              ///< `Init` is the last start, `Waits` the one end; none if that stays.
   std::vector<Site> Heads; ///< Each start with its own buffer, to be moved up.
   llvm::SmallVector<llvm::CallInst *, 2> Ends; ///< All calls that end them, or ask.
+  llvm::SmallVector<llvm::CallInst *, 2>
+      Frees; ///< Taken out behind the wait, to be made behind it wherever it is.
 };
 
 /// The requests of `F` that are known; the others have `Refused` and nothing else.
-std::vector<ExistingWait> findExisting(llvm::Function &F, llvm::LoopInfo &LI);
+std::vector<ExistingWait> findExisting(llvm::Function &F, llvm::LoopInfo &LI, Effects &Fx);
 
 /// True if the start `Start` has its request in a variable that only starts and ends of its own
 /// function use.

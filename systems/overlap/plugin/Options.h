@@ -44,6 +44,8 @@ struct Options {
   bool NeverThrow = false; ///< The user says that no error handler throws.
   bool NoThrow =
       false; ///< None does: the user says so, or the whole program is seen, and sets none.
+  bool MovesOwn = true; ///< The program's own nonblocking calls may move, which do not ask about
+                        ///< handlers and levels of threads.
   bool NoWildcards = false; ///< No receive from any source, no probe: the user says so, or the
                             ///< whole program shows it.
 

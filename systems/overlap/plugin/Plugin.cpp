@@ -89,6 +89,7 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   // A start asks about these, what moves without asking cannot.
   const bool SetsHandler = setsHandler(M);
   const bool MayMove = !Hazard && !SetsHandler && !isLevelUnknown(M);
+  O.MovesOwn = MayMove;
   O.NoThrow = !Hazard && (O.NeverThrow || (!SetsHandler && isWholeProgram(M)));
   bool Changed = Hazard || (O.NoThrow && callMpiIn(M, FAM));
   O.NoWildcards = O.Sources == Wildcards::None ||

@@ -1,4 +1,5 @@
 #include "Stages.h"
+#include "AskedWaits.h"
 #include "Border.h"
 #include "CleanUp.h"
 #include "FillFirst.h"
@@ -64,9 +65,14 @@ SmallVector<Site *, 8> FunctionState::all() {
 /// Loops get a block before and exits of their own, so that they are regions; the program's own
 /// requests are found.
 static void find(FunctionState &S) {
+  if (S.O.MovesOwn)
+    askBeforeWaits(S.F, S.FAM, S.O);
   simplifyLoops(S.F, S.FAM);
-  S.Existing = findExisting(S.F, S.FAM.getResult<LoopAnalysis>(S.F));
+  Effects Fx(S.FAM.getResult<AAManager>(S.F), S.O);
+  if (S.O.MovesOwn)
+    S.Existing = findExisting(S.F, S.FAM.getResult<LoopAnalysis>(S.F), Fx);
   outliveScopes(S.Sites, S.Existing);
+  freeBehindWaits(S.Existing, Fx, S.FAM.getResult<TargetLibraryAnalysis>(S.F));
   for (ExistingWait &E : S.Existing)
     S.Before.push_back(E.Whole.Waits.empty() ? 0 : S.Weights.window(E.Whole));
 }
@@ -89,7 +95,8 @@ static void hoistStarts(FunctionState &S) {
     S.each(*Of, Move);
   for (ExistingWait &E : S.Existing)
     for (Site &Head : E.Heads)
-      S.each(Head, Move);
+      if (!Head.Written)
+        S.each(Head, Move);
 }
 
 /// The last first: a wait that has sunk makes way for the one before.
@@ -137,6 +144,7 @@ static void weighOwn(FunctionState &S) {
       else
         ++NumOwn;
     }
+    putFreesBack(E);
     S.Widened.push_back(Of);
   }
 }

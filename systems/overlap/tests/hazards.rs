@@ -21,7 +21,7 @@ enum Seen {
 }
 
 /// Name, processes, what the plugin sees.
-const PROGRAMS: [(&str, u32, Seen); 37] = [
+const PROGRAMS: [(&str, u32, Seen); 38] = [
     ("bottom-in-a-sendrecv.f90", 2, Seen::File),
     ("count-grows.c", 2, Seen::File),
     ("count-shrinks-own-request.c", 2, Seen::File),
@@ -42,6 +42,7 @@ const PROGRAMS: [(&str, u32, Seen); 37] = [
     ("receives-into-another-array.c", 2, Seen::File),
     ("receives-its-indices.c", 2, Seen::File),
     ("requests-among-members.c", 2, Seen::File),
+    ("requests-become-numbers.c", 2, Seen::File),
     ("sends-what-it-has-received.c", 3, Seen::File),
     ("sentinels.f90", 2, Seen::File),
     ("sign-of-gamma.c", 2, Seen::File),

@@ -15,7 +15,7 @@ type Spelling = (&'static str, &'static [&'static str], &'static [&'static str])
 
 const WHOLE: &[&str] = &["-flto", "-fuse-ld=lld"];
 
-const SPELLINGS: [Spelling; 28] = [
+const SPELLINGS: [Spelling; 32] = [
     ("requests in the scope of the loop", &["scope.c"], &[]),
     ("requests of the whole function", &["outside.c"], &[]),
     ("requests in a block", &["block.c"], &[]),
@@ -32,6 +32,8 @@ const SPELLINGS: [Spelling; 28] = [
     ("wrappers of MPI's functions", &["wrappers.c"], &[]),
     ("start and end in two functions", &["begin-and-end.c"], &[]),
     ("requests in a global variable", &["global.c"], &[]),
+    ("requests in a global variable, `-flto`", &["global.c"], WHOLE),
+    ("requests in a struct on the heap", &["struct-pointer.c"], &[]),
     ("MPI_Wait for each", &["wait-each.c"], &[]),
     ("MPI_Wait in a loop", &["wait-loop.c"], &[]),
     ("MPI_Waitany with unpacking", &["waitany.c"], &[]),
@@ -42,8 +44,10 @@ const SPELLINGS: [Spelling; 28] = [
     ("C++ class", &["class.cpp"], &[]),
     ("C++ object on the heap", &["heap-class.cpp"], &[]),
     ("std::vector", &["vector.cpp"], &[]),
+    ("std::vector of an object", &["vector-member.cpp"], &[]),
     ("Fortran subroutine", &["subroutine.f90"], &[]),
     ("Fortran module", &["module.f90"], &[]),
+    ("requests of a Fortran module", &["module-requests.f90"], &[]),
 ];
 
 /// The stencil has some millions of weighted instructions, and nothing else has thousands.

@@ -22,23 +22,27 @@
 typedef int32_t handle;
 #else
 typedef char *handle;
-extern char ompi_request_null, ompi_mpi_comm_self, ompi_mpi_comm_null, ompi_mpi_errors_are_fatal;
+extern char ompi_request_null, ompi_mpi_comm_world, ompi_mpi_comm_self, ompi_mpi_comm_null, ompi_mpi_errors_are_fatal;
 #endif
 
 /* A communicator on which MPI_Iprobe moves messages: MPI_COMM_SELF, but for MPICH, which does nothing then, MPI_COMM_WORLD. */
 #if MPICH
-static const handle null_request = MPICH_REQUEST_NULL, probed = MPICH_COMM_WORLD, errors_are_fatal = MPICH_ERRORS_ARE_FATAL,
+static const handle null_request = MPICH_REQUEST_NULL, probed = MPICH_COMM_WORLD, world = MPICH_COMM_WORLD, self = MPICH_COMM_SELF,
+		    errors_are_fatal = MPICH_ERRORS_ARE_FATAL,
 		    null_comm = MPICH_COMM_NULL;
 enum { ANY_SOURCE = MPICH_ANY_SOURCE, COMBINER_NAMED = MPICH_COMBINER_NAMED };
 /* Who uses a handler; that of MPICH's own is not. */
 #define IS_COUNTED(handler) (((handler) & MPICH_HANDLE_KIND) != MPICH_BUILTIN)
 #elif FORTRAN
-static const handle null_request = OPENMPI_REQUEST_NULL, probed = OPENMPI_COMM_SELF, errors_are_fatal = OPENMPI_ERRORS_ARE_FATAL,
+static const handle null_request = OPENMPI_REQUEST_NULL, probed = OPENMPI_COMM_SELF, world = OPENMPI_COMM_WORLD, self = OPENMPI_COMM_SELF,
+		    errors_are_fatal = OPENMPI_ERRORS_ARE_FATAL,
 		    null_comm = OPENMPI_COMM_NULL;
 enum { ANY_SOURCE = OPENMPI_ANY_SOURCE, COMBINER_NAMED = OPENMPI_COMBINER_NAMED };
 #else
 #define null_request (&ompi_request_null)
 #define probed (&ompi_mpi_comm_self)
+#define world (&ompi_mpi_comm_world)
+#define self (&ompi_mpi_comm_self)
 #define errors_are_fatal (&ompi_mpi_errors_are_fatal)
 #define null_comm (&ompi_mpi_comm_null)
 enum { ANY_SOURCE = OPENMPI_ANY_SOURCE, COMBINER_NAMED = OPENMPI_COMBINER_NAMED };
@@ -179,6 +183,14 @@ int32_t ends_on_error(int32_t go, type_handle comm)
 	if (IS_COUNTED(handler))
 		CALL(errhandler_free, Errhandler_free, &handler);
 	return is_fatal;
+}
+
+/* True if `go`, and an error of no communicator ends the program, whatever is right for those of the messages: MPICH takes one that a
+ * wait for several finds for one of these. */
+HELPER int32_t wait_ends_on_error(int32_t go) NAME("wait_ends_on_error");
+int32_t wait_ends_on_error(int32_t go)
+{
+	return ends_on_error(ends_on_error(go, BY_REFERENCE(handle, world)), BY_REFERENCE(handle, self));
 }
 
 /* True if `go`, and all ranks of this collective start it nonblocking: what they agree by is linked into the program, see pmpi/agreed.c. */

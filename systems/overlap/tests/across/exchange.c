@@ -14,7 +14,8 @@ void exchange(struct part *p, double *x) {
 }
 double exchange_and_sum(struct part *p, double *x) {
   exchange(p, x);
-  double sum = 0;
+  /* What it does is not known here, so that nothing in this file overlaps. */
+  double sum = now() < 0;
   for (long i = ROWS; i < ROWS + N; i++)
     sum += x[i];
   return sum;

@@ -12,6 +12,9 @@ void set_throwing(MPI_Comm comm) {
   MPI_Comm_set_errhandler(comm, handler);
   MPI_Errhandler_free(&handler);
 }
+void set_code(MPI_Comm comm, int returns) {
+  MPI_Comm_set_errhandler(comm, returns ? MPI_ERRORS_RETURN : MPI_ERRORS_ARE_FATAL);
+}
 double seen(void) { return saw; }
 
 static int irecvs;

@@ -3,6 +3,7 @@
 #include "second.h"
 #include <mpi.h>
 #include <stdio.h>
+#include <vector>
 
 static const int N = 40000;
 static double out[N], in[N], other[N];
@@ -57,6 +58,18 @@ __attribute__((noinline)) static int both(int to, int seed) {
   return code;
 }
 
+/* The program's own requests in a vector that is freed on the way. The message may be too long. */
+__attribute__((noinline)) static double own(MPI_Comm comm, int count, int seed) {
+  Guard guard;
+  std::vector<double> got(100);
+  std::vector<MPI_Request> q(2);
+  MPI_Irecv(got.data(), count, MPI_DOUBLE, 1 - rank, 5, comm, &q[0]);
+  MPI_Isend(out, 100, MPI_DOUBLE, 1 - rank, 5, comm, &q[1]);
+  MPI_Waitall(2, q.data(), MPI_STATUSES_IGNORE);
+  compute(seed);
+  return work[N - 1] + got[seed];
+}
+
 static void tell(const char *what, double value) {
   printf("%d %s %.17g destroyed %d handler saw %.17g\n", rank, what, value, destroyed, seen());
 }
@@ -86,10 +99,22 @@ int main(int argc, char **argv) {
     tell("both", both(size + 8, 30 + k));
     tell("its message", total(other) + work[N - 1]);
   }
-  MPI_Comm_set_errhandler(apart, MPI_ERRORS_RETURN);
+  set_code(apart, 1);
   tell("returns", both(size + 8, 40) != MPI_SUCCESS);
-  MPI_Comm_set_errhandler(apart, MPI_ERRORS_ARE_FATAL);
+  set_code(apart, 0);
   tell("fatal again", exchange(apart, 1 - rank, 50));
+  tell("own", own(MPI_COMM_WORLD, 100, 60));
+  for (MPI_Comm comm : {apart, MPI_COMM_WORLD, MPI_COMM_SELF})
+    set_throwing(comm);
+  for (int count : {100, 50}) {
+    try {
+      tell("own throws", own(apart, count, count - 20));
+    } catch (int thrown) {
+      tell("caught of own", thrown + work[N - 1]);
+    }
+  }
+  for (MPI_Comm comm : {apart, MPI_COMM_WORLD, MPI_COMM_SELF})
+    set_code(comm, 0);
   printf("started %d\n", started());
   MPI_Finalize();
 }

@@ -14,19 +14,19 @@ struct halo {
   MPI_Request request;
   double *in;
 };
-// The handle itself is looked at, or lies where a number decides.
-int g(double *restrict a, double *restrict x) {
+void with_all(struct halo *);
+// The struct around it goes elsewhere, or which of them is meant is a number.
+void g(double *restrict a, double *restrict x) {
   struct halo h = {0, a};
   MPI_Irecv(h.in, 8, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, &h.request);
-  int pending = h.request != 0;
+  with_all(&h);
   MPI_Wait(&h.request, MPI_STATUS_IGNORE);
   work(x, 100);
-  return pending;
 }
-double *k(double *restrict a, double *restrict x, int at) {
+double *k(double *restrict a, double *restrict x, int at, int other) {
   struct halo h[2] = {{0, a}, {0, a}};
   MPI_Irecv(h[at].in, 8, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, &h[at].request);
-  MPI_Wait(&h[at].request, MPI_STATUS_IGNORE);
+  MPI_Wait(&h[other].request, MPI_STATUS_IGNORE);
   work(x, 100);
   return h[0].in;
 }

@@ -145,12 +145,27 @@ fn point_to_point(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
             "{pad}{{\n{pad}  int lengths[2] = {{1, 1}};\n{pad}  MPI_Aint places[2] = {{0, 16}};\n{pad}  MPI_Datatype types[2] = {{MPI_DOUBLE, MPI_LONG}}, some;\n{pad}  MPI_Type_create_struct(2, lengths, places, types, &some);\n{pad}  MPI_Type_commit(&some);\n{pad}  MPI_Sendrecv(a{a}, N / 4, some, right, {t}, a{b} + 1, N / 4, some, left, {t}, MPI_COMM_WORLD, MPI_STATUS_IGNORE);\n{pad}  smooth(a{}, N);\n{pad}  MPI_Type_free(&some);\n{pad}}}",
             (b + 1) % ARRAYS
         ),
-        _ => writeln!(
-            text,
-            "{pad}{{\n{pad}  MPI_Request q[2];\n{pad}  MPI_Irecv(a{b}, N, MPI_DOUBLE, left, {t}, MPI_COMM_WORLD, &q[0]);\n{pad}  MPI_Isend(a{a}, N, MPI_DOUBLE, right, {t}, MPI_COMM_WORLD, &q[1]);\n{pad}  MPI_Waitall(2, q, MPI_STATUSES_IGNORE);\n{pad}  smooth(a{}, N);\n{pad}}}",
-            (b + 1) % ARRAYS
-        ),
+        _ => {
+            let (requests, last) = requests(rng, 2);
+            writeln!(
+                text,
+                "{pad}{{\n{pad}  {requests}\n{pad}  MPI_Irecv(a{b}, N, MPI_DOUBLE, left, {t}, MPI_COMM_WORLD, &q[0]);\n{pad}  MPI_Isend(a{a}, N, MPI_DOUBLE, right, {t}, MPI_COMM_WORLD, &q[1]);\n{pad}  MPI_Waitall(2, q, MPI_STATUSES_IGNORE);{last}\n{pad}  smooth(a{}, N);\n{pad}}}",
+                (b + 1) % ARRAYS
+            )
+        }
     };
+}
+
+/// Where `n` requests lie: their declaration, and what ends it.
+fn requests(rng: &mut Rng, n: usize) -> (String, &'static str) {
+    match rng.u32(0..8) {
+        0 => ("MPI_Request *q = of_all;".to_owned(), ""),
+        1 => ("MPI_Request *q = of_file;".to_owned(), ""),
+        2 => ("MPI_Request *q = kept->own;".to_owned(), ""),
+        3 => ("MPI_Request *q = kept->apart;".to_owned(), ""),
+        4 => (format!("MPI_Request *q = malloc({n} * sizeof *q);"), " free(q);"),
+        _ => (format!("MPI_Request q[{n}];"), ""),
+    }
 }
 
 /// The borders of an array change places between neighbours, and one loop goes over all of it.
@@ -184,7 +199,8 @@ fn halo(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
             3 => "for (int done = 0, at; done < 4; done++)\n      MPI_Waitany(4, q, &at, MPI_STATUS_IGNORE);".to_owned(),
             _ => "for (int done = 0; !done;)\n      MPI_Testall(4, q, &done, MPI_STATUSES_IGNORE);".to_owned(),
         };
-        writeln!(text, "{pad}{{\n{pad}  MPI_Request q[4];\n{starts}{pad}  {end}\n{pad}}}")
+        let (requests, last) = requests(rng, 4);
+        writeln!(text, "{pad}{{\n{pad}  {requests}\n{starts}{pad}  {end}{last}\n{pad}}}")
     };
     let all = format!("{pad}for (int i = {w}; i < N - {w}; i++)\n{pad}  ");
     let rows = format!(
@@ -355,9 +371,10 @@ fn gathers(rng: &mut Rng, text: &mut String, pad: &str, tag: &mut u32) {
         "MPI_Waitall(2, q, MPI_STATUSES_IGNORE);",
     ][rng.usize(0..2)]
     .replace("{pad}", pad);
+    let (requests, last) = requests(rng, 2);
     let _ = writeln!(
         text,
-        "{pad}{{\n{pad}  MPI_Request q[2];\n{receives}{sends}{pad}  {waits}\n{pad}}}"
+        "{pad}{{\n{pad}  {requests}\n{receives}{sends}{pad}  {waits}{last}\n{pad}}}"
     );
     let n_each = rng.u32(2..6);
     let (put, begin) = match rng.u32(0..4) {
@@ -429,6 +446,13 @@ static int rank, size, left, right, target;
 static double a0[N], a1[N], a2[N];
 static long shared, token;
 static int at[N];
+/* Requests that any function may reach. */
+MPI_Request of_all[4];
+static MPI_Request of_file[4];
+struct kept {
+  long n;
+  MPI_Request *apart, own[4];
+} *kept;
 
 static void smooth(double *x, int n) {
   for (int i = 1; i < n; i++)
@@ -470,6 +494,8 @@ int main(int argc, char **argv) {
   right = (rank + 1) % size;
   double *a3 = malloc(N * sizeof *a3), *a4 = malloc(N * sizeof *a4);
   double a5[N], total = 0;
+  kept = malloc(sizeof *kept);
+  kept->apart = malloc(4 * sizeof *kept->apart);
   for (int i = 0; i < N; i++) {
     at[i] = i % 50 ? i * 7 % (N / 2) : N - 1 - i % 1000;
     a0[i] = i % 7 + rank;

@@ -70,6 +70,7 @@ int MPI_Isend(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *
 int MPI_Irecv(void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
 int MPI_Ibcast(void *, int, MPI_Datatype, int, MPI_Comm, MPI_Request *);
 int MPI_Wait(MPI_Request *, MPI_Status *);
+int MPI_Waitall(int, MPI_Request *, MPI_Status *);
 int MPI_Waitany(int, MPI_Request *, int *, MPI_Status *);
 int MPI_Waitsome(int, MPI_Request *, int *, int *, MPI_Status *);
 int MPI_Test(MPI_Request *, int *, MPI_Status *);

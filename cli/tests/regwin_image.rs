@@ -319,9 +319,11 @@ fn a_timeline_has_every_switch_and_every_trap() {
             assert_eq!(n_runs, number(&thread["switches"]), "{scheme}: {thread}");
         }
         let counted = json(&regwin("run", &image, &["--json", "--windows", windows]));
+        // What threads do before the first switch and after the last is not on it.
         for (name, key) in [("overflow", "overflows"), ("underflow", "underflows")] {
             let n = of("i").filter(|event| event["name"] == name).count() as u64;
-            assert!(n > 0 && n <= number(&counted[key]), "{scheme}: {n} {key}, {counted}");
+            let all = number(&counted[key]);
+            assert!(n <= all && n + 20 > all, "{scheme}: {n} {key}, {counted}");
         }
     }
 }

@@ -75,15 +75,20 @@ static bool mayChange(const Function &F) {
          !F.isPresplitCoroutine();
 }
 
+/// Some files were converted before they were linked, as with -funified-lto; what was made for them
+/// is not converted again.
+static bool wasConverted(const Module &M) {
+  return any_of(M, [](const Function &F) {
+    StringRef Name = F.getName();
+    return Name.starts_with("overlap.start.") || Name.starts_with("overlap.poll") ||
+           Name.starts_with("overlap.later.");
+  });
+}
+
 PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
   bool Hazard = switchOff(M);
-  // Some files were converted before they were linked, as with -funified-lto; what was made for
-  // them is not converted again.
-  if (any_of(M, [](const Function &F) {
-        return F.getName().starts_with("overlap.start.") ||
-               F.getName().starts_with("overlap.poll") || F.getName().starts_with("overlap.later.");
-      }))
+  if (wasConverted(M))
     return Hazard ? PreservedAnalyses::none() : PreservedAnalyses::all();
   O = Given;
   // A start asks about these, what moves without asking cannot.

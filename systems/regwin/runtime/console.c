@@ -1,14 +1,9 @@
-/* The console: the serial port of LEON3, byte by byte. */
+/* The console, and what it says of mistakes. */
 #include "kernel.h"
-
-#define UART ((volatile unsigned *)0x80000100u)
 
 static BOOT void byte(unsigned it)
 {
-    UART[2] = 3;
-    while (!(UART[1] & 4))
-        ;
-    UART[0] = it;
+    console_byte(it);
 }
 
 BOOT void console_text(const char *text)

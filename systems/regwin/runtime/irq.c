@@ -3,36 +3,29 @@
 
 struct irq_state irq_state __attribute__((aligned(8)));
 
-#define IRQS 15
 static struct {
     irq_handler *run;
     void *argument;
 } handlers[IRQS];
 
-/* LEON3's interrupt controller and its first timer. */
-#define IRQMP ((volatile unsigned *)0x80000200u)
-enum { IRQ_FORCE = 2, IRQ_MASK = 16 };
-#define TIMER ((volatile unsigned *)0x80000310u)
-enum { TIMER_RELOAD = 1, TIMER_CONTROL = 2 };
-
 BOOT int irq_attach(unsigned level, irq_handler *handler, void *argument)
 {
-    if (level == 0 || level >= IRQS || !handler || handlers[level].run)
+    if (!irq_exists(level) || !handler || handlers[level].run)
         return THR_REFUSED;
     unsigned before = irq_lock();
     handlers[level].run = handler;
     handlers[level].argument = argument;
-    IRQMP[IRQ_MASK] |= 1u << level;
+    irq_enable(level);
     irq_unlock(before);
     return 0;
 }
 
 BOOT void irq_detach(unsigned level)
 {
-    if (level == 0 || level >= IRQS)
+    if (!irq_exists(level))
         return;
     unsigned before = irq_lock();
-    IRQMP[IRQ_MASK] &= ~(1u << level);
+    irq_disable(level);
     handlers[level].run = 0;
     irq_unlock(before);
 }
@@ -40,7 +33,7 @@ BOOT void irq_detach(unsigned level)
 RUNTIME void irq_raise(unsigned level)
 {
     unsigned before = irq_lock();
-    IRQMP[IRQ_FORCE] |= 1u << level; /* those that are pending stay */
+    irq_force(level);
     irq_unlock(before);
 }
 
@@ -120,6 +113,7 @@ RUNTIME void timer_forget(struct thr *t)
 static RUNTIME void tick(void *unused)
 {
     (void)unused;
+    clock_goes_on();
     clock_tick();
 }
 
@@ -149,7 +143,7 @@ RUNTIME void clock_tick(void)
 BOOT void thr_preempt(unsigned ticks)
 {
     if (ticks == 0) {
-        TIMER[TIMER_CONTROL] = 0;
+        clock_stop();
         irq_detach(THR_TIMER_IRQ);
         return;
     }
@@ -157,8 +151,7 @@ BOOT void thr_preempt(unsigned ticks)
         console_text("regwin: thr_preempt finds another handler at THR_TIMER_IRQ\n");
         machine_stop();
     }
-    TIMER[TIMER_RELOAD] = ticks - 1;
-    TIMER[TIMER_CONTROL] = 15; /* runs, again and again, from the start, with interrupts */
+    clock_start(ticks);
 }
 
 RUNTIME unsigned thr_now(void)

@@ -7,34 +7,7 @@
 #define BOOT __attribute__((section(".text.boot")))
 #define RUNTIME __attribute__((section(".text.app")))
 
-/* What %g6 points at. */
-struct windows {
-    struct thr *owner[32];  /* for window q: the thread whose lowest resident window is q-1 */
-    unsigned scratch[2];    /* two words for handlers */
-    unsigned last;          /* 4 * (number of windows less one) */
-    int others;             /* adaptive: suspended threads with windows; -1: the running thread is alone */
-    int credit;             /* adaptive: the credit while the running thread is alone */
-    unsigned loss;          /* adaptive: what a lost window takes from the credit */
-    unsigned spared;        /* adaptive: neighbours that were left their windows, times SPARED_STEP */
-    unsigned clock;         /* allocation `lru`: switches so far */
-    unsigned pause;         /* adaptive: so many times more no thread that is alone leaves windows */
-    unsigned paused;        /* adaptive: how often that was after sharing ended last, 4^k - 1; 0 if sharing paid */
-    unsigned room[32];      /* adaptive, by window: the bits of the three windows above it */
-};
-extern struct windows window_owner;
-
-/* The first thread of the ready queue is in a register. */
-static inline struct thr *ready_first(void)
-{
-    struct thr *first;
-    __asm__ volatile("mov %%g5, %0" : "=r"(first));
-    return first;
-}
-
-static inline void ready_set_first(struct thr *first)
-{
-    __asm__ volatile("mov %0, %%g5" : : "r"(first));
-}
+#include "kernel_machine.h"
 
 /* The options that wrap the switch: it is called with interrupts masked, and threads by schedule.c. */
 #if defined(PREEMPT) || defined(PRIORITIES)
@@ -96,19 +69,6 @@ static inline void give_up(void)
 void ready_move(struct thr *t, unsigned priority);
 /* Runs a more urgent thread, if one is ready. Interrupts masked, not in a handler. */
 void ready_give_way(void);
-#endif
-
-/* Loops of what is called often carry their THR_LOOP in an instruction that they need anyway: one that is executed when the loop is
- * reached, and one in each turn. */
-#ifdef PREEMPT
-#define TEXT_OF(it) #it
-#define LOOP_BEGINS(id, most, instruction, ...) __asm__ volatile("995: " instruction THR_MARK_IS(#id, TEXT_OF(most), "1") : __VA_ARGS__)
-#define LOOP_TURNS(id, instruction, ...) __asm__ volatile("995: " instruction THR_MARK_IS(#id, "0", "0") : __VA_ARGS__)
-#define LOOP_FIRST(id, most, to, from) LOOP_BEGINS(id, most, "ld %1, %0", "=r"(to) : "m"(from))
-#define LOOP_NEXT(id, to, from) LOOP_TURNS(id, "ld %1, %0", "=r"(to) : "m"(from))
-#else
-#define LOOP_FIRST(id, most, to, from) ((to) = (from))
-#define LOOP_NEXT(id, to, from) ((to) = (from))
 #endif
 
 /* Around all that touches ready queue and wait queues: no interrupt comes between. */

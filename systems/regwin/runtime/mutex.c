@@ -18,11 +18,7 @@ static inline struct thr *waits_for(const struct thr *t)
 RUNTIME void mutex_settle(struct thr *t)
 {
     struct thr *self;
-#ifdef PREEMPT
-    LOOP_BEGINS(1, THR_MAX, "mov %%g7, %0", "=r"(self));
-#else
-    self = thr_self();
-#endif
+    LOOP_SELF(1, THR_MAX, self);
     for (; t; t = waits_for(t)) {
         unsigned priority;
         LOOP_NEXT(1, priority, t->base);

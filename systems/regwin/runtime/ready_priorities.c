@@ -63,7 +63,7 @@ static inline void push_first(struct thr *t)
 RUNTIME void ready_push(struct thr *t)
 {
 #ifdef WORKING_SET
-    if (t->psr) { /* its windows are still here */
+    if (is_resident(t)) {
         push_first(t);
         return;
     }

@@ -49,21 +49,14 @@
 #define REGWIN_H
 #include "regwin_options.h"
 
-#if defined(__FIX_LEON3FT_B2BST) || defined(__FIX_LEON3FT_TN0018)
-#error "regwin: this runtime has no workarounds for the errata of LEON3FT (GRLIB-TN-0009, GRLIB-TN-0018): not for GR712RC, UT699, UT700"
-#endif
-
-#if defined(_SOFT_FLOAT) && !defined(THR_SOFT_FLOAT)
-#error "regwin: -msoft-float needs __adddf3 and its like, which no compiler of Debian brings for 32-bit SPARC: leave it out \
-and use FPU, or link routines of your own and say -DTHR_SOFT_FLOAT"
-#endif
-
 #ifdef __cplusplus
 extern "C" {
 /* Called by the runtime, so that they have the names of C. */
 int main(void);
 void machine_idle(void);
 #endif
+
+#include "regwin_machine.h"
 
 /* Waiting threads. */
 struct thr_list {
@@ -72,7 +65,7 @@ struct thr_list {
 
 /* A thread's record: the caller's memory, the runtime's contents, but `local`, which is the program's. */
 struct thr {
-    unsigned psr, wim, sp, pc, refusals;
+    THR_REGISTERS
     struct thr *next;           /* in the ready queue or in a list */
     unsigned hint, patience;
     const char *name;
@@ -139,17 +132,6 @@ enum thr_reason {
 
 /* The thread that runs main, and the one that runs machine_idle. */
 extern struct thr thr_boot, thr_idle;
-/* Number of windows less one. */
-extern const unsigned window_last;
-
-/* The running thread. */
-static inline struct thr *thr_self(void)
-{
-    struct thr *self;
-    __asm__ volatile("mov %%g7, %0" : "=r"(self));
-    return self;
-}
-
 /* Makes a thread that calls entry(argument), and ends when that returns; it is ready at once. `stack` is `bytes` long
  * and aligned to 8; it and `name` are used as long as the thread lives. From main or from any
  * thread. Returns 0, or THR_REFUSED if there are THR_MAX threads, if `bytes` is below THR_STACK_MIN
@@ -199,15 +181,6 @@ void thr_wake(struct thr *thread);
 void thr_yield(void);
 /* The same for a long wait: THR_FLUSH. */
 void thr_yield_flush(void);
-
-/* Stores all windows of the running thread but the current one (trap 0x83, `ta 3`): its stack can be read then, by
- * longjmp or by a debugger. */
-static inline void thr_flush(void)
-{
-#ifndef SCHEME_FLAT
-    __asm__ volatile("ta 3" : : : "memory");
-#endif
-}
 
 /* As setjmp and longjmp, within one thread: thr_setjmp returns 0, and once more, with `value`, when thr_longjmp goes back there.
  * The function that called it must not have returned. */
@@ -313,11 +286,6 @@ int queue_send_for(struct queue *q, const void *item, unsigned ticks);
 int queue_receive_for(struct queue *q, void *item, unsigned ticks);
 /* 0 if no block became free. */
 void *pool_take_for(struct pool *p, unsigned ticks);
-/* For machine_idle: waits for an interrupt, with the processor in power-down. */
-static inline void machine_wait(void)
-{
-    __asm__ volatile("wr %%g0, %%asr19" : : : "memory");
-}
 #endif
 
 /* What a loop between irq_lock and irq_unlock says to `meanwhile regwin wcet`: its body runs `most` times at most, each time that the
@@ -327,21 +295,6 @@ static inline void machine_wait(void)
  *         sum += sample[i];
  *
  * `most` is a constant; nothing checks it. A nop before the loop and one in its body carry it. */
-#ifdef PREEMPT
-#define THR_LOOP(most, ...) THR_LOOP_OF(most, __COUNTER__, __VA_ARGS__)
-#define THR_LOOP_OF(most, id, ...) if (THR_MARK(id, most, 1)) {} else __VA_ARGS__ if (THR_MARK(id, 0, 0)) {} else
-#define THR_MARK(id, most, enters) __extension__({ __asm__ volatile("995: nop" THR_MARK_IS("%c0", "%c1", #enters) : : "i"(id), "i"(most)); 0; })
-#define THR_MARK_IS(id, most, enters) "\n\t.pushsection .loops\n\t.word 995b, " id ", " most ", " enters "\n\t.popsection"
-#else
-#define THR_LOOP(most, ...) __VA_ARGS__
-#endif
-
-/* Lets a program handle a trap that is not the runtime's: `vector` is code, which the table jumps to in the window of the
- * trap, with %psr in %l0 and the type in %l3. Types 2 to 0xff but those of windows, interrupts and
- * `ta 3`, and with FPU 4. THR_REFUSED if it is none of these or taken. Needs the table in RAM,
- * where both linker scripts put it. */
-int trap_attach(unsigned type, void (*vector)(void));
-
 /* A cyclic byte buffer: any number of writers, one reader. The caller's memory, the runtime's contents. */
 struct stream {
     const char *name;

@@ -7,7 +7,6 @@ extern struct thr *fpu_owner;
 #endif
 
 extern unsigned boot_stack[];
-struct windows window_owner __attribute__((aligned(8)));
 #ifdef THR_TLS
 #define RECORD(symbol, ...) struct thr_tls symbol##_tls = {.mark = THR_TLS_MARK, .thr = {__VA_ARGS__}}
 #else
@@ -21,21 +20,7 @@ static struct thr *known[THR_MAX];
 void thr_entry(void);
 void machine_idle(void *);
 
-/* The window that thr_entry runs in, as if it had been stored. */
-static BOOT void first_frame(struct thr *t, unsigned *stack, unsigned bytes, void (*entry)(void *), void *argument)
-{
-    unsigned *frame = stack + bytes / 4 - 48;
-    THR_LOOP(24, for (unsigned i = 0; i < 24; i++))
-        frame[i] = 0;
-    frame[0] = (unsigned)entry;    /* %l0 */
-    frame[8] = (unsigned)argument; /* %i0 */
-    frame[14] = (unsigned)frame;   /* %fp */
-    t->stack = stack;
-    t->psr = 0;
-    t->sp = (unsigned)frame;
-    t->pc = (unsigned)thr_entry - 8;
-    stack[0] = THR_GUARD;
-}
+#include "first_frame.h"
 
 #ifdef PRIORITIES
 RECORD(thr_idle, .name = "idle", .next = &thr_idle, .priority = THR_PRIORITIES, .base = THR_PRIORITIES);

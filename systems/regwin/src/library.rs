@@ -12,8 +12,10 @@ pub(crate) use files;
 
 /// The files of the runtime: name and text.
 pub const RUNTIME: &[(&str, &str)] = files!("runtime":
-    "boot.S", "ready.S", "ready_priorities.c", "schedule.c", "threads.c", "lists.c", "semaphores.c", "mutex.c", "queues.c",
-    "pools.c", "work.c", "streams.c", "traps.c", "int64.c", "builtins.c", "console.c", "offsets.c", "regwin.h", "kernel.h", "window.h", "link.ld",
+    "boot.S", "ready.S", "ready_priorities.c", "schedule.c", "threads.c", "lists.c", "semaphores.c",
+    "mutex.c", "queues.c", "pools.c", "work.c", "streams.c", "traps.c", "int64.c", "builtins.c",
+    "console.c", "offsets.c", "regwin.h", "regwin_machine.h", "kernel.h", "kernel_machine.h",
+    "first_frame.h", "window.h", "link.ld",
     "overflow_ns.S", "underflow_ns.S", "flush_ns.S", "flush_sharing.S", "switch_ns.S", "switch_flat.S",
     "overflow_sharing.S", "underflow_sharing.S", "switch_snp.S", "switch_sp.S", "switch_sharing.h",
     "switch_left.h", "adaptive.h", "allocate.h", "overflow_begin.h", "registers.h", "jump.S", "interrupt.S", "irq.c", "fpu.S",
@@ -180,7 +182,7 @@ pub fn folder(options: &Options, cc: Cc) -> Vec<(String, String)> {
     let mut add = |path: String, text: String| files.push((path, text));
     for (name, text) in RUNTIME {
         match *name {
-            "regwin.h" => add(format!("include/{name}"), (*text).to_owned()),
+            "regwin.h" | "regwin_machine.h" => add(format!("include/{name}"), (*text).to_owned()),
             "link.ld" => add("lib/regwin.ld".to_owned(), (*text).to_owned()),
             // Only what this library is made of.
             _ if name.ends_with(".h") || sources.contains(name) => {

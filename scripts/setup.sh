@@ -9,19 +9,20 @@ packages_audit="gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cros
 packages_cipher="clang-19 gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user valgrind openssl libgcrypt20-dev pkg-config cmake python3-venv python3-pip python3-cffi python3-setuptools python3-wheel python3-dev"
 packages_cosched="util-linux slurmctld slurmd slurm-client slurm-wlm-basic-plugins libslurm-dev python3-prometheus-client"
 packages_overlap="clang-19 llvm-19 llvm-19-dev llvm-19-tools flang-19 lld-19 cmake ninja-build libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2 libomp-19-dev gfortran"
-packages_regwin="gcc-sparc64-linux-gnu clang-19 qemu-system-sparc pkg-config gdb-multiarch"
+packages_regwin="gcc-sparc64-linux-gnu clang-19 qemu-system-sparc pkg-config gdb-multiarch qemu-system-misc binutils-xtensa-lx106"
 packages_tests="chromium chromium-driver ccache nodejs"
 # Those of `make test-long`, with LONG=1.
 packages_long="gcc-i686-linux-gnu libc6-dev-i386-cross gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross gcc-powerpc64-linux-gnu libc6-dev-ppc64-cross gcc-powerpc-linux-gnu libc6-dev-powerpc-cross gcc-sparc64-linux-gnu libc6-dev-sparc64-cross gcc-mips64el-linux-gnuabi64 libc6-dev-mips64el-cross"
 # Taken where the system's release has them.
 optional_overlap="clang-format-19 clang-22 llvm-22-dev llvm-22-tools lld-22 flang-22"
+optional_regwin="clang-22 llvm-22"
 # The same as programs, for systems without apt-get.
 programs_shared="cc"
 programs_audit="aarch64-linux-gnu-gcc aarch64-linux-gnu-g++ clang-19 llvm-mc-19 llvm-mca-19 qemu-system-sparc arm-linux-gnueabi-gcc arm-linux-gnueabi-g++ arm-none-eabi-gcc riscv64-unknown-elf-gcc qemu-arm sparc64-linux-gnu-gcc"
 programs_cipher="clang-19 aarch64-linux-gnu-gcc qemu-aarch64 s390x-linux-gnu-gcc qemu-s390x riscv64-linux-gnu-gcc qemu-riscv64 arm-linux-gnueabihf-gcc qemu-arm valgrind openssl libgcrypt-config pkg-config cmake python3"
 programs_cosched="slurmd slurmctld srun"
 programs_overlap="clang-19 flang-new-19 ld.lld-19 cmake ninja FileCheck-19 mpicc.openmpi mpirun.openmpi mpicc.mpich mpirun.mpich ip gfortran"
-programs_regwin="sparc64-linux-gnu-gcc clang-19 qemu-system-sparc pkg-config gdb-multiarch"
+programs_regwin="sparc64-linux-gnu-gcc clang-19 qemu-system-sparc pkg-config gdb-multiarch qemu-system-xtensa xtensa-lx106-elf-ld"
 programs_tests="chromium chromedriver node"
 rust_minor=95
 

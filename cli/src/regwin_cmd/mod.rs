@@ -6,6 +6,7 @@ mod errata;
 pub mod options;
 mod profile;
 mod run;
+mod run_xtensa;
 mod scenario;
 mod wcet;
 
@@ -24,7 +25,8 @@ pub struct Args {
 enum Command {
     /// Build the runtime as a library that programs link, with headers, Makefile and an example.
     Build(build::Args),
-    /// Run any linked image for LEON3, on QEMU and on the simulator, and count.
+    /// Run any linked image for LEON3, on QEMU and on the simulator, or for Xtensa on
+    /// QEMU, and count.
     Run(run::Args),
     /// Show where window traps of any image come from, and what each scheme would cost it.
     Profile(profile::Args),
@@ -40,6 +42,7 @@ enum Command {
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     match args.command {
         Command::Build(args) => build::run(&args, out),
+        Command::Run(args) if run_xtensa::is_for(&args) => run_xtensa::run(&args, out),
         Command::Run(args) => run::run(&args, out),
         Command::Profile(args) => profile::run(&args, out),
         Command::Wcet(args) => wcet::run(&args, out),

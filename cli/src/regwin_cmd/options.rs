@@ -1,7 +1,7 @@
 //! Names on the command line, and what is said about wrong ones.
 
 use clap::builder::TypedValueParser;
-use regwin::{Allocate, Behaviour, Cc, Schedule, Scheme};
+use regwin::{Allocate, Behaviour, Cc, Schedule, Scheme, Target};
 
 use crate::choice::one_of;
 use crate::output::Failure;
@@ -48,6 +48,11 @@ pub fn behaviour() -> impl TypedValueParser<Value = Behaviour> {
 /// A compiler by name.
 pub fn compiler() -> impl TypedValueParser<Value = Cc> {
     one_of(Cc::ALL, |it| it.name())
+}
+
+/// A processor by name.
+pub fn target() -> impl TypedValueParser<Value = Target> {
+    one_of(Target::ALL, |target| target.name())
 }
 
 /// The position of a machine in `regwin::work::MACHINES`.

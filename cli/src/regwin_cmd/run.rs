@@ -1,10 +1,11 @@
 //! Door: `meanwhile regwin run`: any linked image for LEON3, on QEMU, on the simulator, or on both.
+//! Those for Xtensa are in `run_xtensa.rs`.
 
 use std::path::{Path, PathBuf};
 
 use clap::builder::TypedValueParser;
 use machine::in_order::Core;
-use regwin::board::image::Image;
+use regwin::board::image::{Image, Refusal};
 use regwin::board::{Board, Ended, FLUSH, OVERFLOW, UNDERFLOW};
 use regwin::profile::{self, Standing};
 use regwin::qemu;
@@ -22,16 +23,16 @@ use crate::output::{Failure, Output};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     #[command(flatten)]
-    board: BoardArgs,
-    /// Where it runs; the results of both are compared.
+    pub board: BoardArgs,
+    /// Where it runs; the results of both are compared. An image for Xtensa runs on QEMU.
     #[arg(long, value_name = "WORLD", default_value = "both", value_parser = world())]
-    on: World,
+    pub on: World,
 }
 
 /// An image, and the board that runs it.
 #[derive(Debug, clap::Args)]
 pub struct BoardArgs {
-    /// A program linked for the bare LEON3, with whatever runtime.
+    /// A program linked for the bare LEON3, with whatever runtime; `run` also takes Xtensa.
     #[arg(value_name = "IMAGE")]
     pub image: PathBuf,
     /// Register windows, 4 to 32.
@@ -45,7 +46,7 @@ pub struct BoardArgs {
 }
 
 /// One world, or both.
-type World = Option<On>;
+pub type World = Option<On>;
 
 fn world() -> impl TypedValueParser<Value = World> {
     one_of([Some(On::Qemu), Some(On::Sim), None], |world| world.map_or("both", On::name))
@@ -69,6 +70,11 @@ impl Limit {
         self.given.unwrap_or(LIMIT)
     }
 
+    /// True if the user has named it.
+    pub fn is_given(&self) -> bool {
+        self.given.is_some()
+    }
+
     /// What is wrong with this end, if something is.
     pub fn complaint(&self, ended: &Ended, image: &Image) -> Option<Diagnostic> {
         let is_wrong = match ended {
@@ -87,13 +93,19 @@ impl Limit {
     }
 }
 
+/// The bytes of an image.
+pub fn bytes(path: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(path).map_err(|error| Failure::user(format!("{}: {error}", path.display()), None))
+}
+
+/// Says why an image cannot run.
+pub fn refused(path: &Path, refusal: Refusal) -> Failure {
+    Failure::user(format!("{}: {}", path.display(), refusal.why), refusal.help)
+}
+
 /// Reads an image, or says why it cannot run.
 pub fn read(path: &Path) -> Result<Image, Failure> {
-    let shown = path.display();
-    let bytes =
-        std::fs::read(path).map_err(|error| Failure::user(format!("{shown}: {error}"), None))?;
-    Image::parse(&bytes)
-        .map_err(|refusal| Failure::user(format!("{shown}: {}", refusal.why), refusal.help))
+    Image::parse(&bytes(path)?).map_err(|refusal| refused(path, refusal))
 }
 
 /// How a run ended, in words.

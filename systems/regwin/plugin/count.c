@@ -1,7 +1,8 @@
 /* Counts executed instructions under QEMU: a plugin for TCG, of interface version 1 (QEMU 7 and 8) and 2 (QEMU 9 and later).
  *
  * Arguments: words=FILE, for each word of code from `base` on a little-endian number: see BIT_*;
- * base=ADDRESS; out=FILE; watches=N, 1 if left out: the file has so many tables, one after the
+ * base=ADDRESS; unit=BYTES, 4 if left out: a place for each so many
+ * bytes of code, 1 where instructions are of several sizes; out=FILE; watches=N, 1 if left out: the file has so many tables, one after the
  * other, which differ in BIT_SUM, BIT_ENTRY and BIT_LEAVE, and the spans of each are counted by
  * themselves. With limit=N the machine ends after N instructions, or where a BIT_STOP is reached for
  * the Mth time (stops=M, 1 if left out), and it is
@@ -91,7 +92,7 @@ struct watch {
 };
 
 static uint32_t *words, n_words; /* what any table says of each word */
-static uint64_t base;
+static uint64_t base, unit = 4;
 static const char *out_path;
 static struct part **parts; /* by first word */
 static struct watch *watches;
@@ -169,7 +170,7 @@ static void note_table(uint64_t address)
 static void on_image_part(const struct part *part)
 {
     if (before && before->next_word && part->first != before->next_word && part->first != before->target && part->first % 4 == 0)
-        note_table((base + 4 * (uint64_t)part->first) & ~0xfffull);
+        note_table((base + unit * part->first) & ~0xfffull);
     int is_over = before && before->halts && part->first == before->first + before->n_words - 1;
     before = part;
     if (is_over || n_done >= limit) {
@@ -230,7 +231,7 @@ static void write_all(void)
                 counts[p->first + k] += p->n;
     for (uint32_t i = 0; i < n_words; i++)
         if (counts[i])
-            fprintf(out, "count %" PRIx64 " %" PRIx64 "\n", base + 4 * i, counts[i]);
+            fprintf(out, "count %" PRIx64 " %" PRIx64 "\n", base + unit * i, counts[i]);
     for (unsigned i = 0; i < n_tables; i++)
         fprintf(out, "table %" PRIx64 "\n", tables[i]);
     if (limit && n_done >= limit)
@@ -295,11 +296,11 @@ static void on_block(plugin_id id, struct qemu_plugin_tb *tb)
     size_t n = qemu_plugin_tb_n_insns(tb);
     for (size_t from = 0; from < n;) {
         struct qemu_plugin_insn *insn = qemu_plugin_tb_get_insn(tb, from);
-        uint64_t first = (qemu_plugin_insn_vaddr(insn) - base) / 4;
+        uint64_t first = (qemu_plugin_insn_vaddr(insn) - base) / unit;
         size_t to = from;
         while (to < n) {
             struct qemu_plugin_insn *it = qemu_plugin_tb_get_insn(tb, to);
-            uint64_t at = (qemu_plugin_insn_vaddr(it) - base) / 4;
+            uint64_t at = (qemu_plugin_insn_vaddr(it) - base) / unit;
             uint32_t word = at < n_words ? words[at] : 0;
             /* A part is a run of words; entries begin one. */
             if (at != first + (to - from) || (to > from && word & (BIT_ENTRY | BIT_LEAVE | BIT_START | BIT_STOP)))
@@ -392,6 +393,8 @@ EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc, char **
             words_path = argv[i] + 6;
         else if (strncmp(argv[i], "base=", 5) == 0)
             base = strtoull(argv[i] + 5, NULL, 0);
+        else if (strncmp(argv[i], "unit=", 5) == 0)
+            unit = strtoull(argv[i] + 5, NULL, 0);
         else if (strncmp(argv[i], "watches=", 8) == 0)
             n_watches = (unsigned)strtoul(argv[i] + 8, NULL, 0);
         else if (strncmp(argv[i], "targets=", 8) == 0)
@@ -404,7 +407,7 @@ EXPORT int qemu_plugin_install(plugin_id id, const void *info, int argc, char **
             out_path = strdup(argv[i] + 4);
     }
     FILE *in = words_path ? fopen(words_path, "rb") : NULL;
-    if (!in || !out_path || n_watches == 0) {
+    if (!in || !out_path || n_watches == 0 || unit == 0) {
         fprintf(stderr, "count: words= and out= are needed, and watches= of 1 or more\n");
         return 1;
     }

@@ -1,4 +1,5 @@
-/* regwin: threads in cyclic register windows, for SPARC V8 on the bare machine.
+/* regwin: threads in cyclic register windows, for SPARC V8 and Xtensa on the bare machine; what is of the processor is in
+ * regwin_machine.h. What follows on windows, floating point, time and faults is of SPARC.
  *
  * One processor. Threads, a ready queue and byte streams, about 3 KiB of code; nothing is
  * allocated: every thread, stack and buffer is the caller's. No function here uses the heap,
@@ -323,7 +324,7 @@ unsigned stream_read(struct stream *s, void *bytes, unsigned n);
  * stack was too small. For machine_idle. */
 void thr_report(void);
 
-/* The console: LEON3's serial port, by polling. */
+/* The console: LEON3's serial port, by polling; on Xtensa the simulator's. */
 void console_text(const char *text);
 void console_hex(unsigned value);
 void console_number(unsigned value);

@@ -12,6 +12,7 @@ RUNTIME void thr_wake(struct thr *t)
     kernel_leave(before);
 }
 
+#ifndef YIELDS_WITHOUT_FRAME
 RUNTIME void thr_yield(void)
 {
     may_wait("calls ", "thr_yield");
@@ -27,6 +28,7 @@ RUNTIME void thr_yield_flush(void)
     ready_yield_flush();
     kernel_leave(before);
 }
+#endif
 
 RUNTIME void thr_block_leave(void)
 {

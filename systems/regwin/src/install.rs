@@ -9,7 +9,8 @@ use object::read::archive::ArchiveFile;
 use object::{Object, ObjectSection, SectionKind};
 
 use crate::library::{self, MARK, Options};
-use crate::names::Cc;
+use crate::names::{Cc, Target};
+use crate::xtensa;
 
 const MAKE_LIMIT: Duration = Duration::from_secs(300);
 
@@ -33,14 +34,24 @@ pub fn is_foreign(folder: &Path) -> bool {
     entries.next().is_some() && !ours
 }
 
-/// Writes the folder and makes the library; the paths of the files, from the folder.
-pub fn write(options: &Options, cc: Cc, folder: &Path) -> Result<Vec<String>, ToolError> {
+/// Writes the folder and makes the library; the paths of the files, from the folder. For Xtensa
+/// there is one compiler.
+pub fn write(
+    target: Target,
+    options: &Options,
+    cc: Cc,
+    folder: &Path,
+) -> Result<Vec<String>, ToolError> {
     let failed = |path: &Path, error: std::io::Error| ToolError {
         ran: format!("write {}", path.display()),
         said: error.to_string(),
     };
     let mut paths = Vec::new();
-    for (name, text) in library::folder(options, cc) {
+    let files = match target {
+        Target::Sparc => library::folder(options, cc),
+        Target::Xtensa => xtensa::folder(options),
+    };
+    for (name, text) in files {
         let path = folder.join(&name);
         let parent = path.parent().expect("a file is in a folder");
         std::fs::create_dir_all(parent).map_err(|error| failed(parent, error))?;
@@ -76,8 +87,8 @@ pub fn footprint(path: &Path) -> Result<Footprint, ToolError> {
                 _ if section.name() == Ok(".offsets") => {}
                 SectionKind::Text => {
                     footprint.code += section.size();
-                    footprint.trap_tables +=
-                        if section.name() == Ok(".text.traps") { section.size() } else { 0 };
+                    let is_table = matches!(section.name(), Ok(".text.traps" | ".vectors"));
+                    footprint.trap_tables += if is_table { section.size() } else { 0 };
                 }
                 SectionKind::ReadOnlyData | SectionKind::ReadOnlyString => {
                     footprint.constants += section.size()

@@ -1,5 +1,5 @@
-//! Threads that share cyclic register windows: a SPARC runtime, its exact counts under QEMU, a
-//! simulator.
+//! Threads that share cyclic register windows: a runtime for SPARC and Xtensa, its exact counts
+//! under QEMU, a simulator.
 
 pub mod behaviour;
 pub mod board;
@@ -22,6 +22,7 @@ pub mod tally;
 pub mod timeline;
 pub mod wcet;
 pub mod work;
+pub mod xtensa;
 
 pub use counts::Counts;
-pub use names::{Allocate, Behaviour, Cc, Schedule, Scheme, Variant};
+pub use names::{Allocate, Behaviour, Cc, Schedule, Scheme, Target, Variant};

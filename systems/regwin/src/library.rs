@@ -21,7 +21,7 @@ pub const RUNTIME: &[(&str, &str)] = files!("runtime":
     "switch_left.h", "adaptive.h", "allocate.h", "overflow_begin.h", "registers.h", "jump.S", "interrupt.S", "irq.c", "fpu.S",
     "overflow_adaptive.S", "underflow_adaptive.S", "underflow_lone.S", "switch_adaptive.S");
 
-const LIBRARY: &[(&str, &str)] =
+pub(crate) const LIBRARY: &[(&str, &str)] =
     files!("library": "Makefile", "gdb.py", "rom.S", "rom.ld", "memory.c", "example.c");
 
 /// The assembler of all builds, and the first of the two C compilers.

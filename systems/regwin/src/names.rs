@@ -78,6 +78,25 @@ pub enum Cc {
     Clang,
 }
 
+/// What a library is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Target {
+    Sparc,
+    Xtensa,
+}
+
+impl Target {
+    pub const ALL: [Target; 2] = [Target::Sparc, Target::Xtensa];
+
+    /// As on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Target::Sparc => "sparc",
+            Target::Xtensa => "xtensa",
+        }
+    }
+}
+
 impl Scheme {
     pub const ALL: [Scheme; 5] =
         [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adaptive, Scheme::Flat];

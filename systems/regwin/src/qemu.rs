@@ -52,8 +52,14 @@ pub struct Span {
 /// another number of them.
 const LIMIT_S: u64 = 120;
 
+/// How long a machine may run.
+pub(crate) fn limit() -> Duration {
+    let limit_s = std::env::var("MEANWHILE_QEMU_LIMIT").ok().and_then(|value| value.parse().ok());
+    Duration::from_secs(limit_s.unwrap_or(LIMIT_S))
+}
+
 /// Bits of the plugin's word table, as in `plugin/count.c`.
-mod bit {
+pub(crate) mod bit {
     pub const TRAPS: u32 = 1;
     pub const SUM: u32 = 1 << 1;
     pub const ENTRY: u32 = 1 << 2;
@@ -231,11 +237,7 @@ fn start(
         }
         command.args(["-plugin", &arguments]);
     }
-    let limit_s = std::env::var("MEANWHILE_QEMU_LIMIT")
-        .ok()
-        .and_then(|value| value.parse().ok())
-        .unwrap_or(LIMIT_S);
-    let ran = tool::run(&mut command, b"", Duration::from_secs(limit_s))?.ok()?;
+    let ran = tool::run(&mut command, b"", limit())?.ok()?;
     let mut raw =
         Raw { console: ran.text(), spans: vec![Vec::new(); tables.len()], ..Raw::default() };
     if !tables.is_empty() {
@@ -253,7 +255,7 @@ fn start(
 }
 
 /// One line of the plugin; `None` if it is none.
-fn read_line(line: &str, raw: &mut Raw) -> Option<()> {
+pub(crate) fn read_line(line: &str, raw: &mut Raw) -> Option<()> {
     let mut fields = line.split(' ');
     let kind = fields.next()?;
     let numbers: Vec<u64> =

@@ -33,7 +33,7 @@ fn the_example_is_built_and_counted() {
     let built =
         regwin(&["build", "--target", "xtensa", "--options", "preempt", "-o", at, "--json"]);
     let built = testkit::json(&built);
-    assert_eq!((&built["target"], &built["scheme"]), (&"xtensa".into(), &"sp".into()));
+    assert_eq!((&built["target"], &built["scheme"]), (&"xtensa".into(), &"ns".into()));
     for core in ["dc232b", "dc233c"] {
         let core_is = format!("CORE={core}");
         let made = Command::new("make").args(["-s", "-B", "-C", at, &core_is]).output();

@@ -17,7 +17,7 @@ pub struct Args {
     /// The processor that the library is for.
     #[arg(long, value_name = "NAME", default_value = "sparc", value_parser = options::target())]
     target: Target,
-    /// How threads use the windows; adaptive if not given, on Xtensa sp.
+    /// How threads use the windows; adaptive if not given, on Xtensa ns.
     #[arg(long, value_name = "NAME", value_parser = options::scheme())]
     scheme: Option<Scheme>,
     /// What else the library can do, separated by commas.
@@ -40,7 +40,7 @@ impl Args {
     fn scheme(&self) -> Scheme {
         self.scheme.unwrap_or(match self.target {
             Target::Sparc => Scheme::Adaptive,
-            Target::Xtensa => Scheme::Sp,
+            Target::Xtensa => Scheme::Ns,
         })
     }
 

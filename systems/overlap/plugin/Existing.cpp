@@ -1,8 +1,10 @@
 #include "Existing.h"
 #include "Started.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringMap.h"
+#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/CFG.h"
@@ -226,8 +228,10 @@ static std::optional<Refusal> match(ExistingWait &E, const Access &Slot,
     return Refusal::CompletedByTest;
   if (Ends.size() > 1)
     return Refusal::SeveralWaits;
-  // In another loop, a start stands for many messages with other buffers.
-  if (any_of(Starts, [&](CallBase *I) {
+  // In another loop, a start stands for many messages with other buffers. A cycle with several
+  // entries is no loop of LLVM's, and whatever it changes would count as the same in every pass.
+  ReversePostOrderTraversal<const Function *> Order(End->getFunction());
+  if (containsIrreducibleCFG<const BasicBlock *>(Order, LI) || any_of(Starts, [&](CallBase *I) {
         return LI.getLoopFor(I->getParent()) != LI.getLoopFor(End->getParent());
       }))
     return Refusal::WaitInOtherLoop;
@@ -240,9 +244,11 @@ static std::optional<Refusal> match(ExistingWait &E, const Access &Slot,
                                                !isSentinel(S.Bind, Place, End->getDataLayout())) {
       Access Written{Place, LocationSize::beforeOrAfterPointer(), true};
       if (static_cast<int>(At) == Info.Status && Number && *Number > 0) {
+        // One that ends any of them has one status.
+        int64_t Statuses = StringRef(Info.Name) == "Waitany" ? 1 : *Number;
         Written.ElementBytes = statusBytes(S.Bind);
-        Written.Size = LocationSize::precise(*Number * Written.ElementBytes);
-        Written.Count = ConstantInt::get(Type::getInt32Ty(End->getContext()), *Number);
+        Written.Size = LocationSize::precise(Statuses * Written.ElementBytes);
+        Written.Count = ConstantInt::get(Type::getInt32Ty(End->getContext()), Statuses);
       }
       S.Accesses.push_back(Written);
     }

@@ -73,6 +73,12 @@ static bool setOne(Options &O, StringRef Key, StringRef Value) {
                     .Case("drop", true)
                     .Default(std::nullopt),
                 O.DropLines);
+  if (Key == "loops")
+    return take(StringSwitch<std::optional<bool>>(Value)
+                    .Case("hold", false)
+                    .Case("keep", true)
+                    .Default(std::nullopt),
+                O.KeepLoops);
   if (Key == "stages") {
     SmallVector<StringRef, 8> Names;
     Value.split(Names, '+');

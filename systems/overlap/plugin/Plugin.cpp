@@ -189,7 +189,8 @@ public:
     if (!beforeLink(M) || O.Calls == Conversion::None)
       return OverlapPass(O).run(M, MAM);
     auto &FAM = MAM.getResult<FunctionAnalysisManagerModuleProxy>(M).getManager();
-    holdLoops(M, FAM);
+    if (!O.KeepLoops)
+      holdLoops(M, FAM);
     return PreservedAnalyses::all();
   }
 };

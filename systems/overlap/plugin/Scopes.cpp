@@ -1,4 +1,5 @@
 #include "Scopes.h"
+#include "WholeProgram.h"
 #include "llvm/ADT/STLExtras.h"
 #include "llvm/ADT/SetVector.h"
 #include "llvm/Analysis/MemoryBuiltins.h"
@@ -20,6 +21,14 @@ static void outlive(const CallBase &Call, int At) {
       const_cast<IntrinsicInst *>(Mark)->eraseFromParent();
 }
 
+/// True for a call that frees and does nothing else that the program can see: of C++'s functions,
+/// which a program may replace, where no other file can have its own.
+static bool onlyFrees(const CallInst &Call) {
+  const Function *F = Call.getCalledFunction();
+  return F && (F->getName() == "free" ||
+               (F->isDeclaration() && deletesOnlyFree(*Call.getModule())));
+}
+
 /// Where what `Wait` and its messages use is freed behind it, with nothing between that uses it or
 /// that no wait may pass.
 static CallInst *freeBehind(CallInst &Wait, const Value *Object, Effects &Fx,
@@ -35,7 +44,7 @@ static CallInst *freeBehind(CallInst &Wait, const Value *Object, Effects &Fx,
     else
       return nullptr;
     auto *Call = dyn_cast<CallInst>(At);
-    if (Call && Call->use_empty() && getFreedOperand(Call, &TLI) == Object)
+    if (Call && Call->use_empty() && getFreedOperand(Call, &TLI) == Object && onlyFrees(*Call))
       return Call;
     if (!At->isTerminator() && (Fx.stops(*At) || Fx.mayUse(*At, All)))
       return nullptr;

@@ -254,8 +254,10 @@ std::optional<Started> Search::run() {
   std::optional<int64_t> Count = numberOf(End, Info);
   if (Info.Tests || Info.Requests < 0 || !Count)
     return std::nullopt;
+  // Of a start of the other language, inlined beside it, handles have another size.
   for (Instruction &I : instructions(F))
-    if (auto *Call = dyn_cast<CallBase>(&I); Call && twin(*Call))
+    if (auto *Call = dyn_cast<CallBase>(&I);
+        Call && twin(*Call) && isFortran(*Call) == isFortran(End))
       Bytes = handleBytes(*Call);
   Number = *Count;
   if (Bytes == 0 || Number < 1 || Number > RequestsMax)

@@ -60,4 +60,10 @@ static bool isOpaque(const Module &M) {
 
 bool isWholeProgram(const Module &M) { return hasMain(M) && !isOpaque(M); }
 
+bool deletesOnlyFree(const Module &M) {
+  return isWholeProgram(M) && none_of(M.globals(), [](const GlobalVariable &G) {
+           return !G.hasLocalLinkage() && !G.isConstant() && !G.use_empty() && !isSystem(G);
+         });
+}
+
 } // namespace overlap

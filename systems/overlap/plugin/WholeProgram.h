@@ -15,5 +15,9 @@ namespace overlap {
 /// replaced, elsewhere, and none of the system's.
 bool isWholeProgram(const llvm::Module &M);
 
+/// True if an `operator delete` that a program has in another file, in place of the library's, can
+/// do nothing that `M` sees: `M` calls nothing there, and no variable is known to both.
+bool deletesOnlyFree(const llvm::Module &M);
+
 } // namespace overlap
 #endif

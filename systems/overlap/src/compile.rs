@@ -317,7 +317,11 @@ pub fn prepare(request: &Request) -> Result<(Command, Step), ToolError> {
     ours.extend(colours());
     let mut command = command(request, &compiler, &step, &ours, &linked_too(request, &step)?)?;
     let lines = if step.wants_lines { "keep" } else { "drop" };
-    command.env("MEANWHILE_OVERLAP", format!("{},lines={lines}", request.settings.environment()));
+    // Of fat objects the code is used as well, in which loops are as fast as without us.
+    let is_fat = request.arguments.iter().any(|word| word == "-ffat-lto-objects");
+    let loops = if is_fat { "keep" } else { "hold" };
+    let settings = request.settings.environment();
+    command.env("MEANWHILE_OVERLAP", format!("{settings},lines={lines},loops={loops}"));
     // The compiler may be ccache's link of that name: it sees no settings, and an object that it
     // brings back has no remarks.
     command.env("CCACHE_DISABLE", "1");

@@ -21,12 +21,14 @@ enum Seen {
 }
 
 /// Name, processes, what the plugin sees.
-const PROGRAMS: [(&str, u32, Seen); 38] = [
+const PROGRAMS: [(&str, u32, Seen); 41] = [
     ("bottom-in-a-sendrecv.f90", 2, Seen::File),
     ("count-grows.c", 2, Seen::File),
     ("count-shrinks-own-request.c", 2, Seen::File),
     ("count-shrinks.c", 2, Seen::File),
     ("count-written-by-mpi.f90", 2, Seen::File),
+    ("cycle-with-two-entries.c", 2, Seen::File),
+    ("delete-is-replaced.cpp", 2, Seen::First),
     ("exchange-in-a-function.c", 2, Seen::File),
     ("frees-what-it-receives.c", 2, Seen::File),
     ("function-in-a-variable.c", 2, Seen::First),
@@ -48,6 +50,7 @@ const PROGRAMS: [(&str, u32, Seen); 38] = [
     ("sign-of-gamma.c", 2, Seen::File),
     ("size-known-to-one-rank.c", 2, Seen::File),
     ("size-of-a-type-of-one-rank.c", 2, Seen::File),
+    ("status-of-any.c", 2, Seen::File),
     ("struct-by-value.c", 2, Seen::File),
     ("table-of-labels.c", 2, Seen::File),
     ("test-of-the-program.c", 2, Seen::Whole),

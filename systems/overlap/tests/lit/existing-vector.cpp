@@ -45,23 +45,15 @@ void grows(double *__restrict a, double *__restrict x, int more) {
   MPI_Waitall(1, requests.data(), MPI_STATUS_IGNORE);
   work(x, 100);
 }
-// A function that is not known keeps its address.
-void kept(std::vector<MPI_Request> &);
-void given(double *__restrict a, double *__restrict x) {
-  std::vector<MPI_Request> requests(1);
-  MPI_Irecv(a, 8, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, &requests[0]);
-  kept(requests);
-  MPI_Waitall(1, requests.data(), MPI_STATUS_IGNORE);
-  work(x, 100);
-}
+// The file is the whole program, so that nothing of another file sees what is freed when.
+int main() { return 0; }
 // CHECK-DAG: :13:5: remark: MPI_Waitall widened
 // CHECK-DAG: :23:3: remark: MPI_Wait widened
-// CHECK-DAG: :45:3: remark: MPI_Waitall stays where it is: MayThrow
-// CHECK-DAG: :54:3: remark: MPI_Waitall stays where it is: MayThrow
+// CHECK-DAG: :45:3: remark: MPI_Waitall stays where it is: RequestInMemory
 // CHECK-LABEL: @_Z1fPdS_(
-// CHECK: invoke {{.*}}@MPI_Isend
+// CHECK: call {{.*}}@MPI_Isend
 // CHECK: fmul
-// CHECK: call void @overlap.end.MPI_Waitall
+// CHECK: call {{.*}}@MPI_Waitall(
 // CHECK-COUNT-3: call void @_ZdlPv
 // CHECK-LABEL: @_Z3twoPdS_(
 // CHECK: call i32 @MPI_Irecv
@@ -70,7 +62,7 @@ void given(double *__restrict a, double *__restrict x) {
 // CHECK: call i32 @MPI_Wait(
 // CHECK-NEXT: call void @_ZdaPv
 // CHECK-LABEL: @_Z5readsPdS_(
-// CHECK: call void @overlap.end.MPI_Waitall
+// CHECK: call {{.*}}@MPI_Waitall(
 // CHECK: load i32
 // CHECK: call void @_ZdlPv
 // CHECK: fmul

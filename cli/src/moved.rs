@@ -39,7 +39,7 @@ const MOVED: &[(&[&str], &str)] = &[
     (&["overlap", "--wildcards"], "-X wildcards=VALUE"),
     (&["cosched", "--round-robin"], "-X round-robin=VALUE"),
     (&["cosched", "--finish-first"], "-X finish-first=yes"),
-    (&["cosched", "--conventional-share"], "-X share=bandwidth:VALUE"),
+    (&["cosched", "--conventional-share"], "-X share=VALUE, or share=bandwidth:VALUE"),
     (&["cosched", "--share"], "-X share=VALUE"),
     (&["cosched", "--epoch"], "-X epoch=VALUE"),
     (&["cosched", "--window"], "-X window=VALUE"),

@@ -92,7 +92,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     if wanted.working_set && scheme == Scheme::Ns {
         return Err(Failure::user(
             "`ns` has no `working-set`: no woken thread has windows there",
-            Some("leave the option out, or use --scheme adaptive"),
+            Some("leave the option out, or use --scheme sp"),
         ));
     }
     let name = args.out.display();

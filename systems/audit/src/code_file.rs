@@ -94,6 +94,12 @@ impl CodeFile {
         if self.is_fitting && is_x86 {
             warnings.push(cpus::chosen_core(&self.cpu));
         }
+        if self.programs.iter().any(|program| program.names_exports_alone) {
+            warnings.push(format!(
+                "`{}` names its exported functions alone; of another name an address: --function 0xADDRESS",
+                self.name
+            ));
+        }
         if let [first, rest @ ..] = &self.left_out[..] {
             let more = if rest.is_empty() {
                 String::new()

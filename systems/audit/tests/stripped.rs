@@ -38,11 +38,14 @@ APART static unsigned choose(unsigned x)
 }
 APART unsigned pointed(unsigned x) { return x * 3 + out; }
 void __aeabi_unwind_cpp_pr0(void) {}
+void stop(void) __attribute__((noreturn));
+void stop(void) { for (;;) out = 1; }
+APART void never(unsigned x) { out = x ^ 0x7edcba98u; stop(); }
 void start(void)
 {
     pointer = pointed;
     for (;;)
-        out = choose(out) + last(1) + pointer(2);
+        out = out == 99 ? (never(7), 1) : choose(out) + last(1) + pointer(2);
 }
 ";
 
@@ -123,7 +126,7 @@ fn functions_are_found_where_calls_lead() {
                 assert!(is_open || function == same, "{cpu}: {function:#x?} is not {same:#x?}");
             }
             let has = |name: &str| found.iter().any(|function| function.0 == at(name));
-            let names = ["start", "choose", "rounds", "mix"];
+            let names = ["start", "choose", "rounds", "mix", "never"];
             assert!(names.iter().all(|name| has(name)), "{cpu}: {:#x?}", bare.programs[0].symbols);
             // Nothing but a pointer leads there.
             assert_eq!(has("pointed"), asked.is_some(), "{cpu}");
@@ -136,13 +139,10 @@ fn functions_are_found_where_calls_lead() {
 
 #[test]
 fn unwind_tables_name_functions_that_no_call_leads_to() {
-    for nth in [0, 4, 5] {
-        let (command, cpu) = TARGETS[nth];
+    for (command, cpu) in [TARGETS[0], TARGETS[5]] {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let tables = ["-funwind-tables", "-fasynchronous-unwind-tables"];
-        // Arm's linker leaves out rows that say what the row before them says.
-        let all: &[&str] = if nth == 4 { &["-Wl,--no-merge-exidx-entries"] } else { &[] };
-        let command = [command, &tables, all].concat();
+        let command = [command, &tables].concat();
         link(folder.path(), &command);
         let named = read(&folder.path().join("all"), cpu, None, None);
         run(folder.path(), "llvm-objcopy-19", &["--strip-all", "all", "bare"]);
@@ -191,4 +191,28 @@ fn vectors_of_a_cortex_m_are_starts() {
     let file = read(&path, "cortex-m0plus", Some(0), None);
     let starts: Vec<u64> = file.programs[0].symbols.iter().map(|symbol| symbol.address).collect();
     assert_eq!(starts, [0x14, 0x16, 0x18]);
+}
+
+/// A library that is stripped keeps the names of its exports; others have addresses.
+#[test]
+fn what_is_not_exported_has_an_address() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    std::fs::write(
+        at.join("f.c"),
+        "__attribute__((noinline)) static int hidden(int x) { return 77 / x; }\n\
+         int shown(int x) { return hidden(x) + hidden(x + 1); }\n",
+    )
+    .expect("a scratch file");
+    run(at, "gcc", &["-O2", "-shared", "-fPIC", "f.c", "-o", "all"]);
+    let named = read(&at.join("all"), "zen4", None, None);
+    let hidden = named.programs[0].symbol("hidden").expect("it is one").clone();
+    run(at, "llvm-objcopy-19", &["--strip-all", "all", "bare"]);
+    let bare = read(&at.join("bare"), "zen4", None, None);
+    assert!(bare.warnings(&[]).iter().any(|said| said.contains("exported functions alone")));
+    let bare = read(&at.join("bare"), "zen4", None, Some(hidden.address + 1));
+    let found = bare.meant(Some(&format!("{:#x}", hidden.address + 1)));
+    let found = found.unwrap_or_else(|error| panic!("{error}")).1;
+    assert_eq!((found.address, found.size), (hidden.address, hidden.size));
+    assert!(bare.programs[0].symbol("shown").is_ok());
 }

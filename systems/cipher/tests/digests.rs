@@ -197,6 +197,8 @@ fn a_layout_whose_hash_does_not_fit_is_refused_at_its_line() {
         ("mix-hash", "9 mix", "`9 mix` cannot be a name in C"),
         ("mix-hash", "while", "`while` cannot be a name in C"),
         ("mix-hash", "match", "`match` cannot be a name in C"),
+        ("mix-hash", "box", "`box` cannot be a name in C"),
+        ("mix-hash", "none", "`none` cannot be a name in C"),
         ("", "TWICE", "`another` has the name `mix-hash` already"),
     ] {
         let row = OWN_LAYOUT.lines().find(|line| line.starts_with("compression.hash"));

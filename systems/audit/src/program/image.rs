@@ -1,8 +1,6 @@
 //! Code as it lies in flash memory, without an ELF file around it: Intel HEX, Motorola's S-records,
 //! or raw bytes that the user says the place of.
 
-use std::collections::BTreeMap;
-
 use report::{Diagnostic, SourceFile, Span};
 
 /// Bytes that lie together.
@@ -16,70 +14,73 @@ pub struct Segment {
 /// nobody knows. `base` is where raw bytes lie.
 ///
 /// # Errors
-/// A record that is damaged, with its line, or that lies where an earlier one lies.
+/// A record that is damaged, with its line, or that lies where an earlier one lies; a place for what
+/// says its own.
 pub fn segments(
     name: &str,
     bytes: &[u8],
     base: Option<u64>,
 ) -> Result<Option<Vec<Segment>>, Diagnostic> {
-    if bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"!<") {
-        return Ok(None);
-    }
-    if let Some(base) = base {
-        return Ok(Some(vec![Segment { base, bytes: bytes.to_vec() }]));
-    }
     let parse = match bytes {
-        [b':', digit, ..] if digit.is_ascii_hexdigit() => intel_record,
-        [b'S', digit, ..] if digit.is_ascii_digit() => motorola_record,
-        _ => return Ok(None),
+        [b':', digit, ..] if digit.is_ascii_hexdigit() => Some(intel_record as ParseRecord),
+        [b'S', digit, ..] if digit.is_ascii_digit() => Some(motorola_record as ParseRecord),
+        _ => None,
     };
-    let text = String::from_utf8_lossy(bytes);
-    let mut all = BTreeMap::new();
-    let mut upper = 0;
-    let mut at = 0;
-    for line in text.split_inclusive('\n') {
-        let record = line.trim();
-        if !record.is_empty() {
-            parse(record, &mut upper).and_then(|data| add(&mut all, data)).map_err(|said| {
-                let file = SourceFile::new(name, text.clone().into_owned());
-                let span = Span::new(&file, at..at + line.trim_end().len());
-                Diagnostic::new(said).at(span, "here")
-            })?;
-        }
-        at += line.len();
+    let is_elf = bytes.starts_with(b"\x7fELF") || bytes.starts_with(b"!<");
+    let Some(base) = base else {
+        return parse
+            .map(|parse| records(name, &String::from_utf8_lossy(bytes), parse))
+            .transpose();
+    };
+    if is_elf || parse.is_some() {
+        let refused = format!("`{name}` says itself where its bytes lie");
+        return Err(Diagnostic::new(refused).with_help("leave the address behind its name out"));
     }
-    Ok(Some(all.into_iter().map(|(base, bytes)| Segment { base, bytes }).collect()))
+    if base.checked_add(bytes.len() as u64).is_none() {
+        return Err(Diagnostic::new(format!("`{name}` goes beyond the last address")));
+    }
+    Ok(Some(vec![Segment { base, bytes: bytes.to_vec() }]))
 }
 
 /// Where bytes lie, and they.
 type Data = Option<(u64, Vec<u8>)>;
+/// Reads a record; the number is what records before it say of the upper half of addresses.
+type ParseRecord = fn(&str, &mut u64) -> Result<Data, String>;
 
-/// Puts bytes behind those that they follow.
-fn add(all: &mut BTreeMap<u64, Vec<u8>>, data: Data) -> Result<(), String> {
-    let Some((base, bytes)) = data.filter(|(_, bytes)| !bytes.is_empty()) else { return Ok(()) };
-    let end = base.checked_add(bytes.len() as u64).ok_or("it goes beyond the last address")?;
-    if let Some((later, _)) = all.range(base..end).next() {
-        return Err(format!("its bytes lie over those of an earlier record, at {later:#x}"));
-    }
-    let mut joined = bytes;
-    if let Some((before, earlier)) = all.range_mut(..base).next_back() {
-        let behind = before + earlier.len() as u64;
-        if behind > base {
-            return Err(format!("its bytes lie over those of an earlier record, at {base:#x}"));
+/// The segments that the records of a text make.
+fn records(name: &str, text: &str, parse: ParseRecord) -> Result<Vec<Segment>, Diagnostic> {
+    let refused = |said: String, from: usize, line: &str| {
+        let file = SourceFile::new(name, text.to_owned());
+        Diagnostic::new(said).at(Span::new(&file, from..from + line.trim_end().len()), "here")
+    };
+    let (mut all, mut upper, mut at) = (Vec::new(), 0, 0);
+    for line in text.split_inclusive('\n') {
+        let record = line.trim();
+        if !record.is_empty() {
+            let data = parse(record, &mut upper).map_err(|said| refused(said, at, line))?;
+            all.extend(data.map(|(base, bytes)| (base, bytes, at, line)));
         }
-        if behind == base {
-            earlier.append(&mut joined);
+        at += line.len();
+    }
+    // In their order in the file, of those that lie at one place.
+    all.sort_by_key(|record| record.0);
+    let mut segments: Vec<Segment> = Vec::new();
+    for (base, bytes, at, line) in all {
+        let end = segments.last().map(|last| last.base + last.bytes.len() as u64);
+        if base.checked_add(bytes.len() as u64).is_none() {
+            return Err(refused("it goes beyond the last address".into(), at, line));
+        }
+        match segments.last_mut() {
+            Some(last) if end == Some(base) => last.bytes.extend(bytes),
+            Some(_) if end > Some(base) => {
+                let said = format!("its bytes lie over those of another record, at {base:#x}");
+                return Err(refused(said, at, line));
+            }
+            _ if bytes.is_empty() => {}
+            _ => segments.push(Segment { base, bytes }),
         }
     }
-    if !joined.is_empty() {
-        all.insert(base, joined);
-    }
-    // Records need not be in order: what follows may be there already.
-    if let Some(mut following) = all.remove(&end) {
-        let (_, last) = all.range_mut(..end).next_back().expect("these bytes lie before it");
-        last.append(&mut following);
-    }
-    Ok(())
+    Ok(segments)
 }
 
 /// `:` length, address, kind, data and checksum; `upper` is what records of kind 2 and 4 say.
@@ -98,6 +99,7 @@ fn intel_record(record: &str, upper: &mut u64) -> Result<Data, String> {
     let data = &rest[..usize::from(*length)];
     let number = data.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
     match kind {
+        2 | 4 if *length != 2 => Err(format!("a record of kind {kind} has 2 bytes, not {length}")),
         0 => Ok(Some((*upper + (u64::from(*high) << 8 | u64::from(*low)), data.to_vec()))),
         2 => {
             *upper = number << 4;
@@ -182,8 +184,9 @@ mod tests {
             (":0200000001 02FC\n", "it is no row of hex digits"),
             (":020000000102FC\n", "its checksum is wrong"),
             (":030000000102FB\n", "it says 3 bytes, and has 2"),
-            (":020000000102FB\n:01000100AA54\n", "lie over those of an earlier record"),
+            (":020000000102FB\n:01000100AA54\n", "lie over those of another record"),
             (":0000000AF6\n", "there is no record of kind 10"),
+            (":080000020000000000000000F6\n", "a record of kind 2 has 2 bytes, not 8"),
             (":020000000102FB\nhello\n", "begins with `:`"),
             ("S1050010AABB86\n", "its checksum is wrong"),
             ("S1050010AA\n", "it says 5 bytes, and has 3"),
@@ -199,5 +202,13 @@ mod tests {
         let of = |base| segments("f", &[1, 2], base).expect("no record is damaged");
         assert_eq!(of(None), None);
         assert_eq!(of(Some(0x100)), Some(vec![Segment { base: 0x100, bytes: vec![1, 2] }]));
+        for (bytes, base, said) in [
+            (&b":00000001FF\n"[..], 0, "says itself where"),
+            (b"\x7fELF", 0, "says itself where"),
+            (&[1, 2], u64::MAX, "beyond the last address"),
+        ] {
+            let refusal = segments("f", bytes, Some(base)).expect_err("it is refused").to_string();
+            assert!(refusal.contains(said), "{refusal}");
+        }
     }
 }

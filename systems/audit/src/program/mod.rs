@@ -26,7 +26,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use object::read::archive::ArchiveFile;
-use object::{Architecture, File, Object, ObjectSection, SectionKind};
+use object::{Architecture, File, Object, ObjectSection, ObjectSymbol, SectionKind};
 use report::Diagnostic;
 
 use crate::decode::code::{Class, Flow, Instruction, Undecodable};
@@ -87,6 +87,8 @@ pub struct Program {
     relocated: BTreeSet<u64>,
     /// Where the sections of a linked file lie.
     objects: Vec<Range<u64>>,
+    /// Its symbols are those that other files may use, and it has more functions.
+    pub names_exports_alone: bool,
 }
 
 /// A function's code, and the words in it that are no instructions.
@@ -141,11 +143,26 @@ impl Program {
         }
         marks(&file, &layout, &places, &mut sections);
         let mut symbols = symbols(&file, machine, &layout, &places, &sections);
-        if symbols.is_empty() && file.kind() != object::ObjectKind::Relocatable {
-            let (starts, is_thumb) = stripped::starts_of(&file, machine);
-            let asked = content.and_then(|content| content.asked);
-            let asked = asked.map(|asked| stripped::start(asked, machine, is_thumb));
-            symbols = stripped::functions(&mut sections, starts, asked);
+        let asked = content.and_then(|content| content.asked);
+        let is_bare = file.kind() != object::ObjectKind::Relocatable
+            && file.symbols().all(|symbol| symbol.section_index().is_none());
+        let is_missing = |asked: u64| !symbols.iter().any(|symbol| symbol.has(asked));
+        let names_exports_alone = is_bare && !symbols.is_empty();
+        if is_bare && (symbols.is_empty() || asked.is_some_and(is_missing)) {
+            let mut known = stripped::known(&file, machine);
+            if let Some(first) = sections.first().filter(|_| machine == Isa::A32 && known.is_thumb)
+            {
+                let vectors = stripped::vectors(first, &sections);
+                known.starts.extend(vectors.iter().map(|at| stripped::start(*at, machine, true)));
+            }
+            known.starts.extend(symbols.iter().map(|symbol| (symbol.address, symbol.isa)));
+            let asked = asked.map(|asked| stripped::start(asked, machine, known.is_thumb));
+            let named = std::mem::take(&mut symbols);
+            symbols = stripped::functions(&mut sections, &known, asked);
+            // What the file names keeps its name.
+            symbols.retain(|symbol| named.iter().all(|it| it.address != symbol.address));
+            symbols.extend(named);
+            symbols.sort_by(|a, b| (a.address, &a.name).cmp(&(b.address, &b.name)));
         }
         if symbols.is_empty() {
             let waits = file.sections().any(|section| {
@@ -195,6 +212,7 @@ impl Program {
             pointers,
             relocated,
             objects,
+            names_exports_alone,
         })
     }
 
@@ -219,7 +237,8 @@ impl Program {
         let first = first.map(|first| first.base).filter(|_| vectors.is_empty());
         let start = |address| stripped::start(address, machine, false);
         let starts = vectors.into_iter().chain(first).map(start).collect();
-        let symbols = stripped::functions(&mut sections, starts, asked.map(start));
+        let known = stripped::Known { starts, ..stripped::Known::default() };
+        let symbols = stripped::functions(&mut sections, &known, asked.map(start));
         let Some(isa) = symbols.first().map(|symbol| symbol.isa) else {
             let refused = Diagnostic::new(format!("`{name}` does not begin with code"));
             return Err(refused.with_help("name an address of code: --function 0xADDRESS"));
@@ -235,6 +254,7 @@ impl Program {
             pointers: BTreeMap::new(),
             relocated: BTreeSet::new(),
             objects: Vec::new(),
+            names_exports_alone: false,
             sections,
         })
     }

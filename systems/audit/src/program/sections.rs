@@ -61,7 +61,7 @@ impl Code {
     }
 
     pub(super) fn end(&self) -> u64 {
-        self.base + self.bytes.len() as u64
+        self.base.saturating_add(self.bytes.len() as u64)
     }
 
     pub(super) fn has(&self, address: u64) -> bool {

@@ -15,8 +15,9 @@
 //! of that function.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 
-use gimli::{BaseAddresses, CieOrFde, EhFrame, LittleEndian, UnwindSection};
+use gimli::{BaseAddresses, CieOrFde, EhFrame, RunTimeEndian, UnwindSection};
 use object::{Object, ObjectSection};
 
 use crate::decode::code::{Flow, Instruction};
@@ -29,6 +30,30 @@ const VECTORS_MAX: usize = 511;
 /// Where functions begin, with the instruction set there.
 pub(super) type Starts = BTreeSet<(u64, Isa)>;
 
+/// What a file without symbols says of its functions.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    pub starts: Starts,
+    /// Where functions end whose beginnings are known, by these.
+    pub ends: BTreeMap<u64, u64>,
+    /// All of its starts are Thumb.
+    pub is_thumb: bool,
+}
+
+impl Known {
+    /// The address lies in a function that begins before it.
+    fn is_inside(&self, address: u64) -> bool {
+        let before = self.ends.range(..=address).next_back();
+        before.is_some_and(|(start, end)| (start + 1..*end).contains(&address))
+    }
+
+    /// What a start reaches, up to another one or its own end.
+    fn reach(&self, code: &Code, start: u64, isa: Isa, next: Option<u64>) -> Reach {
+        let ends = [next, self.ends.get(&start).copied(), Some(code.end())];
+        reach(code, start..ends.into_iter().flatten().min().unwrap_or(start), isa)
+    }
+}
+
 /// What a start reaches.
 #[derive(Debug, Default)]
 struct Reach {
@@ -38,36 +63,44 @@ struct Reach {
     leads: Starts,
     /// It jumps to what is computed.
     jumps: bool,
+    /// Loads of constants beside the code, with where these lie.
+    loads: BTreeMap<u64, u64>,
 }
 
-/// The functions that `starts` reach, by address; what lies between their instructions is marked. A
-/// place that is `asked` for and that none of them reaches is a start as well.
+/// The functions that the known starts reach, by address; what lies between their instructions is
+/// marked. A place that is `asked` for and that none of them reaches is a start as well.
 pub(super) fn functions(
     sections: &mut [Code],
-    starts: Starts,
+    known: &Known,
     asked: Option<(u64, Isa)>,
 ) -> Vec<Symbol> {
     let mut found = BTreeMap::new();
-    explore(sections, starts.into_iter().collect(), &mut found);
+    explore(sections, known, known.starts.iter().copied().collect(), &mut found);
     let is_reached = |(at, _): &(u64, Isa)| {
         found.values().any(|(_, reach): &(Isa, Reach)| reach.code.contains_key(at))
     };
     if let Some(asked) = asked.filter(|asked| !is_reached(asked)) {
-        explore(sections, vec![asked], &mut found);
+        explore(sections, known, vec![asked], &mut found);
     }
-    symbols(sections, found)
+    symbols(sections, known, found)
 }
 
 /// Adds functions at the places that are open, and at all that they lead to.
-fn explore(sections: &[Code], mut open: Vec<(u64, Isa)>, found: &mut BTreeMap<u64, (Isa, Reach)>) {
+fn explore(
+    sections: &[Code],
+    known: &Known,
+    mut open: Vec<(u64, Isa)>,
+    found: &mut BTreeMap<u64, (Isa, Reach)>,
+) {
+    let code_at = |address| sections.iter().find(|code: &&Code| code.has(address));
     while !open.is_empty() {
         while let Some((start, isa)) = open.pop() {
-            let Some(code) = sections.iter().find(|code| code.has(start)) else { continue };
-            if found.contains_key(&start) {
+            let Some(code) = code_at(start) else { continue };
+            if found.contains_key(&start) || known.is_inside(start) {
                 continue;
             }
             let next = found.range(start + 1..).next().map(|(next, _)| *next);
-            let reach = reach(code, start..code.end().min(next.unwrap_or(u64::MAX)), isa);
+            let reach = known.reach(code, start, isa, next);
             open.extend(&reach.leads);
             found.insert(start, (isa, reach));
         }
@@ -76,8 +109,8 @@ fn explore(sections: &[Code], mut open: Vec<(u64, Isa)>, found: &mut BTreeMap<u6
         for pair in later.windows(2) {
             let (isa, before) = &found[&pair[0]];
             if before.end() > Some(pair[1]) {
-                let code = sections.iter().find(|code| code.has(pair[0])).expect("it was read");
-                let reach = reach(code, pair[0]..code.end().min(pair[1]), *isa);
+                let code = code_at(pair[0]).expect("it was read");
+                let reach = known.reach(code, pair[0], *isa, Some(pair[1]));
                 open.extend(&reach.leads);
                 found.insert(pair[0], (*isa, reach));
             }
@@ -85,7 +118,11 @@ fn explore(sections: &[Code], mut open: Vec<(u64, Isa)>, found: &mut BTreeMap<u6
     }
 }
 
-fn symbols(sections: &mut [Code], found: BTreeMap<u64, (Isa, Reach)>) -> Vec<Symbol> {
+fn symbols(
+    sections: &mut [Code],
+    known: &Known,
+    found: BTreeMap<u64, (Isa, Reach)>,
+) -> Vec<Symbol> {
     let starts: Vec<u64> = found.keys().copied().collect();
     let mut symbols = Vec::new();
     for (start, (isa, reach)) in found {
@@ -93,9 +130,10 @@ fn symbols(sections: &mut [Code], found: BTreeMap<u64, (Isa, Reach)>) -> Vec<Sym
         let code = &mut sections[section];
         let next = starts.get(starts.partition_point(|other| *other <= start)).copied();
         let rest = code.end().min(next.unwrap_or(u64::MAX));
-        let end = if reach.jumps { Some(rest) } else { reach.end() };
+        let own = known.ends.get(&start).map(|end| *end.min(&rest));
+        let end = own.or(if reach.jumps { Some(rest) } else { reach.end() });
         let Some(end) = end.filter(|end| *end > start) else { continue };
-        mark(code, &reach, isa);
+        mark(code, &reach, isa, own.is_none());
         symbols.push(Symbol {
             name: format!("{start:#x}"),
             address: start,
@@ -113,14 +151,32 @@ fn symbols(sections: &mut [Code], found: BTreeMap<u64, (Isa, Reach)>) -> Vec<Sym
     symbols
 }
 
-/// Follows branches from the first address of `range`, and no further than its end.
-fn reach(code: &Code, range: std::ops::Range<u64>, isa: Isa) -> Reach {
+/// Follows branches from the first address of `range`, and no further than its end, nor into what
+/// loads beside the code name: after a call that does not return, constants may follow.
+fn reach(code: &Code, range: Range<u64>, isa: Isa) -> Reach {
+    let mut constants = BTreeSet::new();
+    loop {
+        let reach = walk(code, range.clone(), isa, &constants);
+        let mut new = reach.loads.iter().filter(|(_, place)| !constants.contains(*place));
+        // What lies behind the first of them may be no code at all.
+        let Some((_, first)) = new.next() else { return reach };
+        let first = *first;
+        let before = reach.loads.range(..first.max(range.start)).map(|(_, place)| *place);
+        let n_known = constants.len();
+        constants.extend(before.chain([first]));
+        if constants.len() == n_known {
+            return reach;
+        }
+    }
+}
+
+fn walk(code: &Code, range: Range<u64>, isa: Isa, constants: &BTreeSet<u64>) -> Reach {
     let mut reach = Reach::default();
     let mut open = vec![range.start];
     while let Some(mut at) = open.pop() {
         let mut linear = Linear::new(isa);
         let mut compared = String::new();
-        while range.contains(&at) && !reach.code.contains_key(&at) {
+        while range.contains(&at) && !reach.code.contains_key(&at) && !constants.contains(&at) {
             let bytes = &code.bytes[(at - code.base) as usize..(range.end - code.base) as usize];
             let Ok(instruction) = linear.decode(at, bytes) else { break };
             let end = at + u64::from(instruction.length).max(1);
@@ -139,6 +195,13 @@ fn reach(code: &Code, range: std::ops::Range<u64>, isa: Isa) -> Reach {
                     Some(_) | None => reach.jumps = true,
                 },
                 _ => {}
+            }
+            if let ([access], Isa::A32 | Isa::T32) = (&instruction.accesses[..], isa)
+                && access.base.is_none()
+                && access.index.is_none()
+                && let Ok(place) = u64::try_from(access.disp)
+            {
+                reach.loads.insert(at, place);
             }
             if instruction.text.starts_with("cmp ") {
                 compared.clone_from(&instruction.text);
@@ -186,14 +249,17 @@ fn goes_on(instruction: &Instruction) -> bool {
     }
 }
 
-/// Marks the instructions of a function, and what lies between them as data.
-fn mark(code: &mut Code, reach: &Reach, isa: Isa) {
+/// Marks the instructions of a function, and what lies between them as data if the function ends
+/// where they end.
+fn mark(code: &mut Code, reach: &Reach, isa: Isa, has_data: bool) {
     let own = if isa == Isa::T32 { Mark::Thumb } else { Mark::Code };
     let mut behind = None;
     for (at, end) in &reach.code {
         match behind {
             Some(behind) if behind >= *at => {}
-            Some(gap) if !reach.jumps => code.marks.extend([(gap, Mark::Data), (*at, own)]),
+            Some(gap) if has_data && !reach.jumps => {
+                code.marks.extend([(gap, Mark::Data), (*at, own)])
+            }
             Some(_) => {}
             None => code.marks.push((*at, own)),
         }
@@ -208,14 +274,18 @@ impl Reach {
     }
 }
 
-/// Where a linked file without symbols says that code begins: its entry, and what it has for
-/// unwinders; and whether all is Thumb.
-pub(super) fn starts_of(file: &object::File<'_>, machine: Isa) -> (Starts, bool) {
+/// What a linked file without symbols says of its functions: its entry, and what it has for
+/// unwinders. Rows of `.ARM.exidx` do not tell Thumb from A32, and are left out.
+pub(super) fn known(file: &object::File<'_>, machine: Isa) -> Known {
     let mut addresses = BTreeSet::from([file.entry()]);
+    let mut ends = BTreeMap::new();
     if let Some(section) = file.section_by_name(".eh_frame")
         && let Ok(data) = section.data()
     {
-        let frames = EhFrame::new(data, LittleEndian);
+        let order =
+            if file.is_little_endian() { RunTimeEndian::Little } else { RunTimeEndian::Big };
+        let mut frames = EhFrame::new(data, order);
+        frames.set_address_size(if file.is_64() { 8 } else { 4 });
         let bases = BaseAddresses::default().set_eh_frame(section.address());
         let mut entries = frames.entries(&bases);
         while let Ok(Some(entry)) = entries.next() {
@@ -223,21 +293,13 @@ pub(super) fn starts_of(file: &object::File<'_>, machine: Isa) -> (Starts, bool)
                 && let Ok(fde) = partial.parse(EhFrame::cie_from_offset)
             {
                 addresses.insert(fde.initial_address());
+                ends.insert(fde.initial_address(), fde.initial_address().wrapping_add(fde.len()));
             }
         }
     }
-    if let Some(section) = file.section_by_name(".ARM.exidx") {
-        let rows = section.data().unwrap_or_default().chunks_exact(8);
-        for (place, row) in (section.address()..).step_by(8).zip(rows) {
-            let word = u32::from_le_bytes(row[..4].try_into().expect("four bytes"));
-            // 31 bits with a sign, from the place of the word.
-            addresses.insert(place.wrapping_add_signed(i64::from((word << 1) as i32 >> 1)));
-        }
-    }
-    addresses.remove(&0);
     let is_thumb = addresses.iter().all(|address| address & 1 == 1);
-    let start = |address| start(address, machine, is_thumb);
-    (addresses.into_iter().map(start).collect(), is_thumb)
+    let starts = addresses.into_iter().map(|address| start(address, machine, is_thumb)).collect();
+    Known { starts, ends, is_thumb }
 }
 
 /// A start as a pointer in the program would be: of Arm's two sets an odd one means Thumb.
@@ -251,15 +313,23 @@ pub(super) fn start(address: u64, machine: Isa, is_thumb: bool) -> (u64, Isa) {
 }
 
 /// Where the vectors of a Cortex-M lead, if the code begins with them: the first word is the top of
-/// a stack, each one behind it 0 or an odd address of code.
+/// a stack, the second the odd address of code where it starts. They end where code begins.
 pub(super) fn vectors(code: &Code, sections: &[Code]) -> Vec<u64> {
-    let words = code.bytes.chunks_exact(4);
     let word = |bytes: &[u8]| u64::from(u32::from_le_bytes(bytes.try_into().expect("four bytes")));
-    let mut words = words.map(word);
-    if words.next().is_none_or(|stack| stack & 3 != 0) {
-        return Vec::new();
-    }
+    let mut words = code.bytes.chunks_exact(4).map(word);
     let is_code = |word: &u64| word & 1 == 1 && sections.iter().any(|code| code.has(word & !1));
-    let all = words.take(VECTORS_MAX).take_while(|word| *word == 0 || is_code(word));
-    all.filter(|word| *word != 0).collect()
+    let stack = words.next().filter(|stack| stack & 3 == 0);
+    let Some(start) = stack.and_then(|_| words.next()).filter(is_code) else { return Vec::new() };
+    let (mut found, mut first) = (vec![start], start);
+    for (word, at) in words.take(VECTORS_MAX - 1).zip((code.base + 8..).step_by(4)) {
+        if first >= code.base && at >= first & !1 {
+            break;
+        }
+        // Some chips keep a checksum among them.
+        if is_code(&word) {
+            found.push(word);
+            first = if word >= code.base { first.min(word) } else { first };
+        }
+    }
+    found
 }

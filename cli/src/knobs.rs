@@ -21,8 +21,7 @@ pub struct Knob {
 
 /// What the user wrote after `-X`.
 ///
-/// # Errors
-/// A sentence that names the key meant, or what the key takes.
+/// Errors: a sentence that names the key meant, or what the key takes.
 pub fn parse<T: Default>(keys: &[Key<T>], text: &str) -> Result<Knob, String> {
     let names = || keys.iter().map(|key| key.name);
     let all = || format!("the keys are {}", names().collect::<Vec<_>>().join(", "));

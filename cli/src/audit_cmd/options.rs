@@ -233,8 +233,7 @@ impl Reading {
     }
 }
 
-/// A file, and the address behind the last `@` of its name, unless there is a file of the whole
-/// name.
+/// A file, and the address behind the last `@` of its name, unless a file is called so.
 pub fn at_address(given: &Path) -> (&Path, Option<u64>) {
     let text = given.to_str().filter(|_| !given.exists());
     match text.and_then(|text| text.rsplit_once('@')).map(|(path, at)| (path, find::address(at))) {

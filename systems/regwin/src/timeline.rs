@@ -21,7 +21,7 @@ pub struct Moment {
     pub what: Happening,
 }
 
-/// What that was.
+/// What a moment is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Happening {
     /// This thread runs from now on, by its place among the names.

@@ -13,9 +13,8 @@ pub struct Segment {
 /// The segments of a file, by address; `None` of a file that has a format of its own, or whose place
 /// nobody knows. `base` is where raw bytes lie.
 ///
-/// # Errors
-/// A record that is damaged, with its line, or that lies where an earlier one lies; a place for what
-/// says its own.
+/// Errors: a record that is damaged, with its line, or that lies where another one lies; a place for
+/// a file that has one of its own.
 pub fn segments(
     name: &str,
     bytes: &[u8],

@@ -220,8 +220,7 @@ impl Program {
     /// functions are what its vectors and calls lead to, what begins at its first byte, and what is
     /// `asked` for by its address.
     ///
-    /// # Errors
-    /// No start leads to an instruction.
+    /// Errors: no start leads to an instruction.
     pub fn of_image(
         name: &str,
         segments: Vec<Segment>,

@@ -249,8 +249,7 @@ fn goes_on(instruction: &Instruction) -> bool {
     }
 }
 
-/// Marks the instructions of a function, and what lies between them as data if the function ends
-/// where they end.
+/// Marks the instructions of a function, and what lies between them as data if it has some.
 fn mark(code: &mut Code, reach: &Reach, isa: Isa, has_data: bool) {
     let own = if isa == Isa::T32 { Mark::Thumb } else { Mark::Code };
     let mut behind = None;

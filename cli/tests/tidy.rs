@@ -30,7 +30,6 @@ const LONG_C_FUNCTIONS: &[(&str, &str, usize)] = &[
     ("Border.cpp", "::split(", 192),
     ("Border.cpp", "::findRanges(", 82),
     ("Later.cpp", "putOff(Function", 102),
-    ("Plugin.cpp", "::convert(", 83),
 ];
 
 /// What only a door may do; tests and examples aside.

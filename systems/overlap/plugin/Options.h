@@ -38,7 +38,7 @@ struct Options {
   Wildcards Sources = Wildcards::Auto;
   std::string Stages;     ///< With `+` between; empty for all. For tests of one.
   std::string Profile;    ///< A file that says which calls waited; empty for none.
-  bool KeepLoops = false; ///< Code is made in the first half of a full LTO build too, of fat objects.
+  bool KeepLoops = false; ///< Of fat objects code is made before the link, too.
   bool DropLines = false; ///< Line numbers are there for our remarks only, and go with them.
   bool AtLink = false;    ///< The files of a program compiled with -flto are here, and there are no
                           ///< more to come.

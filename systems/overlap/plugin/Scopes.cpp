@@ -25,8 +25,8 @@ static void outlive(const CallBase &Call, int At) {
 /// which a program may replace, where no other file can have its own.
 static bool onlyFrees(const CallInst &Call) {
   const Function *F = Call.getCalledFunction();
-  return F && (F->getName() == "free" ||
-               (F->isDeclaration() && deletesOnlyFree(*Call.getModule())));
+  return F &&
+         (F->getName() == "free" || (F->isDeclaration() && deletesOnlyFree(*Call.getModule())));
 }
 
 /// Where what `Wait` and its messages use is freed behind it, with nothing between that uses it or

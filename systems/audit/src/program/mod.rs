@@ -236,7 +236,7 @@ impl Program {
         let first = first.map(|first| first.base).filter(|_| vectors.is_empty());
         let start = |address| stripped::start(address, machine, false);
         let starts = vectors.into_iter().chain(first).map(start).collect();
-        let known = stripped::Known { starts, ..stripped::Known::default() };
+        let known = stripped::KnownStarts { starts, ..stripped::KnownStarts::default() };
         let symbols = stripped::functions(&mut sections, &known, asked.map(start));
         let Some(isa) = symbols.first().map(|symbol| symbol.isa) else {
             let refused = Diagnostic::new(format!("`{name}` does not begin with code"));

@@ -32,7 +32,7 @@ pub(super) type Starts = BTreeSet<(u64, Isa)>;
 
 /// What a file without symbols says of its functions.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct KnownStarts {
     pub starts: Starts,
     /// Where functions end whose beginnings are known, by these.
     pub ends: BTreeMap<u64, u64>,
@@ -40,7 +40,7 @@ pub(super) struct Known {
     pub is_thumb: bool,
 }
 
-impl Known {
+impl KnownStarts {
     /// The address lies in a function that begins before it.
     fn is_inside(&self, address: u64) -> bool {
         let before = self.ends.range(..=address).next_back();
@@ -71,7 +71,7 @@ struct Reach {
 /// marked. A place that is `asked` for and that none of them reaches is a start as well.
 pub(super) fn functions(
     sections: &mut [Code],
-    known: &Known,
+    known: &KnownStarts,
     asked: Option<(u64, Isa)>,
 ) -> Vec<Symbol> {
     let mut found = BTreeMap::new();
@@ -88,7 +88,7 @@ pub(super) fn functions(
 /// Adds functions at the places that are open, and at all that they lead to.
 fn explore(
     sections: &[Code],
-    known: &Known,
+    known: &KnownStarts,
     mut open: Vec<(u64, Isa)>,
     found: &mut BTreeMap<u64, (Isa, Reach)>,
 ) {
@@ -120,7 +120,7 @@ fn explore(
 
 fn symbols(
     sections: &mut [Code],
-    known: &Known,
+    known: &KnownStarts,
     found: BTreeMap<u64, (Isa, Reach)>,
 ) -> Vec<Symbol> {
     let starts: Vec<u64> = found.keys().copied().collect();
@@ -275,7 +275,7 @@ impl Reach {
 
 /// What a linked file without symbols says of its functions: its entry, and what it has for
 /// unwinders. Rows of `.ARM.exidx` do not tell Thumb from A32, and are left out.
-pub(super) fn known(file: &object::File<'_>, machine: Isa) -> Known {
+pub(super) fn known(file: &object::File<'_>, machine: Isa) -> KnownStarts {
     let mut addresses = BTreeSet::from([file.entry()]);
     let mut ends = BTreeMap::new();
     if let Some(section) = file.section_by_name(".eh_frame")
@@ -298,7 +298,7 @@ pub(super) fn known(file: &object::File<'_>, machine: Isa) -> Known {
     }
     let is_thumb = addresses.iter().all(|address| address & 1 == 1);
     let starts = addresses.into_iter().map(|address| start(address, machine, is_thumb)).collect();
-    Known { starts, ends, is_thumb }
+    KnownStarts { starts, ends, is_thumb }
 }
 
 /// A start as a pointer in the program would be: of Arm's two sets an odd one means Thumb.

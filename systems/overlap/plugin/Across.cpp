@@ -3,6 +3,7 @@
 #include "Inline.h"
 #include "Later.h"
 #include "List.h"
+#include "Ordinary.h"
 #include "Runtime.h"
 #include "System.h"
 #include "Versions.h"
@@ -93,7 +94,7 @@ private:
   /// Instructions of a block, from a call that may be an exchange to one that may be its work.
   using Run = SmallVector<Instruction *, 32>;
 
-  bool mayBeCopied(const Function &F) const;
+  bool mayBeCopied(Function &F) const;
   bool isPartner(CallInst &Call);
   bool passes(Instruction &I);
   Function *twin(Function &F, Part Is);
@@ -111,10 +112,8 @@ private:
 };
 } // namespace
 
-bool Across::mayBeCopied(const Function &F) const {
-  return !F.isDeclaration() && !F.isInterposable() && !F.hasOptNone() && !F.isVarArg() &&
-         !F.isPresplitCoroutine() && !F.callsFunctionThatReturnsTwice() &&
-         !F.hasFnAttribute(Attribute::Naked) && !isOurs(F) &&
+bool Across::mayBeCopied(Function &F) const {
+  return isOrdinary(F, FAM) && !F.isInterposable() && !F.isVarArg() && !isOurs(F) &&
          F.getInstructionCount() <= FunctionMax && F.getName() != "main" &&
          none_of(F.args(), [](const Argument &A) { return A.hasPassPointeeByValueCopyAttr(); }) &&
          none_of(F, [](const BasicBlock &Block) {
@@ -386,18 +385,17 @@ bool Across::call(const Run &Of) {
   return true;
 }
 
-static SmallVector<Function *, 32> functionsOf(Module &M) {
+static SmallVector<Function *, 32> functionsOf(Module &M, FunctionAnalysisManager &FAM) {
   SmallVector<Function *, 32> All;
   for (Function &F : M)
-    if (!F.isDeclaration() && !F.hasOptNone() && !F.isPresplitCoroutine() &&
-        !F.callsFunctionThatReturnsTwice() && !F.hasFnAttribute(Attribute::Naked) && !isOurs(F))
+    if (isOrdinary(F, FAM) && !isOurs(F))
       All.push_back(&F);
   return All;
 }
 
 bool Across::offer() {
   bool Changed = false;
-  for (Function *F : functionsOf(M))
+  for (Function *F : functionsOf(M, FAM))
     Changed |= offer(*F);
   return Changed;
 }
@@ -410,7 +408,7 @@ static bool mayCallExchange(const Function &F, bool OfMpi) {
 bool Across::call() {
   const bool OfMpi = any_of(M, [](const Function &F) { return isMpiSymbol(F.getName()); });
   SmallVector<Run, 8> Runs;
-  for (Function *F : functionsOf(M)) {
+  for (Function *F : functionsOf(M, FAM)) {
     if (!mayCallExchange(*F, OfMpi))
       continue;
     for (BasicBlock &Block : *F)

@@ -1,10 +1,9 @@
 #include "Existing.h"
+#include "Ordinary.h"
 #include "Started.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/PostOrderIterator.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/ADT/StringMap.h"
-#include "llvm/Analysis/CFG.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/Analysis/ValueTracking.h"
 #include "llvm/IR/CFG.h"
@@ -228,10 +227,8 @@ static std::optional<Refusal> match(ExistingWait &E, const Access &Slot,
     return Refusal::CompletedByTest;
   if (Ends.size() > 1)
     return Refusal::SeveralWaits;
-  // In another loop, a start stands for many messages with other buffers. A cycle with several
-  // entries is no loop of LLVM's, and whatever it changes would count as the same in every pass.
-  ReversePostOrderTraversal<const Function *> Order(End->getFunction());
-  if (containsIrreducibleCFG<const BasicBlock *>(Order, LI) || any_of(Starts, [&](CallBase *I) {
+  // In another loop, a start stands for many messages with other buffers.
+  if (any_of(Starts, [&](CallBase *I) {
         return LI.getLoopFor(I->getParent()) != LI.getLoopFor(End->getParent());
       }))
     return Refusal::WaitInOtherLoop;
@@ -383,7 +380,8 @@ static bool isAsked(const CallBase &Wait) {
          Behind->getCalledFunction()->getName().starts_with(EndPrefix);
 }
 
-std::vector<ExistingWait> findExisting(Function &F, LoopInfo &LI, Effects &Fx) {
+std::vector<ExistingWait> findExisting(Function &F, FunctionAnalysisManager &FAM, Effects &Fx) {
+  LoopInfo &LI = FAM.getResult<LoopAnalysis>(F);
   std::vector<ExistingWait> Found;
   SmallPtrSet<const CallBase *, 8> Known;
   for (Instruction &I : instructions(F)) {
@@ -416,6 +414,11 @@ std::vector<ExistingWait> findExisting(Function &F, LoopInfo &LI, Effects &Fx) {
       Found.push_back(waitInMemory(*Call, *End, LI, Fx));
   }
   refuseShared(Found);
+  if (hasSeveralEntries(F, FAM))
+    for (ExistingWait &E : Found) {
+      forget(E);
+      E.Whole.Refused = Refusal::SeveralEntries;
+    }
   for (ExistingWait &E : Found)
     for (Site &Head : E.Heads)
       startOf(Head)->setMetadata(EndedMark, MDNode::get(F.getContext(), {}));

@@ -12,7 +12,8 @@
 /// the starts still move up.
 ///
 /// Needs:    requests in a local variable, an array or a member of a struct, that only starts and
-/// ends use; C or Fortran. Keeps:    everything but the place of the starts and of the wait.
+///           ends use, or in any memory where `Started` shows what the wait ends; C or Fortran.
+/// Keeps:    everything but the place of the starts and of the wait.
 #ifndef OVERLAP_EXISTING_H
 #define OVERLAP_EXISTING_H
 
@@ -31,7 +32,8 @@ struct ExistingWait {
 };
 
 /// The requests of `F` that are known; the others have `Refused` and nothing else.
-std::vector<ExistingWait> findExisting(llvm::Function &F, llvm::LoopInfo &LI, Effects &Fx);
+std::vector<ExistingWait> findExisting(llvm::Function &F, llvm::FunctionAnalysisManager &FAM,
+                                       Effects &Fx);
 
 /// True if the start `Start` has its request in a variable that only starts and ends of its own
 /// function use.

@@ -1,5 +1,6 @@
 #include "Inline.h"
 #include "ErrorHandler.h"
+#include "Ordinary.h"
 #include "llvm/Analysis/InlineCost.h"
 #include "llvm/Analysis/TargetTransformInfo.h"
 #include "llvm/IR/InstIterator.h"
@@ -20,10 +21,9 @@ Function *calleeOf(const Instruction &I) {
 bool canBeInlined(Function &F, const Function &Caller, FunctionAnalysisManager &FAM) {
   return AttributeFuncs::areInlineCompatible(Caller, F) &&
          FAM.getResult<TargetIRAnalysis>(F).areInlineCompatible(&Caller, &F) &&
-         !F.isInterposable() && F.getInstructionCount() <= InlinedMax && !F.hasOptNone() &&
-         !F.isVarArg() && !F.callsFunctionThatReturnsTwice() && !F.isPresplitCoroutine() &&
-         !F.getName().starts_with("overlap.") && !F.getName().starts_with("__overlap") &&
-         isInlineViable(F).isSuccess() &&
+         !F.isInterposable() && F.getInstructionCount() <= InlinedMax && isOrdinary(F, FAM) &&
+         !F.isVarArg() && !F.getName().starts_with("overlap.") &&
+         !F.getName().starts_with("__overlap") && isInlineViable(F).isSuccess() &&
          none_of(instructions(F), [&](Instruction &I) { return calleeOf(I) == &F; });
 }
 

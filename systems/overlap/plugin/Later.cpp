@@ -6,6 +6,7 @@
 #include "Helpers.h"
 #include "Inline.h"
 #include "List.h"
+#include "Ordinary.h"
 #include "PassLoop.h"
 #include "Reload.h"
 #include "Runtime.h"
@@ -550,10 +551,8 @@ bool putOff(Module &M, FunctionAnalysisManager &FAM, const Options &O) {
   SmallVector<Function *, 32> Functions;
   SmallPtrSet<Function *, 8> Exchanging;
   for (Function &F : M)
-    if (!F.isDeclaration() && !F.hasOptNone() && !F.callsFunctionThatReturnsTwice() &&
-        !F.isPresplitCoroutine() && !F.hasFnAttribute(Attribute::Naked) &&
-        !F.getName().starts_with("__overlap") && F.getInstructionCount() <= FunctionMax &&
-        none_of(F, [](BasicBlock &Block) {
+    if (isOrdinary(F, FAM) && !F.getName().starts_with("__overlap") &&
+        F.getInstructionCount() <= FunctionMax && none_of(F, [](BasicBlock &Block) {
           return Block.hasAddressTaken() || Block.getTerminatingMustTailCall();
         })) {
       Functions.push_back(&F);

@@ -9,6 +9,7 @@
 #include "Later.h"
 #include "Lines.h"
 #include "Options.h"
+#include "Ordinary.h"
 #include "PollEverywhere.h"
 #include "Remarks.h"
 #include "Runtime.h"
@@ -70,11 +71,6 @@ static bool switchOff(Module &M) {
   return Hazard;
 }
 
-static bool mayChange(const Function &F) {
-  return !isOurs(F) && !F.hasOptNone() && !F.callsFunctionThatReturnsTwice() &&
-         !F.isPresplitCoroutine();
-}
-
 /// Some files were converted before they were linked, as with -funified-lto; what was made for them
 /// is not converted again.
 static bool wasConverted(const Module &M) {
@@ -108,6 +104,9 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   }
   std::vector<Site> Sites = classify(M, O);
   erase_if(Sites, [](const Site &S) { return isOurs(*S.Caller); });
+  for (Site &S : Sites)
+    if (!S.Refused && hasSeveralEntries(*S.Caller, FAM))
+      S.Refused = Refusal::SeveralEntries;
   bool Fortran = false;
   SmallVector<Function *, 4> Ends;
   for (Function &F : M)
@@ -120,7 +119,8 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   // Functions with nonblocking calls of their own, unless a hazard is in the program.
   for (Function *Wait : Ends)
     for (User *U : Wait->users())
-      if (auto *Call = dyn_cast<CallBase>(U); Call && MayMove && mayChange(*Call->getFunction()))
+      if (auto *Call = dyn_cast<CallBase>(U);
+          Call && MayMove && isOptimised(*Call->getFunction()) && !isOurs(*Call->getFunction()))
         OfFunction[Call->getFunction()];
   for (Site &S : Sites)
     if (!S.Refused)
@@ -135,12 +135,10 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
       Function *F = Node->getFunction();
       if (!F || F->isDeclaration())
         continue;
-      bool CallsOpen =
-          !Hazard && !F->hasOptNone() && !F->callsFunctionThatReturnsTwice() &&
-          !F->isPresplitCoroutine() && any_of(*Node, [&](auto &Edge) {
-            return Edge.second->getFunction() && Twins.contains(Edge.second->getFunction());
-          });
-      if (!OfFunction.contains(F) && !CallsOpen)
+      bool CallsOpen = !Hazard && any_of(*Node, [&](auto &Edge) {
+        return Edge.second->getFunction() && Twins.contains(Edge.second->getFunction());
+      });
+      if (!OfFunction.contains(F) && !(CallsOpen && isOrdinary(*F, FAM)))
         continue;
       ArrayRef<Site *> Own =
           OfFunction.contains(F) ? ArrayRef<Site *>(OfFunction[F]) : ArrayRef<Site *>();

@@ -70,7 +70,7 @@ static void find(FunctionState &S) {
   simplifyLoops(S.F, S.FAM);
   Effects Fx(S.FAM.getResult<AAManager>(S.F), S.O);
   if (S.O.MovesOwn)
-    S.Existing = findExisting(S.F, S.FAM.getResult<LoopAnalysis>(S.F), Fx);
+    S.Existing = findExisting(S.F, S.FAM, Fx);
   outliveScopes(S.Sites, S.Existing);
   freeBehindWaits(S.Existing, Fx, S.FAM.getResult<TargetLibraryAnalysis>(S.F));
   for (ExistingWait &E : S.Existing)

@@ -1,6 +1,7 @@
 #include "Together.h"
 #include "Calls.h"
 #include "Inline.h"
+#include "Ordinary.h"
 #include "Runtime.h"
 #include "Stages.h"
 #include "llvm/ADT/SCCIterator.h"
@@ -213,8 +214,7 @@ bool Together::run() {
     for (auto It = scc_begin(&Graph); !It.isAtEnd(); ++It)
       for (CallGraphNode *Node : *It)
         if (Function *F = Node->getFunction();
-            F && !F->isDeclaration() && !F->hasOptNone() && !F->callsFunctionThatReturnsTwice() &&
-            !F->isPresplitCoroutine() && !F->hasFnAttribute(Attribute::Naked) && exchanges(*F) &&
+            F && !F->isDeclaration() && exchanges(*F) && isOrdinary(*F, FAM) &&
             none_of(*F, [](BasicBlock &Block) {
               return Block.hasAddressTaken() || Block.getTerminatingMustTailCall();
             }))

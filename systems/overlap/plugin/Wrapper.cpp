@@ -74,7 +74,6 @@ void openAtReturn(Function &F, ArrayRef<Site *> Sites, OpenTwins &Twins) {
       Open.push_back(S);
   if (Open.empty() || !canBeCopied(F) || !isCalledByName(F))
     return;
-  LLVMContext &C = F.getContext();
   ValueToValueMapTy Map;
   Function *Twin = copyWithPointers(F, Open.size(), F.getName() + ".open", Map);
   OpenTwin &T = Twins[&F];

@@ -76,6 +76,8 @@ const SOURCES: &[(&str, &str)] = sources![
     "Look.h",
     "Options.cpp",
     "Options.h",
+    "Ordinary.cpp",
+    "Ordinary.h",
     "OwnWindows.cpp",
     "OwnWindows.h",
     "PassLoop.cpp",

@@ -21,7 +21,8 @@ enum Seen {
 }
 
 /// Name, processes, what the plugin sees.
-const PROGRAMS: [(&str, u32, Seen); 41] = [
+const PROGRAMS: [(&str, u32, Seen); 42] = [
+    ("blocking-cycle-with-two-entries.c", 2, Seen::File),
     ("bottom-in-a-sendrecv.f90", 2, Seen::File),
     ("count-grows.c", 2, Seen::File),
     ("count-shrinks-own-request.c", 2, Seen::File),

@@ -50,6 +50,8 @@ fn the_example_is_built_and_counted() {
         refused(&["run", &image, "--on", "sim"], "the simulator is for SPARC");
         refused(&["run", &image, "--windows", "16"], "has 32 registers");
         refused(&["profile", &image], "not for SPARC");
+        refused(&["wcet", &image], "`wcet` bounds what is linked for SPARC");
+        refused(&["errata", &image], "give an ELF file of SPARC's 32 bits");
     }
 }
 
@@ -65,5 +67,6 @@ fn what_there_is_not_for_xtensa_is_refused_with_what_there_is() {
     refused(&with(&["--options", "preempt,tls"]), "no option `tls`");
     refused(&with(&["--cc", "gcc"]), "no gcc of Debian makes windowed code");
     refused(&with(&["--scheme", "ns", "--options", "working-set"]), "`ns` has no `working-set`");
+    refused(&with(&["--options", "working-set"]), "or use --scheme sp");
     assert!(!at.exists(), "nothing is written");
 }

@@ -185,6 +185,10 @@ impl Reading {
             .transpose()
             .map_err(|error| Failure::User(vec![error]))?;
         let input = if is_standard_input { Input::Assembly } else { toolchain::input(path) };
+        if base.is_some() && input != Input::Elf {
+            let help = "the address behind its name is for raw bytes: leave it out";
+            return Err(Failure::user(format!("`{shown}` is no machine code"), Some(help)));
+        }
         if self.compile_commands.is_some() && (is_standard_input || input == Input::Elf) {
             let help = "name a source file of that build, or leave --compile-commands out";
             return Err(Failure::user(format!("`{shown}` is compiled already"), Some(help)));

@@ -7,6 +7,7 @@ use regwin::errata::{Pair, Sequence, Text};
 use report::number::count;
 use serde_json::{Value, json};
 
+use super::run::bytes;
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile regwin errata`.
@@ -23,8 +24,7 @@ const NOT_LOOKED_FOR: &str =
 
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let shown = args.image.display();
-    let bytes = std::fs::read(&args.image)
-        .map_err(|error| Failure::user(format!("{shown}: {error}"), None))?;
+    let bytes = bytes(&args.image)?;
     let text = Text::parse(&bytes).map_err(|why| {
         Failure::user(format!("{shown}: {why}"), Some("give an ELF file of SPARC's 32 bits"))
     })?;

@@ -47,7 +47,8 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let image = read(&args.board.image)?;
     let cores = work::cores();
     let cores = [&cores[0], &cores[1]];
-    let profile = profile::record(&image, args.board.windows, args.board.limit.get(), cores);
+    let (windows, limit) = (args.board.windows, args.board.limit.get());
+    let profile = profile::record(&image, windows, limit, cores, args.perfetto.is_some());
     let mut wrong: Vec<Diagnostic> =
         args.board.limit.complaint(&profile.ended, &image).into_iter().collect();
     if image.library.is_some() {

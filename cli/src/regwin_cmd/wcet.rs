@@ -8,10 +8,12 @@ use regwin::qemu::{self, Span, Watch};
 use regwin::wcet::masked::{self, Given, Section};
 use regwin::wcet::{self, Bound, Routine};
 use regwin::work::{self, MACHINES};
+use regwin::xtensa::image::is_xtensa;
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
 use super::options;
+use super::run::bytes;
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile regwin wcet`.
@@ -46,8 +48,11 @@ struct WcetRow {
 
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let shown = args.image.display();
-    let bytes = std::fs::read(&args.image)
-        .map_err(|error| Failure::user(format!("{shown}: {error}"), None))?;
+    let bytes = bytes(&args.image)?;
+    if is_xtensa(&bytes) {
+        let refused = format!("{shown}: it is for Xtensa");
+        return Err(Failure::user(refused, Some("`wcet` bounds what is linked for SPARC")));
+    }
     let bad = |error: BadImage| {
         let help = "it must be linked with a library of `meanwhile regwin build` (ELF, SPARC, for RAM) and keep its symbols";
         Failure::user(format!("{shown}: {}", error.0), Some(help))

@@ -216,3 +216,22 @@ fn what_is_not_exported_has_an_address() {
     assert_eq!((found.address, found.size), (hidden.address, hidden.size));
     assert!(bare.programs[0].symbol("shown").is_ok());
 }
+
+/// Code is found by sections: without their headers it is said that these are missing.
+#[test]
+fn a_file_without_section_headers_says_so() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    link(at, TARGETS[5].0);
+    let mut bytes = std::fs::read(at.join("all")).expect("what was linked");
+    // Where they begin, and how many there are.
+    bytes[40..48].fill(0);
+    bytes[60..64].fill(0);
+    let wanted = cpus::named("zen4").unwrap_or_else(|error| panic!("{error}"));
+    let file = CodeFile::read("all", &Content::from(bytes), Some(wanted), &BootWords::default());
+    let error = file.expect_err("nothing is found");
+    assert!(
+        error.help.as_deref().is_some_and(|help| help.contains("no section headers")),
+        "{error}"
+    );
+}

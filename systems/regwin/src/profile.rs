@@ -75,11 +75,12 @@ struct Recorder {
     idle: Option<Milestone>,
     /// Cycles that a trap takes on each machine before its handler runs.
     taking: [u64; 2],
-    moments: Vec<Moment>,
+    /// None where nobody wants a timeline.
+    moments: Option<Vec<Moment>>,
 }
 
 impl Recorder {
-    fn new(image: &Image, machines: [&Core; 2]) -> Recorder {
+    fn new(image: &Image, machines: [&Core; 2], has_timeline: bool) -> Recorder {
         let library = image.library.as_ref();
         let mut recorder = Recorder {
             idle_thread: library.map(|library| library.idle_thread),
@@ -95,12 +96,13 @@ impl Recorder {
             now: Milestone::default(),
             idle: None,
             taking: machines.map(|core| u64::from(core.trap_cycles.unwrap_or(0))),
-            moments: Vec::new(),
+            moments: has_timeline.then(Vec::new),
         };
         if library.is_none() {
             let only = recorder.strand("the program".to_owned(), Some(1));
             recorder.running = Some(only);
-            recorder.moments.push(Moment { cycles: [0; 2], what: Happening::Runs(only) });
+            let runs = Moment { cycles: [0; 2], what: Happening::Runs(only) };
+            recorder.moments.iter_mut().for_each(|moments| moments.push(runs));
             recorder.events.push(Event::Leave(1).byte());
         }
         recorder
@@ -150,9 +152,9 @@ impl Recorder {
     }
 
     fn happened(&mut self, what: Happening, board: &Board) {
-        if self.moments.len() < MOMENTS_MAX {
+        if self.moments.as_ref().is_some_and(|moments| moments.len() < MOMENTS_MAX) {
             let cycles = self.cycles(&self.note(board));
-            self.moments.push(Moment { cycles, what });
+            self.moments.iter_mut().for_each(|moments| moments.push(Moment { cycles, what }));
         }
     }
 
@@ -278,21 +280,28 @@ pub struct Profile {
     pub cycles: [u64; 2],
     /// Of these, in window traps.
     pub trap_cycles: [u64; 2],
-    /// What happened, in its order, to the end of the run or the first [`MOMENTS_MAX`].
+    /// What happened, in its order, to the end of the run or the first [`MOMENTS_MAX`]; nothing
+    /// without a timeline.
     pub moments: Vec<Moment>,
     /// The threads of the moments.
     pub names: Vec<String>,
 }
 
-/// Runs an image on the board, and records.
-pub fn record(image: &Image, n_windows: u32, limit: u64, machines: [&Core; 2]) -> Profile {
+/// Runs an image on the board, and records; when what happened only if there is to be a timeline.
+pub fn record(
+    image: &Image,
+    n_windows: u32,
+    limit: u64,
+    machines: [&Core; 2],
+    has_timeline: bool,
+) -> Profile {
     let mut board = Board::new(image, n_windows, machines);
-    let mut recorder = Recorder::new(image, machines);
+    let mut recorder = Recorder::new(image, machines, has_timeline);
     let ended = board.run(limit, &mut recorder);
     let end = recorder.idle.take().unwrap_or_else(|| recorder.note(&board));
     recorder.events.truncate(end.n_events);
     let cycles = recorder.cycles(&end);
-    let mut moments = std::mem::take(&mut recorder.moments);
+    let mut moments = recorder.moments.take().unwrap_or_default();
     moments.retain(|moment| moment.cycles <= cycles);
     moments.push(Moment { cycles, what: Happening::End });
     let begin = recorder.begin.clone();
@@ -348,7 +357,7 @@ pub struct Standing {
 
 /// Where the threads are that have not ended, after a run as [`record`] makes it.
 pub fn standing(image: &Image, n_windows: u32, limit: u64, machines: [&Core; 2]) -> Vec<Standing> {
-    let mut recorder = Recorder::new(image, machines);
+    let mut recorder = Recorder::new(image, machines, false);
     Board::new(image, n_windows, machines).run(limit, &mut recorder);
     let lives = |idx: &usize| {
         image.library.is_none() || recorder.by_record.values().any(|living| living == idx)

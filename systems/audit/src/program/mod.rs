@@ -172,6 +172,9 @@ impl Program {
                 true => {
                     "its code is made when it is linked (-flto): audit the linked program, or add -ffat-lto-objects"
                 }
+                false if file.sections().next().is_none() => {
+                    "it has no section headers, by which code is found"
+                }
                 false => {
                     "it has no code, or none that its entry leads to: name an address, --function 0xADDRESS"
                 }

@@ -6,6 +6,7 @@ use std::process::Command;
 use std::time::Duration;
 
 use audit::decode::Isa;
+use audit::decode::code::Flow;
 
 /// The bytes of each text.
 fn assembled(triple: &str, features: &str, texts: &str) -> Vec<(String, Vec<u8>)> {
@@ -123,4 +124,23 @@ fn a_word_that_is_not_decoded_does_not_wait() {
     assert_eq!(waits(unknown)[1..3], [0, 0]);
     // add x0, x0, #1 in its place waits for the load, and the next for it.
     assert!(waits(&[0x00, 0x04, 0x00, 0x91])[1] > 0);
+}
+
+/// Calls to a debugger or an emulator come back, breakpoints of other numbers do not.
+#[test]
+fn semihosting_comes_back() {
+    for (isa, triple, calls, stops) in [
+        (Isa::T32, "thumbv7m", "bkpt #171", "bkpt #170; udf #171"),
+        (Isa::T32, "thumbv8a", "hlt #60; bkpt #171", "hlt #61"),
+        (Isa::A32, "armv8a", "hlt #61440", "hlt #61441; bkpt #171"),
+        (Isa::A64, "aarch64", "hlt #0xf000", "hlt #0xf001; brk #0xf000"),
+    ] {
+        for (texts, is_flow) in [(calls, Flow::Next), (stops, Flow::Stop)] {
+            for (text, bytes) in assembled(triple, "", texts) {
+                let decoded =
+                    isa.decode(0, &bytes).unwrap_or_else(|error| panic!("{text}: {error}"));
+                assert_eq!(decoded.flow, is_flow, "{triple}: {text}");
+            }
+        }
+    }
 }

@@ -112,8 +112,7 @@ PreservedAnalyses OverlapPass::convert(Module &M, ModuleAnalysisManager &MAM) {
   for (Function &F : M)
     if (findEnd(F.getName(), Fortran))
       Ends.push_back(&F);
-  bool HasWaits = !Ends.empty();
-  if (Sites.empty() && !HasWaits)
+  if (Sites.empty() && Ends.empty())
     return Changed ? PreservedAnalyses::none() : PreservedAnalyses::all();
   MapVector<Function *, SmallVector<Site *, 8>> OfFunction;
   // Functions with nonblocking calls of their own, unless a hazard is in the program.

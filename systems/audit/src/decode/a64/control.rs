@@ -126,6 +126,8 @@ impl A64Word {
             (0, 2) => ("hvc", Flow::Next),
             (0, 3) => ("smc", Flow::Next),
             (1, 0) => ("brk", Flow::Stop),
+            // A call of a debugger or emulator: semihosting.
+            (2, 0) if number == 0xf000 => ("hlt", Flow::Next),
             (2, 0) => ("hlt", Flow::Stop),
             (5, level @ 1..) => {
                 let text = if number == 0 {

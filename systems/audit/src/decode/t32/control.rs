@@ -23,9 +23,14 @@ pub fn branch(word: &mut Word, by: i64) {
     word.text("b", &format!("{target:#x}"));
 }
 
+/// `bkpt`; with the number of semihosting (Arm's Semihosting 2.0, 2023Q3) a call to a debugger or
+/// emulator, which comes back.
 pub fn breakpoint(word: &mut Word) {
     word.set_class(Class::System);
-    word.set_flow(Flow::Stop);
+    match word.field(0, 8) {
+        0xab => word.call_system(),
+        _ => word.set_flow(Flow::Stop),
+    }
     word.text("bkpt", &format!("#{}", word.field(0, 8)));
 }
 

@@ -17,7 +17,6 @@ const LONG_FILES: &[(&str, usize)] = &[
     ("systems/audit/src/decode/a64/vector.rs", 984),
     ("systems/audit/src/decode/riscv/mod.rs", 805),
     ("systems/audit/src/timing/depend.rs", 914),
-    ("systems/cipher/src/asm/allocate.rs", 830),
     ("systems/cipher/src/syntax/parser.rs", 843),
 ];
 
@@ -26,11 +25,7 @@ const C_LINES_MAX: usize = 650;
 const C_FUNCTION_MAX: usize = 80;
 /// Functions that are longer, which is too long. A row that permits more than is there, or that
 /// nothing needs, is a fault: the list only becomes shorter.
-const LONG_C_FUNCTIONS: &[(&str, &str, usize)] = &[
-    ("Border.cpp", "::split(", 192),
-    ("Border.cpp", "::findRanges(", 82),
-    ("Later.cpp", "putOff(Function", 102),
-];
+const LONG_C_FUNCTIONS: &[(&str, &str, usize)] = &[];
 
 /// What only a door may do; tests and examples aside.
 const DOOR_WORK: &[&str] = &[

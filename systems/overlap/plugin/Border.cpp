@@ -1,5 +1,6 @@
 #include "Border.h"
 #include "Runtime.h"
+#include "ThreeLoops.h"
 #include "Versions.h"
 #include "Widen.h"
 #include "llvm/ADT/SetVector.h"
@@ -9,11 +10,38 @@
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/Transforms/Utils/BasicBlockUtils.h"
-#include "llvm/Transforms/Utils/Cloning.h"
-#include "llvm/Transforms/Utils/PromoteMemToReg.h"
 #include "llvm/Transforms/Utils/ScalarEvolutionExpander.h"
 
 using namespace llvm;
+
+// A stencil's loop over rows needs the neighbour's row in its first pass, or in its last, and the
+// rows between need no message. So the rows between are computed while it is on its way:
+//
+//   wait; for (k = 0; k < n; k++) body(k);   --->   interior; wait; first passes; last passes
+//
+// Which passes those are is seldom known to the compiler: n, the buffer and the array are values.
+// But where each access of the loop moves by the same stride in each pass, a few comparisons before
+// the loop tell. In pass k an access reaches [Low + Step * k, Low + Step * k + Span), and it meets
+// the buffer [B, B + Bytes) if
+//
+//   Low1 < Step * k < High1   with   Low1 = B - Span - Low   and   High1 = B + Bytes - Low.
+//
+// For a positive step these are the passes from Low1 / Step + 1 to (High1 - 1) / Step; a negative
+// one is turned around first, and of a step of 0 either all passes meet the buffer or none. If the
+// passes that meet it are nearer to the start they are counted there (`First`), else at the end
+// (`Last`), so that [First, n - Last) is a range in which nothing is used; if it is empty the loop
+// stays whole.
+//
+// The last passes run in their order anyway. The first ones come after the interior now, which is
+// right only if no pass of one uses what a pass of the other writes. `mayReorder` compares each
+// pair of accesses of which one writes: either all that they reach in all passes is apart, or both
+// move by one stride and stay, in each pass, within one window of that stride, so that two
+// different passes have two different windows. Values that pass from one pass to the next (a sum,
+// say) forbid it too.
+//
+// Where anything of this is not so, the answer is computed all the same, as First = n: no interior,
+// the wait, then all passes in their order. All numbers are checked to be small enough that the
+// arithmetic above cannot overflow (`Fine`).
 
 namespace overlap {
 
@@ -38,9 +66,28 @@ struct Range {
   const SCEV *Size;
 };
 
-/// The same as values in front of the loop.
+/// An access of the loop to memory.
+struct Touch {
+  Instruction *I;
+  int RangeIdx; ///< -1: unknown.
+  bool Writes;
+  const Value *Ptr;
+};
+
+/// A range as values in front of the loop.
 struct Place {
   Value *Low, *Step, *Span;
+};
+
+/// What is computed before the loop is entered, and where.
+struct Comparisons {
+  Comparisons(Instruction *At, SCEVExpander &Expander) : B(At), Expander(Expander) {}
+
+  IRBuilder<> B;
+  SCEVExpander &Expander;
+  Value *Trips = nullptr, *Final = nullptr; ///< Passes, and the number of the last.
+  Value *Fine = nullptr;                    ///< False if a number is too large to count with.
+  DenseMap<unsigned, Place> Places;         ///< Of ranges that were asked for.
 };
 
 /// An access of a pending message that the loop may use.
@@ -78,17 +125,15 @@ struct Splitter {
 private:
   bool rangeOf(Instruction &I, const Value *Ptr, const SCEV *Size, Range &R);
   bool isOfPending(const Site &S, const Access &A, const CallInst &Wait) const;
-  std::optional<Refusal> findRanges();
+  SmallVector<Touch, 16> findRanges();
+  std::optional<Refusal> findUses(ArrayRef<Touch> All);
+  void findPairs(ArrayRef<Touch> All);
   bool usedByAll(const Use &U);
   bool findValues();
   bool expandable(const Range &R, const SCEVExpander &Expander) const;
-  Place emitPlace(IRBuilder<> &B, SCEVExpander &Expander, const Range &R, Value *&Fine);
-};
-
-/// One of the three loops.
-struct Copy {
-  BasicBlock *Header, *Latch;
-  ValueToValueMapTy Map;
+  Place placeOf(Comparisons &At, unsigned RangeIdx);
+  std::pair<Value *, Value *> countBorder(Comparisons &At);
+  Value *mayReorder(Comparisons &At);
 };
 
 } // namespace
@@ -128,18 +173,11 @@ bool Splitter::isOfPending(const Site &S, const Access &A, const CallInst &Wait)
   return S.Existing ? S.WithinPass : S.StartsAhead || DT.dominates(S.Init, &Wait);
 }
 
-/// Which accesses use the pending buffers, and which pairs could depend on each other.
-std::optional<Refusal> Splitter::findRanges() {
+/// The accesses of the loop to memory, with the ranges of those that have one.
+SmallVector<Touch, 16> Splitter::findRanges() {
   const DataLayout &DL = F.getDataLayout();
   Type *Int = Type::getInt64Ty(F.getContext());
-  struct Touch {
-    Instruction *I;
-    int RangeIdx; ///< -1: unknown.
-    bool Writes;
-    const Value *Ptr;
-  };
   SmallVector<Touch, 16> All;
-  bool Writes = false;
   for (BasicBlock *Block : L.blocks())
     for (Instruction &I : *Block) {
       if (!I.mayReadOrWriteMemory() || isa<DbgInfoIntrinsic>(I) || isa<NoAliasScopeDeclInst>(I) ||
@@ -151,7 +189,6 @@ std::optional<Refusal> Splitter::findRanges() {
         All.push_back({&I, Known ? static_cast<int>(Ranges.size()) : -1, Write, Ptr});
         if (Known)
           Ranges.push_back(R);
-        Writes |= Write;
       };
       auto Bytes = [&](Type *T) {
         return SE.getConstant(Int, DL.getTypeStoreSize(T).getFixedValue());
@@ -170,6 +207,11 @@ std::optional<Refusal> Splitter::findRanges() {
       } else if (!Fx.isMathCall(I))
         Add(nullptr, nullptr, I.mayWriteToMemory());
     }
+  return All;
+}
+
+/// Which accesses use the pending buffers.
+std::optional<Refusal> Splitter::findUses(ArrayRef<Touch> All) {
   for (auto &[S, Wait] : Waits)
     for (const Access &A : S->Accesses)
       for (const Touch &T : All) {
@@ -186,8 +228,15 @@ std::optional<Refusal> Splitter::findRanges() {
       }
   if (Uses.empty())
     return Refusal::LoopAccess;
-  // Passes change their order: each that writes is compared with all others. What two pointers may
-  // share in one pass says nothing about two passes, so only different objects are left out.
+  if (Uses.size() > ChecksMax)
+    return Refusal::LoopTooLarge;
+  return std::nullopt;
+}
+
+/// Which pairs of accesses could depend on each other. Passes change their order: each that writes
+/// is compared with all others. What two pointers may share in one pass says nothing about two
+/// passes, so only different objects are left out.
+void Splitter::findPairs(ArrayRef<Touch> All) {
   for (unsigned A = 0; A < All.size(); ++A) {
     if (!All[A].Writes)
       continue;
@@ -203,13 +252,10 @@ std::optional<Refusal> Splitter::findRanges() {
       Pairs.push_back({All[A].RangeIdx, All[B].RangeIdx});
     }
   }
-  if (Uses.size() > ChecksMax)
-    return Refusal::LoopTooLarge;
   if (Pairs.size() > ChecksMax) {
     Pairs.clear();
     Ordered = true;
   }
-  return std::nullopt;
 }
 
 /// True if every pass uses the buffer, as a loop does that unpacks a message, so that there is no
@@ -280,8 +326,10 @@ std::optional<Refusal> Splitter::check() {
   }
   if (Size > SizeMax)
     return Refusal::LoopTooLarge;
-  if (auto Why = findRanges())
+  SmallVector<Touch, 16> All = findRanges();
+  if (auto Why = findUses(All))
     return Why;
+  findPairs(All);
   if (any_of(Uses, [&](const Use &U) { return usedByAll(U); }))
     return Refusal::LoopUsesAll;
   if (!findValues())
@@ -313,17 +361,21 @@ static Value *larger(IRBuilder<> &B, Value *X, Value *Y) {
   return B.CreateSelect(B.CreateICmpSGT(X, Y), X, Y);
 }
 
-/// `Low`, `Step` and `Span` as 64-bit values; `Fine` turns false if a number is too large to count
-/// with.
-Place Splitter::emitPlace(IRBuilder<> &B, SCEVExpander &Expander, const Range &R, Value *&Fine) {
+/// `Low`, `Step` and `Span` of a range as 64-bit values.
+Place Splitter::placeOf(Comparisons &At, unsigned RangeIdx) {
+  if (auto It = At.Places.find(RangeIdx); It != At.Places.end())
+    return It->second;
+  IRBuilder<> &B = At.B;
+  SCEVExpander &Expander = At.Expander;
+  const Range &R = Ranges[RangeIdx];
   Type *Int = B.getInt64Ty();
   auto Number = [&](const SCEV *S) {
     Value *V = Expander.expandCodeFor(S, S->getType(), B.GetInsertPoint());
     return V->getType()->isPointerTy() ? B.CreatePtrToInt(V, Int) : B.CreateSExtOrTrunc(V, Int);
   };
   auto Limit = [&](Value *V, uint64_t Below, uint64_t Above) {
-    Fine = B.CreateAnd(
-        Fine, B.CreateICmpULT(B.CreateAdd(V, B.getInt64(Below)), B.getInt64(Below + Above)));
+    At.Fine = B.CreateAnd(
+        At.Fine, B.CreateICmpULT(B.CreateAdd(V, B.getInt64(Below)), B.getInt64(Below + Above)));
   };
   Place P;
   P.Low = Number(R.Low);
@@ -342,7 +394,7 @@ Place Splitter::emitPlace(IRBuilder<> &B, SCEVExpander &Expander, const Range &R
     P.Low = B.CreateAdd(P.Low, Down);
     P.Span = B.CreateAdd(P.Span, B.CreateSub(larger(B, Far, B.getInt64(0)), Down));
   }
-  return P;
+  return At.Places[RangeIdx] = P;
 }
 
 /// True if a message is under way that this site began, as far as the code shows if it is the
@@ -352,33 +404,14 @@ static Value *isPending(IRBuilder<> &B, Module &M, const Site &S) {
                     : B.CreateIsNotNull(B.CreateCall(message(M, S.Bind, "pending"), {S.State}));
 }
 
-void Splitter::split() {
-  LLVMContext &C = F.getContext();
-  Module &M = *F.getParent();
-  const SCEV *Taken = SE.getBackedgeTakenCount(&L);
-  // STEP 1: the waits come last before the loop, and the comparisons before them.
-  for (auto &[S, Wait] : Waits)
-    Wait->moveBefore(Before->getTerminator());
-  Instruction *At = Waits.front().second;
-  IRBuilder<> B(At);
+/// How many passes at the start and at the end use a pending buffer. Pass k does if Step * k lies
+/// between Low1 and High1, both excluded.
+std::pair<Value *, Value *> Splitter::countBorder(Comparisons &At) {
+  IRBuilder<> &B = At.B;
+  Value *Zero = B.getInt64(0), *One = B.getInt64(1), *First = Zero, *Last = Zero;
   Type *Int = B.getInt64Ty();
-  SCEVExpander Expander = expander(SE, F.getDataLayout());
-  Value *Trips = B.CreateAdd(
-      B.CreateZExt(Expander.expandCodeFor(Taken, Taken->getType(), At->getIterator()), Int),
-      B.getInt64(1));
-  Value *Fine = B.CreateICmpULE(Trips, B.getInt64(NumberMax));
-  DenseMap<unsigned, Place> Places;
-  auto PlaceOf = [&](unsigned Idx) {
-    auto It = Places.find(Idx);
-    return It != Places.end() ? It->second
-                              : Places[Idx] = emitPlace(B, Expander, Ranges[Idx], Fine);
-  };
-  // STEP 2: how many passes at the start and at the end use a pending buffer. Pass k does if
-  // Step * k lies between Low1 and High1, both excluded.
-  Value *First = B.getInt64(0), *Last = B.getInt64(0), *Zero = B.getInt64(0), *One = B.getInt64(1);
-  Value *Final = B.CreateSub(Trips, One);
   for (const Use &U : Uses) {
-    Place P = PlaceOf(U.RangeIdx);
+    Place P = placeOf(At, U.RangeIdx);
     Value *Buffer = B.CreatePtrToInt(U.What.Ptr, Int);
     Value *Count = U.What.Count;
     Value *Bytes = B.CreateMul(B.CreateSExt(Count, Int), B.getInt64(U.What.ElementBytes));
@@ -390,29 +423,34 @@ void Splitter::split() {
     Value *Stride = B.CreateSelect(Still, One, B.CreateSelect(Down, B.CreateNeg(P.Step), P.Step));
     Value *From = B.CreateSelect(B.CreateICmpSLT(Low1, Zero), Zero,
                                  B.CreateAdd(B.CreateSDiv(Low1, Stride), One));
-    Value *To = smaller(B, B.CreateSDiv(B.CreateSub(High1, One), Stride), Final);
+    Value *To = smaller(B, B.CreateSDiv(B.CreateSub(High1, One), Stride), At.Final);
     From = B.CreateSelect(Still, Zero, From);
-    To = B.CreateSelect(Still, Final, To);
+    To = B.CreateSelect(Still, At.Final, To);
     Value *Hit = B.CreateAnd(B.CreateICmpSGT(High1, Zero), B.CreateICmpSLE(From, To));
     Hit = B.CreateAnd(Hit, B.CreateOr(B.CreateNot(Still), B.CreateICmpSLT(Low1, Zero)));
     Hit = B.CreateAnd(Hit, B.CreateICmpSGT(Bytes, Zero));
-    Value *AtStart = B.CreateICmpSLE(From, B.CreateSub(Final, To));
+    Value *AtStart = B.CreateICmpSLE(From, B.CreateSub(At.Final, To));
     First =
         B.CreateSelect(B.CreateAnd(Hit, AtStart), larger(B, First, B.CreateAdd(To, One)), First);
     Last = B.CreateSelect(B.CreateAnd(Hit, B.CreateNot(AtStart)),
-                          larger(B, Last, B.CreateSub(Trips, From)), Last);
+                          larger(B, Last, B.CreateSub(At.Trips, From)), Last);
   }
-  // STEP 3: may the first passes come after the interior? Two accesses never meet in different
-  // passes if all that they reach is apart, or if they stay together in one window of a stride.
-  Value *Free = B.getInt1(!Ordered);
+  return {First, Last};
+}
+
+/// True if the first passes may come after the interior: two accesses never meet in different
+/// passes if all that they reach is apart, or if they stay together in one window of a stride.
+Value *Splitter::mayReorder(Comparisons &At) {
+  IRBuilder<> &B = At.B;
+  Value *Zero = B.getInt64(0), *Free = B.getInt1(!Ordered);
+  auto Reach = [&](const Place &P) {
+    Value *Far = B.CreateMul(P.Step, At.Final), *Down = smaller(B, Far, Zero);
+    Value *Begin = B.CreateAdd(P.Low, Down);
+    return std::pair(
+        Begin, B.CreateAdd(Begin, B.CreateAdd(P.Span, B.CreateSub(larger(B, Far, Zero), Down))));
+  };
   for (auto [IdxA, IdxB] : Pairs) {
-    Place X = PlaceOf(IdxA), Y = PlaceOf(IdxB);
-    auto Reach = [&](const Place &P) {
-      Value *Far = B.CreateMul(P.Step, Final), *Down = smaller(B, Far, Zero);
-      Value *Begin = B.CreateAdd(P.Low, Down);
-      return std::pair(
-          Begin, B.CreateAdd(Begin, B.CreateAdd(P.Span, B.CreateSub(larger(B, Far, Zero), Down))));
-    };
+    Place X = placeOf(At, IdxA), Y = placeOf(At, IdxB);
     auto [BeginX, EndX] = Reach(X);
     auto [BeginY, EndY] = Reach(Y);
     Value *Apart = B.CreateOr(B.CreateICmpSLE(EndX, BeginY), B.CreateICmpSLE(EndY, BeginX));
@@ -422,127 +460,46 @@ void Splitter::split() {
     Value *Window = B.CreateAnd(B.CreateICmpEQ(X.Step, Y.Step), B.CreateICmpSLE(Both, Stride));
     Free = B.CreateAnd(Free, B.CreateOr(Apart, Window));
   }
+  return Free;
+}
+
+void Splitter::split() {
+  Module &M = *F.getParent();
+  const SCEV *Taken = SE.getBackedgeTakenCount(&L);
+  // STEP 1: the waits come last before the loop, and the comparisons before them.
+  for (auto &[S, Wait] : Waits)
+    Wait->moveBefore(Before->getTerminator());
+  Instruction *Wait = Waits.front().second;
+  SCEVExpander Expander = expander(SE, F.getDataLayout());
+  Comparisons At(Wait, Expander);
+  IRBuilder<> &B = At.B;
+  At.Trips = B.CreateAdd(
+      B.CreateZExt(At.Expander.expandCodeFor(Taken, Taken->getType(), Wait->getIterator()),
+                   B.getInt64Ty()),
+      B.getInt64(1));
+  At.Fine = B.CreateICmpULE(At.Trips, B.getInt64(NumberMax));
+  At.Final = B.CreateSub(At.Trips, B.getInt64(1));
+  // STEP 2: how many passes at the start and at the end use a pending buffer.
+  auto [First, Last] = countBorder(At);
+  // STEP 3: may the first passes come after the interior?
+  Value *Free = mayReorder(At), *Zero = B.getInt64(0);
   // STEP 4: the wait comes first where nothing is won or something is not known.
   Value *Pending = B.getInt1(false);
   for (auto &[S, Wait] : Waits)
     Pending = B.CreateOr(Pending, isPending(B, M, *S));
   Value *Good =
-      B.CreateAnd(B.CreateAnd(Fine, Pending), B.CreateOr(Free, B.CreateICmpEQ(First, Zero)));
-  Good = B.CreateAnd(Good, B.CreateICmpSLT(B.CreateAdd(First, Last), Trips));
-  First = B.CreateSelect(Good, First, Trips, "overlap.first");
+      B.CreateAnd(B.CreateAnd(At.Fine, Pending), B.CreateOr(Free, B.CreateICmpEQ(First, Zero)));
+  Good = B.CreateAnd(Good, B.CreateICmpSLT(B.CreateAdd(First, Last), At.Trips));
+  First = B.CreateSelect(Good, First, At.Trips, "overlap.first");
   Last = B.CreateSelect(Good, Last, Zero, "overlap.last");
-  Value *RestAt = B.CreateSub(Trips, Last, "overlap.rest");
+  Value *RestAt = B.CreateSub(At.Trips, Last, "overlap.rest");
+  // STEP 5: three loops instead of one.
   DenseMap<PHINode *, Value *> Steps;
   for (PHINode *Phi : Counters) {
     const SCEV *Step = cast<SCEVAddRecExpr>(SE.getSCEV(Phi))->getStepRecurrence(SE);
-    Steps[Phi] = Expander.expandCodeFor(Step, Step->getType(), At->getIterator());
+    Steps[Phi] = At.Expander.expandCodeFor(Step, Step->getType(), Wait->getIterator());
   }
-  // STEP 5: values that pass from loop to loop lie in slots for a moment.
-  BasicBlock &Entry = F.getEntryBlock();
-  IRBuilder<> Top(&Entry, Entry.getFirstInsertionPt());
-  DenseMap<Instruction *, AllocaInst *> Slots, ResultSlots;
-  SmallVector<AllocaInst *, 8> AllSlots;
-  auto Slot = [&](Instruction *I) { return AllSlots.emplace_back(Top.CreateAlloca(I->getType())); };
-  for (PHINode *Phi : Carried) {
-    Slots[Phi] = Slot(Phi);
-    B.CreateStore(Phi->getIncomingValueForBlock(Before), Slots[Phi]);
-  }
-  for (Instruction *I : Results)
-    ResultSlots[I] = Slot(I);
-  // STEP 6: the blocks between.
-  BasicBlock *Join = Before->splitBasicBlock(At, "overlap.border");
-  auto Block = [&](const Twine &Name) { return BasicBlock::Create(C, Name, &F, Exit); };
-  BasicBlock *Between = Block("overlap.last"), *End = Block("overlap.end");
-  SmallVector<BasicBlock *, 16> Blocks(L.blocks());
-  SmallVector<MDNode *, 4> Scopes;
-  identifyNoAliasScopesToClone(Blocks, Scopes);
-  auto Clone = [&](const Twine &Suffix, Copy &Into) {
-    SmallVector<BasicBlock *, 16> New;
-    for (BasicBlock *Old : Blocks) {
-      New.push_back(CloneBasicBlock(Old, Into.Map, Suffix, &F));
-      New.back()->moveBefore(Between);
-      Into.Map[Old] = New.back();
-    }
-    remapInstructionsInBlocks(New, Into.Map);
-    cloneAndAdaptNoAliasScopes(Scopes, New, C, Suffix.str());
-    Into.Header = cast<BasicBlock>(Into.Map[Header]);
-    Into.Latch = cast<BasicBlock>(Into.Map[Latch]);
-  };
-  Copy Interior, Border, Rest;
-  Border.Header = Header;
-  Border.Latch = Latch;
-  Clone(".interior", Interior);
-  Clone(".rest", Rest);
-  auto Of = [](Copy &In, Value *V) {
-    Value *New = In.Map.lookup(V);
-    return New ? New : V;
-  };
-  // Users outside read slots; done while users are still the old ones.
-  IRBuilder<> AtEnd(End);
-  for (Instruction *I : Results) {
-    Value *Read = AtEnd.CreateLoad(I->getType(), ResultSlots[I]);
-    SmallPtrSet<BasicBlock *, 16> Inside(Blocks.begin(), Blocks.end());
-    I->replaceUsesWithIf(Read, [&](llvm::Use &U) {
-      return !Inside.contains(cast<Instruction>(U.getUser())->getParent());
-    });
-  }
-  Exit->replacePhiUsesWith(Latch, End);
-  AtEnd.CreateBr(Exit);
-  auto Wire = [&](Copy &In, Value *From, Value *To, BasicBlock *Next, const Twine &Name) {
-    BasicBlock *Pre = Block("overlap." + Name), *Out = Block("overlap." + Name + ".out");
-    Pre->moveBefore(In.Header);
-    IRBuilder<> P(Pre);
-    for (PHINode *Phi : Counters) {
-      auto *Mine = cast<PHINode>(Of(In, Phi));
-      Value *Start = Mine->getIncomingValueForBlock(Join);
-      Value *Far = P.CreateMul(Steps[Phi], P.CreateZExtOrTrunc(From, Steps[Phi]->getType()));
-      Value *Begin =
-          Phi->getType()->isPointerTy() ? P.CreatePtrAdd(Start, Far) : P.CreateAdd(Start, Far);
-      Mine->setIncomingValueForBlock(Join, Begin);
-    }
-    for (PHINode *Phi : Carried)
-      cast<PHINode>(Of(In, Phi))
-          ->setIncomingValueForBlock(Join, P.CreateLoad(Phi->getType(), Slots[Phi]));
-    P.CreateBr(In.Header);
-    In.Header->replacePhiUsesWith(Join, Pre);
-    auto *Old = cast<BranchInst>(In.Latch->getTerminator());
-    IRBuilder<> H(In.Header, In.Header->begin());
-    PHINode *Pass = H.CreatePHI(Int, 2, "overlap.pass");
-    IRBuilder<> E(Old);
-    Value *Next1 = E.CreateAdd(Pass, E.getInt64(1), "overlap.next", true, true);
-    Pass->addIncoming(From, Pre);
-    Pass->addIncoming(Next1, In.Latch);
-    BranchInst *New = E.CreateCondBr(E.CreateICmpULT(Next1, To), In.Header, Out);
-    New->copyMetadata(*Old, {LLVMContext::MD_loop, LLVMContext::MD_dbg});
-    Old->eraseFromParent();
-    IRBuilder<> X(Out);
-    for (PHINode *Phi : Carried)
-      X.CreateStore(Of(In, Phi->getIncomingValueForBlock(Latch)), Slots[Phi]);
-    for (Instruction *I : Results)
-      X.CreateStore(Of(In, I), ResultSlots[I]);
-    X.CreateBr(Next);
-    return Pre;
-  };
-  BasicBlock *InteriorAt = Wire(Interior, First, RestAt, Join, "interior");
-  BasicBlock *RestPre = Wire(Rest, RestAt, Trips, End, "rest");
-  BasicBlock *FirstPre = Wire(Border, Zero, First, Between, "first");
-  auto Choose = [&](BasicBlock *From, Value *Condition, BasicBlock *Yes, BasicBlock *No) {
-    if (Instruction *Old = From->getTerminator())
-      Old->eraseFromParent();
-    BranchInst::Create(Yes, No, Condition, From);
-  };
-  auto Positive = [&](BasicBlock *In, Value *V) {
-    IRBuilder<> P(In);
-    if (Instruction *Old = In->getTerminator())
-      P.SetInsertPoint(Old);
-    return P.CreateICmpSGT(V, Zero);
-  };
-  IRBuilder<> AtBefore(Before->getTerminator());
-  Choose(Before, AtBefore.CreateICmpSLT(First, RestAt), InteriorAt, Join);
-  Choose(Join, Positive(Join, First), FirstPre, Between);
-  Choose(Between, Positive(Between, Last), RestPre, End);
-  DominatorTree Now(F);
-  PromoteMemToReg(AllSlots, Now);
+  splitInThree({F, L, Exit, Counters, Carried, Results}, Wait, {First, RestAt, At.Trips}, Steps);
 }
 
 /// The loop that `Wait` stands right before, if there is one.

@@ -16,6 +16,32 @@
 
 using namespace llvm;
 
+// A sparse matrix times a vector whose ends are other ranks' is the loop that this is for:
+//
+//   for (k = 0; k < n; k++) { s = 0; for (j...) s += v[k][j] * x[i[k][j]]; y[k] = s; }
+//
+// Most rows read only entries of x that are here. A few read what is on its way, and which do
+// stands in the index array, so neither the compiler nor a rule about addresses such as Border's
+// can say which. The program can: while the messages are under way it has nothing better to do than
+// to look.
+//
+// The loop becomes two functions. `look(from, to)` is what is left of passes `from` to `to` if all
+// that only computes is taken away: which addresses do they reach? It keeps the least and the
+// largest of each access and compares these ranges with what is pending and with what the loop
+// writes. `run(from, to)` is the loop itself over some of its passes. The runtime
+// (runtime/later.c) looks at many passes at once, and at those of a group that meets something in
+// smaller groups. Groups that meet nothing run at once, the smaller ones that meet something are
+// kept; then the messages are waited for, and what was kept runs, in its order.
+//
+// Why no result changes: a pass runs as a whole, with the values that it had, and passes may run in
+// any order only if none reads or writes what another one writes. That is `PassLoop`'s question
+// where the code answers it, and `look`'s where it does not: a pass that reads what the loop writes
+// stops the game, the messages come first and the rest of the loop keeps its order. An address that
+// is itself loaded, such as i[k][j], is compared before it is loaded: it may be pending too.
+//
+// Why it is cheap enough: a look is a fraction of a pass, since it loads indices and does no
+// arithmetic but on addresses; and if nothing is pending, or too little, the loop as it was is run.
+
 namespace overlap {
 
 bool canDefer(Loop &L, FunctionAnalysisManager &FAM) {

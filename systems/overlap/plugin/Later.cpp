@@ -23,6 +23,37 @@
 
 using namespace llvm;
 
+// Codes that exchange halos with many neighbours write it in three loops: start all receives, send
+// to each, wait for each; and the loop that needs what came reads through an index (HPCCG, miniFE).
+// No wait can be moved here by what the compiler knows: which request the third loop waits for, how
+// many there are and where they lie are values. So the program keeps a list of what is pending, and
+// moving becomes a matter of when the list is looked at:
+//
+//   MPI_Irecv(p, ..., &q)   and note on the list: q is pending, it is of [p, p + bytes)
+//   MPI_Send(s, ...)        becomes MPI_Isend, on the list: [s, s + bytes) must not change
+//   MPI_Wait(&q)            is taken from the program; the list knows that it was asked for
+//   loop                    runs the passes that meet nothing on the list (DeferPasses)
+//   end of the list         waits for all that is on it
+//
+// What is left to decide, by a walk from each start forwards through the function (`Window`), is
+// what may happen while something is on the list. Each instruction has a verdict:
+//
+//   Passes   it cannot meet a message: arithmetic, variables of which only this function
+//            knows, a question about rank or time
+//   Guards   it may: an access through a pointer. Its address is compared with the list when
+//            it runs, and what it meets is waited for
+//   Stops    nothing is known, or MPI is called: the list ends in front of it
+//
+// Three levels say what is under way where it stands: nothing; receives that were noted, for which
+// the program has not waited yet, so that it is the program's own affair what it touches; and
+// messages that the program believes to be over (`Pending`), which are ours. A loop inside which
+// something is guarded is not entered with messages pending: it is deferred, or the list ends in
+// front of it.
+//
+// Exchange and loop are often functions of their own. They are inlined into one, in a copy that
+// takes the function's place if a loop was found; where they cannot be, twins pass the list on
+// (`Part`).
+
 namespace overlap {
 
 /// Larger functions are not copied, in instructions.
@@ -433,8 +464,8 @@ static Value *listOf(Function &F, Part Is) {
   return List;
 }
 
-bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O, Part Is) {
-  // STEP 1: functions that exchange messages become a part of this one.
+/// Functions that exchange messages become a part of this one.
+static void inlineExchanges(Function &F, FunctionAnalysisManager &FAM, const Options &O) {
   SmallVector<CallBase *, 4> Exchanges;
   for (Instruction &I : instructions(F))
     if (Function *Callee = calleeOf(I);
@@ -442,98 +473,127 @@ bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O, Part Is
       Exchanges.push_back(cast<CallBase>(&I));
   for (CallBase *Call : Exchanges)
     inlineCall(*Call, FAM, O);
-  // STEP 2: so do those with a loop that stand where messages are pending.
-  for (unsigned Round = 0; Round < 16; ++Round) {
-    simplifyLoops(F, FAM);
-    reloadCarried(F, FAM);
-    Exchange Of(F);
-    if (Of.empty() && Is != Part::Takes)
-      return false;
-    std::optional<Window> Found(std::in_place, F, FAM, Of, Is);
-    bool Again = false;
-    for (CallBase *Call : Found->Inlined) {
-      Function *Callee = Call->getCalledFunction();
-      if (!Again && Callee && !Callee->isDeclaration() && canBeInlined(*Callee, F, FAM) &&
-          (Callee->getInstructionCount() < 50 || hasIndexedLoop(*Callee, FAM)))
-        Again = inlineCall(*Call, FAM, O);
-    }
-    if (Again)
-      continue;
-    // What no loop gains from stays as it is.
-    while (Of.keep([&](const CallInst &Call) { return Found->leads(Call); }))
-      Found.emplace(F, FAM, Of, Is);
-    Window &W = *Found;
-    if ((Of.empty() && Is != Part::Takes) || (W.Deferred.empty() && Is == Part::Whole) ||
-        W.Guarded.size() > GuardsMax)
-      return false;
-    // Nothing but a question about time takes what is pending without a loop.
-    if (Is == Part::Takes && W.Deferred.empty() && !(W.Ends.empty() && W.Guarded.empty()))
-      return false;
-    // STEP 3: calls, guards and ends go by the list.
-    Module &M = *F.getParent();
-    Value *List = listOf(F, Is);
-    // Who is called with messages pending that starts others begins with none.
-    if (Is == Part::Leaves)
-      IRBuilder<>(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca())
-          .CreateCall(runtime(M, "__overlap_later_end"), {List});
-    for (Instruction *I : W.Ends)
-      IRBuilder<>(I).CreateCall(runtime(M, "__overlap_later_end"), {List});
-    for (Instruction *I : W.Guarded)
-      guard(I, List);
-    SmallVector<std::pair<std::string, DebugLoc>, 8> Put;
-    auto Replace = [&](CallInst *Call, uint64_t ElementBytes) {
-      SmallVector<Value *, 8> Args{List};
-      Args.append(Call->arg_begin(), Call->arg_end());
-      Put.push_back({Call->getCalledFunction()->getName().str(), Call->getDebugLoc()});
-      CallInst *New = CallInst::Create(relay(M, *Call, O, ElementBytes), Args);
-      New->setDebugLoc(Call->getDebugLoc());
-      ReplaceInstWithInst(Call, New);
-    };
-    for (const Start &S : Of.Starts)
-      note(S, List);
-    for (const Start &S : Of.Sends)
-      Replace(S.Call, S.ElementBytes);
-    // Of what another function started no call is known.
-    CallInst *Waited = Of.Waits.empty() ? nullptr : Of.Waits.front();
-    DebugLoc At = Waited ? Waited->getDebugLoc() : W.startOfLoop();
-    Constant *Site = siteName(M, Waited ? Waited->getCalledFunction()->getName() : "MPI_Wait", At);
-    for (CallInst *Wait : Of.Waits)
-      Replace(Wait, 0);
-    // STEP 4: the loops. Each is found again by its header when the one before it has changed the
-    // function.
-    SmallVector<BasicBlock *, 4> Headers;
-    uint64_t Weight = 0;
-    Cost Weights(FAM);
-    for (Loop *L : W.Deferred) {
-      Headers.push_back(L->getHeader());
-      Weight += Weights.loop(*L);
-    }
-    for (BasicBlock *Header : Headers) {
-      FAM.clear(F, F.getName());
-      Loop &L = *FAM.getResult<LoopAnalysis>(F).getLoopFor(Header);
-      // The one before may have taken what this one needs.
-      if (canDefer(L, FAM))
-        defer(L, List, Site, FAM, O);
-      else
-        IRBuilder<>(L.getLoopPreheader()->getTerminator())
-            .CreateCall(runtime(M, "__overlap_later_end"), {List});
-    }
-    FAM.clear(F, F.getName());
-    OptimizationRemarkEmitter ORE(&F);
-    // What becomes of what a twin leaves, only the linker knows.
-    for (auto &Call : Put)
-      if (Is == Part::Whole)
-        ORE.emit([&] {
-          auto R = OptimizationRemark("overlap", "PutOff", Call.second, &F.getEntryBlock())
-                   << ore::NV("Call", Call.first);
-          R << " is ended later with " << ore::NV("Strength", name(O.Widen)) << ": ";
-          R << ore::NV("Loops", static_cast<unsigned>(Headers.size())) << " loops of "
-            << ore::NV("Weight", Weight) << " weighted instructions defer the passes that need it";
-          return R;
-        });
-    return true;
+}
+
+/// So does the first function with a loop that is called where messages are pending. True if there
+/// was one.
+static bool inlineLoop(Window &W, Function &F, FunctionAnalysisManager &FAM, const Options &O) {
+  for (CallBase *Call : W.Inlined) {
+    Function *Callee = Call->getCalledFunction();
+    if (Callee && !Callee->isDeclaration() && canBeInlined(*Callee, F, FAM) &&
+        (Callee->getInstructionCount() < 50 || hasIndexedLoop(*Callee, FAM)) &&
+        inlineCall(*Call, FAM, O))
+      return true;
   }
   return false;
+}
+
+/// Lets calls, guards and ends go by the list. What was put there, for the report.
+static SmallVector<std::pair<std::string, DebugLoc>, 8>
+useList(Function &F, const Exchange &Of, const Window &W, Value *List, const Options &O, Part Is) {
+  Module &M = *F.getParent();
+  // Who is called with messages pending that starts others begins with none.
+  if (Is == Part::Leaves)
+    IRBuilder<>(&*F.getEntryBlock().getFirstNonPHIOrDbgOrAlloca())
+        .CreateCall(runtime(M, "__overlap_later_end"), {List});
+  for (Instruction *I : W.Ends)
+    IRBuilder<>(I).CreateCall(runtime(M, "__overlap_later_end"), {List});
+  for (Instruction *I : W.Guarded)
+    guard(I, List);
+  SmallVector<std::pair<std::string, DebugLoc>, 8> Put;
+  auto Replace = [&](CallInst *Call, uint64_t ElementBytes) {
+    SmallVector<Value *, 8> Args{List};
+    Args.append(Call->arg_begin(), Call->arg_end());
+    Put.push_back({Call->getCalledFunction()->getName().str(), Call->getDebugLoc()});
+    CallInst *New = CallInst::Create(relay(M, *Call, O, ElementBytes), Args);
+    New->setDebugLoc(Call->getDebugLoc());
+    ReplaceInstWithInst(Call, New);
+  };
+  for (const Start &S : Of.Starts)
+    note(S, List);
+  for (const Start &S : Of.Sends)
+    Replace(S.Call, S.ElementBytes);
+  for (CallInst *Wait : Of.Waits)
+    Replace(Wait, 0);
+  return Put;
+}
+
+/// Defers the passes of these loops, each found again by its header when the one before it has
+/// changed the function.
+static void deferLoops(Function &F, ArrayRef<BasicBlock *> Headers, Value *List, Constant *Site,
+                       FunctionAnalysisManager &FAM, const Options &O) {
+  for (BasicBlock *Header : Headers) {
+    FAM.clear(F, F.getName());
+    Loop &L = *FAM.getResult<LoopAnalysis>(F).getLoopFor(Header);
+    // The one before may have taken what this one needs.
+    if (canDefer(L, FAM))
+      defer(L, List, Site, FAM, O);
+    else
+      IRBuilder<>(L.getLoopPreheader()->getTerminator())
+          .CreateCall(runtime(*F.getParent(), "__overlap_later_end"), {List});
+  }
+  FAM.clear(F, F.getName());
+}
+
+bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O, Part Is) {
+  // STEP 1: exchanges that are called become a part of this function, then loops, until no more
+  // is called that could be one.
+  inlineExchanges(F, FAM, O);
+  std::optional<Exchange> Found;
+  std::optional<Window> Between;
+  for (unsigned Round = 0; !Between && Round < 16; ++Round) {
+    simplifyLoops(F, FAM);
+    reloadCarried(F, FAM);
+    Found.emplace(F);
+    if (Found->empty() && Is != Part::Takes)
+      return false;
+    Between.emplace(F, FAM, *Found, Is);
+    if (inlineLoop(*Between, F, FAM, O))
+      Between.reset();
+  }
+  if (!Between)
+    return false;
+  // STEP 2: what no loop gains from stays as it is.
+  Exchange &Of = *Found;
+  while (Of.keep([&](const CallInst &Call) { return Between->leads(Call); }))
+    Between.emplace(F, FAM, Of, Is);
+  Window &W = *Between;
+  if ((Of.empty() && Is != Part::Takes) || (W.Deferred.empty() && Is == Part::Whole) ||
+      W.Guarded.size() > GuardsMax)
+    return false;
+  // Nothing but a question about time takes what is pending without a loop.
+  if (Is == Part::Takes && W.Deferred.empty() && !(W.Ends.empty() && W.Guarded.empty()))
+    return false;
+  // STEP 3: calls, guards and ends go by the list. Of what another function started no call is
+  // known.
+  CallInst *Waited = Of.Waits.empty() ? nullptr : Of.Waits.front();
+  DebugLoc At = Waited ? Waited->getDebugLoc() : W.startOfLoop();
+  std::string Name = Waited ? Waited->getCalledFunction()->getName().str() : "MPI_Wait";
+  Value *List = listOf(F, Is);
+  auto Put = useList(F, Of, W, List, O, Is);
+  Constant *Site = siteName(*F.getParent(), Name, At);
+  // STEP 4: the loops.
+  SmallVector<BasicBlock *, 4> Headers;
+  uint64_t Weight = 0;
+  Cost Weights(FAM);
+  for (Loop *L : W.Deferred) {
+    Headers.push_back(L->getHeader());
+    Weight += Weights.loop(*L);
+  }
+  deferLoops(F, Headers, List, Site, FAM, O);
+  OptimizationRemarkEmitter ORE(&F);
+  // What becomes of what a twin leaves, only the linker knows.
+  for (auto &Call : Put)
+    if (Is == Part::Whole)
+      ORE.emit([&] {
+        auto R = OptimizationRemark("overlap", "PutOff", Call.second, &F.getEntryBlock())
+                 << ore::NV("Call", Call.first);
+        R << " is ended later with " << ore::NV("Strength", name(O.Widen)) << ": ";
+        R << ore::NV("Loops", static_cast<unsigned>(Headers.size())) << " loops of "
+          << ore::NV("Weight", Weight) << " weighted instructions defer the passes that need it";
+        return R;
+      });
+  return true;
 }
 
 /// Takes the body of `From` in place of that of `F`, whose copy it is, and removes it.

@@ -3,11 +3,16 @@
 /// `DeferPasses`): the program's own receives, which it starts, sends blocking and waits for, one
 /// neighbour after the other.
 ///
-///   for (n...) MPI_Irecv(x + at[n], ..., &q[n]);      for (n...) { MPI_Irecv(...); note(list,
-//&q[n], x + at[n]); } /   for (n...) MPI_Send(s + at[n], ...);              for (n...)
-// MPI_Isend(..., send(list, s + at[n])); /   for (n...) MPI_Wait(&q[n], &status);     --->     for
-//(n...) take(list, &q[n]); /   for (k...) y[k] = sum(x[i[k]]);                   passes(list, n,
-// look, run);
+///   for (n...) MPI_Irecv(x + at[n], ..., &q[n]);
+///   for (n...) MPI_Send(s + at[n], ...);
+///   for (n...) MPI_Wait(&q[n], &status);
+///   for (k...) y[k] = sum(x[i[k]]);
+///         |
+///         v
+///   for (n...) { MPI_Irecv(...); note(list, &q[n], x + at[n]); }
+///   for (n...) MPI_Isend(..., send(list, s + at[n]));
+///   for (n...) take(list, &q[n]);
+///   passes(list, n, look, run);
 ///
 /// Nothing is guessed about addresses: which request is waited for, what is pending, and whether an
 /// access between meets it is looked up when the program runs. Functions that exchange messages,

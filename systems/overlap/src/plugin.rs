@@ -113,6 +113,8 @@ const SOURCES: &[(&str, &str)] = sources![
     "Strip.h",
     "System.cpp",
     "System.h",
+    "ThreeLoops.cpp",
+    "ThreeLoops.h",
     "Together.cpp",
     "Together.h",
     "Versions.h",

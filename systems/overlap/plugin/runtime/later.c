@@ -329,13 +329,13 @@ static int64_t advance(struct loop *loop, int64_t from, int64_t to, int depth)
 	return from;
 }
 
-/* Runs the passes [0, n) of a loop. None of them writes what another one uses, unless `look` says that the order counts. */
 static void trace(int event, const char *site, int64_t bytes)
 {
 	if (__overlap_trace)
 		__overlap_trace(event, site, bytes);
 }
 
+/* Runs the passes [0, n) of a loop. None of them writes what another one uses, unless `look` says that the order counts. */
 SHARED void __overlap_later_passes(struct later *later, int64_t n, look *look, run *run, void *values, int64_t every_ns,
 				   const char *site)
 {

@@ -1,12 +1,39 @@
 //! Allocates registers for a block in a given order: the value whose next use is farthest is
 //! evicted.
 //!
-//! Memory operands are folded into the instructions that accept one. A value that is also in memory
-//! (the caller's words, constants, earlier spills) is evicted without a store. One walk both counts
-//! and emits, so the search for an order takes its costs from it.
+//! A sliced cipher is one long block: thousands of operations without a branch, and several times
+//! as many values alive as there are registers. A compiler's allocator colours a graph of all
+//! values, since it has branches to think of, and where the graph has too few colours it guesses
+//! what to spill. In a block whose order is fixed nothing need be guessed. When a register is
+//! wanted and none is free, the value to give up is the one that is needed again last: in the time
+//! that this frees a register, any other choice would have to bring its own value back. (Belady
+//! proved it for pages of memory, which are all equally dear to bring back.)
+//!
+//! 1. A walk backwards ([`Allocator::start`]) notes at each use when the same value is used next.
+//!    From then on the question is a look into a table.
+//! 2. A walk forwards takes the steps in their order: operands get registers (`fetch`), values
+//!    whose last use this is give theirs back, and the result takes one (`take`), often just that.
+//!
+//! Four things make registers different from pages:
+//!
+//! - **Some values cost no store to lose.** The caller's words, constants and what was spilled
+//!   before are in memory anyway. Their distance counts half as much again. That is a guess, and
+//!   the search for an order is there to find the orders for which it is a good one.
+//! - **Some operands need no register.** Where an instruction takes an operand from memory, the
+//!   load is folded into it; of two candidates, the one that is needed again later stays in memory.
+//! - **Some instructions overwrite an operand**, as most of x86's do for general registers. Best is
+//!   one that dies here, next one that would be loaded for this step alone; else it is copied.
+//! - **A loop has to end as it began.** A carried value that lives in a register must be back in
+//!   the same one after the last step ([`Header`]). Its register is `wanted` from the start of the
+//!   walk, and `finish` moves what still lies elsewhere.
+//!
+//! The walk tells a [`Sink`] what it does. [`Count`] adds up; the model of a core times it; the
+//! emitter writes it down. So the figures by which orders are chosen are those of the code that is
+//! emitted, and a search may walk through a block tens of thousands of times.
 //!
 //! Source: Belady, "A study of replacement algorithms for a virtual-storage computer", 1966.
 
+use super::sink::{Count, Sink, ValuePlace};
 use super::steps::{Block, FRAME, Memory, Step, StepKind, Value, ValueOrigin};
 
 /// What the allocator knows of a target.
@@ -22,75 +49,6 @@ pub struct Registers {
     pub folds_words: bool,
     /// Bits of a word in memory.
     pub word_bits: u32,
-}
-
-/// Where an operand is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum ValuePlace {
-    Register(u8),
-    /// In memory, at an address that has a register of its own.
-    Memory(Memory),
-    /// In memory, at an address that one of the registers for values holds.
-    Based(u8, i32),
-    /// In a spill slot.
-    Slot(u32),
-    /// In the read-only data.
-    Constant(u32),
-    Immediate(i64),
-}
-
-/// Receives the instructions in order.
-pub trait Sink {
-    /// `dst = kind args`; if `kind` overwrites an operand, `dst` is the register of the first one.
-    fn operate(&mut self, step: &Step, kind: StepKind, dst: u8, args: &[ValuePlace]);
-    fn load(&mut self, dst: u8, place: ValuePlace);
-    fn store(&mut self, place: ValuePlace, src: u8);
-    /// `dst` = the address, from its slot in the frame.
-    fn load_address(&mut self, dst: u8, address: u32);
-    fn copy(&mut self, dst: u8, src: u8);
-    /// The last store wrote what the next iteration reads as this carried value.
-    fn kept(&mut self, _carried: u32) {}
-    /// The next load reads this carried value, stored in the last iteration.
-    fn carried(&mut self, _carried: u32) {}
-}
-
-/// Loads, stores and moves around the instructions that compute.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Count {
-    pub loads: u32,
-    /// Stores, including those of results.
-    pub stores: u32,
-    /// Memory operands of instructions that compute.
-    pub folded: u32,
-    pub copies: u32,
-}
-
-impl Count {
-    /// What the search minimises.
-    pub fn cost(&self) -> u32 {
-        4 * self.loads + 5 * self.stores + 2 * self.folded + 2 * self.copies
-    }
-}
-
-impl Sink for Count {
-    fn operate(&mut self, _: &Step, _: StepKind, _: u8, args: &[ValuePlace]) {
-        self.folded += args
-            .iter()
-            .filter(|arg| !matches!(arg, ValuePlace::Register(_) | ValuePlace::Immediate(_)))
-            .count() as u32;
-    }
-    fn load(&mut self, _: u8, place: ValuePlace) {
-        self.loads += u32::from(!matches!(place, ValuePlace::Immediate(_)));
-    }
-    fn store(&mut self, _: ValuePlace, _: u8) {
-        self.stores += 1;
-    }
-    fn load_address(&mut self, _: u8, _: u32) {
-        self.loads += 1;
-    }
-    fn copy(&mut self, _: u8, _: u8) {
-        self.copies += 1;
-    }
 }
 
 const NO: u8 = u8::MAX;

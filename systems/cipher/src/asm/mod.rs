@@ -13,6 +13,7 @@ mod ops;
 mod order;
 mod parts;
 mod search;
+mod sink;
 mod steps;
 mod text;
 mod turns;
@@ -22,9 +23,9 @@ use machine::Machine;
 use crate::emit_c::{Arch, Shape};
 use crate::ir::Node;
 
-pub use allocate::Count;
 pub use lower::AssemblyRefused;
 pub use search::Effort;
+pub use sink::Count;
 
 use allocate::{Header, Registers};
 use model::Model;

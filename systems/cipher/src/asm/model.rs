@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 use machine::{Class, Machine};
 
-use super::allocate::{Count, Sink, ValuePlace};
+use super::sink::{Count, Sink, ValuePlace};
 use super::steps::{Step, StepKind};
 
 /// Entries of the scheduler, which hold instructions that wait for operands. Skylake and Golden

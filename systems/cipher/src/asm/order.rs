@@ -1,19 +1,40 @@
 //! The order of the steps of a block: the best of several starting orders, improved by a local
 //! search.
 //!
-//! The starting orders are that of the text, depth-first ones, and those of `forward` and `turns`.
-//! A depth-first order takes the outputs one by one, next the one that needs the fewest further
-//! steps, and puts everything it needs in front of it. Steps of one table stay together: as soon as
-//! one output of an S-box is needed, the whole S-box is computed. In AES that gives the S-boxes of
-//! a column, then its MixColumns.
+//! An order decides two things that pull apart. Steps that use the same values should stand
+//! together, so that few values are alive at once and none is spilled; steps that depend on each
+//! other should stand apart, so that the core does not wait for results. Neither can be read from
+//! the dependences alone: how much is spilled is known when registers are allocated, and how long
+//! the core waits when it is known what was spilled. So orders are tried. Each is walked by the
+//! [allocator](super::allocate), the model of the core listens to the walk, and the cycles and the
+//! traffic to memory are what the order costs ([`Judge::cost`]). Registers come out of the walk as
+//! well: order and allocation are one decision, not two.
 //!
-//! [`search`] then moves pieces of it; long blocks are searched [part by part](super::parts).
+//! 1. **Where to start.** That of the text, depth-first ones, and those of `forward` and `turns`. A
+//!    depth-first order takes the outputs one by one, next the one that needs the fewest further
+//!    steps, and puts everything it needs in front of it. Steps of one table stay together: as soon
+//!    as one output of an S-box is needed, the whole S-box is computed. In AES that gives the
+//!    S-boxes of a column, then its MixColumns. `forward` goes from the inputs instead, to what
+//!    uses the newest values, and `turns` takes several batches of blocks by turns. Which kind is
+//!    better depends on the cipher and the core, so all are priced.
+//! 2. **How to go on.** [`search`] moves pieces of the best one to other places, as far as
+//!    dependences let them, and keeps a move that costs no more. Moves that cost the same are kept
+//!    because they are how it leaves a plateau.
+//! 3. **Loops.** Which carried values have registers from iteration to iteration depends on the
+//!    order, and the order on them; each is chosen with the other fixed, twice.
+//! 4. **Long blocks.** Pricing an order takes a walk through the whole block. Above [`LONG`] steps
+//!    it is searched [part by part](super::parts), each as a block that begins with what registers
+//!    hold there.
+//!
+//! The search has a fixed seed and a fixed number of walks: the same source gives the same code on
+//! every machine, and twice the effort takes twice the time.
 
 use super::Plan;
-use super::allocate::{Allocator, Count, Header, ends};
+use super::allocate::{Allocator, Header, ends};
 use super::forward::forward;
 use super::parts;
 use super::search::{Cost, Judge, OF_BATCHES, Planner, SHORT, graph, search};
+use super::sink::Count;
 use super::steps::{Block, NONE};
 use super::turns;
 use crate::passes::schedule_depth::depth_first;

@@ -5,8 +5,9 @@
 //! ends with a tail that does not move, and knows when later steps need its values. What registers
 //! hold after the tail is left to the next part.
 
-use super::allocate::{Allocator, Count, Edge, Header};
+use super::allocate::{Allocator, Edge, Header};
 use super::search::{Judge, graph, search};
+use super::sink::Count;
 use super::steps::{Block, Memory, NONE, Step, StepKind, Value, ValueOrigin};
 
 /// Steps of a part that may move.

@@ -3,7 +3,8 @@
 
 use std::fmt::Write;
 
-use super::allocate::{Allocator, Sink, ValuePlace};
+use super::allocate::Allocator;
+use super::sink::{Sink, ValuePlace};
 use super::steps::{Base, BodyItem, FRAME, Memory, Step, StepFunction, StepKind, StepLoop};
 use super::{AssemblyTarget, Plan};
 

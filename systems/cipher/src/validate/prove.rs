@@ -1,14 +1,37 @@
 //! Whether two terms are equal, decided near them: by cancelling what is xored, and by truth tables
 //! over a cut.
 //!
+//! The validator executes the source and the machine code on symbols, and both become terms of one
+//! graph: inputs, `and`, `xor`, moves of bits. If the compiler had only renamed and reordered,
+//! equal values would be one node, because the graph makes no node twice. But compilers also
+//! rewrite. They turn `a & ~b` into `a ^ (a & b)`, regroup sums, and replace masks by shifts. Two
+//! roots of a cipher are then tens of thousands of nodes apart from being the same, and no prover
+//! could compare them whole. What saves us is that a compiler rewrites a few operations at a time.
+//! So the question is asked for each new node as it is made: is it one that is there already? The
+//! two differ only near their tops, and once they are known to be one node all that is built on
+//! them agrees again.
+//!
 //! ```text
 //! n = (a ^ b) ^ c, r = a ^ (b ^ c)      n ^ r, written out from the youngest node down, cancels to 0
 //! n = a & ~b, r = a ^ (a & b)           over the cut {a, b} both have the truth table 0010
 //! ```
 //!
-//! Nodes are written out from the youngest down, so that what both terms are made of is met on the
-//! way. A cut leaves nodes as if they could have any values: equal over a cut is equal. What is not
-//! proved may be equal all the same.
+//! 1. **Cancelling.** `n ^ r` is kept as a set of nodes whose xor it is. Again and again the
+//!    youngest node of the set that is itself an xor is replaced by its operands, and a node that
+//!    is there twice leaves. Nodes are numbered as they are made, so the youngest is made of none
+//!    of the others, and what both sides share is met on the way down. An empty set is a proof.
+//! 2. **Cuts.** What is left may be made of `and`. If few nodes are left, they are written out too,
+//!    again from the youngest down, and after each step the frontier, of at most [`LEAVES_MAX`]
+//!    nodes, is looked at as if it were made of inputs: sixteen words of 64 bits are the truth
+//!    tables of all its values, and one pass over the nodes between gives the table of `n ^ r`.
+//!    Zero everywhere is a proof, since a cut gives its nodes more freedom than they have.
+//! 3. **Single bits.** Where nodes move bits, whole words do not cancel but each bit may: the same
+//!    again for every bit of a granule.
+//! 4. **Sums.** Additions commute too. The difference of two sums is kept as how often each addend
+//!    occurs, modulo the word.
+//!
+//! Every limit below ends a search, never a proof: what is not proved may be equal all the same,
+//! and the validator says `unknown` of it.
 
 use std::collections::BinaryHeap;
 

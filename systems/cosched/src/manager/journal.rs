@@ -1,9 +1,30 @@
 //! Door: what programs had before they were managed, on disk, so that whoever outlives the manager
 //! gives it back.
 //!
+//! A manager that is killed must not leave a program frozen, demoted, limited or bound to one
+//! processor. It cannot clean up after its own death, so somebody else does, and they know of a
+//! program only what is on disk. From that follow the rules of this file:
+//!
+//! - **Written before it is done.** What a program has is on disk before anything of it is changed.
+//!   A crash between the two gives back what was never taken, which does no harm.
+//! - **Giving back is done twice without harm.** Two supervisors, `restore` and the next manager
+//!   may all do it, one of them half way through. So each step states what should be, never what
+//!   should change, and what fails does so because something has ended.
+//! - **First of all programs run.** [`thaw`] lifts limits, promotes and thaws all of them, and only
+//!   then gives back processors; [`free`] moves them out of our groups last.
+//! - **Numbers are other people's later.** A process or thread is named by its number and when it
+//!   started, and so is the manager ([`claim`]), whose folder is named by its number.
+//!
 //! One file a program beside its page: its group, the control group that it came from, then a line
 //! a thread: its number, when it started, its processors, its control group if that is another one.
-//! A thread that is not named was born under us and gets what its process had.
+//! A thread that is not named was born under us and gets what its process had. Beside it lie
+//! `.idle`, what a program had that may be demoted, and `.limit`, of one that is limited. A program
+//! that ended is [forgotten](forget), but not while something is left in its group.
+//!
+//! [`free_leftovers`] is what a new manager and `restore` begin with: it looks through the folders
+//! of all managers of this user. One that is alive is left alone, or, for `restore`, told to let
+//! all run; of one that is dead everything is given back, for up to [`PATIENCE`], as programs fork
+//! while they are moved.
 
 use std::fs;
 use std::io;

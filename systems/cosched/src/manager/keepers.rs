@@ -1,4 +1,21 @@
 //! Door: the manager's side of its supervisors: threads that start one again when it ends.
+//!
+//! While the manager keeps programs from running, two other processes watch it, each over a socket
+//! that closes when it dies, whatever it dies of; then they give everything back
+//! ([`journal`](super::journal)). There are two in case one is killed together with the manager,
+//! and one of them leaves the manager's control group, in case that is frozen:
+//!
+//! ```text
+//! manager --- keeper thread --- supervisor 0, in another control group where that is allowed
+//!        \--- keeper thread --- supervisor 1, in the manager's
+//! ```
+//!
+//! A keeper waits for its supervisor. If that ended and the manager does not want to end, it starts
+//! another, as often as it takes: what keeps a process from starting, such as a full table of
+//! processes, may pass. A new one has heard nothing yet, and the manager may be stopped before it
+//! says anything, so the first thing that it hears is that programs may be frozen. An ending
+//! manager says so ([`heartbeat::ENDS`]) before it closes the lines: a closed line without it is a
+//! death.
 
 use std::ffi::OsString;
 use std::io::{self, Write};

@@ -1,10 +1,29 @@
 //! Bounds of what the runtime does with windows: the longest and the shortest way from the entry of
 //! a switch, trap or interrupt to its end, over all paths of a linked image.
 //!
-//! Implicit path enumeration (Li and Malik, 1995): how often each edge of the control flow graph is
-//! taken is a variable, what flows in flows out, a loop's body is executed at most as often as its
-//! source says (`RUNS_AT_MOST`), and the most and the least of the cycles is a linear program. Its
-//! real-valued solution is never below the longest path.
+//! Measuring gives the longest time that was seen. A user who must prove that a deadline holds
+//! needs one that cannot be exceeded, of the image that flies. So the words of the image are
+//! walked:
+//!
+//! 1. **Entries and ends.** The runtime's symbols and its trap table say where a switch, a window
+//!    trap or an interrupt begins, and each has its own end: a return, the call of the handler, the
+//!    first instruction with traps on ([`routines`]).
+//! 2. **The graph.** From the entry all ways are followed, instruction by instruction. A state is
+//!    where it is, what comes next (the delay slot), whether traps are on, and where open calls
+//!    return, so that a call in two places is not one way in and two out. A jump whose target is
+//!    not known is an error, and so is a loop without a bound. Chains become one block with the sum
+//!    of their cycles.
+//! 3. **The longest way.** How often each edge is taken is a variable. What flows into a block
+//!    flows out; one unit enters at the top and leaves at an end; a loop's body is executed at most
+//!    as often as its source says (`RUNS_AT_MOST`, by the number of windows). The most, and the
+//!    least, of the sum of cycles under these is a linear program (implicit path enumeration; Li
+//!    and Malik, 1995). Times that are not whole numbers are allowed, which can only make the most
+//!    larger: never below the longest path.
+//! 4. **Traps on the way.** A `save` or `restore` while traps are on may itself overflow or
+//!    underflow: the bound of that trap, known by then, is added to it.
+//!
+//! The same walk of the image, watched in a run ([`watch`]), says how near the longest time seen
+//! comes. How long interrupts stay masked is [`masked`]'s question.
 
 pub mod masked;
 

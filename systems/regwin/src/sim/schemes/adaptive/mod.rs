@@ -1,7 +1,39 @@
 //! `adaptive`: a thread is alone in the windows or shares them; a switch leaves windows or stores
 //! them.
 //!
-//! The steps are those of `switch_adaptive.S` and `overflow_adaptive.S`.
+//! Leaving windows in the registers saves a thread the stores and loads of a switch, if it comes
+//! back before another thread takes them. If not, it has gained nothing, and the others had fewer
+//! windows meanwhile. Which of the two it will be depends on calls and switches still to come, so
+//! `adaptive` bets and keeps accounts, in counters that cost a switch a few instructions:
+//!
+//! - **Alone.** One thread owns all windows, as under `ns`: its overflows look for nobody, and they
+//!   cost what they cost without threads. All begins so. At a switch to a thread without windows it
+//!   stores its windows, or leaves them there and sharing begins.
+//! - **Shared.** Several threads have windows; a reserved one separates each from the next, as
+//!   under `sp`. It ends when the running thread has overflowed all the way round and meets its
+//!   own.
+//!
+//! What is counted, from the cheapest lesson to the dearest:
+//!
+//! 1. **A neighbour is spared once.** A switch that needs room looks at the three windows above. A
+//!    thread that has not been looked at since it was suspended (`fresh`) is left its windows, and
+//!    the old thread stores its own instead; the second time the neighbour goes. So a thread that
+//!    comes back soon keeps them. Each [`SPARED`]th is not spared.
+//! 2. **A thread that loses windows is refused.** At the next switches its windows are stored and
+//!    not left: once, three times, and so on (`patience`, doubled each time it happens), up to
+//!    [`REFUSALS_RICH`] while sharing pays and [`REFUSALS_MAX`] else. One that had come back to
+//!    them at least once (`useful`) starts again from nothing.
+//! 3. **Sharing has a credit.** A switch to a thread that still has its windows earns
+//!    [`CREDIT_GAIN`]; a window that somebody lost costs what is known to be its price (`loss`, by
+//!    how many windows the thread had that began to share). Below [`CREDIT_POOR`] sharing does not
+//!    pay: no room is found any more, neighbours go one by one, and the next overflow all round
+//!    ends it.
+//! 4. **After an end in poverty there is a pause**, each four times as long as the last, up to
+//!    [`PAUSE_MAX`] switches, then a trial with [`CREDIT_TRIAL`]. So a program for which sharing
+//!    never pays does what `ns` does, and phases that change are noticed.
+//!
+//! The steps are those of `switch_adaptive.S` and `overflow_adaptive.S`, and so are all costs; what
+//! runs under QEMU and what runs here must count the same.
 
 mod costs;
 

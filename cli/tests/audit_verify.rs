@@ -307,11 +307,13 @@ fn code_that_asks_the_system_is_not_executed() {
 /// As `git apply` and `patch` want names with spaces, and lines that end as the file's do.
 #[test]
 fn patches_of_odd_files_apply() {
-    for (name, ends) in [("my file.c", "\n"), ("crlf.c", "\r\n")] {
+    let endings = [("my file.c", "\n", true), ("crlf.c", "\r\n", true), ("open.c", "\n", false)];
+    for (name, ends, is_closed) in endings {
         let folder = folder();
         let text = "struct s { int n, m; };\nint twice(struct s *p, int *q)\n{\n    int a = p->n;\n    *q = 3;\n    a += p->n * 5;\n    return a;\n}\n";
         let text = text.replace('\n', ends);
-        std::fs::write(folder.path().join(name), &text).expect("a scratch file");
+        let text = if is_closed { &text } else { text.trim_end() };
+        std::fs::write(folder.path().join(name), text).expect("a scratch file");
         let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
             .current_dir(folder.path())
             .args(["audit", name, "--cpu", "cortex-a53", "--verify", "--json"])
@@ -321,6 +323,7 @@ fn patches_of_odd_files_apply() {
         let patches: Vec<&str> =
             findings(&answer).iter().filter_map(|found| found["edit"]["patch"].as_str()).collect();
         assert!(!patches.is_empty(), "{name}: {answer}");
+        assert!(!patches[0].contains("-}"), "{name}: {}", patches[0]);
         std::fs::write(folder.path().join("edit.patch"), patches[0]).expect("a scratch file");
         let mut command = Command::new("patch");
         command.current_dir(folder.path()).args(["--binary", "-p1", "-i", "edit.patch"]);

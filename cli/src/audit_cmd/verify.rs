@@ -102,8 +102,7 @@ pub fn verify(
                 continue;
             }
         };
-        let ends = tried.source.contains("\r\n").then(|| text.replace('\n', "\r\n"));
-        let patch = patch(&tried.source, ends.as_deref().unwrap_or(&text), &tried.file);
+        let patch = patch(&tried.source, &text, &tried.file);
         let Trial { finding, text, promise, .. } = change;
         audited.findings[finding].edit = Some(Edit { text, patch, gain, promise, behaviour });
     }
@@ -130,10 +129,6 @@ impl Tried<'_> {
             build.flags.extend(toolchain::FLAGS.iter().map(|&flag| flag.to_owned()));
         }
         build.flags.extend(flag.map(str::to_owned));
-        // The line ends of the file are kept.
-        let ends =
-            self.source.contains("\r\n").then(|| text.replace("\r\n", "\n").replace('\n', "\r\n"));
-        let text = ends.as_deref().unwrap_or(text);
         let (start, limit) = (Instant::now(), self.limit.get());
         let made = toolchain::compile_changed(path, text, isa, cpu, &build, limit);
         if made.is_err() && start.elapsed() >= limit {

@@ -66,8 +66,40 @@ pub fn changes(audit: &Audit, source: &str, file: &str) -> Vec<Trial> {
         changes.extend(local_copy::of_loops(&place));
         changes.extend(wider::of_indices(&place));
     }
+    for change in &mut changes {
+        change.source = with_ends_of(source, &change.source);
+    }
     // What several findings ask for is tried once, for the first of them.
     let mut seen = std::collections::BTreeSet::new();
     changes.retain(|change| seen.insert(change.source.clone()));
     changes
+}
+
+/// A text, each of whose lines ends with `\n`, with the line ends that `source` has: a patch is to
+/// change no line for them.
+fn with_ends_of(source: &str, text: &str) -> String {
+    let n_dos = source.matches("\r\n").count();
+    let is_dos = 2 * n_dos > source.matches('\n').count();
+    let text = if is_dos { text.replace('\n', "\r\n") } else { text.to_owned() };
+    match text.strip_suffix('\n') {
+        Some(open) if !source.ends_with('\n') => open.strip_suffix('\r').unwrap_or(open).to_owned(),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_ends_of;
+
+    #[test]
+    fn a_changed_text_has_the_line_ends_of_its_source() {
+        for (source, text) in [
+            ("a\nb\n", "a\nc\n"),
+            ("a\nb", "a\nc"),
+            ("a\r\nb\r\n", "a\r\nc\r\n"),
+            ("a\r\nb", "a\r\nc"),
+        ] {
+            assert_eq!(with_ends_of(source, "a\nc\n"), text, "{source:?}");
+        }
+    }
 }

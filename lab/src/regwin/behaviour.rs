@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use regwin::behaviour::{self, Quantities};
+use super::quantities::{self, Quantities};
 use regwin::{Behaviour, sweep};
 use report::{Cell, Kind, Table};
 use serde_json::json;
@@ -31,7 +31,11 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let rows = match &args.trace {
         Some(path) => {
             let trace = super::record::read(path)?;
-            vec![(path.display().to_string(), "", behaviour::phases(&trace, &LOADERS, args.period))]
+            vec![(
+                path.display().to_string(),
+                "",
+                quantities::phases(&trace, &LOADERS, args.period),
+            )]
         }
         None => phases(args.period)?,
     };
@@ -62,7 +66,7 @@ pub fn phases(period: u64) -> Result<Vec<Row>, Failure> {
         rows.push((
             behaviour.name().to_owned(),
             behaviour.name(),
-            behaviour::phases(&trace, &LOADERS, period),
+            quantities::phases(&trace, &LOADERS, period),
         ));
     }
     Ok(rows)

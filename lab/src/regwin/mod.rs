@@ -3,8 +3,10 @@
 pub mod behaviour;
 pub mod bench;
 mod figures;
+mod quantities;
 pub mod record;
 pub mod rtos;
+mod rtos_measures;
 pub mod run;
 pub mod speed;
 pub mod sweep;

@@ -1,7 +1,7 @@
 //! The quantities of the paper's section 5: how a program uses windows if there are enough of them.
 
-use crate::sim::event::Event;
-use crate::sim::trace::Trace;
+use regwin::sim::event::Event;
+use regwin::sim::trace::Trace;
 
 /// What a phase of a program does, on the average over its periods.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -118,7 +118,7 @@ pub fn phases(trace: &Trace, loaders: &[usize], period: u64) -> [Quantities; 2] 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sim::cost::Adds;
+    use regwin::sim::cost::Adds;
 
     #[test]
     fn two_threads_on_paper() {

@@ -2,8 +2,8 @@
 
 use std::path::PathBuf;
 
+use super::rtos_measures::{self as measures, Measure};
 use crate::evidence::Evidence;
-use regwin::rtos::{self, Measure};
 use regwin::work::MACHINES;
 use regwin::{Scheme, library};
 use report::page::Block;
@@ -39,7 +39,7 @@ const DEPTHS: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     store::check(args.out.as_deref())?;
-    let measures = rtos::measures(if args.quick { &QUICK } else { &DEPTHS });
+    let measures = measures::measures(if args.quick { &QUICK } else { &DEPTHS });
     let bar = out.progress((measures.len() * args.windows.len() * SCHEMES.len()) as u64);
     let mut rows = Vec::new();
     for measure in &measures {
@@ -63,7 +63,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
 }
 
 fn row(measure: &Measure, windows: u32, scheme: Scheme) -> Result<Value, Failure> {
-    let cycles = rtos::cycles(scheme, windows, measure).map_err(Failure::tool)?;
+    let cycles = measures::cycles(scheme, windows, measure).map_err(Failure::tool)?;
     let of = |machine: usize| json!({"mean": cycles.mean[machine], "worst": cycles.worst[machine]});
     Ok(json!({
         "suite": measure.suite, "measure": measure.name, "depth": measure.depth, "windows": windows, "scheme": scheme.name(),

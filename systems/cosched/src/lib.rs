@@ -6,7 +6,6 @@
 //! ```
 
 pub mod assumptions;
-pub mod cluster;
 pub mod contention;
 pub mod machine;
 pub mod manager;

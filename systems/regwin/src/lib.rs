@@ -1,7 +1,6 @@
 //! Threads that share cyclic register windows: a runtime for SPARC and Xtensa, its exact counts
 //! under QEMU, a simulator.
 
-pub mod behaviour;
 pub mod board;
 pub mod code;
 pub mod counts;
@@ -12,7 +11,6 @@ pub mod library;
 pub mod names;
 pub mod profile;
 pub mod qemu;
-pub mod rtos;
 pub mod scenario;
 pub mod sim;
 pub mod sparc;

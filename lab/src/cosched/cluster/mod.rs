@@ -1,9 +1,14 @@
 //! Door: A trace of jobs on nodes that are shared or not.
 
+mod model;
+mod nodes;
+mod swf;
+
 use std::path::PathBuf;
 
-use cosched::cluster::swf::{self, Trace};
-use cosched::cluster::{self, Assumed, Cluster, Mix, Outcome, Scheme};
+use model::{Assumed, Cluster, Mix, Outcome, Scheme};
+use swf::Trace;
+
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
@@ -130,7 +135,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     for (what, n) in &trace.odd {
         out.warning(&format!("{n} {what}"));
     }
-    let mix = args.mix.as_ref().map_or_else(cluster::table_1_mix, |mix| mix.0.clone());
+    let mix = args.mix.as_ref().map_or_else(model::table_1_mix, |mix| mix.0.clone());
     let bar = out.progress(u64::from(args.draws) * Scheme::ALL.len() as u64);
     let mut n_large = 0;
     let mut runs: Vec<Vec<Outcome>> = vec![Vec::new(); Scheme::ALL.len()];
@@ -144,7 +149,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
                     all.push(*first)
                 }
                 _ => {
-                    let (outcome, large) = cluster::run(&trace, cluster, scheme, &assumed);
+                    let (outcome, large) = model::run(&trace, cluster, scheme, &assumed);
                     n_large = large;
                     all.push(outcome);
                 }

@@ -9,16 +9,14 @@
 //! What is not in it: messages between nodes (twice as many take part), caches, and time in the
 //! queue of a real scheduler's cycle.
 
-mod nodes;
-pub mod swf;
-
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::contention::{Base, Demand, Model};
-use crate::machine::Capacity;
-use nodes::{Half, N_LEVELS, Nodes, Places, Want, demand, level};
-use swf::Trace;
+use cosched::contention::{Base, Demand, Model};
+use cosched::machine::Capacity;
+
+use super::nodes::{Half, N_LEVELS, Nodes, Places, Want, demand, level};
+use super::swf::Trace;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Cluster {
@@ -443,7 +441,7 @@ impl ClusterSim<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use swf::Recorded;
+    use crate::cosched::cluster::swf::{self, Recorded};
 
     fn recorded(submit_s: f64, runtime_s: f64, n_procs: usize, user: i64) -> Recorded {
         Recorded {

@@ -20,7 +20,7 @@ pub use operation::{Class, Kind, Operation, UnitSet};
 pub use ports::port_bound;
 
 /// The bundled files: name and text.
-const BUNDLED: [(&str, &str); 7] = [
+const BUNDLED: &[(&str, &str)] = &[
     ("x86-64-generic", include_str!("../../../machines/x86-64-generic.toml")),
     ("skylake", include_str!("../../../machines/skylake.toml")),
     ("zen4", include_str!("../../../machines/zen4.toml")),

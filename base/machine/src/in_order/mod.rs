@@ -9,7 +9,7 @@ pub use vocabulary::{Class, Out, Role};
 use crate::{Dispute, Identity, UnitSet};
 
 /// The bundled files: name and text.
-const BUNDLED: [(&str, &str); 15] = [
+const BUNDLED: &[(&str, &str)] = &[
     ("arm1136jf-s", include_str!("../../../../machines/arm1136jf-s.toml")),
     ("cortex-a7", include_str!("../../../../machines/cortex-a7.toml")),
     ("cortex-a8", include_str!("../../../../machines/cortex-a8.toml")),

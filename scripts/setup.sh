@@ -10,7 +10,7 @@ packages_cipher="clang-19 gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-
 packages_cosched="util-linux slurmctld slurmd slurm-client slurm-wlm-basic-plugins libslurm-dev python3-prometheus-client"
 packages_overlap="clang-19 llvm-19 llvm-19-dev llvm-19-tools flang-19 lld-19 cmake ninja-build libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2 libomp-19-dev gfortran"
 packages_regwin="gcc-sparc64-linux-gnu clang-19 qemu-system-sparc pkg-config gdb-multiarch qemu-system-misc binutils-xtensa-lx106"
-packages_tests="chromium chromium-driver ccache nodejs"
+packages_tests="chromium chromium-driver ccache nodejs git jq"
 # Those of `make test-long`, with LONG=1.
 packages_long="gcc-i686-linux-gnu libc6-dev-i386-cross gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross gcc-powerpc64-linux-gnu libc6-dev-ppc64-cross gcc-powerpc-linux-gnu libc6-dev-powerpc-cross gcc-sparc64-linux-gnu libc6-dev-sparc64-cross gcc-mips64el-linux-gnuabi64 libc6-dev-mips64el-cross"
 # Taken where the system's release has them.
@@ -23,7 +23,7 @@ programs_cipher="clang-19 aarch64-linux-gnu-gcc qemu-aarch64 s390x-linux-gnu-gcc
 programs_cosched="slurmd slurmctld srun"
 programs_overlap="clang-19 flang-new-19 ld.lld-19 cmake ninja FileCheck-19 mpicc.openmpi mpirun.openmpi mpicc.mpich mpirun.mpich ip gfortran"
 programs_regwin="sparc64-linux-gnu-gcc clang-19 qemu-system-sparc pkg-config gdb-multiarch qemu-system-xtensa xtensa-lx106-elf-ld"
-programs_tests="chromium chromedriver node"
+programs_tests="chromium chromedriver node git jq"
 rust_minor=95
 
 refuse() {

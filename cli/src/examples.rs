@@ -80,6 +80,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             "then: compile my.ua --recipe FILE",
         )],
     ),
+    ("cipher lsp", &[("meanwhile cipher lsp", "an editor starts it; docs/guide/editors.md")]),
     ("overlap cc", &[("meanwhile overlap cc -- -O3 -c halo.c -o halo.o", "in place of mpicc")]),
     ("overlap c++", &[("meanwhile overlap c++ -- -O3 -c md.cpp -o md.o", "in place of mpicxx")]),
     ("overlap fc", &[("meanwhile overlap fc -- -O3 -c heat.f90 -o heat.o", "in place of mpifort")]),

@@ -25,10 +25,8 @@ pub struct Args {
     /// Primitives, or Usuba files with layout and vectors beside them; all primitives
     /// if none is named.
     names: Vec<String>,
-    /// A subset that has every primitive, slicing, target and compiler; this is the default.
-    #[arg(long, conflicts_with = "matrix")]
-    all: bool,
-    /// Every combination; a second run continues a stopped one.
+    /// Every combination, instead of a subset that has every primitive, slicing, target and compiler;
+    /// a second run continues a stopped one.
     #[arg(long)]
     matrix: bool,
     /// Only this mode: `aead`, `hash` or `xof` of ascon-p12.

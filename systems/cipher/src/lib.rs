@@ -10,6 +10,7 @@ pub mod elaborate;
 pub mod emit_c;
 pub mod interp;
 pub mod ir;
+pub mod language;
 pub mod layout;
 pub mod library;
 pub mod masked;

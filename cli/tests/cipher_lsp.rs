@@ -1,0 +1,190 @@
+//! `meanwhile cipher lsp`, asked as an editor asks it.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+
+use serde_json::{Value, json};
+
+struct Client {
+    child: Child,
+    to: Option<ChildStdin>,
+    from: BufReader<ChildStdout>,
+}
+
+impl Client {
+    fn start() -> Client {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+            .args(["cipher", "lsp"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        let (to, from) = (child.stdin.take(), child.stdout.take().expect("it is a pipe"));
+        Client { child, to, from: BufReader::new(from) }
+    }
+
+    fn raw(&mut self, text: &str) {
+        let to = self.to.as_mut().expect("it is open");
+        to.write_all(text.as_bytes()).expect("the server listens");
+        to.flush().expect("the server listens");
+    }
+
+    fn send(&mut self, message: &Value) {
+        let text = message.to_string();
+        self.raw(&format!("Content-Length: {}\r\n\r\n{text}", text.len()));
+    }
+
+    fn notify(&mut self, method: &str, params: Value) {
+        self.send(&json!({"jsonrpc": "2.0", "method": method, "params": params}));
+    }
+
+    fn receive(&mut self) -> Value {
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            assert!(self.from.read_line(&mut line).expect("text") > 0, "the server has ended");
+            match line.trim_end().strip_prefix("Content-Length: ") {
+                Some(number) => length = number.parse().expect("a number"),
+                None if line.trim_end().is_empty() => break,
+                None => panic!("a header: {line}"),
+            }
+        }
+        let mut bytes = vec![0; length];
+        self.from.read_exact(&mut bytes).expect("as long as it says");
+        serde_json::from_slice(&bytes).expect("JSON")
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.send(&json!({"jsonrpc": "2.0", "id": method, "method": method, "params": params}));
+        let answer = self.receive();
+        assert_eq!(answer["id"], method, "{answer}");
+        answer
+    }
+
+    fn initialize(&mut self) {
+        let answer = self.ask("initialize", json!({"capabilities": {}}));
+        assert_eq!(answer["result"]["capabilities"]["hoverProvider"], true, "{answer}");
+        self.notify("initialized", json!({}));
+    }
+
+    /// Opens or changes a text and gives back what is wrong with it.
+    fn diagnostics(&mut self, method: &str, uri: &str, text: &str) -> Vec<Value> {
+        let document = json!({"uri": uri, "text": text, "languageId": "usuba", "version": 1});
+        let changes = json!([{"text": text}]);
+        self.notify(method, json!({"textDocument": document, "contentChanges": changes}));
+        let said = self.receive();
+        assert_eq!(said["method"], "textDocument/publishDiagnostics", "{said}");
+        assert_eq!(said["params"]["uri"], uri);
+        said["params"]["diagnostics"].as_array().expect("a list").clone()
+    }
+
+    fn end(mut self) -> (Option<i32>, String) {
+        drop(self.to.take());
+        let mut said = String::new();
+        let mut errors = self.child.stderr.take().expect("it is a pipe");
+        errors.read_to_string(&mut said).expect("text");
+        (self.child.wait().expect("it ends").code(), said)
+    }
+}
+
+const LIBRARY: &str = "node swap (x : u32x2) returns (y : u32x2)\nlet\n    y = (x[1], x[0])\ntel\n";
+const RIGHT: &str = "include \"library.ua\"\n\nnode twice (x : u32x2) returns (z : u32x2)\nlet\n    z = swap(swap(x))\ntel\n";
+
+#[test]
+fn an_editor_sees_errors_names_and_definitions() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    std::fs::write(folder.path().join("library.ua"), LIBRARY).expect("a scratch file");
+    let uri = format!("file://{}/twice.ua", folder.path().display());
+    let mut client = Client::start();
+    client.initialize();
+    let wrong = RIGHT.replace("swap(x)", "swap(w)");
+    let found = client.diagnostics("textDocument/didOpen", &uri, &wrong);
+    assert_eq!(found.len(), 1, "{found:?}");
+    let start = json!({"line": 4, "character": 18});
+    assert_eq!((&found[0]["range"]["start"], &found[0]["severity"]), (&start, &json!(1)));
+    assert!(found[0]["message"].as_str().is_some_and(|said| said.contains('w')), "{found:?}");
+    let found = client.diagnostics("textDocument/didChange", &uri, RIGHT);
+    assert!(found.is_empty(), "{found:?}");
+
+    let at = json!({"textDocument": {"uri": uri}, "position": {"line": 4, "character": 10}});
+    let hover = client.ask("textDocument/hover", at.clone());
+    let said = hover["result"]["contents"]["value"].as_str().expect("it is known");
+    assert!(said.contains("node swap (x : u32[2]) returns (y : u32[2])"), "{said}");
+    let definition = client.ask("textDocument/definition", at);
+    let path = definition["result"]["uri"].as_str().expect("it is defined");
+    assert!(path.ends_with("/library.ua"), "{definition}");
+    assert_eq!(definition["result"]["range"]["start"], json!({"line": 0, "character": 5}));
+    // Where nothing is, and of a text that was never opened, nothing is known.
+    let nowhere = json!({"textDocument": {"uri": uri}, "position": {"line": 1, "character": 0}});
+    assert!(client.ask("textDocument/hover", nowhere)["result"].is_null());
+    let closed = json!({"textDocument": {"uri": "file:///none.ua"}, "position": {"line": 0, "character": 0}});
+    assert!(client.ask("textDocument/hover", closed)["result"].is_null());
+
+    client.notify("textDocument/didClose", json!({"textDocument": {"uri": uri}}));
+    assert_eq!(client.receive()["params"]["diagnostics"], json!([]));
+    assert!(client.ask("shutdown", Value::Null)["result"].is_null());
+    client.notify("exit", Value::Null);
+    let (code, said) = client.end();
+    assert_eq!((code, said.as_str()), (Some(0), ""));
+}
+
+#[test]
+fn messages_out_of_order_are_answered_and_do_not_end_it() {
+    let mut client = Client::start();
+    let early = client.ask("textDocument/hover", json!({}));
+    assert_eq!(early["error"]["code"], -32002, "{early}");
+    client.initialize();
+    let unknown = client.ask("textDocument/rename", json!({}));
+    assert_eq!(unknown["error"]["code"], -32601, "{unknown}");
+    client.raw("Content-Length: 3\r\n\r\n{{{");
+    assert_eq!(client.receive()["error"]["code"], -32700);
+    // Requests without what they need.
+    for params in [json!({}), json!([]), json!({"textDocument": 7}), Value::Null] {
+        assert!(client.ask("textDocument/definition", params)["result"].is_null());
+    }
+    // A program that no slicing compiles, and one of nothing.
+    assert!(!client.diagnostics("textDocument/didOpen", "untitled:1", "").is_empty());
+    client.ask("shutdown", Value::Null);
+    let late = client.ask("textDocument/hover", json!({}));
+    assert_eq!(late["error"]["code"], -32600, "{late}");
+    client.notify("exit", Value::Null);
+    assert_eq!(client.end().0, Some(0));
+}
+
+#[test]
+fn what_is_no_client_is_told_so() {
+    let mut client = Client::start();
+    client.raw("check mix.ua\n\n");
+    let (code, said) = client.end();
+    assert_eq!(code, Some(1));
+    assert!(said.contains("does not speak the protocol") && said.contains("an editor starts it"));
+    // A client that goes without `shutdown` has failed.
+    let mut client = Client::start();
+    client.initialize();
+    assert_eq!(client.end(), (Some(1), String::new()));
+    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .args(["cipher", "lsp", "--json"])
+        .stdin(Stdio::null())
+        .output()
+        .expect("the binary runs");
+    assert_eq!(ran.status.code(), Some(1));
+    assert_eq!(testkit::json(&ran)["ok"], false);
+}
+
+/// The grammar of editors is JSON whose patterns an engine of regular expressions takes.
+#[test]
+fn the_grammar_is_one() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../packaging/editors/usuba.tmLanguage.json");
+    let text = std::fs::read_to_string(path).expect("it is there");
+    let grammar: Value = serde_json::from_str(&text).expect("JSON");
+    if !testkit::has("packaging/editors", &["node"]) {
+        return;
+    }
+    for rule in grammar["patterns"].as_array().expect("a list") {
+        let pattern = rule["match"].as_str().or(rule["begin"].as_str()).expect("a pattern");
+        let script = "new RegExp(process.argv[1])";
+        let ran = Command::new("node").args(["-e", script, pattern]).output().expect("node runs");
+        assert!(ran.status.success(), "{pattern}: {}", String::from_utf8_lossy(&ran.stderr));
+    }
+}

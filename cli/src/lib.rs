@@ -55,9 +55,15 @@ enum Command {
     Completions(manual::CompletionsArgs),
 }
 
+/// The definition of the command line, from which help, manual pages, completions and
+/// docs/reference come.
+pub fn command_line() -> clap::Command {
+    examples::shown(Cli::command())
+}
+
 /// The program: reads the process's arguments, runs the command, and gives its exit code.
 pub fn main() -> ExitCode {
-    let given = examples::shown(Cli::command()).try_get_matches();
+    let given = command_line().try_get_matches();
     let cli = match given.and_then(|matches| Cli::from_arg_matches(&matches)) {
         Ok(cli) => cli,
         Err(refused) => return output::usage(&refused, moved::now(std::env::args_os().skip(1))),

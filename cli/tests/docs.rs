@@ -153,7 +153,7 @@ fn follow(page: &str) -> usize {
             .take_while(|step| !OTHERS.iter().any(|pair| step.command.starts_with(pair.0)));
         for step in own {
             if let Some(name) = step.command.strip_prefix("cat ") {
-                std::fs::write(folder.path().join(name), step.printed.join("\n"))
+                std::fs::write(folder.path().join(name), step.printed.join("\n") + "\n")
                     .expect("a scratch file");
                 continue;
             }
@@ -215,12 +215,19 @@ fn the_guide_to_cipher_prints_what_it_says() {
 
 #[test]
 fn a_stranger_packages_a_cipher_in_one_page() {
-    assert_eq!(follow("docs/guide/package.md"), 6);
+    assert_eq!(follow("docs/tutorial/cipher.md"), 6);
 }
 
 #[test]
 fn the_guide_to_masked_code_prints_what_it_says() {
     assert_eq!(follow("docs/guide/masked.md"), 3);
+}
+
+#[test]
+fn the_tutorials_print_what_they_say() {
+    assert_eq!(follow("docs/tutorial/audit.md"), 5);
+    assert_eq!(follow("docs/tutorial/regwin.md"), 5);
+    assert_eq!(follow("docs/tutorial/overlap.md"), 4);
 }
 
 #[test]
@@ -233,7 +240,7 @@ fn all_pages() -> Vec<String> {
     let mut pages = ["README.md", "CONTRIBUTING.md", "docs/README.md", "docs/evidence.md"]
         .map(str::to_owned)
         .to_vec();
-    for folder in ["docs/guide", "docs/explain", "docs/format"] {
+    for folder in ["docs/guide", "docs/tutorial", "docs/explain", "docs/format", "docs/reference"] {
         let entries = std::fs::read_dir(root().join(folder)).expect("a folder of pages");
         pages.extend(entries.map(|entry| {
             format!("{folder}/{}", entry.expect("an entry").file_name().to_string_lossy())
@@ -248,8 +255,11 @@ fn no_other_page_has_commands_that_nobody_runs() {
         "README.md",
         "docs/guide/cipher.md",
         "docs/guide/masked.md",
-        "docs/guide/package.md",
+        "docs/tutorial/cipher.md",
         "docs/guide/regwin.md",
+        "docs/tutorial/audit.md",
+        "docs/tutorial/overlap.md",
+        "docs/tutorial/regwin.md",
     ];
     for page in all_pages().iter().filter(|page| !followed.contains(&page.as_str())) {
         for block in steps(&read(page)) {

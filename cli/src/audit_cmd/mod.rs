@@ -40,13 +40,22 @@ pub struct Args {
     #[arg(long)]
     spills: bool,
     /// Try suggested edits of a C file on a copy, and say which of them helped.
+    ///
+    /// Loads read before the tests above them, loads kept in a local variable for a second line or
+    /// before a loop, tests called likely, pointers made `restrict`, wider variables, callees made
+    /// part of their callers or, where errors are returned, kept out of line. What is proved is
+    /// printed as a patch; of the others it is said how many were tried.
     #[arg(long, conflicts_with_all = ["all_functions", "spills"])]
     verify: bool,
-    /// Write the file's assembly, the function in the fastest order that is found.
+    /// Write the file's assembly, the function in the fastest order that is found; nothing if none
+    /// is faster.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["all_functions", "spills", "verify", "format"])]
     order: Option<PathBuf>,
     /// Go on in the functions that its branches lead to, as one: from a vector of a kernel to
     /// `eret`. The function may be NAME+0xOFFSET.
+    ///
+    /// Only code that it reaches is taken. Calls stay calls; a branch to code before the entry leads
+    /// out.
     #[arg(long, requires = "function", conflicts_with_all = ["all_functions", "spills", "verify", "order"])]
     follow: bool,
     /// What the program did when it ran, which chooses the path: QEMU's `-d exec,nochain`,

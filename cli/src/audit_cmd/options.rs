@@ -26,6 +26,11 @@ pub struct Subject {
     pub file: Option<PathBuf>,
     /// The function; needed if the file has several: a symbol, a name of C++ or Rust, a pattern
     /// such as `vfs_*`, FILE:LINE, or an address, 0x8004. NAME@ADDRESS chooses between equal names.
+    ///
+    /// FILE:LINE is any function that the line is in, inlined or not; an address the function with
+    /// code there; NAME@MEMBER chooses between members of an archive. NAME also finds `NAME.isra.0`
+    /// and the like, where a compiler left nothing else of it. Of a function that is inlined
+    /// everywhere it is said where.
     #[arg(long, value_name = "NAME")]
     pub function: Option<String>,
 }
@@ -45,13 +50,18 @@ pub struct Reading {
     pub cflags: Option<String>,
     /// Compile C or C++ as a build does: the `compile_commands.json` that CMake, Meson or Bear
     /// wrote, or its folder.
+    ///
+    /// The command is run as it is there, in its folder, but without ccache, distcc or the like
+    /// before the compiler, and so that the object file goes elsewhere and has debug information;
+    /// `-flto`, coverage and lists of dependencies are left out. The machine is then only the
+    /// model, and has to fit.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["cc", "cflags"])]
     pub compile_commands: Option<PathBuf>,
     /// Show lines of this function in place of those inlined into it.
     #[arg(long, value_name = "FUNCTION")]
     pub pivot: Option<String>,
     /// A function that is only called when something went wrong, or a line, FILE:LINE, that the path
-    /// is not to pass; may be given more than once.
+    /// is not to pass; may be given more than once. `abort`, `panic` and their like are known.
     #[arg(long, value_name = "SYMBOL")]
     pub avoid: Vec<String>,
     /// Cycles of a taken branch, until what it leads to starts; others take 1. With 0, branches are

@@ -22,7 +22,7 @@ pub struct Args {
     /// The C file [default: standard output].
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// The header with its prototypes.
+    /// The header with its prototypes and the layout of round keys; alone it suppresses the C.
     #[arg(long, value_name = "FILE")]
     header: Option<PathBuf>,
     /// Add a mode to the byte interface: `ctr` for block ciphers and ChaCha20, `ctr64` for
@@ -38,7 +38,7 @@ pub struct Args {
     #[arg(long, value_name = "D", conflicts_with_all = ["mode", "emit", "recipe", "dump_after"],
         value_parser = clap::value_parser!(u32).range(1..=7))]
     masked: Option<u32>,
-    /// Write `#line` directives.
+    /// Write `#line` directives, so that a debugger or profiler shows the Usuba file.
     #[arg(long)]
     lines: bool,
     /// Print the program after this pass instead of C.

@@ -26,7 +26,7 @@ use crate::output::{Failure, Output};
 /// The program, bundled or from a file.
 #[derive(Debug, clap::Args)]
 pub struct Which {
-    /// A bundled primitive or an Usuba file.
+    /// A bundled primitive or an Usuba file; for a file of a primitive's name write `./NAME`.
     #[arg(value_name = "NAME|FILE")]
     pub subject: String,
     /// Folders searched for included files after the file's own.
@@ -45,10 +45,10 @@ pub struct Which {
 #[derive(Debug, clap::Args)]
 pub struct How {
     /// How words lie in registers: bitsliced, vertical or horizontal [default: the first that
-    /// `list` shows, if its C is not too long].
+    /// `list` or `check` shows and that has at most 10,000 equations].
     #[arg(long, value_parser = slicing())]
     pub slicing: Option<Slicing>,
-    /// Bits of the size variable 'm.
+    /// Bits of the size variable 'm; not with `b`, where it is 1.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub word: Option<u32>,
     /// The target.

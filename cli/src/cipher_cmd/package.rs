@@ -55,13 +55,16 @@ pub struct Args {
     #[arg(long, value_name = "NAME")]
     name: Option<String>,
     /// In front of every function, type and file in C, as in `acme_aes128_blocks`: for two packages
-    /// with one cipher in one program.
+    /// with one cipher in one program. Types in Rust and Python have none.
     #[arg(long, value_name = "TEXT", default_value = "", value_parser = options::prefix)]
     prefix: String,
     /// The folder, which is made.
     #[arg(short, long, value_name = "DIR")]
     output: PathBuf,
-    /// Write over a package of ours that is there already.
+    /// Write over a package of ours that is there already; other files in it stay.
+    ///
+    /// A link, a folder that is not a package, or another file in the place of one that would be
+    /// written is refused.
     #[arg(long)]
     force: bool,
 }

@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::io::{BufRead, Read};
 
-use cipher::language::Written;
+use cipher::language::EditedProgram;
 use report::{Diagnostic, Span};
 use serde_json::{Value, json};
 
@@ -139,7 +139,7 @@ impl Server {
         };
         self.texts.insert(uri.to_owned(), text.to_owned());
         let name = path(uri);
-        let written = Written::new(&name, text);
+        let written = EditedProgram::new(&name, text);
         let shown = |found: &Diagnostic, severity| shown(found, severity, &name, text);
         let errors = written.errors.iter().map(|found| shown(found, 1));
         let warnings = written.warnings.iter().map(|found| shown(found, 2));
@@ -147,10 +147,10 @@ impl Server {
     }
 
     /// The program that a request is about, with its text and the byte that it points to.
-    fn pointed(&self, params: &Value) -> Option<(Written, &str, usize)> {
+    fn pointed(&self, params: &Value) -> Option<(EditedProgram, &str, usize)> {
         let uri = params["textDocument"]["uri"].as_str()?;
         let text = self.texts.get(uri)?;
-        Some((Written::new(&path(uri), text), text, offset(text, &params["position"])?))
+        Some((EditedProgram::new(&path(uri), text), text, offset(text, &params["position"])?))
     }
 
     fn hover(&self, params: &Value) -> Option<Value> {

@@ -14,7 +14,7 @@ use crate::syntax::{Loc, load_text};
 use crate::unit::Subject;
 
 /// A program as it is in the editor.
-pub struct Written {
+pub struct EditedProgram {
     name: String,
     text: String,
     /// What it means; none while it has errors of syntax.
@@ -33,9 +33,9 @@ enum Named<'a> {
     Definition(&'a Def),
 }
 
-impl Written {
+impl EditedProgram {
     /// Reads a text; `name` is its path, beside which included files are looked for.
-    pub fn new(name: &str, text: &str) -> Written {
+    pub fn new(name: &str, text: &str) -> EditedProgram {
         let (name, text) = (name.to_owned(), text.to_owned());
         let (ast, mut errors) = match load_text(&name, &text, &[]) {
             Ok(ast) => (Some(ast), Vec::new()),
@@ -49,7 +49,7 @@ impl Written {
                 Err(found) => errors = found,
             }
         }
-        Written { name, text, ast, errors, warnings }
+        EditedProgram { name, text, ast, errors, warnings }
     }
 
     /// Where the name at a byte of the text is defined.
@@ -207,7 +207,7 @@ tel
     }
 
     fn hover(part: &str, name: &str) -> String {
-        let written = Written::new("mix.ua", TEXT);
+        let written = EditedProgram::new("mix.ua", TEXT);
         assert!(written.errors.is_empty(), "{:?}", written.errors);
         let (range, said) = written.hover(at(part, name)).expect("it is known");
         assert_eq!(&TEXT[range], name);
@@ -229,7 +229,7 @@ tel
 
     #[test]
     fn a_name_leads_to_where_it_is_defined() {
-        let written = Written::new("mix.ua", TEXT);
+        let written = EditedProgram::new("mix.ua", TEXT);
         let to = |part: &str, name: &str| {
             written.definition(at(part, name)).map(|span| span.line_column())
         };
@@ -244,12 +244,12 @@ tel
 
     #[test]
     fn errors_come_with_or_without_syntax() {
-        let wrong = Written::new("mix.ua", &TEXT.replace("x[1]", "w[1]"));
+        let wrong = EditedProgram::new("mix.ua", &TEXT.replace("x[1]", "w[1]"));
         assert_eq!(wrong.errors.len(), 1, "{:?}", wrong.errors);
         assert!(wrong.errors[0].to_string().starts_with("mix.ua:10:"), "{}", wrong.errors[0]);
         // What is not concerned is still known.
         assert!(wrong.definition(at("z = mix(mix", "mix")).is_some());
-        let broken = Written::new("mix.ua", &TEXT[..TEXT.len() - 5]);
+        let broken = EditedProgram::new("mix.ua", &TEXT[..TEXT.len() - 5]);
         assert!(!broken.errors.is_empty() && broken.hover(at("t[i+1]", "t")).is_none());
         for place in 0..TEXT.len() + 9 {
             // Anywhere, also behind the end.

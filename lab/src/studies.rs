@@ -40,6 +40,8 @@ pub enum Study {
     Overlap(overlap::bench::Args),
     /// What the plugin costs a compilation.
     OverlapCompileTime(overlap::compile_time::Args),
+    /// The paper's tables 2 and 3: windows in miniMD and miniFE, which you fetch.
+    OverlapWindows(overlap::windows::Args),
     /// The paper's spell checker once, with everything that is counted.
     RegwinSpell(regwin::run::Args),
     /// Every scheme, schedule and behaviour over the window counts, on the simulator.
@@ -109,6 +111,7 @@ pub fn run(study: Study, out: &mut Output) -> Result<(), Failure> {
         Study::CoschedPaper(args) => cosched::paper::run(&args, out),
         Study::Overlap(args) => overlap::bench::run(&args, out),
         Study::OverlapCompileTime(args) => overlap::compile_time::run(&args, out),
+        Study::OverlapWindows(args) => overlap::windows::run(&args, out),
         Study::RegwinSpell(args) => regwin::run::run(args, out),
         Study::RegwinSweep(args) => regwin::sweep::run(args, out),
         Study::RegwinAdaptive(args) => regwin::bench::run(args, out),

@@ -215,3 +215,18 @@ fn wrong_arguments_are_refused() {
         assert!(text.contains(said), "{args:?}: {text}");
     }
 }
+
+#[test]
+fn the_papers_tables_need_its_programs() {
+    let folder = scratch();
+    for (args, said, help) in [
+        (&["--minimd", "."][..], "`.` has no `ref`", "https://github.com/Mantevo/miniMD"),
+        (&["--minife", "p.c"][..], "`p.c` has no `ref/src`", "https://github.com/Mantevo/miniFE"),
+    ] {
+        let ran = lab(folder.path(), &[&["--json", "run", "overlap-windows"], args].concat());
+        assert_eq!(ran.status.code(), Some(1), "{args:?}");
+        let error = &json(&ran)["errors"][0];
+        assert_eq!(error["message"], said);
+        assert!(error["help"].as_str().is_some_and(|text| text.contains(help)), "{error}");
+    }
+}

@@ -6,6 +6,7 @@ pub mod compile_time;
 mod figures;
 mod made;
 mod pairs;
+pub mod windows;
 
 pub use figures::report;
 
@@ -18,6 +19,7 @@ pub fn committed(
     match (experiment, file) {
         ("overlap", "bench") => bench::committed(evidence),
         ("overlap", "compile-time") => Some(compile_time::committed(evidence)),
+        ("overlap", "windows") => Some(windows::committed(evidence)),
         _ => None,
     }
 }

@@ -10,6 +10,7 @@ mod regwin;
 mod report;
 mod store;
 mod studies;
+mod study;
 mod system_report;
 
 use std::process::ExitCode;

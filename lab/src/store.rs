@@ -14,6 +14,7 @@ use crate::evidence::Evidence;
 /// Rows of an evidence file, which is written after each of them.
 pub struct Store {
     path: Option<PathBuf>,
+    kind: Kind,
     command: String,
     compilers: Vec<String>,
     /// In the order in which they were measured.
@@ -25,19 +26,25 @@ impl Store {
     pub fn open(path: Option<PathBuf>, command: String) -> Result<Store, Failure> {
         check(path.as_deref())?;
         let Some(path) = path else {
-            return Ok(Store { path, command, compilers: compilers(), rows: Vec::new() });
+            let (kind, rows) = (Kind::Measured, Vec::new());
+            return Ok(Store { path, kind, command, compilers: compilers(), rows });
         };
         let earlier = earlier(&path)?;
         if let Some(other) = earlier.as_ref().filter(|earlier| earlier.command != command) {
             return Err(cannot_go_on(&path, &format!("its rows are those of `{}`", other.command)));
         }
         let rows = earlier.into_iter().flat_map(|it| it.rows).map(Value::Object).collect();
-        Ok(Store { path: Some(path), command, compilers: compilers(), rows })
+        Ok(Store { path: Some(path), kind: Kind::Measured, command, compilers: compilers(), rows })
     }
 
     /// The same with these compilers instead of the two that `speed` uses.
     pub fn with_compilers(self, compilers: Vec<String>) -> Store {
         Store { compilers, ..self }
+    }
+
+    /// The same for rows of another kind than measured.
+    pub fn with_kind(self, kind: Kind) -> Store {
+        Store { kind, ..self }
     }
 
     /// The row of this configuration: all its fields are equal.
@@ -57,7 +64,7 @@ impl Store {
         self.rows.push(row);
         let Some(path) = &self.path else { return Ok(()) };
         let evidence = Evidence {
-            kind: Kind::Measured,
+            kind: self.kind,
             machine: machine_here(),
             date: machine::today(),
             compilers: self.compilers.clone(),

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::evidence::Evidence;
 use cipher::emit_c::Arch;
+use cipher::native;
 use cipher::recipe_file::{Emit, Way};
 use cipher::speed::Sampling;
 use cipher::speed::{Processor, configs};
@@ -19,6 +19,56 @@ use serde_json::{Value, json};
 
 use meanwhile::cipher_cmd::{bounds, tune as tune_cmd};
 
+use crate::study::Study;
+use terminal::output::Failure;
+
+pub struct Best {
+    /// Primitives and targets; all of those that are not named.
+    pub names: Vec<String>,
+    pub arch: Vec<Arch>,
+    /// For each of two searches of a row.
+    pub budget: Duration,
+    pub sampling: Sampling,
+    pub processor: Processor,
+}
+
+impl Study for Best {
+    type Cell = Config;
+
+    fn cells(&self) -> Vec<Self::Cell> {
+        cells(&self.names, &self.arch)
+    }
+
+    fn name(&self, cell: &Self::Cell) -> String {
+        format!("{} {}", cell.primitive, cell.arch.name())
+    }
+
+    fn runs_here(&self, cell: &Self::Cell) -> bool {
+        native::missing_feature(cell.arch).is_none()
+    }
+
+    fn measure(&self, cell: &Self::Cell, step: &(dyn Fn(&str) + Sync)) -> Result<Value, Failure> {
+        measure(cell, self.budget, self.sampling, &self.processor, step).map_err(Failure::tool)
+    }
+
+    fn blocks(rows: &[Value]) -> Vec<Block> {
+        let mut blocks: Vec<Block> = means(rows).into_iter().map(Block::Text).collect();
+        for arch in Arch::ALL {
+            let own: Vec<Ratio> =
+                rows.iter().filter(|row| row["arch"] == arch.name()).map(ratio).collect();
+            if !own.is_empty() {
+                let title = format!("before / best: {}", arch.name());
+                let meaning = "above 1 the best of all is faster than the best C of before; the line is the interval".into();
+                blocks.push(Block::Chart(
+                    RatioChart { title, meaning, kind: Kind::Measured, rows: own }.for_page(),
+                ));
+            }
+        }
+        blocks.push(Block::Table(table(rows)));
+        blocks
+    }
+}
+
 /// A primitive on a target.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Config {
@@ -28,7 +78,7 @@ pub struct Config {
 }
 
 /// One variant of each of the 17 primitives on every target that has assembly; empty lists are all.
-pub fn cells(names: &[String], archs: &[Arch]) -> Vec<Config> {
+fn cells(names: &[String], archs: &[Arch]) -> Vec<Config> {
     let mut primitives: Vec<String> =
         configs(false, names).into_iter().map(|config| config.primitive).collect();
     primitives.dedup();
@@ -43,7 +93,7 @@ pub fn cells(names: &[String], archs: &[Arch]) -> Vec<Config> {
 }
 
 /// What a row says beside its configuration.
-pub fn measure(
+fn measure(
     config: &Config,
     budget: Duration,
     sampling: Sampling,
@@ -84,7 +134,7 @@ pub fn measure(
 }
 
 /// Of the rows that were measured.
-pub fn table(rows: &[Value]) -> Table {
+fn table(rows: &[Value]) -> Table {
     let columns = [
         "primitive",
         "target",
@@ -130,7 +180,7 @@ pub fn table(rows: &[Value]) -> Table {
 }
 
 /// Geometric means by target: what was gained, and what the model's choice loses.
-pub fn means(rows: &[Value]) -> Vec<String> {
+fn means(rows: &[Value]) -> Vec<String> {
     let line = |arch: &Arch| {
         let own: Vec<&Value> = rows.iter().filter(|row| row["arch"] == arch.name()).collect();
         let of = |name: &str| own.iter().filter_map(|it| it[name].as_f64()).collect::<Vec<f64>>();
@@ -145,26 +195,6 @@ pub fn means(rows: &[Value]) -> Vec<String> {
         })
     };
     Arch::ALL.iter().filter_map(line).collect()
-}
-
-/// Committed results: what was gained, as a chart a target and as a table.
-pub fn committed(evidence: &Evidence) -> Vec<Block> {
-    let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
-    let mut blocks = vec![Block::Text(evidence.origin())];
-    blocks.extend(means(&rows).into_iter().map(Block::Text));
-    for arch in Arch::ALL {
-        let own: Vec<Ratio> =
-            rows.iter().filter(|row| row["arch"] == arch.name()).map(ratio).collect();
-        if !own.is_empty() {
-            let title = format!("before / best: {}", arch.name());
-            let meaning = "above 1 the best of all is faster than the best C of before; the line is the interval".into();
-            blocks.push(Block::Chart(
-                RatioChart { title, meaning, kind: Kind::Measured, rows: own }.for_page(),
-            ));
-        }
-    }
-    blocks.push(Block::Table(table(&rows)));
-    blocks
 }
 
 fn ratio(row: &Value) -> Ratio {

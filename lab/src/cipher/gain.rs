@@ -1,35 +1,16 @@
-//! What a choice gains: the same program with it and without it, measured in turn. The choices are
-//! a scheduler, the specialisation of nodes of bitwise operations, the size of the window, and
-//! batches worked on in turn.
+//! What a choice gains: the same program with it and without it, measured in turn.
 
 use measure::pairs::{Plan, run_pairs};
 use measure::tool::ToolError;
 use measure::{clock, noise, quiet};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::original;
 use cipher::counts;
-use cipher::emit_c::Arch;
-use cipher::native::{self, Cc};
-use cipher::options::{Interleave, Schedule, Slicing, Unroll};
+use cipher::native;
+use cipher::options::{Schedule, Unroll};
 use cipher::recipe::Recipe;
 use cipher::speed::{N_LAUNCHES, Sampling, calls_for};
 use cipher::unit::Subject;
-
-/// One cell of the paper's two tables.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Cell {
-    /// Name of the primitive.
-    pub primitive: String,
-    /// How it is sliced.
-    pub slicing: Slicing,
-    /// The scheduler that is on.
-    pub scheduler: Schedule,
-    pub cc: Cc,
-    pub opt: &'static str,
-    pub arch: Arch,
-    pub seed_ratio: Option<f64>,
-}
 
 /// What was measured; off is the order that all other passes leave.
 #[derive(Debug, Clone, Serialize)]
@@ -65,226 +46,12 @@ pub struct Gain {
     pub warnings: Vec<String>,
 }
 
-#[derive(Deserialize)]
-struct Figures {
-    paper: Paper,
-}
-
-#[derive(Deserialize)]
-struct Paper {
-    bitslice: Vec<(String, f64, f64, f64, f64, f64, f64)>,
-    mslice: Vec<(String, String, f64, f64)>,
-}
-
-/// The cells of the paper's tables for these names, compilers and targets; empty lists are all.
-pub fn cells(names: &[String], ccs: &[Cc], archs: &[Arch]) -> Vec<Cell> {
-    let figures: Figures =
-        toml::from_str(include_str!("../../../experiments/original/figures.toml"))
-            .expect("a test parses the figures");
-    let mut all = Vec::new();
-    for row in figures.paper.bitslice {
-        let columns = [(Cc::Gcc, "-Os"), (Cc::Gcc, "-O3"), (Cc::Clang, "-O3")];
-        let ratios = [[row.1, row.2], [row.3, row.4], [row.5, row.6]];
-        for ((cc, opt), ratios) in columns.into_iter().zip(ratios) {
-            for (arch, ratio) in [Arch::X86_64, Arch::Avx2].into_iter().zip(ratios) {
-                let (slicing, scheduler) = (Slicing::Bit, Schedule::Bitslice);
-                all.push(Cell {
-                    primitive: row.0.clone(),
-                    slicing,
-                    scheduler,
-                    cc,
-                    opt,
-                    arch,
-                    seed_ratio: Some(ratio),
-                });
-            }
-        }
-    }
-    for row in figures.paper.mslice {
-        let slicing = if row.1 == "h" { Slicing::Horizontal } else { Slicing::Vertical };
-        for (arch, ratio) in [(Arch::X86_64, row.2), (Arch::Avx2, row.3)] {
-            if ratio > 0.0 {
-                let (cc, scheduler) = (Cc::Clang, Schedule::Mslice);
-                all.push(Cell {
-                    primitive: row.0.clone(),
-                    slicing,
-                    scheduler,
-                    cc,
-                    opt: "-O3",
-                    arch,
-                    seed_ratio: Some(ratio),
-                });
-            }
-        }
-        // The paper has no such column, the original was measured in it.
-        let (cc, arch, scheduler) = (Cc::Clang, Arch::Avx512, Schedule::Mslice);
-        if original::cycles_per_byte(&row.0, slicing, cc, "-O3", arch).is_some() {
-            all.push(Cell {
-                primitive: row.0,
-                slicing,
-                scheduler,
-                cc,
-                opt: "-O3",
-                arch,
-                seed_ratio: None,
-            });
-        }
-    }
-    all.retain(|cell| {
-        (names.is_empty() || names.contains(&cell.primitive))
-            && (ccs.is_empty() || ccs.contains(&cell.cc))
-            && (archs.is_empty() || archs.contains(&cell.arch))
-    });
-    all
-}
-
 /// Equations above which loops are kept instead of written out.
 const UNROLLED_MAX: usize = 16_000;
 
-pub fn measure(cell: &Cell, unroll: Unroll, sampling: Sampling) -> Result<Gain, ToolError> {
-    let recipe = |schedule: Schedule| {
-        let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, unroll, cell.opt);
-        recipe.options.schedule = schedule;
-        recipe
-    };
-    compare(&cell.primitive, recipe(Schedule::None), recipe(cell.scheduler), sampling)
-}
-
-/// A row of the table about `--specialise`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Specialise {
-    /// Name of the primitive, bitsliced.
-    pub primitive: &'static str,
-    pub cc: Cc,
-    pub opt: &'static str,
-    pub arch: Arch,
-    pub seed_ratio: f64,
-}
-
-/// The paper's three ciphers whose S-box alone was specialised.
-pub fn specialise_cells() -> Vec<Specialise> {
-    let cell = |(primitive, seed_ratio)| Specialise {
-        primitive,
-        cc: Cc::Clang,
-        opt: "-O3",
-        arch: Arch::Avx2,
-        seed_ratio,
-    };
-    [("ascon-p12", 1.34), ("gift-128", 1.12), ("clyde-128", 1.06)].map(cell).into()
-}
-
-/// Measures `--specialise yes` against `no`, without a scheduler.
-pub fn measure_specialise(cell: &Specialise, sampling: Sampling) -> Result<Gain, ToolError> {
-    let recipe = |specialise: bool| {
-        let mut recipe = Recipe::new(Slicing::Bit, cell.arch, cell.cc, Unroll::Yes, cell.opt);
-        recipe.options.schedule = Schedule::None;
-        recipe.options.specialise = specialise;
-        recipe
-    };
-    compare(cell.primitive, recipe(false), recipe(true), sampling)
-}
-
-/// A point of the sweep over the look-behind window.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Window {
-    /// Name of the primitive.
-    pub primitive: &'static str,
-    /// How it is sliced.
-    pub slicing: Slicing,
-    pub cc: Cc,
-    pub arch: Arch,
-    /// Equations that the scheduler looks back.
-    pub look_behind: usize,
-}
-
-/// Windows of 1 to 20 equations for the primitives that gain most in the paper's table.
-pub fn window_cells() -> Vec<Window> {
-    let subjects = [
-        ("ace", Slicing::Vertical, Arch::Avx2),
-        ("chacha20", Slicing::Vertical, Arch::X86_64),
-        ("aes-128", Slicing::Horizontal, Arch::Avx2),
-        ("clyde-128", Slicing::Vertical, Arch::Avx2),
-    ];
-    let windows = |(primitive, slicing, arch)| {
-        (1..=20).map(move |n| Window { primitive, slicing, cc: Cc::Clang, arch, look_behind: n })
-    };
-    subjects.into_iter().flat_map(windows).collect()
-}
-
-/// Measures one window against the order that all other passes leave.
-pub fn measure_window(cell: &Window, sampling: Sampling) -> Result<Gain, ToolError> {
-    let recipe = |schedule: Schedule| {
-        let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, Unroll::Yes, "-O3");
-        recipe.options.schedule = schedule;
-        recipe.options.look_behind = cell.look_behind;
-        recipe
-    };
-    compare(cell.primitive, recipe(Schedule::None), recipe(Schedule::Mslice), sampling)
-}
-
-/// A row of the table about `--interleave`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Interleaved {
-    /// Name of the primitive.
-    pub primitive: &'static str,
-    /// How it is sliced.
-    pub slicing: Slicing,
-    pub cc: Cc,
-    pub arch: Arch,
-    /// Batches that are worked on in turn; as many as `auto` says.
-    pub batches: u32,
-}
-
-/// Primitives of few registers and long paths, and three that fill the registers,
-/// on AVX2 and AVX-512.
-pub fn interleave_cells() -> Vec<Interleaved> {
-    let (h, v) = (Slicing::Horizontal, Slicing::Vertical);
-    let subjects = [
-        ("serpent-128", v),
-        ("rectangle-80", v),
-        ("gift-128", v),
-        ("clyde-128", v),
-        ("pyjamask-128", v),
-        ("ascon-p12", v),
-        ("chacha20", v),
-        ("xoodoo-12", v),
-        ("aes-128", h),
-    ];
-    let mut cells = Vec::new();
-    for (primitive, slicing) in subjects {
-        for arch in [Arch::Avx2, Arch::Avx512] {
-            let subject = Subject::bundled(primitive)
-                .expect("it is bundled")
-                .expect("bundled programs are right");
-            let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, Unroll::Yes, "-O3");
-            recipe.options.schedule = Schedule::None;
-            recipe.options.interleave = Interleave::Auto;
-            let batches = recipe
-                .make(&subject)
-                .expect("bundled programs compile in their slicings")
-                .compiled
-                .interleave;
-            cells.extend(Cc::ALL.map(|cc| Interleaved { primitive, slicing, cc, arch, batches }));
-        }
-    }
-    cells
-}
-
-/// Measures one batch against as many in turn as the cell says, two where that is
-/// one, without a scheduler.
-pub fn measure_interleave(cell: &Interleaved, sampling: Sampling) -> Result<Gain, ToolError> {
-    let recipe = |n: u32| {
-        let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, Unroll::Yes, "-O3");
-        recipe.options.schedule = Schedule::None;
-        recipe.options.interleave = Interleave::Times(n);
-        recipe
-    };
-    compare(cell.primitive, recipe(1), recipe(cell.batches.max(2)), sampling)
-}
-
 /// Compiles a bundled primitive both ways and measures the programs in turn. Loops are written out,
 /// or kept in both if that makes the program too large.
-fn compare(
+pub fn compare(
     primitive: &str,
     mut off: Recipe,
     mut on: Recipe,
@@ -353,24 +120,4 @@ fn compare(
             .map(ToString::to_string)
             .collect(),
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_tables_have_the_papers_cells() {
-        let all = cells(&[], &[], &[]);
-        let count = |scheduler| all.iter().filter(|c| c.scheduler == scheduler).count();
-        assert_eq!((count(Schedule::Bitslice), count(Schedule::Mslice)), (16 * 6, 9 + 11 + 10));
-        assert_eq!(
-            all.iter().filter(|c| c.seed_ratio.is_none()).count(),
-            10,
-            "AVX-512: the original's column"
-        );
-        for cell in &all {
-            assert!(cipher::library::primitive(&cell.primitive).is_some(), "{}", cell.primitive);
-        }
-    }
 }

@@ -7,12 +7,19 @@ mod best;
 mod byte_cost;
 pub mod compilers;
 mod gain;
+mod interleave;
+mod look_behind;
 mod original;
 pub mod peers;
+mod rows;
 pub mod sboxes;
 mod scaling;
+mod schedulers;
+mod specialise;
 pub mod speed;
 mod stream_cost;
+
+use crate::study;
 
 pub use speed::report;
 
@@ -26,7 +33,7 @@ pub fn committed(
         ("cipher-speed", "speed") => Some(speed::committed(evidence)),
         ("cipher-streams", _) => Some(peers::committed(evidence)),
         ("cipher-constant-time", "compilers") => Some(compilers::committed(evidence)),
-        ("cipher-tune", "best") => Some(best::committed(evidence)),
+        ("cipher-tune", "best") => Some(study::committed::<best::Best>(evidence)),
         // The programs behind the rows of `tune`: hundreds, for the medians that the tuner expects;
         // and what the page on the assembly says of the model's choices.
         ("cipher-tune", "tried" | "by_model") => Some(Vec::new()),

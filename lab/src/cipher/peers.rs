@@ -16,6 +16,7 @@ use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
 use crate::store::Store;
+use crate::study::{self, Study};
 use terminal::choice::one_of;
 use terminal::machine_here;
 use terminal::output::{Failure, Output};
@@ -56,34 +57,42 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         return Err(Failure::user("these libraries have no such stream", Some(help)));
     }
     let sampling = if args.quick { Sampling::QUICK } else { Sampling::FULL };
-    let command = command(&args);
-    let mut store = Store::open(args.out, command)?;
-    let bar = out.progress(cells.len() as u64);
-    for cell in &cells {
-        bar.set_message(format!(
-            "{} {} {} {}",
-            cell.primitive,
-            cell.arch.name(),
-            cell.peer,
-            cell.bytes
-        ));
-        if !store.has(cell) && native::missing_feature(cell.arch).is_none() {
-            let cost = stream_cost::measure(cell, sampling).map_err(Failure::tool)?;
-            let mut row = serde_json::to_value(cell).expect("plain data");
-            for (name, value) in
-                serde_json::to_value(&cost).expect("plain data").as_object().expect("an object")
-            {
-                row[name] = value.clone();
-            }
-            store.push(row)?;
-        }
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
-    let rows: Vec<Value> = cells.iter().filter_map(|cell| store.find(cell).cloned()).collect();
-    out.line(&table(&rows).terminal(None));
+    let mut store = Store::open(args.out.clone(), command(&args))?;
+    let rows = study::rows(&Peers { cells, sampling }, &mut store, out)?;
+    study::show(&[Block::Table(table(&rows))], out);
     out.object(&json!({"ok": true, "machine": machine_here(), "rows": rows}));
     Ok(())
+}
+
+struct Peers {
+    cells: Vec<stream_cost::Cell>,
+    sampling: Sampling,
+}
+
+impl Study for Peers {
+    type Cell = stream_cost::Cell;
+
+    fn cells(&self) -> Vec<Self::Cell> {
+        self.cells.clone()
+    }
+
+    fn name(&self, cell: &Self::Cell) -> String {
+        format!("{} {} {} {}", cell.primitive, cell.arch.name(), cell.peer, cell.bytes)
+    }
+
+    fn runs_here(&self, cell: &Self::Cell) -> bool {
+        native::missing_feature(cell.arch).is_none()
+    }
+
+    fn measure(&self, cell: &Self::Cell, _step: &(dyn Fn(&str) + Sync)) -> Result<Value, Failure> {
+        let cost = stream_cost::measure(cell, self.sampling).map_err(Failure::tool)?;
+        Ok(serde_json::to_value(cost).expect("plain data"))
+    }
+
+    fn blocks(rows: &[Value]) -> Vec<Block> {
+        let drawn = charts(rows).into_iter().map(|chart| Block::Chart(chart.for_page()));
+        drawn.chain([Block::Table(table(rows))]).collect()
+    }
 }
 
 /// The command for the evidence, with all options that choose rows.
@@ -255,13 +264,7 @@ fn size(bytes: u64) -> String {
 }
 
 pub fn committed(evidence: &Evidence) -> Vec<Block> {
-    let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
-    let drawn = charts(&rows).into_iter().map(|chart| Block::Chart(chart.for_page()));
-    [Block::Text(evidence.origin())]
-        .into_iter()
-        .chain(drawn)
-        .chain([Block::Table(table(&rows))])
-        .collect()
+    study::committed::<Peers>(evidence)
 }
 
 #[cfg(test)]

@@ -282,7 +282,7 @@ pub fn report(quick: bool, out: &Output) -> Result<SystemReport, Failure> {
     let (doubling, chart) = super::scaling::doubling()?;
     blocks.push(Block::Table(doubling));
     blocks.push(Block::Chart(chart.for_page()));
-    blocks.extend(super::bench::report(out)?);
+    blocks.extend(super::schedulers::report(out)?);
     let (scheduling, chart) = super::scaling::scheduling()?;
     blocks.push(Block::Table(scheduling));
     blocks.push(Block::Chart(chart.for_page()));

@@ -180,7 +180,7 @@ fn rows_of(studied: &Studied, basic: &Trace, extended: &Trace) -> Vec<Map<String
     let significant =
         |sites: &[Site]| sites.iter().filter(|site| site.window_us >= SIGNIFICANT_US).count();
     let (less, more) = (basic.sites(), extended.sites());
-    let counts = [extended.transformed as usize, more.len(), significant(&more)];
+    let counts = [extended.transformed, more.len(), significant(&more)];
     let row = |whose: &str, call: &str, file: &str, line: Option<u64>, us: [Option<f64>; 2]| {
         json!({"program": studied.name, "whose": whose, "call": call, "file": file, "line": line,
             "basic_us": us[0], "extended_us": us[1]})

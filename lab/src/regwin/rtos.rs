@@ -11,8 +11,10 @@ use report::svg::{Axis, Chart, Line, LineChart};
 use report::{Cell, Kind, Table, Tone};
 use serde_json::{Value, json};
 
-use crate::store;
+use crate::store::Store;
+use crate::study::{self, Study};
 use meanwhile::regwin_cmd::options;
+use measure::machine;
 use terminal::output::{Failure, Output};
 
 /// Arguments of `meanwhile-lab run regwin-rtos`.
@@ -38,37 +40,77 @@ const QUICK: [u32; 3] = [0, 1, 4];
 const DEPTHS: [u32; 8] = [0, 1, 2, 3, 4, 5, 6, 7];
 
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
-    store::check(args.out.as_deref())?;
-    let measures = measures::measures(if args.quick { &QUICK } else { &DEPTHS });
-    let bar = out.progress((measures.len() * args.windows.len() * SCHEMES.len()) as u64);
-    let mut rows = Vec::new();
-    for measure in &measures {
-        for windows in &args.windows {
-            for scheme in SCHEMES {
-                rows.push(row(measure, *windows, scheme)?);
-                bar.inc(1);
-            }
-        }
-    }
-    bar.finish_and_clear();
-    out.text(&table(&rows, args.machine).terminal(None));
-    out.object(&json!({"ok": true, "kind": "model", "on": "qemu", "rows": rows}));
-    let Some(path) = &args.out else { return Ok(()) };
-    let rows = rows.iter().filter_map(|row| row.as_object().cloned()).collect();
     let windows: Vec<String> = args.windows.iter().map(u32::to_string).collect();
     let quick = if args.quick { " --quick" } else { "" };
     let command =
         format!("meanwhile-lab run regwin-rtos --windows {}{quick} --out FILE", windows.join(","));
-    store::store(path, Kind::Model, (library::GCC, "--version"), &command, rows)
+    let version = machine::version(library::GCC, &["--version"]).map_err(Failure::tool)?;
+    let store = Store::open(args.out.clone(), command)?;
+    let mut store = store.with_kind(Kind::Model).with_compilers(vec![version]);
+    let depths = if args.quick { &QUICK[..] } else { &DEPTHS };
+    let study = Rtos { measures: measures::measures(depths), windows: args.windows.clone() };
+    let rows = study::rows(&study, &mut store, out)?;
+    out.text(&table(&rows, args.machine).terminal(None));
+    out.object(&json!({"ok": true, "kind": "model", "on": "qemu", "rows": rows}));
+    Ok(())
 }
 
-fn row(measure: &Measure, windows: u32, scheme: Scheme) -> Result<Value, Failure> {
-    let cycles = measures::cycles(scheme, windows, measure).map_err(Failure::tool)?;
-    let of = |machine: usize| json!({"mean": cycles.mean[machine], "worst": cycles.worst[machine]});
-    Ok(json!({
-        "suite": measure.suite, "measure": measure.name, "depth": measure.depth, "windows": windows, "scheme": scheme.name(),
-        MACHINES[0]: of(0), MACHINES[1]: of(1),
-    }))
+struct Rtos {
+    measures: Vec<Measure>,
+    windows: Vec<u32>,
+}
+
+/// One thing that is measured, on a machine, in a scheme.
+#[derive(serde::Serialize)]
+struct RtosCell {
+    suite: &'static str,
+    #[serde(rename = "measure")]
+    name: &'static str,
+    depth: u32,
+    windows: u32,
+    scheme: &'static str,
+    #[serde(skip)]
+    of: (Measure, Scheme),
+}
+
+impl Study for Rtos {
+    type Cell = RtosCell;
+
+    fn cells(&self) -> Vec<Self::Cell> {
+        let mut cells = Vec::new();
+        for measure in &self.measures {
+            for &windows in &self.windows {
+                cells.extend(SCHEMES.map(|scheme| RtosCell {
+                    suite: measure.suite,
+                    name: measure.name,
+                    depth: measure.depth,
+                    windows,
+                    scheme: scheme.name(),
+                    of: (*measure, scheme),
+                }));
+            }
+        }
+        cells
+    }
+
+    fn name(&self, cell: &Self::Cell) -> String {
+        format!("{}, {} windows, {}", cell.name, cell.windows, cell.scheme)
+    }
+
+    fn measure(&self, cell: &Self::Cell, _step: &(dyn Fn(&str) + Sync)) -> Result<Value, Failure> {
+        let (measure, scheme) = &cell.of;
+        let cycles = measures::cycles(*scheme, cell.windows, measure).map_err(Failure::tool)?;
+        let of =
+            |machine: usize| json!({"mean": cycles.mean[machine], "worst": cycles.worst[machine]});
+        Ok(json!({MACHINES[0]: of(0), MACHINES[1]: of(1)}))
+    }
+
+    fn blocks(rows: &[Value]) -> Vec<Block> {
+        let charts = ["switch, staying there", "switch, calls and returns between"]
+            .map(|word| Block::Chart(chart(rows, word).for_page()));
+        let tables = [0, 1].map(|machine| Block::Table(table(rows, machine)));
+        charts.into_iter().chain(tables).collect()
+    }
 }
 
 /// A row a measure, depth and window count; a column a scheme.
@@ -143,9 +185,5 @@ fn chart(rows: &[Value], measure: &str) -> LineChart {
 
 /// The committed tables and pictures.
 pub fn committed(evidence: &Evidence) -> Vec<Block> {
-    let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
-    let charts = ["switch, staying there", "switch, calls and returns between"]
-        .map(|word| Block::Chart(chart(&rows, word).for_page()));
-    let tables = [0, 1].map(|machine| Block::Table(table(&rows, machine)));
-    [Block::Text(evidence.origin())].into_iter().chain(charts).chain(tables).collect()
+    study::committed::<Rtos>(evidence)
 }

@@ -103,12 +103,11 @@ fn judge(roster: &Roster, n_cpus: usize, at_most: f64) -> Result<Vec<f64>, AtMos
 
 fn limit(it: &mut Program, host: &Host, share: f64) -> io::Result<()> {
     let refused = |why: String| io::Error::new(io::ErrorKind::Unsupported, why);
-    let kind = host.idle.clone().map_err(refused)?;
     if it.demotable.is_none() {
         let manager = host.hierarchy.path.file_name().unwrap_or_default().to_string_lossy();
         let name = format!("{manager}-program-{}", it.id);
         let record = journal::idle_path(&host.pages, it.id);
-        it.demotable = Some(Demotable::make(kind, &it.group, &name, &record)?);
+        it.demotable = Some(Demotable::make(&host.idle, &it.group, &name, &record)?);
     }
     let groups = it.demotable.as_ref().map(Demotable::groups).unwrap_or_default();
     if groups.is_empty() {

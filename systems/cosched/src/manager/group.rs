@@ -3,7 +3,7 @@
 
 use std::fs::{self};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
 use super::foreign::Foreign;
@@ -50,7 +50,10 @@ impl Hierarchy {
                 .iter()
                 .filter_map(|place| freezer.home(std::process::id() as i32, place))
                 .collect();
-            places.splice(0..0, own);
+            // Or beside it, if that is ours too, and hands on the cpu controller: a group in which
+            // processes are hands on none.
+            let beside: Vec<PathBuf> = own.iter().filter_map(|own| delegated_above(own)).collect();
+            places.splice(0..0, beside.into_iter().chain(own));
             places.dedup();
             if places.is_empty() {
                 said.push(format!("no {} is mounted", freezer.name()));
@@ -79,7 +82,17 @@ impl Hierarchy {
             .unwrap_or_default();
         let inside = home.join(format!("{manager}-{name}"));
         // Asked by doing: rights are not the only thing that may be in the way.
-        let made = fs::create_dir(&inside).and_then(|()| fs::remove_dir(&inside));
+        let made = fs::create_dir(&inside).and_then(|()| {
+            // Source: cgroup-v2.rst, "Threads". Version 1 has no such file.
+            let kind = fs::read_to_string(inside.join("cgroup.type")).unwrap_or_default();
+            fs::remove_dir(&inside)?;
+            match kind.trim() {
+                "" | "domain" => Ok(()),
+                kind => Err(io::Error::other(format!(
+                    "a group there is of the type `{kind}`, as its own is one for threads; --freezer signals needs none"
+                ))),
+            }
+        });
         let said = |error: io::Error| {
             format!(
                 "make a group inside its own, {}, which it is not to leave: {error}",
@@ -128,6 +141,26 @@ impl Hierarchy {
     pub fn remove(&self) -> io::Result<()> {
         fs::remove_dir(&self.path)
     }
+}
+
+/// The group above, if whoever made it left it to us and those in it have the cpu controller: as
+/// systemd does for `Delegate=` with `DelegateSubgroup=`, and `chown` for an ordinary user.
+///
+/// Source: systemd's CGROUP_DELEGATION.md on the attributes.
+fn delegated_above(own: &Path) -> Option<PathBuf> {
+    let above = own.parent()?;
+    let hands_on = fs::read_to_string(above.join("cgroup.subtree_control")).ok()?;
+    let user = nix::unistd::geteuid();
+    let is_left_to_us = if user.is_root() {
+        let says_so = |name: &str| {
+            rustix::fs::getxattr(above, name, &mut [0_u8; 8][..]).is_ok_and(|length| length == 1)
+        };
+        says_so("user.delegate") || says_so("trusted.delegate")
+    } else {
+        fs::metadata(above).is_ok_and(|folder| folder.uid() == user.as_raw())
+    };
+    let has_cpu = hands_on.split_ascii_whitespace().any(|word| word == "cpu");
+    (is_left_to_us && has_cpu).then(|| above.to_owned())
 }
 
 #[derive(Debug)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::class::Class;
 use super::host::Host;
-use super::idle::{self, Demotable};
+use super::idle::Demotable;
 use super::journal;
 use super::pays::{Asks, Judgement, Known, Pays};
 use super::program::Program;
@@ -32,10 +32,13 @@ impl Soft {
     pub(super) fn begin(&mut self, roster: &mut Roster, host: &Host, quantum: Duration) -> bool {
         self.is_cutting = false;
         let known = host.capacity_mbps().is_some();
-        let (true, Ok(kind)) = (known, &host.idle) else {
+        // A group of another's may have a way of its own.
+        let is_there_a_way =
+            host.idle.is_ok() || roster.active().any(|program| program.group.is_foreign());
+        if !known || !is_there_a_way {
             self.judgement = if known { Judgement::NoWay } else { Judgement::NoCapacity };
             return false;
-        };
+        }
         look_at_each(roster, host.cpus.len());
         let asks: Vec<Asks> = roster.active().filter(|it| takes_part(it)).map(asks).collect();
         let (pays, why) = self.pays.judge(&Known {
@@ -48,7 +51,7 @@ impl Soft {
         });
         self.judgement = why;
         if pays {
-            self.judgement = make_ready(roster, host, *kind);
+            self.judgement = make_ready(roster, host);
             self.is_cutting = self.judgement == Judgement::Cut;
         }
         self.is_cutting
@@ -118,7 +121,7 @@ pub(super) fn look_at_each(roster: &mut Roster, n_cpus: usize) {
 
 /// Makes those that take part ready to be demoted, and lets the others go; whether
 /// turns are cut among them.
-fn make_ready(roster: &mut Roster, host: &Host, kind: idle::Kind) -> Judgement {
+fn make_ready(roster: &mut Roster, host: &Host) -> Judgement {
     let manager = host.hierarchy.path.file_name().unwrap_or_default().to_string_lossy();
     let is_kept = host.topology.links.len() > 1;
     for it in roster.active_mut() {
@@ -131,7 +134,7 @@ fn make_ready(roster: &mut Roster, host: &Host, kind: idle::Kind) -> Judgement {
         if it.demotable.is_none() {
             let (name, record) =
                 (format!("{manager}-program-{}", it.id), journal::idle_path(&host.pages, it.id));
-            match Demotable::make(kind, &it.group, &name, &record) {
+            match Demotable::make(&host.idle, &it.group, &name, &record) {
                 Ok(made) => (it.demotable, it.cannot_wait) = (Some(made), None),
                 Err(error) => it.cannot_wait = Some(error.to_string()),
             }

@@ -138,14 +138,26 @@ pub trait Freezer: Debug + Sync {
         folder: &Folder,
         home: &dyn Fn(&Process) -> Option<PathBuf>,
     ) -> io::Result<()> {
+        let inside = folder.path().parent().unwrap_or(folder.path());
+        let is_started = inside
+            .file_name()
+            .is_some_and(|name| name.as_encoded_bytes().starts_with(GROUPS.as_bytes()));
+        // Where its home is gone, or may not be entered, a program that was started is where the
+        // manager is, or whoever does this; one that was taken in stays inside its owner's group.
+        let others: Vec<PathBuf> = if is_started {
+            let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
+            let own = self
+                .places(&mounts)
+                .into_iter()
+                .find_map(|root| self.home(std::process::id() as i32, &root));
+            inside.parent().map(Path::to_owned).into_iter().chain(own).collect()
+        } else {
+            vec![inside.to_owned()]
+        };
         for it in self.members(folder)? {
-            // Where its home is gone, or may not be entered, it is where the manager is. What has
-            // ended meanwhile is gone.
-            let above = || folder.path().parent()?.parent().map(Path::to_owned);
-            let is_home = home(&it).is_some_and(|home| move_to(it.pid, &home).is_ok());
-            if !is_home && let Some(above) = above() {
-                let _ = move_to(it.pid, &above);
-            }
+            // What has ended meanwhile is gone.
+            let mut places = home(&it).into_iter().chain(others.iter().cloned());
+            let _ = places.find(|place| move_to(it.pid, place).is_ok());
         }
         Ok(())
     }

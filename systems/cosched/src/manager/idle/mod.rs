@@ -57,7 +57,7 @@ pub trait IdleClass: Debug + Sync {
     fn give_back(&self, had: &Had, group: Option<&Group>) -> io::Result<()>;
 }
 
-/// The best way that works here.
+/// The best way that works for what is in groups of ours.
 ///
 /// Errors: why none does.
 pub fn choose(hierarchy: &Hierarchy) -> Result<Kind, String> {
@@ -69,6 +69,11 @@ pub fn choose(hierarchy: &Hierarchy) -> Result<Kind, String> {
         }
     }
     Err(said.join("; "))
+}
+
+/// The way by control groups, of the version that has the cpu controller: no kernel has it in both.
+fn of_groups() -> Kind {
+    if v1::is_mounted() { &v1::IdleV1 } else { &v2::IdleV2 }
 }
 
 /// What a program had before it could be demoted.
@@ -147,11 +152,20 @@ pub struct Demotable {
 }
 
 impl Demotable {
-    /// Makes one of the program in `group`. What it has is in the file `record` before
-    /// anything of it changes.
+    /// Makes one of the program in `group`, by `ours` if the group is. What it has is in the file
+    /// `record` before anything of it changes.
     ///
     /// Errors: it cannot be demoted so that it counts, or not be promoted again; it is as before.
-    pub fn make(kind: Kind, group: &Group, name: &str, record: &Path) -> io::Result<Demotable> {
+    pub fn make(
+        ours: &Result<Kind, String>,
+        group: &Group,
+        name: &str,
+        record: &Path,
+    ) -> io::Result<Demotable> {
+        let refused = |why: &String| io::Error::new(io::ErrorKind::Unsupported, why.clone());
+        // A group of another's is demoted where it is, whatever is possible in our own.
+        let kind =
+            if group.is_foreign() { of_groups() } else { *ours.as_ref().map_err(refused)? };
         let had = kind.look(group, name)?;
         had.store(record)?;
         let it = Demotable { had, record: record.to_owned(), weighs: 1.0 };

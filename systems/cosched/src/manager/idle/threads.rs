@@ -5,8 +5,9 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
+use super::super::freezer::mounted;
 use super::super::process::{self, Process};
-use super::{Group, Had, Hierarchy, IdleClass, Part};
+use super::{Group, Had, Hierarchy, IdleClass, Part, v1};
 
 /// RLIMIT_NICE of nice 0, from which on a thread may leave the idle class by itself.
 const NICE_LIMIT: i64 = 20;
@@ -118,17 +119,28 @@ fn may_leave(pid: i32, nice: i32) -> Result<(), String> {
     Err("without CAP_SYS_NICE or RLIMIT_NICE nothing could take it out again".to_owned())
 }
 
-/// In which scheduling group the kernel has a process: its control group with a cpu controller, and
-/// in none its session's.
+/// In which scheduling group the kernel has a process: its control group for the cpu controller, and
+/// in that of all its session's.
+///
+/// Source: the kernel's `task_wants_autogroup`, and cgroup-v2.rst: a group in which a controller is
+/// not enabled belongs to the nearest one above in which it is.
 fn scheduled_in(pid: i32) -> String {
-    let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).unwrap_or_default();
-    let groups = read("cgroup");
-    let of_cpu = groups.lines().find(|line| {
-        let controllers = line.split(':').nth(1).unwrap_or_default();
-        controllers.split(',').any(|part| part == "cpu")
-    });
-    let group = of_cpu.or_else(|| groups.lines().find(|line| line.starts_with("0:")));
-    format!("{} {}", group.unwrap_or_default(), read("autogroup").trim())
+    let autogroup = || {
+        let text = fs::read_to_string(format!("/proc/{pid}/autogroup")).unwrap_or_default();
+        text.trim().to_owned()
+    };
+    let group = if let Some(root) = v1::root() {
+        process::control_group(pid, &root, "cpu").filter(|home| *home != root)
+    } else {
+        let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
+        let root = mounted(&mounts, |kind, _| kind == "cgroup2").into_iter().next();
+        let home = root.and_then(|root| process::control_group(pid, &root, "0"));
+        // The group of all has no such file.
+        home.and_then(|home| {
+            home.ancestors().find(|above| above.join("cpu.weight").exists()).map(PathBuf::from)
+        })
+    };
+    group.map_or_else(autogroup, |group| group.display().to_string())
 }
 
 #[cfg(test)]

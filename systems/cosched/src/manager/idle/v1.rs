@@ -170,8 +170,12 @@ fn weighed(had: &Had, by: f64) -> String {
     format!("{:.0}", (had.weight.parse().unwrap_or(WEIGHT) * by).clamp(LEAST, MOST))
 }
 
+pub fn is_mounted() -> bool {
+    root().is_some()
+}
+
 /// Where the controller is mounted.
-fn root() -> Option<PathBuf> {
+pub fn root() -> Option<PathBuf> {
     let mounts = fs::read_to_string("/proc/mounts").ok()?;
     let fits = |kind: &str, options: &str| {
         kind == "cgroup" && options.split(',').any(|part| part == "cpu")

@@ -28,6 +28,8 @@ pub enum Study {
     CoschedReal(cosched::bench::Args),
     /// What a manager of a thousand programs takes: a status, a decision, memory.
     CoschedScale(cosched::scale::Args),
+    /// Mixes of programs drawn by chance: is any slower or later under a manager?
+    CoschedMixes(cosched::mixes::Args),
     /// How far the gain depends on the machine and its contention.
     CoschedSensitivity(cosched::sensitivity::Args),
     /// What the paper chose by experiment, and the number of processors, varied in the simulator.
@@ -66,7 +68,7 @@ impl Study {
     /// True for studies whose programs are ended by the study itself in its own way.
     pub fn manages(&self) -> bool {
         match self {
-            Study::CoschedReal(_) | Study::CoschedScale(_) => true,
+            Study::CoschedReal(_) | Study::CoschedScale(_) | Study::CoschedMixes(_) => true,
             Study::CoschedSensitivity(args) => args.is_real(),
             _ => false,
         }
@@ -105,6 +107,7 @@ pub fn run(study: Study, out: &mut Output) -> Result<(), Failure> {
         Study::CipherSboxes(args) => cipher::sboxes::run(args, out),
         Study::CoschedReal(args) => cosched::bench::run(&args, out),
         Study::CoschedScale(args) => cosched::scale::run(&args, out),
+        Study::CoschedMixes(args) => cosched::mixes::run(&args, out),
         Study::CoschedSensitivity(args) => cosched::sensitivity::run(&args, out),
         Study::CoschedSweep(args) => cosched::sweep::run(args, out),
         Study::CoschedCluster(args) => cosched::cluster::run(&args, out),

@@ -132,6 +132,47 @@ fn many_programs_are_measured_and_ended() {
     }
 }
 
+/// What is in the file is not measured again.
+#[test]
+fn mixes_are_measured_once() {
+    if !may_freeze() {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let measure = |n: &str| {
+        let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile-lab"))
+            .args([
+                "run",
+                "cosched-mixes",
+                "--seconds",
+                "0.3",
+                "--seed",
+                "4",
+                "--json",
+                "--mixes",
+                n,
+            ])
+            .args(["--out", "mixes.json"])
+            .current_dir(folder.path())
+            .output()
+            .expect("the binary runs");
+        assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+        let value: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("an object");
+        assert_eq!(value["verdicts"].as_array().map(Vec::len), Some(4), "{value}");
+        value["rows"].as_array().expect("rows").clone()
+    };
+    let first = measure("1");
+    for program in first[0]["programs"].as_array().expect("a list") {
+        let steps = program["steps"].as_array().expect("plain, managed, plain");
+        assert!(
+            steps.len() == 3 && steps.iter().all(|rate| rate.as_f64() > Some(0.0)),
+            "{program}"
+        );
+    }
+    let both = measure("2");
+    assert_eq!((both.len(), &both[0]), (2, &first[0]));
+}
+
 /// A manager starts its own file again to be watched, and a study's manager is this program.
 #[test]
 fn what_watches_over_a_manager_is_started_by_the_words_of_the_product() {

@@ -39,6 +39,7 @@ fn long_commands_ask_before_they_measure() {
         "run regwin-variants",
         "run regwin-speed",
         "run cosched-real",
+        "run cosched-mixes",
         "report",
     ] {
         let line = format!("{command} --out file/new");

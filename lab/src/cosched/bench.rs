@@ -152,7 +152,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     store::write(path, &evidence)
 }
 
-fn planned(name: &str, command: Vec<String>, is_background: bool) -> Planned {
+pub(super) fn planned(name: &str, command: Vec<String>, is_background: bool) -> Planned {
     let task = Task {
         name: name.into(),
         command,
@@ -487,7 +487,7 @@ pub fn committed(evidence: &Evidence) -> Vec<Block> {
     blocks
 }
 
-fn compile(folder: &Path) -> Result<PathBuf, Failure> {
+pub(super) fn compile(folder: &Path) -> Result<PathBuf, Failure> {
     let (source, made) = (folder.join("work.c"), folder.join("work"));
     std::fs::write(&source, SOURCE).map_err(|error| Failure::environment("write work.c", error))?;
     let mut command = std::process::Command::new("cc");

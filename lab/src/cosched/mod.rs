@@ -4,6 +4,7 @@ pub mod bench;
 pub mod cluster;
 mod figures;
 mod like_paper;
+pub mod mixes;
 pub mod paper;
 pub mod scale;
 pub mod sensitivity;

@@ -72,12 +72,27 @@ impl Cluster {
             .next()
             .unwrap_or("localhost")
             .to_owned();
-        fs::write(it.at("etc/slurm.conf"), configuration(&host, &top)).expect("a scratch file");
+        let accounts = if it.has_accounts(&host) {
+            format!(
+                "AccountingStorageType=accounting_storage/slurmdbd\nAccountingStorageHost=127.0.0.1\nAccountingStoragePort={}\n",
+                port() + 4
+            )
+        } else {
+            String::new()
+        };
+        fs::write(it.at("etc/slurm.conf"), accounts.clone() + &configuration(&host, &top))
+            .expect("a scratch file");
         fs::write(it.at("etc/cgroup.conf"), "CgroupPlugin=cgroup/v1\nConstrainCores=no\n")
             .expect("a scratch file");
         fs::remove_file(it.at("etc/gres.conf")).expect("it was written");
         for node in NODES {
             it.daemon(node);
+        }
+        if !accounts.is_empty() {
+            it.slurm("slurmdbd", &["-D"]);
+            wait_for("the accounts answer", LIMIT, || {
+                it.ask("sacctmgr", &["-n", "show", "cluster"]).status.success()
+            });
         }
         it.slurm("slurmctld", &["-D", "-c"]);
         for node in NODES {
@@ -91,6 +106,45 @@ impl Cluster {
 
     fn at(&self, name: &str) -> PathBuf {
         self.folder.path().join(name)
+    }
+
+    /// A database of this test's own for Slurm's accounts; true if there is one.
+    fn has_accounts(&mut self, host: &str) -> bool {
+        let is_there = |program: &str| Command::new(program).arg("-V").output().is_ok();
+        if std::env::var_os("MEANWHILE_LONG").is_none() {
+            return false;
+        }
+        if !is_there("mariadbd") || !is_there("slurmdbd") {
+            skipped("no accounts of Slurm's: mariadbd or slurmdbd is missing");
+            return false;
+        }
+        let data = format!("--datadir={}", self.at("data").display());
+        let made = Command::new("mariadb-install-db")
+            .args(["--no-defaults", "--user=root", "--skip-test-db", &data])
+            .arg("--auth-root-authentication-method=normal")
+            .output();
+        assert!(made.expect("it is part of mariadbd").status.success());
+        let socket = format!("--socket={}", self.at("database").display());
+        let (database, accounts) = (port() + 5, port() + 4);
+        let running = Command::new("mariadbd")
+            .args(["--no-defaults", "--user=root", &data, &socket])
+            .args(["--bind-address=127.0.0.1", &format!("--port={database}")])
+            .stderr(fs::File::create(self.at("log/mariadbd")).expect("a scratch file"))
+            .spawn();
+        self.children.push(running.expect("it runs"));
+        wait_for("the database listens", LIMIT, || {
+            std::net::TcpStream::connect(("127.0.0.1", database)).is_ok()
+        });
+        let top = self.folder.path().display();
+        let text = format!(
+            "AuthType=auth/none\nDbdHost={host}\nDbdAddr=127.0.0.1\nDbdPort={accounts}\nSlurmUser=root\n\
+             StorageType=accounting_storage/mysql\nStorageHost=127.0.0.1\nStoragePort={database}\nStorageUser=root\n\
+             StorageLoc=accounts\nPidFile={top}/run/slurmdbd.pid\nLogFile={top}/log/slurmdbd.log\n"
+        );
+        let path = self.at("etc/slurmdbd.conf");
+        fs::write(&path, text).expect("a scratch file");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).expect("it is ours");
+        true
     }
 
     fn slurm(&mut self, program: &str, words: &[&str]) {
@@ -277,7 +331,7 @@ fn configuration(host: &str, top: &str) -> String {
          SlurmctldPidFile={top}/run/slurmctld.pid\nSlurmdPidFile={top}/run/slurmd.%n.pid\nSlurmctldLogFile={top}/log/slurmctld.log\n\
          SlurmdLogFile={top}/log/slurmd.%n.log\nProctrackType=proctrack/cgroup\nTaskPlugin=task/none\nSelectType=select/cons_tres\n\
          SelectTypeParameters=CR_CPU\nReturnToService=2\nSlurmdParameters=config_overrides\nKillWait=2\nUnkillableStepTimeout=10\n\
-         GresTypes=membw\nJobSubmitPlugins=lua\nPlugStackConfig={top}/etc/plugstack.conf\n\
+         Epilog={top}/etc/epilog.sh\nGresTypes=membw\nJobSubmitPlugins=lua\nPlugStackConfig={top}/etc/plugstack.conf\n\
          NodeName=n[1-3] NodeHostname={host} NodeAddr=127.0.0.1 Port=[{}-{}] CPUs=2 RealMemory=1000 Gres=membw:100 State=UNKNOWN\n\
          PartitionName=p Nodes=n[1-3] Default=YES OverSubscribe=FORCE:4 MaxTime=10 State=UP\n",
         port + 1,
@@ -428,6 +482,9 @@ fn jobs_of_a_real_slurm_are_managed_and_stay_slurms() {
     cluster.has_ended(&["array", "alone"]);
 
     placement(&cluster);
+    if cluster.at("etc/slurmdbd.conf").exists() {
+        comments(&mut cluster);
+    }
     other_abi(&cluster);
     if std::env::var_os("MEANWHILE_LONG").is_some() {
         requeue_and_time_limit(&cluster);
@@ -504,6 +561,75 @@ fn placement(cluster: &Cluster) {
     assert_eq!(gres(&said).as_deref(), Some("gres:membw:60"));
     cluster.ask("scancel", &[&first, &second, &light, &unknown, &said]);
     cluster.has_ended(&["heavy", "light", "unknown", "said"]);
+}
+
+/// What a job was seen to move is in its AdminComment, beside what an administrator wrote; what is
+/// not known is not. A daemon of the test's own says what was seen.
+fn comments(cluster: &mut Cluster) {
+    cluster.daemons[2].kill().and_then(|()| cluster.daemons[2].wait()).expect("it is ours");
+    let (socket, answer) = (cluster.at("run/n3/sock"), cluster.at("answer"));
+    let _ = fs::remove_file(&socket);
+    let listener = UnixListener::bind(&socket).expect("its folder is ours");
+    let said = answer.clone();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            let mut line = String::new();
+            let _ = BufReader::new(&stream).read_line(&mut line);
+            let _ = stream.write_all(&fs::read(&said).unwrap_or_default());
+        }
+    });
+    let seen = |job: &str, mbps: &str| {
+        let text = format!("{{\"ok\":true,\"ended\":[{{\"job\":{job},\"mbps\":{mbps}}}]}}\n");
+        fs::write(&answer, text).expect("a scratch file");
+    };
+    let comment =
+        |job: &str| cluster.words("sacct", &["-n", "-X", "-P", "-j", job, "-o", "AdminComment"]);
+    let ended = |job: &str| {
+        cluster.ask("scancel", &[job]);
+        wait_for("its epilog has run", LIMIT, || {
+            cluster.words("squeue", &["-h", "-t", "all", "-j", job, "-o", "%T"]) == "CANCELLED"
+        });
+    };
+    let job = cluster.batch("moved", &["-w", "n3"]);
+    wait_for("it runs", LIMIT, || cluster.state(&job) == "RUNNING");
+    seen(&job, "4321.6");
+    ended(&job);
+    assert_eq!(comment(&job), "meanwhile: n3 4322 megabytes/s");
+
+    let job = cluster.batch("watched", &["-w", "n3"]);
+    wait_for("it runs", LIMIT, || cluster.state(&job) == "RUNNING");
+    let own = "AdminComment=look at this & that";
+    assert_eq!(cluster.words("scontrol", &["update", &format!("JobId={job}"), own]), "");
+    seen(&job, "700");
+    ended(&job);
+    assert_eq!(comment(&job), "look at this & that; meanwhile: n3 700 megabytes/s");
+    // As when it was requeued: only what is ours is another one.
+    seen(&job, "5000");
+    let again = Command::new(cluster.at("etc/epilog.sh"))
+        .envs([("SLURM_JOB_ID", job.as_str()), ("SLURMD_NODENAME", "n3")])
+        .env("SLURM_CONF", cluster.at("etc/slurm.conf"))
+        .status();
+    assert!(again.expect("it is a program").success());
+    assert_eq!(comment(&job), "look at this & that; meanwhile: n3 5000 megabytes/s");
+
+    // Written by sacctmgr, it would lose its capitals.
+    let job = cluster.batch("capitals", &["-w", "n3"]);
+    wait_for("it runs", LIMIT, || cluster.state(&job) == "RUNNING");
+    let own = "AdminComment=Ask Ada";
+    assert_eq!(cluster.words("scontrol", &["update", &format!("JobId={job}"), own]), "");
+    seen(&job, "700");
+    ended(&job);
+    assert_eq!(comment(&job), "Ask Ada");
+
+    let job = cluster.batch("unknown", &["-w", "n3"]);
+    wait_for("it runs", LIMIT, || cluster.state(&job) == "RUNNING");
+    seen(&job, "null");
+    ended(&job);
+    assert_eq!(comment(&job), "");
+    cluster.has_ended(&["moved", "watched", "capitals", "unknown"]);
+    // The daemon that was there comes back.
+    fs::remove_file(&socket).expect("it is ours");
+    cluster.daemon("n3");
 }
 
 /// A plugin for another Slurm is not loaded, and jobs run without it.
@@ -833,6 +959,12 @@ fn what_slurm_needs_is_written_and_nothing_else_is_overwritten() {
         )),
         "{line}"
     );
+    let epilog = made.join("epilog.sh");
+    let mode = fs::metadata(&epilog).expect("it was written").permissions().mode();
+    let text = fs::read_to_string(&epilog).expect("it was written");
+    assert!(mode & 0o111 != 0 && !text.contains('@'), "{text}");
+    let lines = fs::read_to_string(made.join("slurm.conf.lines")).expect("it was written");
+    assert!(lines.contains(&format!("\nEpilog={}\n", epilog.display())), "{lines}");
     let lua = fs::read_to_string(made.join("job_submit.lua")).expect("it was written");
     assert!(!lua.contains('@') && lua.contains("local total = 200 "), "{lua}");
     fs::write(made.join("job_submit.lua"), "mine").expect("a scratch file");

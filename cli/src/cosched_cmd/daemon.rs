@@ -383,6 +383,10 @@ pub struct StatusArgs {
     /// As metrics, in the text format that Prometheus reads.
     #[arg(long)]
     prometheus: bool,
+    /// MB/s that a job of Slurm was seen to move here, those of its busiest step that has ended;
+    /// nothing if that is not known.
+    #[arg(long, value_name = "JOB", conflicts_with = "prometheus")]
+    job: Option<u32>,
     #[command(flatten)]
     ask: AskArgs,
 }
@@ -395,9 +399,22 @@ pub fn status(args: &StatusArgs, out: &mut Output) -> Result<(), Failure> {
         out.object(&value);
         return Ok(());
     }
+    if let Some(job) = args.job {
+        let mbps = moved(&value, job);
+        mbps.iter().for_each(|mbps| out.line(&format!("{mbps:.0} MB/s")));
+        out.object(&json!({"ok": true, "kind": "measured", "job": job, "mbps": mbps}));
+        return Ok(());
+    }
     out.text(&picture(&value));
     out.object(&value);
     Ok(())
+}
+
+/// What the busiest step of a job moved, of those that have ended.
+fn moved(status: &Value, job: u32) -> Option<f64> {
+    let ended = status["ended"].as_array().into_iter().flatten();
+    let steps = ended.filter(|step| step["job"] == job).filter_map(|step| step["mbps"].as_f64());
+    steps.max_by(f64::total_cmp)
 }
 
 /// Arguments of `meanwhile cosched stop`.

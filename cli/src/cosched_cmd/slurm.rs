@@ -1,12 +1,13 @@
 //! Door: `meanwhile cosched slurm`: the plugin for Slurm, compiled here, with what its
 //! configuration needs.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
 use cosched::manager::canary::Canary;
-use cosched::manager::slurm::{JOB_SUBMIT, MARK, PLUGIN, UNIT_MBPS};
+use cosched::manager::slurm::{EPILOG, JOB_SUBMIT, MARK, PLUGIN, UNIT_MBPS};
 use cosched::manager::{capacity, process, topology};
 use measure::tool;
 use serde_json::json;
@@ -43,6 +44,13 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             Some("choose another one"),
         ));
     }
+    let own = std::env::current_exe().map_err(failed("find this program"))?;
+    if !plain(&own.to_string_lossy()) {
+        return Err(Failure::user(
+            format!("`{}` does not fit into an Epilog", own.display()),
+            Some("install this program where the path has no blanks or quotes"),
+        ));
+    }
     let folder = std::path::absolute(&args.output).map_err(failed("find the folder"))?;
     if !plain(&folder.to_string_lossy()) {
         return Err(Failure::user(
@@ -55,6 +63,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         "cosched.so",
         "plugstack.conf",
         "job_submit.lua",
+        "epilog.sh",
         "gres.conf",
         "slurm.conf.lines",
     ];
@@ -94,13 +103,21 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     )?;
     write(
         names[4],
+        EPILOG.replace("@MEANWHILE@", &own.display().to_string()).replace("@SOCKET@", &args.socket),
+    )?;
+    let epilog = folder.join(names[4]);
+    std::fs::set_permissions(&epilog, std::fs::Permissions::from_mode(0o755))
+        .map_err(failed(&format!("make {} a program", epilog.display())))?;
+    write(
+        names[5],
         format!("# {MARK}\n# {mbps} MB/s; one is {UNIT_MBPS} MB/s.\nName=membw Count={total}\n"),
     )?;
     let lines = format!(
-        "# {MARK}\nGresTypes=membw\nJobSubmitPlugins=lua\nPreemptMode=OFF\nSelectType=select/cons_tres\nSelectTypeParameters=CR_CPU\n\
-         # NodeName=... Gres=membw:{total}\n# PartitionName=... OverSubscribe=FORCE:2\n"
+        "# {MARK}\nGresTypes=membw\nJobSubmitPlugins=lua\nPreemptMode=OFF\nSelectType=select/cons_tres\nSelectTypeParameters=CR_CPU\nEpilog={}\n\
+         # NodeName=... Gres=membw:{total}\n# PartitionName=... OverSubscribe=FORCE:2\n",
+        epilog.display()
     );
-    write(names[5], lines)?;
+    write(names[6], lines)?;
     for name in names {
         out.line(&folder.join(name).display().to_string());
     }

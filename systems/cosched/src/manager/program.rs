@@ -82,6 +82,10 @@ pub struct Ended {
     pub longest_wait_quanta: u64,
     /// Bytes that it moved, where they are counted.
     pub bytes: Option<u64>,
+    /// The job of Slurm that it was a step of.
+    pub job: Option<u32>,
+    /// MB/s that it was seen to move on all its processors together.
+    pub mbps: Option<f64>,
 }
 
 /// A program as it is now.

@@ -518,6 +518,8 @@ impl Roster {
             n_turns: it.n_turns,
             longest_wait_quanta: it.longest_wait_quanta.max(it.waits),
             bytes,
+            job: it.step.as_ref().map(|managed| managed.step.job),
+            mbps: it.seen.mbps(),
         });
         self.is_stale = true;
         if let Source::Estimate(it) = &mut host.source {

@@ -26,6 +26,8 @@ use super::tasks::is_task;
 pub const PLUGIN: &str = include_str!("../../slurm/cosched.c");
 /// What asks for bandwidth when a job is submitted.
 pub const JOB_SUBMIT: &str = include_str!("../../slurm/job_submit.lua");
+/// What writes into a job's comment what it moved, when it ends on a node.
+pub const EPILOG: &str = include_str!("../../slurm/epilog.sh");
 /// In each file of ours.
 pub const MARK: &str = "Written by `meanwhile cosched slurm`.";
 /// MB/s of one `membw`.

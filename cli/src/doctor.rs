@@ -177,6 +177,20 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         system: "audit",
+        name: "aarch64-linux-gnu-gcc",
+        used_for: "compiles C for 64-bit Arm cores",
+        asks: ("aarch64-linux-gnu-gcc", VERSION),
+        from: From::Debian("gcc-aarch64-linux-gnu"),
+    },
+    Tool {
+        system: "audit",
+        name: "qemu-aarch64",
+        used_for: "compares what edits do on 64-bit Arm",
+        asks: ("qemu-aarch64", VERSION),
+        from: From::Debian("qemu-user"),
+    },
+    Tool {
+        system: "audit",
         name: "aarch64-linux-gnu-g++",
         used_for: "compiles C++ for 64-bit Arm cores",
         asks: ("aarch64-linux-gnu-g++", VERSION),

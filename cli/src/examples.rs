@@ -21,7 +21,10 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     (
         "audit diff",
-        &[("meanwhile audit diff old.json new.json", "of two answers of `audit --json`")],
+        &[(
+            "meanwhile audit diff old.o new.o --function isr --cpu cortex-m4",
+            "what went, what came",
+        )],
     ),
     (
         "audit check",
@@ -57,7 +60,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "cipher run",
         &[(
-            "echo 000102030405060708090a0b0c0d0e0f 00112233445566778899aabbccddeeff | meanwhile cipher run aes-128",
+            "echo key=000102030405060708090a0b0c0d0e0f input=00112233445566778899aabbccddeeff | meanwhile cipher run aes-128",
             "key and block, as hex",
         )],
     ),

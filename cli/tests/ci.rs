@@ -138,6 +138,77 @@ fn a_slower_function_is_found_and_harmless_changes_are_not_reported() {
     assert_eq!(ran.status.code(), Some(0), "{}", said(&ran));
     let ran = script("check.sh", folder, &["-b", "HEAD~2", "src/budget.toml"]);
     assert_eq!(ran.status.code(), Some(1), "{}", said(&ran));
+    // However the budget is named, and from whatever folder.
+    let path = folder.join("src/budget.toml").display().to_string();
+    for (from, budget) in [(folder.to_owned(), path.as_str()), (folder.join("src"), "budget.toml")]
+    {
+        let ran = script("check.sh", &from, &[budget]);
+        assert_eq!(ran.status.code(), Some(1), "{budget}: {}", said(&ran));
+    }
+}
+
+/// A branch is not blamed for what the other one gained since they parted.
+#[test]
+fn a_branch_is_compared_with_where_it_began() {
+    if !testkit::has("packaging/ci/check.sh", &NEEDED) {
+        return;
+    }
+    let folder = repository();
+    let folder = folder.path();
+    git(folder, &["branch", "trunk"]);
+    git(folder, &["checkout", "--quiet", "-b", "topic"]);
+    fs::write(folder.join("README"), "words\n").expect("a scratch file");
+    git(folder, &["add", "--all"]);
+    git(folder, &["commit", "--quiet", "--message", "words"]);
+    git(folder, &["checkout", "--quiet", "trunk"]);
+    let faster = CODE.replacen("\ta += r->words[2] ^ b;\n\ta = (a << 13) | (a >> 19);\n", "", 1);
+    commit(folder, &faster);
+    git(folder, &["checkout", "--quiet", "topic"]);
+    let ran = script("check.sh", folder, &["-b", "trunk", "src/budget.toml"]);
+    assert_eq!(ran.status.code(), Some(0), "{}", said(&ran));
+    assert!(said(&ran).contains("| 0 % |"), "{}", said(&ran));
+}
+
+/// A row that stands twice, with other flags, is compared with itself; what was not judged before
+/// has its reason, and is no pass.
+#[test]
+fn rows_are_compared_with_themselves_and_unknown_is_said() {
+    if !testkit::has("packaging/ci/check.sh", &NEEDED) {
+        return;
+    }
+    let folder = repository();
+    let folder = folder.path();
+    let other = BUDGET.replace("cycles = 60", "cycles = 600\ncflags = \"-O0\"");
+    fs::write(folder.join("src/budget.toml"), [BUDGET, &other].concat()).expect("a scratch file");
+    commit(folder, CODE);
+    let ran = script("check.sh", folder, &["src/budget.toml"]);
+    assert_eq!(ran.status.code(), Some(0), "{}", said(&ran));
+    assert_eq!(said(&ran).matches("| 0 % |").count(), 2, "{}", said(&ran));
+    // A header that is not in git.
+    fs::write(folder.join(".gitignore"), "made.h\n").expect("a scratch file");
+    fs::write(folder.join("src/made.h"), "#define SEED 3\n").expect("a scratch file");
+    let code = CODE.replace("<stdint.h>", "<stdint.h>\n#include \"made.h\"");
+    commit(folder, &code);
+    commit(folder, &code.replace("a = seed", "a = seed + SEED"));
+    let ran = script("check.sh", folder, &["src/budget.toml"]);
+    assert_eq!(ran.status.code(), Some(3), "{}", said(&ran));
+    assert!(said(&ran).contains("| not judged before |"), "{}", said(&ran));
+    assert!(said(&ran).contains("made.h"), "{}", said(&ran));
+    // A function that is new is no fault.
+    let new = BUDGET.replace("digest", "other");
+    fs::write(folder.join("src/budget.toml"), [BUDGET, &new].concat()).expect("a scratch file");
+    fs::write(folder.join("src/other.c"), CODE.replace("digest", "other")).expect("a scratch file");
+    commit(folder, CODE);
+    let ran = script("check.sh", folder, &["-b", "HEAD~3", "src/budget.toml"]);
+    assert_eq!(ran.status.code(), Some(0), "{}", said(&ran));
+    assert!(said(&ran).contains("| new |"), "{}", said(&ran));
+    // A budget of another place is none of this repository.
+    let outside = tempfile::tempdir().expect("a scratch folder");
+    let path = outside.path().join("b.toml");
+    fs::write(&path, BUDGET).expect("a scratch file");
+    let ran = script("check.sh", folder, &[&path.display().to_string()]);
+    assert_eq!(ran.status.code(), Some(2), "{}", said(&ran));
+    assert!(said(&ran).contains("outside of the repository"), "{}", said(&ran));
 }
 
 #[test]
@@ -154,7 +225,8 @@ fn what_cannot_be_judged_is_said_and_has_a_code_of_its_own() {
     for (arguments, words) in [
         (&[][..], "name a budget"),
         (&["none.toml"], "there is no file none.toml"),
-        (&["-b", "no-such-commit", "src/budget.toml"], "there is no commit no-such-commit"),
+        (&["-s", "many", "src/budget.toml"], "'many' is none"),
+        (&["-b", "no-such-commit", "src/budget.toml"], "there is no commit 'no-such-commit'"),
     ] {
         let ran = script("check.sh", folder, arguments);
         assert_eq!(ran.status.code(), Some(2), "{arguments:?}: {}", said(&ran));

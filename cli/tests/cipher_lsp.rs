@@ -13,8 +13,9 @@ struct Client {
 
 impl Client {
     fn start() -> Client {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
-            .args(["cipher", "lsp"])
+        // An answer that never comes is a failure, not a wait.
+        let mut child = Command::new("timeout")
+            .args(["300", env!("CARGO_BIN_EXE_meanwhile"), "cipher", "lsp"])
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -120,6 +121,20 @@ fn an_editor_sees_errors_names_and_definitions() {
     assert!(client.ask("textDocument/hover", nowhere)["result"].is_null());
     let closed = json!({"textDocument": {"uri": "file:///none.ua"}, "position": {"line": 0, "character": 0}});
     assert!(client.ask("textDocument/hover", closed)["result"].is_null());
+
+    // What it includes is changed and saved; the header is written another way.
+    std::fs::write(folder.path().join("library.ua"), LIBRARY.replace("swap", "turn"))
+        .expect("a scratch file");
+    let saved = json!({"jsonrpc": "2.0", "method": "textDocument/didSave", "params": {}});
+    let saved = saved.to_string();
+    client.raw(&format!("content-length: {}\r\n\r\n{saved}", saved.len()));
+    let found = client.receive()["params"]["diagnostics"].clone();
+    assert!(found.as_array().is_some_and(|found| !found.is_empty()), "{found}");
+    // A wrong layout beside it is wrong in the editor, too.
+    std::fs::write(folder.path().join("twice.layout.toml"), "name = 7\n").expect("a scratch file");
+    let found = client.diagnostics("textDocument/didChange", &uri, &LIBRARY.replace("swap", "s"));
+    let said = found[0]["message"].as_str().unwrap_or_default();
+    assert!(found.len() == 1 && said.contains("twice.layout.toml"), "{found:?}");
 
     client.notify("textDocument/didClose", json!({"textDocument": {"uri": uri}}));
     assert_eq!(client.receive()["params"]["diagnostics"], json!([]));

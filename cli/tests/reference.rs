@@ -72,11 +72,13 @@ fn row(arg: &Arg) -> String {
     };
     let help = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
     // What cannot be said as a value is said in words.
-    let (meaning, in_words) = match help.rsplit_once("[default: ") {
-        Some((meaning, rest)) if !help.contains('\n') => {
-            (meaning, rest.trim_end_matches([']', '.']))
-        }
-        _ => (help.as_str(), ""),
+    let in_brackets = help.split_once("[default: ").filter(|_| !help.contains('\n'));
+    let (meaning, in_words) = match in_brackets.and_then(|(before, rest)| {
+        rest.split_once(']')
+            .map(|(default, after)| (format!("{}{after}", before.trim_end()), default))
+    }) {
+        Some(found) => found,
+        None => (help.clone(), ""),
     };
     let given: Vec<_> = arg.get_default_values().iter().map(|it| it.to_string_lossy()).collect();
     let default = if given.is_empty() || !takes || given[0].is_empty() {

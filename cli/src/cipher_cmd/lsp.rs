@@ -65,7 +65,9 @@ fn message(input: &mut impl BufRead) -> Result<Option<Vec<u8>>, Failure> {
         if line.is_empty() {
             break;
         }
-        if let Some(number) = line.strip_prefix("Content-Length:") {
+        if let Some((name, number)) = line.split_once(':')
+            && name.eq_ignore_ascii_case("Content-Length")
+        {
             length = number.trim().parse().ok().filter(|length| *length <= LONGEST);
         }
     }
@@ -117,13 +119,21 @@ impl Server {
                 let said = format!("there is no `{method}` here");
                 return vec![error(id, METHOD_NOT_FOUND, &said)];
             }
-            _ => return self.notified(method, params).into_iter().collect(),
+            _ => return self.notified(method, params),
         };
         vec![json!({"jsonrpc": "2.0", "id": id, "result": result})]
     }
 
-    /// A text was opened, changed or closed: what is wrong with it now.
-    fn notified(&mut self, method: &str, params: &Value) -> Option<Value> {
+    /// A text was opened, changed, saved or closed: what is wrong with it now. Others may include
+    /// what was saved.
+    fn notified(&mut self, method: &str, params: &Value) -> Vec<Value> {
+        if method == "textDocument/didSave" {
+            return self.texts.iter().map(|(uri, text)| diagnosed(uri, text)).collect();
+        }
+        self.changed(method, params).into_iter().collect()
+    }
+
+    fn changed(&mut self, method: &str, params: &Value) -> Option<Value> {
         let document = &params["textDocument"];
         let uri = document["uri"].as_str()?;
         let text = match method {
@@ -138,12 +148,7 @@ impl Server {
             _ => return None,
         };
         self.texts.insert(uri.to_owned(), text.to_owned());
-        let name = path(uri);
-        let written = EditedProgram::new(&name, text);
-        let shown = |found: &Diagnostic, severity| shown(found, severity, &name, text);
-        let errors = written.errors.iter().map(|found| shown(found, 1));
-        let warnings = written.warnings.iter().map(|found| shown(found, 2));
-        Some(published(uri, errors.chain(warnings).collect()))
+        Some(diagnosed(uri, text))
     }
 
     /// The program that a request is about, with its text and the byte that it points to.
@@ -174,12 +179,22 @@ fn capabilities() -> Value {
     json!({
         "capabilities": {
             "positionEncoding": "utf-16",
-            "textDocumentSync": {"openClose": true, "change": 1},
+            "textDocumentSync": {"openClose": true, "change": 1, "save": true},
             "hoverProvider": true,
             "definitionProvider": true,
         },
         "serverInfo": {"name": "meanwhile cipher lsp", "version": env!("CARGO_PKG_VERSION")},
     })
+}
+
+/// What is wrong with a text.
+fn diagnosed(uri: &str, text: &str) -> Value {
+    let name = path(uri);
+    let written = EditedProgram::new(&name, text);
+    let shown = |found: &Diagnostic, severity| shown(found, severity, &name, text);
+    let errors = written.errors.iter().map(|found| shown(found, 1));
+    let warnings = written.warnings.iter().map(|found| shown(found, 2));
+    published(uri, errors.chain(warnings).collect())
 }
 
 fn published(uri: &str, found: Vec<Value>) -> Value {

@@ -48,7 +48,7 @@ pub struct How {
     /// `list` or `check` shows and that has at most 10,000 equations].
     #[arg(long, value_parser = slicing())]
     pub slicing: Option<Slicing>,
-    /// Bits of the size variable 'm; not with `b`, where it is 1.
+    /// Bits of the size variable 'm; with `b` it is 1, whatever is said here.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=64))]
     pub word: Option<u32>,
     /// The target.

@@ -258,14 +258,17 @@ fn show(
             let n_turns = stats::median(&n_turns);
             let wait = ended(policy, idx).iter().map(|it| it.longest_wait_quanta).max();
             let is_managed = policy != Name::Linux;
+            // One run has no interval.
+            let is_several = seconds(policy, idx).len() > 1;
+            let bound = |s: f64| if is_several { format!("{s:.2}") } else { "-".to_owned() };
             // Of several runs the first that was no success.
             let bad = ended(policy, idx).into_iter().find(|ended| ended.status != Some(0));
             table.push(vec![
                 Cell::words(policy.text()),
                 Cell::words(&planned.task.name),
                 Cell::number(format!("{:.2}", it.value)),
-                Cell::number(format!("{:.2}", it.low)),
-                Cell::number(format!("{:.2}", it.high)),
+                Cell::number(bound(it.low)),
+                Cell::number(bound(it.high)),
                 Cell::number(ratio.map_or(String::new(), |it| format!("{it:.2}"))),
                 Cell::number(if is_managed { n_turns.to_string() } else { String::new() }),
                 Cell::number(if is_managed {
@@ -276,7 +279,7 @@ fn show(
             ]);
             rows.push(json!({
                 "policy": policy.text(), "program": planned.task.name, "turnaround_s": it.value, "ratio_to_linux": ratio,
-                "interval": [it.low, it.high], "quanta": is_managed.then_some(n_turns),
+                "interval": is_several.then_some([it.low, it.high]), "quanta": is_managed.then_some(n_turns),
                 "longest_wait_quanta": is_managed.then_some(wait).flatten(),
                 "status": bad.map_or(Some(0), |ended| ended.status), "signal": bad.and_then(|ended| ended.signal),
             }));

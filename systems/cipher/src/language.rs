@@ -2,6 +2,7 @@
 //! is defined.
 
 use std::ops::Range;
+use std::path::Path;
 
 use report::{Diagnostic, Span};
 
@@ -12,6 +13,7 @@ use crate::recipe::Recipe;
 use crate::syntax::ast::{Decl, Def, DefBody, Eqn, Forall, Program};
 use crate::syntax::{Loc, load_text};
 use crate::unit::Subject;
+use crate::user_layout;
 
 /// A program as it is in the editor.
 pub struct EditedProgram {
@@ -43,8 +45,15 @@ impl EditedProgram {
         };
         let mut warnings = Vec::new();
         if ast.is_some() {
-            let checked = Subject::text(&name, &text, None);
-            match checked.and_then(|subject| subject.compiling().map(|_| subject)) {
+            // A layout beside it is a part of the program.
+            let layout = user_layout::beside(Path::new(&name));
+            let checked = Subject::text(&name, &text, None).and_then(|subject| {
+                if layout.exists() {
+                    user_layout::read(&layout, Path::new(&name), &subject.ast, None)?;
+                }
+                subject.compiling().map(|_| subject)
+            });
+            match checked {
                 Ok(subject) => warnings = subject.warnings,
                 Err(found) => errors = found,
             }
@@ -100,6 +109,11 @@ impl EditedProgram {
         let name = &self.text[word(&self.text, at)?];
         let inside =
             |loc: Loc| loc.file == 0 && (loc.start as usize..loc.end as usize).contains(&at);
+        // A definition's own name is no parameter of it, whatever they are called.
+        let own = ast.defs.iter().find(|def| inside(def.name.loc) && *def.name.name == *name);
+        if let Some(def) = own {
+            return Some(Named::Definition(def));
+        }
         for def in ast.defs.iter().filter(|def| inside(whole(def))) {
             let is_it = |decl: &&Decl| *decl.name.name == *name;
             if let DefBody::Nodes(bodies) = &def.body {
@@ -126,6 +140,8 @@ impl EditedProgram {
 /// The innermost loop around a place whose index has this name.
 fn index<'a>(eqs: &'a [Eqn], name: &str, inside: &dyn Fn(Loc) -> bool) -> Option<&'a Forall> {
     eqs.iter().find_map(|eqn| match eqn {
+        // The bounds of a loop do not know its index.
+        Eqn::Forall(forall) if inside(forall.first.loc) || inside(forall.last.loc) => None,
         Eqn::Forall(forall) if inside(extent(eqn)) => index(&forall.eqs, name, inside)
             .or_else(|| (*forall.index.name == *name).then_some(forall)),
         Eqn::Forall(_) | Eqn::Assign(_) => None,
@@ -167,8 +183,12 @@ fn signature(def: &Def) -> String {
     format!("{what}{array} {} ({params}) returns ({returns})", def.name.name)
 }
 
-/// The name that a byte of the text belongs to, or that ends in front of it.
+/// The name that a byte of the text belongs to, or that ends in front of it; none in a comment.
 fn word(text: &str, at: usize) -> Option<Range<usize>> {
+    let line = text[..text.floor_char_boundary(at)].rsplit('\n').next().unwrap_or_default();
+    if line.contains('#') || line.contains("//") {
+        return None;
+    }
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || [b'_', b'\''].contains(byte);
     let bytes = text.as_bytes();
     let at = at.min(bytes.len());
@@ -240,6 +260,14 @@ tel
         assert_eq!(to("returns", "returns"), None);
         // A number is no name, and neither is what no definition has.
         assert_eq!(to("<<< 3", "3"), None);
+        // Names of their own, and words of comments.
+        let text = "# mix is\nnode g (g : u32, i : u32) returns (y : u32[2])\nlet // g of y\n    forall i in [0, 1] { y[i] = g }\ntel\n";
+        let written = EditedProgram::new("g.ua", text);
+        let at = |part: &str| text.find(part).expect("it is there");
+        let to = |at: usize| written.definition(at).map(|span| span.line_column());
+        assert_eq!(to(at("node g") + 5), Some((2, 6)));
+        assert_eq!(to(at("= g }") + 2), Some((2, 9)));
+        assert_eq!((to(at("mix is")), to(at("g of y"))), (None, None));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 
 mod parse;
 mod vocabulary;
+mod write;
 
 pub use vocabulary::{Class, Out, Role};
 
@@ -38,6 +39,8 @@ pub struct Core {
     pub source: String,
     /// The instruction sets that it runs.
     pub sets: Vec<String>,
+    /// The bundled core from which a calibration began: compilers are asked for that one.
+    pub nearest: Option<String>,
     /// Cycles from a trapped instruction to the first of its handler, if the file says.
     pub trap_cycles: Option<u32>,
     /// Instructions that may start in one cycle.
@@ -54,7 +57,8 @@ pub struct Core {
     rows: Vec<Work>,
     /// The same of whole vector registers of 128 bits.
     quad_rows: Vec<Work>,
-    forwarding: Vec<Class>,
+    /// Kinds of work whose results come later to `forwarded` operands.
+    pub forwarding: Vec<Class>,
     /// Which instructions start together with which, beyond what their units say.
     pub pairing: Option<Pairing>,
     /// What the core says of itself; a file may leave it out.
@@ -81,26 +85,27 @@ pub struct Work {
     pub issue_cycles: u32,
     /// Where the numbers come from.
     pub source: String,
-    slots: u32,
-    base_slots: u32,
-    unit_cycles: u32,
+    pub slots: u32,
+    pub base_slots: u32,
+    pub unit_cycles: u32,
     /// A unit that it keeps from others without taking it, and for so long.
     pub holds: Option<(UnitSet, u32)>,
-    register_cycles: u32,
-    jump_cycles: Option<u32>,
-    registers_a_cycle: Option<u32>,
-    bytes_a_cycle: Option<u32>,
-    taken_cycles: Option<u32>,
-    latency_cycles: u32,
-    address_cycles: Option<u32>,
-    high_cycles: Option<u32>,
-    base_cycles: Option<u32>,
-    base_reuse_cycles: Option<u32>,
-    flags_cycles: Option<u32>,
-    loaded_cycles: Vec<u32>,
-    lock_cycles: Vec<u32>,
-    early: Vec<(Role, i32)>,
-    forwarded: Vec<(Role, i32)>,
+    pub register_cycles: u32,
+    pub jump_cycles: Option<u32>,
+    pub registers_a_cycle: Option<u32>,
+    pub bytes_a_cycle: Option<u32>,
+    pub taken_cycles: Option<u32>,
+    pub latency_cycles: u32,
+    pub address_cycles: Option<u32>,
+    pub high_cycles: Option<u32>,
+    pub base_cycles: Option<u32>,
+    pub base_reuse_cycles: Option<u32>,
+    pub flags_cycles: Option<u32>,
+    pub loaded_cycles: Vec<u32>,
+    pub lock_cycles: Vec<u32>,
+    /// Operands needed so many cycles before the usual moment; negative if after.
+    pub early: Vec<(Role, i32)>,
+    pub forwarded: Vec<(Role, i32)>,
 }
 
 /// By which tables compilers schedule for a core.
@@ -141,6 +146,12 @@ impl Core {
     /// How this kind of work runs.
     pub fn work(&self, class: Class) -> &Work {
         &self.rows[class as usize]
+    }
+
+    /// Gives this kind of work another row.
+    pub fn set_work(&mut self, class: Class, work: Work) {
+        self.rows[class as usize] = work.clone();
+        self.quad_rows[class as usize] = work;
     }
 
     /// The same for instructions on whole vector registers of 128 bits, where they take more

@@ -19,6 +19,7 @@ struct CoreFile {
     title: String,
     source: Spanned<String>,
     sets: Vec<String>,
+    nearest: Option<String>,
     issue: Spanned<CoreIssue>,
     units: Spanned<Units>,
     #[serde(default)]
@@ -202,6 +203,7 @@ impl Core {
             title: parsed.title,
             source: reader.source(&parsed.source)?,
             sets: parsed.sets,
+            nearest: parsed.nearest,
             issue_width: reader.number(&parsed.issue.get_ref().width, 1)?,
             units: reader.units.clone(),
             beliefs,

@@ -16,7 +16,7 @@ pub fn run(
     recorded: Option<Recorded>,
     out: &mut Output,
 ) -> Result<(), Failure> {
-    let Some(core) = how.core(&loaded.code.cpu) else {
+    let Some(core) = how.core(loaded) else {
         let help = "--spills counts what was spilled; --function shows one function without cycles";
         return Err(Failure::user(
             format!(

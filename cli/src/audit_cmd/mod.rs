@@ -1,6 +1,7 @@
 //! `meanwhile audit`: every instruction of a fast path asked why it is there.
 
 mod all;
+mod calibrate;
 mod check;
 mod cpus;
 mod diff;
@@ -78,6 +79,9 @@ enum Command {
     /// Compare functions with the cycles that a file allows them; exit code 1 if one takes more, 3
     /// if one could not be judged.
     Check(check::Args),
+    /// Write a C file of chains to be timed on a core of yours; with what it printed, the machine
+    /// file that fits.
+    Calibrate(calibrate::Args),
     /// List the machines with the source of their numbers; with --compare what
     /// two sources say differently.
     #[command(alias = "cores")]
@@ -97,6 +101,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     match args.command {
         Some(Command::Diff(args)) => return diff::run(*args, out),
         Some(Command::Check(args)) => return check::run(&args, out),
+        Some(Command::Calibrate(args)) => return calibrate::run(&args, out),
         Some(Command::Cpus(args)) => return cpus::run(&args, out),
         None => {}
     }

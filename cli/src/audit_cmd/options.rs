@@ -4,7 +4,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use audit::code_file::CodeFile;
-use audit::cpus;
+use audit::cpus::{self, Cpu};
+use audit::decode::Isa;
 use audit::program::boot::BootWords;
 use audit::program::compile_commands;
 use audit::program::content::Content;
@@ -38,7 +39,8 @@ pub struct Subject {
 /// How it is compiled and read.
 #[derive(Debug, clap::Args)]
 pub struct Reading {
-    /// The machine; `meanwhile audit cpus` lists them [default: one of the file's instruction set].
+    /// The machine; `meanwhile audit cpus` lists them; or a machine file, NAME.toml [default: one of
+    /// the file's instruction set].
     #[arg(long, value_name = "NAME")]
     pub cpu: Option<String>,
     /// The compiler, perhaps with arguments, for C, C++ and assembly [default:
@@ -96,6 +98,49 @@ pub struct Loaded {
     pub build: Build,
     /// Lines of standard input that the assembler does not know.
     pub skipped: Vec<Skipped>,
+    /// The machine, if it is a file of the user's.
+    own: Option<Core>,
+}
+
+impl Loaded {
+    /// The machine that compilers are asked for.
+    pub fn compiled_for(&self) -> &str {
+        let nearest = self.own.as_ref().and_then(|core| core.nearest.as_deref());
+        nearest.unwrap_or(&self.code.cpu)
+    }
+}
+
+/// A machine by its name, or a file of the user's.
+#[derive(Debug)]
+pub struct Named {
+    pub cpu: Cpu,
+    /// The file's.
+    pub own: Option<Core>,
+}
+
+impl Named {
+    /// What ends in `.toml` is a file.
+    pub fn of(name: &str) -> Result<Named, Failure> {
+        let user = |error| Failure::User(vec![error]);
+        let path = Path::new(name);
+        if path.extension().is_none_or(|ending| ending != "toml") {
+            return Ok(Named { cpu: cpus::named(name).map_err(user)?, own: None });
+        }
+        if !path.is_file() {
+            return Err(Failure::user(format!("there is no file `{name}`"), None));
+        }
+        let text = toolchain::read(path).map_err(Failure::tool)?;
+        let core = Core::parse(name, &String::from_utf8_lossy(&text)).map_err(user)?;
+        let sets: Vec<Isa> = core.sets.iter().filter_map(|set| Isa::named(set)).collect();
+        if sets.is_empty() {
+            let said = format!("`{name}` names no instruction set that is known here");
+            return Err(Failure::user(
+                said,
+                Some("`meanwhile audit cpus` lists those of the machines"),
+            ));
+        }
+        Ok(Named { cpu: (core.name.clone(), sets), own: Some(core) })
+    }
 }
 
 impl Reading {
@@ -127,8 +172,8 @@ impl Reading {
     }
 
     /// The machine's model; none of one that reorders.
-    pub fn core(&self, cpu: &str) -> Option<Core> {
-        let core = Core::bundled(cpu)?;
+    pub fn core(&self, loaded: &Loaded) -> Option<Core> {
+        let core = loaded.own.clone().or_else(|| Core::bundled(&loaded.code.cpu))?;
         let core = match self.branch_cost {
             Some(cycles) => core.with_branch_cost(cycles),
             None => core,
@@ -188,12 +233,8 @@ impl Reading {
         if !is_standard_input && !path.exists() {
             return Err(Failure::user(format!("there is no file `{shown}`"), None));
         }
-        let wanted = self
-            .cpu
-            .as_deref()
-            .map(cpus::named)
-            .transpose()
-            .map_err(|error| Failure::User(vec![error]))?;
+        let named = self.cpu.as_deref().map(Named::of).transpose()?;
+        let (wanted, own) = named.map_or((None, None), |named| (Some(named.cpu), named.own));
         let input = if is_standard_input { Input::Assembly } else { toolchain::input(path) };
         if base.is_some() && input != Input::Elf {
             let help = "the address behind its name is for raw bytes: leave it out";
@@ -219,6 +260,7 @@ impl Reading {
                     ));
                 };
                 let isa = toolchain::chosen(sets, &build);
+                let cpu = own.as_ref().and_then(|core| core.nearest.as_ref()).unwrap_or(cpu);
                 let mut text = Vec::new();
                 let made = if is_standard_input {
                     let read = std::io::stdin().lock().read_to_end(&mut text);
@@ -243,7 +285,7 @@ impl Reading {
         let user = |error| Failure::User(vec![error]);
         let code = CodeFile::read(&shown, &content, wanted, &self.boot_words()?).map_err(user)?;
         let warnings = of_build.into_iter().chain(code.warnings(&self.avoid)).collect();
-        Ok(Loaded { warnings, code, path: path.to_owned(), build, skipped })
+        Ok(Loaded { warnings, code, path: path.to_owned(), build, skipped, own })
     }
 }
 

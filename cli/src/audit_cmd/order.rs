@@ -56,7 +56,7 @@ pub fn run(
     // The compiler's assembly is assembled as it is: its code has to be the audited one, and its
     // lines are known then.
     let build = Assembling { loaded, found };
-    let text = toolchain::assembly(&loaded.path, found.isa, &loaded.code.cpu, &loaded.build)
+    let text = toolchain::assembly(&loaded.path, found.isa, loaded.compiled_for(), &loaded.build)
         .map_err(Failure::tool)?;
     let object = build.object(&text)?;
     let written = decoded(&object, &found.name)?;
@@ -102,7 +102,7 @@ pub fn run(
 /// What can be refused before anything is compiled; else the machine.
 fn refuse(loaded: &Loaded, how: &Reading, file: &Path) -> Result<Core, Failure> {
     let refused = |said: String, help: &str| Err(Failure::user(said, Some(help)));
-    let Some(core) = how.core(&loaded.code.cpu) else {
+    let Some(core) = how.core(loaded) else {
         return refused(
             format!("`{}` reorders instructions itself", loaded.code.cpu),
             "a core that reorders does not wait for what stands in a bad order; `meanwhile audit cpus` lists those that issue in order",
@@ -140,8 +140,8 @@ struct Assembling<'a> {
 
 impl Assembling<'_> {
     fn object(&self, text: &str) -> Result<Vec<u8>, Failure> {
-        let Loaded { code, build, .. } = self.loaded;
-        toolchain::assembled(&without_lines(text), self.found.isa, &code.cpu, build)
+        let (cpu, build) = (self.loaded.compiled_for(), &self.loaded.build);
+        toolchain::assembled(&without_lines(text), self.found.isa, cpu, build)
             .map_err(Failure::tool)
     }
 
@@ -223,10 +223,11 @@ fn stays(
     function: &Function,
     out: &mut Output,
 ) -> Result<BTreeSet<usize>, Failure> {
-    let Loaded { path, build, code, .. } = loaded;
+    let Loaded { path, build, .. } = loaded;
     let by = match toolchain::input(path) {
         Input::Assembly => toolchain::BindingWords::default(),
-        _ => toolchain::bound_by(path, function.isa, &code.cpu, build).map_err(Failure::tool)?,
+        _ => toolchain::bound_by(path, function.isa, loaded.compiled_for(), build)
+            .map_err(Failure::tool)?,
     };
     if !by.volatile && !by.atomic {
         return Ok(BTreeSet::new());

@@ -69,7 +69,7 @@ pub fn audited(
     recorded: Option<Recorded>,
     through: &[SourceLine],
 ) -> Result<Audit, Failure> {
-    let core = how.core(&loaded.code.cpu);
+    let core = how.core(loaded);
     let (avoid, through) = (how.avoid.clone(), through.to_vec());
     let options = Options { avoid, through, effort: Effort::Search, recorded };
     let audited = loaded.code.audit(function, core.as_ref(), &options, &how.view());

@@ -7,7 +7,6 @@ use std::time::{Duration, Instant};
 use audit::audit::Options;
 use audit::audit::{Audit, audit};
 use audit::behaviour::{self, Behaviour, Executed};
-use audit::code_file::CodeFile;
 use audit::decode::Isa;
 use audit::decode::code::{Flow, Instruction};
 use audit::edits::{TYPE, Trial, changes, patch};
@@ -68,7 +67,7 @@ pub fn verify(
         return Err(Failure::user(format!("`{shown}` is not in UTF-8"), Some(help)));
     };
     let file = shown.strip_prefix("./").unwrap_or(&shown).to_owned();
-    let core = how.core(&loaded.code.cpu);
+    let core = how.core(loaded);
     let isa = audited.function.isa;
     let (object, blocks) = (Vec::new(), OnceCell::new());
     let limit = Cell::new(toolchain::LIMIT);
@@ -123,7 +122,7 @@ pub fn verify(
 
 impl Tried<'_> {
     fn compiled(&self, isa: Isa, text: &str, flag: Option<&str>) -> Option<Vec<u8>> {
-        let (path, cpu) = (&self.loaded.path, &self.loaded.code.cpu);
+        let (path, cpu) = (&self.loaded.path, self.loaded.compiled_for());
         let mut build = self.loaded.build.clone();
         if build.flags.is_empty() && flag.is_some() {
             build.flags.extend(toolchain::FLAGS.iter().map(|&flag| flag.to_owned()));
@@ -156,7 +155,7 @@ impl Tried<'_> {
     /// The changed source with all types; none if it needs one that no constant has.
     fn text(&self, isa: Isa, change: &Trial) -> Option<String> {
         let Some(expression) = &change.typed else { return Some(change.source.clone()) };
-        let Loaded { path, code: CodeFile { cpu, .. }, build, .. } = self.loaded;
+        let (Loaded { path, build, .. }, cpu) = (self.loaded, self.loaded.compiled_for());
         let asked = (TYPE, expression.as_str());
         let (start, limit) = (Instant::now(), self.limit.get());
         let typed = toolchain::type_of(path, &change.source, asked, isa, cpu, build, limit);

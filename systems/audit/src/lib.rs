@@ -5,6 +5,7 @@ pub mod audit;
 pub mod behaviour;
 pub mod beliefs;
 pub mod budget;
+pub mod calibrate;
 pub mod code_file;
 pub mod cpus;
 pub mod decode;

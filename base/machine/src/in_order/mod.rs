@@ -154,6 +154,13 @@ impl Core {
         self.quad_rows[class as usize] = work;
     }
 
+    /// Says where the figures of this kind of work come from.
+    pub fn set_source(&mut self, class: Class, source: &str) {
+        for rows in [&mut self.rows, &mut self.quad_rows] {
+            source.clone_into(&mut rows[class as usize].source);
+        }
+    }
+
     /// The same for instructions on whole vector registers of 128 bits, where they take more
     /// than half of one.
     pub fn work_of(&self, class: Class, is_quad: bool) -> &Work {

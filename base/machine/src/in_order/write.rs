@@ -92,13 +92,17 @@ impl Core {
         if let Some(holds) = work.holds {
             let _ = writeln!(out, "holds = {}", self.held(holds));
         }
-        for (name, list) in [("loaded_cycles", &work.loaded_cycles), ("lock_cycles", &work.lock_cycles)] {
+        for (name, list) in
+            [("loaded_cycles", &work.loaded_cycles), ("lock_cycles", &work.lock_cycles)]
+        {
             if !list.is_empty() {
                 let _ = writeln!(out, "{name} = {list:?}");
             }
         }
         let late: Vec<(Role, i32)> = work.early.iter().map(|(role, it)| (*role, -it)).collect();
-        for (name, them) in [("early", &work.early), ("late", &late), ("forwarded", &work.forwarded)] {
+        for (name, them) in
+            [("early", &work.early), ("late", &late), ("forwarded", &work.forwarded)]
+        {
             let each = them.iter().filter(|(_, cycles)| *cycles > 0);
             let each: Vec<String> =
                 each.map(|(role, cycles)| format!("{} = {cycles}", role.name())).collect();
@@ -126,7 +130,11 @@ impl Core {
         if quad.latency_cycles != work.latency_cycles {
             words.push(format!("latency_cycles = {}", quad.latency_cycles));
         }
-        if words.is_empty() { String::new() } else { format!("quad = {{ {} }}\n", words.join(", ")) }
+        if words.is_empty() {
+            String::new()
+        } else {
+            format!("quad = {{ {} }}\n", words.join(", "))
+        }
     }
 
     fn unit_names(&self, units: UnitSet) -> String {
@@ -154,10 +162,12 @@ mod tests {
     fn what_is_written_is_read_again() {
         for name in Core::names() {
             let core = Core::bundled(name).expect("it is listed");
-            let again = Core::parse("again.toml", &core.text()).unwrap_or_else(|error| panic!("{error}"));
+            let again =
+                Core::parse("again.toml", &core.text()).unwrap_or_else(|error| panic!("{error}"));
             for class in Class::ALL {
                 for is_quad in [false, true] {
-                    let (here, there) = (core.work_of(class, is_quad), again.work_of(class, is_quad));
+                    let (here, there) =
+                        (core.work_of(class, is_quad), again.work_of(class, is_quad));
                     let without_zeros = |work: &Work| {
                         let mut work = work.clone();
                         work.early.retain(|(_, cycles)| *cycles != 0);
@@ -166,10 +176,18 @@ mod tests {
                         work.forwarded.sort();
                         work
                     };
-                    assert_eq!(without_zeros(here), without_zeros(there), "{name} {}", class.name());
+                    assert_eq!(
+                        without_zeros(here),
+                        without_zeros(there),
+                        "{name} {}",
+                        class.name()
+                    );
                 }
             }
-            assert_eq!((core.issue_width, &core.forwarding), (again.issue_width, &again.forwarding));
+            assert_eq!(
+                (core.issue_width, &core.forwarding),
+                (again.issue_width, &again.forwarding)
+            );
             assert_eq!((&core.pairing, core.trap_cycles), (&again.pairing, again.trap_cycles));
         }
     }

@@ -205,14 +205,19 @@ fn rounds(n: usize) -> usize {
 
 /// An order between instructions of one round, or of one and the next.
 #[derive(Debug, Clone, Copy)]
-struct Carried {
-    edge: Edge,
+pub(crate) struct Carried {
+    pub(crate) edge: Edge,
     /// `from` is in the round before.
-    is_carried: bool,
+    pub(crate) is_carried: bool,
 }
 
 /// What the second of two rounds waits for.
-fn carried(function: &Function, frame: &StackFrame, core: &Core, round: &Trace) -> Vec<Carried> {
+pub(crate) fn carried(
+    function: &Function,
+    frame: &StackFrame,
+    core: &Core,
+    round: &Trace,
+) -> Vec<Carried> {
     let n = round.places.len();
     let mut twice = round.clone();
     twice.places.extend(&round.places);
@@ -227,7 +232,7 @@ fn carried(function: &Function, frame: &StackFrame, core: &Core, round: &Trace) 
 }
 
 /// The edges of so many rounds, by where they lead.
-fn unrolled(edges: &[Carried], n: usize, rounds: usize) -> Vec<Edge> {
+pub(crate) fn unrolled(edges: &[Carried], n: usize, rounds: usize) -> Vec<Edge> {
     let mut all = Vec::with_capacity(edges.len() * rounds);
     for round in 0..rounds {
         let first = (round * n) as u32;

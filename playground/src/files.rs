@@ -120,7 +120,7 @@ fn functions(
     };
     if let Some(core) = core.filter(|_| found.len() <= RANKED_MAX) {
         let options = Options { effort: Effort::Bounds, ..options.clone() };
-        let ranked = ranking(found, core, &options);
+        let ranked = ranking(&found, core, &options);
         let row = |(program, it): &(&Program, _)| {
             let it: &audit::audit::Summary = it;
             json!({

@@ -30,7 +30,7 @@ pub fn run(
     let options =
         Options { avoid: how.avoid.clone(), through: Vec::new(), effort: Effort::Bounds, recorded };
     let found = loaded.code.chosen(function).map_err(|error| Failure::User(vec![error]))?;
-    let Ranking { rows, refused } = ranking(found, &core, &options);
+    let Ranking { rows, refused } = ranking(&found, &core, &options);
     let refused: Vec<String> = refused.into_iter().map(|error| error.message).collect();
     let n_all = rows.len();
     let listed = &rows[..how.limit.unwrap_or(n_all).min(n_all)];

@@ -22,7 +22,7 @@ use crate::limits::{Limits, limits};
 use crate::needed::{Callee, Subject, needed};
 use crate::program::function::{Function, SourceFrame};
 use crate::program::names::shown;
-use crate::program::{Program, Symbol};
+use crate::program::{Decoded, Program, Symbol};
 use crate::timing::explain::explain;
 use crate::timing::licence::Effort;
 use crate::timing::{Cycles, Timed, time_path};
@@ -139,7 +139,7 @@ pub fn audit(
             function.name, program.name
         )));
     }
-    core.map_or(Ok(()), |core| runs(core, &function, program))?;
+    core.map_or(Ok(()), |core| runs(core, &function, &program.name))?;
     let counts = match &options.recorded {
         Some(recorded) => {
             Some(Counts::of(&function, recorded).ok_or_else(|| never_ran(&function, recorded))?)
@@ -264,15 +264,14 @@ fn never_ran(function: &Function, recorded: &Recorded) -> Diagnostic {
 }
 
 /// Refuses a function that the core cannot run: files of Arm hold functions of two sets.
-fn runs(core: &Core, function: &Function, program: &Program) -> Result<(), Diagnostic> {
+fn runs(core: &Core, function: &Function, file: &str) -> Result<(), Diagnostic> {
     let isa = function.isa.name();
     if core.sets.iter().any(|set| set == isa) {
         return Ok(());
     }
     let said = format!(
-        "`{}` in `{}` is {isa} code, but `{}` runs {}",
+        "`{}` in `{file}` is {isa} code, but `{}` runs {}",
         function.name,
-        program.name,
         core.name,
         core.sets.join(" and ")
     );
@@ -332,38 +331,48 @@ impl Summary {
     }
 }
 
-/// Times one function with the polynomial bound; none if it holds no instruction, or did not
-/// run in the recording.
-pub fn summary(
+/// A function as a summary needs it: with lines only where they are asked for.
+pub fn decoded_for(
     program: &Program,
     symbol: &Symbol,
+    options: &Options,
+) -> Result<Decoded, Diagnostic> {
+    let needs_lines = options.avoid.iter().any(|name| SourceLine::parse(name).is_some());
+    if options.recorded.is_some() || needs_lines {
+        program.decode(symbol)
+    } else {
+        program.decode_without_lines(symbol)
+    }
+}
+
+/// Times one function with the polynomial bound; none if it holds no instruction, or did not
+/// run in the recording. `file` is its file's name.
+pub fn summary(
+    file: &str,
+    address: u64,
+    decoded: &Decoded,
     core: &Core,
     options: &Options,
 ) -> Result<Option<Summary>, Diagnostic> {
-    let needs_lines = options.avoid.iter().any(|name| SourceLine::parse(name).is_some());
-    let decoded = if options.recorded.is_some() || needs_lines {
-        program.decode(symbol)?
-    } else {
-        program.decode_without_lines(symbol)?
-    };
-    if decoded.function.instructions.len() == decoded.undecodable.len() {
+    let function = &decoded.function;
+    if function.instructions.len() == decoded.undecodable.len() {
         return Ok(None);
     }
-    runs(core, &decoded.function, program)?;
+    runs(core, function, file)?;
     let counts = match &options.recorded {
-        Some(recorded) => match Counts::of(&decoded.function, recorded) {
+        Some(recorded) => match Counts::of(function, recorded) {
             Some(counts) => Some(counts),
             None => return Ok(None),
         },
         None => None,
     };
-    let guide = Guide::new(&decoded.function, &options.avoid, counts.as_ref());
-    let path = time_path(&decoded.function, core, &guide, Effort::Bounds);
-    let counts_of_tables = decoded.function.tables.counts();
+    let guide = Guide::new(function, &options.avoid, counts.as_ref());
+    let path = time_path(function, core, &guide, Effort::Bounds);
+    let counts_of_tables = function.tables.counts();
     Ok(path.map(|path| Summary {
-        name: symbol.name.clone(),
-        address: symbol.address,
-        n_instructions: decoded.function.instructions.len(),
+        name: function.name.clone(),
+        address,
+        n_instructions: function.instructions.len(),
         n_undecodable: decoded.undecodable.len(),
         n_patched: counts_of_tables.alternatives
             + counts_of_tables.jump_labels

@@ -1,15 +1,19 @@
 //! Each function of a file in few numbers, the worst first.
 
 use std::cmp::Reverse;
+use std::num::NonZero;
+use std::panic::resume_unwind;
+use std::sync::Mutex;
+use std::sync::mpsc::sync_channel;
 
 use machine::in_order::Core;
 use report::{Cell, Diagnostic, Kind, Table};
 use serde_json::{Value, json};
 
-use crate::audit::{Options, Summary, summary};
-use crate::program::Program;
+use crate::audit::{Options, Summary, decoded_for, summary};
 use crate::program::find::{Found, member_of};
 use crate::program::names::shown;
+use crate::program::{Decoded, Program};
 
 /// The functions, and why others have no row.
 #[derive(Debug, Default)]
@@ -18,12 +22,59 @@ pub struct Ranking<'a> {
     pub refused: Vec<Diagnostic>,
 }
 
-/// Times all `found`; those that lose most cycles come first.
-pub fn ranking<'a>(found: Vec<Found<'a>>, core: &Core, options: &Options) -> Ranking<'a> {
+/// Decoded functions that wait to be timed at most: nothing is kept that is not printed.
+const WAITING_MAX: usize = 8;
+
+/// Times all `found`; those that lose most cycles come first. One thread decodes, since debug
+/// information is read once, and all processors time what it decoded.
+pub fn ranking<'a>(found: &[Found<'a>], core: &Core, options: &Options) -> Ranking<'a> {
+    let n_workers = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let decoded = found.iter().map(|(program, symbol)| decoded_for(program, symbol, options));
+    // Programs read on while they are asked, which is not for several threads.
+    let files: Vec<(&str, u64)> =
+        found.iter().map(|(program, symbol)| (program.name.as_str(), symbol.address)).collect();
+    let time = |nth: usize, decoded: Result<Decoded, Diagnostic>| {
+        let (file, address) = files[nth];
+        (nth, decoded.and_then(|decoded| summary(file, address, &decoded, core, options)))
+    };
+    if n_workers == 1 {
+        let timed = decoded.enumerate().map(|(nth, decoded)| time(nth, decoded));
+        return ranked(found, timed.collect());
+    }
+    let (sender, receiver) = sync_channel::<(usize, Result<Decoded, Diagnostic>)>(WAITING_MAX);
+    let receiver = Mutex::new(receiver);
+    let work = || {
+        let mut timed = Vec::new();
+        loop {
+            let next = receiver.lock().expect("no worker panics with the lock").recv();
+            let Ok((nth, decoded)) = next else { return timed };
+            timed.push(time(nth, decoded));
+        }
+    };
+    let mut timed = std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..n_workers).map(|_| scope.spawn(work)).collect();
+        for next in decoded.enumerate() {
+            // None is there to take it only after a panic, which `join` reports.
+            if sender.send(next).is_err() {
+                break;
+            }
+        }
+        drop(sender);
+        let joined = workers.into_iter().map(|worker| worker.join());
+        let each = joined.map(|timed| timed.unwrap_or_else(|panic| resume_unwind(panic)));
+        each.flatten().collect::<Vec<_>>()
+    });
+    timed.sort_unstable_by_key(|(nth, _)| *nth);
+    ranked(found, timed)
+}
+
+type Timed = (usize, Result<Option<Summary>, Diagnostic>);
+
+fn ranked<'a>(found: &[Found<'a>], timed: Vec<Timed>) -> Ranking<'a> {
     let mut ranking = Ranking::default();
-    for (program, symbol) in found {
-        match summary(program, symbol, core, options) {
-            Ok(found) => ranking.rows.extend(found.map(|found| (program, found))),
+    for (nth, timed) in timed {
+        match timed {
+            Ok(timed) => ranking.rows.extend(timed.map(|timed| (found[nth].0, timed))),
             Err(error) => ranking.refused.push(error),
         }
     }

@@ -68,9 +68,9 @@ pub fn ranking<'a>(found: &[Found<'a>], core: &Core, options: &Options) -> Ranki
     ranked(found, timed)
 }
 
-type Timed = (usize, Result<Option<Summary>, Diagnostic>);
+type NumberedSummary = (usize, Result<Option<Summary>, Diagnostic>);
 
-fn ranked<'a>(found: &[Found<'a>], timed: Vec<Timed>) -> Ranking<'a> {
+fn ranked<'a>(found: &[Found<'a>], timed: Vec<NumberedSummary>) -> Ranking<'a> {
     let mut ranking = Ranking::default();
     for (nth, timed) in timed {
         match timed {

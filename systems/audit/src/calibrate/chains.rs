@@ -1,17 +1,14 @@
 //! The chains of an instruction set: what stands in a loop, alone, side by side, or one behind the
 //! other.
 
-use super::forms::{Form, Gives, Reader, Set};
-
-/// Copies of a step in a round.
-pub const COPIES: usize = 12;
+use super::forms::{COPIES, ChainForm, ChainSet, Consumer, Gives};
 
 /// The register that waits are for.
 const WAITED: &str = "5";
 
 /// One loop that is timed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Chain {
+pub struct TimedChain {
     /// `alu`, `alu+mul` side by side, `alu>load.base` one behind the other.
     pub name: String,
     /// What stands before the loop; empty if nothing.
@@ -25,8 +22,8 @@ pub struct Chain {
 }
 
 /// All chains of a set, those that others rest on first.
-pub fn chains(set: &Set) -> Vec<Chain> {
-    let mut all: Vec<Chain> = set.forms.iter().map(|form| alone(set, form)).collect();
+pub fn chains(set: &ChainSet) -> Vec<TimedChain> {
+    let mut all: Vec<TimedChain> = set.forms.iter().map(|form| alone(set, form)).collect();
     let named = |name: &str| set.forms.iter().find(|form| form.name == name);
     for form in set.forms.iter().filter(|form| form.name != "alu") {
         let alu = named("alu").expect("every set adds");
@@ -51,7 +48,7 @@ pub fn chains(set: &Set) -> Vec<Chain> {
         let readers = set.readers.iter().filter(|reader| reader.is_central || is_central);
         all.extend(readers.filter_map(|reader| behind(set, producer, reader)));
     }
-    all.extend(set.singles.iter().map(|(name, before, text, copies)| Chain {
+    all.extend(set.singles.iter().map(|(name, before, text, copies)| TimedChain {
         name: (*name).to_owned(),
         before: (*before).to_owned(),
         step: lines(text, set.zero),
@@ -62,11 +59,11 @@ pub fn chains(set: &Set) -> Vec<Chain> {
 }
 
 /// Four of them with results in four registers, or what has none four times.
-fn alone(set: &Set, form: &Form) -> Chain {
-    Chain { name: form.name.to_owned(), ..beside(set, &[form, form]) }
+fn alone(set: &ChainSet, form: &ChainForm) -> TimedChain {
+    TimedChain { name: form.name.to_owned(), ..beside(set, &[form, form]) }
 }
 
-fn beside(set: &Set, forms: &[&Form]) -> Chain {
+fn beside(set: &ChainSet, forms: &[&ChainForm]) -> TimedChain {
     let twice = forms.iter().chain(forms).enumerate();
     let step = twice.flat_map(|(nth, form)| {
         let text = form.text.replace("{d}", &(nth % 4 + 2).to_string());
@@ -74,7 +71,7 @@ fn beside(set: &Set, forms: &[&Form]) -> Chain {
     });
     let step: Vec<String> = step.collect();
     let names: Vec<&str> = forms.iter().map(|form| form.name).collect();
-    Chain {
+    TimedChain {
         name: names.join("+"),
         before: String::new(),
         // A round is no longer than a branch of Thumb reaches.
@@ -85,7 +82,7 @@ fn beside(set: &Set, forms: &[&Form]) -> Chain {
 }
 
 /// What waits behind what it waits for; none if the reader cannot take that result.
-fn behind(set: &Set, producer: &Form, reader: &Reader) -> Option<Chain> {
+fn behind(set: &ChainSet, producer: &ChainForm, reader: &Consumer) -> Option<TimedChain> {
     let values = match (reader.wants, producer.gives) {
         (Gives::Flags, Gives::Flags) | (Gives::Zero, Gives::Zero | Gives::Address) => set.zero,
         (Gives::Address, Gives::Address) => set.address,
@@ -102,7 +99,7 @@ fn behind(set: &Set, producer: &Form, reader: &Reader) -> Option<Chain> {
     }
     let mut step = lines(&producer.text.replace("{d}", WAITED), values);
     step.extend(lines(&reader.text.replace("{x}", WAITED), values));
-    Some(Chain {
+    Some(TimedChain {
         name: format!("{}>{}", producer.name, reader.name),
         before: String::new(),
         step,

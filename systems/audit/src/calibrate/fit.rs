@@ -10,8 +10,8 @@ use std::ops::RangeInclusive;
 use machine::UnitSet;
 use machine::in_order::{Class, Core, Pairing, Work};
 
-use super::forms::Set;
-use super::latencies::{self, Wait};
+use super::forms::ChainSet;
+use super::latencies::{self, ChainWait};
 use super::results::Measured;
 use super::round::Round;
 
@@ -60,7 +60,7 @@ impl<'a> Fit<'a> {
     }
 
     /// The core, with the kinds of work that chains show.
-    pub fn core(&self, set: &Set) -> Core {
+    pub fn core(&self, set: &ChainSet) -> Core {
         let mut core = self.nearest.clone();
         core.issue_width = self.width();
         let all: Vec<usize> = (0..self.rounds.len()).collect();
@@ -257,7 +257,7 @@ impl<'a> Fit<'a> {
     }
 
     /// What starts in a cycle only as its first.
-    fn pairs(&self, core: &mut Core, set: &Set) {
+    fn pairs(&self, core: &mut Core, set: &ChainSet) {
         let at = |name: &str| self.rounds.iter().position(|round| round.name == name);
         let is_wide = |at: &usize| self.rounds[*at].name.contains("wide-immediate");
         let wide: Vec<usize> = (0..self.rounds.len()).filter(is_wide).collect();
@@ -294,7 +294,7 @@ impl<'a> Fit<'a> {
     }
 
     /// Cycles from results to what waits for them.
-    fn waits(&self, core: &Core) -> Vec<Wait> {
+    fn waits(&self, core: &Core) -> Vec<ChainWait> {
         let all = self.rounds.iter().zip(&self.measured);
         all.filter_map(|(round, measured)| {
             let link = round.link?;
@@ -312,7 +312,7 @@ impl<'a> Fit<'a> {
                 }
             }
             let (_, least, most) = best.filter(|(distance, ..)| *distance <= limit)?;
-            Some(Wait { link, least, most })
+            Some(ChainWait { link, least, most })
         })
         .collect()
     }

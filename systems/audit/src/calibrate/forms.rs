@@ -5,8 +5,10 @@
 //! value: an address that may be followed, or zero. All other operands are zeros, ones and addresses
 //! that every chain finds in the same registers.
 
-use super::chains::COPIES;
 use crate::decode::Isa;
+
+/// Copies of a step in a round.
+pub const COPIES: usize = 12;
 
 /// What the result of a form may be taken for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,7 +24,7 @@ pub enum Gives {
 
 /// One kind of instruction.
 #[derive(Debug, Clone, Copy)]
-pub struct Form {
+pub struct ChainForm {
     pub name: &'static str,
     pub text: &'static str,
     pub gives: Gives,
@@ -32,7 +34,7 @@ pub struct Form {
 
 /// An instruction that waits for a result.
 #[derive(Debug, Clone, Copy)]
-pub struct Reader {
+pub struct Consumer {
     pub name: &'static str,
     pub text: &'static str,
     /// What it can read.
@@ -44,7 +46,7 @@ pub struct Reader {
 
 /// All that is particular to an instruction set.
 #[derive(Debug)]
-pub struct Set {
+pub struct ChainSet {
     /// The macro of compilers for this set.
     pub guard: &'static str,
     /// Lines before the chain; `%1` is the memory.
@@ -56,10 +58,10 @@ pub struct Set {
     pub address: (&'static str, &'static str),
     pub zero: (&'static str, &'static str),
     /// Each alone, beside each of `beside`, and as producers.
-    pub forms: &'static [Form],
+    pub forms: &'static [ChainForm],
     /// Other results of some of them, in the register `{d}`: for what waits alone.
-    pub others: &'static [Form],
-    pub readers: &'static [Reader],
+    pub others: &'static [ChainForm],
+    pub readers: &'static [Consumer],
     /// Chains that are no product of those: a name, what stands before the loop, a step, and how
     /// often it stands in a round.
     pub singles: &'static [(&'static str, &'static str, &'static str, usize)],
@@ -68,13 +70,13 @@ pub struct Set {
     /// Behind these every reader stands.
     pub central: &'static [&'static str],
     /// Instructions that may start in a cycle as its first alone; their names begin as the name here.
-    pub firsts: &'static [Form],
+    pub firsts: &'static [ChainForm],
     /// Reads the counter into `%0`.
     pub counter: &'static str,
 }
 
 /// The chains' instructions of a set; none if there are none yet.
-pub fn set(isa: Isa) -> Option<&'static Set> {
+pub fn set(isa: Isa) -> Option<&'static ChainSet> {
     match isa {
         Isa::A64 => Some(&A64),
         Isa::T32 => Some(&T32),
@@ -86,8 +88,8 @@ pub fn set(isa: Isa) -> Option<&'static Set> {
 
 use Gives::{Address, Flags, Nothing, Zero};
 
-const fn form(name: &'static str, text: &'static str, gives: Gives) -> Form {
-    Form { name, text, gives, guard: "" }
+const fn form(name: &'static str, text: &'static str, gives: Gives) -> ChainForm {
+    ChainForm { name, text, gives, guard: "" }
 }
 
 const fn guarded(
@@ -95,15 +97,20 @@ const fn guarded(
     text: &'static str,
     gives: Gives,
     guard: &'static str,
-) -> Form {
-    Form { name, text, gives, guard }
+) -> ChainForm {
+    ChainForm { name, text, gives, guard }
 }
 
-const fn reader(name: &'static str, text: &'static str, wants: Gives, is_central: bool) -> Reader {
-    Reader { name, text, wants, guard: "", is_central }
+const fn reader(
+    name: &'static str,
+    text: &'static str,
+    wants: Gives,
+    is_central: bool,
+) -> Consumer {
+    Consumer { name, text, wants, guard: "", is_central }
 }
 
-const A64: Set = Set {
+const A64: ChainSet = ChainSet {
     guard: "defined(__aarch64__)",
     before: "mov x11, %1; mov x12, #0; mov x9, #1; mov x10, #1; add x13, x11, #64; add x14, x11, #32; mov x2, x11; mov x3, x11; mov x4, x11; mov x5, x11",
     again: "subs %0, %0, #1; b.ne 1b",
@@ -200,7 +207,7 @@ const DSP: &str = "defined(__ARM_FEATURE_DSP)";
 const DIVIDES: &str =
     "defined(__ARM_FEATURE_IDIV) || defined(__ARM_ARCH_7M__) || defined(__ARM_ARCH_7EM__)";
 
-const T32: Set = Set {
+const T32: ChainSet = ChainSet {
     guard: "defined(__thumb__) && __ARM_ARCH_ISA_THUMB >= 2",
     before: "mov r8, %1; mov r9, #0; mov r10, #1; add r12, r8, #64; add r6, r8, #32; mov r2, r8; mov r3, r8; mov r4, r8; mov r5, r8",
     again: "subs %0, %0, #1; bne 1b",
@@ -269,14 +276,14 @@ const T32: Set = Set {
         reader("mul-add.factor", "mla r3, r{x}, r10, r9", Zero, false),
         reader("mul-add.addend", "mla r3, r10, r9, r{x}", Zero, true),
         reader("mul-long.factor", "umull r3, lr, r{x}, r10", Zero, false),
-        Reader {
+        Consumer {
             name: "mul-half.factor",
             text: "smulbb r3, r{x}, r10",
             wants: Zero,
             guard: DSP,
             is_central: false,
         },
-        Reader {
+        Consumer {
             name: "div.factor",
             text: "udiv r3, r{x}, r10",
             wants: Zero,
@@ -341,7 +348,7 @@ const T32: Set = Set {
     counter: "ldr %0, =0xe0001004; ldr %0, [%0]",
 };
 
-const A32: Set = Set {
+const A32: ChainSet = ChainSet {
     guard: "defined(__arm__) && !defined(__thumb__)",
     before: "mov r8, %1; mov r9, #0; mov r10, #1; add r12, r8, #64; add r6, r8, #32; mov r2, r8; mov r3, r8; mov r4, r8; mov r5, r8",
     again: "subs %0, %0, #1; bne 1b",
@@ -413,7 +420,7 @@ const A32: Set = Set {
         reader("mul-add.addend", "mla r3, r10, r9, r{x}", Zero, true),
         reader("mul-long.factor", "umull r3, lr, r{x}, r10", Zero, false),
         reader("mul-half.factor", "smulbb r3, r{x}, r10", Zero, false),
-        Reader {
+        Consumer {
             name: "div.factor",
             text: "udiv r3, r{x}, r10",
             wants: Zero,
@@ -448,7 +455,7 @@ const A32: Set = Set {
     counter: "mrc p15, 0, %0, c9, c13, 0",
 };
 
-const RISCV64: Set = Set {
+const RISCV64: ChainSet = ChainSet {
     guard: "defined(__riscv) && __riscv_xlen == 64",
     before: "mv t0, %1; li t1, 0; li t2, 1; addi t3, t0, 64; addi t4, t0, 32",
     again: "addi %0, %0, -1; bnez %0, 1b",

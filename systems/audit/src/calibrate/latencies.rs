@@ -14,12 +14,12 @@ use std::collections::BTreeMap;
 
 use machine::in_order::{Class, Core, Out, Role, Work};
 
-use super::round::Link;
+use super::round::Dependence;
 
 /// The cycles of a chain from a result to an operand: from the first to the second number.
 #[derive(Debug, Clone, Copy)]
-pub struct Wait {
-    pub link: Link,
+pub struct ChainWait {
+    pub link: Dependence,
     pub least: u32,
     pub most: u32,
 }
@@ -38,7 +38,7 @@ enum Unknown {
 
 /// `a - b <= most`.
 #[derive(Debug, Clone, Copy)]
-struct Bound {
+struct AtMost {
     a: usize,
     b: usize,
     most: i32,
@@ -49,7 +49,7 @@ struct Bound {
 struct System {
     unknowns: BTreeMap<Unknown, usize>,
     values: Vec<i32>,
-    bounds: Vec<Bound>,
+    bounds: Vec<AtMost>,
 }
 
 impl System {
@@ -63,7 +63,7 @@ impl System {
     }
 
     /// Adds bounds; none of them if they contradict those before.
-    fn add(&mut self, bounds: &[Bound]) -> bool {
+    fn add(&mut self, bounds: &[AtMost]) -> bool {
         let (values, n) = (self.values.clone(), self.bounds.len());
         for bound in bounds {
             self.bounds.push(*bound);
@@ -77,9 +77,9 @@ impl System {
     }
 
     /// Lowers what a new bound lowers; false if that comes back to where it began.
-    fn settle(&mut self, new: Bound) -> bool {
+    fn settle(&mut self, new: AtMost) -> bool {
         let mut open = vec![new];
-        while let Some(Bound { a, b, most }) = open.pop() {
+        while let Some(AtMost { a, b, most }) = open.pop() {
             if self.values[a] <= self.values[b] + most {
                 continue;
             }
@@ -94,7 +94,7 @@ impl System {
 }
 
 /// Fits the latencies of `core` to these waits; those that contradict others are left out.
-pub fn fit(core: &mut Core, waits: &[Wait]) {
+pub fn fit(core: &mut Core, waits: &[ChainWait]) {
     let mut classes: Vec<Class> = waits.iter().map(|wait| wait.link.writer).collect();
     classes.sort_unstable();
     classes.dedup();
@@ -115,7 +115,7 @@ pub fn fit(core: &mut Core, waits: &[Wait]) {
 /// waits out, from `start` by one kind of work after the other.
 fn forwarded(
     core: &Core,
-    waits: &[Wait],
+    waits: &[ChainWait],
     classes: &[Class],
     start: Vec<Class>,
 ) -> (System, usize, Vec<Class>) {
@@ -144,7 +144,7 @@ fn forwarded(
 }
 
 /// The system of all waits, and how many of them are left out.
-fn solve(core: &Core, waits: &[Wait], forwarding: &[Class]) -> (System, usize) {
+fn solve(core: &Core, waits: &[ChainWait], forwarding: &[Class]) -> (System, usize) {
     let mut system = System::default();
     let exact = waits.iter().filter(|wait| wait.least > 0);
     let n_left_out = exact
@@ -152,8 +152,8 @@ fn solve(core: &Core, waits: &[Wait], forwarding: &[Class]) -> (System, usize) {
         .filter(|wait| {
             let (out, operand) = unknowns(&wait.link, forwarding);
             let (a, b) = (system.unknown(out), system.unknown(operand));
-            let most = Bound { a, b, most: wait.most.cast_signed() };
-            let least = Bound { a: b, b: a, most: -wait.least.cast_signed() };
+            let most = AtMost { a, b, most: wait.most.cast_signed() };
+            let least = AtMost { a: b, b: a, most: -wait.least.cast_signed() };
             !system.add(&[most, least][..if wait.least > 0 { 2 } else { 1 }])
         })
         .count();
@@ -163,7 +163,7 @@ fn solve(core: &Core, waits: &[Wait], forwarding: &[Class]) -> (System, usize) {
         if let Unknown::Operand(class, role, true) = unknown {
             let late = system.unknown(*unknown);
             let early = system.unknown(Unknown::Operand(*class, *role, false));
-            system.add(&[Bound { a: early, b: late, most: 0 }]);
+            system.add(&[AtMost { a: early, b: late, most: 0 }]);
         }
         // One number for two, where that does.
         if let Unknown::Address(class) = unknown {
@@ -181,7 +181,8 @@ fn solve(core: &Core, waits: &[Wait], forwarding: &[Class]) -> (System, usize) {
     for unknown in [alu].into_iter().chain(others) {
         let a = system.unknown(unknown);
         let value = nearest(core, unknown);
-        system.add(&[Bound { a, b: origin, most: value }, Bound { a: origin, b: a, most: -value }]);
+        system
+            .add(&[AtMost { a, b: origin, most: value }, AtMost { a: origin, b: a, most: -value }]);
     }
     let zero = system.values[origin];
     system.values.iter_mut().for_each(|value| *value -= zero);
@@ -190,10 +191,10 @@ fn solve(core: &Core, waits: &[Wait], forwarding: &[Class]) -> (System, usize) {
 
 fn same(system: &mut System, one: Unknown, other: Unknown) {
     let (a, b) = (system.unknown(one), system.unknown(other));
-    system.add(&[Bound { a, b, most: 0 }, Bound { a: b, b: a, most: 0 }]);
+    system.add(&[AtMost { a, b, most: 0 }, AtMost { a: b, b: a, most: 0 }]);
 }
 
-fn unknowns(link: &Link, forwarding: &[Class]) -> (Unknown, Unknown) {
+fn unknowns(link: &Dependence, forwarding: &[Class]) -> (Unknown, Unknown) {
     let is_address = matches!(link.role, Role::Base | Role::Index) && link.is_whole;
     let out = match (link.out, link.role) {
         (Out::BaseUpdate, Role::Base) => Unknown::BaseReuse(link.writer),

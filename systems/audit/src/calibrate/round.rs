@@ -3,7 +3,7 @@
 use machine::in_order::{Class, Core, Out, Role};
 use report::Diagnostic;
 
-use super::chains::Chain;
+use super::chains::TimedChain;
 use super::source::symbol;
 use crate::decode::code::{Flow, Instruction, Reg};
 use crate::facts::frame::StackFrame;
@@ -28,7 +28,7 @@ pub struct Round {
     frame: StackFrame,
     trace: Trace,
     /// What waits for what, if that is what the chain is about.
-    pub link: Option<Link>,
+    pub link: Option<Dependence>,
     /// Steps in a round.
     pub n_steps: usize,
     /// Kinds of work in a step.
@@ -37,7 +37,7 @@ pub struct Round {
 
 /// A result and the operand that it becomes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Link {
+pub struct Dependence {
     pub writer: Class,
     pub out: Out,
     /// All of the register was loaded.
@@ -48,7 +48,11 @@ pub struct Link {
 
 impl Round {
     /// The chain number `nth` of a compiled file; none if its guard left it out.
-    pub fn of(program: &Program, nth: usize, chain: &Chain) -> Result<Option<Round>, Diagnostic> {
+    pub fn of(
+        program: &Program,
+        nth: usize,
+        chain: &TimedChain,
+    ) -> Result<Option<Round>, Diagnostic> {
         let Some(symbol) = program.only(&symbol(nth)) else { return Ok(None) };
         let function = program.decode_without_lines(symbol)?.function;
         let places = path(&function).ok_or_else(|| {
@@ -174,7 +178,7 @@ fn is_again(function: &Function, idx: usize, places: &[usize]) -> bool {
 }
 
 /// What of `writer` becomes what of `reader`.
-fn link(function: &Function, writer: &Instruction, reader: &Instruction) -> Option<Link> {
+fn link(function: &Function, writer: &Instruction, reader: &Instruction) -> Option<Dependence> {
     let zero = function.isa.conventions().zero;
     let is_read = |reg: Reg| {
         let found = reader.reads.iter().find(|read| read.reg == reg);
@@ -184,7 +188,7 @@ fn link(function: &Function, writer: &Instruction, reader: &Instruction) -> Opti
         writer.writes.iter().find_map(|write| Some((write, is_read(write.reg)?)))?;
     let bits = u32::from(function.isa.conventions().bits);
     let is_whole = writer.accesses.iter().all(|access| u32::from(access.width) * 8 == bits);
-    Some(Link {
+    Some(Dependence {
         writer: writer.class,
         out: write.out,
         is_whole,

@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-use super::chains::{Chain, chains};
-use super::forms::{Set, set};
+use super::chains::{TimedChain, chains};
+use super::forms::{ChainSet, set};
 use crate::decode::Isa;
 
 /// The first line of what it prints, with the name of the set behind it.
@@ -36,7 +36,7 @@ pub fn symbol(nth: usize) -> String {
     format!("chain_{nth}")
 }
 
-fn head(isa: Isa, set: &Set, n: usize) -> String {
+fn head(isa: Isa, set: &ChainSet, n: usize) -> String {
     let counter: String =
         set.counter.split("; ").map(|line| format!("\"{line}\\n\\t\" ")).collect();
     let counts = if isa == Isa::T32 {
@@ -52,7 +52,7 @@ fn head(isa: Isa, set: &Set, n: usize) -> String {
     )
 }
 
-fn function(set: &Set, nth: usize, chain: &Chain) -> String {
+fn function(set: &ChainSet, nth: usize, chain: &TimedChain) -> String {
     let mut lines: Vec<String> = set.before.split("; ").map(str::to_owned).collect();
     lines.extend(chain.before.split("; ").filter(|line| !line.is_empty()).map(str::to_owned));
     lines.push("1:".to_owned());

@@ -30,6 +30,19 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         "audit check",
         &[("meanwhile audit check --budget fast.budget.toml", "in a build, beside the tests")],
     ),
+    (
+        "audit calibrate",
+        &[
+            (
+                "meanwhile audit calibrate --cpu cortex-a55 > chains.c",
+                "to be timed on a core of yours",
+            ),
+            (
+                "meanwhile audit calibrate results.txt --cpu cortex-a55 > my-core.toml",
+                "what it printed there: the machine file",
+            ),
+        ],
+    ),
     ("audit cpus", &[("meanwhile audit cpus --compare", "where LLVM or gcc gives other cycles")]),
     ("cipher list", &[("meanwhile cipher list", "names, slicings and sizes")]),
     (

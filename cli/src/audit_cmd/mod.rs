@@ -79,8 +79,8 @@ enum Command {
     /// Compare functions with the cycles that a file allows them; exit code 1 if one takes more, 3
     /// if one could not be judged.
     Check(check::Args),
-    /// Write a C file of chains to be timed on a core of yours; with what it printed, the machine
-    /// file that fits.
+    /// Write a C file of chains to be timed on a core of yours; with
+    /// what it printed, the machine file that fits.
     Calibrate(calibrate::Args),
     /// List the machines with the source of their numbers; with --compare what
     /// two sources say differently.

@@ -114,7 +114,7 @@ impl Loaded {
 #[derive(Debug)]
 pub struct Named {
     pub cpu: Cpu,
-    /// The file's.
+    /// What the file says, if it is one.
     pub own: Option<Core>,
 }
 

@@ -25,7 +25,8 @@ impl Core {
         let _ = write!(out, "\n[issue]\nwidth = {}\n{source}", self.issue_width);
         let _ = write!(out, "\n[units]\nnames = [{}]\n{source}", units.join(", "));
         if !self.forwarding.is_empty() {
-            let from: Vec<String> = self.forwarding.iter().map(|it| quoted(it.name())).collect();
+            let from: Vec<String> =
+                self.forwarding.iter().map(|class| quoted(class.name())).collect();
             let _ = write!(out, "\n[forwarding]\nfrom = [{}]\n{source}", from.join(", "));
         }
         if let Some(pairing) = &self.pairing {
@@ -71,9 +72,9 @@ impl Core {
                 let _ = writeln!(out, "{name} = {cycles}");
             }
         };
-        number("issue_cycles", Some(work.issue_cycles).filter(|it| *it != 1));
-        number("unit_cycles", Some(work.unit_cycles).filter(|it| *it != 1));
-        number("register_cycles", Some(work.register_cycles).filter(|it| *it != 0));
+        number("issue_cycles", Some(work.issue_cycles).filter(|cycles| *cycles != 1));
+        number("unit_cycles", Some(work.unit_cycles).filter(|cycles| *cycles != 1));
+        number("register_cycles", Some(work.register_cycles).filter(|cycles| *cycles != 0));
         number("registers_a_cycle", work.registers_a_cycle);
         number("bytes_a_cycle", work.bytes_a_cycle);
         number("jump_cycles", work.jump_cycles);
@@ -84,8 +85,8 @@ impl Core {
         number("base_cycles", work.base_cycles);
         number("base_reuse_cycles", work.base_reuse_cycles);
         number("flags_cycles", work.flags_cycles);
-        number("slots", Some(work.slots).filter(|it| *it != 1));
-        number("base_slots", Some(work.base_slots).filter(|it| *it != 0));
+        number("slots", Some(work.slots).filter(|cycles| *cycles != 1));
+        number("base_slots", Some(work.base_slots).filter(|cycles| *cycles != 0));
         if work.units != UnitSet::default() {
             let _ = writeln!(out, "units = [{}]", self.unit_names(work.units));
         }

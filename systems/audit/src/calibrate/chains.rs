@@ -31,7 +31,7 @@ pub fn chains(set: &ChainSet) -> Vec<TimedChain> {
         chain.name = format!("{}+4*alu", form.name);
         all.push(chain);
         for other in set.beside.iter().filter_map(|name| named(name)) {
-            let at = |name: &str| set.beside.iter().position(|it| *it == name);
+            let at = |name: &str| set.beside.iter().position(|other| *other == name);
             // Of two that are both on the list, once.
             if at(form.name).is_none_or(|nth| Some(nth) > at(other.name)) {
                 all.push(beside(set, &[form, other]));

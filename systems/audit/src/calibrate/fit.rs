@@ -104,8 +104,8 @@ impl<'a> Fit<'a> {
         found
     }
 
-    /// All rows but their latencies; chains in which something waits are asked once it is known how
-    /// long.
+    /// All rows but their latencies; chains in which something waits are
+    /// asked once it is known how long.
     fn work(&self, core: &mut Core, knows_waits: bool) {
         let classes = self.classes();
         for sweep in 0..3 {
@@ -116,7 +116,7 @@ impl<'a> Fit<'a> {
                     let round = self.rounds[*at];
                     (knows_waits || round.link.is_none())
                         && round.classes.contains(class)
-                        && round.classes.iter().all(|it| known.contains(it))
+                        && round.classes.iter().all(|other| known.contains(other))
                 };
                 let asked: Vec<usize> = (0..self.rounds.len()).filter(is_asked).collect();
                 self.row(core, *class, &asked, knows_waits);
@@ -239,7 +239,7 @@ impl<'a> Fit<'a> {
         sets.extend(others.iter().map(|other| core.work(*other).units));
         let used = sets.iter().fold(0, |all, set| all | set.0);
         sets.extend(
-            (0..core.units.len()).map(|unit| UnitSet(1 << unit)).filter(|it| it.0 & used != 0),
+            (0..core.units.len()).map(|unit| UnitSet(1 << unit)).filter(|set| set.0 & used != 0),
         );
         let mut found: Vec<(UnitSet, Core)> = Vec::new();
         for set in sets {
@@ -386,7 +386,7 @@ impl Times {
 /// Of two rows that explain as much, the plainer one counts, and the usual units.
 fn oddness(work: &Work, usual: UnitSet) -> f64 {
     let odd = [work.slots > 1, work.base_slots > 0, work.issue_cycles > 1, work.holds.is_some()];
-    let n_odd = odd.into_iter().filter(|it| *it).count() as f64;
+    let n_odd = odd.into_iter().filter(|is_odd| *is_odd).count() as f64;
     n_odd * 1e-3 + if work.units == usual { 0.0 } else { 5e-4 }
 }
 
@@ -406,7 +406,7 @@ fn lists(core: &Core, class: Class, times: &[Times]) -> Vec<Core> {
         for slots in 1..=core.issue_width.min(2) {
             let row =
                 |it: &Times| Work { register_cycles, registers_a_cycle, slots, ..it.work(now) };
-            found.extend(times.iter().map(|it| set(core, class, row(it))));
+            found.extend(times.iter().map(|times| set(core, class, row(times))));
         }
     }
     found

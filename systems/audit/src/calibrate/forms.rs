@@ -18,7 +18,7 @@ pub enum Gives {
     Zero,
     /// That or an address.
     Address,
-    /// Flags alone.
+    /// Flags alone, no register.
     Flags,
 }
 

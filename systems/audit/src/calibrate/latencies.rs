@@ -128,7 +128,7 @@ fn forwarded(
                 return best;
             }
             let mut other = best.2.clone();
-            match other.iter().position(|it| it == class) {
+            match other.iter().position(|other| other == class) {
                 Some(at) => drop(other.remove(at)),
                 None => other.push(*class),
             }
@@ -177,7 +177,8 @@ fn solve(core: &Core, waits: &[ChainWait], forwarding: &[Class]) -> (System, usi
     system.values.push(0);
     // The first says where cycles are counted from.
     let alu = Unknown::Out(Class::Alu, Out::Result);
-    let others = system.unknowns.keys().copied().filter(|it| *it != alu).collect::<Vec<_>>();
+    let others =
+        system.unknowns.keys().copied().filter(|unknown| *unknown != alu).collect::<Vec<_>>();
     for unknown in [alu].into_iter().chain(others) {
         let a = system.unknown(unknown);
         let value = nearest(core, unknown);

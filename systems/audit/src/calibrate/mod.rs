@@ -31,13 +31,13 @@ use forms::set;
 use round::Round;
 pub use source::c_file;
 
-/// A fitted core.
+/// A core as the chains say it is.
 #[derive(Debug)]
 pub struct Calibrated {
     pub core: Core,
     /// Every chain beside the model of that core.
     pub residuals: Vec<Residual>,
-    /// The machine file.
+    /// The machine file, with its sources.
     pub text: String,
 }
 
@@ -113,7 +113,7 @@ fn counter(name: &str, rounds: &[Round], measured: &results::Measured) -> Result
 fn explained(name: &str, residuals: &[Residual]) -> Result<(), Diagnostic> {
     const SHARE_MAX: f64 = 0.1;
     const N_SHOWN: usize = 5;
-    let mut far: Vec<&Residual> = residuals.iter().filter(|it| !it.is_near()).collect();
+    let mut far: Vec<&Residual> = residuals.iter().filter(|residual| !residual.is_near()).collect();
     if far.len() as f64 <= residuals.len() as f64 * SHARE_MAX {
         return Ok(());
     }

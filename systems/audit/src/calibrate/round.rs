@@ -86,8 +86,8 @@ impl Round {
         self.timed(core, &self.edges(core))
     }
 
-    /// The same by the cycles from a result to what waits for it: of none, of one, and so on up to
-    /// `most`.
+    /// The same by the cycles from a result to what waits for it: of none, of
+    /// one, and so on up to `most`.
     pub fn by_wait(&self, core: &Core, most: u32) -> impl Iterator<Item = f64> {
         let mut edges = self.edges(core);
         let n = self.trace.places.len();

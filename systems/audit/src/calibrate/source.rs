@@ -8,7 +8,7 @@ use crate::decode::Isa;
 
 /// The first line of what it prints, with the name of the set behind it.
 pub const FIRST: &str = "# meanwhile calibration";
-/// Its last line.
+/// The last line that it prints.
 pub const LAST: &str = "# end";
 
 /// The C file; none if there are no chains of this set.

@@ -124,8 +124,8 @@ impl Server {
         vec![json!({"jsonrpc": "2.0", "id": id, "result": result})]
     }
 
-    /// A text was opened, changed, saved or closed: what is wrong with it now. Others may include
-    /// what was saved.
+    /// A text was opened, changed, saved or closed: what is wrong with it, and after a save with all,
+    /// which may include what was saved.
     fn notified(&mut self, method: &str, params: &Value) -> Vec<Value> {
         if method == "textDocument/didSave" {
             return self.texts.iter().map(|(uri, text)| diagnosed(uri, text)).collect();

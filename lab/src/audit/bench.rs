@@ -6,7 +6,7 @@ use std::time::Instant;
 use crate::evidence::Evidence;
 use ::machine::in_order::Core;
 use audit::audit::Options;
-use audit::audit::{audit, summary};
+use audit::audit::{audit, decoded_for, summary};
 use audit::decode::Isa;
 use audit::program::Program;
 use audit::program::toolchain::{self, Build};
@@ -52,8 +52,9 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             recorded: None,
         };
         for symbol in &program.symbols {
-            n_functions +=
-                usize::from(summary(&program, symbol, &core, &quick).map_err(user)?.is_some());
+            let decoded = decoded_for(&program, symbol, &quick).map_err(user)?;
+            let found = summary(&program.name, symbol.address, &decoded, &core, &quick);
+            n_functions += usize::from(found.map_err(user)?.is_some());
         }
         all.push(start.elapsed().as_secs_f64());
         bar.inc(1);

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 use std::num::NonZero;
 use std::panic::resume_unwind;
-use std::sync::Mutex;
-use std::sync::mpsc::sync_channel;
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex};
 
 use machine::in_order::Core;
 use report::{Cell, Diagnostic, Kind, Table};
@@ -41,9 +41,9 @@ pub fn ranking<'a>(found: &[Found<'a>], core: &Core, options: &Options) -> Ranki
         let timed = decoded.enumerate().map(|(nth, decoded)| time(nth, decoded));
         return ranked(found, timed.collect());
     }
-    let (sender, receiver) = sync_channel::<(usize, Result<Decoded, Diagnostic>)>(WAITING_MAX);
-    let receiver = Mutex::new(receiver);
-    let work = || {
+    type Waiting = (usize, Result<Decoded, Diagnostic>);
+    let (sender, receiver) = sync_channel::<Waiting>(WAITING_MAX);
+    let work = |receiver: Arc<Mutex<Receiver<Waiting>>>| {
         let mut timed = Vec::new();
         loop {
             let next = receiver.lock().expect("no worker panics with the lock").recv();
@@ -52,9 +52,13 @@ pub fn ranking<'a>(found: &[Found<'a>], core: &Core, options: &Options) -> Ranki
         }
     };
     let mut timed = std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..n_workers).map(|_| scope.spawn(work)).collect();
+        let receiver = Arc::new(Mutex::new(receiver));
+        let mine = || Arc::clone(&receiver);
+        let spawn = |receiver| scope.spawn(move || work(receiver));
+        let workers: Vec<_> = (0..n_workers).map(|_| spawn(mine())).collect();
+        // It is gone when no worker is left, which a panic does, and `join` reports.
+        drop(receiver);
         for next in decoded.enumerate() {
-            // None is there to take it only after a panic, which `join` reports.
             if sender.send(next).is_err() {
                 break;
             }

@@ -16,6 +16,7 @@ const MOVED: &[(&[&str], &str)] = &[
     (&["cipher", "speed", "--mode"], "meanwhile-lab run cipher-streams"),
     (&["cipher", "speed", "--out"], "meanwhile-lab run cipher-speed"),
     (&["cipher", "speed", "--build-only"], "meanwhile-lab run cipher-speed"),
+    (&["cipher", "test", "--unroll"], "meanwhile cipher test --matrix"),
     (&["cipher", "test", "--all"], "meanwhile cipher test"),
     (&["cipher", "--inline"], "-X inline=VALUE"),
     (&["cipher", "--inline-io-bits"], "-X inline-io-bits=VALUE"),

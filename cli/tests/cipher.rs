@@ -405,16 +405,6 @@ fn a_mode_is_written_with_its_prototypes_or_refused() {
 }
 
 #[test]
-fn a_test_has_loops_kept_or_written_out() {
-    let output = meanwhile(&["cipher", "test", "ace", "--unroll", "auto"], "");
-    assert_eq!(output.status.code(), Some(1));
-    assert!(
-        String::from_utf8_lossy(&output.stderr).contains("possible values: yes, no"),
-        "{output:?}"
-    );
-}
-
-#[test]
 fn the_c_file_and_its_header_serve_a_program_with_any_number_of_blocks() {
     if !has("gcc") {
         return;

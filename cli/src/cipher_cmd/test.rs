@@ -1,5 +1,6 @@
 //! `meanwhile cipher test`: published vectors through emitted C, two compilers at a time.
 
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,16 +8,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use cipher::asm::Effort;
 use cipher::emit_c::Arch;
 use cipher::native::Cc;
-use cipher::options::{Slicing, Unroll};
+use cipher::options::Slicing;
 use cipher::recipe::Back;
 use cipher::suite::{self, Filter, Outcome, SuiteRow};
-use clap::builder::TypedValueParser;
 use measure::tool::ToolError;
 use report::{Cell, Table};
 use serde_json::{Value, json};
 
 use super::options;
-use crate::choice::one_of;
 use crate::output::{Failure, Output};
 
 /// Arguments of `meanwhile cipher test`.
@@ -41,20 +40,9 @@ pub struct Args {
     /// Only this compiler.
     #[arg(long, value_parser = options::cc())]
     cc: Option<Cc>,
-    /// Only this choice about loops.
-    #[arg(long, value_parser = yes_or_no())]
-    unroll: Option<Unroll>,
     /// The back end: our assembly with C around it, C alone, or whichever the model prefers.
     #[arg(long, default_value = "c", value_parser = options::emit())]
     emit: options::Emit,
-    /// Combinations tested at the same time.
-    #[arg(long, value_name = "N", default_value_t = 2)]
-    jobs: usize,
-}
-
-/// `auto` is one of the two, and both are tested.
-fn yes_or_no() -> impl TypedValueParser<Value = Unroll> {
-    one_of([Unroll::Yes, Unroll::No], |it| if *it == Unroll::Yes { "yes" } else { "no" })
 }
 
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
@@ -73,7 +61,6 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         slicing: args.slicing,
         arch: args.arch,
         cc: args.cc,
-        unroll: args.unroll,
         back: match args.emit {
             options::Emit::C => Back::C,
             // A longer search would not test more.
@@ -90,7 +77,8 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         };
         return Err(Failure::user("no combination is left to test", Some(help)));
     }
-    let results = test_all(&rows, args.jobs.max(1), out)?;
+    let jobs = std::thread::available_parallelism().map_or(1, NonZero::get);
+    let results = test_all(&rows, jobs, out)?;
     show(&rows, &results, out)
 }
 

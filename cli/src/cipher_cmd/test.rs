@@ -61,6 +61,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         slicing: args.slicing,
         arch: args.arch,
         cc: args.cc,
+        unroll: None,
         back: match args.emit {
             options::Emit::C => Back::C,
             // A longer search would not test more.

@@ -56,13 +56,23 @@ pub struct Filter {
     pub slicing: Option<Slicing>,
     pub arch: Option<Arch>,
     pub cc: Option<Cc>,
+    /// One choice about loops.
+    pub unroll: Option<Unroll>,
     /// The back end; one for all.
     pub back: Back,
 }
 
 impl Default for Filter {
     fn default() -> Self {
-        Filter { names: vec![], mode: None, slicing: None, arch: None, cc: None, back: Back::C }
+        Filter {
+            names: vec![],
+            mode: None,
+            slicing: None,
+            arch: None,
+            cc: None,
+            unroll: None,
+            back: Back::C,
+        }
     }
 }
 
@@ -73,6 +83,7 @@ impl Filter {
             && self.slicing.is_none_or(|s| s == row.slicing)
             && self.arch.is_none_or(|a| a == row.arch)
             && self.cc.is_none_or(|c| c == row.cc)
+            && self.unroll.is_none_or(|u| u == row.unroll)
     }
 
     /// The rows that it accepts, with its back end.
@@ -84,7 +95,7 @@ impl Filter {
     }
 
     fn is_narrow(&self) -> bool {
-        self.slicing.is_some() || self.arch.is_some() || self.cc.is_some()
+        self.slicing.is_some() || self.arch.is_some() || self.cc.is_some() || self.unroll.is_some()
     }
 }
 

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -99,7 +100,15 @@ static ONE: Mutex<()> = Mutex::new(());
 fn a_program_that_reads_in_order_has_the_rate_that_it_measures_itself() {
     let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     let Some(daemon) = started("in order", 640) else { return };
-    let Some(program) = once(&daemon, |program, _| program["mbps"].is_f64()) else { return };
+    // Where others of the kernel read the same marks, or the machine's speed changes all the time,
+    // it stays unknown, each time with a reason: then this machine says nothing of the rate.
+    let begin = Instant::now();
+    let is_long = |said: &str| !said.is_empty() && begin.elapsed() > Duration::from_secs(90);
+    let so = |program: &Value, said: &str| program["mbps"].is_f64() || is_long(said);
+    let Some(program) = once(&daemon, so) else { return };
+    if let Some(said) = program["cannot_measure"].as_str() {
+        return skipped(&format!("cosched: the rate of a reader is not known here: {said}"));
+    }
     let (found, own) = (program["mbps"].as_f64().unwrap_or(0.0), own_mbps(daemon.folder.path()));
     let [low, high] = [0, 1].map(|end| program["mbps_interval"][end].as_f64().unwrap_or(0.0));
     assert!(low <= found && found <= high && program["cannot_measure"].is_null(), "{program}");

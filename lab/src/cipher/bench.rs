@@ -13,10 +13,11 @@ use serde_json::{Value, json};
 
 use super::best::Best;
 use super::byte_cost::Bytes;
-use super::interleave::InterleaveStudy;
-use super::look_behind::LookBehind;
-use super::schedulers::Schedulers;
-use super::specialise::SpecialiseStudy;
+use super::gain::{Asked, Gains};
+use super::interleave::Interleaved;
+use super::look_behind::Window;
+use super::schedulers::SchedulerCell;
+use super::specialise::Specialise;
 use crate::evidence::Evidence;
 use crate::store::Store;
 use crate::study::{self, Study};
@@ -32,8 +33,8 @@ pub struct Args {
     /// What is compared: a scheduler off and on, the specialisation of bitwise nodes, windows of 1
     /// to 20, one batch and several interleaved ones, the primitive alone and through its byte
     /// interface, or the best C of before there was a back end and the best of all.
-    #[arg(long, value_name = "STUDY", value_enum, default_value_t = Choice::Schedulers)]
-    study: Choice,
+    #[arg(long, value_name = "STUDY", value_enum, default_value_t = Compared::Schedulers)]
+    study: Compared,
     /// C compilers, separated by commas.
     #[arg(long, value_name = "LIST", value_delimiter = ',', value_parser = options::cc())]
     cc: Vec<Cc>,
@@ -57,7 +58,7 @@ pub struct Args {
 
 /// The comparisons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Choice {
+enum Compared {
     Schedulers,
     Specialise,
     LookBehind,
@@ -71,19 +72,27 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let store = Store::open(args.out.clone(), command(&args))?;
     let (choice, budget, unroll) = (args.study, args.budget, args.unroll);
     let Args { names, cc, arch, .. } = args;
+    let asked = Asked { names, cc, arch };
+    // Those of the paper's own few rows have one compiler, and the loops written out.
+    let named = || Asked { names: asked.names.clone(), ..Asked::default() };
     match choice {
-        Choice::Schedulers => {
-            shown(&Schedulers { names, cc, arch, unroll, sampling }, store, out).map(drop)
+        Compared::Schedulers => {
+            shown(&Gains::<SchedulerCell>::new(&asked, unroll, sampling), store, out).map(drop)
         }
-        Choice::Specialise => shown(&SpecialiseStudy { names, sampling }, store, out).map(drop),
-        Choice::LookBehind => shown(&LookBehind { names, sampling }, store, out).map(drop),
-        Choice::Interleave => {
-            shown(&InterleaveStudy { names, cc, arch, sampling }, store, out).map(drop)
+        Compared::Specialise => {
+            shown(&Gains::<Specialise>::new(&named(), unroll, sampling), store, out).map(drop)
         }
-        Choice::Bytes => shown(&Bytes { names, cc, arch, sampling }, store, out).map(drop),
-        Choice::Best => {
+        Compared::LookBehind => {
+            shown(&Gains::<Window>::new(&named(), unroll, sampling), store, out).map(drop)
+        }
+        Compared::Interleave => {
+            shown(&Gains::<Interleaved>::new(&asked, unroll, sampling), store, out).map(drop)
+        }
+        Compared::Bytes => shown(&Bytes { asked, sampling }, store, out).map(drop),
+        Compared::Best => {
             let processor = Processor::here();
             let ratio = processor.core_cycles_per_tick;
+            let Asked { names, arch, .. } = asked;
             let rows = shown(&Best { names, arch, budget, sampling, processor }, store, out)?;
             let of_rows: Vec<&Value> = rows.iter().map(|row| &row["bound"]).collect();
             bounds::about(&of_rows, "the best", ratio).iter().for_each(|line| out.line(line));
@@ -111,12 +120,12 @@ fn shown<S: Study>(study: &S, mut store: Store, out: &mut Output) -> Result<Vec<
 /// The command for the evidence, with all options that choose what a row says.
 fn command(args: &Args) -> String {
     let study = match args.study {
-        Choice::Schedulers => String::new(),
-        Choice::Specialise => " --study specialise".to_owned(),
-        Choice::LookBehind => " --study look-behind".to_owned(),
-        Choice::Interleave => " --study interleave".to_owned(),
-        Choice::Bytes => " --study bytes".to_owned(),
-        Choice::Best => format!(" --study best --budget {}s", args.budget.as_secs()),
+        Compared::Schedulers => String::new(),
+        Compared::Specialise => " --study specialise".to_owned(),
+        Compared::LookBehind => " --study look-behind".to_owned(),
+        Compared::Interleave => " --study interleave".to_owned(),
+        Compared::Bytes => " --study bytes".to_owned(),
+        Compared::Best => format!(" --study best --budget {}s", args.budget.as_secs()),
     };
     let unroll = match args.unroll {
         Unroll::Auto => "",
@@ -130,11 +139,11 @@ fn command(args: &Args) -> String {
 /// The committed results of a study, by the name of its file.
 pub fn committed(file: &str, evidence: &Evidence) -> Option<Vec<Block>> {
     Some(match file {
-        "bench" => study::committed::<Schedulers>(evidence),
+        "bench" => study::committed::<Gains<SchedulerCell>>(evidence),
         "bytes" => study::committed::<Bytes>(evidence),
-        "interleave" => study::committed::<InterleaveStudy>(evidence),
-        "specialise" => study::committed::<SpecialiseStudy>(evidence),
-        "look-behind" => study::committed::<LookBehind>(evidence),
+        "interleave" => study::committed::<Gains<Interleaved>>(evidence),
+        "specialise" => study::committed::<Gains<Specialise>>(evidence),
+        "look-behind" => study::committed::<Gains<Window>>(evidence),
         _ => return None,
     })
 }

@@ -20,14 +20,12 @@ use cipher::speed::Sampling;
 use cipher::speed::{calls_for, configs, launches_in_turn};
 use cipher::unit::Subject;
 
+use super::gain::Asked;
 use super::rows::{number, text};
 use crate::study::Study;
 
 pub struct Bytes {
-    /// Primitives, compilers and targets; all of those that are not named.
-    pub names: Vec<String>,
-    pub cc: Vec<Cc>,
-    pub arch: Vec<Arch>,
+    pub asked: Asked,
     pub sampling: Sampling,
 }
 
@@ -35,8 +33,8 @@ impl Study for Bytes {
     type Cell = ByteCell;
 
     fn cells(&self) -> Vec<Self::Cell> {
-        let mut cells = cells(&self.names, &self.arch);
-        cells.retain(|cell| self.cc.is_empty() || self.cc.contains(&cell.cc));
+        let mut cells = cells(&self.asked.names, &self.asked.arch);
+        cells.retain(|cell| self.asked.takes((&cell.primitive, cell.cc, cell.arch)));
         cells
     }
 

@@ -1,16 +1,94 @@
-//! What a choice gains: the same program with it and without it, measured in turn.
+//! What a choice of the compiler gains: the same program with it and without it, measured in turn.
+//! A study of one is its cells, the two recipes of each, and what is shown.
 
 use measure::pairs::{Plan, run_pairs};
 use measure::tool::ToolError;
 use measure::{clock, noise, quiet};
+use report::page::Block;
 use serde::Serialize;
+use serde_json::Value;
+use terminal::output::Failure;
 
 use cipher::counts;
-use cipher::native;
+use cipher::emit_c::Arch;
+use cipher::native::{self, Cc};
 use cipher::options::{Schedule, Unroll};
 use cipher::recipe::Recipe;
 use cipher::speed::{N_LAUNCHES, Sampling, calls_for};
 use cipher::unit::Subject;
+
+use crate::study::Study;
+
+/// A cell of such a study: a primitive with a choice to be made.
+pub trait Choice: Serialize + Clone {
+    fn all() -> Vec<Self>;
+
+    /// The primitive, by whom it is compiled and for what.
+    fn subject(&self) -> (&str, Cc, Arch);
+
+    /// Without the choice and with it; `unroll` as the user asks, where they may.
+    fn recipes(&self, unroll: Unroll) -> [Recipe; 2];
+
+    /// What is shown of the rows.
+    fn blocks(rows: &[Value]) -> Vec<Block>;
+}
+
+/// Which cells of a study are asked for; empty lists are all.
+#[derive(Debug, Clone, Default)]
+pub struct Asked {
+    pub names: Vec<String>,
+    pub cc: Vec<Cc>,
+    pub arch: Vec<Arch>,
+}
+
+impl Asked {
+    pub fn takes(&self, (primitive, cc, arch): (&str, Cc, Arch)) -> bool {
+        (self.names.is_empty() || self.names.iter().any(|name| name == primitive))
+            && (self.cc.is_empty() || self.cc.contains(&cc))
+            && (self.arch.is_empty() || self.arch.contains(&arch))
+    }
+}
+
+/// The study of a choice.
+pub struct Gains<C> {
+    pub cells: Vec<C>,
+    pub unroll: Unroll,
+    pub sampling: Sampling,
+}
+
+impl<C: Choice> Gains<C> {
+    pub fn new(asked: &Asked, unroll: Unroll, sampling: Sampling) -> Gains<C> {
+        let cells = C::all().into_iter().filter(|cell| asked.takes(cell.subject())).collect();
+        Gains { cells, unroll, sampling }
+    }
+}
+
+impl<C: Choice> Study for Gains<C> {
+    type Cell = C;
+
+    fn cells(&self) -> Vec<C> {
+        self.cells.clone()
+    }
+
+    fn name(&self, cell: &C) -> String {
+        let (primitive, cc, arch) = cell.subject();
+        format!("{primitive} {} {}", cc.name(), arch.name())
+    }
+
+    fn runs_here(&self, cell: &C) -> bool {
+        native::missing_feature(cell.subject().2).is_none()
+    }
+
+    fn measure(&self, cell: &C, _step: &(dyn Fn(&str) + Sync)) -> Result<Value, Failure> {
+        let [off, on] = cell.recipes(self.unroll);
+        let gain = compare(cell.subject().0, off, on, self.sampling).map_err(Failure::tool)?;
+        Ok(serde_json::to_value(gain).expect("plain data"))
+    }
+
+    fn blocks(rows: &[Value]) -> Vec<Block> {
+        C::blocks(rows)
+    }
+}
 
 /// What was measured; off is the order that all other passes leave.
 #[derive(Debug, Clone, Serialize)]
@@ -51,7 +129,7 @@ const UNROLLED_MAX: usize = 16_000;
 
 /// Compiles a bundled primitive both ways and measures the programs in turn. Loops are written out,
 /// or kept in both if that makes the program too large.
-pub fn compare(
+fn compare(
     primitive: &str,
     mut off: Recipe,
     mut on: Recipe,

@@ -1,56 +1,17 @@
 //! The window of the mslice scheduler: 1 to 20 equations against no scheduler.
 
 use cipher::emit_c::Arch;
-use cipher::native::{self, Cc};
+use cipher::native::Cc;
 use cipher::options::{Schedule, Slicing, Unroll};
 use cipher::recipe::Recipe;
-use cipher::speed::Sampling;
-use measure::tool::ToolError;
 use report::page::Block;
 use report::svg::{Axis, Chart, Line, LineChart};
 use report::{Cell, Kind, Table};
 use serde::Serialize;
 use serde_json::Value;
-use terminal::output::Failure;
 
-use super::gain::{Gain, compare};
+use super::gain::Choice;
 use super::rows::{number, ratio, text};
-use crate::study::Study;
-
-pub struct LookBehind {
-    /// Primitives; all if none is named.
-    pub names: Vec<String>,
-    pub sampling: Sampling,
-}
-
-impl Study for LookBehind {
-    type Cell = Window;
-
-    fn cells(&self) -> Vec<Self::Cell> {
-        let mut cells = window_cells();
-        cells.retain(|cell| {
-            self.names.is_empty() || self.names.iter().any(|name| name == cell.primitive)
-        });
-        cells
-    }
-
-    fn name(&self, cell: &Self::Cell) -> String {
-        format!("{} {} {}", cell.primitive, cell.cc.name(), cell.arch.name())
-    }
-
-    fn runs_here(&self, cell: &Self::Cell) -> bool {
-        native::missing_feature(cell.arch).is_none()
-    }
-
-    fn measure(&self, cell: &Self::Cell, _step: &(dyn Fn(&str) + Sync)) -> Result<Value, Failure> {
-        let gain = measure_window(cell, self.sampling).map_err(Failure::tool)?;
-        Ok(serde_json::to_value(gain).expect("plain data"))
-    }
-
-    fn blocks(rows: &[Value]) -> Vec<Block> {
-        vec![Block::Chart(window_chart(rows).for_page()), Block::Table(window_table(rows))]
-    }
-}
 
 /// A point of the sweep over the look-behind window.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -65,29 +26,43 @@ pub struct Window {
     pub look_behind: usize,
 }
 
-/// Windows of 1 to 20 equations for the primitives that gain most in the paper's table.
-fn window_cells() -> Vec<Window> {
-    let subjects = [
-        ("ace", Slicing::Vertical, Arch::Avx2),
-        ("chacha20", Slicing::Vertical, Arch::X86_64),
-        ("aes-128", Slicing::Horizontal, Arch::Avx2),
-        ("clyde-128", Slicing::Vertical, Arch::Avx2),
-    ];
-    let windows = |(primitive, slicing, arch)| {
-        (1..=20).map(move |n| Window { primitive, slicing, cc: Cc::Clang, arch, look_behind: n })
-    };
-    subjects.into_iter().flat_map(windows).collect()
-}
+impl Choice for Window {
+    /// Windows of 1 to 20 equations for the primitives that gain most in the paper's table.
+    fn all() -> Vec<Window> {
+        let subjects = [
+            ("ace", Slicing::Vertical, Arch::Avx2),
+            ("chacha20", Slicing::Vertical, Arch::X86_64),
+            ("aes-128", Slicing::Horizontal, Arch::Avx2),
+            ("clyde-128", Slicing::Vertical, Arch::Avx2),
+        ];
+        let windows = |(primitive, slicing, arch)| {
+            (1..=20).map(move |n| Window {
+                primitive,
+                slicing,
+                cc: Cc::Clang,
+                arch,
+                look_behind: n,
+            })
+        };
+        subjects.into_iter().flat_map(windows).collect()
+    }
 
-/// Measures one window against the order that all other passes leave.
-fn measure_window(cell: &Window, sampling: Sampling) -> Result<Gain, ToolError> {
-    let recipe = |schedule: Schedule| {
-        let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, Unroll::Yes, "-O3");
-        recipe.options.schedule = schedule;
-        recipe.options.look_behind = cell.look_behind;
-        recipe
-    };
-    compare(cell.primitive, recipe(Schedule::None), recipe(Schedule::Mslice), sampling)
+    fn subject(&self) -> (&str, Cc, Arch) {
+        (self.primitive, self.cc, self.arch)
+    }
+
+    fn recipes(&self, _unroll: Unroll) -> [Recipe; 2] {
+        [Schedule::None, Schedule::Mslice].map(|schedule| {
+            let mut recipe = Recipe::new(self.slicing, self.arch, self.cc, Unroll::Yes, "-O3");
+            recipe.options.schedule = schedule;
+            recipe.options.look_behind = self.look_behind;
+            recipe
+        })
+    }
+
+    fn blocks(rows: &[Value]) -> Vec<Block> {
+        vec![Block::Chart(window_chart(rows).for_page()), Block::Table(window_table(rows))]
+    }
 }
 
 fn window_table(rows: &[Value]) -> Table {

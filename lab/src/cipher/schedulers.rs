@@ -3,12 +3,10 @@
 use std::collections::BTreeSet;
 
 use cipher::emit_c::Arch;
-use cipher::native::{self, Cc};
+use cipher::native::Cc;
 use cipher::options::{Schedule, Slicing, Unroll};
 use cipher::recipe::Recipe;
-use cipher::speed::Sampling;
 use measure::stats::geometric_mean;
-use measure::tool::ToolError;
 use report::page::Block;
 use report::svg::{Chart, Ratio, RatioChart};
 use report::{Cell, Kind, Table};
@@ -16,51 +14,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use terminal::output::{Failure, Output};
 
-use super::gain::{Gain, compare};
+use super::gain::{Choice, Gains};
 use super::original;
 use super::rows::{number, text};
-use crate::study::{self, Study};
-
-pub struct Schedulers {
-    /// Primitives, compilers and targets; all of those that are not named.
-    pub names: Vec<String>,
-    pub cc: Vec<Cc>,
-    pub arch: Vec<Arch>,
-    /// Which loops are written out, off and on alike.
-    pub unroll: Unroll,
-    pub sampling: Sampling,
-}
-
-impl Study for Schedulers {
-    type Cell = SchedulerCell;
-
-    fn cells(&self) -> Vec<Self::Cell> {
-        cells(&self.names, &self.cc, &self.arch)
-    }
-
-    fn name(&self, cell: &Self::Cell) -> String {
-        format!("{} {} {}", cell.primitive, cell.cc.name(), cell.arch.name())
-    }
-
-    fn runs_here(&self, cell: &Self::Cell) -> bool {
-        native::missing_feature(cell.arch).is_none()
-    }
-
-    fn measure(&self, cell: &Self::Cell, _step: &(dyn Fn(&str) + Sync)) -> Result<Value, Failure> {
-        let gain = measure(cell, self.unroll, self.sampling).map_err(Failure::tool)?;
-        Ok(serde_json::to_value(gain).expect("plain data"))
-    }
-
-    fn blocks(rows: &[Value]) -> Vec<Block> {
-        let mut blocks: Vec<Block> = means(rows).into_iter().map(Block::Text).collect();
-        for name in columns(rows) {
-            let own: Vec<&Value> = rows.iter().filter(|row| column(row) == name).collect();
-            blocks.push(Block::Chart(chart(&format!("off / on: {name}"), &own, false)));
-        }
-        blocks.push(Block::Table(table(rows)));
-        blocks
-    }
-}
+use crate::store::Store;
+use crate::study;
+use cipher::speed::Sampling;
 
 /// One cell of the paper's two tables.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -77,6 +36,87 @@ pub struct SchedulerCell {
     pub seed_ratio: Option<f64>,
 }
 
+impl Choice for SchedulerCell {
+    /// The cells of the paper's tables.
+    fn all() -> Vec<SchedulerCell> {
+        let figures: Figures =
+            toml::from_str(include_str!("../../../experiments/original/figures.toml"))
+                .expect("a test parses the figures");
+        let mut all = Vec::new();
+        for row in figures.paper.bitslice {
+            let columns = [(Cc::Gcc, "-Os"), (Cc::Gcc, "-O3"), (Cc::Clang, "-O3")];
+            let ratios = [[row.1, row.2], [row.3, row.4], [row.5, row.6]];
+            for ((cc, opt), ratios) in columns.into_iter().zip(ratios) {
+                for (arch, ratio) in [Arch::X86_64, Arch::Avx2].into_iter().zip(ratios) {
+                    let (slicing, scheduler) = (Slicing::Bit, Schedule::Bitslice);
+                    all.push(SchedulerCell {
+                        primitive: row.0.clone(),
+                        slicing,
+                        scheduler,
+                        cc,
+                        opt,
+                        arch,
+                        seed_ratio: Some(ratio),
+                    });
+                }
+            }
+        }
+        for row in figures.paper.mslice {
+            let slicing = if row.1 == "h" { Slicing::Horizontal } else { Slicing::Vertical };
+            for (arch, ratio) in [(Arch::X86_64, row.2), (Arch::Avx2, row.3)] {
+                if ratio > 0.0 {
+                    let (cc, scheduler) = (Cc::Clang, Schedule::Mslice);
+                    all.push(SchedulerCell {
+                        primitive: row.0.clone(),
+                        slicing,
+                        scheduler,
+                        cc,
+                        opt: "-O3",
+                        arch,
+                        seed_ratio: Some(ratio),
+                    });
+                }
+            }
+            // The paper has no such column, the original was measured in it.
+            let (cc, arch, scheduler) = (Cc::Clang, Arch::Avx512, Schedule::Mslice);
+            if original::cycles_per_byte(&row.0, slicing, cc, "-O3", arch).is_some() {
+                all.push(SchedulerCell {
+                    primitive: row.0,
+                    slicing,
+                    scheduler,
+                    cc,
+                    opt: "-O3",
+                    arch,
+                    seed_ratio: None,
+                });
+            }
+        }
+        all
+    }
+
+    fn subject(&self) -> (&str, Cc, Arch) {
+        (&self.primitive, self.cc, self.arch)
+    }
+
+    fn recipes(&self, unroll: Unroll) -> [Recipe; 2] {
+        [Schedule::None, self.scheduler].map(|schedule| {
+            let mut recipe = Recipe::new(self.slicing, self.arch, self.cc, unroll, self.opt);
+            recipe.options.schedule = schedule;
+            recipe
+        })
+    }
+
+    fn blocks(rows: &[Value]) -> Vec<Block> {
+        let mut blocks: Vec<Block> = means(rows).into_iter().map(Block::Text).collect();
+        for name in columns(rows) {
+            let own: Vec<&Value> = rows.iter().filter(|row| column(row) == name).collect();
+            blocks.push(Block::Chart(chart(&format!("off / on: {name}"), &own, false)));
+        }
+        blocks.push(Block::Table(table(rows)));
+        blocks
+    }
+}
+
 #[derive(Deserialize)]
 struct Figures {
     paper: Paper,
@@ -86,77 +126,6 @@ struct Figures {
 struct Paper {
     bitslice: Vec<(String, f64, f64, f64, f64, f64, f64)>,
     mslice: Vec<(String, String, f64, f64)>,
-}
-
-/// The cells of the paper's tables for these names, compilers and targets; empty lists are all.
-fn cells(names: &[String], ccs: &[Cc], archs: &[Arch]) -> Vec<SchedulerCell> {
-    let figures: Figures =
-        toml::from_str(include_str!("../../../experiments/original/figures.toml"))
-            .expect("a test parses the figures");
-    let mut all = Vec::new();
-    for row in figures.paper.bitslice {
-        let columns = [(Cc::Gcc, "-Os"), (Cc::Gcc, "-O3"), (Cc::Clang, "-O3")];
-        let ratios = [[row.1, row.2], [row.3, row.4], [row.5, row.6]];
-        for ((cc, opt), ratios) in columns.into_iter().zip(ratios) {
-            for (arch, ratio) in [Arch::X86_64, Arch::Avx2].into_iter().zip(ratios) {
-                let (slicing, scheduler) = (Slicing::Bit, Schedule::Bitslice);
-                all.push(SchedulerCell {
-                    primitive: row.0.clone(),
-                    slicing,
-                    scheduler,
-                    cc,
-                    opt,
-                    arch,
-                    seed_ratio: Some(ratio),
-                });
-            }
-        }
-    }
-    for row in figures.paper.mslice {
-        let slicing = if row.1 == "h" { Slicing::Horizontal } else { Slicing::Vertical };
-        for (arch, ratio) in [(Arch::X86_64, row.2), (Arch::Avx2, row.3)] {
-            if ratio > 0.0 {
-                let (cc, scheduler) = (Cc::Clang, Schedule::Mslice);
-                all.push(SchedulerCell {
-                    primitive: row.0.clone(),
-                    slicing,
-                    scheduler,
-                    cc,
-                    opt: "-O3",
-                    arch,
-                    seed_ratio: Some(ratio),
-                });
-            }
-        }
-        // The paper has no such column, the original was measured in it.
-        let (cc, arch, scheduler) = (Cc::Clang, Arch::Avx512, Schedule::Mslice);
-        if original::cycles_per_byte(&row.0, slicing, cc, "-O3", arch).is_some() {
-            all.push(SchedulerCell {
-                primitive: row.0,
-                slicing,
-                scheduler,
-                cc,
-                opt: "-O3",
-                arch,
-                seed_ratio: None,
-            });
-        }
-    }
-    all.retain(|cell| {
-        (names.is_empty() || names.contains(&cell.primitive))
-            && (ccs.is_empty() || ccs.contains(&cell.cc))
-            && (archs.is_empty() || archs.contains(&cell.arch))
-    });
-    all
-}
-
-fn measure(cell: &SchedulerCell, unroll: Unroll, sampling: Sampling) -> Result<Gain, ToolError> {
-    let recipe = |schedule: Schedule| {
-        let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, unroll, cell.opt);
-        recipe.options.schedule = schedule;
-        recipe
-    };
-    compare(&cell.primitive, recipe(Schedule::None), recipe(cell.scheduler), sampling)
 }
 
 fn table(rows: &[Value]) -> Table {
@@ -229,20 +198,13 @@ pub fn report(out: &Output) -> Result<Vec<Block>, Failure> {
         ("ace", Schedule::Mslice, Cc::Clang, "-O3", Arch::Avx2),
         ("chacha20", Schedule::Mslice, Cc::Clang, "-O3", Arch::X86_64),
     ];
-    let mut cells = cells(&[], &[], &[]);
-    cells.retain(|c| CELLS.contains(&(c.primitive.as_str(), c.scheduler, c.cc, c.opt, c.arch)));
-    let bar = out.progress(cells.len() as u64);
-    let mut rows = Vec::new();
-    for cell in &cells {
-        bar.set_message(format!("{} {} {}", cell.primitive, cell.cc.name(), cell.arch.name()));
-        if native::missing_feature(cell.arch).is_none() {
-            let gain = measure(cell, Unroll::Auto, Sampling::QUICK).map_err(Failure::tool)?;
-            let found = serde_json::to_value(gain).expect("plain data");
-            rows.push(study::row(cell, &found));
-        }
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
+    let is_shown = |cell: &SchedulerCell| {
+        let SchedulerCell { scheduler, cc, opt, arch, .. } = *cell;
+        CELLS.contains(&(cell.primitive.as_str(), scheduler, cc, opt, arch))
+    };
+    let cells = SchedulerCell::all().into_iter().filter(is_shown).collect();
+    let study = Gains { cells, unroll: Unroll::Auto, sampling: Sampling::QUICK };
+    let rows = study::rows(&study, &mut Store::open(None, String::new())?, out)?;
     let table = table(&rows);
     let all: Vec<&Value> = rows.iter().collect();
     Ok(vec![
@@ -320,7 +282,7 @@ mod tests {
 
     #[test]
     fn the_tables_have_the_papers_cells() {
-        let all = cells(&[], &[], &[]);
+        let all = SchedulerCell::all();
         let count = |scheduler| all.iter().filter(|c| c.scheduler == scheduler).count();
         assert_eq!((count(Schedule::Bitslice), count(Schedule::Mslice)), (16 * 6, 9 + 11 + 10));
         assert_eq!(

@@ -27,8 +27,8 @@ const NOT_INITIALIZED: i64 = -32002;
 struct Server {
     is_initialized: bool,
     is_shut_down: bool,
-    /// The texts that are open, by their addresses.
-    texts: HashMap<String, String>,
+    /// The programs that are open, by their addresses, as they were when they were looked at last.
+    programs: HashMap<String, EditedProgram>,
 }
 
 /// Serves until the client says `exit` or closes standard input.
@@ -128,7 +128,10 @@ impl Server {
     /// which may include what was saved.
     fn notified(&mut self, method: &str, params: &Value) -> Vec<Value> {
         if method == "textDocument/didSave" {
-            return self.texts.iter().map(|(uri, text)| diagnosed(uri, text)).collect();
+            for program in self.programs.values_mut() {
+                *program = EditedProgram::new(&program.name, &program.text);
+            }
+            return self.programs.iter().map(|(uri, program)| diagnosed(uri, program)).collect();
         }
         self.changed(method, params).into_iter().collect()
     }
@@ -142,35 +145,38 @@ impl Server {
                 params["contentChanges"].as_array()?.last()?["text"].as_str()?
             }
             "textDocument/didClose" => {
-                self.texts.remove(uri);
+                self.programs.remove(uri);
                 return Some(published(uri, Vec::new()));
             }
             _ => return None,
         };
-        self.texts.insert(uri.to_owned(), text.to_owned());
-        Some(diagnosed(uri, text))
+        let program = EditedProgram::new(&path(uri), text);
+        let said = diagnosed(uri, &program);
+        self.programs.insert(uri.to_owned(), program);
+        Some(said)
     }
 
-    /// The program that a request is about, with its text and the byte that it points to.
-    fn pointed(&self, params: &Value) -> Option<(EditedProgram, &str, usize)> {
-        let uri = params["textDocument"]["uri"].as_str()?;
-        let text = self.texts.get(uri)?;
-        Some((EditedProgram::new(&path(uri), text), text, offset(text, &params["position"])?))
+    /// The program that a request is about, and the byte that it points to.
+    fn pointed(&self, params: &Value) -> Option<(&EditedProgram, usize)> {
+        let program = self.programs.get(params["textDocument"]["uri"].as_str()?)?;
+        Some((program, offset(&program.text, &params["position"])?))
     }
 
     fn hover(&self, params: &Value) -> Option<Value> {
-        let (written, text, at) = self.pointed(params)?;
-        let (word, said) = written.hover(at)?;
+        let (program, at) = self.pointed(params)?;
+        let (word, said) = program.hover(at)?;
+        let text = &program.text;
         let range = json!({"start": position(text, word.start), "end": position(text, word.end)});
         Some(json!({"contents": {"kind": "markdown", "value": said}, "range": range}))
     }
 
     fn definition(&self, params: &Value) -> Option<Value> {
-        let (written, _, at) = self.pointed(params)?;
-        let span = written.definition(at)?;
+        let (program, at) = self.pointed(params)?;
+        let span = program.definition(at)?;
         // An included file is named by its path, this one as the client names it.
         let own = params["textDocument"]["uri"].as_str()?;
-        let uri = if span.file.name == path(own) { own.to_owned() } else { uri(&span.file.name) };
+        let uri =
+            if span.file.name == program.name { own.to_owned() } else { uri(&span.file.name) };
         Some(json!({"uri": uri, "range": range(&span)}))
     }
 }
@@ -187,13 +193,11 @@ fn capabilities() -> Value {
     })
 }
 
-/// What is wrong with a text.
-fn diagnosed(uri: &str, text: &str) -> Value {
-    let name = path(uri);
-    let written = EditedProgram::new(&name, text);
-    let shown = |found: &Diagnostic, severity| shown(found, severity, &name, text);
-    let errors = written.errors.iter().map(|found| shown(found, 1));
-    let warnings = written.warnings.iter().map(|found| shown(found, 2));
+/// What is wrong with a program.
+fn diagnosed(uri: &str, program: &EditedProgram) -> Value {
+    let shown = |found: &Diagnostic, severity| shown(found, severity, &program.name, &program.text);
+    let errors = program.errors.iter().map(|found| shown(found, 1));
+    let warnings = program.warnings.iter().map(|found| shown(found, 2));
     published(uri, errors.chain(warnings).collect())
 }
 

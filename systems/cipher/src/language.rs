@@ -17,8 +17,9 @@ use crate::user_layout;
 
 /// A program as it is in the editor.
 pub struct EditedProgram {
-    name: String,
-    text: String,
+    /// Its path, as messages name it.
+    pub name: String,
+    pub text: String,
     /// What it means; none while it has errors of syntax.
     ast: Option<Program>,
     /// What is wrong with it.

@@ -184,6 +184,23 @@ fn programs_are_submitted_shown_and_left_running() {
     assert!(code == 1 && said.contains("no daemon listens on"), "{said}");
 }
 
+/// `stop` and `daemon` in one line of a script.
+#[test]
+fn where_stop_has_returned_the_next_daemon_starts() {
+    if !may_freeze() {
+        return;
+    }
+    for names in [&[][..], &["a", "b"]] {
+        let mut daemon = Daemon::start(&[]);
+        daemon.submit_loops(names);
+        assert_eq!(daemon.ask(&["stop"]).2, 0);
+        assert!(!daemon.socket().exists());
+        let ended = daemon.child.try_wait().expect("it is ours");
+        assert!(ended.is_some_and(|status| status.success()), "{ended:?}");
+        assert_eq!(daemon.ask(&["stop"]).2, 1, "there is none any more");
+    }
+}
+
 #[test]
 fn a_daemon_without_programs_moves_nothing() {
     if !may_freeze() {

@@ -429,7 +429,15 @@ pub struct StopArgs {
 
 /// Ends the daemon, or lets go what the user may.
 pub fn stop(args: &StopArgs, out: &mut Output) -> Result<(), Failure> {
-    let value = args.ask.ask(&Request::Stop { program: args.program })?;
+    let (value, daemon) = args.ask.hold(&Request::Stop { program: args.program }, &[])?;
+    if value["daemon_ends"] == true
+        && !daemon::wait_for_end(&daemon).map_err(failed("wait for the daemon"))?
+    {
+        return Err(Failure::environment(
+            "wait for the daemon",
+            "it said that it ends, and is still there",
+        ));
+    }
     let n = value["left_running"].as_u64().unwrap_or(0) as usize;
     let what = if value["daemon_ends"] == true { "stopped" } else { "let go; the daemon goes on" };
     out.line(&format!(

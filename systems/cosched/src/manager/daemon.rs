@@ -16,6 +16,9 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use nix::sys::socket::{Shutdown, shutdown};
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::fs::Timespec;
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -178,6 +181,18 @@ pub fn hold(
         ));
     }
     Ok((serde_json::from_str(&answer).map_err(io::Error::other)?, stream))
+}
+
+/// Waits until the daemon at the other end, which has said that it ends, is gone; false if it is
+/// still there after some seconds.
+pub fn wait_for_end(stream: &UnixStream) -> io::Result<bool> {
+    let daemon = Pid::from_raw(User::of(stream)?.1);
+    // Of a daemon in another namespace there is no number here.
+    let Some(process) = daemon.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok()) else {
+        return Ok(true);
+    };
+    let patience = Timespec { tv_sec: PATIENCE.as_secs() as _, tv_nsec: 0 };
+    Ok(poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&patience))? > 0)
 }
 
 /// The client at the other end.

@@ -281,6 +281,14 @@ fn long_messages(folder: &Path, driven: &Driven) {
         .collect();
     let program = driver(folder, driven, "over.c");
     let expected = answers(folder, &program, Some(SIMPLEST), &cases);
+    // The best target hides the others.
+    let features = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    for (target, _) in
+        [("avx2", " avx2 "), ("avx512", " avx512vl ")].iter().filter(|it| features.contains(it.1))
+    {
+        let found = answers(folder, &program, Some(target), &cases);
+        assert!(found == expected, "{} {target}", driven.mode);
+    }
     agree(folder, driven, "over.c", &cases, &expected.into_iter().map(Some).collect::<Vec<_>>());
 }
 
@@ -451,6 +459,14 @@ fn a_mode_that_no_cipher_fits_is_refused() {
             "a block cipher with one key and blocks of 16 bytes, and its inverse",
         ),
         (&["aes-192", "--mode", "gcm-siv"], "`aes-192` has no mode `gcm-siv`"),
+        (
+            &["chacha20", "--mode", "poly1305,ctr64"],
+            "the mode `poly1305` stands on `ctr`, not on `ctr64`",
+        ),
+        (
+            &["chacha20", "--mode", "ctr64,xpoly1305"],
+            "the mode `xpoly1305` stands on `ctr`, not on `ctr64`",
+        ),
         (&["aes-128", "--mode", "gcm,gcm"], "the mode `gcm` is named twice"),
         (&["aes-128", "--mode", "gmc"], "did you mean `gcm`?"),
     ] {

@@ -48,6 +48,40 @@ static void streams(const char *target)
         CHECK(chacha20_ctr_xor(&cha, text, n / 3, out, N) == CHACHA20_OK);
         CHECK(chacha20_ctr_xor(&cha, text + n / 3, n - n / 3, out + n / 3, N) == CHACHA20_OK);
         CHECK(!memcmp(out, chacha, n));
+        /* A message, in place, and one more: the last block is by other code. */
+        memcpy(out, text, n + 70);
+        CHECK(chacha20_ctr_init(&cha, target, key, 32, 5, start, 12) == CHACHA20_OK);
+        CHECK(chacha20_ctr_xor(&cha, out, n, out, n) == CHACHA20_OK && !memcmp(out, chacha, n));
+        CHECK(!memcmp(out + n, text + n, 70));
+        CHECK(chacha20_ctr_xor(&cha, out + n, 70, out + n, 70) == CHACHA20_OK);
+        CHECK(!memcmp(out, chacha, n + 70));
+        chacha20_ctr_wipe(&cha);
+        for (size_t i = 0; i < sizeof cha; i++)
+            CHECK(((uint8_t *)&cha)[i] == 0);
+    }
+}
+
+/* Refused as a whole, whichever code its last block would be by. */
+static void refused(const char *target)
+{
+    static chacha20_ctr cha;
+    static uint8_t key[32], start[12];
+    size_t batch = chacha20_width(target) * 64;
+    for (size_t n = 1; n <= 2 * batch + 64; n += n % 64 == 1 ? 62 : 1) {
+        uint32_t last = (uint32_t)(0 - (n + 63) / 64);
+        memset(out, 0xa5, 2 * n + 64);
+        CHECK(chacha20_ctr_init(&cha, target, key, 32, last + 1, start, 12) == CHACHA20_OK);
+        CHECK(chacha20_ctr_xor(&cha, out, n, out, n) == (last + 1 ? CHACHA20_ENDS : CHACHA20_OK) || n <= 64);
+        CHECK(chacha20_ctr_init(&cha, target, key, 32, last, start, 12) == CHACHA20_OK);
+        CHECK(chacha20_ctr_xor(&cha, NULL, n, out, n) == CHACHA20_NULL);
+        CHECK(chacha20_ctr_xor(&cha, text, n, NULL, n) == CHACHA20_NULL);
+        CHECK(n < 2 || chacha20_ctr_xor(&cha, out, n, out + n - 1, n) == CHACHA20_OVERLAPS);
+        CHECK(n < 2 || chacha20_ctr_xor(&cha, out + n - 1, n, out, n) == CHACHA20_OVERLAPS);
+        for (size_t i = 0; i < 2 * n + 64 && n > 64; i++)
+            CHECK(out[i] == 0xa5);
+        CHECK(chacha20_ctr_xor(&cha, text, n, out, n) == CHACHA20_OK);
+        CHECK(chacha20_ctr_xor(&cha, text, (0 - n) % 64, out, 64) == CHACHA20_OK);
+        CHECK(chacha20_ctr_xor(&cha, text, 1, out, 1) == CHACHA20_ENDS);
     }
 }
 
@@ -138,6 +172,7 @@ int main(int argc, char **argv)
             continue;
         }
         streams(targets[t]);
+        refused(target);
         lea(targets[t]);
         errors(targets[t] ? targets[t] : target);
         printf("%s\n", target);

@@ -298,6 +298,9 @@ static inline __attribute__((always_inline)) void {function}({ctr} *ctr, {keys}{
             format!("{ctr}_{}", if batches.shape.interleave > 1 { "batches" } else { "batch" });
         let (size, step, n_blocks) =
             (batches.n_bytes(n), n * batches.shape.slices() as usize, batches.shape.blocks());
+        let filled = format!(
+            "            if (ctr->filled < {size})\n                ctr->filled = {size};\n"
+        );
         let xor = if has_xor {
             move_batches(
                 "xor_output",
@@ -307,9 +310,7 @@ static inline __attribute__((always_inline)) void {function}({ctr} *ctr, {keys}{
             )
         } else {
             let store = batches.store("ctr->stream", n, 12);
-            format!(
-                "{store}            for (int i = 0; i < {size}; i++)\n                out[i] = in[i] ^ ctr->stream[i];\n"
-            )
+            format!("{store}{filled}            {ctr}_bytes(ctr->stream, in, out, {size});\n")
         };
         format!(
             "    if (n > {least}) {{
@@ -320,8 +321,7 @@ static inline __attribute__((always_inline)) void {function}({ctr} *ctr, {keys}{
         if (n > {least}) {{
             uint64_t left = {ctr}_left(ctr);
             {function}(ctr, {pass}{source}, out_);
-{store}            for (size_t i = 0; i < n; i++)
-                out[i] = in[i] ^ ctr->stream[i];
+{store}{filled}            {ctr}_bytes(ctr->stream, in, out, n);
             ctr->at = n;
             ctr->end = left < {n_blocks} ? {n} * left : {size};
             n = 0;
@@ -375,10 +375,11 @@ enum {{
 
 /* A stream. Only the functions below use its members. */
 typedef struct {{
-    uint8_t stream[{batch}]; /* key stream of a batch; bytes at to end are not used yet */
 {block}    uint64_t high, low;
-    size_t at, end;
+    size_t at, end; /* key stream from at to end is not used yet */
+    size_t filled;  /* bytes of what follows that this stream has held */
     int has_ended;
+    uint8_t stream[{batch}] __attribute__((aligned(64)));
 }} __attribute__((aligned(64))) {ctr};
 
 /* Starts a stream{init}. */
@@ -450,7 +451,7 @@ void {ctr}_wipe({ctr} *ctr);
         } else {
             out += "    ctr->low = counter;\n";
         }
-        out + "    ctr->at = ctr->end = 0;\n    ctr->has_ended = 0;\n}\n"
+        out + "    ctr->at = ctr->end = ctr->filled = 0;\n    ctr->has_ended = 0;\n}\n"
     }
 
     /// A part of the counter as a number that is copied to its bytes.
@@ -525,6 +526,20 @@ static uint64_t {ctr}_left(const {ctr} *ctr)
         return 0;
     {left}
 }}
+
+/* XORs key stream to bytes, a word at a time; out may be in. */
+static inline void {ctr}_bytes(const uint8_t *stream, const uint8_t *in, uint8_t *out, size_t n)
+{{
+    for (; n >= 8; n -= 8, stream += 8, in += 8, out += 8) {{
+        uint64_t x, y;
+        memcpy(&x, in, 8);
+        memcpy(&y, stream, 8);
+        x ^= y;
+        memcpy(out, &x, 8);
+    }}
+    for (size_t i = 0; i < n; i++)
+        out[i] = in[i] ^ stream[i];
+}}
 {make}
 {init}
 int {ctr}_xor({ctr} *ctr, {keys}const uint8_t *in, uint8_t *out, size_t n)
@@ -538,8 +553,7 @@ int {ctr}_xor({ctr} *ctr, {keys}const uint8_t *in, uint8_t *out, size_t n)
     size_t ready = ctr->end - ctr->at, first = n < ready ? n : ready;
     if ((n - first) / {n} + ((n - first) % {n} != 0) > {ctr}_left(ctr))
         return {up}_ENDS;
-    for (size_t i = 0; i < first; i++)
-        out[i] = in[i] ^ ctr->stream[ctr->at + i];
+    {ctr}_bytes(ctr->stream + ctr->at, in, out, first);
     ctr->at += first;
     in += first;
     out += first;

@@ -243,6 +243,7 @@ fn dispatcher(part: &Part) -> String {
     let (name, up) = (&part.name, part.name.to_uppercase());
     let mut out = includes(part);
     out += "struct target {\n    const char *name;\n    int (*is_here)(void);\n    size_t width;\n";
+    out += "    size_t batch; /* of those; the others are interleaved */\n";
     if !part.keys.is_empty() {
         out += "    void (*expand)(void *keys, const uint8_t *const *given);\n";
     }
@@ -251,6 +252,8 @@ fn dispatcher(part: &Part) -> String {
         out += "    void (*init)(void *stream, const uint8_t *const *given, uint64_t counter);\n";
         out += "    int (*xor_bytes)(void *stream, const void *keys, const uint8_t *in, uint8_t *out, size_t n);\n";
         out += "    int (*check)(const void *stream, size_t n);\n";
+        out += "    int (*is_fresh)(const void *stream);\n";
+        out += "    size_t (*held)(const void *stream);\n";
     }
     out += "};\n";
     for processor in processors() {
@@ -260,10 +263,15 @@ fn dispatcher(part: &Part) -> String {
         out += "\n/* The best one last. */\nstatic const struct target targets[] = {\n";
         for (target_name, target) in own {
             let s = target.suffix();
-            let mut row = format!("    {{\"{target_name}\", {s}_is_here, {}", target.width);
+            let mut row =
+                format!("    {{\"{target_name}\", {s}_is_here, {}, {}", target.width, target.batch);
             row += if part.keys.is_empty() { "" } else { ", @_expand" };
             row += ", @_blocks";
-            row += if part.stream.is_some() { ", @_init, @_xor, @_check" } else { "" };
+            row += if part.stream.is_some() {
+                ", @_init, @_xor, @_check, @_is_fresh, @_held"
+            } else {
+                ""
+            };
             let _ = writeln!(out, "{}}},", row.replace('@', &s));
         }
         out += "};\n";
@@ -357,6 +365,18 @@ static int {s}_check(const void *stream, size_t n)
     uint64_t left = s->has_ended ? 0 : ({left});
     n -= n < ready ? n : ready;
     return n / {n_out} + (n % {n_out} != 0) > left ? {up}_ENDS : {up}_OK;
+}}
+
+static int {s}_is_fresh(const void *stream)
+{{
+    const {ctr} *s = stream;
+    return s->filled == 0;
+}}
+
+static size_t {s}_held(const void *stream)
+{{
+    const {ctr} *s = stream;
+    return offsetof({ctr}, stream) + s->filled;
 }}
 ",
         mode = stream.mode,
@@ -483,8 +503,24 @@ fn stream_functions(part: &Part, stream: &Stream, up: &str) -> String {
             "keys->words",
         )
     };
+    let values = [("NAME", ctr.as_str()), ("N_OUT", &part.n_out.to_string())];
+    let filled = |template| fill(template, &values);
+    // Round keys of one target are not those of another.
+    let (short, first, xor_bytes) = if part.keys.is_empty() {
+        let call = "xor_bytes(k, stream->words, in, out, in_size)";
+        let short = filled(include_str!("templates/short.c"));
+        (short, include_str!("templates/first.c"), call.to_owned())
+    } else {
+        let call = format!("targets[k].xor_bytes(stream->words, {words}, in, out, in_size)");
+        (String::new(), "", call)
+    };
+    let for_modes = if part.over.is_empty() {
+        String::new()
+    } else {
+        filled(&[first, include_str!("templates/wipe_filled.c")].concat())
+    };
     format!(
-        "
+        "{short}
 {init}
 {{
     if (!stream)
@@ -507,7 +543,7 @@ fn stream_functions(part: &Part, stream: &Stream, up: &str) -> String {
         return {up}_TARGET;
 {match_keys}    if (out_size < in_size)
         return {up}_LENGTH;
-    return targets[k].xor_bytes(stream->words, {words}, in, out, in_size);
+    return {xor_bytes};
 }}
 
 {check}
@@ -525,7 +561,7 @@ fn stream_functions(part: &Part, stream: &Stream, up: &str) -> String {
     if (stream)
         wipe(stream, sizeof *stream);
 }}
-",
+{for_modes}",
         wipe = signature(part, &format!("{ctr}_wipe")),
         init = signature(part, &format!("{ctr}_init")),
         xor = signature(part, &format!("{ctr}_xor")),

@@ -83,6 +83,8 @@ struct TargetFile {
     assembled: Option<Assembled>,
     /// Blocks at a time.
     width: usize,
+    /// Of those, in a batch; the others are interleaved.
+    batch: usize,
     keys_bytes: usize,
     stream_bytes: usize,
     /// Bytes of the state of a message in pieces, in modes over a permutation.
@@ -206,9 +208,12 @@ pub fn part(
             source: emit_c::source(&made.compiled, &own, options),
             header: emit_c::header(&made.compiled, &own, arch),
             width: shape.blocks() as usize,
+            batch: shape.slices() as usize,
             keys_bytes: (own.key_registers(shape).1 * shape.register_bits() as usize / 8)
                 .next_multiple_of(64),
-            stream_bytes: ((batch + block).next_multiple_of(8) + 16 + 16 + 8).next_multiple_of(64),
+            // The block, six words, then the key stream.
+            stream_bytes: (block.next_multiple_of(8) + 6 * 8).next_multiple_of(64)
+                + batch.next_multiple_of(64),
             state_bytes: own.mode.as_ref().map_or(0, |mode| mode.state_bytes(shape)),
             slicing: made.compiled.slicing,
             assembled: (!made.assembly.is_empty()).then_some(Assembled { recipe, made }),

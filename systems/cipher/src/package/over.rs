@@ -75,6 +75,7 @@ pub static MODES: &[OverMode] = &[
         source: &[
             include_str!("templates/over/ghash.c"),
             include_str!("templates/over/ghash_wide.c"),
+            include_str!("templates/over/state.c"),
             include_str!("templates/over/gcm.c"),
             include_str!("templates/over/then_mac.c"),
         ],
@@ -114,6 +115,7 @@ pub static MODES: &[OverMode] = &[
         source: &[
             include_str!("templates/over/poly1305_hash.c"),
             include_str!("templates/over/poly1305_wide.c"),
+            include_str!("templates/over/state.c"),
             include_str!("templates/over/chacha_nonce.c"),
             include_str!("templates/over/poly1305.c"),
             include_str!("templates/over/then_mac.c"),
@@ -135,6 +137,7 @@ pub static MODES: &[OverMode] = &[
         source: &[
             include_str!("templates/over/poly1305_hash.c"),
             include_str!("templates/over/poly1305_wide.c"),
+            include_str!("templates/over/state.c"),
             include_str!("templates/over/xchacha_nonce.c"),
             include_str!("templates/over/poly1305.c"),
             include_str!("templates/over/then_mac.c"),
@@ -175,6 +178,18 @@ pub static MODES: &[OverMode] = &[
     },
 ];
 
+/// Eight sums of Poly1305 side by side, in registers of AVX2 or AVX-512.
+fn poly_lanes(is_avx512: bool) -> String {
+    let values = if is_avx512 {
+        ["avx512", "avx512f", "8", "_mm512_", "__m512i", "0, 4, 1, 5, 2, 6, 3, 7"]
+    } else {
+        ["avx2", "avx2", "4", "_mm256_", "__m256i", "0, 2, 1, 3"]
+    };
+    let names = ["S", "TARGET", "LANES", "V", "T", "ORDER"];
+    let pairs: Vec<(&str, &str)> = names.into_iter().zip(values).collect();
+    fill(include_str!("templates/over/poly1305_lanes.c"), &pairs)
+}
+
 impl OverMode {
     /// The mode of this name.
     pub fn named(name: &str) -> Option<&'static OverMode> {
@@ -204,6 +219,14 @@ impl OverMode {
         }
         if is_added {
             return Ok(());
+        }
+        let streams = parts.iter().filter_map(|part| part.stream.as_ref());
+        if let Some(other) = streams.map(|stream| stream.mode.as_str()).find(|mode| *mode != "ctr")
+            && self.base == ModeBase::ChaCha20
+        {
+            let message = format!("the mode `{}` stands on `ctr`, not on `{other}`", self.name);
+            let help = format!("leave `{other}` out, or make it a package of its own");
+            return Err(vec![Diagnostic::new(message).with_help(help)]);
         }
         let (needs, help) = match self.base {
             ModeBase::Stream128 => (
@@ -368,7 +391,10 @@ impl OverMode {
             }
             ModeShape::Tweaked | ModeShape::Chained | ModeShape::Mac => ("", ""),
         };
-        let own = self.source.concat();
+        let own = fill(
+            &self.source.concat(),
+            &[("POLY_AVX2", &poly_lanes(false)), ("POLY_AVX512", &poly_lanes(true))],
+        );
         let texts = [include_str!("templates/over/common.c"), before, &own, after];
         self.fill(part, &texts.concat())
     }

@@ -84,9 +84,10 @@ static void absorb(@MODE@_state *state, const @MODE@_keys *keys, const uint8_t *
 static void pad(@MODE@_state *state, const @MODE@_keys *keys);
 
 static int start(@MODE@_state *state, const @MODE@_keys *keys, const uint8_t *nonce,
-    size_t nonce_size)
+    size_t nonce_size, size_t n)
 {
-    memset(state, 0, sizeof *state);
+    (void)n;
+    clear_state(state);
     if (!is_made(keys))
         return @UP@_TARGET;
     if (nonce_size == 12) {

@@ -32,10 +32,10 @@ int @MODE@_expand(@MODE@_keys *keys, const char *target, const uint8_t *key, siz
 static void hash_blocks(@MODE@_state *state, const @MODE@_keys *keys, const uint8_t *in, size_t n)
 {
     /* Fewer do not pay for the powers. */
-    if (keys->is_wide && n >= 16) {
-        poly_wide(state->hash, in, n / 4 * 4);
-        in += n / 4 * 64;
-        n %= 4;
+    if (keys->is_wide && n >= 48) {
+        poly_wide(keys->is_wide, state->hash, in, n / 8 * 8);
+        in += n / 8 * 128;
+        n %= 8;
     }
     poly_blocks(state->hash, in, n);
 }
@@ -52,17 +52,20 @@ static int xor_stream(@MODE@_state *state, const @MODE@_keys *keys, const uint8_
     return @NAME@_ctr_xor(&state->stream, in, n, out, n);
 }
 
+__attribute__((visibility("hidden"))) int @NAME@_ctr_first(
+    @NAME@_ctr *stream, uint8_t *block, size_t more);
+
 static int start(@MODE@_state *state, const @MODE@_keys *keys, const uint8_t *nonce,
-    size_t nonce_size)
+    size_t nonce_size, size_t n)
 {
     uint8_t first[64] = {0};
-    memset(state, 0, sizeof *state);
+    clear_state(state);
     if (!is_made(keys))
         return @UP@_TARGET;
     int code = start_stream(state, keys, nonce, nonce_size);
     if (code)
         return code;
-    code = xor_stream(state, keys, first, first, 64);
+    code = @NAME@_ctr_first(&state->stream, first, n);
     set_poly_key(state->hash, first);
     wipe(first, sizeof first);
     return code;

@@ -68,7 +68,7 @@ static int seal(const @MODE@_keys *keys, const uint8_t *nonce, size_t nonce_size
     const uint8_t *ad, size_t ad_size, const uint8_t *in, size_t n, uint8_t *out, uint8_t *tag)
 {
     @MODE@_state state;
-    int code = start(&state, keys, nonce, nonce_size);
+    int code = start(&state, keys, nonce, nonce_size, n);
     if (!code) {
         take_ad(&state, keys, ad, ad_size);
         pad(&state, keys);
@@ -76,7 +76,7 @@ static int seal(const @MODE@_keys *keys, const uint8_t *nonce, size_t nonce_size
         if (!code)
             finish(&state, keys, tag);
     }
-    wipe(&state, sizeof state);
+    wipe_state(&state);
     return code;
 }
 
@@ -86,7 +86,7 @@ static int unseal(const @MODE@_keys *keys, const uint8_t *nonce, size_t nonce_si
     const uint8_t *tag, uint8_t *own)
 {
     @MODE@_state state;
-    int code = start(&state, keys, nonce, nonce_size);
+    int code = start(&state, keys, nonce, nonce_size, n);
     if (!code) {
         take_ad(&state, keys, ad, ad_size);
         pad(&state, keys);
@@ -99,7 +99,7 @@ static int unseal(const @MODE@_keys *keys, const uint8_t *nonce, size_t nonce_si
         else if (n > 0)
             code = xor_stream(&state, keys, in, out, n);
     }
-    wipe(&state, sizeof state);
+    wipe_state(&state);
     return code;
 }
 
@@ -128,7 +128,7 @@ int @MODE@_init(@MODE@_state *state, const @MODE@_keys *keys, const uint8_t *non
         return @UP@_LENGTH;
     if (!nonce)
         return @UP@_NULL;
-    code = start(state, keys, nonce, nonce_size);
+    code = start(state, keys, nonce, nonce_size, UNKNOWN);
     state->mark = code ? 0 : MADE + AD;
     return code;
 }

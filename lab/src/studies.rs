@@ -15,6 +15,8 @@ pub enum Study {
     CipherSpeed(cipher::speed::Args),
     /// Streams against those of other libraries, in pairs.
     CipherStreams(cipher::peers::Args),
+    /// Messages of 16 bytes to 16 KiB by packages against OpenSSL's.
+    CipherMessages(cipher::messages::Args),
     /// Each scheduler off against on, and other choices in the same way.
     CipherSchedulers(cipher::bench::Args),
     /// Assembly of ours against the best C, in turn.
@@ -30,6 +32,8 @@ pub enum Study {
     CoschedScale(cosched::scale::Args),
     /// Mixes of programs drawn by chance: is any slower or later under a manager?
     CoschedMixes(cosched::mixes::Args),
+    /// PostgreSQL and redis beside programs that compute: do they answer later under a manager?
+    CoschedServices(cosched::services::Args),
     /// How far the gain depends on the machine and its contention.
     CoschedSensitivity(cosched::sensitivity::Args),
     /// What the paper chose by experiment, and the number of processors, varied in the simulator.
@@ -68,7 +72,10 @@ impl Study {
     /// True for studies whose programs are ended by the study itself in its own way.
     pub fn manages(&self) -> bool {
         match self {
-            Study::CoschedReal(_) | Study::CoschedScale(_) | Study::CoschedMixes(_) => true,
+            Study::CoschedReal(_)
+            | Study::CoschedScale(_)
+            | Study::CoschedMixes(_)
+            | Study::CoschedServices(_) => true,
             Study::CoschedSensitivity(args) => args.is_real(),
             _ => false,
         }
@@ -101,6 +108,7 @@ pub fn run(study: Study, out: &mut Output) -> Result<(), Failure> {
         Study::AuditSpeed(args) => audit::bench::run(&args, out),
         Study::CipherSpeed(args) => cipher::speed::run(args, out),
         Study::CipherStreams(args) => cipher::peers::run(args, out),
+        Study::CipherMessages(args) => cipher::messages::run(&args, out),
         Study::CipherSchedulers(args) => cipher::bench::run(args, out),
         Study::CipherBackEnds(args) => cipher::back_ends::run(args, out),
         Study::CipherCompilers(args) => cipher::compilers::run(args, out),
@@ -108,6 +116,7 @@ pub fn run(study: Study, out: &mut Output) -> Result<(), Failure> {
         Study::CoschedReal(args) => cosched::bench::run(&args, out),
         Study::CoschedScale(args) => cosched::scale::run(&args, out),
         Study::CoschedMixes(args) => cosched::mixes::run(&args, out),
+        Study::CoschedServices(args) => cosched::services::run(&args, out),
         Study::CoschedSensitivity(args) => cosched::sensitivity::run(&args, out),
         Study::CoschedSweep(args) => cosched::sweep::run(args, out),
         Study::CoschedCluster(args) => cosched::cluster::run(&args, out),

@@ -136,6 +136,28 @@ fn streams_are_measured_beside_other_libraries() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("have no such stream"));
 }
 
+/// Under MEANWHILE_LONG: two compilers build a package each.
+#[test]
+fn messages_of_packages_are_measured_beside_openssl() {
+    let features = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    if std::env::var_os("MEANWHILE_LONG").is_none() || !features.contains("avx2") || !has("cmake") {
+        return;
+    }
+    let args = ["run", "cipher-messages", "chacha20_poly1305", "--bytes", "64,1400"];
+    let ran = lab(&[&args[..], &["--quick", "--json"]].concat(), "");
+    assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
+    let rows = json(&ran)["rows"].as_array().expect("rows").clone();
+    // OpenSSL as it comes, and as it is without AVX-512.
+    assert!(rows.len() >= 4 && rows.iter().all(|row| row["cycles"].as_f64() > Some(100.0)));
+    let settings = ["~0x0:~0xd0030000", ""];
+    assert!(
+        rows.iter().all(|row| settings.iter().any(|it| row["peer_without"] == *it)),
+        "{rows:?}"
+    );
+    let refused = lab(&["run", "cipher-messages", "chacha20_gcm"], "");
+    assert_eq!(refused.status.code(), Some(1));
+}
+
 #[test]
 fn operands_of_a_call_are_counted_or_the_reason_is_said() {
     if !has("gcc") || !cfg!(target_arch = "x86_64") {

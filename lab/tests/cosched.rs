@@ -185,3 +185,32 @@ fn what_watches_over_a_manager_is_started_by_the_words_of_the_product() {
         assert!(known.status.success(), "{words:?}: {}", String::from_utf8_lossy(&known.stderr));
     }
 }
+
+#[test]
+fn services_answer_plain_and_managed() {
+    if !may_freeze() {
+        return;
+    }
+    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile-lab"))
+        .args(["run", "cosched-services", "--quick", "--burners", "1", "--json"])
+        .output()
+        .expect("the binary runs");
+    let said = String::from_utf8_lossy(&ran.stderr);
+    assert_eq!(ran.status.code(), Some(0), "{said}");
+    let value: serde_json::Value = serde_json::from_slice(&ran.stdout).expect("an object");
+    let rows = value["rows"].as_array().expect("rows");
+    for name in ["postgresql", "redis"] {
+        let Some(row) = rows.iter().find(|row| row["service"] == name) else {
+            assert!(said.contains(&format!("{name} is not installed")), "{said}");
+            testkit::skipped(&format!("{name} under a manager: not installed"));
+            continue;
+        };
+        let run = &row["runs"][0];
+        let answers = run["answers"].as_array().expect("three runs");
+        assert!(answers.iter().all(|n| n.as_u64() > Some(0)), "{row}");
+        for quantile in ["p50_ms", "p99_ms"] {
+            let all = run[quantile].as_array().expect("three runs");
+            assert!(all.iter().all(|ms| ms.as_f64() > Some(0.0)), "{row}");
+        }
+    }
+}

@@ -9,6 +9,7 @@ pub mod compilers;
 mod gain;
 mod interleave;
 mod look_behind;
+pub mod messages;
 mod original;
 pub mod peers;
 mod rows;
@@ -32,6 +33,7 @@ pub fn committed(
     match (experiment, file) {
         ("cipher-speed", "speed") => Some(speed::committed(evidence)),
         ("cipher-streams", _) => Some(peers::committed(evidence)),
+        ("cipher-messages", "messages") => Some(study::committed::<messages::Messages>(evidence)),
         ("cipher-constant-time", "compilers") => Some(compilers::committed(evidence)),
         ("cipher-tune", "best") => Some(study::committed::<best::Best>(evidence)),
         // The programs behind the rows of `tune`: hundreds, for the medians that the tuner expects;

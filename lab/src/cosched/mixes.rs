@@ -54,9 +54,9 @@ const ALL_THE_TIME: u32 = 100;
 /// Milliseconds from one sleep to the next.
 const PERIODS_MS: std::ops::RangeInclusive<u32> = 4..=20;
 /// Of those with memory. All of them together stay below a gigabyte.
-const MEMORY_MB: u32 = 24;
+pub(super) const MEMORY_MB: u32 = 24;
 /// MB of a step through memory.
-const STEP_MB: f64 = 0.065_536;
+pub(super) const STEP_MB: f64 = 0.065_536;
 /// What a program may lose beyond what plain runs differ by, and how much later it may answer.
 const SLOWER: f64 = 0.02;
 const LATER: f64 = 1.2;
@@ -249,20 +249,9 @@ impl Bench<'_> {
     }
 
     fn plain(&self, mix: &[Duty]) -> Result<Vec<Did>, Failure> {
-        let (begin_s, mut running) = (begin_s(mix.len())?, Running(Vec::new()));
+        let (begin_s, mut running) = (begin_s(mix.len())?, Running::default());
         for (idx, duty) in mix.iter().enumerate() {
-            let words = self.words(*duty, begin_s);
-            let output = File::create(self.output(idx)).map_err(failed("make a file"))?;
-            // As a manager starts its programs: in sessions of their own.
-            let setsid = tool::find("setsid").map(|path| path.display().to_string());
-            let all: Vec<String> = setsid.into_iter().chain(words).collect();
-            let child =
-                Command::new(&all[0]).args(&all[1..]).stdout(output).stderr(Stdio::null()).spawn();
-            let child = child.map_err(failed("start a program"))?;
-            // A manager keeps itself to one processor, and what it starts would stay there.
-            let kept = process::keep_thread(child.id() as i32, &self.cpus);
-            running.0.push(child);
-            kept.map_err(failed("give a program all processors"))?;
+            running.start(&self.words(*duty, begin_s), &self.output(idx), &self.cpus)?;
         }
         running.wait()?;
         self.said(mix)
@@ -285,11 +274,31 @@ impl Bench<'_> {
     }
 }
 
-/// Ended with whoever started them.
-struct Running(Vec<Child>);
+/// Programs without a manager, ended with whoever started them.
+#[derive(Default)]
+pub(super) struct Running(Vec<Child>);
 
 impl Running {
-    fn wait(&mut self) -> Result<(), Failure> {
+    /// Starts one as a manager starts its programs: in a session of its own.
+    pub fn start(
+        &mut self,
+        words: &[String],
+        output: &Path,
+        cpus: &[usize],
+    ) -> Result<(), Failure> {
+        let output = File::create(output).map_err(failed("make a file"))?;
+        let setsid = tool::find("setsid").map(|path| path.display().to_string());
+        let all: Vec<String> = setsid.into_iter().chain(words.to_vec()).collect();
+        let child =
+            Command::new(&all[0]).args(&all[1..]).stdout(output).stderr(Stdio::null()).spawn();
+        let child = child.map_err(failed("start a program"))?;
+        // A manager keeps itself to one processor, and what it starts would stay there.
+        let kept = process::keep_thread(child.id() as i32, cpus);
+        self.0.push(child);
+        kept.map_err(failed("give a program all processors"))
+    }
+
+    pub fn wait(&mut self) -> Result<(), Failure> {
         for child in &mut self.0 {
             child.wait().map_err(failed("wait for a program"))?;
         }

@@ -8,6 +8,8 @@ pub mod mixes;
 pub mod paper;
 pub mod scale;
 pub mod sensitivity;
+mod service;
+pub mod services;
 mod statements;
 pub mod sweep;
 

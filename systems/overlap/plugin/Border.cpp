@@ -125,6 +125,7 @@ struct Splitter {
 private:
   bool rangeOf(Instruction &I, const Value *Ptr, const SCEV *Size, Range &R);
   bool isOfPending(const Site &S, const Access &A, const CallInst &Wait) const;
+  bool isKnown(Value *V, const CallInst &Wait);
   SmallVector<Touch, 16> findRanges();
   std::optional<Refusal> findUses(ArrayRef<Touch> All);
   void findPairs(ArrayRef<Touch> All);
@@ -173,6 +174,13 @@ bool Splitter::isOfPending(const Site &S, const Access &A, const CallInst &Wait)
   return S.Existing ? S.WithinPass : S.StartsAhead || DT.dominates(S.Init, &Wait);
 }
 
+/// True if `V` is there at `Wait`, or can be computed: a start that not every way comes through may
+/// have an address of its own.
+bool Splitter::isKnown(Value *V, const CallInst &Wait) {
+  return DT.dominates(V, &Wait) ||
+         expander(SE, F.getDataLayout()).isSafeToExpandAt(SE.getSCEV(V), Before->getTerminator());
+}
+
 /// The accesses of the loop to memory, with the ranges of those that have one.
 SmallVector<Touch, 16> Splitter::findRanges() {
   const DataLayout &DL = F.getDataLayout();
@@ -219,9 +227,8 @@ std::optional<Refusal> Splitter::findUses(ArrayRef<Touch> All) {
         if (A.AtStart || A.OtherCount || !Fx.mayUse(*T.I, A))
           continue;
         // Only one side of a copy may be the one that is meant; the other is compared in vain.
-        bool Length = A.Count && isOfPending(*S, A, *Wait) &&
-                      DT.dominates(A.Count, &*Wait->getIterator()) &&
-                      DT.dominates(A.Ptr, &*Wait->getIterator());
+        bool Length = A.Count && isOfPending(*S, A, *Wait) && isKnown(A.Count, *Wait) &&
+                      isKnown(A.Ptr, *Wait);
         if (T.RangeIdx < 0 || !Length)
           return Refusal::LoopAccess;
         Uses.push_back({S, A, static_cast<unsigned>(T.RangeIdx)});
@@ -410,11 +417,17 @@ std::pair<Value *, Value *> Splitter::countBorder(Comparisons &At) {
   IRBuilder<> &B = At.B;
   Value *Zero = B.getInt64(0), *One = B.getInt64(1), *First = Zero, *Last = Zero;
   Type *Int = B.getInt64Ty();
+  // Where nothing was started the value may be none, and is compared in vain.
+  auto Known = [&](Value *V) {
+    bool IsThere = DT.dominates(V, &*B.GetInsertPoint());
+    return B.CreateFreeze(
+        IsThere ? V : At.Expander.expandCodeFor(SE.getSCEV(V), V->getType(), B.GetInsertPoint()));
+  };
   for (const Use &U : Uses) {
     Place P = placeOf(At, U.RangeIdx);
-    Value *Buffer = B.CreatePtrToInt(U.What.Ptr, Int);
-    Value *Count = U.What.Count;
-    Value *Bytes = B.CreateMul(B.CreateSExt(Count, Int), B.getInt64(U.What.ElementBytes));
+    Value *Buffer = B.CreatePtrToInt(Known(U.What.Ptr), Int);
+    Value *Bytes =
+        B.CreateMul(B.CreateSExt(Known(U.What.Count), Int), B.getInt64(U.What.ElementBytes));
     Value *Low = B.CreateSub(B.CreateSub(Buffer, P.Span), P.Low),
           *High = B.CreateSub(B.CreateAdd(Buffer, Bytes), P.Low);
     Value *Down = B.CreateICmpSLT(P.Step, Zero), *Still = B.CreateICmpEQ(P.Step, Zero);

@@ -1,4 +1,5 @@
 #include "CleanUp.h"
+#include "Split.h"
 #include "llvm/IR/IRBuilder.h"
 #include "llvm/Transforms/Utils/Local.h"
 
@@ -51,14 +52,7 @@ void undo(Site &S) {
   // A twin of the function may still name it.
   if (SiteName->use_empty())
     SiteName->eraseFromParent();
-  for (User *U : make_early_inc_range(S.State->users())) {
-    // The answer to whether something is pending is no.
-    if (U->getType()->isIntegerTy(1))
-      U->replaceAllUsesWith(ConstantInt::getFalse(S.Caller->getContext()));
-    cast<Instruction>(U)->eraseFromParent();
-  }
-  S.State->eraseFromParent();
-  S.State = nullptr;
+  eraseState(S);
 }
 
 } // namespace overlap

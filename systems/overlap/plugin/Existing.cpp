@@ -268,6 +268,14 @@ struct Group {
 };
 } // namespace
 
+/// Bytes at `Ptr` that a loop can be compared with when it runs.
+static Access written(Value *Ptr, LocationSize Size, uint64_t Number) {
+  Access Lies{Ptr, Size, true};
+  Lies.Count = ConstantInt::get(Type::getInt32Ty(Ptr->getContext()), 1);
+  Lies.ElementBytes = Number;
+  return Lies;
+}
+
 /// The memory of all requests; the whole variable, if it is not known that the one end names their
 /// first.
 static Access whereAllLie(AllocaInst *Slot, const Uses &Of) {
@@ -280,9 +288,12 @@ static Access whereAllLie(AllocaInst *Slot, const Uses &Of) {
   APInt Offset(DL.getIndexTypeSizeInBits(Place->getType()), 0);
   bool First = Place->stripAndAccumulateConstantOffsets(DL, Offset, true) == Slot &&
                Offset.getSExtValue() == All.From;
-  if (!First || All.To == INT64_MAX)
+  std::optional<TypeSize> Whole = Slot->getAllocationSize(DL);
+  if (First && All.To != INT64_MAX)
+    return written(Place, LocationSize::upperBound(All.To - All.From), All.To - All.From);
+  if (!Whole || Whole->isScalable())
     return {Slot, LocationSize::beforeOrAfterPointer(), true};
-  return {Place, LocationSize::upperBound(All.To - All.From), true};
+  return written(Slot, LocationSize::precise(*Whole), *Whole);
 }
 
 /// The requests of an array one by one, if each use names one of them by a constant; else all.

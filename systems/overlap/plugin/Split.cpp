@@ -82,4 +82,15 @@ void split(Site &S, const Options &O) {
   S.Call = nullptr;
 }
 
+void eraseState(Site &S) {
+  for (User *U : make_early_inc_range(S.State->users())) {
+    // The answer to whether something is pending is no.
+    if (!U->use_empty())
+      U->replaceAllUsesWith(Constant::getNullValue(U->getType()));
+    cast<Instruction>(U)->eraseFromParent();
+  }
+  S.State->eraseFromParent();
+  S.State = nullptr;
+}
+
 } // namespace overlap

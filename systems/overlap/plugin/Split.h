@@ -18,5 +18,8 @@ namespace overlap {
 /// Splits the call of `S`; fills Init, Waits and State.
 void split(Site &S, const Options &O);
 
+/// Takes away the state of a message whose start and waits are gone, and all that asks it.
+void eraseState(Site &S);
+
 } // namespace overlap
 #endif

@@ -2,6 +2,7 @@
 #include "Helpers.h"
 #include "Inline.h"
 #include "Runtime.h"
+#include "Split.h"
 #include "Versions.h"
 #include "llvm/ADT/SmallPtrSet.h"
 #include "llvm/Analysis/ValueTracking.h"
@@ -182,12 +183,7 @@ void closeCall(OpenCall &C) {
   for (Site &S : C.Pending) {
     for (CallInst *Wait : S.Waits)
       Wait->eraseFromParent();
-    for (User *U : make_early_inc_range(S.State->users())) {
-      if (U->getType()->isIntegerTy(1))
-        U->replaceAllUsesWith(ConstantInt::getFalse(C.Closed->getContext()));
-      cast<Instruction>(U)->eraseFromParent();
-    }
-    S.State->eraseFromParent();
+    eraseState(S);
     S.Waits.clear();
     S.Init = nullptr;
   }

@@ -21,16 +21,19 @@ enum Seen {
 }
 
 /// Name, processes, what the plugin sees.
-const PROGRAMS: [(&str, u32, Seen); 42] = [
+const PROGRAMS: [(&str, u32, Seen); 45] = [
     ("blocking-cycle-with-two-entries.c", 2, Seen::File),
     ("bottom-in-a-sendrecv.f90", 2, Seen::File),
     ("count-grows.c", 2, Seen::File),
     ("count-shrinks-own-request.c", 2, Seen::File),
     ("count-shrinks.c", 2, Seen::File),
     ("count-written-by-mpi.f90", 2, Seen::File),
+    ("counted-again.c", 2, Seen::File),
+    ("counted-on-some-ways.c", 2, Seen::File),
     ("cycle-with-two-entries.c", 2, Seen::File),
     ("delete-is-replaced.cpp", 2, Seen::First),
     ("exchange-in-a-function.c", 2, Seen::File),
+    ("fewer-ended-than-started.c", 2, Seen::File),
     ("frees-what-it-receives.c", 2, Seen::File),
     ("function-in-a-variable.c", 2, Seen::First),
     ("handler-throws-to-a-caller.cpp", 2, Seen::First),

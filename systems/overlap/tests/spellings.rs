@@ -15,7 +15,7 @@ type Spelling = (&'static str, &'static [&'static str], &'static [&'static str])
 
 const WHOLE: &[&str] = &["-flto", "-fuse-ld=lld"];
 
-const SPELLINGS: [Spelling; 32] = [
+const SPELLINGS: [Spelling; 33] = [
     ("requests in the scope of the loop", &["scope.c"], &[]),
     ("requests of the whole function", &["outside.c"], &[]),
     ("requests in a block", &["block.c"], &[]),
@@ -34,6 +34,7 @@ const SPELLINGS: [Spelling; 32] = [
     ("requests in a global variable", &["global.c"], &[]),
     ("requests in a global variable, `-flto`", &["global.c"], WHOLE),
     ("requests in a struct on the heap", &["struct-pointer.c"], &[]),
+    ("requests that a variable counts", &["counted.c"], &[]),
     ("MPI_Wait for each", &["wait-each.c"], &[]),
     ("MPI_Wait in a loop", &["wait-loop.c"], &[]),
     ("MPI_Waitany with unpacking", &["waitany.c"], &[]),

@@ -59,6 +59,64 @@ fn pointers_are_seldom_null() {
     }
 }
 
+/// A failed assertion stops for a debugger, if there is one, and goes on.
+#[test]
+fn assertions_seldom_fail() {
+    let sets: [(Isa, &[&str]); 4] = [
+        (
+            Isa::T32,
+            &["cmp r0, #1", "bls #8", "lsls r3, r3, #31", "bpl #0", "bkpt #0", "movs r0, #0"],
+        ),
+        // It goes on elsewhere.
+        (
+            Isa::T32,
+            &["cmp r0, #1", "bls #8", "lsls r3, r3, #31", "bpl #4", "bkpt #0", "movs r0, #0"],
+        ),
+        (Isa::A64, &["cmp w0, #1", "b.ls #20", "cbz w3, #8", "brk #0", "mov w0, #0", "ret"]),
+        (Isa::Riscv64, &["bgeu a1, a2, 20", "beqz a3, 8", "ebreak", "li a0, 0", "ret"]),
+    ];
+    for (isa, failed) in sets {
+        let held = match isa {
+            Isa::T32 => &["bx lr", "movs r0, #7", "bx lr"][..],
+            Isa::A64 => &["mov w0, #7", "ret"],
+            _ => &["li a0, 7", "ret"],
+        };
+        let lines = [failed, held].concat();
+        let stop = lines.iter().position(|line| line.contains("bk") || line.contains("br"));
+        let path = path(isa, &lines);
+        assert!(!path.contains(&(stop.expect("there is one") - 1)), "{lines:?}: {path:?}");
+    }
+    // What is checked, and does not go on, stands on the usual way, too.
+    let checked = [
+        "cmp w0, #9",
+        "b.ls #16",
+        "cbz w3, #20",
+        "mov w0, #0",
+        "ret",
+        "mov w0, #7",
+        "ret",
+        "brk #1",
+    ];
+    assert_eq!(path(Isa::A64, &checked), [0, 1, 2, 3, 4]);
+}
+
+/// What a name says: cbz w0, bad; ..; ret; bad: bl; .., and the other way round.
+#[test]
+fn a_failure_is_seldom_reported() {
+    let lines = ["cbz w0, #16", "mov x0, x1", "bl #64", "ret", "mov w0, #7", "ret"];
+    let path = |callee: &str| {
+        let mut function = assembled(Isa::A64, &lines.join("\n"));
+        function.callees.insert(8, callee.to_owned());
+        hot_trace(&Guide::of(&function)).places
+    };
+    for callee in ["JS_ThrowTypeError", "vm_panic", "raise"] {
+        assert_eq!(path(callee), [0, 4, 5], "{callee}");
+    }
+    for callee in ["throwaway", "get_error", "praise"] {
+        assert_eq!(path(callee), [0, 1, 2, 3], "{callee}");
+    }
+}
+
 /// Where nothing speaks for the other way, the one straight on is the compiler's.
 #[test]
 fn without_a_sign_the_path_goes_straight_on() {

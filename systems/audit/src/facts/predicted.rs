@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 use crate::decode::code::{Flow, Instruction, Op, Reg, Value};
 use crate::facts::landings::behind;
 use crate::program::function::Function;
+use crate::program::names::shown;
 
 /// What a compiler lays straight on it believes in, for reasons that code does not show. Ours: less
 /// than any other sign.
@@ -26,6 +27,13 @@ const STRAIGHT_ON: f64 = 0.65;
 const NOT_NULL: f64 = 0.70;
 /// No negative number is returned: gcc's `PRED_NEGATIVE_RETURN`.
 const NO_ERROR: f64 = 0.98;
+/// Nobody comes to a breakpoint for a debugger that may not be there: an assertion fails. Ours, as
+/// much as an error.
+const NO_BREAKPOINT: f64 = 0.98;
+/// A callee whose name says that something went wrong is seldom called. Ours.
+const NO_FAILURE: f64 = 0.9;
+/// What such a name has as a word: `JS_ThrowTypeError`, `vm_panic`.
+const FAILURES: [&str; 4] = ["throw", "raise", "fatal", "panic"];
 /// Ways are looked at so far.
 const INSTRUCTIONS_MAX: usize = 24;
 /// Kernels and libraries return these as errors: `-E..`, and a plain -1.
@@ -38,6 +46,16 @@ pub fn taken_share(function: &Function, idx: usize, there: usize) -> f64 {
     match (returns_error(function, there), returns_error(function, behind)) {
         (true, false) => share = together(share, 1.0 - NO_ERROR),
         (false, true) => share = together(share, NO_ERROR),
+        _ => {}
+    }
+    match (skips_breakpoint(function, there), skips_breakpoint(function, behind)) {
+        (true, false) => share = together(share, 1.0 - NO_BREAKPOINT),
+        (false, true) => share = together(share, NO_BREAKPOINT),
+        _ => {}
+    }
+    match (fails(function, there), fails(function, behind)) {
+        (true, false) => share = together(share, 1.0 - NO_FAILURE),
+        (false, true) => share = together(share, NO_FAILURE),
         _ => {}
     }
     match null_is_taken(function, idx) {
@@ -113,6 +131,41 @@ pub(crate) fn returns_error(function: &Function, from: usize) -> bool {
         known.extend(made);
     }
     false
+}
+
+/// The way from `from` on leads straight to a branch over a breakpoint: `bpl 1f; bkpt; 1:`. On Arm
+/// what stops a program for good is another word.
+fn skips_breakpoint(function: &Function, from: usize) -> bool {
+    straight(function, from).any(|(idx, instruction)| {
+        let is_test = matches!(instruction.flow, Flow::Branch { is_conditional: true, .. });
+        let (behind, _) = behind(function, idx);
+        let stop = function.instructions.get(behind).filter(|next| next.flow == Flow::Stop);
+        let goes_on = function.target(idx) == Some(behind + 1);
+        is_test && stop.is_some_and(|stop| goes_on || stop.text.starts_with("bkpt"))
+    })
+}
+
+/// The way from `from` on leads straight to a call that reports a failure.
+fn fails(function: &Function, from: usize) -> bool {
+    let mut callees = straight(function, from)
+        .filter_map(|(_, instruction)| function.callees.get(&instruction.address));
+    callees.any(|name| words(&shown(name)).iter().any(|word| FAILURES.contains(&&word[..])))
+}
+
+/// The words of a name, `some_name` or `SomeName`, in lower case.
+fn words(name: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut was_lower = false;
+    for letter in name.chars() {
+        if !letter.is_alphanumeric() || letter.is_uppercase() && was_lower {
+            words.push(String::new());
+        }
+        if let Some(word) = words.last_mut().filter(|_| letter.is_alphanumeric()) {
+            word.extend(letter.to_lowercase());
+        }
+        was_lower = letter.is_lowercase();
+    }
+    words
 }
 
 /// The register that the branch at `idx` compares with zero, and whether it is taken if it is.

@@ -62,7 +62,7 @@ pub fn has_hidden_ways(function: &Function) -> bool {
 
 /// Where code may be entered that other ways lead to as well: at [`landings`], and by a computed
 /// jump, as the label of a case is that the one before falls into: no word shows it, but such a
-/// label begins a line of the source. What makes the frame at the beginning is entered once.
+/// label begins a line of the source, or loads what the case before it has stored. What makes the frame at the beginning is entered once.
 pub fn entries(function: &Function) -> Vec<bool> {
     let n = function.instructions.len();
     let has_cases = match Computed::of(function) {
@@ -71,13 +71,27 @@ pub fn entries(function: &Function) -> Vec<bool> {
     };
     let begins = |idx: usize| {
         idx > 0
-            && (function.frames[idx].is_empty() || function.frames[idx] != function.frames[idx - 1])
+            && (function.frames[idx].is_empty()
+                || function.frames[idx] != function.frames[idx - 1]
+                || brings_back(function, idx))
     };
     let first = frame_is_made(function);
     let mut entries: Vec<bool> =
         (0..n).map(|idx| has_cases && idx >= first && begins(idx)).collect();
     landings(function).into_iter().for_each(|landing| entries[landing] = true);
     entries
+}
+
+/// The instruction loads what the one before it stored, into the register that it came from: there
+/// is no reason to, but for somebody who comes from elsewhere.
+fn brings_back(function: &Function, idx: usize) -> bool {
+    let (store, load) = (&function.instructions[idx - 1], &function.instructions[idx]);
+    let ([to], [from]) = (&store.accesses[..], &load.accesses[..]) else { return false };
+    let is_place = to.is_store
+        && !from.is_store
+        && (to.base, to.index, to.disp, to.width) == (from.base, from.index, from.disp, from.width);
+    let data = store.reads.iter().filter(|read| read.role == Role::Data);
+    is_place && load.writes.iter().map(|write| write.reg).eq(data.map(|read| read.reg))
 }
 
 /// The place after the last instruction of the first piece, up to a branch or where one leads,
@@ -104,4 +118,38 @@ fn frame_is_made(function: &Function) -> usize {
         keeps || instruction.writes.iter().any(|write| write.reg == conventions.stack_pointer)
     };
     (0..n).take_while(is_inside).filter(makes).last().map_or(0, |idx| idx + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decode::Isa;
+    use crate::program::function::SourceFrame;
+
+    /// Two cases of one line, of which the first falls into the second.
+    #[test]
+    fn a_case_that_loads_what_the_one_before_it_stores_is_entered() {
+        let is_entered = |load: u32| {
+            // sub sp, sp, #16; br x1; str x0, [sp, #8]; the load; add sp, sp, #16; ret
+            let words = [0xd100_43ff, 0xd61f_0020, 0xf900_07e0, load, 0x9100_43ff, 0xd65f_03c0];
+            let decode = |(nth, word): (usize, &u32)| {
+                Isa::A64.decode(4 * nth as u64, &word.to_le_bytes()).expect("an instruction")
+            };
+            let frame = SourceFrame { function: "f".to_owned(), file: "f.c".to_owned(), line: 1 };
+            let function = Function {
+                name: "f".to_owned(),
+                isa: Isa::A64,
+                instructions: words.iter().enumerate().map(decode).collect(),
+                frames: vec![vec![frame]; words.len()],
+                callees: Default::default(),
+                is_cold: false,
+                constants: Default::default(),
+                tables: Default::default(),
+            };
+            entries(&function)[3]
+        };
+        assert!(is_entered(0xf940_07e0)); // ldr x0, [sp, #8]
+        assert!(!is_entered(0xf940_07e2)); // ldr x2, [sp, #8]
+        assert!(!is_entered(0xf940_03e0)); // ldr x0, [sp]
+    }
 }

@@ -10,7 +10,6 @@ use serde::Serialize;
 
 use crate::decode::Isa;
 use crate::decode::code::{Delay, Flow, Instruction, Undecodable};
-use crate::facts::bits::Bits;
 use crate::facts::conventions::keeps_conventions;
 use crate::facts::hazards::lint;
 use crate::facts::nests::Nests;
@@ -161,7 +160,7 @@ pub fn audit(
     let n_stalls = findings.len();
     let timed = timed.map(|(_, timed)| timed);
     if function.instructions.len() <= NEEDED_MAX {
-        findings.extend(needed(&subject(program, &function, &trace)));
+        findings.extend(needed(&subject(program, symbol, &guide, &function, &trace)));
     }
     if function.isa == Isa::Sparc {
         findings.extend(lint(&function.instructions));
@@ -383,13 +382,19 @@ pub fn summary(
     }))
 }
 
-fn subject<'a>(program: &Program, function: &'a Function, trace: &Trace) -> Subject<'a> {
+fn subject<'a>(
+    program: &Program,
+    symbol: &Symbol,
+    guide: &Guide<'_>,
+    function: &'a Function,
+    trace: &Trace,
+) -> Subject<'a> {
     let mut is_hot = vec![false; function.instructions.len()];
     trace.places.iter().for_each(|&idx| is_hot[idx] = true);
     let has_lines = function.frames.iter().any(|frame| !frame.is_empty());
     let mut callees = BTreeMap::new();
     for name in function.callees.values() {
-        let Some(symbol) = program.only(name) else { continue };
+        let Some(symbol) = program.only(name).filter(|symbol| !symbol.is_weak) else { continue };
         let Ok(decoded) = program.decode(symbol) else { continue };
         let callee = &decoded.function;
         let is_straight = callee
@@ -418,5 +423,11 @@ fn subject<'a>(program: &Program, function: &'a Function, trace: &Trace) -> Subj
         callees
             .insert(name.clone(), Callee { n_instructions, is_straight, is_assembly, is_ordinary });
     }
-    Subject { bits: Bits::of(function), function, is_hot, callees }
+    Subject {
+        is_hot,
+        is_seldom: guide.seldom(trace),
+        has_one_result: program.lines.has_one_result(symbol.address, &function.name, function.isa),
+        callees,
+        ..Subject::of(function)
+    }
 }

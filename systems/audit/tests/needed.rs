@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use audit::decode::code::Value;
 use audit::decode::{Isa, Linear};
-use audit::facts::bits::Bits;
 use audit::finding::Kind;
 use audit::needed::{Subject, needed};
 use audit::program::function::Function;
@@ -288,12 +287,7 @@ fn check(isa: Isa, machine: &[&str]) {
     for seed in 0..N_FUNCTIONS as u64 {
         let words = random_function(isa, seed);
         let function = function(isa, &words);
-        let subject = Subject {
-            bits: Bits::of(&function),
-            is_hot: vec![true; words.len()],
-            callees: BTreeMap::new(),
-            function: &function,
-        };
+        let subject = Subject::of(&function);
         for finding in needed(&subject) {
             if let Some(changed) = without(&words, &function, finding.kind, finding.idx) {
                 *counts.entry(finding.kind).or_default() += 1;

@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 
 use assembler::assembled;
 use audit::decode::Isa;
-use audit::facts::bits::Bits;
 use audit::needed::Subject;
 use audit::needed::shorter::{Shortening, changes};
 use audit::program::Program;
@@ -21,33 +20,50 @@ use windows::{Harness, Window, differing, harness, window};
 
 /// All changes of a function, as windows that can be run.
 fn windows(harness: &Harness, function: &Function) -> Vec<Window> {
-    let subject = Subject {
-        bits: Bits::of(function),
-        is_hot: vec![true; function.instructions.len()],
-        callees: BTreeMap::new(),
-        function,
-    };
+    let subject = Subject::of(function);
     let all = changes(&subject, Vec::new());
     all.iter().filter_map(|change| window(harness, function, change)).collect()
 }
 
-/// The replacement for each change, or `none`.
-fn said(isa: Isa, text: &str) -> Vec<String> {
-    replacements(&assembled(isa, text))
+/// What types say of the result counts, and where nobody says it, what the code made for whom.
+#[test]
+fn a_second_result_is_not_needless() {
+    let of = |text: &str, has_one_result: Option<bool>| {
+        let function = assembled(Isa::A64, text);
+        replacements(&Subject { has_one_result, ..Subject::of(&function) })
+    };
+    let masked = "mvn w1, w1\nand w0, w0, w1\nret\n";
+    assert_eq!(of(masked, None), ["bic w0, w0, w1, if x1 is no result"]);
+    assert_eq!(of(masked, Some(true)), ["bic w0, w0, w1"]);
+    assert!(of(masked, Some(false)).is_empty());
+    for known in [None, Some(true), Some(false)] {
+        assert!(of("mov x0, x2\nmov x1, #3\nret\n", known).is_empty());
+        assert!(of("mov x0, x2\nmov x1, x3\nret\n", known).is_empty());
+    }
 }
 
-fn replacements(function: &Function) -> Vec<String> {
-    let subject = Subject {
-        bits: Bits::of(function),
-        is_hot: vec![true; function.instructions.len()],
-        callees: BTreeMap::new(),
-        function,
-    };
+/// A number that is there already is made, not masked out of another register.
+#[test]
+fn a_copied_constant_is_a_constant() {
+    for (isa, text, one) in [
+        (Isa::T32, "movs.w r3, #0\nmov r1, r3\nstr.w r1, [r0]\nbx lr\n", "mov.w r1, #0"),
+        (Isa::A64, "mov w3, #7\nmov w2, w3\nstr w2, [x0]\nret\n", "mov x2, #7"),
+    ] {
+        assert_eq!(said(isa, text), [one], "{text}");
+    }
+}
+
+/// The replacement for each change, or `none`.
+fn said(isa: Isa, text: &str) -> Vec<String> {
+    replacements(&Subject::of(&assembled(isa, text)))
+}
+
+fn replacements(subject: &Subject<'_>) -> Vec<String> {
     let text = |change: &Shortening| {
         let text = change.replacement.as_ref().map_or("none", |(_, it)| &it.text).to_owned();
         change.provided.iter().fold(text, |text, it| format!("{text}, {it}"))
     };
-    changes(&subject, Vec::new()).iter().map(text).collect()
+    changes(subject, Vec::new()).iter().map(text).collect()
 }
 
 #[test]

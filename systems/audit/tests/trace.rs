@@ -130,6 +130,26 @@ fn a_load_through_a_pointer_that_was_followed_is_proved_good() {
     let words =
         [0x1590_1000, 0xe351_0000, beq(3), 0xe590_2004, 0xe282_0001, BX_LR, 0xe3a0_0000, BX_LR];
     assert_eq!(answer(&words, 1).0, Some(Step::PromisedLoad));
+    // add r5, r4, r3; ldrb r1, [r4, r3]; the same with r5 for the sum that was followed
+    let by_index = |load: u32| {
+        let words = [
+            0xe084_5003,
+            load,
+            0xe351_0000,
+            beq(3),
+            0xe5d5_2004,
+            0xe282_0001,
+            BX_LR,
+            0xe3a0_0000,
+            BX_LR,
+        ];
+        answer(&words, 5).0
+    };
+    assert_eq!(by_index(0xe7d4_1003), Some(Step::ProvedLoad));
+    assert_eq!(by_index(0xe7d3_1004), Some(Step::ProvedLoad));
+    // ldrb r1, [r4, r2], and ldrb r1, [r4, r3, lsl #1]
+    assert_eq!(by_index(0xe7d4_1002), Some(Step::PromisedLoad));
+    assert_eq!(by_index(0xe7d4_1083), Some(Step::PromisedLoad));
     // Through another pointer only the programmer can vouch.
     let words =
         [LDR_R1_R0, 0xe351_0000, beq(3), 0xe593_2004, 0xe282_0001, BX_LR, 0xe3a0_0000, BX_LR];
@@ -301,6 +321,23 @@ fn registers_that_an_order_needs() {
     assert_eq!(available(&function), 14);
 }
 
+/// A callee that is not on the path has the arguments that somebody names.
+#[test]
+fn registers_that_nobody_names_hold_nothing() {
+    // cmp r0, #0; beq out; add r0, r0, #1; bx lr; out: b to another function
+    let tail = [CMP_R0_0, beq(1), 0xe280_0001, BX_LR, 0xea00_0100];
+    let plain = [CMP_R0_0, beq(1), 0xe280_0001, BX_LR, BX_LR];
+    let of = |words: &[u32]| {
+        let function = function(words, &[]);
+        let trace = hot_trace(&Guide::of(&function));
+        needed(&function, &trace, &[0, 1, 2, 3])
+    };
+    assert_eq!(of(&tail), of(&plain));
+    // r1 is named on the way there, and is there from the beginning: out: add r0, r1, r0
+    let named = [CMP_R0_0, beq(1), 0xe280_0001, BX_LR, 0xe081_0000, 0xea00_0100];
+    assert_eq!(of(&named), of(&plain) + 1);
+}
+
 /// A pointer that is asked for null is not good above the question.
 #[test]
 fn no_load_goes_above_the_test_of_its_own_pointer() {
@@ -470,6 +507,32 @@ fn a_loop_that_is_tested_first_is_passed_once() {
     // cmp; 5: b to the outer; 6: bx lr
     let nested = [CMP_R0_0, beq(4), CMP_R0_0, beq(1), 0xeaff_fffc, 0xeaff_fff9, BX_LR];
     assert_eq!(path(&nested, &[], &[]), [0, 1, 2, 3, 4, 5, 6]);
+}
+
+/// The path goes from the body to what comes after the loop, and leaves out the test between them:
+/// whoever waits for the body waits there.
+#[test]
+fn nobody_waits_across_the_test_that_the_path_leaves_out() {
+    const LDR_R0_R0: u32 = 0xe590_0000;
+    const ADD_R0_R0_1: u32 = 0xe280_0001;
+    let stalls = |words: &[u32]| {
+        let audit = audited(words);
+        let at = |idx: usize| audit.trace.places.iter().position(|place| *place == idx);
+        let place = words.iter().rposition(|word| *word == ADD_R0_R0_1).expect("it is there");
+        audit.timing.stall_cycles[at(place).expect("it is on the path")]
+    };
+    // cmp; beq out; ldr r0, [r0]; b to cmp; out: add r0, r0, #1; bx lr
+    let top = [CMP_R0_0, beq(2), LDR_R0_R0, 0xeaff_fffb, ADD_R0_R0_1, BX_LR];
+    assert_eq!(stalls(&top), 0);
+    // The same loop behind the return: cmp; beq body; add; bx lr; body: ldr; b to cmp
+    let below = [CMP_R0_0, beq(2), ADD_R0_R0_1, BX_LR, LDR_R0_R0, 0xeaff_fff9];
+    assert_eq!(stalls(&below), 0);
+    // What is loaded after the loop is waited for.
+    let after = [CMP_R0_0, beq(2), LDR_R0_R0, 0xeaff_fffb, LDR_R0_R0, ADD_R0_R0_1, BX_LR];
+    assert_eq!(stalls(&after), 2);
+    // So is what a loop brings that is tested below: cmp r1; ldr; beq to cmp; add; bx lr
+    let bottom = [0xe351_0000, LDR_R0_R0, 0x0aff_fffc, ADD_R0_R0_1, BX_LR];
+    assert!(stalls(&bottom) > 0);
 }
 
 #[test]

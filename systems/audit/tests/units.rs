@@ -5,6 +5,7 @@ use std::process::Command;
 
 use audit::audit::{Audit, Options};
 use audit::code_file::{CodeFile, sources};
+use audit::decode::Isa;
 use audit::decode::code::Flow;
 use audit::finding::Kind;
 use audit::program::Program;
@@ -217,4 +218,66 @@ fn types_in_units_of_their_own_are_read() {
             assert!(names.contains("ready") && !names.contains("data"), "{version}: {names:?}");
         }
     }
+}
+
+#[test]
+fn types_say_whether_a_second_register_is_returned() {
+    let source = "struct pair { long a, b; };\n\
+                  struct pair both(long a)\n{\n    return (struct pair){a, 2};\n}\n\
+                  long long one(long a)\n{\n    return a + 1;\n}\n\
+                  void *none(void *a)\n{\n    return a;\n}\n";
+    for (command, isa, wide) in
+        [("aarch64-linux-gnu-gcc", Isa::A64, true), ("arm-linux-gnueabi-gcc", Isa::A32, false)]
+    {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        std::fs::write(folder.path().join("f.c"), source).expect("a scratch file");
+        let mut compiler = Command::new(command);
+        compiler.current_dir(folder.path()).args(["-O2", "-g", "-c", "f.c", "-o", "all"]);
+        assert!(compiler.status().expect("it runs").success(), "{command}");
+        let program = of(&Content::read(&folder.path().join("all")).expect("what was compiled"));
+        let has_one = |name: &str| {
+            let symbol = program.symbol(name).unwrap_or_else(|error| panic!("{error}"));
+            program.lines.has_one_result(symbol.address, name, isa)
+        };
+        assert_eq!((has_one("both"), has_one("none")), (Some(false), Some(true)));
+        // Two registers of 32 bits, or one of 64.
+        assert_eq!(has_one("one"), Some(wide));
+        let symbol = program.symbol("one").unwrap_or_else(|error| panic!("{error}"));
+        let clone = program.lines.has_one_result(symbol.address, "one.isra.0", isa);
+        assert_eq!(
+            (clone, program.lines.has_one_result(symbol.address, "nobody", isa)),
+            (Some(wide), None)
+        );
+    }
+}
+
+/// Of a function that the linker may take from elsewhere nothing is known.
+#[test]
+fn a_weak_callee_is_not_said_to_be_short() {
+    let source = |attribute: &str| {
+        format!(
+            "__attribute__((noinline)) {attribute} int hook(int a)\n{{\n    return a + 3;\n}}\n\
+             int f(int *a)\n{{\n    return hook(a[0]) + a[1];\n}}\n"
+        )
+    };
+    let kinds = |attribute: &str| {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        std::fs::write(folder.path().join("f.c"), source(attribute)).expect("a scratch file");
+        let mut compiler = Command::new("aarch64-linux-gnu-gcc");
+        compiler.current_dir(folder.path()).args(["-O2", "-g", "-c", "f.c", "-o", "all"]);
+        assert!(compiler.status().expect("it runs").success(), "{attribute}");
+        let program = of(&Content::read(&folder.path().join("all")).expect("what was compiled"));
+        let options = Options {
+            avoid: Vec::new(),
+            through: Vec::new(),
+            effort: Effort::Bounds,
+            recorded: None,
+        };
+        let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
+        let core = Core::bundled("cortex-a53");
+        let said = audit::audit::audit(&program, symbol, "cortex-a53", core.as_ref(), &options);
+        let findings = said.unwrap_or_else(|error| panic!("{error}")).findings;
+        findings.into_iter().filter(|found| found.kind == Kind::Call).count()
+    };
+    assert_eq!((kinds(""), kinds("__attribute__((weak))")), (1, 0));
 }

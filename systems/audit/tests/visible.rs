@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use audit::decode::Isa;
 use audit::decode::code::{Flow, Instruction};
-use audit::facts::bits::Bits;
 use audit::finding::Kind;
 use audit::needed::{Subject, needed};
 use audit::program::function::Function;
@@ -43,7 +42,7 @@ fn function(isa: Isa, code: &[&str]) -> Function {
 /// What is found, as place and kind.
 fn found(function: &Function) -> Vec<(usize, Kind)> {
     let is_hot = vec![true; function.instructions.len()];
-    let subject = Subject { bits: Bits::of(function), function, is_hot, callees: BTreeMap::new() };
+    let subject = Subject { is_hot, ..Subject::of(function) };
     needed(&subject).into_iter().map(|found| (found.idx, found.kind)).collect()
 }
 
@@ -577,12 +576,7 @@ fn a_jump_that_a_branch_skips_because_it_does_not_reach_says_so() {
         let decoded = assembled(&format!(".global f\nf: {code}\n"), isa, cpu);
         let function = decoded.function;
         let is_hot = vec![true; function.instructions.len()];
-        let subject = Subject {
-            bits: Bits::of(&function),
-            function: &function,
-            is_hot,
-            callees: Default::default(),
-        };
+        let subject = Subject { is_hot, ..Subject::of(&function) };
         let jumps = needed(&subject).into_iter().filter(|found| found.kind == Kind::Jump);
         jumps.map(|jump| jump.why).collect::<Vec<String>>()
     };

@@ -124,6 +124,10 @@ impl Fields {
 
 /// Words that may compute an operation.
 fn words(isa: Isa, operation: &Operation) -> Vec<u32> {
+    if let (Op::Move, Value::Const(value), Some(to)) = (operation.op, operation.a, operation.result)
+    {
+        return constant(isa, value, operation.width, to.0.into()).into_iter().collect();
+    }
     let Some(fields) = Fields::of(isa, operation) else { return Vec::new() };
     let word = match isa {
         Isa::A64 => a64(&fields),
@@ -135,6 +139,17 @@ fn words(isa: Isa, operation: &Operation) -> Vec<u32> {
         Isa::Sparc | Isa::X86 => None,
     };
     word.into_iter().collect()
+}
+
+/// A small constant in a register.
+fn constant(isa: Isa, value: u64, width: u8, rd: u32) -> Option<u32> {
+    let small = |end: u64| (value < end).then_some(value as u32);
+    match isa {
+        Isa::A64 => Some(u32::from(width == 64) << 31 | 0x5280_0000 | small(0x1_0000)? << 5 | rd),
+        Isa::A32 => Some(0xe3a0_0000 | rd << 12 | small(0x100)?),
+        Isa::T32 => Some(0xf04f_0000 | rd << 8 | small(0x100)?),
+        Isa::Riscv32 | Isa::Riscv64 | Isa::Sparc | Isa::X86 => None,
+    }
 }
 
 fn number(value: Value) -> u32 {

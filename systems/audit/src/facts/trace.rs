@@ -15,6 +15,8 @@
 use std::cmp::Ordering;
 
 use crate::decode::code::{Delay, Flow};
+use crate::facts::cases::entries;
+use crate::facts::frame::successors;
 use crate::facts::landings::behind;
 use crate::facts::liveness::{Liveness, RegSet, elsewhere};
 use crate::facts::nests::Nests;
@@ -47,6 +49,10 @@ const COLD: [&str; 19] = [
     "BUG",
     "halt",
 ];
+
+/// A way that is gone less often than this is seldom gone. What stands straight on by its place
+/// alone makes no other way so.
+const SELDOM: f64 = 0.3;
 
 /// A path, as places in the function's instructions in the order in which they are done.
 #[derive(Debug, Clone)]
@@ -124,6 +130,26 @@ impl Trace {
         }
         Trace { places, exits, end }
     }
+}
+
+/// For each instruction of a trace, how often before it the path goes on where no instruction leads:
+/// from the end of a loop's body to what comes after the loop, without the test between them.
+pub(crate) fn seams(function: &Function, trace: &Trace) -> Vec<u32> {
+    let places = &trace.places;
+    // Where a computed jump leads, tables say.
+    let leads = |from: usize, to: usize| {
+        function.instructions[from].flow == Flow::Jump || successors(function, from).contains(&to)
+    };
+    let is_seam = |at: usize| {
+        let is_slot = at > 1 && function.instructions[places[at - 2]].delay != Delay::None;
+        !(leads(places[at - 1], places[at]) || is_slot && leads(places[at - 2], places[at]))
+    };
+    let mut n_seams = 0;
+    let count = |at: usize| {
+        n_seams += u32::from(at > 0 && is_seam(at));
+        n_seams
+    };
+    (0..places.len()).map(count).collect()
 }
 
 /// Where control goes from instruction `idx` on a path, as `choose` says of a conditional branch:
@@ -253,6 +279,47 @@ impl<'a> Guide<'a> {
         let again = backs.iter().map(back).sum::<Option<u64>>()?;
         let runs = counts.runs(head);
         (runs > again).then(|| runs as f64 / (runs - again) as f64)
+    }
+
+    /// For each instruction: control comes there only by ways that a recording, a sign or the
+    /// user says are seldom gone; that code lies aside is not enough.
+    pub(crate) fn seldom(&self, trace: &Trace) -> Vec<bool> {
+        let n = self.function.instructions.len();
+        if !self.through.is_empty() {
+            let mut is_seldom = vec![true; n];
+            trace.places.iter().for_each(|idx| is_seldom[*idx] = false);
+            return is_seldom;
+        }
+        let nests = Nests::of(self.function);
+        let mut is_seldom = vec![true; n];
+        let mut open = vec![0];
+        open.extend(
+            entries(self.function).iter().enumerate().filter(|pair| *pair.1).map(|pair| pair.0),
+        );
+        while let Some(idx) = open.pop() {
+            if idx >= n || self.is_cold(idx) || !std::mem::replace(&mut is_seldom[idx], false) {
+                continue;
+            }
+            let there = self.function.target(idx);
+            let share = |is_taken: bool| match self
+                .counts
+                .and_then(|counts| counts.ways(self.function, idx))
+            {
+                Some((taken, not)) => {
+                    Some(if is_taken { taken } else { not } as f64 / (taken + not) as f64)
+                }
+                None => self.predicted_share(&nests, idx, is_taken),
+            };
+            let is_test = matches!(
+                self.function.instructions[idx].flow,
+                Flow::Branch { is_conditional: true, .. }
+            );
+            let ways = successors(self.function, idx).into_iter().filter(|to| {
+                !is_test || share(Some(*to) == there).is_none_or(|share| share >= SELDOM)
+            });
+            open.extend(ways);
+        }
+        is_seldom
     }
 
     pub(crate) fn counts(&self) -> Option<&'a Counts> {

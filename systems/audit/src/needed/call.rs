@@ -51,18 +51,12 @@ mod tests {
     use super::super::tests::function;
     use super::super::{Callee, needed};
     use super::*;
-    use crate::facts::bits::Bits;
 
     fn check(callee: Callee, is_hot: bool) -> Option<String> {
         let mut function = function(&[0xeb00_0100, 0xe8bd_8010]); // bl; pop {r4, pc}
         function.callees.insert(0, "barrier".into());
         let callees = BTreeMap::from([("barrier".to_owned(), callee)]);
-        let subject = Subject {
-            bits: Bits::of(&function),
-            function: &function,
-            is_hot: vec![is_hot; 2],
-            callees,
-        };
+        let subject = Subject { is_hot: vec![is_hot; 2], callees, ..Subject::of(&function) };
         needed(&subject).into_iter().find(|it| it.kind == Kind::Call).map(|found| found.why)
     }
 

@@ -186,11 +186,19 @@ fn far(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     if by.unsigned_abs() < 256 || is_frame || goes_on || first.op == Op::Add && from == base {
         return None;
     }
-    let why = format!(
-        "it only prepares an address: the offset {} is too far for {}",
-        by + access.disp,
-        subject.named(idx)
-    );
+    let (offset, width) = (by + access.disp, i64::from(access.width));
+    // A64's longer offsets count in units of what is accessed.
+    let is_between = subject.function.isa == Isa::A64
+        && width > 0
+        && offset % width != 0
+        && (0..4096 * width).contains(&offset);
+    let limit = if is_between {
+        format!("is no multiple of {width}, as it would have to be for")
+    } else {
+        "is too far for".to_owned()
+    };
+    let why =
+        format!("it only prepares an address: the offset {offset} {limit} {}", subject.named(idx));
     Some(subject.finding(writer, Kind::SplitImmediate, why))
 }
 
@@ -265,7 +273,7 @@ fn is_immediate(isa: Isa, value: u32) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{RETURN, found, function, places};
+    use super::super::tests::{RETURN, found, found_on, function, places};
     use super::*;
 
     #[test]
@@ -329,16 +337,31 @@ mod tests {
         );
     }
 
+    /// A64 counts longer offsets in units of what is accessed.
+    #[test]
+    fn an_offset_between_two_units_is_not_too_far() {
+        let why = |words: &[u32]| found_on(Isa::A64, words).into_iter().map(|it| it.2).next();
+        // add x9, x8, #1240; ldr q0, [x9]; ret
+        assert_eq!(
+            why(&[0x9113_6109, 0x3dc0_0120, 0xd65f_03c0]).as_deref(),
+            Some(
+                "it only prepares an address: the offset 1240 is no multiple of 16, as it would have to be for `ldr q0, [x9]` at 0x4"
+            )
+        );
+        // add x9, x8, #5, lsl #12; ldr w0, [x9]; ret
+        assert_eq!(
+            why(&[0x9140_1509, 0xb940_0120, 0xd65f_03c0]).as_deref(),
+            Some(
+                "it only prepares an address: the offset 20480 is too far for `ldr w0, [x9]` at 0x4"
+            )
+        );
+    }
+
     /// What is found at each place of a function whose loads bring these constants.
     fn loaded(words: &[u32], constants: &[(u64, u32)]) -> Vec<(usize, String)> {
         let mut function = function(words);
         function.constants = constants.iter().copied().collect();
-        let subject = Subject {
-            bits: crate::facts::bits::Bits::of(&function),
-            function: &function,
-            is_hot: vec![true; words.len()],
-            callees: Default::default(),
-        };
+        let subject = Subject::of(&function);
         let mut findings = Vec::new();
         find(&subject, &mut findings);
         findings.into_iter().map(|finding| (finding.idx, finding.why)).collect()

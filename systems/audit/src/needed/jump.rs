@@ -90,17 +90,11 @@ mod tests {
     use super::super::needed;
     use super::super::tests::{RETURN, function};
     use super::*;
-    use crate::facts::bits::Bits;
 
     fn check(words: &[u32], cold: &[usize], kind: Kind) -> Vec<usize> {
         let function = function(words);
         let is_hot = (0..words.len()).map(|idx| !cold.contains(&idx)).collect();
-        let subject = Subject {
-            bits: Bits::of(&function),
-            function: &function,
-            is_hot,
-            callees: Default::default(),
-        };
+        let subject = Subject { is_hot, ..Subject::of(&function) };
         needed(&subject).iter().filter(|found| found.kind == kind).map(|found| found.idx).collect()
     }
 
@@ -132,12 +126,7 @@ mod tests {
             |line: u32| SourceFrame { function: "f".to_owned(), file: "f.c".to_owned(), line };
         function.frames = (1..=words.len() as u32).map(|line| vec![frame(line)]).collect();
         let is_hot = (0..words.len()).map(|idx| !cold.contains(&idx)).collect();
-        let subject = Subject {
-            bits: Bits::of(&function),
-            function: &function,
-            is_hot,
-            callees: Default::default(),
-        };
+        let subject = Subject { is_hot, ..Subject::of(&function) };
         let found = needed(&subject);
         let jumps: Vec<&Finding> = found.iter().filter(|found| found.kind == Kind::Jump).collect();
         assert_eq!(jumps.len(), 1);

@@ -29,6 +29,10 @@ pub struct Subject<'a> {
     pub bits: Bits,
     /// For each instruction: it lies on the hot path. All do if nothing is known about paths.
     pub is_hot: Vec<bool>,
+    /// For each instruction: more than the layout says that control seldom comes there.
+    pub is_seldom: Vec<bool>,
+    /// It returns in one register, or in more; none if nobody says what it returns.
+    pub has_one_result: Option<bool>,
     /// Functions that are called and whose code is here, with the number of their instructions.
     pub callees: BTreeMap<String, Callee>,
 }
@@ -80,6 +84,19 @@ pub fn needed(subject: &Subject<'_>) -> Vec<Finding> {
 }
 
 impl<'a> Subject<'a> {
+    /// Nothing is known but the code.
+    pub fn of(function: &'a Function) -> Subject<'a> {
+        let n = function.instructions.len();
+        Subject {
+            function,
+            bits: Bits::of(function),
+            is_hot: vec![true; n],
+            is_seldom: vec![false; n],
+            has_one_result: None,
+            callees: BTreeMap::new(),
+        }
+    }
+
     fn at(&self, idx: usize) -> &'a Instruction {
         &self.function.instructions[idx]
     }
@@ -206,10 +223,7 @@ mod tests {
 
     pub fn found_on(isa: Isa, words: &[u32]) -> Vec<(usize, Kind, String)> {
         let function = function_on(isa, words);
-        let bits = Bits::of(&function);
-        let is_hot = vec![true; words.len()];
-        let subject = Subject { function: &function, bits, is_hot, callees: BTreeMap::new() };
-        needed(&subject)
+        needed(&Subject::of(&function))
             .into_iter()
             .map(|finding| (finding.idx, finding.kind, finding.why))
             .collect()

@@ -77,14 +77,11 @@ fn keeps_for_caller(subject: &Subject<'_>, place: &SpillPlace, places: &[SpillPl
 fn spill(subject: &Subject<'_>, own: &[SpillPlace], places: &[SpillPlace]) -> Finding {
     let idx = own[0].idx;
     let is_own = |it: &SpillPlace| own.iter().any(|place| place.slot == it.slot);
-    let n_hot = places
-        .iter()
-        .filter(|place| {
-            is_own(place) && place.kind == spills::SpillKind::Reload && subject.is_hot[place.idx]
-        })
-        .count();
-    let is_hot = subject.is_hot[idx];
-    let why = if is_hot && n_hot == 0 {
+    let is_reload = |place: &&SpillPlace| is_own(place) && place.kind == spills::SpillKind::Reload;
+    let is_seldom = |idx: usize| !subject.is_hot[idx] && subject.is_seldom[idx];
+    let is_for_others =
+        subject.is_hot[idx] && places.iter().filter(is_reload).all(|place| is_seldom(place.idx));
+    let why = if is_for_others {
         "the value is only needed back off the hot path: the store could stand there".to_owned()
     } else if let Some(free) = free_register(subject) {
         let free = subject.name(free);
@@ -96,14 +93,13 @@ fn spill(subject: &Subject<'_>, own: &[SpillPlace], places: &[SpillPlace]) -> Fi
     };
     // Zero is no register that is read on some sets; x86-64 has constants to store.
     let isa = subject.function.isa;
-    let data: Vec<Reg> = subject
-        .at(idx)
-        .reads
-        .iter()
-        .filter(|read| read.role == Role::Data)
-        .map(|read| read.reg)
-        .collect();
-    if isa != Isa::X86 && data.iter().all(|reg| Some(*reg) == isa.conventions().zero) {
+    let is_zero = |idx: usize| {
+        let data = subject.at(idx).reads.iter().filter(|read| read.role == Role::Data);
+        isa != Isa::X86 && data.clone().all(|read| Some(read.reg) == isa.conventions().zero)
+    };
+    let mut stores =
+        places.iter().filter(|place| is_own(place) && place.kind == spills::SpillKind::Spill);
+    if stores.all(|place| is_zero(place.idx)) {
         return subject.finding(
             idx,
             Kind::Spill,
@@ -112,8 +108,7 @@ fn spill(subject: &Subject<'_>, own: &[SpillPlace], places: &[SpillPlace]) -> Fi
         );
     }
     let mut finding = subject.finding(idx, Kind::Spill, why);
-    let back = places.iter().find(|place| is_own(place) && place.kind == spills::SpillKind::Reload);
-    if back.is_some() && is_hot && n_hot == 0 {
+    if is_for_others && places.iter().any(|place| is_reload(&place)) {
         finding.ways = vec![Way::Cold];
     }
     finding
@@ -177,8 +172,9 @@ fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let calls: Vec<usize> = (0..subject.function.instructions.len())
         .filter(|&idx| matches!(subject.at(idx).flow, Flow::Call { .. } | Flow::LastCall))
         .collect();
-    let Some(&cold) = calls.first().filter(|_| calls.iter().all(|&idx| !subject.is_hot[idx]))
-    else {
+    // A call that is off the path by its place alone may be the usual one.
+    let is_cold = |idx: &usize| !subject.is_hot[*idx] && subject.is_seldom[*idx];
+    let Some(&cold) = calls.first().filter(|_| calls.iter().all(is_cold)) else {
         return;
     };
     let saves_link = |idx: &usize| {
@@ -193,9 +189,11 @@ fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     };
     let hot = (0..subject.function.instructions.len()).filter(|&idx| subject.is_hot[idx]);
     if let Some(save) = hot.into_iter().find(saves_link) {
-        let named =
-            subject.function.callees.get(&subject.at(cold).address).map(|callee| shown(callee));
-        let callee = named.as_deref().unwrap_or("another function");
+        let named = subject.function.callees.get(&subject.at(cold).address);
+        let callee = match named {
+            Some(callee) => format!("`{}`", shown(callee)),
+            None => "another function".to_owned(),
+        };
         let mut names: Vec<Option<&String>> = calls
             .iter()
             .map(|call| subject.function.callees.get(&subject.at(*call).address))
@@ -203,10 +201,10 @@ fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
         names.dedup();
         let why = match names.len() {
             1 => format!(
-                "only the call to `{callee}`, off the hot path, needs the return address kept"
+                "only the call to {callee}, off the hot path, needs the return address kept"
             ),
             _ => format!(
-                "only calls off the hot path, as that to `{callee}`, need the return address kept"
+                "only calls off the hot path, as that to {callee}, need the return address kept"
             ),
         };
         let mut finding = subject.finding(save, Kind::Spill, why);
@@ -222,7 +220,6 @@ fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
 mod tests {
     use super::super::tests::{found_on, function, places, places_on};
     use super::*;
-    use crate::facts::bits::Bits;
 
     const PUSH: u32 = 0xe92d_4010; // push {r4, lr}
     const DOWN: u32 = 0xe24d_d008;
@@ -234,13 +231,9 @@ mod tests {
 
     fn findings(words: &[u32], cold: &[usize]) -> Vec<Finding> {
         let function = function(words);
-        let is_hot = (0..words.len()).map(|idx| !cold.contains(&idx)).collect();
-        let subject = Subject {
-            bits: Bits::of(&function),
-            function: &function,
-            is_hot,
-            callees: Default::default(),
-        };
+        let is_hot: Vec<bool> = (0..words.len()).map(|idx| !cold.contains(&idx)).collect();
+        let is_seldom = is_hot.iter().map(|is_hot| !is_hot).collect();
+        let subject = Subject { is_hot, is_seldom, ..Subject::of(&function) };
         super::super::needed(&subject)
     }
 
@@ -275,8 +268,37 @@ mod tests {
             .expect("the entry saves the return address");
         assert_eq!(
             save.why,
-            "only the call to `another function`, off the hot path, needs the return address kept"
+            "only the call to another function, off the hot path, needs the return address kept"
         );
+    }
+
+    /// What is off the path by its place alone may be where the function goes.
+    #[test]
+    fn a_call_that_may_be_the_usual_way_is_not_said_to_be_seldom() {
+        let words = [PUSH, DOWN, STORE, 0xe350_0000, 0x0a00_0002, CALL, LOAD, 0xe1a0_0000, UP, POP];
+        let function = function(&words);
+        let is_hot = (0..words.len()).map(|idx| !(5..8).contains(&idx)).collect();
+        let subject = Subject { is_hot, ..Subject::of(&function) };
+        let all = super::super::needed(&subject);
+        assert!(!all.iter().any(|it| it.why.contains("off the hot path")), "{all:?}");
+    }
+
+    /// A counter that begins at zero is not always zero.
+    #[test]
+    fn a_slot_with_another_value_is_not_zero() {
+        // sub sp, sp, #16; str xzr, [sp, #8]; ldr x0, [sp, #8]; str x1, [sp, #8]; ldr x0, [sp,
+        // #8]; add sp, sp, #16; ret
+        let words = [
+            0xd100_43ff,
+            0xf900_07ff,
+            0xf940_07e0,
+            0xf900_07e1,
+            0xf940_07e0,
+            0x9100_43ff,
+            0xd65f_03c0,
+        ];
+        let all = found_on(Isa::A64, &words);
+        assert!(!all.iter().any(|it| it.2.starts_with("it is zero")), "{all:?}");
     }
 
     /// No register is missing where zero is stored.
@@ -319,13 +341,9 @@ mod tests {
         let named = |words: &[u32], names: [(u64, &str); 2]| {
             let mut function = function(words);
             function.callees = names.map(|(at, name)| (at, name.to_owned())).into();
-            let is_hot = (0..words.len()).map(|idx| idx < 4).collect();
-            let subject = Subject {
-                bits: Bits::of(&function),
-                function: &function,
-                is_hot,
-                callees: Default::default(),
-            };
+            let is_hot: Vec<bool> = (0..words.len()).map(|idx| idx < 4).collect();
+            let is_seldom = is_hot.iter().map(|is_hot| !is_hot).collect();
+            let subject = Subject { is_hot, is_seldom, ..Subject::of(&function) };
             let save = super::super::needed(&subject)
                 .into_iter()
                 .find(|it| it.kind == Kind::Spill && it.idx == 0);

@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 
 use object::{File, Object, ObjectSection};
 
+use crate::decode::Isa;
 use crate::program::content::Content;
 use crate::program::function::SourceFrame;
 use crate::program::names::shown;
 use crate::program::relocate::Layout;
-use crate::program::types::{self, Members, Section, Signature};
+use crate::program::types::{self, Members, Passed, Section, Signature};
 use crate::program::units::DebugUnits;
 
 /// The line tables of one file.
@@ -93,6 +94,17 @@ impl Lines {
     /// What the function of this name, declared where the code at `address` is, is passed.
     pub fn signature(&self, address: u64, name: &str) -> Option<Signature> {
         self.of_units(address, |unit| types::signature(unit, name)).into_iter().flatten().next()
+    }
+
+    /// That function, or the one that a compiler made this copy of, returns in one register.
+    pub fn has_one_result(&self, address: u64, name: &str, isa: Isa) -> Option<bool> {
+        let plain = name.split('.').next()?;
+        let word = u64::from(isa.conventions().bits / 8);
+        Some(match self.signature(address, plain)?.result {
+            Passed::Nothing | Passed::Pointer { .. } => true,
+            Passed::Integer { bytes, .. } | Passed::Float { bytes } => bytes <= word,
+            Passed::Other(_) => false,
+        })
     }
 
     /// The members of the structure of this name, declared where the code at `address` is.

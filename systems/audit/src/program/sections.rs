@@ -15,6 +15,8 @@ pub struct Symbol {
     pub is_cold: bool,
     /// Other files may call it.
     pub is_global: bool,
+    /// The linker may take another function of this name.
+    pub is_weak: bool,
     /// Of functions that are joined: each, by address.
     pub(super) parts: Vec<Symbol>,
     pub(super) section: usize,

@@ -141,6 +141,7 @@ fn symbols(
             isa,
             is_cold: false,
             is_global: true,
+            is_weak: false,
             parts: Vec::new(),
             section,
         });

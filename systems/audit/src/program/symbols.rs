@@ -67,6 +67,7 @@ pub(super) fn symbols(
                     isa: sections[place].isa(machine, base),
                     is_cold: false,
                     is_global: false,
+                    is_weak: false,
                     parts: Vec::new(),
                     section: place,
                 });
@@ -128,6 +129,7 @@ fn named<'data, 'file>(
             isa,
             is_cold,
             is_global: symbol.is_global(),
+            is_weak: symbol.is_weak() && file.kind() == object::ObjectKind::Relocatable,
             parts: Vec::new(),
             section: place,
         };

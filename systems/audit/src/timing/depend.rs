@@ -24,7 +24,7 @@ use crate::facts::liveness::RegSet;
 use crate::facts::nests::Nests;
 use crate::facts::pinned::pinned;
 use crate::facts::spills::in_own_frame;
-use crate::facts::trace::Trace;
+use crate::facts::trace::{Trace, seams};
 use crate::program::function::Function;
 
 /// What a compiler, or a programmer, would have to be allowed.
@@ -120,6 +120,9 @@ enum Origin {
     Before(Reg),
 }
 
+/// Two values that are added, the lesser first.
+type Sum = [(Origin, i64); 2];
+
 struct Builder<'a> {
     function: &'a Function,
     frame: &'a StackFrame,
@@ -140,6 +143,10 @@ struct Builder<'a> {
     statics: BTreeSet<Origin>,
     /// Pointers that were followed, with the place in the trace.
     followed: BTreeMap<Origin, u32>,
+    /// Likewise sums of two registers, as of a base and an index.
+    followed_sums: BTreeMap<Sum, u32>,
+    /// Registers that hold such a sum.
+    sums: BTreeMap<Origin, Sum>,
     barrier: Option<u32>,
     /// How many exits lie before the current instruction.
     n_exits: usize,
@@ -155,6 +162,8 @@ struct Builder<'a> {
     blocks: Vec<u32>,
     /// Likewise the stretch between two borders of loops, which nothing crosses.
     stretches: Vec<u32>,
+    /// Likewise how many tests of loops the path left out.
+    seams: Vec<u32>,
     /// Likewise whether it is an `it` of Thumb or one that it guards.
     guards: Vec<bool>,
     /// The last of those so far.
@@ -207,6 +216,8 @@ impl<'a> Builder<'a> {
             accesses: Vec::new(),
             statics: BTreeSet::new(),
             followed: BTreeMap::new(),
+            followed_sums: BTreeMap::new(),
+            sums: BTreeMap::new(),
             barrier: None,
             n_exits: 0,
             sinking: Vec::new(),
@@ -215,6 +226,7 @@ impl<'a> Builder<'a> {
             own: if is_private(function) { BTreeSet::new() } else { in_own_frame(function) },
             blocks: blocks(function, trace),
             stretches: stretches(function, trace),
+            seams: seams(function, trace),
             guards: guards(function, trace),
             guard: None,
             pinned: if licence.renames { pinned(function, trace) } else { Vec::new() },
@@ -238,7 +250,10 @@ impl<'a> Builder<'a> {
         // Across a call everything arrives in time: the callee takes longer than any result.
         let crosses_call =
             self.barrier.is_some_and(|barrier| from < barrier && is_call_at(self, barrier));
-        let cycles = if crosses_call || is_call { 0 } else { cycles.max(0).cast_unsigned() };
+        // So it does where the path leaves out the test of a loop.
+        let crosses_test = self.seams[from as usize] != self.seams[to];
+        let cycles =
+            if crosses_call || crosses_test || is_call { 0 } else { cycles.max(0).cast_unsigned() };
         self.edges.push(Edge { from, to: to as u32, cycles, why });
     }
 
@@ -584,7 +599,12 @@ impl<'a> Builder<'a> {
         match self.place(at, access) {
             MemoryPlace::Constant | MemoryPlace::Slot(..) | MemoryPlace::Own(_) => true,
             MemoryPlace::At(origin, _) | MemoryPlace::Static(Some((origin, _))) => {
-                self.followed.get(&origin).is_some_and(|followed| *followed < exit_at)
+                let sum = self.sums.get(&origin).and_then(|sum| self.followed_sums.get(sum));
+                self.followed
+                    .get(&origin)
+                    .into_iter()
+                    .chain(sum)
+                    .any(|followed| *followed < exit_at)
             }
             MemoryPlace::Unknown | MemoryPlace::Static(None) => false,
         }
@@ -623,17 +643,7 @@ impl<'a> Builder<'a> {
     /// What is known after instruction `at`.
     fn remember(&mut self, at: usize) {
         let instruction = self.instruction(at);
-        // A load that may not have been done proves nothing.
-        for access in instruction
-            .accesses
-            .iter()
-            .filter(|access| access.index.is_none() && !instruction.is_guarded())
-        {
-            if let Some(base) = access.base {
-                let (origin, _) = self.value(base);
-                self.followed.entry(origin).or_insert(at as u32);
-            }
-        }
+        self.follow(at);
         for read in &instruction.reads {
             self.readers[usize::from(read.reg.0)].push(at as u32);
             if self.licence.renames && self.is_bound(read.reg) {
@@ -686,6 +696,43 @@ impl<'a> Builder<'a> {
             self.barrier = Some(at as u32);
             self.accesses.clear();
         }
+    }
+
+    /// What the accesses of instruction `at` say of addresses, and what sum it makes. A load that may
+    /// not have been done proves nothing.
+    fn follow(&mut self, at: usize) {
+        let instruction = self.instruction(at);
+        if instruction.is_guarded() {
+            return;
+        }
+        for access in &instruction.accesses {
+            match (access.base, access.index, access.index_form) {
+                (Some(base), None, _) => {
+                    let (origin, _) = self.value(base);
+                    self.followed.entry(origin).or_insert(at as u32);
+                }
+                (Some(base), Some((index, 0)), IndexForm::Whole) => {
+                    let sum = self.sum(base, index);
+                    self.followed_sums.entry(sum).or_insert(at as u32);
+                }
+                _ => {}
+            }
+        }
+        let bits = self.function.isa.conventions().bits;
+        if let Some(operation) = instruction.operation.filter(|operation| operation.width == bits)
+            && let (Op::Add, Value::Reg(a), Value::Reg(b)) =
+                (operation.op, operation.a, operation.b)
+            && let Some(result) = operation.result
+        {
+            let sum = self.sum(a, b);
+            self.sums.insert(Origin::Written(at as u32, result), sum);
+        }
+    }
+
+    fn sum(&self, a: Reg, b: Reg) -> Sum {
+        let mut sum = [self.value(a), self.value(b)];
+        sum.sort_unstable();
+        sum
     }
 
     /// A register that holds a known distance from an older value.

@@ -33,7 +33,7 @@ pub fn needed(function: &Function, trace: &Trace, order: &[u32]) -> usize {
     for (new, at) in order.iter().enumerate() {
         place[*at as usize] = new;
     }
-    let regs = general(function);
+    let regs = named(function);
     // For each value, by writer (none: it was there before) and register: the place of its last
     // reader.
     let mut ends: BTreeMap<(Option<usize>, Reg), usize> = BTreeMap::new();
@@ -83,6 +83,20 @@ pub fn needed(function: &Function, trace: &Trace, order: &[u32]) -> usize {
         Some(*sum)
     });
     usize::try_from(alive.max().unwrap_or(0)).expect("a value begins before it ends")
+}
+
+/// Those of them that an instruction names, or the caller wants back. A callee has other arguments
+/// only if they were passed through, which no word shows.
+fn named(function: &Function) -> Vec<Reg> {
+    let mut is_named = RegSet::default();
+    for instruction in &function.instructions {
+        instruction.reads.iter().for_each(|read| is_named.insert(read.reg));
+        instruction.writes.iter().for_each(|write| is_named.insert(write.reg));
+    }
+    let saved = function.isa.conventions().saved;
+    let mut regs = general(function);
+    regs.retain(|reg| is_named.contains(*reg) || saved.contains(reg));
+    regs
 }
 
 fn general(function: &Function) -> Vec<Reg> {

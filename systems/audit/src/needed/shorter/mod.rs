@@ -138,8 +138,13 @@ impl<'a> StraightRun<'a> {
         StraightRun { subject, bits: &subject.bits, first: run.start, meaning, states }
     }
 
-    /// What could stand there if no caller reads a second register.
+    /// What could stand there if no caller reads a second register. What nobody but a caller can
+    /// read was made for one.
     fn with_one_result(&mut self, bits: &'a Bits, idx: usize) -> Option<Shortening> {
+        let is_known = self.subject.has_one_result;
+        if is_known == Some(false) || bits.is_dead(self.subject.function, idx) {
+            return None;
+        }
         let second = *self.subject.function.isa.conventions().results.get(1)?;
         let first = self.first.max(idx.saturating_sub(REACH));
         let differs = |at| bits.demanded(at, second) != self.bits.demanded(at, second);
@@ -150,7 +155,9 @@ impl<'a> StraightRun<'a> {
         let change = self.change(idx);
         self.bits = &self.subject.bits;
         let mut change = change?;
-        change.provided.push(format!("if {} is no result", self.subject.name(second)));
+        if is_known.is_none() {
+            change.provided.push(format!("if {} is no result", self.subject.name(second)));
+        }
         Some(change)
     }
 

@@ -301,6 +301,7 @@ fn operations(piece: &StraightRun<'_>, removed: &[usize], regs: &[Reg]) -> Vec<O
             all.push(Operation { op, width, extends, result: None, a, b });
         };
         let none = Value::Const(0);
+        constants.iter().for_each(|number| push(Op::Move, Value::Const(*number), none));
         for &reg in regs {
             let a = Value::Reg(reg);
             push(Op::Move, a, none);

@@ -127,7 +127,7 @@ impl Service {
         while !self.answers() {
             if Instant::now() > until {
                 let said = format!("no answer in {} s", START.as_secs());
-                return Err(Failure::environment(&self.words().join(" "), said));
+                return Err(Failure::environment(self.words().join(" "), said));
             }
             thread::sleep(Duration::from_millis(50));
         }

@@ -165,7 +165,7 @@ struct Bench<'a> {
 impl Bench<'_> {
     fn burner_words(&self, idx: u32) -> Vec<String> {
         // Steps of a round, microseconds of sleep, MB, seconds, and when it begins: now.
-        let mb = if idx % 2 == 0 { 0 } else { MEMORY_MB };
+        let mb = if idx.is_multiple_of(2) { 0 } else { MEMORY_MB };
         let numbers = ["1000", "0", &mb.to_string(), "1000000", "0"].map(str::to_owned);
         [self.burner.display().to_string(), "duty".to_owned()].into_iter().chain(numbers).collect()
     }
@@ -204,7 +204,7 @@ impl Bench<'_> {
                 Expected { mbps: is_told.then_some(mbps), ..Expected::default() };
             program
         };
-        let mbps = |idx: u32| if idx % 2 == 0 { 1.0 } else { BURNER_MBPS };
+        let mbps = |idx: u32| if idx.is_multiple_of(2) { 1.0 } else { BURNER_MBPS };
         let burner = |idx| one("burner", self.burner_words(idx), true, mbps(idx));
         let served = one(load.service.name(), service.words(), false, 1.0);
         let plan: Vec<Planned> =

@@ -15,17 +15,17 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use machine::in_order::Core;
 
-use crate::decode::Isa;
 use crate::decode::code::{
-    Access, Class, Delay, Flow, Guard, IndexForm, Instruction, Op, Out, Read, Reg, Role, Value,
+    Access, Class, Flow, Guard, IndexForm, Instruction, Op, Out, Read, Reg, Role, Value,
 };
 use crate::facts::frame::{StackFrame, is_private};
 use crate::facts::liveness::RegSet;
-use crate::facts::nests::Nests;
 use crate::facts::pinned::pinned;
 use crate::facts::spills::in_own_frame;
 use crate::facts::trace::{Trace, seams};
 use crate::program::function::Function;
+use crate::timing::meeting::{MemoryPlace, Origin, Overlap, overlap};
+use crate::timing::pieces::{blocks, flag_writes, guards, is_call, is_exit, slot_of, stretches};
 
 /// What a compiler, or a programmer, would have to be allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -113,13 +113,6 @@ pub fn latencies(function: &Function, frame: &StackFrame, trace: &Trace, core: &
 /// Registers have numbers of one byte.
 const REGS_MAX: usize = 256;
 
-/// Where a value comes from: an instruction of the trace, or what a register held before it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Origin {
-    Written(u32, Reg),
-    Before(Reg),
-}
-
 /// Two values that are added, the lesser first.
 type Sum = [(Origin, i64); 2];
 
@@ -176,23 +169,6 @@ struct Builder<'a> {
     bound: Vec<Vec<u32>>,
     /// How often flags were written before each instruction of the trace.
     flags: Vec<u32>,
-}
-
-/// What an address is known to be.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum MemoryPlace {
-    /// Beside the code: never written.
-    Constant,
-    /// So far from a value.
-    At(Origin, i64),
-    /// In this slot of the frame: a count and a distance.
-    Slot(usize, i64),
-    /// Likewise, of the first count, and no pointer leads there.
-    Own(i64),
-    /// By an address that the linker knows, perhaps with the distance from it: no
-    /// place of the frame.
-    Static(Option<(Origin, i64)>),
-    Unknown,
 }
 
 impl<'a> Builder<'a> {
@@ -759,98 +735,6 @@ fn is_near(instruction: &Instruction, access: &Access) -> bool {
     instruction.address.abs_diff(access.disp.cast_unsigned()) <= POOL_BYTES
 }
 
-/// Whether each instruction is an exit.
-fn is_exit(trace: &Trace) -> Vec<bool> {
-    let mut is_exit = vec![false; trace.places.len()];
-    trace.exits.iter().for_each(|exit| is_exit[exit.at] = true);
-    is_exit
-}
-
-/// The block of each instruction: a new one after each branch and where a branch leads.
-fn blocks(function: &Function, trace: &Trace) -> Vec<u32> {
-    let targets: BTreeSet<usize> =
-        (0..function.instructions.len()).filter_map(|idx| function.target(idx)).collect();
-    let mut blocks = Vec::with_capacity(trace.places.len());
-    let mut block = 0;
-    let mut ends_behind = false;
-    for (at, place) in trace.places.iter().enumerate() {
-        if at > 0 && (ends_behind || targets.contains(place)) {
-            block += 1;
-        }
-        blocks.push(block);
-        let instruction = &function.instructions[*place];
-        let has_slot = slot_of(function, trace, at).is_some();
-        let is_slot = at > 0 && slot_of(function, trace, at - 1) == Some(at);
-        let is_end = instruction.flow != Flow::Next
-            || instruction.is_barrier()
-            || function.fixup(*place).is_some()
-            || function.is_open(*place);
-        ends_behind = is_slot || !has_slot && is_end;
-    }
-    blocks
-}
-
-/// How often flags were written before each instruction: between two with the same number a
-/// condition says the same.
-fn flag_writes(function: &Function, trace: &Trace) -> Vec<u32> {
-    let flags = function.isa.conventions().flags;
-    let writes = |instruction: &Instruction| {
-        is_call(instruction) || instruction.writes.iter().any(|write| flags.contains(&write.reg))
-    };
-    let mut n_writes = 0;
-    let before = trace.places.iter().map(|place| {
-        let before = n_writes;
-        n_writes += u32::from(writes(&function.instructions[*place]));
-        before
-    });
-    before.collect()
-}
-
-/// Whether each instruction is an `it` of Thumb or stands in its block.
-fn guards(function: &Function, trace: &Trace) -> Vec<bool> {
-    let mut left = 0;
-    let mut all: Vec<bool> = vec![false; function.instructions.len()];
-    for (idx, instruction) in
-        function.instructions.iter().enumerate().filter(|_| function.isa == Isa::T32)
-    {
-        all[idx] = left > 0;
-        left = usize::saturating_sub(left, 1);
-        if let Some(letters) = instruction
-            .text
-            .split(' ')
-            .next()
-            .filter(|part| instruction.class == Class::Nop && part.starts_with("it"))
-        {
-            all[idx] = true;
-            left = letters.len() - 1;
-        }
-    }
-    trace.places.iter().map(|place| all[*place]).collect()
-}
-
-/// The stretch of each instruction: a new one where a loop begins and where it ends. What is done
-/// in each round of a loop cannot be done once before it.
-fn stretches(function: &Function, trace: &Trace) -> Vec<u32> {
-    let nests = Nests::of(function);
-    let mut stretch = 0;
-    let behind = trace.places.windows(2).map(|window| {
-        stretch += u32::from(nests.is_border(window[0], window[1]));
-        stretch
-    });
-    std::iter::once(0).chain(behind).take(trace.places.len()).collect()
-}
-
-/// The instruction in the delay slot of a branch, if it is done whichever way control goes.
-fn slot_of(function: &Function, trace: &Trace, branch_at: usize) -> Option<usize> {
-    let has_slot = function.instructions[trace.places[branch_at]].delay == Delay::Slot;
-    let next = trace.places.get(branch_at + 1)?;
-    (has_slot && *next == trace.places[branch_at] + 1).then_some(branch_at + 1)
-}
-
-fn is_call(instruction: &Instruction) -> bool {
-    matches!(instruction.flow, Flow::Call { .. } | Flow::LastCall)
-}
-
 fn is_call_at(builder: &Builder, at: u32) -> bool {
     is_call(builder.instruction(at as usize))
 }
@@ -897,65 +781,4 @@ fn is_speculable(instruction: &Instruction) -> bool {
         | Class::System => false,
     };
     plain && instruction.flow == Flow::Next
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Overlap {
-    Never,
-    Perhaps,
-    Surely,
-}
-
-fn overlap(
-    a: MemoryPlace,
-    a_access: &Access,
-    b: MemoryPlace,
-    b_access: &Access,
-    frame_is_private: bool,
-) -> Overlap {
-    let apart = |a: i64, b: i64| {
-        if a.checked_add(a_access.width.into()).is_some_and(|end| end <= b)
-            || b.checked_add(b_access.width.into()).is_some_and(|end| end <= a)
-        {
-            Overlap::Never
-        } else {
-            Overlap::Surely
-        }
-    };
-    // Among objects an address is one like any other.
-    let plain = |place: MemoryPlace| match place {
-        MemoryPlace::Static(known) => known
-            .map_or(MemoryPlace::Unknown, |(origin, distance)| MemoryPlace::At(origin, distance)),
-        _ => place,
-    };
-    let is_frame =
-        |place: MemoryPlace| matches!(place, MemoryPlace::Slot(..) | MemoryPlace::Own(_));
-    let is_static = |place: MemoryPlace| matches!(place, MemoryPlace::Static(_));
-    if is_static(a) && is_frame(b) || is_frame(a) && is_static(b) {
-        return Overlap::Never;
-    }
-    match (plain(a), plain(b)) {
-        (MemoryPlace::Constant, _) | (_, MemoryPlace::Constant) => Overlap::Never,
-        (MemoryPlace::Slot(count, a), MemoryPlace::Slot(other, b)) if count == other => apart(a, b),
-        (MemoryPlace::Own(a), MemoryPlace::Own(b) | MemoryPlace::Slot(0, b))
-        | (MemoryPlace::Slot(0, a), MemoryPlace::Own(b)) => apart(a, b),
-        (MemoryPlace::Own(_), MemoryPlace::At(..) | MemoryPlace::Unknown)
-        | (MemoryPlace::At(..) | MemoryPlace::Unknown, MemoryPlace::Own(_)) => Overlap::Never,
-        (MemoryPlace::At(origin, a), MemoryPlace::At(other, b)) if origin == other => apart(a, b),
-        // The frame lies below where the stack pointer stood: what pointed anywhere before points
-        // elsewhere.
-        (MemoryPlace::Slot(0, slot), MemoryPlace::At(Origin::Before(_), _))
-        | (MemoryPlace::At(Origin::Before(_), _), MemoryPlace::Slot(0, slot))
-            if slot < 0 =>
-        {
-            Overlap::Never
-        }
-        (MemoryPlace::Slot(0, slot), MemoryPlace::At(..) | MemoryPlace::Unknown)
-        | (MemoryPlace::At(..) | MemoryPlace::Unknown, MemoryPlace::Slot(0, slot))
-            if slot < 0 && frame_is_private =>
-        {
-            Overlap::Never
-        }
-        _ => Overlap::Perhaps,
-    }
 }

@@ -6,6 +6,8 @@ pub mod bound;
 pub mod depend;
 pub mod explain;
 pub mod licence;
+mod meeting;
+mod pieces;
 pub mod pipe;
 pub mod pressure;
 pub mod search;

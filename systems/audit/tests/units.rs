@@ -251,6 +251,27 @@ fn types_say_whether_a_second_register_is_returned() {
     }
 }
 
+/// Whatever an assembler writes for a type; a function's address is one register.
+#[test]
+fn assembly_says_nothing_of_results() {
+    let one_of = |file: &str, text: &str, debug: &str| {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        std::fs::write(folder.path().join(file), text).expect("a scratch file");
+        let mut compiler = Command::new("aarch64-linux-gnu-gcc");
+        compiler.current_dir(folder.path()).args(["-O2", debug, "-c", file, "-o", "all"]);
+        assert!(compiler.status().expect("it runs").success());
+        let program = of(&Content::read(&folder.path().join("all")).expect("what was compiled"));
+        let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
+        program.lines.has_one_result(symbol.address, "f", Isa::A64)
+    };
+    let assembly = ".globl f\n.type f, %function\nf:\nret\n.size f, .-f\n";
+    for debug in ["-gdwarf-2", "-gdwarf-4", "-gdwarf-5"] {
+        assert_eq!(one_of("f.s", assembly, debug), None, "{debug}");
+        let address = "typedef void way(void);\nway *f(way *one)\n{\n    return one;\n}\n";
+        assert_eq!(one_of("f.c", address, debug), Some(true), "{debug}");
+    }
+}
+
 /// Of a function that the linker may take from elsewhere nothing is known.
 #[test]
 fn a_weak_callee_is_not_said_to_be_short() {

@@ -101,7 +101,8 @@ impl Lines {
         let plain = name.split('.').next()?;
         let word = u64::from(isa.conventions().bits / 8);
         Some(match self.signature(address, plain)?.result {
-            Passed::Nothing | Passed::Pointer { .. } => true,
+            types::UNKNOWN => return None,
+            Passed::Nothing | Passed::Pointer { .. } | types::FUNCTION => true,
             Passed::Integer { bytes, .. } | Passed::Float { bytes } => bytes <= word,
             Passed::Other(_) => false,
         })

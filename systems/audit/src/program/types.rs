@@ -66,7 +66,8 @@ fn parameters(unit: &Unit<'_>, entry: &Die<'_, '_>) -> Option<Signature> {
     let root = tree.root().ok()?;
     let mut signature = Signature {
         parameters: Vec::new(),
-        result: passed(unit, root.entry()),
+        // Assemblers give each function the same type, or none.
+        result: if is_assembly(unit) { UNKNOWN } else { passed(unit, root.entry()) },
         is_variadic: false,
     };
     let mut children = root.children();
@@ -82,12 +83,16 @@ fn parameters(unit: &Unit<'_>, entry: &Die<'_, '_>) -> Option<Signature> {
     Some(signature)
 }
 
+pub const FUNCTION: Passed = Passed::Other("a function's address");
+/// A type that nobody says.
+pub const UNKNOWN: Passed = Passed::Other("of an unknown type");
+
 /// What the type of an entry is.
 fn passed(unit: &Unit<'_>, entry: &Die<'_, '_>) -> Passed {
     let mut at = type_of(entry);
     for _ in 0..CHAIN_MAX {
         let Some(offset) = at else { return Passed::Nothing };
-        let Ok(entry) = unit.entry(offset) else { return Passed::Other("of an unknown type") };
+        let Ok(entry) = unit.entry(offset) else { return UNKNOWN };
         let number = |name| match entry.attr_value(name) {
             Ok(Some(AttributeValue::Encoding(it))) => Some(u64::from(it.0)),
             Ok(Some(value)) => value.udata_value(),
@@ -118,7 +123,7 @@ fn passed(unit: &Unit<'_>, entry: &Die<'_, '_>) -> Passed {
                 let is = |tag| to.as_ref().is_some_and(|to| to.tag() == tag);
                 let is_constant = is(gimli::DW_TAG_const_type);
                 return match is(gimli::DW_TAG_subroutine_type) {
-                    true => Passed::Other("a function's address"),
+                    true => FUNCTION,
                     false => Passed::Pointer { is_constant },
                 };
             }
@@ -131,7 +136,15 @@ fn passed(unit: &Unit<'_>, entry: &Die<'_, '_>) -> Passed {
             _ => return Passed::Other("a structure"),
         }
     }
-    Passed::Other("of an unknown type")
+    UNKNOWN
+}
+
+fn is_assembly(unit: &Unit<'_>) -> bool {
+    let root = unit.entries_tree(None).ok();
+    let language = root.and_then(|mut tree| {
+        tree.root().ok().and_then(|root| root.entry().attr_value(gimli::DW_AT_language).ok())
+    });
+    language == Some(Some(AttributeValue::Language(gimli::DW_LANG_Mips_Assembler)))
 }
 
 /// Names of variables, parameters and members that are, or lead to, `volatile` objects.

@@ -6,6 +6,11 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long the lock of the folder for scratch files is waited for.
+const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Makes the folder if it is not there, for its owner only.
 ///
@@ -88,12 +93,30 @@ fn choose_in(given: Option<&Path>, scratch: &Path) -> (PathBuf, Vec<String>) {
             .map(|entry| entry.path());
         ours.filter(|path| matches!(fault(path), Ok(None))).min()
     };
+    // Another one that was made meanwhile, or this one: whoever looks finds the same.
     let fresh = || {
-        let random = RandomState::new().build_hasher().finish();
-        // Another one that was made meanwhile, or this one: whoever looks finds the same.
-        folder(&scratch.join(format!("{name}.{random:016x}"))).ok().and_then(|()| found())
+        let _one_at_a_time = alone(scratch);
+        found().or_else(|| {
+            let random = RandomState::new().build_hasher().finish();
+            let path = scratch.join(format!("{name}.{random:016x}"));
+            folder(&path).ok().map(|()| path)
+        })
     };
     (found().or_else(fresh).unwrap_or(usual), passed_over)
+}
+
+/// The lock of a folder, for as long as the file lives. Anybody may hold it, so that it is waited
+/// for no longer than `PATIENCE`: without it two who choose at once may choose two folders.
+fn alone(folder: &Path) -> Option<fs::File> {
+    let file = fs::File::open(folder).ok()?;
+    let until = Instant::now() + PATIENCE;
+    while let Err(fs::TryLockError::WouldBlock) = file.try_lock() {
+        if Instant::now() > until {
+            return None;
+        }
+        thread::sleep(Duration::from_millis(5));
+    }
+    Some(file)
 }
 
 #[cfg(test)]
@@ -147,5 +170,34 @@ mod tests {
             choose_in(Some(scratch.path()), scratch.path()).0,
             scratch.path().join("meanwhile")
         );
+    }
+
+    /// Without the lock a folder that is made a moment later, with a lesser name, is what everyone
+    /// who asks finds, and the daemon is in the other.
+    #[test]
+    fn all_who_choose_at_once_choose_the_same() {
+        for _ in 0..50 {
+            let scratch = tempfile::tempdir().expect("a scratch folder");
+            let usual = scratch.path().join(format!("meanwhile-{}", nix::unistd::geteuid()));
+            std::os::unix::fs::symlink("/", &usual).expect("a link is nobody's folder");
+            let chosen: Vec<PathBuf> = thread::scope(|scope| {
+                let all: Vec<_> =
+                    (0..8).map(|_| scope.spawn(|| choose_in(None, scratch.path()).0)).collect();
+                all.into_iter().map(|one| one.join().expect("it chooses")).collect()
+            });
+            assert!(chosen.iter().all(|path| *path == chosen[0]), "{chosen:?}");
+        }
+    }
+
+    /// Whoever keeps the lock for ever delays the others, and no more.
+    #[test]
+    fn a_lock_that_somebody_keeps_locks_nobody_out() {
+        let scratch = tempfile::tempdir().expect("a scratch folder");
+        let kept = fs::File::open(scratch.path()).expect("a folder opens");
+        kept.lock().expect("nobody has it");
+        let usual = scratch.path().join(format!("meanwhile-{}", nix::unistd::geteuid()));
+        std::os::unix::fs::symlink("/", &usual).expect("a link is nobody's folder");
+        let (first, _) = choose_in(None, scratch.path());
+        assert!(first != usual && first == choose_in(None, scratch.path()).0, "{first:?}");
     }
 }

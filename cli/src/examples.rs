@@ -96,7 +96,6 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             "then: compile my.ua --recipe FILE",
         )],
     ),
-    ("cipher lsp", &[("meanwhile cipher lsp", "an editor starts it; docs/guide/editors.md")]),
     ("overlap cc", &[("meanwhile overlap cc -- -O3 -c halo.c -o halo.o", "in place of mpicc")]),
     ("overlap c++", &[("meanwhile overlap c++ -- -O3 -c md.cpp -o md.o", "in place of mpicxx")]),
     ("overlap fc", &[("meanwhile overlap fc -- -O3 -c heat.f90 -o heat.o", "in place of mpifort")]),
@@ -173,6 +172,13 @@ const EXAMPLES: &[(&str, &[Example])] = &[
             "meanwhile cosched sim b2 --policy pairing,linux",
             "a workload of the paper, two policies",
         )],
+    ),
+    (
+        "lsp",
+        &[
+            ("meanwhile lsp --cpu cortex-m4", "an editor starts it; docs/guide/editors.md"),
+            ("meanwhile lsp --cpu cortex-a53 --compile-commands build", "as CMake compiles it"),
+        ],
     ),
     ("doctor", &[("meanwhile doctor --system overlap", "what it needs and what is there")]),
     ("demo", &[("meanwhile demo cipher", "in a folder that goes away")]),

@@ -8,6 +8,7 @@ mod demo;
 pub mod doctor;
 mod examples;
 mod knobs;
+mod lsp;
 mod manual;
 pub mod moved;
 pub mod overlap_cmd;
@@ -45,6 +46,11 @@ enum Command {
     Regwin(regwin_cmd::Args),
     /// Choose which programs run together, by the memory bandwidth that they ask for.
     Cosched(cosched_cmd::Args),
+    /// Serve an editor: Usuba as one types, cycles above the functions and loops of C and assembly.
+    ///
+    /// It speaks the Language Server Protocol on standard input and output. C, C++ and assembly are
+    /// audited if --cpu names a machine, or --object a built file.
+    Lsp(lsp::Args),
     /// Show which external tools each system needs and which are there.
     Doctor(doctor::Args),
     /// Try a system on an input that the program holds.
@@ -84,6 +90,7 @@ fn dispatch(command: Command, out: &mut Output) -> Result<(), Failure> {
         Command::Overlap(args) => overlap_cmd::run(args, out),
         Command::Regwin(args) => regwin_cmd::run(args, out),
         Command::Cosched(args) => cosched_cmd::run(args, out),
+        Command::Lsp(args) => lsp::run(args, out),
         Command::Doctor(args) => doctor::run(args, out),
         Command::Demo(args) => demo::run(&args, out),
         Command::Man(args) => manual::run(&args, Cli::command(), out),

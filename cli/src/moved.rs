@@ -18,6 +18,7 @@ const MOVED: &[(&[&str], &str)] = &[
     (&["cipher", "speed", "--build-only"], "meanwhile-lab run cipher-speed"),
     (&["cipher", "test", "--unroll"], "meanwhile cipher test --matrix"),
     (&["cipher", "test", "--all"], "meanwhile cipher test"),
+    (&["cipher", "lsp"], "meanwhile lsp"),
     (&["cipher", "--inline"], "-X inline=VALUE"),
     (&["cipher", "--inline-io-bits"], "-X inline-io-bits=VALUE"),
     (&["cipher", "--inline-copies"], "-X inline-copies=VALUE"),

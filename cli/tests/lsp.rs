@@ -1,4 +1,4 @@
-//! `meanwhile cipher lsp`, asked as an editor asks it.
+//! `meanwhile lsp`, asked as an editor asks it.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -12,10 +12,11 @@ struct Client {
 }
 
 impl Client {
-    fn start() -> Client {
+    fn start(arguments: &[&str]) -> Client {
         // An answer that never comes is a failure, not a wait.
         let mut child = Command::new("timeout")
-            .args(["300", env!("CARGO_BIN_EXE_meanwhile"), "cipher", "lsp"])
+            .args(["300", env!("CARGO_BIN_EXE_meanwhile"), "lsp"])
+            .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -97,7 +98,7 @@ fn an_editor_sees_errors_names_and_definitions() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     std::fs::write(folder.path().join("library.ua"), LIBRARY).expect("a scratch file");
     let uri = format!("file://{}/twice.ua", folder.path().display());
-    let mut client = Client::start();
+    let mut client = Client::start(&[]);
     client.initialize();
     let wrong = RIGHT.replace("swap(x)", "swap(w)");
     let found = client.diagnostics("textDocument/didOpen", &uri, &wrong);
@@ -121,6 +122,16 @@ fn an_editor_sees_errors_names_and_definitions() {
     assert!(client.ask("textDocument/hover", nowhere)["result"].is_null());
     let closed = json!({"textDocument": {"uri": "file:///none.ua"}, "position": {"line": 0, "character": 0}});
     assert!(client.ask("textDocument/hover", closed)["result"].is_null());
+
+    // A name is typed, so that the text cannot be read: names are offered all the same.
+    let typed = RIGHT.replace("swap(swap(x))", "sw");
+    assert!(!client.diagnostics("textDocument/didChange", &uri, &typed).is_empty());
+    let at = json!({"textDocument": {"uri": uri}, "position": {"line": 4, "character": 10}});
+    let offered = client.ask("textDocument/completion", at)["result"].clone();
+    let offers =
+        |word: &str| offered.as_array().expect("a list").iter().any(|it| it["label"] == word);
+    assert!(offers("swap") && offers("x") && offers("forall"), "{offered}");
+    client.diagnostics("textDocument/didChange", &uri, RIGHT);
 
     // What it includes is changed and saved; the header is written another way.
     std::fs::write(folder.path().join("library.ua"), LIBRARY.replace("swap", "turn"))
@@ -146,7 +157,7 @@ fn an_editor_sees_errors_names_and_definitions() {
 
 #[test]
 fn messages_out_of_order_are_answered_and_do_not_end_it() {
-    let mut client = Client::start();
+    let mut client = Client::start(&[]);
     let early = client.ask("textDocument/hover", json!({}));
     assert_eq!(early["error"]["code"], -32002, "{early}");
     client.initialize();
@@ -169,22 +180,150 @@ fn messages_out_of_order_are_answered_and_do_not_end_it() {
 
 #[test]
 fn what_is_no_client_is_told_so() {
-    let mut client = Client::start();
+    let mut client = Client::start(&[]);
     client.raw("check mix.ua\n\n");
     let (code, said) = client.end();
     assert_eq!(code, Some(1));
     assert!(said.contains("does not speak the protocol") && said.contains("an editor starts it"));
     // A client that goes without `shutdown` has failed.
-    let mut client = Client::start();
+    let mut client = Client::start(&[]);
     client.initialize();
     assert_eq!(client.end(), (Some(1), String::new()));
     let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
-        .args(["cipher", "lsp", "--json"])
+        .args(["lsp", "--json"])
         .stdin(Stdio::null())
         .output()
         .expect("the binary runs");
     assert_eq!(ran.status.code(), Some(1));
     assert_eq!(testkit::json(&ran)["ok"], false);
+}
+
+const FIR: &str = "#include \"taps.h\"\n\nint fir(const int *x)\n{\n    int sum = 0;\n    for (int i = 0; i < TAPS; i++)\n        sum += x[i] * x[i];\n    return sum;\n}\n";
+
+/// A file in a folder of its own, and its address.
+fn written(folder: &tempfile::TempDir, name: &str, text: &str) -> String {
+    std::fs::write(folder.path().join(name), text).expect("a scratch file");
+    format!("file://{}/{name}", folder.path().display())
+}
+
+fn open(client: &mut Client, uri: &str, language: &str, text: &str) {
+    let document = json!({"uri": uri, "text": text, "languageId": language, "version": 1});
+    client.notify("textDocument/didOpen", json!({"textDocument": document}));
+}
+
+/// The lines from 0 and texts of a file's lenses.
+fn lenses(client: &mut Client, uri: &str) -> Vec<(u64, String)> {
+    let said = client.ask("textDocument/codeLens", json!({"textDocument": {"uri": uri}}));
+    let one = |it: &Value| {
+        let line = it["range"]["start"]["line"].as_u64()?;
+        Some((line, it["command"]["title"].as_str()?.to_owned()))
+    };
+    let all = said["result"].as_array().expect("a list");
+    all.iter().map(|it| one(it).expect("a lens")).collect()
+}
+
+#[test]
+fn an_editor_sees_what_functions_loops_and_lines_cost() {
+    if !testkit::has("lsp", &["arm-none-eabi-gcc"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let header = written(&folder, "taps.h", "#define TAPS 100\n");
+    let uri = written(&folder, "fir.c", FIR);
+    let mut client = Client::start(&["--cpu", "cortex-m4"]);
+    let refresh = json!({"workspace": {"codeLens": {"refreshSupport": true}}});
+    let answer = client.ask("initialize", json!({"capabilities": refresh}));
+    assert!(answer["result"]["capabilities"]["codeLensProvider"].is_object(), "{answer}");
+    open(&mut client, &uri, "c", FIR);
+    let found = lenses(&mut client, &uri);
+    let has = |found: &[(u64, String)], line: u64, word: &str| {
+        found.iter().any(|(at, text)| *at == line && text.contains(word))
+    };
+    assert!(has(&found, 2, "at least [model cortex-m4]"), "{found:?}");
+    assert!(has(&found, 5, "cycles an iteration"), "{found:?}");
+    // They are those of the command line.
+    let ran = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .args(["audit", "--cpu", "cortex-m4", "--json"])
+        .arg(folder.path().join("fir.c"))
+        .output()
+        .expect("the binary runs");
+    let told = testkit::json(&ran);
+    let cycles = told["total_cycles"].as_u64().expect("a model of cycles");
+    assert!(has(&found, 2, &format!("{cycles} cycles,")), "{found:?} {cycles}");
+
+    // The text moves on and is not saved: what is known moves with its lines.
+    let more = format!("// a word\n{FIR}");
+    let document = json!({"uri": uri, "version": 2});
+    let changes = json!([{"text": more}]);
+    client.notify(
+        "textDocument/didChange",
+        json!({"textDocument": document, "contentChanges": changes}),
+    );
+    assert!(has(&lenses(&mut client, &uri), 3, "at least [model cortex-m4]"));
+    let at = |line: u32| json!({"textDocument": {"uri": uri}, "position": {"line": line, "character": 9}});
+    let hover = client.ask("textDocument/hover", at(7));
+    let said = hover["result"]["contents"]["value"].as_str().expect("the line has code");
+    assert!(said.contains("**`fir`**") && said.contains("ldr"), "{said}");
+    assert!(client.ask("textDocument/hover", at(0))["result"].is_null(), "no code is there");
+
+    // What it includes is saved: the loop is gone, and the client is asked to ask again.
+    std::fs::write(folder.path().join("taps.h"), "#define TAPS 1\n").expect("a scratch file");
+    client.notify("textDocument/didSave", json!({"textDocument": {"uri": header}}));
+    assert_eq!(client.receive()["method"], "workspace/codeLens/refresh");
+    let found = lenses(&mut client, &uri);
+    assert!(!found.iter().any(|(_, text)| text.contains("iteration")), "{found:?}");
+
+    // What does not compile says so in its first line.
+    std::fs::write(folder.path().join("fir.c"), FIR.replace("sum;", "sun;")).expect("ours");
+    client.notify("textDocument/didSave", json!({"textDocument": {"uri": uri}}));
+    client.receive();
+    let found = lenses(&mut client, &uri);
+    assert!(found.len() == 1 && has(&found, 0, "not audited: "), "{found:?}");
+    client.ask("shutdown", Value::Null);
+    client.notify("exit", Value::Null);
+    assert_eq!(client.end(), (Some(0), String::new()));
+}
+
+/// Of a built file the functions of the open source alone, in whichever language it is.
+#[test]
+fn a_built_file_serves_any_source_of_it() {
+    if !testkit::has("lsp", &["aarch64-linux-gnu-gcc"]) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let uri = written(&folder, "one.c", "long one(long x)\n{\n    return x / 3;\n}\n");
+    let other = written(&folder, "two.c", "long two(long *x)\n{\n    return x[0] * x[1];\n}\n");
+    let compiled = Command::new("aarch64-linux-gnu-gcc")
+        .args(["-O2", "-g", "-r", "-nostdlib", "one.c", "two.c", "-o", "all.o"])
+        .current_dir(folder.path())
+        .output()
+        .expect("it runs");
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    let object = folder.path().join("all.o");
+    let object = object.to_str().expect("text");
+    // On a core that reorders there are bounds in place of cycles.
+    for (cpu, said) in [("cortex-a53", "waiting"), ("cortex-a72", "at least")] {
+        let mut client = Client::start(&["--object", object, "--cpu", cpu]);
+        client.initialize();
+        for uri in [&uri, &other] {
+            open(&mut client, uri, "c", &std::fs::read_to_string(&uri[7..]).expect("it is there"));
+            let found = lenses(&mut client, uri);
+            assert!(found.len() == 1 && found[0].0 == 0 && found[0].1.contains(said), "{found:?}");
+        }
+    }
+    // Without either nothing is audited, and nothing is announced.
+    let mut client = Client::start(&[]);
+    let answer = client.ask("initialize", json!({"capabilities": {}}));
+    assert!(answer["result"]["capabilities"]["codeLensProvider"].is_null(), "{answer}");
+    open(&mut client, &uri, "c", "");
+    assert!(lenses(&mut client, &uri).is_empty());
+    for (arguments, said) in [
+        (["--cpu", "cortex-m44"], "cortex-m44"),
+        (["--object", "/nowhere/all.o"], "there is no file `/nowhere/all.o`"),
+    ] {
+        let (code, text) = Client::start(&arguments).end();
+        assert!(code == Some(1) && text.contains(said), "{text}");
+    }
 }
 
 /// The grammar of editors is JSON whose patterns an engine of regular expressions takes.

@@ -107,7 +107,8 @@ fn pages_are_those_of_the_command_line() {
         let text = page(&[system], &format!("meanwhile {system}: commands and options"));
         expect_file![format!("../../docs/reference/{system}.md")].assert_eq(&text);
     }
-    let others = page(&["doctor", "demo", "man", "completions"], "Other commands of meanwhile");
+    let others =
+        page(&["doctor", "demo", "lsp", "man", "completions"], "Other commands of meanwhile");
     expect_file!["../../docs/reference/others.md"].assert_eq(&others);
 }
 
@@ -116,7 +117,7 @@ fn pages_are_those_of_the_command_line() {
 fn every_command_is_on_a_page() {
     let mut command = meanwhile::command_line();
     command.build();
-    let of_none = ["help", "doctor", "demo", "man", "completions"];
+    let of_none = ["help", "doctor", "demo", "lsp", "man", "completions"];
     let systems: Vec<&str> = command
         .get_subcommands()
         .map(Command::get_name)

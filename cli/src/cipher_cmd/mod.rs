@@ -5,7 +5,6 @@ mod check;
 mod compile;
 mod constant_time;
 mod list;
-mod lsp;
 pub mod options;
 mod package;
 mod run;
@@ -44,8 +43,6 @@ enum Command {
     Speed(speed::Args),
     /// Search for the fastest way to compile a program for this machine, and write it as a recipe.
     Tune(tune::Args),
-    /// Serve an editor: errors as one types, what a name is and costs, where it is defined.
-    Lsp,
 }
 
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
@@ -59,6 +56,5 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         Command::Validate(args) => validate::run(args, out),
         Command::Speed(args) => speed::run(args, out),
         Command::Tune(args) => tune::run(args, out),
-        Command::Lsp => lsp::run(out),
     }
 }

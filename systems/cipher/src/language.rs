@@ -1,6 +1,7 @@
 //! What an editor asks of a program while it is written: its errors, what a name is, and where that
 //! is defined.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::Path;
 
@@ -14,6 +15,12 @@ use crate::syntax::ast::{Decl, Def, DefBody, Eqn, Forall, Program};
 use crate::syntax::{Loc, load_text};
 use crate::unit::Subject;
 use crate::user_layout;
+
+/// Words of the language that an editor offers.
+const WORDS: [&str; 16] = [
+    "node", "table", "perm", "returns", "vars", "let", "tel", "forall", "in", "include", "const",
+    "Shuffle", "Bitmask", "Pack", "_unroll", "_inline",
+];
 
 /// A program as it is in the editor.
 pub struct EditedProgram {
@@ -92,6 +99,37 @@ impl EditedProgram {
             }
         };
         Some((word(&self.text, at)?, said.trim_end().to_owned()))
+    }
+
+    /// What may be written at a byte of the text, each with a line about it: names that are known
+    /// there, those of this place first, and words of the language. While the text has errors of
+    /// syntax, the names are those of `before`, the text when it had none, wherever it stood.
+    pub fn completions(&self, at: usize, before: Option<&EditedProgram>) -> Vec<(String, String)> {
+        let has_syntax = self.ast.is_some();
+        let known = if has_syntax { Some(self) } else { before };
+        let ast = known.and_then(|known| known.ast.as_ref());
+        let mut found: Vec<(String, String)> = Vec::new();
+        for def in ast.iter().flat_map(|ast| &ast.defs) {
+            let whole = whole(def);
+            let is_here = !has_syntax
+                || (whole.file == 0 && (whole.start as usize..whole.end as usize).contains(&at));
+            if is_here && let DefBody::Nodes(bodies) = &def.body {
+                let variables = bodies.iter().flat_map(|body| &body.vars);
+                let all = def.params.iter().chain(&def.returns).chain(variables);
+                found.extend(all.map(|decl| (decl.name.name.to_string(), decl.ty.to_string())));
+            }
+        }
+        let defs = ast.iter().flat_map(|ast| &ast.defs);
+        found.extend(defs.map(|def| (def.name.name.to_string(), signature(def))));
+        found.extend(WORDS.iter().map(|word| ((*word).to_owned(), String::new())));
+        let mut seen = BTreeSet::new();
+        found.retain(|(name, _)| seen.insert(name.clone()));
+        found
+    }
+
+    /// It can be read, whatever it means.
+    pub fn has_syntax(&self) -> bool {
+        self.ast.is_some()
     }
 
     /// What a definition alone comes to on general registers: gates of its tables, equations, and
@@ -269,6 +307,29 @@ tel
         assert_eq!(to(at("node g") + 5), Some((2, 6)));
         assert_eq!(to(at("= g }") + 2), Some((2, 9)));
         assert_eq!((to(at("mix is")), to(at("g of y"))), (None, None));
+    }
+
+    #[test]
+    fn names_are_completed_also_while_one_is_typed() {
+        let written = EditedProgram::new("mix.ua", TEXT);
+        let names = |offered: Vec<(String, String)>| {
+            offered.into_iter().map(|(name, _)| name).collect::<Vec<String>>()
+        };
+        let offered = names(written.completions(at("t[i+1]", "t"), None));
+        assert_eq!(offered[..5], ["x", "y", "t", "sbox", "mix"], "{offered:?}");
+        assert!(offered.contains(&"forall".to_owned()) && !offered.contains(&"z".to_owned()));
+        // Between definitions names of none are known.
+        let offered = names(written.completions(0, None));
+        assert_eq!(offered[..3], ["sbox", "mix", "twice"], "{offered:?}");
+        let typed = TEXT.replace("mix(mix(x))", "mix(mi");
+        let broken = EditedProgram::new("mix.ua", &typed);
+        assert!(!broken.has_syntax());
+        let place = typed.find("mix(mi").expect("it is there") + 6;
+        let offered = broken.completions(place, Some(&written));
+        let is_mix = |(name, said): &(String, String)| name == "mix" && said.contains("returns");
+        assert!(offered.iter().any(is_mix), "{offered:?}");
+        // Nothing was read yet: the language's own words are left.
+        assert_eq!(names(broken.completions(place, None))[0], "node");
     }
 
     #[test]

@@ -108,6 +108,14 @@ impl Lines {
         })
     }
 
+    /// The line, from 1, that declares the function whose code begins at `address`.
+    pub fn declared_line(&self, address: u64) -> Option<u32> {
+        self.of_units(address, |unit| types::declared_line(unit, address))
+            .into_iter()
+            .flatten()
+            .next()
+    }
+
     /// The members of the structure of this name, declared where the code at `address` is.
     pub fn members(&self, address: u64, name: &str) -> Option<Members> {
         self.of_units(address, |unit| types::members(unit, name)).into_iter().flatten().next()

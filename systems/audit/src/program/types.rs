@@ -61,6 +61,38 @@ pub(super) fn signature(unit: &Unit<'_>, name: &str) -> Option<Signature> {
     found
 }
 
+/// The line that declares the function whose code begins at `address`, from 1, if the unit has it.
+pub(super) fn declared_line(unit: &Unit<'_>, address: u64) -> Option<u32> {
+    let mut entries = unit.entries();
+    while let Ok(Some((_, entry))) = entries.next_dfs() {
+        if entry.tag() == gimli::DW_TAG_subprogram {
+            let begins = entry.attr_value(gimli::DW_AT_low_pc).ok().flatten();
+            let begins = begins.and_then(|value| unit.attr_address(value).ok().flatten());
+            if begins == Some(address) {
+                return line_of(unit, entry);
+            }
+        }
+    }
+    None
+}
+
+/// Its own, or that of the entry that it is a copy or the definition of.
+fn line_of(unit: &Unit<'_>, entry: &Die<'_, '_>) -> Option<u32> {
+    let own = entry.attr_value(gimli::DW_AT_decl_line).ok().flatten();
+    if let Some(line) = own.and_then(|value| value.udata_value()) {
+        return u32::try_from(line).ok();
+    }
+    let others = [gimli::DW_AT_abstract_origin, gimli::DW_AT_specification];
+    others.into_iter().find_map(|name| match entry.attr_value(name) {
+        Ok(Some(AttributeValue::UnitRef(offset))) if offset != entry.offset() => {
+            let other = unit.entry(offset).ok()?;
+            let line = other.attr_value(gimli::DW_AT_decl_line).ok()??.udata_value()?;
+            u32::try_from(line).ok()
+        }
+        _ => None,
+    })
+}
+
 fn parameters(unit: &Unit<'_>, entry: &Die<'_, '_>) -> Option<Signature> {
     let mut tree = unit.entries_tree(Some(entry.offset())).ok()?;
     let root = tree.root().ok()?;

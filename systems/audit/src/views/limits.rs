@@ -106,7 +106,7 @@ pub(super) fn below(audit: &Audit) -> Vec<String> {
     lines
 }
 
-fn first(audit: &Audit, bound: &Bound) -> String {
+pub(super) fn first(audit: &Audit, bound: &Bound) -> String {
     format!("at least {} [model {}], by {}", in_cycles(bound.cycles()), audit.cpu, name(bound.by()))
 }
 

@@ -1,5 +1,6 @@
 //! An audit as people and programs read it.
 
+pub mod editor;
 pub mod html;
 pub mod json;
 mod limits;

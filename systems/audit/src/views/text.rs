@@ -327,7 +327,7 @@ fn findings(audit: &Audit, view: &View) -> String {
     let shown: Vec<&Finding> = audit.findings.iter().take(limit).collect();
     for alike in shown.chunk_by(|a, b| are_alike(a, b)) {
         text.push('\n');
-        text += &one(audit, alike[0], view);
+        text += &finding(audit, alike[0], view);
         if let [_, .., last] = alike {
             let cycles: u32 = alike.iter().map(|found| found.cycles).sum();
             let more = format!(
@@ -364,7 +364,8 @@ fn are_alike(a: &Finding, b: &Finding) -> bool {
         && a.edit.is_none()
 }
 
-fn one(audit: &Audit, finding: &Finding, view: &View) -> String {
+/// One in lines of their own.
+pub(super) fn finding(audit: &Audit, finding: &Finding, view: &View) -> String {
     let place = match audit.frame(finding.idx, view.pivot.as_deref()) {
         Some(frame) => {
             format!("{}:{}", frame.file.rsplit('/').next().unwrap_or_default(), frame.line)

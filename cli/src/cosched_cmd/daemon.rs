@@ -166,7 +166,10 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         .map(History::new)
         .transpose()
         .map_err(failed("start a thread that writes the history"))?;
-    manager.host().history = history;
+    {
+        let mut host = manager.host();
+        (host.history, host.is_asked) = (history, true);
+    }
     let mut spared = Spared::new(manager.supervisors());
     spared.is_for_many = users.is_some();
     let about = json!({

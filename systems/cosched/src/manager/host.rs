@@ -66,6 +66,8 @@ pub struct Host {
     pub settings: Settings,
     /// How many files a program may open, if this process may open more.
     pub files_before: Option<u64>,
+    /// Somebody may ask what programs move: this is a daemon.
+    pub is_asked: bool,
     /// Where it is noted what steps of Slurm moved, for those who place the next ones.
     pub history: Option<slurm::History>,
     /// Where the supervisors hear that the manager works.
@@ -77,6 +79,12 @@ impl Host {
     pub(super) fn number(&mut self) -> u64 {
         self.n_programs += 1;
         self.n_programs
+    }
+
+    /// What programs move decides something, or somebody may ask for it. Else nobody is looked at,
+    /// since looks delay programs.
+    pub(super) fn wants_rates(&self) -> bool {
+        self.is_asked || self.at_most_mbps.is_some() || self.capacity_mbps().is_some()
     }
 
     /// MB/s that a link carries: as the user said, else as measured, if two readers fill it.

@@ -93,6 +93,8 @@ fn is_due(program: &Program) -> bool {
         && program.is_thawed
         && !program.is_suspended
         && program.class != Class::Latency
+        // Of what sleeps between its computations nothing depends on the rate, and a look delays it.
+        && program.readiness.verdict().computes
         && program.pace.is_old(Instant::now(), AGAIN, SOON)
 }
 

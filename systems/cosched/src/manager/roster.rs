@@ -693,6 +693,7 @@ mod tests {
             n_programs: 0,
             settings: crate::policies::Settings::default(),
             files_before: None,
+            is_asked: false,
             history: None,
             lines: super::super::heartbeat::Lines::default(),
         }

@@ -137,6 +137,7 @@ impl Manager {
             canary,
             n_programs: 0,
             settings,
+            is_asked: false,
             history: None,
             files_before: process::open_many_files(),
             lines: Arc::clone(&keepers.lines),

@@ -243,7 +243,8 @@ impl<'a> Turns<'a> {
         if let Some(quantum) = policy.as_ref().map(|policy| quantum_of(policy.as_ref())) {
             self.roster.note_adrift(|| clock.is_shared(quantum), &self.host.cpus);
         }
-        if self.is_soft() && matches!(self.host.source, Source::Estimate(_)) {
+        let is_estimated = matches!(self.host.source, Source::Estimate(_));
+        if self.is_soft() && is_estimated && self.host.wants_rates() {
             let tell = |id: u64| {
                 let sender = self.sender.clone();
                 move |found: Result<Pace, Unknown>, pause: Duration| {

@@ -112,7 +112,7 @@ fn an_editor_sees_errors_names_and_definitions() {
     let at = json!({"textDocument": {"uri": uri}, "position": {"line": 4, "character": 10}});
     let hover = client.ask("textDocument/hover", at.clone());
     let said = hover["result"]["contents"]["value"].as_str().expect("it is known");
-    assert!(said.contains("node swap (x : u32[2]) returns (y : u32[2])"), "{said}");
+    assert!(said.contains("node swap (x : u32x2) returns (y : u32x2)"), "{said}");
     let definition = client.ask("textDocument/definition", at);
     let path = definition["result"]["uri"].as_str().expect("it is defined");
     assert!(path.ends_with("/library.ua"), "{definition}");

@@ -52,10 +52,10 @@ impl EditedProgram {
             Err(errors) => (None, errors),
         };
         let mut warnings = Vec::new();
-        if ast.is_some() {
+        if let Some(ast) = &ast {
             // A layout beside it is a part of the program.
             let layout = user_layout::beside(Path::new(&name));
-            let checked = Subject::text(&name, &text, None).and_then(|subject| {
+            let checked = Subject::checked(ast.clone(), None).and_then(|subject| {
                 if layout.exists() {
                     user_layout::read(&layout, Path::new(&name), &subject.ast, None)?;
                 }
@@ -275,12 +275,12 @@ tel
 
     #[test]
     fn a_name_says_what_it_is() {
-        assert!(hover("t[i+1]", "t").contains("t : u32[3]"));
+        assert!(hover("t[i+1]", "t").contains("t : u32x3"));
         assert!(hover("t[i+1]", "i").contains("from 0 to 1"));
         assert!(hover("^ x[1]", "x").contains("parameter"));
         assert!(hover("z = mix", "z").contains("result"));
         let mix = hover("z = mix(mix", "mix");
-        assert!(mix.contains("node mix (x : u32[2]) returns (y : u32[2])"), "{mix}");
+        assert!(mix.contains("node mix (x : u32x2) returns (y : u32x2)"), "{mix}");
         assert!(mix.contains("equations"), "{mix}");
         let sbox = hover("table sbox", "sbox");
         assert!(sbox.contains("table sbox") && sbox.contains("12 gates"), "{sbox}");

@@ -112,7 +112,8 @@ impl Subject {
         Subject::checked(load_text(name, text, &[])?, entry)
     }
 
-    fn checked(ast: Program, entry: Option<&str>) -> Result<Subject, Vec<Diagnostic>> {
+    /// The same of a text that was read.
+    pub(crate) fn checked(ast: Program, entry: Option<&str>) -> Result<Subject, Vec<Diagnostic>> {
         let warnings = elaborate::check(&ast)?;
         let last =
             ast.defs.last().expect("a program that loads has definitions").name.name.to_string();

@@ -7,7 +7,7 @@ use num_bigint::BigUint;
 use super::source::{Loc, Sources};
 
 /// A whole program: every definition of every file, in order.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Program {
     /// Where the text came from.
     pub sources: Sources,
@@ -281,7 +281,8 @@ impl std::fmt::Display for Type {
                     (Size::Var(v), Some((n, outer))) if &**v == "m" => {
                         write!(f, "v{dir}{n}{}", brackets(outer))
                     }
-                    _ => write!(f, "u{dir}{m}{}", brackets(dims)),
+                    (_, Some((n, outer))) => write!(f, "u{dir}{m}x{n}{}", brackets(outer)),
+                    (_, None) => write!(f, "u{dir}{m}"),
                 }
             }
         }

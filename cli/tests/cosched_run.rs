@@ -84,6 +84,29 @@ fn run(args: &[&str]) -> (serde_json::Value, String, i32) {
     )
 }
 
+/// A program is as it would be without a manager, which is real-time, opens many files and keeps
+/// itself to one processor.
+#[test]
+fn a_program_finds_all_as_without_a_manager() {
+    if !may_freeze() {
+        return;
+    }
+    let script = "sleep 0.5; umask; ulimit -a; cat /proc/$$/timerslack_ns /proc/$$/oom_score_adj; \
+                  cut -d ' ' -f 18,19,40,41 /proc/$$/stat; \
+                  grep -E '^(Sig(Blk|Ign)|Cpus_allowed_list|Seccomp|NoNewPrivs|CapEff)' /proc/$$/status";
+    let plain = Command::new("sh").args(["-c", script]).output().expect("sh runs");
+    let managed = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .args(["cosched", "run", "--", "sh", "-c", script])
+        .output()
+        .expect("the binary runs");
+    // What a program says goes to standard error, among what we say.
+    let said = String::from_utf8_lossy(&managed.stderr);
+    let plain = String::from_utf8_lossy(&plain.stdout);
+    let lines: Vec<&str> =
+        plain.lines().filter(|line| !said.lines().any(|own| own == *line)).collect();
+    assert!(plain.lines().count() > 15 && lines.is_empty(), "plain has {lines:?}, managed {said}");
+}
+
 #[test]
 fn programs_end_under_every_policy() {
     if !may_freeze() {

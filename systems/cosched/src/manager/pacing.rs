@@ -46,18 +46,23 @@ pub(super) struct Pacing {
 impl Pacing {
     /// Begins with the program whose turn it is to be looked at, if it is time: its number goes to
     /// `tell`, which makes what then hears of its pace, and for how long nobody should be looked at.
-    pub(super) fn begin<Tell>(&mut self, roster: &Roster, tell: impl FnOnce(u64) -> Tell)
+    /// Or gives back the number of one that is too small: to look, to wait for that and to hear of
+    /// it would cost those beside it for nothing.
+    pub(super) fn begin<Tell>(
+        &mut self,
+        roster: &Roster,
+        tell: impl FnOnce(u64) -> Tell,
+    ) -> Option<u64>
     where
         Tell: FnOnce(Result<Pace, Unknown>, Duration) + Send + 'static,
     {
         let passed = self.began.replace(Instant::now()).map_or(Duration::ZERO, |at| at.elapsed());
         self.owed = self.owed.saturating_sub(passed);
         if self.is_busy || self.owed > SAVED {
-            return;
+            return None;
         }
         let due = roster.active().filter(|program| is_due(program));
-        let Some(next) = due.min_by_key(|program| program.pace.looked()) else { return };
-        let tell = tell(next.id);
+        let next = due.min_by_key(|program| program.pace.looked())?;
         let mut processes: Vec<(u64, i32)> = next
             .group
             .members()
@@ -65,6 +70,10 @@ impl Pacing {
             .iter()
             .map(|member| (member.used, member.pid))
             .collect();
+        if processes.iter().all(|(_, pid)| pages::is_small(*pid)) {
+            return Some(next.id);
+        }
+        let tell = tell(next.id);
         processes.sort_unstable();
         let all = processes.len();
         let pids: Vec<i32> =
@@ -79,6 +88,7 @@ impl Pacing {
         };
         let thread = std::thread::Builder::new().name("pacing".to_owned());
         self.is_busy = thread.spawn(look).is_ok();
+        None
     }
 
     /// One was looked at, for which nobody should be for so long.

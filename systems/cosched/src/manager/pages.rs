@@ -24,10 +24,24 @@ const LEAST: usize = 8;
 const MOST: usize = 64;
 /// Of a process's memory at most a tenth is looked at.
 pub const SHARE: usize = 10;
+/// Less memory than this is not looked at.
+const LEAST_BYTES: usize = LEAST * SHARE * CHUNK;
 /// Memory that is not the process's own, at most, as a share of what is.
 const FOREIGN: f64 = 0.25;
 /// A look that takes longer is not taken again: the process cannot map memory meanwhile.
 const LONGEST_LOOK: Duration = Duration::from_millis(100);
+
+/// What is said of a process with less.
+pub const SMALL: Unknown = Unknown::Small(LEAST_BYTES as u64 >> 20);
+
+/// Whether a process has less, by what nobody has to wait for.
+///
+/// Source: proc(5), `/proc/PID/statm`: pages, the second of them resident.
+pub fn is_small(pid: i32) -> bool {
+    let text = read(pid, "statm").unwrap_or_default();
+    let pages: Option<usize> = text.split(' ').nth(1).and_then(|word| word.parse().ok());
+    pages.is_none_or(|pages| pages * rustix::param::page_size() < LEAST_BYTES)
+}
 
 /// A process and the sample of its memory.
 #[derive(Debug)]
@@ -54,9 +68,8 @@ impl Sample {
         let kb = |name: &str| number(&rollup, name).unwrap_or(0.0);
         let own = kb("Anonymous:");
         let all = chunks(&read(pid, "maps")?);
-        let least = LEAST * SHARE * CHUNK;
-        if all.len() < LEAST * SHARE || own * 1024.0 < least as f64 {
-            return Err(Unknown::Small(least as u64 >> 20));
+        if all.len() < LEAST * SHARE || own * 1024.0 < LEAST_BYTES as f64 {
+            return Err(SMALL);
         }
         let huge = kb("Private_Hugetlb:") + kb("Shared_Hugetlb:");
         if kb("Rss:") - own > FOREIGN * own || huge > 0.0 {
@@ -232,7 +245,8 @@ mod tests {
         assert_eq!(Sample::of(i32::MAX).map(|_| ()), Err(Unknown::Ended));
         let mut child = std::process::Command::new("sleep").arg("100").spawn().expect("it runs");
         let small = Sample::of(child.id() as i32).map(|_| ());
+        assert!(is_small(child.id() as i32) && is_small(i32::MAX));
         child.kill().and_then(|()| child.wait()).expect("it is ours");
-        assert_eq!(small, Err(Unknown::Small(160)));
+        assert_eq!((small, SMALL), (Err(Unknown::Small(160)), Unknown::Small(160)));
     }
 }

@@ -5,6 +5,7 @@ use std::fs;
 use std::io::{self, Read};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -179,9 +180,26 @@ pub fn cpus_of(thread: i32) -> Vec<usize> {
     (0..CpuSet::count()).filter(is_set).collect()
 }
 
+/// How exactly this process's timers fire, in nanoseconds, from before it became real-time.
+static TIMER_SLACK: OnceLock<String> = OnceLock::new();
+
+/// Gives a process that a real-time one has started the timers of an ordinary one. The kernel takes
+/// the slack of a real-time thread for what its children are to have, which is none.
+///
+/// Source: the kernel's kernel/fork.c and sched(7); seen with Linux 6.18.
+pub fn give_ordinary_timers(pid: u32) {
+    if let Some(slack) = TIMER_SLACK.get() {
+        // Older kernels leave it as it was; what has ended has no timers.
+        let _ = fs::write(format!("/proc/{pid}/timerslack_ns"), slack);
+    }
+}
+
 /// Makes the calling thread SCHED_FIFO; threads and processes that it starts are ordinary. False if
 /// it may not be.
 pub fn be_real_time() -> bool {
+    if let Ok(slack) = fs::read_to_string("/proc/self/timerslack_ns") {
+        TIMER_SLACK.get_or_init(|| slack);
+    }
     set_scheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, 10).is_ok()
 }
 

@@ -597,7 +597,8 @@ pub(super) fn spawn(
             .stdin(stdin.try_clone()?)
             .stdout(stdout.try_clone()?)
             .stderr(stderr.try_clone()?)
-            .spawn();
+            .spawn()
+            .inspect(|child| process::give_ordinary_timers(child.id()));
     }
     if let Some(place) = &task.place {
         command
@@ -614,7 +615,7 @@ pub(super) fn spawn(
             command.stdout(file.try_clone()?).stderr(file)
         }
     };
-    command.spawn()
+    command.spawn().inspect(|child| process::give_ordinary_timers(child.id()))
 }
 
 #[cfg(test)]

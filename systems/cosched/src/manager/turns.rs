@@ -20,6 +20,7 @@ use super::foreign::Foreign;
 use super::heartbeat::{self, Beat, Heartbeat};
 use super::host::{Host, Waiting};
 use super::pacing::Pacing;
+use super::pages;
 use super::probes::Probes;
 use super::process::Process;
 use super::program::{Ended, Expected, Status, Task};
@@ -253,7 +254,9 @@ impl<'a> Turns<'a> {
                     let _ = sender.send(Event::Do(Box::new(note)));
                 }
             };
-            self.pacing.begin(&self.roster, tell);
+            if let Some(id) = self.pacing.begin(&self.roster, tell) {
+                self.note_of(id, Err(pages::SMALL));
+            }
         }
         if !self.is_soft() {
             Probes::wake(&mut self.roster);
@@ -399,6 +402,10 @@ impl<'a> Turns<'a> {
     /// What the pages of a program told of it; looking cost so long a pause.
     pub(super) fn note_pace(&mut self, id: u64, found: Result<Pace, Unknown>, pause: Duration) {
         self.pacing.ended(pause);
+        self.note_of(id, found);
+    }
+
+    fn note_of(&mut self, id: u64, found: Result<Pace, Unknown>) {
         if let Some(it) = self.roster.active_mut().find(|program| program.id == id) {
             it.note_pace(found);
         }

@@ -6,8 +6,8 @@ use measure::machine;
 use report::Kind;
 use serde::Serialize;
 use serde_json::{Map, Value};
-use terminal::machine_here;
 use terminal::output::{Failure, check_writable, write_file};
+use terminal::{Machine, machine_here};
 
 use crate::evidence::Evidence;
 
@@ -15,6 +15,8 @@ use crate::evidence::Evidence;
 pub struct Store {
     path: Option<PathBuf>,
     kind: Kind,
+    /// As it was before a measurement kept itself to some of its processors.
+    machine: Machine,
     command: String,
     compilers: Vec<String>,
     /// In the order in which they were measured.
@@ -25,16 +27,17 @@ impl Store {
     /// Opens a file and takes its rows, which must be of the same command on this machine.
     pub fn open(path: Option<PathBuf>, command: String) -> Result<Store, Failure> {
         check(path.as_deref())?;
+        let (kind, machine, compilers) = (Kind::Measured, machine_here(), compilers());
         let Some(path) = path else {
-            let (kind, rows) = (Kind::Measured, Vec::new());
-            return Ok(Store { path, kind, command, compilers: compilers(), rows });
+            let rows = Vec::new();
+            return Ok(Store { path, kind, machine, command, compilers, rows });
         };
         let earlier = earlier(&path)?;
         if let Some(other) = earlier.as_ref().filter(|earlier| earlier.command != command) {
             return Err(cannot_go_on(&path, &format!("its rows are those of `{}`", other.command)));
         }
         let rows = earlier.into_iter().flat_map(|it| it.rows).map(Value::Object).collect();
-        Ok(Store { path: Some(path), kind: Kind::Measured, command, compilers: compilers(), rows })
+        Ok(Store { path: Some(path), kind, machine, command, compilers, rows })
     }
 
     /// The same with these compilers instead of the two that `speed` uses.
@@ -65,7 +68,7 @@ impl Store {
         let Some(path) = &self.path else { return Ok(()) };
         let evidence = Evidence {
             kind: self.kind,
-            machine: machine_here(),
+            machine: self.machine.clone(),
             date: machine::today(),
             compilers: self.compilers.clone(),
             command: self.command.clone(),

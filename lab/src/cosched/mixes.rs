@@ -74,7 +74,7 @@ struct Duty {
 
 /// What identifies a row.
 #[derive(Debug, Clone, Serialize)]
-struct Mix {
+pub struct Mix {
     mix: u32,
     seed: u64,
     seconds: f64,
@@ -103,7 +103,10 @@ impl Alone {
 
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let (n_mixes, seconds) = if args.quick { (4, 1.5) } else { (args.mixes, args.seconds) };
-    let command = format!("meanwhile-lab run cosched-mixes --seed {} --out FILE", args.seed);
+    let command = format!(
+        "meanwhile-lab run cosched-mixes --seed {} --seconds {seconds} --out FILE",
+        args.seed
+    );
     let mut store = Store::open(args.out.clone(), command)?
         .with_compilers(measure::machine::version("cc", &["--version"]).into_iter().collect());
     let folder = measure::scratch::folder().map_err(failed("create a scratch folder"))?;
@@ -130,7 +133,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
 }
 
 /// All of them under one manager.
-struct Mixes<'a> {
+pub struct Mixes<'a> {
     cells: Vec<Mix>,
     bench: Bench<'a>,
     manager: &'a Manager,

@@ -13,6 +13,7 @@ pub mod services;
 mod statements;
 pub mod sweep;
 
+use crate::study;
 pub use figures::report;
 
 /// The committed results of a study as its own tables; `None` for those of others.
@@ -21,5 +22,10 @@ pub fn committed(
     file: &str,
     evidence: &crate::evidence::Evidence,
 ) -> Option<Vec<::report::page::Block>> {
-    ((experiment, file) == ("cosched-real", "bench")).then(|| bench::committed(evidence))
+    match (experiment, file) {
+        ("cosched-real", "bench") => Some(bench::committed(evidence)),
+        ("cosched-services", _) => Some(study::committed::<services::Services<'_>>(evidence)),
+        ("cosched-mixes", _) => Some(study::committed::<mixes::Mixes<'_>>(evidence)),
+        _ => None,
+    }
 }

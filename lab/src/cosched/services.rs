@@ -12,6 +12,7 @@ use cosched::policies::Name;
 use meanwhile::cosched_cmd::host::{HostArgs, Role, failed};
 use measure::stats;
 use report::page::Block;
+use report::svg::{Chart, Ratio, RatioChart};
 use report::{Cell, Kind, Table};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -55,7 +56,7 @@ const BURNER_MBPS: f64 = 9000.0;
 
 /// What identifies a row.
 #[derive(Debug, Clone, Serialize)]
-struct Load {
+pub struct Load {
     service: service::Kind,
     percent: u32,
     burners: u32,
@@ -108,7 +109,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-struct Services<'a> {
+pub struct Services<'a> {
     cells: Vec<Load>,
     bench: Bench<'a>,
 }
@@ -147,7 +148,8 @@ impl Study for Services<'_> {
     }
 
     fn blocks(rows: &[Value]) -> Vec<Block> {
-        vec![Block::Table(table(rows)), Block::Text(verdict(rows))]
+        let chart = Block::Chart(chart(rows).for_page());
+        vec![chart, Block::Table(table(rows)), Block::Text(verdict(rows))]
     }
 }
 
@@ -258,6 +260,25 @@ fn spread(all: &[f64]) -> String {
 fn median_later(row: &Value) -> [f64; 2] {
     let all = ratios(row, "p99_ms");
     [0, 1].map(|idx| stats::median(&all.iter().map(|ratio| ratio[idx]).collect::<Vec<_>>()))
+}
+
+/// The 99th percentile of each row, managed over plain.
+pub fn chart(rows: &[Value]) -> RatioChart {
+    let ratio = |row: &Value| {
+        let all: Vec<f64> = ratios(row, "p99_ms").iter().map(|ratio| ratio[0]).collect();
+        let [low, ratio, high] = [0.0, 0.5, 1.0].map(|p| stats::quantile(&all, p));
+        let name =
+            format!("{} at {} %", row["service"].as_str().unwrap_or_default(), row["percent"]);
+        Ratio { name, ratio, low, high }
+    };
+    RatioChart {
+        title: "Services beside two programs that compute".to_owned(),
+        meaning:
+            "99th percentile, managed / plain: below 1 is sooner; the line is from least to most"
+                .to_owned(),
+        kind: Kind::Measured,
+        rows: rows.iter().map(ratio).collect(),
+    }
 }
 
 fn verdict(rows: &[Value]) -> String {

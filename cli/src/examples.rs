@@ -174,6 +174,13 @@ const EXAMPLES: &[(&str, &[Example])] = &[
         )],
     ),
     (
+        "page",
+        &[(
+            "meanwhile page functions.json speed.json -o results.html",
+            "of results of `audit FILE --all-functions --json` and `cipher speed --json`",
+        )],
+    ),
+    (
         "lsp",
         &[
             ("meanwhile lsp --cpu cortex-m4", "an editor starts it; docs/guide/editors.md"),

@@ -12,6 +12,7 @@ mod lsp;
 mod manual;
 pub mod moved;
 pub mod overlap_cmd;
+mod page;
 pub mod regwin_cmd;
 
 use std::process::ExitCode;
@@ -55,6 +56,8 @@ enum Command {
     Doctor(doctor::Args),
     /// Try a system on an input that the program holds.
     Demo(demo::Args),
+    /// Write a page to mail of what commands printed under --json.
+    Page(page::Args),
     /// Write manual pages, one a command.
     Man(manual::Args),
     /// Print what makes a shell complete command lines.
@@ -93,6 +96,7 @@ fn dispatch(command: Command, out: &mut Output) -> Result<(), Failure> {
         Command::Lsp(args) => lsp::run(args, out),
         Command::Doctor(args) => doctor::run(args, out),
         Command::Demo(args) => demo::run(&args, out),
+        Command::Page(args) => page::run(&args, out),
         Command::Man(args) => manual::run(&args, Cli::command(), out),
         Command::Completions(args) => manual::completions(&args, Cli::command(), out),
     }

@@ -129,7 +129,7 @@ fn an_editor_sees_errors_names_and_definitions() {
     let at = json!({"textDocument": {"uri": uri}, "position": {"line": 4, "character": 10}});
     let offered = client.ask("textDocument/completion", at)["result"].clone();
     let offers =
-        |word: &str| offered.as_array().expect("a list").iter().any(|it| it["label"] == word);
+        |word: &str| offered.as_array().expect("a list").iter().any(|item| item["label"] == word);
     assert!(offers("swap") && offers("x") && offers("forall"), "{offered}");
     client.diagnostics("textDocument/didChange", &uri, RIGHT);
 
@@ -219,7 +219,7 @@ fn lenses(client: &mut Client, uri: &str) -> Vec<(u64, String)> {
         Some((line, it["command"]["title"].as_str()?.to_owned()))
     };
     let all = said["result"].as_array().expect("a list");
-    all.iter().map(|it| one(it).expect("a lens")).collect()
+    all.iter().map(|lens| one(lens).expect("a lens")).collect()
 }
 
 #[test]

@@ -107,8 +107,10 @@ fn pages_are_those_of_the_command_line() {
         let text = page(&[system], &format!("meanwhile {system}: commands and options"));
         expect_file![format!("../../docs/reference/{system}.md")].assert_eq(&text);
     }
-    let others =
-        page(&["doctor", "demo", "lsp", "man", "completions"], "Other commands of meanwhile");
+    let others = page(
+        &["doctor", "demo", "lsp", "page", "man", "completions"],
+        "Other commands of meanwhile",
+    );
     expect_file!["../../docs/reference/others.md"].assert_eq(&others);
 }
 
@@ -117,7 +119,7 @@ fn pages_are_those_of_the_command_line() {
 fn every_command_is_on_a_page() {
     let mut command = meanwhile::command_line();
     command.build();
-    let of_none = ["help", "doctor", "demo", "lsp", "man", "completions"];
+    let of_none = ["help", "doctor", "demo", "lsp", "page", "man", "completions"];
     let systems: Vec<&str> = command
         .get_subcommands()
         .map(Command::get_name)

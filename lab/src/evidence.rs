@@ -50,6 +50,36 @@ impl Evidence {
         serde_json::from_str(text)
     }
 
+    /// Evidence that the laboratory was built with.
+    pub fn bundled(text: &str) -> Evidence {
+        Evidence::from_json(text).expect("committed evidence is read by tests")
+    }
+
+    /// The rows as values.
+    pub fn values(&self) -> Vec<Value> {
+        self.rows.iter().cloned().map(Value::Object).collect()
+    }
+
+    /// Machine and day, in a few words.
+    pub fn place(&self) -> String {
+        format!("{}, {}", self.machine.cpu, self.date)
+    }
+
+    /// The command that gives such rows today: older evidence names those of its day.
+    pub fn again(&self) -> String {
+        let one = |command: &str| {
+            let words: Vec<&str> = command.split(' ').skip(1).collect();
+            match meanwhile::moved::now(words.iter().map(Into::into)) {
+                Some(now) if command.starts_with("meanwhile ") => {
+                    let rest = words.get(2..).unwrap_or_default();
+                    [&[now], rest].concat().join(" ")
+                }
+                _ => command.to_owned(),
+            }
+        };
+        self.command.split("; ").map(one).collect::<Vec<String>>().join("; ")
+    }
+
     /// JSON text with one row a line, so that a changed row is a changed line.
     pub fn to_json(&self) -> String {
         let mut text = String::from("{\n");

@@ -1,4 +1,5 @@
-//! Door: `meanwhile-lab report`: every system on its bundled input, as tables and as one HTML page.
+//! Door: `meanwhile-lab report`: every system on its bundled input, as tables and as two HTML pages:
+//! one to mail, and one with everything.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -36,8 +37,9 @@ fn system() -> PossibleValuesParser {
     PossibleValuesParser::new(SYSTEMS)
 }
 
-/// The page in the folder that the user names.
+/// The pages in the folder that the user names: what is mailed, and everything.
 const PAGE: &str = "index.html";
+const EVERYTHING: &str = "all.html";
 
 /// Folder of the results of full benchmarks.
 const EXPERIMENTS: &str = "experiments";
@@ -46,7 +48,9 @@ const EXPERIMENTS: &str = "experiments";
 const NO_EXPERIMENTS: &str = "there is no folder `experiments` with results here, so the report has no sections of committed experiments; run it in a checkout";
 
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
-    store::check(Some(&args.out.join(PAGE)))?;
+    for page in [PAGE, EVERYTHING] {
+        store::check(Some(&args.out.join(page)))?;
+    }
     // Before anything is measured: an unreadable file is worth no eight minutes.
     let is_wanted = |name: &str| args.only.is_empty() || args.only.iter().any(|it| it == name);
     let experiments = experiments(Path::new(EXPERIMENTS), &is_wanted)?;
@@ -72,9 +76,9 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     }
     let systems = run_systems(args.quick, &is_wanted, out)?;
 
-    let mut sections = Vec::new();
-    let mut rows = Vec::new();
+    let (mut views, mut sections, mut rows) = (Vec::new(), Vec::new(), Vec::new());
     for system in systems {
+        views.push(system.view);
         out.line(&system.summary.terminal(None));
         let name = system.section.title.split(':').next().map(str::to_owned);
         for mut row in system.rows {
@@ -100,8 +104,23 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let others =
         experiments.into_iter().filter(|experiment| !SYSTEMS.contains(&system_of(&experiment.0)));
     sections.extend(others.map(|other| other.1));
-    let page = Page { title: "meanwhile: report".to_owned(), intro, sections };
-    let path = store(&args.out, &page.html())?;
+    let beside = |file: &str, what: &str| Some((file.to_owned(), what.to_owned()));
+    let everything = Page {
+        title: "meanwhile: all results".to_owned(),
+        intro: intro.clone(),
+        other: beside(PAGE, "The figures in short"),
+        views: Vec::new(),
+        sections,
+    };
+    store(&args.out, EVERYTHING, &everything.html())?;
+    let page = Page {
+        title: "meanwhile: what it gains, and where it loses".to_owned(),
+        intro: format!("{intro} Figures of committed results name their own machine and day."),
+        other: beside(EVERYTHING, "All tables, charts and committed results"),
+        views,
+        sections: Vec::new(),
+    };
+    let path = store(&args.out, PAGE, &page.html())?;
     out.line(&format!("page: {}", path.display()));
     out.object(&json!({
         "ok": true,
@@ -192,8 +211,8 @@ fn entries(folder: &Path) -> Result<Vec<(String, PathBuf)>, Failure> {
     Ok(found)
 }
 
-fn store(folder: &Path, html: &str) -> Result<PathBuf, Failure> {
-    let path = folder.join(PAGE);
+fn store(folder: &Path, name: &str, html: &str) -> Result<PathBuf, Failure> {
+    let path = folder.join(name);
     write_file(&path, html)?;
     Ok(path)
 }

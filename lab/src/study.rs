@@ -78,6 +78,6 @@ pub fn show(blocks: &[Block], out: &mut Output) {
 
 /// The committed rows of a study: where they come from, and what it shows of them.
 pub fn committed<S: Study>(evidence: &Evidence) -> Vec<Block> {
-    let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
+    let rows = evidence.values();
     std::iter::once(Block::Text(evidence.origin())).chain(S::blocks(&rows)).collect()
 }

@@ -5,8 +5,9 @@
 mod browser;
 
 use browser::Browser;
-use report::page::{Block, Card, Page, Section};
+use report::page::{Block, Page, Section};
 use report::svg::{Axis, Chart, Line, LineChart};
+use report::view::{Figure, View};
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
 
@@ -20,8 +21,8 @@ fn has_browser() -> bool {
     testkit::has("report page", &["chromedriver"])
 }
 
-/// Ten rows, two of which say nothing in the second column, a chart of two lines, and five
-/// cards with that chart.
+/// Ten rows, two of which say nothing in the second column, a chart of two lines, and a view with
+/// two of that chart.
 fn page() -> Page {
     let mut table = Table::new("Cycles", &["cipher", "cycles a byte", "remark"]).kind(Kind::Model);
     for (name, cycles) in [
@@ -50,23 +51,33 @@ fn page() -> Page {
         y: axis("ms"),
         lines: vec![line("before", 4.0), line("after", 2.0)],
     };
-    let card = |title: &str| Card {
-        title: title.to_owned(),
-        waits: "for the next".to_owned(),
-        figure: "5 cycles".to_owned(),
-        kind: Kind::Model,
+    let figure = |id: &str| Figure {
+        id: id.to_owned(),
+        picture: chart.for_page(),
         says: "Of all that there are.".to_owned(),
-        verdict: "As good as the paper.".to_owned(),
-        picture: Some(chart.for_page()),
+        again: "meanwhile-lab report --json".to_owned(),
+        numbers: "[{\"ms\": 4}]".to_owned(),
     };
-    let section = |title: &str| Section {
-        title: title.to_owned(),
-        card: Some(card(title)),
-        ..Section::default()
+    let view = View {
+        id: "time".to_owned(),
+        waits: "for the next".to_owned(),
+        sentence: "Takes 0.5 of the time of the rival at its best, and loses to nobody.".to_owned(),
+        kind: Kind::Model,
+        note: "As good as the paper.".to_owned(),
+        figures: vec![figure("time-first"), figure("time-second")],
     };
-    let mut sections = ["One", "Two", "Three", "Four", "Five"].map(section).to_vec();
-    sections[0].blocks = vec![Block::Table(table), Block::Chart(chart.for_page())];
-    Page { title: "Report".to_owned(), intro: "Here.".to_owned(), sections }
+    let section = Section {
+        title: "One".to_owned(),
+        blocks: vec![Block::Table(table), Block::Chart(chart.for_page())],
+        parts: Vec::new(),
+    };
+    Page {
+        title: "Report".to_owned(),
+        intro: "Here.".to_owned(),
+        other: None,
+        views: vec![view],
+        sections: vec![section],
+    }
 }
 
 /// The page in the browser, from a file in the folder.
@@ -131,7 +142,7 @@ fn a_report_is_sorted_filtered_and_read_out() {
 
     // The keyboard walks along the marks, and round; the pointer says what it is on; beside the
     // marks it says nothing.
-    browser.script("document.querySelector('figure.chart svg').focus()");
+    browser.script("document.querySelector('#time-first svg').focus()");
     let said = |key: &str| {
         browser.press(key);
         browser.text(".readout")
@@ -149,7 +160,7 @@ fn a_report_is_sorted_filtered_and_read_out() {
     );
     let point = |x: &str| {
         browser.script(&format!(
-            "const chart = document.querySelector('figure.chart svg'), box = chart.querySelectorAll('circle')[1].getBoundingClientRect();
+            "const chart = document.querySelector('#time-first svg'), box = chart.querySelectorAll('circle')[1].getBoundingClientRect();
              chart.dispatchEvent(new PointerEvent('pointermove', {{clientX: {x}, clientY: box.top + 2}}));
              return document.querySelector('.readout').textContent"
         ))
@@ -161,7 +172,7 @@ fn a_report_is_sorted_filtered_and_read_out() {
     // Enlarged around the mark, and whole again.
     let width = || {
         browser
-            .script("return document.querySelector('figure.chart svg').viewBox.baseVal.width")
+            .script("return document.querySelector('#time-first svg').viewBox.baseVal.width")
             .as_f64()
             .expect("a number")
     };
@@ -174,8 +185,8 @@ fn a_report_is_sorted_filtered_and_read_out() {
     browser.press("0");
     assert!((width() - whole).abs() < 1e-6);
 
-    // A wide screen: a table may be wider than the text, the page is not wider than the screen, all
-    // cards stand side by side.
+    // A wide screen: a table may be wider than the text, the page is not wider than the screen, the
+    // figures of a view stand side by side, and their numbers can be had.
     let screen = |width: u32, height: u32, is_mobile: bool| {
         let params =
             json!({"width": width, "height": height, "deviceScaleFactor": 2, "mobile": is_mobile});
@@ -191,9 +202,12 @@ fn a_report_is_sorted_filtered_and_read_out() {
     };
     screen(1400, 900, false);
     let room = "const right = it => document.querySelector(it).getBoundingClientRect().right;
-         const rows = new Set([...document.querySelectorAll('.card')].map(it => it.getBoundingClientRect().top));
+         const rows = new Set([...document.querySelectorAll('.view figure')].map(it => it.getBoundingClientRect().top));
          return [right('div.scroll') - right('main') > 100, rows.size]";
     assert_eq!(browser.script(room), json!([true, 1]));
+    let numbers = "const link = document.querySelector('#time-second a[download]');
+         return [link.download, decodeURIComponent(link.href.split(',').slice(1).join(','))]";
+    assert_eq!(browser.script(numbers), json!(["time-second.json", "[{\"ms\": 4}]"]));
 
     // A tablet and a phone, also on its side: nothing beside the screen but what scrolls within,
     // and no text is smaller than 12 px, that of charts as it is drawn.
@@ -212,9 +226,9 @@ fn a_report_is_sorted_filtered_and_read_out() {
         );
     }
     // The drawing for phones is read out as well.
-    let shown = browser.script("return [...document.querySelectorAll('figure.chart svg')].map(it => it.getClientRects().length)");
+    let shown = browser.script("return [...document.querySelectorAll('#time-first svg')].map(it => it.getClientRects().length)");
     assert_eq!(shown, json!([0, 1]), "one of the two drawings");
-    browser.script("document.querySelectorAll('figure.chart svg')[1].focus()");
+    browser.script("document.querySelectorAll('#time-first svg')[1].focus()");
     assert!(said(RIGHT).starts_with("before: 1"));
     assert_ne!(browser.colour("light"), browser.colour("dark"));
     browser.assert_quiet();

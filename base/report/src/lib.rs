@@ -10,6 +10,7 @@ mod snippet;
 pub mod suggest;
 pub mod svg;
 pub mod table;
+pub mod view;
 
 pub use diagnostic::{Diagnostic, SourceFile, Span};
 pub use kind::Kind;

@@ -4,14 +4,18 @@
 use std::collections::HashSet;
 
 use crate::escape::escape;
-use crate::kind::Kind;
 use crate::table::Table;
+use crate::view::View;
 
 #[derive(Debug, Clone)]
 pub struct Page {
     pub title: String,
     /// One paragraph below the title: machine, date, command.
     pub intro: String,
+    /// Another page beside it: its file, and what it has.
+    pub other: Option<(String, String)>,
+    /// What stands before all sections.
+    pub views: Vec<View>,
     /// Its sections, in the table of contents by title.
     pub sections: Vec<Section>,
 }
@@ -20,31 +24,10 @@ pub struct Page {
 #[derive(Debug, Clone, Default)]
 pub struct Section {
     pub title: String,
-    /// What of it is on the first screen.
-    pub card: Option<Card>,
     /// What it shows, from top to bottom.
     pub blocks: Vec<Block>,
     /// What belongs to it and has titles of its own.
     pub parts: Vec<Section>,
-}
-
-/// A section in a few lines and one picture, which lead to it.
-#[derive(Debug, Clone)]
-pub struct Card {
-    /// What it is about, a word.
-    pub title: String,
-    /// What waits, and for what.
-    pub waits: String,
-    /// The one figure, with its unit.
-    pub figure: String,
-    /// What kind of number it is.
-    pub kind: Kind,
-    /// What the figure is of, a sentence.
-    pub says: String,
-    /// How it stands beside the paper, and beside others.
-    pub verdict: String,
-    /// A chart of [`crate::svg`].
-    pub picture: Option<String>,
 }
 
 /// Tables of more rows are folded: the figures come first.
@@ -76,15 +59,15 @@ impl Page {
              <body>\n<main>\n<h1>{title}</h1>\n<p class=\"note\">{}</p>\n",
             escape(&self.intro)
         );
-        let mut names = HashSet::new();
-        let (mut cards, mut contents, mut body) = (String::new(), String::new(), String::new());
+        if let Some((file, what)) = &self.other {
+            html += &format!("<p><a href=\"{}\">{}</a></p>\n", escape(file), escape(what));
+        }
+        html += &self.views.iter().map(View::html).collect::<String>();
+        let mut names: HashSet<String> = self.views.iter().flat_map(View::ids).collect();
+        let (mut contents, mut body) = (String::new(), String::new());
         for section in &self.sections {
             let id = id_of(&section.title, &mut names);
-            cards += &section.card.as_ref().map_or(String::new(), |it| it.html(&id));
             section.html(&id, 2, &mut names, &mut contents, &mut body);
-        }
-        if !cards.is_empty() {
-            html += &format!("<div class=\"cards\">\n{cards}</div>\n");
         }
         if !contents.is_empty() {
             html += &format!("<nav aria-label=\"Contents\">\n<ol>\n{contents}</ol>\n</nav>\n");
@@ -117,20 +100,6 @@ impl Section {
         }
         *contents += "</li>\n";
         *body += "</section>\n";
-    }
-}
-
-impl Card {
-    fn html(&self, id: &str) -> String {
-        let [title, waits, figure, says, verdict] =
-            [&self.title, &self.waits, &self.figure, &self.says, &self.verdict]
-                .map(|found| escape(found));
-        let picture = self.picture.as_deref().unwrap_or_default();
-        format!(
-            "<article class=\"card\">\n<h2><a href=\"#{id}\">{title}</a></h2>\n<p class=\"waits\">{waits}</p>\n\
-             <p class=\"figure\">{figure} <span class=\"kind\">{}</span></p>\n<p>{says}</p>\n<p class=\"note\">{verdict}</p>\n{picture}</article>\n",
-            self.kind
-        )
     }
 }
 
@@ -190,6 +159,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+    use crate::kind::Kind;
     use crate::table::Cell;
 
     fn sample() -> Page {
@@ -200,6 +170,8 @@ mod tests {
         Page {
             title: "A <report>".to_owned(),
             intro: "One machine.".to_owned(),
+            other: None,
+            views: Vec::new(),
             sections: vec![
                 section(
                     "The cipher: speed",
@@ -262,45 +234,49 @@ mod tests {
         .assert_eq(&body);
     }
 
-    /// A card leads to its section; a long table is folded, a short one is not; parts are below
-    /// their section in the contents.
+    /// Views come first; a long table is folded, a short one is not; parts are below their section
+    /// in the contents, and no two places have one name.
     #[test]
-    fn cards_parts_and_folded_tables() {
+    fn views_parts_and_folded_tables() {
         let table = |n: usize| {
             let mut table = Table::new(format!("Of {n}"), &["name"]);
             (0..n).for_each(|idx| table.push(vec![Cell::number(idx)]));
             Block::Table(table)
         };
         let text = |text: &str| text.to_owned();
-        let card = Card {
-            title: text("audit"),
+        let view = View {
+            id: text("audit"),
             waits: text("a <flag>"),
-            figure: text("5 cycles"),
+            sentence: text("Takes 5 cycles."),
             kind: Kind::Model,
-            says: text("Of all."),
-            verdict: text("Good."),
-            picture: None,
+            note: text("Good."),
+            figures: Vec::new(),
         };
         let part = Section {
             title: text("Committed"),
             blocks: vec![table(ROWS_MAX)],
             ..Section::default()
         };
-        let section = Section {
-            title: text("The audit"),
-            card: Some(card),
-            blocks: vec![table(ROWS_MAX + 1)],
-            parts: vec![part],
+        let section =
+            Section { title: text("Audit"), blocks: vec![table(ROWS_MAX + 1)], parts: vec![part] };
+        let other = Some((text("all.html"), text("More")));
+        let page = Page {
+            title: text("T"),
+            intro: text("I"),
+            other,
+            views: vec![view],
+            sections: vec![section],
         };
-        let html = Page { title: text("T"), intro: text("I"), sections: vec![section] }.html();
+        let html = page.html();
         let at = |words: &str| html.find(words).unwrap_or_else(|| panic!("no `{words}` in {html}"));
         let order = [
-            "<h2><a href=\"#the-audit\">audit</a></h2>",
+            "<a href=\"all.html\">More</a>",
+            "<section class=\"view\" id=\"audit\">",
             "a &lt;flag&gt;",
-            "5 cycles <span class=\"kind\">model</span>",
+            "Takes 5 cycles. <span class=\"kind\">model</span>",
             "<nav",
-            "<li><a href=\"#the-audit\">The audit</a>\n<ol>\n<li><a href=\"#committed\">Committed</a></li>",
-            "<section id=\"the-audit\">",
+            "<li><a href=\"#audit-2\">Audit</a>\n<ol>\n<li><a href=\"#committed\">Committed</a></li>",
+            "<section id=\"audit-2\">",
             "<summary>Of 17: 17 rows</summary>",
             "<section id=\"committed\">\n<h3>Committed</h3>\n<figure class=\"table\">",
         ];

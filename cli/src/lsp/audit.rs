@@ -21,7 +21,7 @@ use crate::output::Failure;
 pub struct Audits {
     how: Reading,
     object: Option<PathBuf>,
-    /// By their addresses.
+    /// What is open, by its address.
     files: HashMap<String, Edited>,
 }
 

@@ -23,7 +23,7 @@ use crate::output::{Failure, Output};
 use audit::Audits;
 use usuba::Programs;
 
-/// Arguments of `meanwhile lsp`.
+/// Arguments of `meanwhile lsp`: what is audited, and how.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// An ELF file of a build, in any language, whose functions are audited in place of what the

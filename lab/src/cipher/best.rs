@@ -197,7 +197,7 @@ fn means(rows: &[Value]) -> Vec<String> {
     Arch::ALL.iter().filter_map(line).collect()
 }
 
-fn ratio(row: &Value) -> Ratio {
+pub fn ratio(row: &Value) -> Ratio {
     let value = |value: &Value| value.as_f64().unwrap_or(1.0);
     let name = row["primitive"].as_str().unwrap_or_default().to_owned();
     Ratio {

@@ -19,6 +19,7 @@ mod schedulers;
 mod specialise;
 pub mod speed;
 mod stream_cost;
+mod view;
 
 use crate::study;
 

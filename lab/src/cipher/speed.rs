@@ -10,7 +10,7 @@ use cipher::speed::Sampling;
 use cipher::speed::{self, Config, Measured, Processor};
 use meanwhile::cipher_cmd::speed::{self as product, FULL};
 use meanwhile::cipher_cmd::{bounds, options};
-use report::page::{Block, Card, Section};
+use report::page::{Block, Section};
 use report::svg::{BarChart, Chart, Series};
 use report::{Cell, Kind, Table};
 use serde_json::{Value, json};
@@ -189,74 +189,9 @@ fn best(rows: &[Value]) -> BarChart {
     }
 }
 
-/// The same for each primitive in its fastest slicing.
-fn best_of_primitives(rows: &[Value]) -> BarChart {
-    let mut groups: Vec<String> =
-        rows.iter().filter_map(|row| row["primitive"].as_str().map(str::to_owned)).collect();
-    groups.dedup();
-    let least = |group: &String, arch: &str| {
-        let own = rows
-            .iter()
-            .filter(|row| row["primitive"] == **group && row["arch"] == arch)
-            .filter_map(|row| row["cycles_per_byte"].as_f64());
-        own.min_by(f64::total_cmp)
-    };
-    let series = ["avx2", "avx512"].map(|arch| Series {
-        name: arch.into(),
-        values: groups.iter().map(|group| least(group, arch)).collect(),
-    });
-    BarChart {
-        title: "The fastest slicing".into(),
-        unit: "cycles/byte".into(),
-        kind: Kind::Measured,
-        series: series.into(),
-        groups,
-        log: false,
-    }
-}
-
-/// The fastest primitive of those measured, and how many are faster than the original compiler's.
-fn card(rows: &[Value]) -> Card {
-    let cycles = |row: &Value| row["cycles_per_byte"].as_f64();
-    let fastest = rows
-        .iter()
-        .filter(|row| cycles(row).is_some())
-        .min_by(|a, b| cycles(a).unwrap_or(f64::MAX).total_cmp(&cycles(b).unwrap_or(f64::MAX)));
-    let text = |name: &str| {
-        fastest.and_then(|fastest| fastest[name].as_str()).unwrap_or("nothing").to_owned()
-    };
-    let ratios: Vec<f64> =
-        rows.iter().filter_map(|row| Some(cycles(row)? / row["original_on"].as_f64()?)).collect();
-    let mean =
-        (ratios.iter().map(|ratio| ratio.ln()).sum::<f64>() / ratios.len().max(1) as f64).exp();
-    let verdict = if ratios.is_empty() {
-        "The original compiler's own figures are of another machine.".to_owned()
-    } else {
-        format!(
-            "Over {} builds {mean:.2} of the cycles that the original's authors give, geometric mean, on another machine.",
-            ratios.len()
-        )
-    };
-    Card {
-        title: "cipher".to_owned(),
-        waits: "an instruction waits for the result of the one before".to_owned(),
-        figure: format!("{:.2} cycles a byte", fastest.and_then(cycles).unwrap_or(f64::NAN)),
-        kind: Kind::Measured,
-        says: format!(
-            "{}, {}-sliced, {}, {}: emitted constant-time C, the fastest of those measured here.",
-            text("primitive"),
-            text("slicing"),
-            text("arch"),
-            text("cc")
-        ),
-        verdict: format!("{verdict} {}", super::peers::beside_openssl(&super::peers::front())),
-        picture: Some(best_of_primitives(rows).for_page()),
-    }
-}
-
 /// The committed table of `speed`.
 pub fn committed(evidence: &Evidence) -> Vec<Block> {
-    let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
+    let rows = evidence.values();
     let table = table("Cycles a byte, all combinations", &rows);
     vec![Block::Text(evidence.origin()), Block::Chart(best(&rows).for_page()), Block::Table(table)]
 }
@@ -297,7 +232,8 @@ pub fn report(quick: bool, out: &Output) -> Result<SystemReport, Failure> {
     let title = "cipher: many blocks side by side".into();
     Ok(SystemReport {
         summary,
-        section: Section { title, card: Some(card(&rows)), blocks, ..Section::default() },
+        view: super::view::view(),
+        section: Section { title, blocks, ..Section::default() },
         rows,
     })
 }

@@ -476,7 +476,7 @@ fn trade_off(rows: &[Value]) -> LineChart {
 
 /// The committed tables, and the chart of the trade-off if there is one.
 pub fn committed(evidence: &Evidence) -> Vec<Block> {
-    let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
+    let rows = evidence.values();
     let mut blocks = vec![Block::Text(evidence.origin())];
     blocks.extend(verdicts(&rows).into_iter().map(Block::Text));
     let chart = trade_off(&rows);

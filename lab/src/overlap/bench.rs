@@ -9,7 +9,7 @@ use measure::{machine, stats};
 use overlap::Mpi;
 use report::number::count;
 use report::page::Block;
-use report::svg::{Chart, Ratio, RatioChart};
+use report::svg::{BarChart, Chart, Ratio, RatioChart, Series};
 use report::{Cell, Kind, Table};
 use serde_json::{Map, Value, json};
 
@@ -286,20 +286,32 @@ pub fn committed(evidence: &Evidence) -> Option<Vec<Block>> {
     Some(blocks)
 }
 
+/// What overlapping by hand gains and what ours does, with OpenMPI.
+pub fn by_hand(evidence: &Evidence) -> BarChart {
+    let rows: Vec<BenchRow> = evidence.rows.iter().filter_map(parse).collect();
+    let is_shown = |row: &&BenchRow| row.case.mpi == Mpi::OpenMpi && row.case.ranks == 2;
+    let own: Vec<&BenchRow> = rows.iter().filter(is_shown).collect();
+    let series = |title: &str, of: &dyn Fn(&BenchRow) -> f64| Series {
+        name: title.to_owned(),
+        values: own.iter().map(|row| Some(of(row))).collect(),
+    };
+    BarChart {
+        title: "Times as fast as the blocking program".to_owned(),
+        unit: "blocking / overlapped".to_owned(),
+        kind: Kind::Measured,
+        groups: own.iter().map(|row| name(row)).collect(),
+        series: vec![
+            series("by us", &|row| row.ratio),
+            series("by hand", &|row| row.by_hand_ratio),
+        ],
+        log: false,
+    }
+}
+
 /// What overlapping gains with one library.
 fn chart(rows: &[BenchRow], library: Mpi) -> RatioChart {
-    let payload = |bytes: u64| match bytes {
-        0..1024 => format!("{bytes} B"),
-        1024..1_048_576 => format!("{} KB", bytes >> 10),
-        _ => format!("{} MB", bytes >> 20),
-    };
     let ratio = |row: &BenchRow| Ratio {
-        name: format!(
-            "{}, {}, {}",
-            row.case.program.name(),
-            count(row.case.ranks as usize, "rank"),
-            payload(row.case.bytes)
-        ),
+        name: name(row),
         ratio: row.ratio,
         low: row.interval.0,
         high: row.interval.1,
@@ -310,6 +322,17 @@ fn chart(rows: &[BenchRow], library: Mpi) -> RatioChart {
         kind: Kind::Measured,
         rows: rows.iter().filter(|row| row.case.mpi == library).map(ratio).collect(),
     }
+}
+
+/// A program, how many ranks, and what they send.
+fn name(row: &BenchRow) -> String {
+    let payload = match row.case.bytes {
+        bytes @ 0..1024 => format!("{bytes} B"),
+        bytes @ 1024..1_048_576 => format!("{} KB", bytes >> 10),
+        bytes => format!("{} MB", bytes >> 20),
+    };
+    let ranks = count(row.case.ranks as usize, "rank");
+    format!("{}, {ranks}, {payload}", row.case.program.name())
 }
 
 /// A verdict as a cell.

@@ -8,6 +8,7 @@ use measure::stats;
 use overlap::Mpi;
 use overlap::mpi::{self, Language};
 use report::page::Block;
+use report::svg::{BarChart, Series};
 use report::{Cell, Kind, Table};
 use serde_json::{Map, Value, json};
 
@@ -131,6 +132,23 @@ fn object(library: Mpi, what: &str, lines: Option<usize>, cost: &Cost) -> Map<St
 
 pub fn committed(evidence: &Evidence) -> Vec<Block> {
     vec![Block::Text(evidence.origin()), Block::Table(table(&evidence.rows))]
+}
+
+/// Instructions with the plugin over those without.
+pub fn chart(evidence: &Evidence) -> BarChart {
+    let rows = evidence.values();
+    let name = |row: &Value| row["compiled"].as_str().unwrap_or_default().to_owned();
+    BarChart {
+        title: "What the plugin costs a compilation".to_owned(),
+        unit: "with / without: instructions".to_owned(),
+        kind: Kind::Measured,
+        groups: rows.iter().map(name).collect(),
+        series: vec![Series {
+            name: "instructions".to_owned(),
+            values: rows.iter().map(|row| row["instructions_ratio"].as_f64()).collect(),
+        }],
+        log: false,
+    }
 }
 
 fn table(rows: &[Map<String, Value>]) -> Table {

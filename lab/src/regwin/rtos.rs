@@ -106,7 +106,7 @@ impl Study for Rtos {
     }
 
     fn blocks(rows: &[Value]) -> Vec<Block> {
-        let charts = ["switch, staying there", "switch, calls and returns between"]
+        let charts = ["switch, staying there", AND_CALLS]
             .map(|word| Block::Chart(chart(rows, word).for_page()));
         let tables = [0, 1].map(|machine| Block::Table(table(rows, machine)));
         charts.into_iter().chain(tables).collect()
@@ -152,8 +152,11 @@ fn table(rows: &[Value], machine: usize) -> Table {
     table
 }
 
+/// What threads mostly do between switches.
+pub const AND_CALLS: &str = "switch, calls and returns between";
+
 /// tmcontext01's picture: cycles of a switch by how deep the threads have called.
-fn chart(rows: &[Value], measure: &str) -> LineChart {
+pub fn chart(rows: &[Value], measure: &str) -> LineChart {
     let mut lines = Vec::new();
     for scheme in [Scheme::Ns, Scheme::Adaptive] {
         let mut windows: Vec<u64> = rows.iter().filter_map(|row| row["windows"].as_u64()).collect();

@@ -127,6 +127,6 @@ fn table(rows: &[Value]) -> Table {
 }
 
 pub fn committed(evidence: &Evidence) -> Vec<Block> {
-    let rows: Vec<Value> = evidence.rows.iter().cloned().map(Value::Object).collect();
+    let rows = evidence.values();
     vec![Block::Text(evidence.origin()), Block::Table(table(&rows))]
 }

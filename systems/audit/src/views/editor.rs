@@ -27,10 +27,10 @@ pub fn lenses(audit: &Audit, file: &Path, declared: Option<u32>) -> Vec<Lens> {
     // The line of the function or loop itself, and not of what is inlined there.
     let own = |idx: usize| frames[idx].last().filter(|frame| is_in(frame, file));
     let first_of =
-        |places: &[usize]| places.iter().filter_map(|idx| own(*idx)).map(|it| it.line).min();
+        |places: &[usize]| places.iter().filter_map(|idx| own(*idx)).map(|frame| frame.line).min();
     let mut lenses = Vec::new();
     if let Some(frame) =
-        frames.first().and_then(|frames| frames.last()).filter(|it| is_in(it, file))
+        frames.first().and_then(|frames| frames.last()).filter(|frame| is_in(frame, file))
     {
         lenses.push(Lens { line: declared.unwrap_or(frame.line), text: of_function(audit) });
     }
@@ -74,7 +74,7 @@ pub fn about(audit: &Audit, file: &Path, line: u32, view: &View) -> Option<Strin
     }
     let hot: Vec<(usize, usize)> =
         audit.trace.places.iter().copied().enumerate().filter(|(_, idx)| is_here(*idx)).collect();
-    let waits = |at: usize| audit.timed.as_ref().map_or(0, |it| it.timing.stall_cycles[at]);
+    let waits = |at: usize| audit.timed.as_ref().map_or(0, |timed| timed.timing.stall_cycles[at]);
     let waiting: u32 = hot.iter().map(|(at, _)| waits(*at)).sum();
     let mut text = format!("**`{}`**: ", shown(&audit.function.name));
     text += &match (hot.len(), &audit.timed) {
@@ -103,9 +103,9 @@ pub fn about(audit: &Audit, file: &Path, line: u32, view: &View) -> Option<Strin
     let findings: Vec<String> = audit
         .findings
         .iter()
-        .filter(|it| is_here(it.idx))
+        .filter(|found| is_here(found.idx))
         .take(view.limit.unwrap_or(usize::MAX))
-        .map(|it| finding(audit, it, view))
+        .map(|found| finding(audit, found, view))
         .collect();
     if !findings.is_empty() {
         text += &format!("```text\n{}```\n", findings.join("\n"));

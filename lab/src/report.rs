@@ -69,10 +69,11 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
             " The committed results below are of full ones."
         });
     }
-    let mut warnings: Vec<Block> = Vec::new();
+    let (mut warnings, mut said_busy) = (Vec::new(), None);
     if let Some(busy) = busy {
         out.warning(&busy.to_string());
         warnings.push(Block::Text(format!("Warning: {busy}.")));
+        said_busy = Some(format!(" Warning: {busy}."));
     }
     let systems = run_systems(args.quick, &is_wanted, out)?;
 
@@ -115,7 +116,10 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     store(&args.out, EVERYTHING, &everything.html())?;
     let page = Page {
         title: "meanwhile: what it gains, and where it loses".to_owned(),
-        intro: format!("{intro} Figures of committed results name their own machine and day."),
+        intro: format!(
+            "{intro} Figures of committed results name their own machine and day.{}",
+            said_busy.unwrap_or_default()
+        ),
         other: beside(EVERYTHING, "All tables, charts and committed results"),
         views,
         sections: Vec::new(),

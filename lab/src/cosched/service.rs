@@ -161,7 +161,21 @@ impl Service {
         self.ask(Some(rate), seconds)
     }
 
+    /// Milliseconds of at least one answer: where few requests are due, so long may pass without
+    /// any.
     fn ask(&self, rate: Option<f64>, seconds: f64) -> Result<Vec<f64>, Failure> {
+        const TRIES: usize = 5;
+        for _ in 0..TRIES {
+            let all = self.ask_once(rate, seconds)?;
+            if !all.is_empty() {
+                return Ok(all);
+            }
+        }
+        let said = format!("no answer in {TRIES} times {seconds} s");
+        Err(Failure::environment(format!("ask {}", self.kind.name()), said))
+    }
+
+    fn ask_once(&self, rate: Option<f64>, seconds: f64) -> Result<Vec<f64>, Failure> {
         match self.kind {
             Kind::Postgresql => self.ask_pgbench(rate, seconds),
             Kind::Redis => {

@@ -37,7 +37,7 @@ pub struct Subject {
 }
 
 /// How it is compiled and read.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Default, clap::Args)]
 pub struct Reading {
     /// The machine; `meanwhile audit cpus` lists them; or a machine file, NAME.toml [default: one of
     /// the file's instruction set].

@@ -28,10 +28,16 @@ use usuba::Programs;
 pub struct Args {
     /// An ELF file of a build, in any language, whose functions are audited in place of what the
     /// open file compiles to; it is read again when something is saved.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["cc", "cflags", "compile_commands"])]
+    #[arg(long, value_name = "FILE", conflicts_with = "compile_commands")]
     object: Option<PathBuf>,
-    #[command(flatten)]
-    how: Reading,
+    /// The machine for which C, C++ and assembly are audited; `meanwhile audit cpus` lists them; or
+    /// a machine file, NAME.toml.
+    #[arg(long, value_name = "NAME")]
+    cpu: Option<String>,
+    /// Compile C or C++ as a build does: the `compile_commands.json` that CMake, Meson or Bear
+    /// wrote, or its folder.
+    #[arg(long, value_name = "FILE")]
+    compile_commands: Option<PathBuf>,
 }
 
 /// No message is longer, in bytes.
@@ -59,7 +65,8 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     if out.is_json() {
         return Err(Failure::user("what a language server says is JSON of its own", None));
     }
-    let Args { object, how } = args;
+    let Args { object, cpu, compile_commands } = args;
+    let how = Reading { cpu, compile_commands, ..Reading::default() };
     let mut server = Server {
         is_initialized: false,
         is_shut_down: false,

@@ -6,7 +6,6 @@
 #   scripts/cgroup2.sh cargo test --package meanwhile --test cosched_soft
 #
 # KERNEL is the Debian package, such as linux-image-rt-amd64; it is downloaded once, not installed.
-# PROCESSORS is how many there are, as QEMU's -smp has it: 4,sockets=2,cores=1,threads=2.
 set -eu
 
 refuse() {
@@ -100,7 +99,7 @@ trap 'rm -rf "$run" "$run.gz"' EXIT
 make_first_files "$@"
 # Emulated, not by KVM: slower, and the same everywhere.
 status=0
-qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp "${PROCESSORS:-2}" -m 2048 -nodefaults -no-reboot \
+qemu-system-x86_64 -accel tcg,thread=multi -cpu max -smp 2 -m 2048 -nodefaults -no-reboot \
     -display none -serial stdio \
     -kernel "$kernel"/boot/vmlinuz-* -initrd "$run.gz" -append 'console=ttyS0 quiet panic=-1' \
     -fsdev local,id=files,path=/,security_model=none,readonly=on,multidevs=remap \

@@ -1,6 +1,5 @@
 //! cosched where all control groups are those of version 2, as on every current distribution: the
-//! scenarios in `cosched_v2/`, and on a machine of two sockets those in `cosched_smt/`, in a virtual
-//! machine of `scripts/cgroup2.sh`. Under MEANWHILE_LONG.
+//! scenarios in `cosched_v2/`, in a virtual machine of `scripts/cgroup2.sh`. Under MEANWHILE_LONG.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,8 +12,8 @@ use support::skipped;
 const NO_MACHINE: i32 = 2;
 
 /// The scenarios' files.
-fn scenarios(folder: &str) -> Vec<PathBuf> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(folder);
+fn scenarios() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cosched_v2");
     let entries = fs::read_dir(folder).expect("the folder is there");
     let mut found: Vec<PathBuf> = entries
         .map(|entry| entry.expect("it is there").path())
@@ -24,18 +23,19 @@ fn scenarios(folder: &str) -> Vec<PathBuf> {
     found
 }
 
-/// The scenarios of a folder hold on a machine with these processors, as QEMU's `-smp` has them.
-fn hold(folder: &str, processors: &str) {
-    let scenarios = scenarios(folder);
-    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
-    let words = tests.join("cosched_v2").join("words.sh");
+#[test]
+fn what_is_promised_holds_where_all_groups_are_of_version_2() {
+    if std::env::var_os("MEANWHILE_LONG").is_none() {
+        return skipped("version 2 alone: MEANWHILE_LONG=1 starts a virtual machine");
+    }
+    let scenarios = scenarios();
+    let words = scenarios[0].with_file_name("words.sh");
     // All of them, also after one that fails.
     let each = "words=$1 meanwhile=$2; shift 2; for it; do sh \"$words\" \"$meanwhile\" \"$it\" || failed=1; done; exit ${failed:-0}";
     let ran = Command::new(Path::new(env!("CARGO_MANIFEST_DIR")).join("../scripts/cgroup2.sh"))
         .args(["sh", "-c", each, "sh"])
         .args([&words, Path::new(env!("CARGO_BIN_EXE_meanwhile"))])
         .args(&scenarios)
-        .env("PROCESSORS", processors)
         .output()
         .expect("sh runs");
     let said = String::from_utf8_lossy(&ran.stdout);
@@ -48,20 +48,4 @@ fn hold(folder: &str, processors: &str) {
         assert!(said.contains(&format!("{name}: as it says")), "{name}\n{said}");
     }
     assert!(ran.status.success(), "{said}");
-}
-
-#[test]
-fn what_is_promised_holds_where_all_groups_are_of_version_2() {
-    if std::env::var_os("MEANWHILE_LONG").is_none() {
-        return skipped("version 2 alone: MEANWHILE_LONG=1 starts a virtual machine");
-    }
-    hold("cosched_v2", "2");
-}
-
-#[test]
-fn what_is_promised_holds_on_two_sockets_with_cores_of_two_threads() {
-    if std::env::var_os("MEANWHILE_LONG").is_none() {
-        return skipped("two sockets: MEANWHILE_LONG=1 starts a virtual machine");
-    }
-    hold("cosched_smt", "4,sockets=2,cores=1,threads=2");
 }

@@ -107,6 +107,41 @@ fn a_program_finds_all_as_without_a_manager() {
     assert!(plain.lines().count() > 15 && lines.is_empty(), "plain has {lines:?}, managed {said}");
 }
 
+/// A look at a program's pages delays it and those beside it: nobody is looked at whose rate
+/// decides nothing, nor small programs, nor large ones that sleep.
+#[test]
+fn nobody_is_looked_at_for_nothing() {
+    if !may_freeze() || !testkit::has("cosched", &["python3"]) {
+        return;
+    }
+    // Whether the thread that looks was there, ever.
+    let looks = |arguments: &[&str]| {
+        let mut manager = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+            .args(["cosched", "run", "--source", "estimate"])
+            .args(arguments)
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .expect("the binary runs");
+        let mut is_seen = false;
+        while manager.try_wait().expect("it is ours").is_none() {
+            let tasks = fs::read_dir(format!("/proc/{}/task", manager.id()));
+            let names = tasks.into_iter().flatten().flatten().map(|task| task.path().join("comm"));
+            let mut names = names.filter_map(|path| fs::read_to_string(path).ok());
+            is_seen |= names.any(|name| name == "pacing\n");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        is_seen
+    };
+    let spin = "import time; end = time.time() + 4\nwhile time.time() < end: pass";
+    // Longer, so that it is seen on a busy machine too.
+    let large = format!("b = bytearray(b'x' * (220 << 20)); {spin}").replace("+ 4", "+ 10");
+    let sleeps = "import time; b = bytearray(b'x' * (220 << 20)); time.sleep(4)";
+    let small = ["--capacity", "8000", "--", "python3", "-c", spin, ":::", "python3", "-c", sleeps];
+    assert!(!looks(&small), "a small program, and a large one that sleeps");
+    assert!(looks(&["--capacity", "8000", "--", "python3", "-c", &large]), "one of whom it counts");
+}
+
 #[test]
 fn programs_end_under_every_policy() {
     if !may_freeze() {

@@ -19,6 +19,15 @@ pub fn escape(text: &str) -> String {
     escaped
 }
 
+/// A text as it may stand in an address: all bytes but letters, digits and these are `%XX`.
+pub fn percent(text: &str, plain: &[u8]) -> String {
+    let one = |byte: u8| match byte {
+        _ if byte.is_ascii_alphanumeric() || plain.contains(&byte) => char::from(byte).to_string(),
+        _ => format!("%{byte:02X}"),
+    };
+    text.bytes().map(one).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,7 +1,7 @@
 //! What of a report is mailed: of each system a sentence and a few figures, each with a name to link
 //! to, the command that makes it again, and its numbers.
 
-use crate::escape::escape;
+use crate::escape::{escape, percent};
 use crate::kind::Kind;
 
 /// What one system comes to.
@@ -62,19 +62,9 @@ impl Figure {
              <p class=\"again\"><a href=\"#{id}\">{id}</a> <code>{again}</code> \
              <a download=\"{id}.json\" href=\"data:application/json,{}\">numbers</a></p>\n</figure>\n",
             self.picture,
-            in_address(&self.numbers)
+            percent(&self.numbers, b"-._~")
         )
     }
-}
-
-/// A text as it may stand in an address.
-fn in_address(text: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte);
-    let one = |byte: u8| match byte {
-        _ if is_plain(byte) => char::from(byte).to_string(),
-        _ => format!("%{byte:02X}"),
-    };
-    text.bytes().map(one).collect()
 }
 
 #[cfg(test)]
@@ -99,6 +89,6 @@ mod tests {
         ] {
             assert!(html.contains(part), "{part}: {html}");
         }
-        assert_eq!(in_address("{\"a\": 1}"), "%7B%22a%22%3A%201%7D");
+        assert_eq!(percent("{\"a\": 1}", b"-._~"), "%7B%22a%22%3A%201%7D");
     }
 }

@@ -1,6 +1,7 @@
 //! Lines, columns and addresses of files, as the protocol counts and writes them.
 
 use report::Span;
+use report::escape::percent;
 use serde_json::{Value, json};
 
 /// The place of a span in its file.
@@ -54,13 +55,8 @@ pub fn path(uri: &str) -> String {
 
 /// A path as an address.
 pub fn uri(path: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/-._~".contains(&byte);
-    let one = |byte: u8| match byte {
-        _ if is_plain(byte) => char::from(byte).to_string(),
-        _ => format!("%{byte:02X}"),
-    };
     let path = std::path::absolute(path).map_or(path.to_owned(), |path| path.display().to_string());
-    format!("file://{}", path.bytes().map(one).collect::<String>())
+    format!("file://{}", percent(&path, b"/-._~"))
 }
 
 #[cfg(test)]

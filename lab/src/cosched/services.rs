@@ -281,6 +281,14 @@ pub fn chart(rows: &[Value]) -> RatioChart {
     }
 }
 
+/// How far two plain runs differ at the 99th percentile, from the row where least to that where
+/// most, each by its median round.
+pub fn plain_differs(rows: &[Value]) -> String {
+    let all: Vec<f64> = rows.iter().map(|row| median_later(row)[1]).collect();
+    let [least, most] = [0.0, 1.0].map(|p| stats::quantile(&all, p));
+    format!("{least:.2} to {most:.2} times")
+}
+
 fn verdict(rows: &[Value]) -> String {
     let later: Vec<[f64; 2]> = rows.iter().map(median_later).collect();
     let count = |idx: usize| later.iter().filter(|ratio| ratio[idx] > LATER).count();
@@ -335,6 +343,7 @@ mod tests {
     fn a_service_that_answers_later_than_plain_is_counted_by_its_median_round() {
         let rows = [row(2.1), row(2.0)];
         assert!(verdict(&rows).contains("met, 0 of 2 rows"), "{}", verdict(&rows));
+        assert_eq!(plain_differs(&rows), "1.10 to 1.10 times");
         let rows = [row(2.1), row(3.0)];
         assert!(verdict(&rows).contains("missed, 1 of 2 rows"), "{}", verdict(&rows));
         let text = table(&rows).terminal(None);

@@ -36,20 +36,21 @@ test-%: setup ## test one system: test-audit, test-cipher, test-cosched, test-ov
 
 test-long: export LONG = 1
 test-long: build ## test every combination; takes hours
-	MEANWHILE_LONG=1 cargo test --package audit --test decoders --test execution
-	MEANWHILE_LONG=1 cargo test --release --package cipher --test constant_time --test masked --test validate
+	MEANWHILE_LONG=1 cargo test --package meanwhile-audit --test decoders --test execution
+	MEANWHILE_LONG=1 cargo test --release --package meanwhile-cipher --test constant_time --test masked --test validate
 	MEANWHILE_LONG=1 cargo test --package meanwhile --test cipher_package --test cipher_tune --test cosched_run --test cosched_daemon --test cosched_slurm --test command_lines --test playground --test recipes
 	MEANWHILE_LONG=1 MEANWHILE_COSCHED_SEED=$$(date +%s) cargo test --package meanwhile --test cosched_random
-	MEANWHILE_LONG=1 cargo test --release --package overlap --test everywhere --test examples --test first --test hazards --test later
-	MEANWHILE_OVERLAP_SEED=$$(date +%s) MEANWHILE_OVERLAP_PROGRAMS=3000 MEANWHILE_OVERLAP_COMPILATIONS=20000 cargo test --release --package overlap --test random
-	MEANWHILE_LONG=1 MEANWHILE_OVERLAP_SEED=$$(date +%s) cargo test --release --package overlap --test memory
+	MEANWHILE_LONG=1 cargo test --release --package meanwhile-overlap --test everywhere --test examples --test first --test hazards --test later
+	MEANWHILE_OVERLAP_SEED=$$(date +%s) MEANWHILE_OVERLAP_PROGRAMS=3000 MEANWHILE_OVERLAP_COMPILATIONS=20000 cargo test --release --package meanwhile-overlap --test random
+	MEANWHILE_LONG=1 MEANWHILE_OVERLAP_SEED=$$(date +%s) cargo test --release --package meanwhile-overlap --test memory
 	MEANWHILE_LONG=1 cargo test --package meanwhile --test cosched_v2
 	MEANWHILE_LONG=1 cargo test --package meanwhile-lab --test cipher
-	REGWIN_SCENARIOS=1000 cargo test --release --package regwin --test agreement
-	MEANWHILE_LONG=1 cargo test --release --package regwin --test adaptive --test kernel --test integrity --test masked --test wcet
+	REGWIN_SCENARIOS=1000 cargo test --release --package meanwhile-regwin --test agreement
+	MEANWHILE_LONG=1 cargo test --release --package meanwhile-regwin --test adaptive --test kernel --test integrity --test masked --test wcet
 	$(MEANWHILE) cipher test --matrix
 	cargo check --manifest-path fuzz/Cargo.toml
 	scripts/dependencies.sh
+	cargo publish --workspace --dry-run --allow-dirty
 	scripts/dist.sh
 	@if [ "$$(id -u)" = 0 ]; then scripts/newcomer.sh && scripts/newcomer.sh --user && scripts/newcomer.sh --user trixie; \
 	else echo "test-long: a newcomer's machine was not made, it needs root: scripts/newcomer.sh"; fi

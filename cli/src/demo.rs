@@ -37,8 +37,8 @@ const DEMOS: [Demo; 5] = [
         system: "audit",
         shows: "every instruction and stall of an Internet checksum on a Cortex-A53, beside a lower bound",
         files: &[
-            ("checksum.c", include_bytes!("../../examples/demo/checksum.c")),
-            ("checksum.o", include_bytes!("../../examples/demo/checksum.o")),
+            ("checksum.c", include_bytes!("../examples/demo/checksum.c")),
+            ("checksum.o", include_bytes!("../examples/demo/checksum.o")),
         ],
         commands: &[&["audit", "checksum.o", "--cpu", "cortex-a53"]],
         own: "meanwhile audit YOUR.o --function NAME --cpu CORE",
@@ -47,8 +47,8 @@ const DEMOS: [Demo; 5] = [
         system: "cipher",
         shows: "the block cipher LEA checked and compiled from Usuba to sliced C for AVX2",
         files: &[
-            ("lea.ua", include_bytes!("../../examples/lea/lea.ua")),
-            ("lea.layout.toml", include_bytes!("../../examples/lea/lea.layout.toml")),
+            ("lea.ua", include_bytes!("../examples/lea/lea.ua")),
+            ("lea.layout.toml", include_bytes!("../examples/lea/lea.layout.toml")),
         ],
         commands: &[
             &["cipher", "check", "lea.ua"],
@@ -59,7 +59,7 @@ const DEMOS: [Demo; 5] = [
     Demo {
         system: "overlap",
         shows: "a halo exchange whose wait moves behind the work that does not need it (needs clang and an MPI)",
-        files: &[("halo.c", include_bytes!("../../examples/mpi/halo.c"))],
+        files: &[("halo.c", include_bytes!("../examples/mpi/halo.c"))],
         commands: &[
             &["overlap", "cc", "--", "-O3", "-g", "-c", "halo.c", "-o", "halo.o"],
             &["overlap", "explain", "."],
@@ -69,7 +69,7 @@ const DEMOS: [Demo; 5] = [
     Demo {
         system: "regwin",
         shows: "two threads that share register windows, counted by a simulator (needs a SPARC compiler)",
-        files: &[("pipe.txt", include_bytes!("../../examples/regwin/pipe.txt"))],
+        files: &[("pipe.txt", include_bytes!("../examples/regwin/pipe.txt"))],
         commands: &[&["regwin", "scenario", "pipe.txt", "--on", "sim", "--scheme", "adaptive"]],
         own: "meanwhile regwin scenario YOUR.txt --scheme adaptive",
     },

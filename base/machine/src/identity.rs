@@ -88,7 +88,7 @@ mod tests {
 
     #[test]
     fn a_register_that_there_is_not_is_refused() {
-        let text = include_str!("../../../machines/cortex-a53.toml");
+        let text = include_str!("../machines/cortex-a53.toml");
         let wrong = text.replace("MIDR_EL1 =", "MIRD_EL1 =");
         let error = Core::parse("a53.toml", &wrong).expect_err("it is misspelled");
         assert_eq!(error.message, "there is no register `MIRD_EL1`");

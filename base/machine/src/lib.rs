@@ -21,13 +21,13 @@ pub use ports::port_bound;
 
 /// The bundled files: name and text.
 const BUNDLED: &[(&str, &str)] = &[
-    ("x86-64-generic", include_str!("../../../machines/x86-64-generic.toml")),
-    ("skylake", include_str!("../../../machines/skylake.toml")),
-    ("zen4", include_str!("../../../machines/zen4.toml")),
-    ("zen5", include_str!("../../../machines/zen5.toml")),
-    ("cortex-a72", include_str!("../../../machines/cortex-a72.toml")),
-    ("neoverse-n1", include_str!("../../../machines/neoverse-n1.toml")),
-    ("neoverse-v1", include_str!("../../../machines/neoverse-v1.toml")),
+    ("x86-64-generic", include_str!("../machines/x86-64-generic.toml")),
+    ("skylake", include_str!("../machines/skylake.toml")),
+    ("zen4", include_str!("../machines/zen4.toml")),
+    ("zen5", include_str!("../machines/zen5.toml")),
+    ("cortex-a72", include_str!("../machines/cortex-a72.toml")),
+    ("neoverse-n1", include_str!("../machines/neoverse-n1.toml")),
+    ("neoverse-v1", include_str!("../machines/neoverse-v1.toml")),
 ];
 
 /// The machine that is meant when none is named.

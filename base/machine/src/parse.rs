@@ -286,7 +286,7 @@ mod tests {
     use super::*;
     use crate::Kind;
 
-    const GOOD: &str = include_str!("../../../machines/cortex-a72.toml");
+    const GOOD: &str = include_str!("../machines/cortex-a72.toml");
 
     /// What is said about a file in which `from` stands for the first `to`.
     fn check(from: &str, to: &str, expected: Expect) {

@@ -226,7 +226,7 @@ pub fn vectors(name: &str) -> Vec<Vector> {
 
 macro_rules! files {
     ($($name:literal),* $(,)?) => {
-        const FILES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../../../ciphers/", $name)))),*];
+        const FILES: &[(&str, &str)] = &[$(($name, include_str!(concat!("../ciphers/", $name)))),*];
     };
 }
 

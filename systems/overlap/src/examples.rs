@@ -12,16 +12,16 @@ use crate::trace::{self, Site};
 
 /// File name, language and text of each program in `examples/mpi`.
 pub const PROGRAMS: [(&str, Language, &str); 10] = [
-    ("listing.c", Language::C, include_str!("../../../examples/mpi/listing.c")),
-    ("halo.c", Language::C, include_str!("../../../examples/mpi/halo.c")),
-    ("jacobi.c", Language::C, include_str!("../../../examples/mpi/jacobi.c")),
-    ("ring.c", Language::C, include_str!("../../../examples/mpi/ring.c")),
-    ("panels.c", Language::C, include_str!("../../../examples/mpi/panels.c")),
-    ("md.c", Language::C, include_str!("../../../examples/mpi/md.c")),
-    ("cg.cpp", Language::Cxx, include_str!("../../../examples/mpi/cg.cpp")),
-    ("transpose.f90", Language::Fortran, include_str!("../../../examples/mpi/transpose.f90")),
-    ("heat.f90", Language::Fortran, include_str!("../../../examples/mpi/heat.f90")),
-    ("exchange.f90", Language::Fortran, include_str!("../../../examples/mpi/exchange.f90")),
+    ("listing.c", Language::C, include_str!("../examples/mpi/listing.c")),
+    ("halo.c", Language::C, include_str!("../examples/mpi/halo.c")),
+    ("jacobi.c", Language::C, include_str!("../examples/mpi/jacobi.c")),
+    ("ring.c", Language::C, include_str!("../examples/mpi/ring.c")),
+    ("panels.c", Language::C, include_str!("../examples/mpi/panels.c")),
+    ("md.c", Language::C, include_str!("../examples/mpi/md.c")),
+    ("cg.cpp", Language::Cxx, include_str!("../examples/mpi/cg.cpp")),
+    ("transpose.f90", Language::Fortran, include_str!("../examples/mpi/transpose.f90")),
+    ("heat.f90", Language::Fortran, include_str!("../examples/mpi/heat.f90")),
+    ("exchange.f90", Language::Fortran, include_str!("../examples/mpi/exchange.f90")),
 ];
 
 /// Compiles one program to `folder` at -O2.

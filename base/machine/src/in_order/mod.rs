@@ -11,21 +11,21 @@ use crate::{Dispute, Identity, UnitSet};
 
 /// The bundled files: name and text.
 const BUNDLED: &[(&str, &str)] = &[
-    ("arm1136jf-s", include_str!("../../../../machines/arm1136jf-s.toml")),
-    ("cortex-a7", include_str!("../../../../machines/cortex-a7.toml")),
-    ("cortex-a8", include_str!("../../../../machines/cortex-a8.toml")),
-    ("cortex-a53", include_str!("../../../../machines/cortex-a53.toml")),
-    ("cortex-a55", include_str!("../../../../machines/cortex-a55.toml")),
-    ("cortex-m0plus", include_str!("../../../../machines/cortex-m0plus.toml")),
-    ("cortex-m3", include_str!("../../../../machines/cortex-m3.toml")),
-    ("cortex-m33", include_str!("../../../../machines/cortex-m33.toml")),
-    ("cortex-m4", include_str!("../../../../machines/cortex-m4.toml")),
-    ("cortex-m7", include_str!("../../../../machines/cortex-m7.toml")),
-    ("cortex-r5", include_str!("../../../../machines/cortex-r5.toml")),
-    ("erc32", include_str!("../../../../machines/erc32.toml")),
-    ("leon3", include_str!("../../../../machines/leon3.toml")),
-    ("rocket", include_str!("../../../../machines/rocket.toml")),
-    ("sifive-u74", include_str!("../../../../machines/sifive-u74.toml")),
+    ("arm1136jf-s", include_str!("../../machines/arm1136jf-s.toml")),
+    ("cortex-a7", include_str!("../../machines/cortex-a7.toml")),
+    ("cortex-a8", include_str!("../../machines/cortex-a8.toml")),
+    ("cortex-a53", include_str!("../../machines/cortex-a53.toml")),
+    ("cortex-a55", include_str!("../../machines/cortex-a55.toml")),
+    ("cortex-m0plus", include_str!("../../machines/cortex-m0plus.toml")),
+    ("cortex-m3", include_str!("../../machines/cortex-m3.toml")),
+    ("cortex-m33", include_str!("../../machines/cortex-m33.toml")),
+    ("cortex-m4", include_str!("../../machines/cortex-m4.toml")),
+    ("cortex-m7", include_str!("../../machines/cortex-m7.toml")),
+    ("cortex-r5", include_str!("../../machines/cortex-r5.toml")),
+    ("erc32", include_str!("../../machines/erc32.toml")),
+    ("leon3", include_str!("../../machines/leon3.toml")),
+    ("rocket", include_str!("../../machines/rocket.toml")),
+    ("sifive-u74", include_str!("../../machines/sifive-u74.toml")),
 ];
 
 /// One core, as its file describes it; every number there has a source.

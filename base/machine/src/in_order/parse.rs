@@ -405,7 +405,7 @@ mod tests {
     use super::*;
     use crate::in_order::Out;
 
-    const GOOD: &str = include_str!("../../../../machines/arm1136jf-s.toml");
+    const GOOD: &str = include_str!("../../machines/arm1136jf-s.toml");
 
     /// What is said about a file in which `to` stands for the first `from`.
     fn check(from: &str, to: &str, expected: Expect) {

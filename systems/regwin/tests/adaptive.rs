@@ -1,10 +1,12 @@
 //! The adaptive scheme is never much worse than the best of the others.
 
+#[path = "support/random.rs"]
+mod random;
+
 use machine::in_order::Core;
 use regwin::code::Code;
 use regwin::image::{Program, Recipe};
 use regwin::qemu::Blob;
-use regwin::scenario::Scenario;
 use regwin::sim::trace;
 use regwin::{Behaviour, Schedule, Scheme, sim, spell, work};
 
@@ -86,7 +88,7 @@ fn near_the_best_on_random_scenarios() {
     let seeds = 700_000..700_200;
     let mut sums = Schedule::ALL.map(|schedule| (schedule, 0, 0.0));
     for seed in seeds.clone() {
-        let scenario = Scenario::random(seed);
+        let scenario = random::scenario(seed);
         let input = Input { blobs: scenario.blobs(), threads: scenario.names() };
         let windows = fastrand::Rng::with_seed(seed).u32(5..=32);
         let all = cycles(&images, &input, windows, machines);

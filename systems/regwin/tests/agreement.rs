@@ -1,5 +1,8 @@
 //! QEMU and the simulator count the same, whatever threads do.
 
+#[path = "support/random.rs"]
+mod random;
+
 use regwin::image::{Program, Recipe};
 use regwin::scenario::Scenario;
 use regwin::{Allocate, Behaviour, Cc, Schedule, Scheme, Variant, sim, spell, work};
@@ -43,7 +46,7 @@ fn n_scenarios() -> u64 {
 #[test]
 fn random_scenarios_count_alike() {
     for seed in 0..n_scenarios() {
-        let scenario = Scenario::random(seed);
+        let scenario = random::scenario(seed);
         let mut rng = fastrand::Rng::with_seed(seed);
         let scheme = Scheme::ALL[rng.usize(..Scheme::ALL.len())];
         let cc = if scheme == Scheme::Flat || rng.bool() { Cc::Gcc } else { Cc::Clang };
@@ -67,7 +70,7 @@ fn random_scenarios_count_alike() {
 #[test]
 fn random_scenarios_with_locks_and_priorities_count_alike() {
     for seed in 0..n_scenarios() {
-        let scenario = Scenario::random_locks(seed);
+        let scenario = random::with_locks(seed);
         let mut rng = fastrand::Rng::with_seed(seed);
         let scheme = Scheme::ALL[rng.usize(..Scheme::ALL.len())];
         let cc = if scheme == Scheme::Flat || rng.bool() { Cc::Gcc } else { Cc::Clang };
@@ -91,7 +94,7 @@ fn random_scenarios_with_locks_and_priorities_count_alike() {
 fn random_scenarios_with_floats_count_alike() {
     let mut n_traps = 0;
     for seed in 0..n_scenarios() {
-        let scenario = Scenario::random_floats(seed);
+        let scenario = random::with_floats(seed);
         let mut rng = fastrand::Rng::with_seed(seed);
         let scheme = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adaptive][rng.usize(..4)];
         let recipe = Recipe {
@@ -116,7 +119,7 @@ fn random_scenarios_with_floats_count_alike() {
 #[test]
 fn random_scenarios_with_a_clock_count_alike() {
     for seed in 0..n_scenarios() {
-        let scenario = Scenario::random_waits(seed);
+        let scenario = random::with_waits(seed);
         let mut rng = fastrand::Rng::with_seed(seed);
         let scheme = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adaptive][rng.usize(..4)];
         let recipe = Recipe {
@@ -163,9 +166,9 @@ fn bundled_scenarios_end() {
 fn interrupted_threads_lose_nothing() {
     for seed in 0..n_scenarios() {
         let scenario = if seed % 2 == 0 {
-            Scenario::random_rounds(seed, 5)
+            random::with_rounds(seed, 5)
         } else {
-            Scenario::random_locks(seed)
+            random::with_locks(seed)
         };
         let mut rng = fastrand::Rng::with_seed(seed);
         let scheme = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adaptive][rng.usize(..4)];
@@ -201,7 +204,7 @@ fn variants_lose_nothing() {
         (Scheme::Ns, Variant::FourATrap),
     ];
     for (seed, (scheme, variant)) in variants.into_iter().cycle().take(10).enumerate() {
-        let scenario = Scenario::random(seed as u64);
+        let scenario = random::scenario(seed as u64);
         let recipe = Recipe { variant, ..Recipe::new(Program::Scenario, scheme, Schedule::Fifo) };
         let windows = fastrand::Rng::with_seed(seed as u64).u32(6..=32);
         let run = |recipe: &Recipe| {
@@ -245,4 +248,19 @@ fn the_spell_checker_counts_alike_and_finds_the_same_words() {
         "{}",
         outputs[0]
     );
+}
+
+#[test]
+fn a_scenario_is_read_as_it_is_written() {
+    for seed in 0..200 {
+        for scenario in [
+            random::scenario(seed),
+            random::with_locks(seed),
+            random::with_floats(seed),
+            random::with_waits(seed),
+        ] {
+            let read = Scenario::parse("it", &scenario.text()).expect("its text is right");
+            assert_eq!(read, scenario, "seed {seed}");
+        }
+    }
 }

@@ -1,13 +1,15 @@
 //! Bounds of switches, traps and interrupt entries: no run exceeds one, and what cannot be bounded
 //! is named.
 
+#[path = "support/random.rs"]
+mod random;
+
 use std::collections::BTreeMap;
 use std::process::Command;
 
 use regwin::code::Code;
 use regwin::image::{Program, Recipe};
 use regwin::qemu::{self, Blob, Watch};
-use regwin::scenario::Scenario;
 use regwin::wcet::{self, Bound};
 use regwin::{Allocate, Behaviour, Schedule, Scheme, Variant, sim, spell, work};
 
@@ -39,7 +41,7 @@ fn no_switch_of_a_random_run_is_outside_its_bounds() {
         let schedule = Schedule::ALL[rng.usize(..if locks { 3 } else { 2 })];
         let recipe =
             Recipe { allocate, variant, ..Recipe::new(Program::Scenario, scheme, schedule) };
-        let scenario = if locks { Scenario::random_locks(seed) } else { Scenario::random(seed) };
+        let scenario = if locks { random::with_locks(seed) } else { random::scenario(seed) };
         let windows = rng.u32(4..=32);
         let done =
             sim::run(&recipe, windows, &scenario.blobs(), &scenario.names()).expect("it ends");
@@ -72,7 +74,7 @@ fn no_switch_of_a_random_run_is_outside_its_bounds() {
 fn no_trap_and_no_interrupt_is_outside_its_bounds() {
     let cores = work::cores();
     let machines = [&cores[0], &cores[1]];
-    let scenario = Scenario::random_locks(3);
+    let scenario = random::with_locks(3);
     for scheme in WINDOWED {
         let mut n_seen = 0;
         let interrupts = Recipe {

@@ -97,10 +97,11 @@ static void link(Module &M, const RuntimeFile &File) {
   Function *Poll = Part.getFunction("__overlap_poll_after");
   if (Poll && (Target.getArch() == Triple::x86_64 || Target.getArch() == Triple::aarch64))
     Poll->setCallingConv(CallingConv::PreserveMost);
-  // It runs once in a while, and every file with a loop compiles it: a program is not faster if it
-  // is compiled with care.
-  if (Function *Rare = Part.getFunction("__overlap_poll_now"))
-    Rare->addFnAttr(Attribute::OptimizeNone);
+  // They run once in a while, and every file with a loop compiles them: a program is not faster if
+  // they are compiled with care.
+  for (StringRef Name : {"__overlap_poll_now", "__overlap_later_passes"})
+    if (Function *Rare = Part.getFunction(Name))
+      Rare->addFnAttr(Attribute::OptimizeNone);
   if (Linker::linkModules(M, std::move(*Read)))
     report_fatal_error("the run-time part of overlap fits no module");
   for (const std::string &Name : Shared)

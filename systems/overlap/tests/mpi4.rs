@@ -100,6 +100,22 @@ fn no_function_of_a_library_is_unknown_by_mistake() {
     }
 }
 
+/// No library that is installed here has these of MPI 5.0; Intel's header of 2026 declares them.
+#[test]
+fn what_mpi_5_added_is_known() {
+    for handle in ["Comm", "Errhandler", "File", "Group", "Info", "Message", "Op", "Request"] {
+        for name in [format!("MPI_{handle}_toint"), format!("MPI_{handle}_fromint")] {
+            assert_eq!(overlap::calls::hazard(&name), None, "{name}");
+        }
+    }
+    for name in ["MPI_Abi_get_version", "MPI_Abi_set_fortran_booleans", "mpi_abi_get_version_"] {
+        assert_eq!(overlap::calls::hazard(name), None, "{name}");
+    }
+    for name in ["MPI_Win_toint", "MPI_Session_fromint", "MPIX_Put_notify"] {
+        assert!(overlap::calls::hazard(name).is_some(), "{name}");
+    }
+}
+
 /// What `plugin/runtime/handles.h` says of each library's constants, in C and in Fortran; an empty
 /// name for one that is not there.
 const HANDLES: [(&str, &str, &str); 5] = [

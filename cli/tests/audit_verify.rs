@@ -66,6 +66,13 @@ void down(unsigned *p, unsigned *n)
     for (unsigned i = *n; i-- > 0;)
         p[i] = *n;
 }
+struct ring { unsigned char *buf; unsigned head, mask; };
+void put_all(struct ring *r, const unsigned char *p, unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        r->buf[(r->head + i) & r->mask] = p[i];
+    r->head += n;
+}
 ";
 
 fn folder() -> tempfile::TempDir {
@@ -167,6 +174,30 @@ fn what_a_loop_loads_in_each_iteration_is_read_before_it() {
         edits.iter().all(|edit| edit["gain"]
             .as_str()
             .is_some_and(|gain| gain.contains("a loop from 8 to")))
+    );
+}
+
+/// Bytes that are stored may be any member: each copy gains, and all of them together most.
+#[test]
+fn all_that_a_loop_loads_again_is_read_at_once() {
+    let folder = folder();
+    let edits = edits(folder.path(), "put_all");
+    let all = added(&edits);
+    for line in [
+        "+    unsigned char *const buf = r->buf;\n",
+        "+    const unsigned int head = r->head;\n",
+        "+    const unsigned int mask = r->mask;\n",
+        "+        buf[(head + i) & mask] = p[i];\n",
+    ] {
+        assert!(all.contains(line), "{all}");
+    }
+    let promises: Vec<&str> = edits.iter().filter_map(|edit| edit["if"].as_str()).collect();
+    assert!(
+        promises.iter().any(|promise| promise.starts_with(
+            "nothing that is stored or called there changes `r->buf`, `r->head` or `r->mask`, and \
+             the addresses of `r->buf`, `r->head` and `r->mask` are good"
+        )),
+        "{promises:?}"
     );
 }
 

@@ -2,6 +2,8 @@
 //! do the same, as patches.
 
 use std::cell::{Cell, OnceCell};
+use std::cmp::Ordering;
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use audit::audit::Options;
@@ -9,13 +11,13 @@ use audit::audit::{Audit, audit};
 use audit::behaviour::{self, Behaviour, Executed};
 use audit::decode::Isa;
 use audit::decode::code::{Flow, Instruction};
-use audit::edits::{TYPE, Trial, changes, patch};
+use audit::edits::{Trial, changes, patch, placeholder};
 use audit::facts::steered::SourceLine;
 use audit::finding::{Edit, Kind};
 use audit::program::Program;
 use audit::program::function::Function;
 use audit::program::toolchain::{self, Input, Typed};
-use audit::proof::{gain, is_same_path};
+use audit::proof::{self, gain, is_same_path};
 use audit::timing::licence::Effort;
 use machine::in_order::Core;
 
@@ -81,8 +83,11 @@ pub fn verify(
     let all = changes(audited, &tried.source, &tried.file);
     let n_all = all.len();
     let mut n_others = 0;
+    // Where several changes compete, what the one that is printed becomes.
+    let mut best: BTreeMap<usize, Audit> = BTreeMap::new();
     for change in all.into_iter().take(TRIALS_MAX) {
-        if audited.findings[change.finding].edit.is_some() {
+        let has_edit = audited.findings[change.finding].edit.is_some();
+        if has_edit && !(change.competes && best.contains_key(&change.finding)) {
             continue;
         }
         if tried.limit.get().is_zero() {
@@ -93,6 +98,10 @@ pub fn verify(
         let Some(object) = tried.compiled(isa, &text, None) else { continue };
         audited.findings[change.finding].tried += 1;
         let Some((after, gain)) = tried.gain(audited, &change, &text, &object) else { continue };
+        let is_more = |before| proof::change(before, &after) == Some(Ordering::Less);
+        if best.get(&change.finding).is_some_and(|before| !is_more(before)) {
+            continue;
+        }
         let behaviour = match tried.behaviour(audited, &after, &change, &object) {
             Behaviour::Same(said) => said,
             Behaviour::NotRun(why) => format!("not run, because {why}"),
@@ -102,7 +111,10 @@ pub fn verify(
             }
         };
         let patch = patch(&tried.source, &text, &tried.file);
-        let Trial { finding, text, promise, .. } = change;
+        let Trial { finding, text, promise, competes, .. } = change;
+        if competes {
+            best.insert(finding, after);
+        }
         audited.findings[finding].edit = Some(Edit { text, patch, gain, promise, behaviour });
     }
     // What others of the same source said is said there.
@@ -154,19 +166,23 @@ impl Tried<'_> {
 
     /// The changed source with all types; none if it needs one that no constant has.
     fn text(&self, isa: Isa, change: &Trial) -> Option<String> {
-        let Some(expression) = &change.typed else { return Some(change.source.clone()) };
         let (Loaded { path, build, .. }, cpu) = (self.loaded, self.loaded.compiled_for());
-        let asked = (TYPE, expression.as_str());
-        let (start, limit) = (Instant::now(), self.limit.get());
-        let typed = toolchain::type_of(path, &change.source, asked, isa, cpu, build, limit);
-        if start.elapsed() >= limit {
-            self.limit.set(Duration::ZERO);
+        let mut source = change.source.clone();
+        for (idx, expression) in change.typed.iter().enumerate() {
+            let placeholder = placeholder(idx);
+            let asked = (placeholder.as_str(), expression.as_str());
+            let (start, limit) = (Instant::now(), self.limit.get());
+            let typed = toolchain::type_of(path, &source, asked, isa, cpu, build, limit);
+            if start.elapsed() >= limit {
+                self.limit.set(Duration::ZERO);
+            }
+            match typed {
+                // A pointer's star stands beside its `const`, which stands beside the name.
+                Typed::Constant(declared) => source = source.replacen(&placeholder, &declared, 1),
+                Typed::Volatile | Typed::Other => return None,
+            }
         }
-        match typed {
-            // A pointer's star stands beside its `const`, which stands beside the name.
-            Typed::Constant(declared) => Some(change.source.replacen(TYPE, &declared, 1)),
-            Typed::Volatile | Typed::Other => None,
-        }
+        Some(source)
     }
 
     /// The audit of the changed source and what it gains, on the same path and with all functions

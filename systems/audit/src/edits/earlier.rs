@@ -54,8 +54,8 @@ pub(super) fn changes(place: &Place<'_>) -> Vec<Trial> {
                     && !is_passed(lines, test..line, text)
             };
             for expression in expressions(&code_of(lines[line])).into_iter().filter(is_good) {
-                let Some(change) = place.local(&expression, test, &[line]) else { continue };
-                let same = unchanged(lines, test..line + 1, &expression);
+                let Some(change) = place.locals(&[&expression], test, &[line]) else { continue };
+                let same = unchanged(lines, test..line + 1, &[&expression]);
                 let reads_more = !is_followed(lines[test], &expression);
                 let address = reads_more.then(|| {
                     format!(

@@ -9,10 +9,10 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::place::{Place, Trial};
+use super::place::{Place, Trial, listed};
 use super::source::{
-    asks_for_null, code_of, is_kept, is_passed, loads, loop_lines, starts_statement, unchanged,
-    words, writes,
+    asks_for_null, code_of, is_kept, is_passed, loads, loop_lines, read_from, replaces,
+    starts_statement, unchanged, words, writes,
 };
 
 /// Loads of two lines, or of a loop, that are tried.
@@ -43,8 +43,8 @@ pub(super) fn changes(place: &Place<'_>) -> Vec<Trial> {
             if !is_good || seen.contains(&expression) || seen.len() == LOADS_MAX {
                 continue;
             }
-            let Some(change) = place.local(&expression, first, &[first, second]) else { continue };
-            let promise = unchanged(lines, first..second + 1, &expression);
+            let Some(change) = place.locals(&[&expression], first, &[first, second]) else { continue };
+            let promise = unchanged(lines, first..second + 1, &[&expression]);
             changes.push(Trial { promise, ..change });
             seen.push(expression);
         }
@@ -52,7 +52,8 @@ pub(super) fn changes(place: &Place<'_>) -> Vec<Trial> {
     changes
 }
 
-/// What a loop loads in every iteration and does not write, read before it.
+/// What a loop loads in every iteration and does not write, read before it: each alone, and all of
+/// them at once.
 pub(super) fn of_loops(place: &Place<'_>) -> Vec<Trial> {
     let lines = place.lines;
     let n = place.audit.function.instructions.len();
@@ -66,17 +67,31 @@ pub(super) fn of_loops(place: &Place<'_>) -> Vec<Trial> {
         let is_in = |idx: usize| place.line_of(idx).is_some_and(|line| range.contains(&line));
         let finding = place.audit.findings.iter().position(|found| is_in(found.idx)).unwrap_or(0);
         let own = Place { finding, ..*place };
-        for expression in repeated(lines, &range).into_iter().take(LOADS_MAX) {
+        let mut all = repeated(lines, &range);
+        all.truncate(LOADS_MAX);
+        let all: Vec<&str> = all.iter().map(String::as_str).collect();
+        let is_in = |whole: &str, part: &str| read_from(whole, part, "") != whole && whole != part;
+        let apart = all.iter().copied().filter(|part| !all.iter().any(|whole| is_in(whole, part)));
+        let apart: Vec<&str> = apart.collect();
+        let at_once = (apart.len() > 1).then_some(apart);
+        for expressions in all.iter().map(|expression| vec![*expression]).chain(at_once) {
             let readers: Vec<usize> = range.clone().collect();
-            let Some(change) = own.local(&expression, first, &readers) else { continue };
-            let same = unchanged(lines, range.clone(), &expression);
-            let reached = (!is_always_read(lines[first], &expression)).then(|| {
-                format!("the address of `{expression}` is good also where the loop is not entered")
+            let Some(change) = own.locals(&expressions, first, &readers) else { continue };
+            let same = unchanged(lines, range.clone(), &expressions);
+            let late: Vec<String> = expressions
+                .iter()
+                .filter(|expression| !is_always_read(lines[first], expression))
+                .map(|expression| format!("`{expression}`"))
+                .collect();
+            let reached = (!late.is_empty()).then(|| {
+                let (all, are) = if late.len() == 1 { ("address", "is") } else { ("addresses", "are") };
+                let of = listed(&late, "and");
+                format!("the {all} of {of} {are} good also where the loop is not entered")
             });
             let reads_more = reached.is_some();
             let promises: Vec<String> = [same, reached].into_iter().flatten().collect();
             let promise = (!promises.is_empty()).then(|| promises.join(", and "));
-            changes.push(Trial { promise, reads_more, ..change });
+            changes.push(Trial { promise, reads_more, competes: true, ..change });
         }
     }
     changes
@@ -87,8 +102,12 @@ fn repeated(lines: &[&str], range: &Range<usize>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
     for line in &lines[range.clone()] {
         for expression in loads(&code_of(line)) {
-            let is_written = words(&expression)
-                .any(|name| lines[range.clone()].iter().any(|line| writes(line, name)));
+            // An element that is stored leaves the pointer to it as it is.
+            let pointer = words(&expression).last().filter(|_| !expression.ends_with(']'));
+            let is_written = words(&expression).any(|name| {
+                let written = if Some(name) == pointer { replaces } else { writes };
+                lines[range.clone()].iter().any(|line| written(line, name))
+            });
             // A part of something else that is read is not read by itself.
             let null = asks_for_null(lines, range.start, range.end - 1, &expression);
             let is_passed = is_passed(lines, range.clone(), &expression);

@@ -25,7 +25,7 @@ use similar::TextDiff;
 use crate::audit::Audit;
 use crate::finding::Way;
 use place::Place;
-pub use place::{TYPE, Trial};
+pub use place::{Trial, placeholder};
 
 /// The change from `source` as a patch of `file`.
 pub fn patch(source: &str, changed: &str, file: &str) -> String {

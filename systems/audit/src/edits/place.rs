@@ -4,8 +4,11 @@ use super::source;
 use crate::audit::Audit;
 use crate::finding::{Finding, Way};
 
-/// Stands in a changed source for the type of a constant, which the compiler knows.
-pub const TYPE: &str = "meanwhile_type";
+/// Stands in a changed source for the type of its constant of this number, which the compiler
+/// knows.
+pub fn placeholder(idx: usize) -> String {
+    format!("meanwhile_type{idx}_")
+}
 
 /// One change of the source that may remove a finding.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -15,14 +18,16 @@ pub struct Trial {
     pub way: Way,
     /// The whole changed source.
     pub source: String,
-    /// The expression whose type [`TYPE`] stands for.
-    pub typed: Option<String>,
+    /// The expressions for whose types a [`placeholder`] stands.
+    pub typed: Vec<String>,
     /// The change in words.
     pub text: String,
     /// What has to be true for it, which no source shows.
     pub promise: Option<String>,
     /// That is also that an address is good where it was not read before.
     pub reads_more: bool,
+    /// It is tried although another one of its finding gained, and taken if it gains more.
+    pub competes: bool,
 }
 
 /// A finding, and the source that it is about.
@@ -51,16 +56,22 @@ impl Place<'_> {
             finding: self.finding,
             way,
             source,
-            typed: None,
+            typed: Vec::new(),
             text,
             promise: None,
             reads_more: false,
+            competes: false,
         }
     }
 
-    /// The change that puts `expression` into a local variable before line `before`, and reads that
-    /// on these lines, if they are of one function.
-    pub fn local(&self, expression: &str, before: usize, readers: &[usize]) -> Option<Trial> {
+    /// The change that puts each expression into a local variable before line `before`, and reads
+    /// that on these lines, if they are of one function; none of them is a part of another one.
+    pub fn locals(
+        &self,
+        expressions: &[&str],
+        before: usize,
+        readers: &[usize],
+    ) -> Option<Trial> {
         // Another function knows nothing of the variable.
         let own = source::enclosing(self.lines, before)?;
         if !readers.iter().all(|reader| own.contains(reader)) {
@@ -69,23 +80,45 @@ impl Place<'_> {
         let last = readers.iter().copied().max().unwrap_or(before).max(before);
         let is_plain = |reader: &usize| {
             let line = self.lines[*reader];
-            !line.contains(expression) || !source::has_several(line)
+            !expressions.iter().any(|expression| line.contains(expression))
+                || !source::has_several(line)
         };
         if source::is_jumped_to(self.lines, before..last + 1) || !readers.iter().all(is_plain) {
             return None;
         }
-        let name = source::local_name(self.lines, before, expression);
         let indent: String =
             self.lines[before].chars().take_while(|letter| letter.is_whitespace()).collect();
         let mut changed: Vec<String> = self.lines.iter().map(|&line| line.to_owned()).collect();
-        for &reader in readers {
-            changed[reader] = source::read_from(self.lines[reader], expression, &name);
+        let mut declared: Vec<String> = Vec::new();
+        let mut names: Vec<String> = Vec::new();
+        for (idx, expression) in expressions.iter().enumerate() {
+            let name = source::local_name(self.lines, before, expression);
+            if names.contains(&name) {
+                return None;
+            }
+            for &reader in readers {
+                changed[reader] = source::read_from(&changed[reader], expression, &name);
+            }
+            declared.push(format!("{indent}{} {name} = {expression};", placeholder(idx)));
+            names.push(name);
         }
-        changed.insert(before, format!("{indent}{TYPE} {name} = {expression};"));
-        let text = format!("read `{expression}` into a local variable before line {}", before + 1);
+        changed.splice(before..before, declared);
+        let quoted: Vec<String> =
+            expressions.iter().map(|expression| format!("`{expression}`")).collect();
+        let variables = if quoted.len() == 1 { "a local variable" } else { "local variables" };
+        let read = listed(&quoted, "and");
+        let text = format!("read {read} into {variables} before line {}", before + 1);
         Some(Trial {
-            typed: Some(expression.to_owned()),
+            typed: expressions.iter().map(|&expression| expression.to_owned()).collect(),
             ..self.change(Way::LocalCopy, changed.join("\n") + "\n", text)
         })
+    }
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub fn listed(parts: &[String], last: &str) -> String {
+    match parts {
+        [before @ .., end] if !before.is_empty() => format!("{} {last} {end}", before.join(", ")),
+        _ => parts.concat(),
     }
 }

@@ -6,6 +6,8 @@
 
 use std::ops::Range;
 
+use super::place::listed;
+
 /// Nothing that the expression names is written on the lines from `from` up to `to`, nor, if a loop
 /// begins there, anywhere after in the function: then it is the same before all of them. What is
 /// written through other pointers no text shows.
@@ -76,8 +78,18 @@ fn is_asked(line: &str, pointer: &str) -> bool {
     })
 }
 
-/// The line assigns to a variable or member of this name, steps it, or takes its address.
+/// The line assigns to a variable or member of this name or to an element of it, steps it, or takes
+/// its address.
 pub fn writes(line: &str, name: &str) -> bool {
+    is_written(line, name, true)
+}
+
+/// The same, but for elements: the pointer to them stays what it is.
+pub fn replaces(line: &str, name: &str) -> bool {
+    is_written(line, name, false)
+}
+
+fn is_written(line: &str, name: &str, with_elements: bool) -> bool {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     line.match_indices(name).any(|(at, _)| {
         let (before, behind) = (&line[..at], &line[at + name.len()..]);
@@ -88,6 +100,7 @@ pub fn writes(line: &str, name: &str) -> bool {
         let behind = behind.trim_start();
         let behind = behind
             .strip_prefix('[')
+            .filter(|_| with_elements)
             .and_then(|rest| rest.split_once(']'))
             .map_or(behind, |(_, rest)| rest.trim_start());
         let is_assigned = behind.starts_with('=') && !behind.starts_with("==");
@@ -334,14 +347,17 @@ pub fn loop_lines(lines: &[&str], line: usize) -> Option<Range<usize>> {
     None
 }
 
-/// What may change the value of `expression` on these lines besides its name: a store by another
-/// name, a call, or a macro, which may hide either. The sentence is what has to be true.
-pub fn unchanged(lines: &[&str], range: Range<usize>, expression: &str) -> Option<String> {
+/// What may change the values of expressions on these lines besides their names: a store by
+/// another name, a call, or a macro, which may hide either. The sentence is what has to be true.
+pub fn unchanged(lines: &[&str], range: Range<usize>, expressions: &[&str]) -> Option<String> {
     let function = enclosing(lines, range.start).unwrap_or(0..lines.len());
     let text: Vec<String> = lines[range].iter().map(|line| code_of(line)).collect();
     let text = text.join(" ");
     let may_change = stores(&text, &lines[function]) || calls(&text) || has_macro(&text);
-    may_change.then(|| format!("nothing that is stored or called there changes `{expression}`"))
+    let quoted: Vec<String> =
+        expressions.iter().map(|expression| format!("`{expression}`")).collect();
+    let any = listed(&quoted, "or");
+    may_change.then(|| format!("nothing that is stored or called there changes {any}"))
 }
 
 /// The line without what stands in its literals and comments, which is blank there.
@@ -625,7 +641,7 @@ mod tests {
     fn what_may_change_a_value_asks_for_a_promise() {
         let asks = |line: &str| {
             let lines = ["int f(struct s *p, int *q, int k)", "{", "    int i, *at;", line, "}"];
-            unchanged(&lines, 3..4, "p->n").is_some()
+            unchanged(&lines, 3..4, &["p->n"]).is_some()
         };
         for line in [
             "    ++*q;",

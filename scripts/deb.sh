@@ -23,7 +23,7 @@ trap 'rm -rf "$root"' EXIT
 install -D -m 755 "$program" "$root/usr/bin/meanwhile"
 strip "$root/usr/bin/meanwhile"
 mkdir -p "$root/usr/share/man"
-"$program" man -o "$root/usr/share/man/man1" >/dev/null
+"$program" man "$root/usr/share/man/man1" >/dev/null
 gzip -9n "$root"/usr/share/man/man1/*.1
 for it in bash:bash-completion/completions/meanwhile zsh:zsh/vendor-completions/_meanwhile fish:fish/vendor_completions.d/meanwhile.fish; do
     mkdir -p "$(dirname "$root/usr/share/${it#*:}")"

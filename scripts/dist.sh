@@ -54,7 +54,7 @@ for target; do
     # What this machine's own program writes is what the other would.
     writer=$program
     "$writer" --version >/dev/null 2>&1 || writer=target/x86_64-unknown-linux-musl/release/meanwhile
-    "$writer" man -o "$inside/man/man1" >/dev/null
+    "$writer" man "$inside/man/man1" >/dev/null
     mkdir "$inside/completions"
     for shell in bash zsh fish; do
         "$writer" completions $shell >"$inside/completions/meanwhile.$shell"

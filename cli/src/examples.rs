@@ -129,7 +129,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     (
         "regwin profile",
         &[(
-            "meanwhile regwin profile flight.elf --svg traps.svg",
+            "meanwhile regwin profile flight.elf -o traps.svg",
             "window traps, and what to take",
         )],
     ),
@@ -189,7 +189,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     ("doctor", &[("meanwhile doctor --system overlap", "what it needs and what is there")]),
     ("demo", &[("meanwhile demo cipher", "in a folder that goes away")]),
-    ("man", &[("meanwhile man --out ~/.local/share/man/man1", "then: man meanwhile-audit")]),
+    ("man", &[("meanwhile man ~/.local/share/man/man1", "then: man meanwhile-audit")]),
     (
         "completions",
         &[("meanwhile completions bash > /etc/bash_completion.d/meanwhile", "for all users")],

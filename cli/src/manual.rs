@@ -16,8 +16,8 @@ use crate::output::{Failure, Output, write_file};
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// The folder that receives meanwhile.1, meanwhile-audit.1 and so on.
-    #[arg(short, long, value_name = "DIR")]
-    out: PathBuf,
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
 }
 
 /// Arguments of `meanwhile completions`.
@@ -33,14 +33,14 @@ pub fn run(args: &Args, command: Command, out: &mut Output) -> Result<(), Failur
     command.build();
     let mut pages = Vec::new();
     collect(&command, "", &mut pages);
-    std::fs::create_dir_all(&args.out)
-        .map_err(|error| Failure::environment(format!("make {}", args.out.display()), error))?;
+    std::fs::create_dir_all(&args.folder)
+        .map_err(|error| Failure::environment(format!("make {}", args.folder.display()), error))?;
     for (name, text) in &pages {
-        write_file(&args.out.join(name), text)?;
+        write_file(&args.folder.join(name), text)?;
     }
-    out.line(&format!("{} in {}", count(pages.len(), "page"), args.out.display()));
+    out.line(&format!("{} in {}", count(pages.len(), "page"), args.folder.display()));
     let names: Vec<&str> = pages.iter().map(|page| page.0.as_str()).collect();
-    out.object(&json!({"ok": true, "folder": args.out.display().to_string(), "files": names}));
+    out.object(&json!({"ok": true, "folder": args.folder.display().to_string(), "files": names}));
     Ok(())
 }
 

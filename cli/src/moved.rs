@@ -5,6 +5,7 @@ use std::ffi::OsString;
 /// Words of an old command line, all of which it has, and what does it now.
 const MOVED: &[(&[&str], &str)] = &[
     (&["report"], "meanwhile-lab report"),
+    (&["man", "--out"], "meanwhile man DIR"),
     (&["audit", "--cold"], "--avoid SYMBOL"),
     (&["audit", "--path-base"], "--path FILE@ADDRESS"),
     (&["audit", "bench"], "meanwhile-lab run audit-speed"),
@@ -28,6 +29,7 @@ const MOVED: &[(&[&str], &str)] = &[
     (&["cipher", "--interleave"], "-X interleave=VALUE"),
     (&["cipher", "--specialise"], "-X specialise=VALUE"),
     (&["cipher", "--budget"], "-X budget=VALUE"),
+    (&["cosched", "top", "--once"], "meanwhile cosched status"),
     (&["cosched", "bench"], "meanwhile-lab run cosched-real"),
     (&["cosched", "scale"], "meanwhile-lab run cosched-scale"),
     (&["cosched", "sensitivity"], "meanwhile-lab run cosched-sensitivity"),
@@ -46,8 +48,12 @@ const MOVED: &[(&[&str], &str)] = &[
     (&["cosched", "--share"], "-X share=VALUE"),
     (&["cosched", "--epoch"], "-X epoch=VALUE"),
     (&["cosched", "--window"], "-X window=VALUE"),
+    (&["overlap", "--quiet"], "MEANWHILE_OVERLAP_QUIET=1 in the environment"),
     (&["overlap", "bench"], "meanwhile-lab run overlap"),
     (&["overlap", "compile-time"], "meanwhile-lab run overlap-compile-time"),
+    (&["regwin", "profile", "--svg"], "meanwhile regwin profile IMAGE -o FILE.svg"),
+    (&["regwin", "profile", "--folded"], "meanwhile regwin profile IMAGE -o FILE.folded"),
+    (&["regwin", "profile", "--perfetto"], "meanwhile regwin profile IMAGE -o FILE.json"),
     (&["regwin", "bench"], "meanwhile-lab run regwin-adaptive"),
     (&["regwin", "run", "--behaviour"], "meanwhile-lab run regwin-spell"),
     (&["regwin", "run", "--scheme"], "meanwhile-lab run regwin-spell"),

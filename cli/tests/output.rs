@@ -27,7 +27,7 @@ fn help_and_version_leave_with_0() {
 
 #[test]
 fn wrong_arguments_leave_with_1() {
-    for args in [&[][..], &["no-such-command"], &["doctor", "--no-such-option"], &["man", "--out"]]
+    for args in [&[][..], &["no-such-command"], &["doctor", "--no-such-option"], &["man", "--jsn"]]
     {
         let ran = meanwhile(args);
         assert_eq!(ran.status.code(), Some(1), "{args:?}");
@@ -197,12 +197,11 @@ fn one_is_one_and_two_are_two() {
 fn names_that_are_no_text_are_names() {
     use std::os::unix::ffi::OsStrExt;
     let scratch = tempfile::tempdir().expect("a scratch folder");
-    for command in [&["man"][..], &["regwin", "build"]] {
+    for command in [&["man", "--json"][..], &["regwin", "build", "--json", "-o"]] {
         let folder = scratch.path().join(std::ffi::OsStr::from_bytes(b"\xff\xfe")).join(command[0]);
         let mut meanwhile = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
         let ran = meanwhile
             .args(command)
-            .args(["--json", "-o"])
             .arg(&folder)
             .output()
             .expect("the binary runs");

@@ -352,9 +352,8 @@ fn the_end_of_a_link_says_what_became_of_the_calls() {
     // A program that is compiled and linked at once; and who wants no line.
     let once = ["cc", "--", "-O2", "q.c", "p.o", "-o", "p"];
     assert!(said(&meanwhile(at, &once)).starts_with("meanwhile: 0 of 1 calls converted"));
-    let quiet = meanwhile(at, &["cc", "--quiet", "--", "-O2", "q.c", "p.o", "-o", "p"]);
+    let quiet = told(at, &once, &[("MEANWHILE_OVERLAP_QUIET", "1")]);
     assert_eq!((said(&quiet), quiet.status.success()), (String::new(), true));
-    assert_eq!(said(&told(at, &once, &[("MEANWHILE_OVERLAP_QUIET", "1")])), "");
 }
 
 #[test]

@@ -200,14 +200,17 @@ fn window_traps_have_callers() {
     }
     let folder = tempfile::tempdir().expect("a scratch folder");
     let image = bare(folder.path(), RECURSION, &[]);
-    let [folded, svg] = ["folded", "flame.svg"].map(|name| folder.path().join(name));
+    let [folded, svg] = ["traps.folded", "flame.svg"].map(|name| folder.path().join(name));
     let files = [folded.to_str().expect("text"), svg.to_str().expect("text")];
-    let output = regwin("profile", &image, &["--folded", files[0], "--svg", files[1]]);
+    let output = regwin("profile", &image, &["-o", files[0], "-o", files[1]]);
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}");
     for part in ["depth", "they count as one", "the program has one thread", "16 windows"] {
         assert!(text.contains(part), "lacks `{part}`: {text}");
     }
+    let refused = regwin("profile", &image, &["-o", "traps.png"]);
+    let said = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(refused.status.code() == Some(1) && said.contains(".svg, .folded, .json"), "{said}");
     let stacks = fs::read_to_string(&folded).expect("it was written");
     assert!(stacks.contains("main;twice;depth;depth "), "{stacks}");
     let answer = json(&regwin("profile", &image, &["--json"]));
@@ -297,7 +300,7 @@ fn a_timeline_has_every_switch_and_every_trap() {
         let image = linked(folder.path(), scheme, "", Some(TURNS));
         let file = folder.path().join("run.json");
         let file = file.to_str().expect("text");
-        let given = ["--json", "--windows", windows, "--perfetto", file];
+        let given = ["--json", "--windows", windows, "-o", file];
         let answer = json(&regwin("profile", &image, &given));
         let text = fs::read_to_string(file).expect("it was written");
         let timeline: Value = serde_json::from_str(&text).expect("it is JSON");

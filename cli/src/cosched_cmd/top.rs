@@ -10,9 +10,6 @@ use crate::output::{Failure, Key, Output, Screen};
 /// Arguments of `meanwhile cosched top`.
 #[derive(Debug, clap::Args)]
 pub struct Args {
-    /// One picture, and no more; so without a terminal, and under --json.
-    #[arg(long)]
-    once: bool,
     /// Milliseconds between two pictures.
     #[arg(long, value_name = "MS", default_value_t = 500, value_parser = clap::value_parser!(u64).range(50..=60_000))]
     every: u64,
@@ -21,9 +18,9 @@ pub struct Args {
 }
 
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
-    // What is wrong is said before the screen changes.
+    // What is wrong is said before the screen changes; without a terminal there is one picture.
     let first = args.ask.ask(&Request::Status {})?;
-    if args.once || !out.is_live() {
+    if !out.is_live() {
         out.text(&picture(&first));
         out.object(&first);
         return Ok(());

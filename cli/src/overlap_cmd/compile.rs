@@ -27,10 +27,6 @@ pub struct Args {
     /// A plugin built elsewhere.
     #[arg(long, value_name = "FILE")]
     plugin: Option<PathBuf>,
-    /// No line at the end of a link that says how many calls were converted; the same by
-    /// MEANWHILE_OVERLAP_QUIET=1 in the environment.
-    #[arg(long)]
-    quiet: bool,
     /// The compiler's arguments, after `--`.
     #[arg(last = true, required = true, value_name = "ARGUMENTS")]
     arguments: Vec<String>,
@@ -59,7 +55,6 @@ pub fn run(args: Args, language: Language, out: &mut Output) -> Result<(), Failu
     warn(&ended, out);
     if let Some(became) = linked::sentence(&ended.calls)
         && ended.switched_off.is_empty()
-        && !args.quiet
         && !linked::is_quiet()
     {
         out.errors(format!("meanwhile: {became}; `meanwhile overlap explain`\n").as_bytes());

@@ -1,7 +1,7 @@
 //! Door: `meanwhile regwin profile`: which functions cause the window traps of an image, and what
 //! each scheme would cost it with each number of windows.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use machine::in_order::Core;
 use regwin::board::Ended;
@@ -27,15 +27,32 @@ use crate::output::{Failure, Output};
 pub struct Args {
     #[command(flatten)]
     board: BoardArgs,
-    /// Write the stacks of window traps, a line each, as flamegraph.pl and speedscope read them.
-    #[arg(long, value_name = "FILE")]
-    folded: Option<PathBuf>,
-    /// Write a flame graph of window traps.
-    #[arg(long, value_name = "FILE")]
-    svg: Option<PathBuf>,
-    /// Write which thread ran when, and each window trap, as Perfetto and chrome://tracing read it.
-    #[arg(long, value_name = "FILE")]
-    perfetto: Option<PathBuf>,
+    /// Write what the ending of FILE says, as often as given: .svg a flame graph of window traps;
+    /// .folded their stacks, a line each, as flamegraph.pl and speedscope read them; .json which
+    /// thread ran when, and each trap, as Perfetto and chrome://tracing read it.
+    #[arg(short, long, value_name = "FILE", value_parser = Written::of)]
+    output: Vec<(Written, PathBuf)>,
+}
+
+/// What a file is written with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Written {
+    FlameGraph,
+    Stacks,
+    Timeline,
+}
+
+impl Written {
+    fn of(file: &str) -> Result<(Written, PathBuf), String> {
+        let path = PathBuf::from(file);
+        let written = match path.extension().and_then(|ending| ending.to_str()) {
+            Some("svg") => Written::FlameGraph,
+            Some("folded") => Written::Stacks,
+            Some("json") => Written::Timeline,
+            _ => return Err("its ending is none of .svg, .folded, .json".to_owned()),
+        };
+        Ok((written, path))
+    }
 }
 
 /// Rows of the table of functions.
@@ -48,7 +65,8 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let cores = work::cores();
     let cores = [&cores[0], &cores[1]];
     let (windows, limit) = (args.board.windows, args.board.limit.get());
-    let profile = profile::record(&image, windows, limit, cores, args.perfetto.is_some());
+    let with_moments = args.output.iter().any(|(written, _)| *written == Written::Timeline);
+    let profile = profile::record(&image, windows, limit, cores, with_moments);
     let mut wrong: Vec<Diagnostic> =
         args.board.limit.complaint(&profile.ended, &image).into_iter().collect();
     if image.library.is_some() {
@@ -99,33 +117,31 @@ fn schemes(image: &Image, cores: [&Core; 2]) -> Result<Vec<PricedScheme>, measur
 }
 
 fn write(args: &Args, image: &Image, profile: &Profile) -> Result<(), Failure> {
-    let put = |path: &Path, text: &str| {
+    let traps = |stack: &Stack| stack.overflows + stack.underflows;
+    for (written, path) in &args.output {
+        let text = match written {
+            Written::Stacks => {
+                let line = |stack: &Stack| format!("{} {}\n", stack.names.join(";"), traps(stack));
+                profile.stacks.iter().map(line).collect()
+            }
+            Written::FlameGraph => {
+                let stacks = profile.stacks.iter();
+                let graph = FlameGraph {
+                    title: format!("{}: window traps, {} windows", shown(args), args.board.windows),
+                    kind: Kind::Sim,
+                    unit: "window traps".to_owned(),
+                    stacks: stacks.map(|stack| (stack.names.clone(), traps(stack))).collect(),
+                };
+                graph.svg()
+            }
+            Written::Timeline => {
+                let function = |pc| image.function(pc);
+                let (moments, names) = (&profile.moments, &profile.names);
+                timeline::json(&shown(args), moments, names, args.board.machine, function)
+            }
+        };
         measure::file::write(path, text.as_bytes())
-            .map_err(|error| Failure::user(format!("{}: {error}", path.display()), None))
-    };
-    if let Some(path) = &args.folded {
-        let line = |stack: &Stack| {
-            format!("{} {}\n", stack.names.join(";"), stack.overflows + stack.underflows)
-        };
-        put(path, &profile.stacks.iter().map(line).collect::<String>())?;
-    }
-    if let Some(path) = &args.svg {
-        let graph = FlameGraph {
-            title: format!("{}: window traps, {} windows", shown(args), args.board.windows),
-            kind: Kind::Sim,
-            unit: "window traps".to_owned(),
-            stacks: profile
-                .stacks
-                .iter()
-                .map(|stack| (stack.names.clone(), stack.overflows + stack.underflows))
-                .collect(),
-        };
-        put(path, &graph.svg())?;
-    }
-    if let Some(path) = &args.perfetto {
-        let function = |pc| image.function(pc);
-        let (moments, names) = (&profile.moments, &profile.names);
-        put(path, &timeline::json(&shown(args), moments, names, args.board.machine, function))?;
+            .map_err(|error| Failure::user(format!("{}: {error}", path.display()), None))?;
     }
     Ok(())
 }
@@ -188,7 +204,7 @@ fn functions_table(args: &Args, profile: &Profile) -> Table {
     let mut table = Table::new(title, &columns).kind(Kind::Sim);
     let others = rows.len().saturating_sub(FUNCTIONS_SHOWN);
     if others > 0 {
-        table = table.note(format!("{} more; --folded FILE has all", count(others, "function")));
+        table = table.note(format!("{} more; -o FILE.folded has all", count(others, "function")));
     }
     for row in rows.into_iter().take(FUNCTIONS_SHOWN) {
         let share = 100.0 * (row.overflows + row.underflows) as f64 / all.max(1) as f64;

@@ -128,10 +128,7 @@ const EXAMPLES: &[(&str, &[Example])] = &[
     ),
     (
         "regwin profile",
-        &[(
-            "meanwhile regwin profile flight.elf -o traps.svg",
-            "window traps, and what to take",
-        )],
+        &[("meanwhile regwin profile flight.elf -o traps.svg", "window traps, and what to take")],
     ),
     (
         "regwin errata",

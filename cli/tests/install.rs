@@ -137,8 +137,7 @@ fn pip_installs_the_wheel() {
 fn every_command_has_a_manual_page() {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let meanwhile = || Command::new(env!("CARGO_BIN_EXE_meanwhile"));
-    let answer =
-        said(meanwhile().args(["man", "--json"]).arg(folder.path().join("new/man1")));
+    let answer = said(meanwhile().args(["man", "--json"]).arg(folder.path().join("new/man1")));
     let answer: serde_json::Value = serde_json::from_str(&answer).expect("an object");
     let files: Vec<&str> = answer["files"]
         .as_array()

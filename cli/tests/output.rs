@@ -200,11 +200,7 @@ fn names_that_are_no_text_are_names() {
     for command in [&["man", "--json"][..], &["regwin", "build", "--json", "-o"]] {
         let folder = scratch.path().join(std::ffi::OsStr::from_bytes(b"\xff\xfe")).join(command[0]);
         let mut meanwhile = Command::new(env!("CARGO_BIN_EXE_meanwhile"));
-        let ran = meanwhile
-            .args(command)
-            .arg(&folder)
-            .output()
-            .expect("the binary runs");
+        let ran = meanwhile.args(command).arg(&folder).output().expect("the binary runs");
         assert_eq!(ran.status.code(), Some(0), "{command:?}: {}", text(&ran.stderr));
         let answer: Value = serde_json::from_slice(&ran.stdout).expect("the answer is JSON");
         assert!(

@@ -25,8 +25,7 @@ mod tests {
     fn a_file_is_read() {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let path = folder.path().join("mine.toml");
-        std::fs::write(&path, include_str!("../machines/skylake.toml"))
-            .expect("a scratch file");
+        std::fs::write(&path, include_str!("../machines/skylake.toml")).expect("a scratch file");
         assert_eq!(Machine::load(&path).expect("the text is right").name, "skylake");
     }
 

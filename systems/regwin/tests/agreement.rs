@@ -165,11 +165,8 @@ fn bundled_scenarios_end() {
 #[test]
 fn interrupted_threads_lose_nothing() {
     for seed in 0..n_scenarios() {
-        let scenario = if seed % 2 == 0 {
-            random::with_rounds(seed, 5)
-        } else {
-            random::with_locks(seed)
-        };
+        let scenario =
+            if seed % 2 == 0 { random::with_rounds(seed, 5) } else { random::with_locks(seed) };
         let mut rng = fastrand::Rng::with_seed(seed);
         let scheme = [Scheme::Ns, Scheme::Snp, Scheme::Sp, Scheme::Adaptive][rng.usize(..4)];
         let cc = Cc::ALL[rng.usize(..2)];

@@ -9,9 +9,9 @@
 use std::collections::BTreeSet;
 use std::ops::Range;
 
-use super::place::{Place, Trial, listed};
+use super::place::{Place, Trial};
 use super::source::{
-    asks_for_null, code_of, is_kept, is_passed, loads, loop_lines, read_from, replaces,
+    asks_for_null, code_of, is_kept, is_passed, listed, loads, loop_lines, read_from, replaces,
     starts_statement, unchanged, words, writes,
 };
 
@@ -43,7 +43,9 @@ pub(super) fn changes(place: &Place<'_>) -> Vec<Trial> {
             if !is_good || seen.contains(&expression) || seen.len() == LOADS_MAX {
                 continue;
             }
-            let Some(change) = place.locals(&[&expression], first, &[first, second]) else { continue };
+            let Some(change) = place.locals(&[&expression], first, &[first, second]) else {
+                continue;
+            };
             let promise = unchanged(lines, first..second + 1, &[&expression]);
             changes.push(Trial { promise, ..change });
             seen.push(expression);
@@ -52,8 +54,8 @@ pub(super) fn changes(place: &Place<'_>) -> Vec<Trial> {
     changes
 }
 
-/// What a loop loads in every iteration and does not write, read before it: each alone, and all of
-/// them at once.
+/// What a loop loads in every iteration and does not write, read before it: each alone, and then
+/// all of them at once.
 pub(super) fn of_loops(place: &Place<'_>) -> Vec<Trial> {
     let lines = place.lines;
     let n = place.audit.function.instructions.len();
@@ -84,7 +86,8 @@ pub(super) fn of_loops(place: &Place<'_>) -> Vec<Trial> {
                 .map(|expression| format!("`{expression}`"))
                 .collect();
             let reached = (!late.is_empty()).then(|| {
-                let (all, are) = if late.len() == 1 { ("address", "is") } else { ("addresses", "are") };
+                let (all, are) =
+                    if late.len() == 1 { ("address", "is") } else { ("addresses", "are") };
                 let of = listed(&late, "and");
                 format!("the {all} of {of} {are} good also where the loop is not entered")
             });

@@ -4,8 +4,7 @@ use super::source;
 use crate::audit::Audit;
 use crate::finding::{Finding, Way};
 
-/// Stands in a changed source for the type of its constant of this number, which the compiler
-/// knows.
+/// Stands in a changed source for the type of its constant of this number.
 pub fn placeholder(idx: usize) -> String {
     format!("meanwhile_type{idx}_")
 }
@@ -66,12 +65,7 @@ impl Place<'_> {
 
     /// The change that puts each expression into a local variable before line `before`, and reads
     /// that on these lines, if they are of one function; none of them is a part of another one.
-    pub fn locals(
-        &self,
-        expressions: &[&str],
-        before: usize,
-        readers: &[usize],
-    ) -> Option<Trial> {
+    pub fn locals(&self, expressions: &[&str], before: usize, readers: &[usize]) -> Option<Trial> {
         // Another function knows nothing of the variable.
         let own = source::enclosing(self.lines, before)?;
         if !readers.iter().all(|reader| own.contains(reader)) {
@@ -106,19 +100,11 @@ impl Place<'_> {
         let quoted: Vec<String> =
             expressions.iter().map(|expression| format!("`{expression}`")).collect();
         let variables = if quoted.len() == 1 { "a local variable" } else { "local variables" };
-        let read = listed(&quoted, "and");
+        let read = source::listed(&quoted, "and");
         let text = format!("read {read} into {variables} before line {}", before + 1);
         Some(Trial {
             typed: expressions.iter().map(|&expression| expression.to_owned()).collect(),
             ..self.change(Way::LocalCopy, changed.join("\n") + "\n", text)
         })
-    }
-}
-
-/// `a`, `a and b`, `a, b and c`.
-pub fn listed(parts: &[String], last: &str) -> String {
-    match parts {
-        [before @ .., end] if !before.is_empty() => format!("{} {last} {end}", before.join(", ")),
-        _ => parts.concat(),
     }
 }

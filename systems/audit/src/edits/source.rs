@@ -6,8 +6,6 @@
 
 use std::ops::Range;
 
-use super::place::listed;
-
 /// Nothing that the expression names is written on the lines from `from` up to `to`, nor, if a loop
 /// begins there, anywhere after in the function: then it is the same before all of them. What is
 /// written through other pointers no text shows.
@@ -78,8 +76,8 @@ fn is_asked(line: &str, pointer: &str) -> bool {
     })
 }
 
-/// The line assigns to a variable or member of this name or to an element of it, steps it, or takes
-/// its address.
+/// The line assigns to a variable or member of this name, or to an element of it; or it steps it,
+/// or takes its address.
 pub fn writes(line: &str, name: &str) -> bool {
     is_written(line, name, true)
 }
@@ -548,6 +546,14 @@ pub fn local_name(lines: &[&str], at: usize, expression: &str) -> String {
     let more = (2..).map(|nth| format!("{stem}_{nth}"));
     let mut all = [stem.clone(), format!("{stem}_now")].into_iter().chain(more);
     all.find(is_free).expect("there are more numbers than words")
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub fn listed(parts: &[String], last: &str) -> String {
+    match parts {
+        [before @ .., end] if !before.is_empty() => format!("{} {last} {end}", before.join(", ")),
+        _ => parts.concat(),
+    }
 }
 
 #[cfg(test)]

@@ -80,8 +80,7 @@ pub fn with_locks(seed: u64) -> Scenario {
 /// more thread makes it tick until all have waited long enough.
 pub fn with_waits(seed: u64) -> Scenario {
     let with_room = |scenario: &Scenario| scenario.threads.len() < THREADS_MAX;
-    let mut scenario =
-        (seed..).map(with_locks).find(with_room).expect("most have fewer threads");
+    let mut scenario = (seed..).map(with_locks).find(with_room).expect("most have fewer threads");
     let mut rng = fastrand::Rng::with_seed(seed.wrapping_mul(5));
     let n_semaphores = scenario.semaphores.len();
     let mut n_ticks = 10;
@@ -119,11 +118,7 @@ pub fn with_waits(seed: u64) -> Scenario {
 
 /// The same as with locks, where some threads compute with floating point here and there.
 pub fn with_floats(seed: u64) -> Scenario {
-    let mut scenario = if seed.is_multiple_of(2) {
-        scenario(seed)
-    } else {
-        with_locks(seed)
-    };
+    let mut scenario = if seed.is_multiple_of(2) { scenario(seed) } else { with_locks(seed) };
     let mut rng = fastrand::Rng::with_seed(seed.wrapping_mul(3));
     for (_, steps) in &mut scenario.threads {
         let seldom = [1, 2, 8, 60][rng.usize(..4)];
@@ -131,11 +126,7 @@ pub fn with_floats(seed: u64) -> Scenario {
             continue;
         }
         let with = |step: Step| {
-            if rng.u32(..seldom) == 0 {
-                vec![step, Step::Float(rng.u32(1..9))]
-            } else {
-                vec![step]
-            }
+            if rng.u32(..seldom) == 0 { vec![step, Step::Float(rng.u32(1..9))] } else { vec![step] }
         };
         *steps = std::mem::take(steps).into_iter().flat_map(with).collect();
     }

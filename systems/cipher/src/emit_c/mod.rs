@@ -1,6 +1,7 @@
 //! The C back end: one self-contained file, its header, and the small program that tests run.
 
 mod arch;
+mod beside;
 mod bytes;
 mod code;
 mod ctr;

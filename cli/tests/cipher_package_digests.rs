@@ -4,14 +4,20 @@
 
 #[path = "support/crates.rs"]
 mod crates;
+#[path = "support/drivers.rs"]
+mod drivers;
 #[path = "support/tools.rs"]
 mod tools;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use crates::crate_passes;
+use drivers::driver;
 use tools::{SUPPORT, has, install_with_pip, kept, python, run};
+
+/// The driver, and the packages that it is built with.
+const BUILT: (&str, &[&str]) = ("digests.c", &["trio", "sha", "blake2"]);
 
 /// SHAKE128 and SHA3-512, in `trio`.
 fn trio(folder: &Path) {
@@ -27,40 +33,6 @@ fn blake2(folder: &Path, name: &str) {
     run(env!("CARGO_BIN_EXE_meanwhile"), &words.split(' ').collect::<Vec<_>>(), folder);
 }
 
-/// Builds the driver with the files of all packages; files of other targets are empty on another
-/// processor, and take no flags there.
-fn driver(folder: &Path, compiler: &str, flags: &[&str], is_here: bool) -> PathBuf {
-    let mut sources = vec![PathBuf::from(format!("{SUPPORT}/digests.c"))];
-    for package in ["trio", "sha", "blake2"] {
-        let files = std::fs::read_dir(folder.join(package).join("src")).expect("it is there");
-        let paths = files.map(|entry| entry.expect("readable").path());
-        sources.extend(paths.filter(|path| path.extension().is_some_and(|end| end == "c")));
-    }
-    let own = |path: &Path| -> &[&str] {
-        let stem = path.file_stem().and_then(|stem| stem.to_str()).expect("a name of ours");
-        let of = [
-            ("_sse", &["-mssse3"][..]),
-            ("_avx2", &["-mavx2", "-mno-avx512f"]),
-            ("_avx512", &["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq"]),
-        ];
-        of.into_iter().find(|(end, _)| is_here && stem.ends_with(end)).map_or(&[], |it| it.1)
-    };
-    let objects: Vec<String> = (0..sources.len()).map(|k| format!("{compiler}.{k}.o")).collect();
-    for (source, object) in sources.iter().zip(&objects) {
-        let source_name = source.display().to_string();
-        let words = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-c", &source_name];
-        let folders = ["-Itrio/include", "-Isha/include", "-Iblake2/include", "-o", object];
-        run(compiler, &[&words[..], own(source), flags, &folders].concat(), folder);
-    }
-    let program = folder.join(format!("{compiler}.run"));
-    let mut words: Vec<&str> = flags.to_vec();
-    words.extend(objects.iter().map(String::as_str));
-    let place = program.display().to_string();
-    words.extend(["-o", &place]);
-    run(compiler, &words, folder);
-    program
-}
-
 #[test]
 fn the_c_gives_the_bytes_of_hashlib_under_sanitizers_and_on_the_other_byte_order() {
     let folder = tempfile::tempdir().expect("a scratch folder");
@@ -70,7 +42,7 @@ fn the_c_gives_the_bytes_of_hashlib_under_sanitizers_and_on_the_other_byte_order
     run(env!("CARGO_BIN_EXE_meanwhile"), &words, at);
     blake2(at, "blake2");
     let sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
-    let here = driver(at, "gcc", &sanitizers, true);
+    let here = driver(at, &BUILT, "gcc", &sanitizers, true);
     let said = run(&here.display().to_string(), &[], at);
     let script = "import hashlib, sys\n\
         text = bytes(i % 251 for i in range(600))\n\
@@ -84,14 +56,14 @@ fn the_c_gives_the_bytes_of_hashlib_under_sanitizers_and_on_the_other_byte_order
     assert!(said.lines().count() > 500, "{said}");
     run("python3", &["-c", script, "lines"], at);
     if has("clang-19") {
-        let program = driver(at, "clang-19", &[], true);
+        let program = driver(at, &BUILT, "clang-19", &[], true);
         assert_eq!(run(&program.display().to_string(), &[], at), said, "clang-19");
     }
     for (compiler, emulator) in
         [("s390x-linux-gnu-gcc", "qemu-s390x"), ("arm-linux-gnueabihf-gcc", "qemu-arm")]
     {
         if has(compiler) && has(emulator) {
-            let program = driver(at, compiler, &["-static"], false);
+            let program = driver(at, &BUILT, compiler, &["-static"], false);
             let ran = Command::new(emulator).arg(program).output().expect("it was found");
             assert_eq!(String::from_utf8_lossy(&ran.stdout), said, "{compiler}");
         }

@@ -74,8 +74,7 @@ pub struct DigestRow {
     pub rate: Option<usize>,
     /// The first byte behind a message, and what its last block ends with: `1f..80`, `80..be64`.
     pub padding: Option<String>,
-    /// What a compression function takes beside a block, and then no padding:
-    /// `["counter:le64", "last:4"]`.
+    /// Instead of a padding, what is beside a block: `["counter:le64", "last:4"]`.
     #[serde(default)]
     pub beside: Vec<String>,
     /// The first state in hex, its words in bytes as those of a message; else zeros.

@@ -318,6 +318,7 @@ impl Subject {
             n_schedule,
             counter: None,
             mode: None,
+            has_each_key: false,
             assembled: vec![],
             others: vec![],
         }

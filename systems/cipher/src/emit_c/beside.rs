@@ -4,16 +4,16 @@
 //!
 //! **Source** RFC 7693, 2015.
 
-use super::digest::MessageWord;
+use super::message_word::MessageWord;
 
 /// The parts in order: `counter:le64`, `last:4`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Beside {
-    parts: Vec<Part>,
+    parts: Vec<BesideWords>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Part {
+enum BesideWords {
     /// The bytes of the message up to the end of the block; the least significant word is the first
     /// or the last one.
     Counter { n_bytes: usize, is_least_last: bool },
@@ -21,10 +21,11 @@ enum Part {
     Last { n_bytes: usize },
 }
 
-impl Part {
-    fn parse(text: &str) -> Result<Part, String> {
-        let counter =
-            |n_bytes, is_least_last| Ok::<Part, String>(Part::Counter { n_bytes, is_least_last });
+impl BesideWords {
+    fn parse(text: &str) -> Result<BesideWords, String> {
+        let counter = |n_bytes, is_least_last| {
+            Ok::<BesideWords, String>(BesideWords::Counter { n_bytes, is_least_last })
+        };
         match text.split_once(':') {
             Some(("counter", "le64")) => counter(8, false),
             Some(("counter", "be64")) => counter(8, true),
@@ -34,7 +35,7 @@ impl Part {
                 Err(format!("`{other}` is no counter of a hash, which is le or be, then 64 or 128"))
             }
             Some(("last", n)) => match n.parse() {
-                Ok(n_bytes) if n_bytes > 0 => Ok(Part::Last { n_bytes }),
+                Ok(n_bytes) if n_bytes > 0 => Ok(BesideWords::Last { n_bytes }),
                 _ => Err(format!("`{text}` has no number of bytes")),
             },
             _ => Err(format!("`{text}` is not beside a block: counter:le64 and last:4 are")),
@@ -43,7 +44,7 @@ impl Part {
 
     fn n_bytes(self) -> usize {
         match self {
-            Part::Counter { n_bytes, .. } | Part::Last { n_bytes } => n_bytes,
+            BesideWords::Counter { n_bytes, .. } | BesideWords::Last { n_bytes } => n_bytes,
         }
     }
 }
@@ -53,8 +54,10 @@ impl Beside {
     ///
     /// Errors: what is wrong with them.
     pub(super) fn read(parts: &[String], word: MessageWord) -> Result<Beside, String> {
-        let parts = parts.iter().map(|text| Part::parse(text)).collect::<Result<Vec<_>, _>>()?;
-        let n_counters = parts.iter().filter(|part| matches!(part, Part::Counter { .. })).count();
+        let parts =
+            parts.iter().map(|text| BesideWords::parse(text)).collect::<Result<Vec<_>, _>>()?;
+        let n_counters =
+            parts.iter().filter(|part| matches!(part, BesideWords::Counter { .. })).count();
         if n_counters != 1 || parts.len() != 2 {
             return Err("beside a block are one `counter` and one `last`, or nothing".into());
         }
@@ -74,6 +77,13 @@ impl Beside {
 
     /// C that gives word w of them.
     pub(super) fn text(&self, word: MessageWord) -> String {
+        let values = self.values(word).into_iter().enumerate();
+        let cases = values.map(|(w, value)| format!("    case {w}: return {value};\n"));
+        format!("    switch (w) {{\n{}    default: return 0;\n    }}\n", cases.collect::<String>())
+    }
+
+    /// C of each word.
+    fn values(&self, word: MessageWord) -> Vec<String> {
         let ones = u64::MAX >> (64 - word.bits);
         let counter = |k: usize| match k as u32 * word.bits {
             0 => "total".into(),
@@ -83,20 +93,17 @@ impl Beside {
         let words = self.parts.iter().flat_map(|part| {
             let n = part.n_bytes() / word.n_bytes();
             (0..n).map(move |k| match *part {
-                Part::Counter { is_least_last: true, .. } => counter(n - 1 - k),
-                Part::Counter { is_least_last: false, .. } => counter(k),
-                Part::Last { .. } => format!("is_last ? UINT64_C({ones:#x}) : 0"),
+                BesideWords::Counter { is_least_last: true, .. } => counter(n - 1 - k),
+                BesideWords::Counter { is_least_last: false, .. } => counter(k),
+                BesideWords::Last { .. } => format!("is_last ? UINT64_C({ones:#x}) : 0"),
             })
         });
-        let cases = words.enumerate().map(|(w, value)| format!("    case {w}: return {value};\n"));
-        format!("    switch (w) {{\n{}    default: return 0;\n    }}\n", cases.collect::<String>())
+        words.collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use expect_test::expect;
-
     use super::*;
 
     fn read(parts: &[&str], bits: u32) -> Result<Beside, String> {
@@ -109,25 +116,11 @@ mod tests {
         let word = |bits| MessageWord { bits, is_big_endian: false };
         let small = read(&["counter:le64", "last:4"], 32).expect("BLAKE2s has it");
         assert_eq!(small.n_bytes(), 12);
-        expect![[r"
-                switch (w) {
-                case 0: return total;
-                case 1: return total >> 32;
-                case 2: return is_last ? UINT64_C(0xffffffff) : 0;
-                default: return 0;
-                }
-        "]]
-        .assert_eq(&small.text(word(32)));
+        let ones = "is_last ? UINT64_C(0xffffffff) : 0";
+        assert_eq!(small.values(word(32)), ["total", "total >> 32", ones]);
         let large = read(&["last:8", "counter:be128"], 64).expect("it has both");
-        expect![[r"
-                switch (w) {
-                case 0: return is_last ? UINT64_C(0xffffffffffffffff) : 0;
-                case 1: return 0;
-                case 2: return total;
-                default: return 0;
-                }
-        "]]
-        .assert_eq(&large.text(word(64)));
+        let ones = "is_last ? UINT64_C(0xffffffffffffffff) : 0";
+        assert_eq!(large.values(word(64)), [ones, "0", "total"]);
     }
 
     #[test]

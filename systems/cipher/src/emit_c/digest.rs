@@ -7,12 +7,12 @@
 //!
 //! **Source** NIST FIPS 202, 2015; FIPS 180-4, 2015; SP 800-232, 2025; RFC 7693, 2015.
 
-use crate::layout::Layout;
 use crate::library::DigestRow;
 
 use super::arch::Shape;
 use super::beside::Beside;
 use super::digest_text as text;
+use super::message_word::MessageWord;
 
 /// A hash, or a function with output of any length.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,13 +35,6 @@ pub struct Digest {
     pub output: Option<usize>,
 }
 
-/// How the bytes of a message become words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MessageWord {
-    pub bits: u32,
-    pub is_big_endian: bool,
-}
-
 /// How the last bytes of a message become whole blocks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum End {
@@ -49,34 +42,6 @@ enum End {
     /// Zeros fill the last block up, which may be full already and is there even if the message is
     /// empty: what is taken beside it tells messages apart.
     Zeros(Beside),
-}
-
-impl MessageWord {
-    /// Reads `le64` or `be32`.
-    fn parse(text: &str) -> Option<MessageWord> {
-        let (order, bits) = text.split_at_checked(2)?;
-        let bits = bits.parse().ok().filter(|bits| [16, 32, 64].contains(bits))?;
-        ["le", "be"].contains(&order).then_some(MessageWord { bits, is_big_endian: order == "be" })
-    }
-
-    pub fn n_bytes(self) -> usize {
-        self.bits as usize / 8
-    }
-
-    pub fn layout(self) -> Layout {
-        let order = if self.is_big_endian { "" } else { "-" };
-        let text = format!("byte:{} bit:8 -> | {order}byte bit", self.n_bytes());
-        Layout::parse(&text).expect("a layout of ours")
-    }
-
-    /// C that makes `value`, copied from memory or to be copied there, the word.
-    pub fn ordered(self, shape: Shape, value: &str) -> String {
-        if self.is_big_endian {
-            shape.big(self.bits, value)
-        } else {
-            shape.little(self.bits, value)
-        }
-    }
 }
 
 /// `first`, then zeros, and at the end of the block what `last` says.

@@ -31,7 +31,7 @@ fn has(program: &str) -> bool {
 fn list_names_all_primitives_with_their_slicings() {
     let output = meanwhile(&["cipher", "list", "--json"], "");
     let rows = json(&output)["rows"].as_array().expect("rows").clone();
-    assert_eq!(rows.len(), 30);
+    assert_eq!(rows.len(), 32);
     let chacha = rows.iter().find(|r| r["name"] == "chacha20").expect("it is bundled");
     assert_eq!(
         chacha["slicings"],

@@ -1,17 +1,23 @@
-//! `meanwhile cipher package keccak-f1600 --mode shake128,sha3-512` and SHA-256: the C under
+//! `meanwhile cipher package keccak-f1600 --mode shake128,sha3-512`, SHA-256 and BLAKE2: the C under
 //! sanitizers and on a processor of the other byte order, the crate and the Python package, against
 //! hashlib.
 
 #[path = "support/crates.rs"]
 mod crates;
+#[path = "support/drivers.rs"]
+mod drivers;
 #[path = "support/tools.rs"]
 mod tools;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use crates::crate_passes;
+use drivers::driver;
 use tools::{SUPPORT, has, install_with_pip, kept, python, run};
+
+/// The driver, and the packages that it is built with.
+const BUILT: (&str, &[&str]) = ("digests.c", &["trio", "sha", "blake2"]);
 
 /// SHAKE128 and SHA3-512, in `trio`.
 fn trio(folder: &Path) {
@@ -19,38 +25,12 @@ fn trio(folder: &Path) {
     run(env!("CARGO_BIN_EXE_meanwhile"), &words.split(' ').collect::<Vec<_>>(), folder);
 }
 
-/// Builds the driver with the files of both packages; files of other targets are empty on another
-/// processor, and take no flags there.
-fn driver(folder: &Path, compiler: &str, flags: &[&str], is_here: bool) -> PathBuf {
-    let mut sources = vec![PathBuf::from(format!("{SUPPORT}/digests.c"))];
-    for package in ["trio", "sha"] {
-        let files = std::fs::read_dir(folder.join(package).join("src")).expect("it is there");
-        let paths = files.map(|entry| entry.expect("readable").path());
-        sources.extend(paths.filter(|path| path.extension().is_some_and(|end| end == "c")));
-    }
-    let own = |path: &Path| -> &[&str] {
-        let stem = path.file_stem().and_then(|stem| stem.to_str()).expect("a name of ours");
-        let of = [
-            ("_sse", &["-mssse3"][..]),
-            ("_avx2", &["-mavx2", "-mno-avx512f"]),
-            ("_avx512", &["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq"]),
-        ];
-        of.into_iter().find(|(end, _)| is_here && stem.ends_with(end)).map_or(&[], |it| it.1)
-    };
-    let objects: Vec<String> = (0..sources.len()).map(|k| format!("{compiler}.{k}.o")).collect();
-    for (source, object) in sources.iter().zip(&objects) {
-        let source_name = source.display().to_string();
-        let words = ["-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-c", &source_name];
-        let folders = ["-Itrio/include", "-Isha/include", "-o", object];
-        run(compiler, &[&words[..], own(source), flags, &folders].concat(), folder);
-    }
-    let program = folder.join(format!("{compiler}.run"));
-    let mut words: Vec<&str> = flags.to_vec();
-    words.extend(objects.iter().map(String::as_str));
-    let place = program.display().to_string();
-    words.extend(["-o", &place]);
-    run(compiler, &words, folder);
-    program
+/// BLAKE2s-256 and BLAKE2b-512, in a folder of this name.
+fn blake2(folder: &Path, name: &str) {
+    let words = format!(
+        "cipher package blake2s-compress blake2b-compress --mode hash --name {name} -o {name}"
+    );
+    run(env!("CARGO_BIN_EXE_meanwhile"), &words.split(' ').collect::<Vec<_>>(), folder);
 }
 
 #[test]
@@ -60,28 +40,30 @@ fn the_c_gives_the_bytes_of_hashlib_under_sanitizers_and_on_the_other_byte_order
     trio(at);
     let words = ["cipher", "package", "sha256-compress", "--mode", "hash", "-o", "sha"];
     run(env!("CARGO_BIN_EXE_meanwhile"), &words, at);
+    blake2(at, "blake2");
     let sanitizers = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
-    let here = driver(at, "gcc", &sanitizers, true);
+    let here = driver(at, &BUILT, "gcc", &sanitizers, true);
     let said = run(&here.display().to_string(), &[], at);
     let script = "import hashlib, sys\n\
         text = bytes(i % 251 for i in range(600))\n\
         for line in open(sys.argv[1]):\n    \
             name, n, n_out, made = line.strip().split(',')\n    \
+            name = {'blake2s256': 'blake2s', 'blake2b512': 'blake2b'}.get(name, name)\n    \
             other = hashlib.new(name.replace('shake', 'shake_'), text[:int(n)])\n    \
             wanted = other.hexdigest(int(n_out)) if 'shake' in name else other.hexdigest()\n    \
             assert made == wanted, line\n";
     std::fs::write(at.join("lines"), &said).expect("written");
-    assert!(said.lines().count() > 300, "{said}");
+    assert!(said.lines().count() > 500, "{said}");
     run("python3", &["-c", script, "lines"], at);
     if has("clang-19") {
-        let program = driver(at, "clang-19", &[], true);
+        let program = driver(at, &BUILT, "clang-19", &[], true);
         assert_eq!(run(&program.display().to_string(), &[], at), said, "clang-19");
     }
     for (compiler, emulator) in
         [("s390x-linux-gnu-gcc", "qemu-s390x"), ("arm-linux-gnueabihf-gcc", "qemu-arm")]
     {
         if has(compiler) && has(emulator) {
-            let program = driver(at, compiler, &["-static"], false);
+            let program = driver(at, &BUILT, compiler, &["-static"], false);
             let ran = Command::new(emulator).arg(program).output().expect("it was found");
             assert_eq!(String::from_utf8_lossy(&ran.stdout), said, "{compiler}");
         }
@@ -96,6 +78,13 @@ fn cargo_builds_the_crate_with_the_traits_of_digest() {
 }
 
 #[test]
+fn cargo_builds_the_crate_of_blake2() {
+    let at = &kept("package-blake2");
+    blake2(at, "trio");
+    crate_passes(at, "digests/Cargo.lock", &["blake2s256", "blake2b512"]);
+}
+
+#[test]
 fn pip_installs_the_python_package() {
     let Some(python) = python() else { return };
     let folder = tempfile::tempdir().expect("a scratch folder");
@@ -103,4 +92,14 @@ fn pip_installs_the_python_package() {
     trio(at);
     install_with_pip(python, at);
     run("venv/bin/python", &[&format!("{SUPPORT}/digests.py")], at);
+}
+
+#[test]
+fn pip_installs_the_python_package_of_blake2() {
+    let Some(python) = python() else { return };
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let at = folder.path();
+    blake2(at, "trio");
+    install_with_pip(python, at);
+    run("venv/bin/python", &[&format!("{SUPPORT}/blake2.py")], at);
 }

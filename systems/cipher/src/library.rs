@@ -73,7 +73,10 @@ pub struct DigestRow {
     /// Bytes that a sponge takes at a time.
     pub rate: Option<usize>,
     /// The first byte behind a message, and what its last block ends with: `1f..80`, `80..be64`.
-    pub padding: String,
+    pub padding: Option<String>,
+    /// Instead of a padding, what is beside a block: `["counter:le64", "last:4"]`.
+    #[serde(default)]
+    pub beside: Vec<String>,
     /// The first state in hex, its words in bytes as those of a message; else zeros.
     #[serde(default)]
     pub initial: String,
@@ -235,6 +238,8 @@ files! {
     "ace.ua",
     "aes.ua",
     "ascon.ua",
+    "blake2b.ua",
+    "blake2s.ua",
     "chacha20.ua",
     "clyde.ua",
     "des.ua",
@@ -270,6 +275,11 @@ files! {
     "ascon-hash256.json",
     "ascon-p12.json",
     "ascon-xof128.json",
+    "blake2b-256.json",
+    "blake2b-512.json",
+    "blake2b-compress.json",
+    "blake2s-256.json",
+    "blake2s-compress.json",
     "chacha20-poly1305.json",
     "chacha20-xpoly1305.json",
     "chacha20.json",

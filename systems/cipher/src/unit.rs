@@ -318,6 +318,7 @@ impl Subject {
             n_schedule,
             counter: None,
             mode: None,
+            has_each_key: false,
             assembled: vec![],
             others: vec![],
         }
@@ -350,7 +351,7 @@ impl Subject {
             let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
             let help = match names.split_last() {
                 None => format!(
-                    "it is a {}; block ciphers, chacha20, ascon-p12, keccak-f1600 and sha256-compress have modes",
+                    "it is a {}; block ciphers, chacha20, ascon-p12, keccak-f1600 and compression functions have modes",
                     primitive.kind
                 ),
                 Some((last, [])) => format!("it has {last}"),

@@ -32,7 +32,7 @@ const AEAD: &str = "ascon_aead128_encrypt(in, in + 16, in + 32, 21, in + 64, out
     if (ascon_aead128_decrypt(in, in + 16, in + 32, 21, text, text, 77, out + 900)) return 1;
     memcpy(out + 128, text, 77);";
 
-const CASES: [Case; 16] = [
+const CASES: [Case; 17] = [
     blocks("rectangle-80", Slicing::Vertical),
     blocks("rectangle-80", Slicing::Bit),
     blocks("aes-128", Slicing::Horizontal),
@@ -85,6 +85,13 @@ const CASES: [Case; 16] = [
         mode: Some("shake128"),
         n_batches: 1,
         calls: "shake128(in, 377, out, 300); shake128_many(in, 9, out + 300, 170, 4);",
+    },
+    Case {
+        name: "blake2b-compress",
+        slicing: Slicing::Vertical,
+        mode: Some("hash256"),
+        n_batches: 1,
+        calls: "blake2b256(in, 256, out); blake2b256_many(in, 129, out + 32, 3);",
     },
     Case {
         name: "sha256-compress",

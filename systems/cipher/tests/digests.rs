@@ -1,4 +1,4 @@
-//! SHA-3, SHAKE and SHA-256 in emitted C: the bytes of Python's hashlib for messages of all lengths
+//! SHA-3, SHAKE, SHA-256 and BLAKE2 in emitted C: the bytes of Python's hashlib for messages of all lengths
 //! around the ends of blocks and of paddings, and for a sponge and a compression function of a
 //! user's. The program itself tries pieces, many messages and messages of different lengths, and
 //! reports which one fails.
@@ -17,12 +17,15 @@ use fastrand::Rng;
 use measure::tool;
 
 /// A primitive, its mode, hashlib's name of it, and bytes of a block.
-const DIGESTS: [(&str, &str, &str, usize); 5] = [
+const DIGESTS: [(&str, &str, &str, usize); 8] = [
     ("keccak-f1600", "shake128", "shake_128", 168),
     ("keccak-f1600", "shake256", "shake_256", 136),
     ("keccak-f1600", "sha3-256", "sha3_256", 136),
     ("keccak-f1600", "sha3-512", "sha3_512", 72),
     ("sha256-compress", "hash", "sha256", 64),
+    ("blake2s-compress", "hash", "blake2s", 64),
+    ("blake2b-compress", "hash", "blake2b", 128),
+    ("blake2b-compress", "hash256", "blake2b", 128),
 ];
 
 /// Target, compiler and number of interleaved batches; each of them is for some of the digests.
@@ -39,7 +42,8 @@ fn hashlib(messages: &str) -> Vec<String> {
     let script = "import hashlib, sys\n\
         for line in sys.stdin.read().splitlines():\n    \
             name, size, text = line.split(',')\n    \
-            made = hashlib.new(name, bytes.fromhex(text))\n    \
+            sizes = {'digest_size': int(size)} if 'blake2' in name else {}\n    \
+            made = hashlib.new(name, bytes.fromhex(text), **sizes)\n    \
             print(made.hexdigest(int(size)) if 'shake' in name else made.hexdigest())\n";
     let mut python = Command::new("python3");
     python.args(["-c", script]);
@@ -79,8 +83,11 @@ fn outputs_are_those_of_another_implementation() {
         let subject = Subject::bundled(name).expect("it is bundled").expect("it is right");
         let mut messages = Vec::new();
         for n in lengths(block, &mut rng) {
-            let is_xof = python.starts_with("shake");
-            let n_out = if is_xof { rng.usize(0..3 * block) } else { 0 };
+            let n_out = match (python, mode) {
+                ("shake_128" | "shake_256", _) => rng.usize(0..3 * block),
+                ("blake2b", "hash") => 64,
+                _ => 32,
+            };
             messages.push(((0..n).map(|_| rng.u8(..)).collect::<Vec<u8>>(), n_out));
         }
         let line =
@@ -108,6 +115,47 @@ fn every_mode_over_a_permutation_has_published_vectors() {
             assert!(!cipher::library::vectors(sponge.name()).is_empty(), "{}", sponge.name());
         }
     }
+}
+
+/// BLAKE2's shape with another step: the flag before a counter whose high word is the first.
+const COUNTED: &str = "node mix (input : u32x12) returns (output : u32x5)
+let
+    output[0] = (input[0] ^ input[5]) + (input[1] <<< 3) + input[10];
+    output[1] = input[1] + (input[6] <<< 5) + (input[9] <<< 9);
+    output[2] = input[2] ^ (input[0] + input[7]) ^ input[11];
+    output[3] = (input[3] <<< 7) + input[8];
+    output[4] = input[4] ^ input[0] ^ input[5]
+tel
+";
+
+const COUNTED_LAYOUT: &str = "name = \"mix\"
+params = { input = { field = \"input\", layout = \"word:12 byte:4 bit:8 -> word | byte bit\" } }
+output = \"word:5 byte:4 bit:8 -> word | byte bit\"
+compression.hash = { name = \"mix-hash\", title = \"Mix\", word = \"be32\", beside = [\"last:4\", \"counter:be64\"], output = 17, initial = \"0102030405060708090a0b0c0d0e0f1011121314\" }
+";
+
+/// The same by the definition.
+fn counted_hash(text: &[u8]) -> Vec<u8> {
+    let words = |bytes: &[u8]| -> Vec<u32> {
+        bytes.chunks(4).map(|word| u32::from_be_bytes(word.try_into().expect("4"))).collect()
+    };
+    let mut h = words(&(1..=20).collect::<Vec<u8>>());
+    let n_blocks = text.len().div_ceil(16).max(1);
+    for k in 1..=n_blocks {
+        let mut block = text[16 * (k - 1)..text.len().min(16 * k)].to_vec();
+        block.resize(16, 0);
+        let m = words(&block);
+        let (last, total) =
+            if k == n_blocks { (u32::MAX, text.len() as u32) } else { (0, 16 * k as u32) };
+        h = vec![
+            (h[0] ^ m[0]).wrapping_add(h[1].rotate_left(3)),
+            h[1].wrapping_add(m[1].rotate_left(5)).wrapping_add(last.rotate_left(9)),
+            h[2] ^ h[0].wrapping_add(m[2]) ^ total,
+            h[3].rotate_left(7).wrapping_add(m[3]),
+            h[4] ^ h[0] ^ m[0],
+        ];
+    }
+    h.iter().flat_map(|word| word.to_be_bytes()).take(17).collect()
 }
 
 /// SHA-1's shape with another step: five words of state, a length in little-endian bytes.
@@ -154,10 +202,18 @@ fn own_hash(text: &[u8]) -> Vec<u8> {
 
 #[test]
 fn a_compression_function_of_ones_own_is_a_hash_in_every_slicing() {
-    let subject = Subject::text("mix.ua", OWN, None).expect("it is right");
-    let program = std::path::Path::new("mix.ua");
-    let subject =
-        subject.with_layout_text("mix.layout.toml", OWN_LAYOUT, program).expect("it fits");
+    is_a_hash(OWN, OWN_LAYOUT, own_hash);
+    is_a_hash(COUNTED, COUNTED_LAYOUT, counted_hash);
+}
+
+fn of_text(program: &str, layout: &str) -> Subject {
+    let subject = Subject::text("mix.ua", program, None).expect("it is right");
+    let place = std::path::Path::new("mix.ua");
+    subject.with_layout_text("mix.layout.toml", layout, place).expect("it fits")
+}
+
+fn is_a_hash(program: &str, layout: &str, own_hash: fn(&[u8]) -> Vec<u8>) {
+    let subject = of_text(program, layout);
     for (slicing, arch, cc) in
         [(Slicing::Vertical, Arch::Avx2, Cc::Gcc), (Slicing::Bit, Arch::X86_64, Cc::Clang)]
     {
@@ -175,9 +231,49 @@ fn a_compression_function_of_ones_own_is_a_hash_in_every_slicing() {
     }
 }
 
+/// BLAKE2s with a key of 32 bytes, which only another first state tells from the hash.
+const KEYED_LAYOUT: &str = "name = \"keyed-compress\"
+params = { input = { field = \"input\", layout = \"word:27 byte:4 bit:8 -> word | -byte bit\" } }
+output = \"word:8 byte:4 bit:8 -> word | -byte bit\"
+compression.mac = { name = \"blake2s-mac\", title = \"BLAKE2s with a key of 32 bytes\", word = \"le32\", beside = [\"counter:le64\", \"last:4\"], output = 32, initial = \"47c6086b85ae67bb72f36e3c3af54fa57f520e518c68059babd9831f19cde05b\" }
+";
+
+#[test]
+fn a_key_that_is_a_first_block_makes_the_published_tags() {
+    let program = cipher::library::file("blake2s.ua").expect("it is bundled");
+    let subject = of_text(program, KEYED_LAYOUT);
+    let way = (Arch::X86_64, Cc::Gcc, 1);
+    let program = built(&subject, "mac", way).expect("every machine runs it");
+    let bytes = |n: u8| (0..n).collect::<Vec<u8>>();
+    // blake2-kat.json of the authors of BLAKE2: the key 00 01 .. 1f, texts of 0, 1, 64 and 65 bytes.
+    for (n, tag) in [
+        (0, "48a8997da407876b3d79c0d92325ad3b89cbb754d86ab71aee047ad345fd2c49"),
+        (1, "40d15fee7c328830166ac3f918650f807e7e01e177258cdc0a39b11f598066f1"),
+        (64, "8975b0577fd35566d750b362b0897a26c399136df07bababbde6203ff2954ed4"),
+        (65, "21fe0ceb0052be7fb0f004187cacd7de67fa6eb0938d927677f2398c132317a8"),
+    ] {
+        let text = [bytes(32), vec![0; 32], bytes(n)].concat();
+        let lengths = [text.len() as u64, 32].map(u64::to_le_bytes).concat();
+        let made = native::run_mode(&program, way.0, &[lengths, text].concat()).expect("it runs");
+        assert_eq!(to_hex(&made), tag, "{n} bytes");
+    }
+}
+
 #[test]
 fn a_layout_whose_hash_does_not_fit_is_refused_at_its_line() {
     for (from, to, why) in [
+        ("padding = \"80..le64\", ", "", "nothing tells where a message ends"),
+        ("padding", "beside = [\"counter:le64\", \"last:4\"], padding", "has no `padding`"),
+        (
+            "padding = \"80..le64\"",
+            "beside = [\"counter:le64\", \"last:8\"]",
+            "36 bytes have no room for a state of 20, a block, and 16 beside it",
+        ),
+        (
+            "padding = \"80..le64\"",
+            "beside = [\"counter:le64\", \"first:4\"]",
+            "`first:4` is not beside a block",
+        ),
         ("le32", "le16", "`le16` is no word of `mix`"),
         ("le32", "le64", "16 of 36 bytes are no words of 64 bits"),
         ("le32", "le31", "`le31` is no word"),

@@ -224,7 +224,7 @@ fn modes_that_a_program_does_not_have_are_refused() {
         (
             "`gimli` has no mode `ctr`",
             "it is a permutation; block ciphers, chacha20, ascon-p12, keccak-f1600 and \
-             sha256-compress have modes"
+             compression functions have modes"
         )
     );
     let (message, help) = refused(&bundled("aes-128"), "ctr64");

@@ -13,7 +13,7 @@ use cipher::syntax::ast::Program;
 use cipher::syntax::load_text;
 
 /// Names in `ciphers/`, in the order of the index.
-const NAMES: [&str; 30] = [
+const NAMES: [&str; 32] = [
     "ace",
     "aes-128",
     "aes-192",
@@ -22,6 +22,8 @@ const NAMES: [&str; 30] = [
     "aes-192-decrypt",
     "aes-256-decrypt",
     "ascon-p12",
+    "blake2s-compress",
+    "blake2b-compress",
     "chacha20",
     "clyde-128",
     "des",

@@ -1,5 +1,7 @@
-/* SHAKE128, SHA3-512 and SHA-256 of packages on every target: a line with name, lengths and output of each message alone; many,
+/* SHAKE128, SHA3-512, SHA-256 and BLAKE2 of packages on every target: a line with name, lengths and output of each message alone; many,
    each and side by side must give the same, and wrong calls are refused. */
+#include <blake2b512.h>
+#include <blake2s256.h>
 #include <sha256.h>
 #include <sha3_512.h>
 #include <shake128.h>
@@ -72,6 +74,8 @@ static uint8_t text[LONGEST + MANY], many[LONGEST * MANY], one[OUT], all[OUT * M
 CHECK(shake128, SHAKE128, squeeze, 345)
 CHECK(sha3_512, SHA3_512, final, 64)
 CHECK(sha256, SHA256, final, 32)
+CHECK(blake2s256, BLAKE2S256, final, 32)
+CHECK(blake2b512, BLAKE2B512, final, 64)
 
 int main(void)
 {
@@ -85,17 +89,25 @@ int main(void)
         size_t width = sha256_width(targets[k]);
         expect(width == words_of_32_bits[k], "a register of SHA-256, as no more states fit");
         expect(shake128_width(targets[k]) == (width > 1 ? width / 2 : 1), "the same of SHAKE128");
+        expect(blake2s256_width(targets[k]) == width, "the same of BLAKE2s");
+        expect(blake2b512_width(targets[k]) == shake128_width(targets[k]), "the same of BLAKE2b");
         for (size_t n_messages = 1; n_messages <= 2 * width + 1; n_messages++) {
             size_t n = (n_messages * 71) % LONGEST;
             check_shake128(targets[k], n, n_messages);
             check_sha3_512(targets[k], n, n_messages);
             check_sha256(targets[k], n, n_messages);
+            check_blake2s256(targets[k], n - n % 64, n_messages);
+            check_blake2s256(targets[k], n, n_messages);
+            check_blake2b512(targets[k], n - n % 128, n_messages);
+            check_blake2b512(targets[k], n, n_messages);
         }
     }
     for (size_t n = 0; n <= LONGEST; n += 1 + n / 2 % 5) {
         show_shake128(n);
         show_sha3_512(n);
         show_sha256(n);
+        show_blake2s256(n);
+        show_blake2b512(n);
     }
     return 0;
 }

@@ -63,6 +63,23 @@ pub fn blocks(
     blocks
 }
 
+impl Blocks {
+    /// Networks for fields whose strings are in the order of the blocks, where one fits.
+    pub fn add_loads(&mut self, fields: &[&Field], shape: Shape, helpers: &mut Helpers) {
+        let order: Vec<u32> =
+            self.order.clone().unwrap_or_else(|| (0..shape.slices().ilog2()).collect());
+        for field in fields {
+            if let Some(moves) = field.moves(shape, Direction::Load, Some(&order))
+                && let Some(text) =
+                    network::function(field, shape, Direction::Load, &moves, helpers)
+            {
+                self.text += &text;
+                self.loads.push(field.name.clone());
+            }
+        }
+    }
+}
+
 /// The table of each slice's block, for the loops.
 pub fn block_of_slice(shape: Shape, order: Option<&[u32]>) -> String {
     order_table("block_of_slice", Shape { interleave: 1, ..shape }, order)

@@ -5,13 +5,14 @@
 //! takes the state and a block behind it. All else is the same: where messages end, how they are
 //! filled up, and the state, which stays in slices from the first block to the output.
 //!
-//! **Source** NIST FIPS 202, 2015; FIPS 180-4, 2015; SP 800-232, 2025.
+//! **Source** NIST FIPS 202, 2015; FIPS 180-4, 2015; SP 800-232, 2025; RFC 7693, 2015.
 
-use crate::layout::Layout;
 use crate::library::DigestRow;
 
 use super::arch::Shape;
+use super::beside::Beside;
 use super::digest_text as text;
+use super::message_word::MessageWord;
 
 /// A hash, or a function with output of any length.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,50 +28,23 @@ pub struct Digest {
     n_input: usize,
     /// Bytes of a message that are taken at a time.
     pub rate: usize,
-    padding: Padding,
+    end: End,
     /// The state before the first block, as bytes of its words; empty if it is zeros.
     initial: Vec<u8>,
     /// Bytes of output; `None` if it has any length.
     pub output: Option<usize>,
 }
 
-/// How the bytes of a message become words.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct MessageWord {
-    pub bits: u32,
-    pub is_big_endian: bool,
+/// How the last bytes of a message become whole blocks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum End {
+    Padding(Padding),
+    /// Zeros fill the last block up, which may be full already and is there even if the message is
+    /// empty: what is taken beside it tells messages apart.
+    Zeros(Beside),
 }
 
-impl MessageWord {
-    /// Reads `le64` or `be32`.
-    fn parse(text: &str) -> Option<MessageWord> {
-        let (order, bits) = text.split_at_checked(2)?;
-        let bits = bits.parse().ok().filter(|bits| [16, 32, 64].contains(bits))?;
-        ["le", "be"].contains(&order).then_some(MessageWord { bits, is_big_endian: order == "be" })
-    }
-
-    pub fn n_bytes(self) -> usize {
-        self.bits as usize / 8
-    }
-
-    pub fn layout(self) -> Layout {
-        let order = if self.is_big_endian { "" } else { "-" };
-        let text = format!("byte:{} bit:8 -> | {order}byte bit", self.n_bytes());
-        Layout::parse(&text).expect("a layout of ours")
-    }
-
-    /// C that makes `value`, copied from memory or to be copied there, the word.
-    pub fn ordered(self, shape: Shape, value: &str) -> String {
-        if self.is_big_endian {
-            shape.big(self.bits, value)
-        } else {
-            shape.little(self.bits, value)
-        }
-    }
-}
-
-/// How the last bytes of a message become whole blocks: `first`, then zeros, and at the end of the
-/// block what `last` says.
+/// `first`, then zeros, and at the end of the block what `last` says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Padding {
     first: u8,
@@ -101,6 +75,22 @@ impl Padding {
             bits => Last::Bits(byte(bits)?),
         };
         Some(Padding { first: byte(first).filter(|first| *first != 0)?, last })
+    }
+
+    /// Reads what tells messages apart.
+    ///
+    /// Errors: what is wrong with it.
+    fn read(text: &str) -> Result<Padding, String> {
+        let padding = Padding::parse(text).ok_or_else(|| {
+            format!("`{text}` is no padding, which is such as 01, 1f..80 or 80..be64")
+        })?;
+        match padding.last {
+            Last::Bits(bits) if bits | padding.first == bits => Err(format!(
+                "with the padding `{text}` two messages end alike, with and without the byte {:02x}",
+                padding.first
+            )),
+            Last::Bits(_) | Last::Length { .. } => Ok(padding),
+        }
     }
 
     /// Blocks that the last bytes of a message may become.
@@ -151,6 +141,27 @@ impl Digest {
             format!("`{}` is no word, which is be or le and 16, 32 or 64 bits", row.word)
         })?;
         let n_bytes = word.n_bytes();
+        let end = match (&row.padding, &row.beside[..]) {
+            (Some(padding), []) => End::Padding(Padding::read(padding)?),
+            (None, [_, ..]) if row.rate.is_none() => End::Zeros(Beside::read(&row.beside, word)?),
+            (None, [_, ..]) => {
+                return Err("a sponge takes nothing `beside` a block: give it a `padding`".into());
+            }
+            (Some(_), [_, ..]) => {
+                return Err("what is `beside` a block tells where a message ends: a row with it \
+                            has no `padding`"
+                    .into());
+            }
+            (None, []) => {
+                return Err("nothing tells where a message ends: give the row a `padding`, or \
+                            what is `beside` a block"
+                    .into());
+            }
+        };
+        let n_beside = match &end {
+            End::Padding(_) => 0,
+            End::Zeros(beside) => beside.n_bytes(),
+        };
         let rate = match row.rate {
             Some(rate) if n_in == n_out && rate < n_in => rate,
             Some(rate) if n_in == n_out => {
@@ -161,7 +172,13 @@ impl Digest {
                     "a sponge is over a permutation, and this takes {n_in} bytes to {n_out}"
                 ));
             }
-            None if n_in > n_out => n_in - n_out,
+            None if n_in > n_out + n_beside => n_in - n_out - n_beside,
+            None if n_beside > 0 => {
+                return Err(format!(
+                    "{n_in} bytes have no room for a state of {n_out}, a block, and {n_beside} \
+                     beside it"
+                ));
+            }
             None => {
                 return Err(format!(
                     "a compression function takes the state and a block, and this {n_in} bytes to \
@@ -172,18 +189,7 @@ impl Digest {
         if rate == 0 || [rate, n_in, n_out].iter().any(|n| n % n_bytes != 0) {
             return Err(format!("{rate} of {n_in} bytes are no words of {} bits", word.bits));
         }
-        let padding = Padding::parse(&row.padding).ok_or_else(|| {
-            format!("`{}` is no padding, which is such as 01, 1f..80 or 80..be64", row.padding)
-        })?;
-        if let Last::Bits(bits) = padding.last
-            && bits | padding.first == bits
-        {
-            return Err(format!(
-                "with the padding `{}` two messages end alike, with and without the byte {:02x}",
-                row.padding, padding.first
-            ));
-        }
-        if let Last::Length { n_bytes, .. } = padding.last
+        if let End::Padding(Padding { last: Last::Length { n_bytes, .. }, .. }) = end
             && n_bytes >= rate
         {
             return Err(format!("a length of {n_bytes} bytes leaves no room in blocks of {rate}"));
@@ -210,15 +216,22 @@ impl Digest {
             n_input: n_in / n_bytes,
             word,
             rate,
-            padding,
+            end,
             initial,
             output: row.output,
         })
     }
 
-    /// True if the first state is not zeros.
+    /// True if a word is set that is the same in all messages.
     pub(super) fn sets_words(&self) -> bool {
-        self.initial.iter().any(|byte| *byte != 0)
+        self.beside().is_some() || self.initial.iter().any(|byte| *byte != 0)
+    }
+
+    fn beside(&self) -> Option<&Beside> {
+        match &self.end {
+            End::Padding(_) => None,
+            End::Zeros(beside) => Some(beside),
+        }
     }
 
     /// The words of the input of its node, and of the state.
@@ -249,17 +262,37 @@ impl Digest {
         self.filled(&parts.concat(), shape)
     }
 
-    /// A text with what it says of this one. A hash has one length of output.
+    /// A text with what it says of this one. A hash has one length of output. Lines behind
+    /// `@BESIDE@` are of those that take something beside a block.
     pub(super) fn filled(&self, text: &str, shape: Shape) -> String {
         let is_hash = self.output.is_some();
         let n_out = self.output.map_or("n_out".into(), |n| n.to_string());
         let either = |hash: &str, other: &str| if is_hash { hash } else { other }.to_owned();
-        let is_sponge = self.n_input == self.n_state;
-        let n_last = self.rate * self.padding.n_blocks_max();
+        let (is_sponge, n_word) = (self.n_input == self.n_state, self.word.n_bytes());
+        let is_held = self.beside().is_some();
+        let held = |text: &str, other: &str| if is_held { text } else { other }.to_owned();
+        let n_blocks_max = match &self.end {
+            End::Padding(padding) => padding.n_blocks_max(),
+            End::Zeros(_) => 1,
+        };
+        let line = |line: &str| match line.strip_prefix("@BESIDE@") {
+            Some(rest) if is_held => format!("{rest}\n"),
+            Some(_) => String::new(),
+            None => format!("{line}\n"),
+        };
+        let lines: String = text.lines().map(line).collect();
         let values = [
+            ("BESIDE_TEXT", held(text::BESIDE, "")),
+            ("BESIDE_VALUES", self.beside().map_or_else(String::new, |all| all.text(self.word))),
+            ("N_BESIDE", self.beside().map_or(0, |all| all.n_bytes() / n_word).to_string()),
+            ("PLACE", if self.word.is_big_endian { "BYTES - 1 - i" } else { "i" }.to_owned()),
+            ("BEFORE_LAST", held("(n - (n > 0)) / RATE * RATE", "n - n % RATE")),
+            ("SIZE_OF_LAST", held("at most a block", "less than a block")),
+            ("GOES_ON", held(" && at + RATE < n", "")),
+            ("HAS_MORE", held(" && at < n", "")),
             ("ABSORB", if is_sponge { text::ADD_BLOCK } else { text::TAKE_BLOCK }.to_owned()),
             ("INITIAL", self.initial_state()),
-            ("ENDING", self.padding.text(self.rate)),
+            ("ENDING", self.ending()),
             ("ONE_OUT", either(&format!("uint8_t out[{n_out}]"), "uint8_t *out, size_t n_out")),
             ("OUTS", either("uint8_t *out", "uint8_t *out, size_t n_out")),
             ("SIZE", either("", ", size_t n")),
@@ -273,13 +306,19 @@ impl Digest {
             ("TITLE", self.title.clone()),
             ("STATE_WORDS", self.n_state.to_string()),
             ("RATE", self.rate.to_string()),
-            ("LAST", n_last.to_string()),
+            ("LAST", (self.rate * n_blocks_max).to_string()),
             ("OUT", self.out_bytes().to_string()),
             ("REST", self.rest_bytes(shape).to_string()),
         ];
-        values
-            .iter()
-            .fold(text.to_owned(), |text, (name, value)| text.replace(&format!("@{name}@"), value))
+        values.iter().fold(lines, |text, (name, value)| text.replace(&format!("@{name}@"), value))
+    }
+
+    /// C that fills up the last blocks.
+    fn ending(&self) -> String {
+        match &self.end {
+            End::Padding(padding) => padding.text(self.rate),
+            End::Zeros(_) => "    (void)total;\n    return 1;\n".into(),
+        }
     }
 
     /// C that sets the words of the first state that are not zeros.
@@ -317,7 +356,8 @@ mod tests {
             title: "Mine".into(),
             word: "be32".into(),
             rate,
-            padding: padding.into(),
+            padding: Some(padding.into()),
+            beside: Vec::new(),
             initial: String::new(),
             output,
         };
@@ -338,6 +378,33 @@ mod tests {
             (row(Some(16), "01..81", None), 48, 48, "two messages end alike"),
         ] {
             let said = read(row, n_in, n_out).expect_err(why);
+            assert!(said.contains(why), "{said}");
+        }
+    }
+
+    #[test]
+    fn what_is_beside_a_block_stands_for_a_padding() {
+        let row = |padding: Option<&str>, beside: &[&str], rate| DigestRow {
+            name: "mine".into(),
+            title: "Mine".into(),
+            word: "le32".into(),
+            rate,
+            padding: padding.map(str::to_owned),
+            beside: beside.iter().map(|part| (*part).to_owned()).collect(),
+            initial: String::new(),
+            output: Some(32),
+        };
+        let both = &["counter:le64", "last:4"][..];
+        let read = |row: DigestRow, n_in| Digest::read("hash", &row, n_in, 32);
+        assert_eq!(read(row(None, both, None), 108).map(|digest| digest.rate), Ok(64));
+        for (row, n_in, why) in [
+            (row(Some("80..le64"), both, None), 108, "a row with it has no `padding`"),
+            (row(None, &[], None), 96, "nothing tells where a message ends"),
+            (row(None, both, Some(16)), 32, "a sponge takes nothing `beside` a block"),
+            (row(None, both, None), 44, "44 bytes have no room for a state of 32, a block, and 12"),
+            (row(None, &both[..1], None), 108, "are one `counter` and one `last`, or nothing"),
+        ] {
+            let said = read(row, n_in).expect_err(why);
             assert!(said.contains(why), "{said}");
         }
     }

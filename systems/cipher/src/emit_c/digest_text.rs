@@ -65,10 +65,47 @@ pub const TAKE_BLOCK: &str =
     "        take(x, x->s + (STATE + w) * WORD, in + BYTES * w, stride, now);
 ";
 
+/// What is taken beside a block.
+pub const BESIDE: &str = "
+/* Words that are taken beside a block. */
+enum { BESIDE = @N_BESIDE@ };
+
+/* Word w of them: total bytes of the message are taken with this block. */
+static inline uint64_t beside(int w, uint64_t total, int is_last)
+{
+@BESIDE_VALUES@}
+
+/* Those of messages of one length. */
+static inline void tell(sponge *x, uint64_t total, int is_last)
+{
+    for (int w = 0; w < BESIDE; w++)
+        set_word(x->s + (STATE + RATE / BYTES + w) * WORD, beside(w, total, is_last));
+}
+
+/* Those of messages of different lengths. */
+static void tell_each(sponge *x, const uint64_t *totals, const uint8_t *ends, size_t now)
+{
+    for (int w = 0; w < BESIDE; w++) {
+        for (size_t b = 0; b < now; b++) {
+            uint64_t word = beside(w, totals[b], ends[b]);
+            for (int i = 0; i < BYTES; i++)
+                x->bytes[BYTES * b + @PLACE@] = (uint8_t)(word >> 8 * i);
+        }
+        load_word(x->s + (STATE + RATE / BYTES + w) * WORD, x->bytes);
+    }
+}
+";
+
 /// The first state, blocks, the last blocks, and output, on the registers of a batch.
 pub const ABSORB: &str = "
 /* Words of the state, bytes of a block, of the blocks that may end a message, and of output between two permutations. */
 enum { STATE = @STATE_WORDS@, RATE = @RATE@, LAST = @LAST@, OUT = @OUT@ };
+@BESIDE_TEXT@
+/* Bytes of a message of n bytes before its last blocks. */
+static inline size_t before_last(size_t n)
+{
+    return @BEFORE_LAST@;
+}
 
 static void start(sponge *x)
 {
@@ -83,7 +120,7 @@ static void absorb(sponge *x, const uint8_t *in, size_t stride, size_t now)
     permute(x);
 }
 
-/* The last blocks of a message of total bytes, whose last n bytes, less than a block, are at in; returns how many they are. */
+/* The last blocks of a message of total bytes, whose last n bytes, @SIZE_OF_LAST@, are at in; returns how many they are. */
 static size_t ending(uint8_t *last, const uint8_t *in, size_t n, uint64_t total)
 {
     memset(last, 0, LAST);
@@ -113,14 +150,17 @@ static void batch(const uint8_t *in, size_t n, uint8_t *out, size_t n_out, size_
 {
     sponge x;
     uint8_t last[LAST * BLOCKS];
-    size_t whole = n - n % RATE, n_last = 0;
+    size_t whole = before_last(n), n_last = 0;
     if (BLOCKS == 1)
         now = 1; /* so that compilers see no loop over messages */
     start(&x);
-    for (size_t at = 0; at < whole; at += RATE)
+    for (size_t at = 0; at < whole; at += RATE) {
+@BESIDE@        tell(&x, at + RATE, 0);
         absorb(&x, in + at, n, now);
+    }
     for (size_t b = 0; b < now; b++)
         n_last = ending(last + LAST * b, n > whole ? in + n * b + whole : NULL, n - whole, n);
+@BESIDE@    tell(&x, n, 1);
     for (size_t k = 0; k < n_last; k++)
         absorb(&x, last + RATE * k, LAST, now);
     squeeze(&x, out, n_out, n_out, now);
@@ -148,12 +188,13 @@ static void each(const uint8_t *const *in, const size_t *n, uint8_t *out, size_t
 {
     sponge x;
     uint8_t states[STATE][BYTES * BLOCKS], block[RATE * BLOCKS], last[LAST * BLOCKS], ends[BLOCKS];
+@BESIDE@    uint64_t totals[BLOCKS];
     size_t n_blocks[BLOCKS], most = 0, ended = 0;
     if (BLOCKS == 1)
         now = 1;
     memset(states, 0, sizeof states);
     for (size_t b = 0; b < now; b++) {
-        size_t whole = n[b] - n[b] % RATE;
+        size_t whole = before_last(n[b]);
         n_blocks[b] = whole / RATE + ending(last + LAST * b, n[b] > whole ? in[b] + whole : NULL, n[b] - whole, n[b]);
         most = n_blocks[b] < most ? most : n_blocks[b];
     }
@@ -161,12 +202,14 @@ static void each(const uint8_t *const *in, const size_t *n, uint8_t *out, size_t
     for (size_t k = 0; k < most; k++) {
         size_t before = ended;
         for (size_t b = 0; b < now; b++) {
-            size_t whole = n[b] / RATE;
+            size_t whole = before_last(n[b]) / RATE;
             if (k < n_blocks[b])
                 memcpy(block + RATE * b, k < whole ? in[b] + RATE * k : last + LAST * b + RATE * (k - whole), RATE);
             ends[b] = k + 1 == n_blocks[b];
             ended += ends[b];
+@BESIDE@            totals[b] = ends[b] ? n[b] : RATE * (k + 1);
         }
+@BESIDE@        tell_each(&x, totals, ends, now);
         absorb(&x, block, RATE, now);
         if (before < ended && (before > 0 || ended < now))
             keep(&x, states, ends, now);
@@ -212,7 +255,8 @@ int NAME_@MORE@_many(NAME_state *h, const uint8_t *const *in, size_t n)
     h->total += n;
     for (size_t at = 0; at < n;) {
         size_t room = RATE - h->n_rest, now = n - at < room ? n - at : room;
-        if (h->n_messages == 1 && now == RATE) {
+        if (h->n_messages == 1 && now == RATE@GOES_ON@) {
+@BESIDE@            tell(&h->x, h->total - n + at + RATE, 0);
             absorb(&h->x, in[0] + at, 0, 1);
             at += RATE;
             continue;
@@ -221,7 +265,8 @@ int NAME_@MORE@_many(NAME_state *h, const uint8_t *const *in, size_t n)
             memcpy(h->rest + RATE * b + h->n_rest, in[b] + at, now);
         h->n_rest += now;
         at += now;
-        if (h->n_rest == RATE) {
+        if (h->n_rest == RATE@HAS_MORE@) {
+@BESIDE@            tell(&h->x, h->total - n + at, 0);
             absorb(&h->x, h->rest, RATE, h->n_messages);
             h->n_rest = 0;
         }
@@ -236,6 +281,7 @@ static void end_messages(NAME_state *h)
     size_t n_last = 0;
     for (size_t b = 0; b < h->n_messages; b++)
         n_last = ending(last + LAST * b, h->rest + RATE * b, h->n_rest, h->total);
+@BESIDE@    tell(&h->x, h->total, 1);
     for (size_t k = 0; k < n_last; k++)
         absorb(&h->x, last + RATE * k, LAST, h->n_messages);
     squeeze(&h->x, h->rest, OUT, OUT, h->n_messages);

@@ -203,6 +203,9 @@ pub fn functions(
         out += &section(batches, least, (n_in, n_out));
     }
     out += "}\n";
+    if unit.has_each_key {
+        out += &unit.each_key(name, names, &one);
+    }
     if let Some(counter) = &unit.counter {
         out += &counter.functions(name, unit, shape, (&one, all.as_ref()), blocks);
     }
@@ -325,6 +328,9 @@ pub fn prototypes(name: &str, unit: &Unit, compiled: &Compiled, shape: Shape) ->
         shape.blocks_text()
     );
     let _ = writeln!(out, "void {name}_blocks({keys}const uint8_t *in, uint8_t *out, size_t n);");
+    if unit.has_each_key {
+        out += &unit.each_key_prototype(name);
+    }
     if let Some(counter) = &unit.counter {
         let _ = write!(out, "\n{}", counter.declarations(name, unit, shape));
     }

@@ -1,16 +1,19 @@
 //! The C back end: one self-contained file, its header, and the small program that tests run.
 
 mod arch;
+mod beside;
 mod bytes;
 mod code;
 mod ctr;
 mod digest;
 mod digest_text;
+mod each_key;
 mod expr;
 mod field;
 mod harness;
 mod interface;
 mod masked;
+mod message_word;
 mod moves_check;
 mod network;
 mod peers;
@@ -94,6 +97,8 @@ pub struct Unit {
     pub counter: Option<Counter>,
     /// Another mode that it offers.
     pub mode: Option<Mode>,
+    /// Also a function for blocks with a key each.
+    pub has_each_key: bool,
     /// Nodes whose functions are in an assembly file, with their symbols.
     pub assembled: Vec<(NodeId, String)>,
     /// Those of them that the sliced interface does not call, as functions of it, for validation.
@@ -218,12 +223,25 @@ fn moves(unit: &Unit, shape: Shape, options: EmitOptions) -> (String, bytes::Blo
     let mut helpers = network::Helpers::default();
     let blocks = match (&unit.name, input) {
         (Some(_), Some(input)) => {
-            bytes::blocks(input, &unit.outputs, shape, unit.counter.is_some(), None, &mut helpers)
+            let mut blocks = bytes::blocks(
+                input,
+                &unit.outputs,
+                shape,
+                unit.counter.is_some(),
+                None,
+                &mut helpers,
+            );
+            if unit.has_each_key {
+                blocks.add_loads(&unit.key_fields(), shape, &mut helpers);
+            }
+            blocks
         }
         _ => bytes::Blocks::default(),
     };
     let words = unit.mode.as_ref().map(|mode| sponge::moves(&mode.sponge, shape, &mut helpers));
-    let is_needed = |name: &str| options.with_harness || (unit.name.is_some() && name == "input");
+    let is_needed = |name: &str| {
+        options.with_harness || (unit.name.is_some() && (name == "input" || unit.has_each_key))
+    };
     let mut loops = String::new();
     for field in
         unit.fields.iter().filter(|f| is_needed(&f.name) && !blocks.loads.contains(&f.name))

@@ -117,6 +117,11 @@ fn hidden_header(text: &str) -> String {
     hidden(&format!("{}#pragma GCC visibility pop\n{}", &text[..end], &text[end..]))
 }
 
+/// `const uint8_t *keys, size_t keys_size` for each, of many blocks.
+fn keys_params(keys: &[(String, usize)]) -> String {
+    keys.iter().map(|(name, _)| format!(", const uint8_t *{name}s, size_t {name}s_size")).collect()
+}
+
 /// `const uint8_t *key, size_t key_size` for each.
 fn key_params(keys: &[(String, usize)]) -> String {
     keys.iter().map(|(name, _)| format!(", const uint8_t *{name}, size_t {name}_size")).collect()
@@ -174,6 +179,19 @@ pub fn prototypes(part: &Part) -> Vec<(String, String)> {
         ),
         format!("int {name}_blocks({}, const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)", maker(part)),
     ));
+    if !part.keys.is_empty() {
+        let names: Vec<String> = part.keys.iter().map(|(key, _)| format!("a {key}")).collect();
+        all.push((
+            format!(
+                "The same of blocks with {} of their own, one after another: a batch of them takes the time of one. A NULL target is the best one.",
+                names.join(" and ")
+            ),
+            format!(
+                "int {name}_blocks_each_key(const char *target{}, const uint8_t *in, size_t in_size, uint8_t *out, size_t out_size)",
+                keys_params(&part.keys)
+            ),
+        ));
+    }
     if let Some(stream) = &part.stream {
         let ctr = format!("{name}_{}", stream.mode);
         let with_keys =
@@ -248,6 +266,9 @@ fn dispatcher(part: &Part) -> String {
         out += "    void (*expand)(void *keys, const uint8_t *const *given);\n";
     }
     out += "    void (*blocks)(const void *keys, const uint8_t *in, uint8_t *out, size_t n);\n";
+    if !part.keys.is_empty() {
+        out += "    void (*blocks_each_key)(const uint8_t *const *given, const uint8_t *in, uint8_t *out, size_t n);\n";
+    }
     if part.stream.is_some() {
         out += "    void (*init)(void *stream, const uint8_t *const *given, uint64_t counter);\n";
         out += "    int (*xor_bytes)(void *stream, const void *keys, const uint8_t *in, uint8_t *out, size_t n);\n";
@@ -267,6 +288,7 @@ fn dispatcher(part: &Part) -> String {
                 format!("    {{\"{target_name}\", {s}_is_here, {}, {}", target.width, target.batch);
             row += if part.keys.is_empty() { "" } else { ", @_expand" };
             row += ", @_blocks";
+            row += if part.keys.is_empty() { "" } else { ", @_blocks_each_key" };
             row += if part.stream.is_some() {
                 ", @_init, @_xor, @_check, @_is_fresh, @_held"
             } else {
@@ -286,6 +308,9 @@ fn dispatcher(part: &Part) -> String {
         out += &expand(part, &up);
     }
     out += &blocks(part, &up);
+    if !part.keys.is_empty() {
+        out += &blocks_each_key(part, &up);
+    }
     if let Some(stream) = &part.stream {
         out += &stream_functions(part, stream, &up);
     }
@@ -319,6 +344,13 @@ static void {s}_expand(void *keys, const uint8_t *const *given)\n{{\n    {full}_
         out,
         "\nstatic void {s}_blocks(const void *keys, const uint8_t *in, uint8_t *out, size_t n)\n{{\n{unused}    {full}_blocks({keys}in, out, n);\n}}\n"
     );
+    if !part.keys.is_empty() {
+        let args: String = (0..part.keys.len()).map(|i| format!("given[{i}], ")).collect();
+        let _ = write!(
+            out,
+            "\nstatic void {s}_blocks_each_key(const uint8_t *const *given, const uint8_t *in, uint8_t *out, size_t n)\n{{\n    {full}_blocks_each_key({args}in, out, n);\n}}\n"
+        );
+    }
     let Some(stream) = &part.stream else { return out };
     let ctr = format!("{full}_{}", stream.mode);
     let mut k = 0;
@@ -479,6 +511,49 @@ fn blocks(part: &Part, up: &str) -> String {
 ",
         signature = signature(part, "_blocks"),
         find = find_target(part, up),
+    )
+}
+
+/// The same with keys that no call before made round keys of.
+fn blocks_each_key(part: &Part, up: &str) -> String {
+    let (n_in, n_out) = (part.n_in, part.n_out);
+    let same = if n_in == n_out { "in != out && " } else { "" };
+    let of_each = |join: &str, text: &dyn Fn(&str, usize) -> String| {
+        let all: Vec<String> = part.keys.iter().map(|(key, size)| text(key, *size)).collect();
+        all.join(join)
+    };
+    format!(
+        "
+{signature}
+{{
+    size_t k = target_number(target), n = in_size / {n_in};
+    if (k == N_TARGETS)
+        return {up}_TARGET;
+    if (in_size % {n_in} != 0 || n > SIZE_MAX / {n_out} || out_size < {n_out} * n)
+        return {up}_LENGTH;
+    if ({sizes})
+        return {up}_LENGTH;
+    if (n == 0)
+        return {up}_OK;
+    if (!in || !out || {nulls})
+        return {up}_NULL;
+    if ({same}overlap(in, in_size, out, {n_out} * n))
+        return {up}_OVERLAPS;
+    if ({overlaps})
+        return {up}_OVERLAPS;
+    const uint8_t *const given[] = {{{given}}};
+    targets[k].blocks_each_key(given, in, out, n);
+    return {up}_OK;
+}}
+",
+        signature = signature(part, "_blocks_each_key"),
+        sizes = of_each(" || ", &|key, size| format!(
+            "n > SIZE_MAX / {size} || {key}s_size != {size} * n"
+        )),
+        nulls = of_each(" || ", &|key, _| format!("!{key}s")),
+        overlaps =
+            of_each(" || ", &|key, _| format!("overlap({key}s, {key}s_size, out, {n_out} * n)")),
+        given = of_each(", ", &|key, _| format!("{key}s")),
     )
 }
 

@@ -189,6 +189,7 @@ pub fn part(
         let own = Unit {
             name: Some(format!("{own_name}{permutation}")),
             mode: own_mode,
+            has_each_key: sponge.is_none() && !made.unit.key_fields().is_empty(),
             ..made.unit.clone()
         };
         let options = EmitOptions {

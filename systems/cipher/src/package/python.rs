@@ -124,7 +124,11 @@ fn class(part: &Part, names: &mut Vec<String>) -> String {
     if has_keys {
         let params: String = part.keys.iter().map(|key| format!(", {}: _Bytes", key.0)).collect();
         let args: String = part.keys.iter().map(|key| format!(", *_in({})", key.0)).collect();
-        out += &apply(include_str!("templates/keyed.py"), &values(&params, &args));
+        let all: Vec<String> = part.keys.iter().map(|key| format!("{}s: _Bytes", key.0)).collect();
+        let keys_args: String = part.keys.iter().map(|key| format!(", *_in({}s)", key.0)).collect();
+        let mut list = values(&params, &args);
+        list.extend([("KEYS_PARAMS", all.join(", ")), ("KEYS_ARGS", keys_args)]);
+        out += &apply(include_str!("templates/keyed.py"), &list);
         names.push(ty.clone());
     } else {
         out += &apply(include_str!("templates/keyless.py"), &values("", ""));

@@ -144,6 +144,15 @@ fn module(part: &Part) -> String {
         externs,
         "    fn {name}_blocks({first}, input: *const u8, in_size: usize, output: *mut u8, out_size: usize) -> c_int;"
     );
+    if !part.keys.is_empty() {
+        let all = part.keys.iter();
+        let keys: String =
+            all.map(|(key, _)| format!(", {key}s: *const u8, {key}s_size: usize")).collect();
+        let _ = writeln!(
+            externs,
+            "    fn {name}_blocks_each_key(target: *const c_char{keys}, input: *const u8, in_size: usize, output: *mut u8, out_size: usize) -> c_int;"
+        );
+    }
     let mut structs = String::new();
     if !part.keys.is_empty() {
         let n = part.targets.iter().map(|target| target.keys_bytes).max().unwrap_or(0);
@@ -212,12 +221,17 @@ fn keyed(part: &Part) -> String {
     let params: Vec<String> =
         part.keys.iter().map(|(key, n)| format!("{key}: &[u8; {n}]")).collect();
     let args: String = part.keys.iter().map(|(key, n)| format!(", {key}.as_ptr(), {n}")).collect();
+    let all: Vec<String> = part.keys.iter().map(|(key, _)| format!("{key}s: &[u8]")).collect();
+    let keys_args: String =
+        part.keys.iter().map(|(key, _)| format!(", {key}s.as_ptr(), {key}s.len()")).collect();
     let values = [
         ("NAME", part.name.as_str()),
         ("TYPE", &part.type_name),
         ("TITLE", &part.title),
         ("PARAMS", &params.join(", ")),
         ("ARGS", &args),
+        ("KEYS_PARAMS", &all.join(", ")),
+        ("KEYS_ARGS", &keys_args),
         ("N_IN", &part.n_in.to_string()),
         ("N_OUT", &part.n_out.to_string()),
     ];

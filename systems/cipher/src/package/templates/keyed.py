@@ -22,6 +22,13 @@ class @TYPE@:
         """The same into a buffer, which may be that of data."""
         _checked(_lib.@NAME@_blocks(self._keys, *_in(data), *_out(out)))
 
+    @staticmethod
+    def blocks_each_key(@KEYS_PARAMS@, data: _Bytes, target: _Optional[str] = None) -> bytes:
+        """The same of blocks that have keys of their own, one after another."""
+        out = bytearray(len(data) // @N_IN@ * @N_OUT@)
+        _checked(_lib.@NAME@_blocks_each_key(_target(target)@KEYS_ARGS@, *_in(data), *_out(out)))
+        return bytes(out)
+
     def __reduce_ex__(self, protocol: object) -> str:
         raise TypeError("a copy would share this one's memory, which it wipes: make another one")
 

@@ -10,7 +10,7 @@ use audit::program::function::{Function, SourceFrame};
 use audit::timing::bound::{Job, bound_cycles, bounds, cycles, distance, job, makespan};
 use audit::timing::depend::{Crossing, Edge, Licence, Why, dependences};
 use audit::timing::explain::explain;
-use audit::timing::licence::{Effort, Step, crossings, smallest};
+use audit::timing::licence::{Effort, Step, crossings, sinkings, smallest};
 use audit::timing::pipe::{Need, Pipe};
 use audit::timing::search::{NODES_MAX, search};
 use audit::timing::stalls::{causes, time};
@@ -852,6 +852,8 @@ fn who_is_blamed_for_a_wait_fills_it() {
                 [load, store] if is_store => vec![load, store],
                 [mover, ..]
                     if prevents.contains("stays below")
+                        || prevents.contains("stays above")
+                        || prevents.contains("stays behind")
                         || prevents.contains("may not go above") =>
                 {
                     vec![mover]
@@ -878,8 +880,11 @@ fn who_is_blamed_for_a_wait_fills_it() {
                 |line: &usize| (from.min(to)..=from.max(to)).contains(&place(of_line(*line)));
             if named.is_empty() {
                 // Nobody who crosses an exit fills this one, and nothing is advised.
-                let crosses = crossings(order, &timed.trace)
+                let (rises, sinks) =
+                    (crossings(order, &timed.trace), sinkings(order, &timed.trace));
+                let crosses = rises
                     .iter()
+                    .chain(&sinks)
                     .any(|(it, _)| is_between(&timed.trace.places[*it as usize]));
                 assert!(
                     !crosses && finding.ways.is_empty(),

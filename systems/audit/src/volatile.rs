@@ -7,6 +7,7 @@ use crate::audit::Audit;
 use crate::decode::code::{Access, Flow, Reg};
 use crate::facts::bits::{Bits, Writer, low};
 use crate::finding::{Finding, Kind, Moot};
+use crate::program::addresses::pair_of_halves;
 use crate::program::function::Function;
 use crate::views::text::Sources;
 
@@ -96,7 +97,8 @@ fn fixed(function: &Function, bits: &Bits, idx: usize, reg: Reg) -> Option<u64> 
         _ if known.zeros | known.ones == all => Some(known.ones),
         Writer::At(place) => {
             let address = function.instructions[place].address;
-            function.constants.get(&address).map(|value| u64::from(*value))
+            let loaded = function.constants.get(&address).map(|value| u64::from(*value));
+            loaded.or_else(|| pair_of_halves(&function.instructions, place, function.isa))
         }
         Writer::Caller | Writer::Several => None,
     }

@@ -255,7 +255,7 @@ fn reload(subject: &Subject<'_>, own: &[SpillPlace], places: &[SpillPlace]) -> F
     });
     let mut stores = places
         .iter()
-        .filter(|it| it.slot == place.slot && it.kind == spills::SpillKind::Spill)
+        .filter(|found| found.slot == place.slot && found.kind == spills::SpillKind::Spill)
         .map(|store| store.idx);
     // Whether a register was missing, the store says.
     let mut why = match (stores.next(), stores.next()) {

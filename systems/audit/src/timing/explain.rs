@@ -1,10 +1,13 @@
 //! Stalls as sentences: what waits, for what, how long, what could fill the wait, what prevents the
 //! compiler.
 
+use std::cell::OnceCell;
+
 use machine::in_order::Core;
 
 use crate::decode::Isa;
 use crate::decode::code::{Class, Flow, Instruction, Op, Read, Reg, Role, Value};
+use crate::facts::bits::Bits;
 use crate::facts::frame::StackFrame;
 use crate::facts::landings::behind;
 use crate::facts::liveness::RegSet;
@@ -24,7 +27,7 @@ pub fn explain(function: &Function, core: &Core, timed: &Timed) -> Vec<Finding> 
     let crossings =
         timed.reached.iter().map(|found| crossings(&found.found.order, &timed.trace)).collect();
     let path = Path { function, core, places: &timed.trace.places };
-    let told = Stalls { path, timed, crossings };
+    let told = Stalls { path, timed, crossings, bits: OnceCell::new() };
     (0..timed.timing.starts.len())
         .filter(|at| timed.timing.stall_cycles[*at] > 0)
         .map(|at| told.stall(at))
@@ -50,6 +53,8 @@ struct Stalls<'a> {
     timed: &'a Timed,
     /// For each licence, which instructions cross which exit.
     crossings: Vec<Vec<(u32, u32)>>,
+    /// What is read, if the function has one result.
+    bits: OnceCell<Bits>,
 }
 
 impl Stalls<'_> {
@@ -318,8 +323,13 @@ impl Stalls<'_> {
                 instruction.reads.iter().any(|read| read.reg == reg)
                     || instruction.writes.iter().any(|write| write.reg == reg)
             };
-            exits.into_iter().any(|exit| exit.live.contains(reg))
-                || (0..mover as usize).any(|at| passed(at) && uses(at))
+            // Few functions return a second result, of which code says nothing.
+            let is_live = |exit: &Exit| {
+                let bits = || Bits::with_one_result(self.path.function);
+                let place = self.path.places[exit.at];
+                exit.live.contains(reg) && self.bits.get_or_init(bits).demanded(place, reg) != 0
+            };
+            exits.into_iter().any(is_live) || (0..mover as usize).any(|at| passed(at) && uses(at))
         };
         writes.iter().any(|write| Some(write.reg) != zero && in_use(write.reg))
     }

@@ -131,12 +131,11 @@ impl<'a> Subject<'a> {
         self.function.frames.get(idx)?.first().map(|frame| frame.line)
     }
 
-    /// The instruction stands in a file of assembly. Where conventions of calls are kept and where a
-    /// device is, only who wrote it knows.
+    /// The instruction stands in a file of assembly that people wrote: a compiler's ends in `.s`.
+    /// Where conventions of calls are kept and where a device is, only they know.
     fn is_assembly(&self, idx: usize) -> bool {
-        let ends = [".S", ".s", ".asm"];
         let frame = self.function.frames.get(idx).and_then(|frames| frames.first());
-        frame.is_some_and(|frame| ends.iter().any(|end| frame.file.ends_with(end)))
+        frame.is_some_and(|frame| frame.file.ends_with(".S"))
     }
 
     /// A finding about instruction `idx` that costs one issue slot.

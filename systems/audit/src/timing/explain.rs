@@ -176,6 +176,11 @@ impl Stalls<'_> {
             };
             between.iter().find(is_jump).copied()
         };
+        // What has to do with this wait moves in none of the ways that the step allows.
+        let elsewhere = |others: &str| {
+            let joined = self.joined(order, &is_meant);
+            self.without_licence(sunk(), jump(), joined, others, &goes)
+        };
         let mut mover = None;
         let (prevents, ways) = match reached.step {
             // Which line would have to change, nobody can say from here.
@@ -188,16 +193,18 @@ impl Stalls<'_> {
                     mover = Some(number);
                     self.exit(reached.step, order, number, exit, &goes)
                 }
+                None => (elsewhere("others cross a side exit"), Vec::new()),
+            },
+            Step::PastStore => match self.past(order, &is_meant) {
+                Some((load, store)) => {
+                    mover = Some(load);
+                    let ways = vec![Way::Restrict, Way::LocalCopy, Way::Earlier];
+                    (self.store(load, store, &goes), ways)
+                }
                 None => {
-                    let joined = self.joined(order, &is_meant);
-                    (self.without_exit(sunk(), jump(), joined, &goes), Vec::new())
+                    (elsewhere("a load passes a store that may write what it reads"), Vec::new())
                 }
             },
-            Step::PastStore => {
-                let load = self.past(order, &is_meant);
-                mover = load.map(|(load, _)| load);
-                (self.store(load, &goes), vec![Way::Restrict, Way::LocalCopy, Way::Earlier])
-            }
         };
         let mover =
             mover.filter(|number| !self.path.instruction(*number).accesses.is_empty()).map(place);
@@ -257,12 +264,13 @@ impl Stalls<'_> {
         format!("nothing: {goes} with another order inside the block{beliefs}")
     }
 
-    /// Nothing that has to do with this wait goes above a side exit.
-    fn without_exit(
+    /// Nothing that has to do with this wait goes above a side exit, or before a store.
+    fn without_licence(
         &self,
         sunk: Option<(u32, u32)>,
         jump: Option<u32>,
         joined: Option<(u32, u32)>,
+        others: &str,
         goes: &str,
     ) -> String {
         match (sunk, jump, joined) {
@@ -280,9 +288,9 @@ impl Stalls<'_> {
                 self.path.named(mover),
                 self.path.instruction(entry).address
             ),
-            // What crosses an exit fills another wait, and this one goes with it.
+            // What moves fills another wait, and this one goes with it.
             (None, None, None) => format!(
-                "nothing by itself: {goes} in a faster order of the path, in which others cross a side exit"
+                "nothing by itself: {goes} in a faster order of the path, in which {others}"
             ),
         }
     }
@@ -521,18 +529,11 @@ impl Stalls<'_> {
     }
 
     /// What types and the source say of the two, code does not.
-    fn store(&self, past: Option<(u32, u32)>, goes: &str) -> String {
-        match past {
-            Some((load, store)) => {
-                let (load, store) = (self.path.named(load), self.path.named(store));
-                format!(
-                    "{load} may read what {store} writes, as far as their addresses show; {goes} if it does not"
-                )
-            }
-            None => format!(
-                "a store may write what a load reads, as far as their addresses show; {goes} if it does not"
-            ),
-        }
+    fn store(&self, load: u32, store: u32, goes: &str) -> String {
+        let (load, store) = (self.path.named(load), self.path.named(store));
+        format!(
+            "{load} may read what {store} writes, as far as their addresses show; {goes} if it does not"
+        )
     }
 }
 

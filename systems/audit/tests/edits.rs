@@ -169,7 +169,7 @@ fn a_volatile_load_above_a_test_is_counted() {
 fn what_is_kept_for_the_caller_is_nothing_that_a_store_writes() {
     let said = |back: &str| {
         let code = format!(
-            ".loc 1 2\n push {{r4, lr}}\n vpush {{d8}}\n sub sp, #8\n mov r4, r0\n mov r0, sp\n bl g\n ldr r4, [r4]\n .loc 1 3\n strb r0, [r4, #8]\n add sp, #8\n {back}\n pop {{r4, pc}}"
+            ".fpu fpv5-d16\n.loc 1 2\n push {{r4, lr}}\n vpush {{d8}}\n sub sp, #8\n mov r4, r0\n mov r0, sp\n bl g\n ldr r4, [r4]\n .loc 1 3\n strb r0, [r4, #8]\n add sp, #8\n {back}\n pop {{r4, pc}}"
         );
         let audit = audited(Isa::T32, "cortex-m7", &code, "");
         let all = audit.findings.iter().filter_map(|found| found.prevents.clone());

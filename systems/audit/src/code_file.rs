@@ -14,7 +14,7 @@ use crate::program::find::{Found, choices, find};
 use crate::program::image::segments;
 use crate::program::{Program, Symbol};
 use crate::views::text::{Sources, View};
-use crate::volatile::count_volatile;
+use crate::volatile::{count_devices, count_volatile};
 use machine::in_order::Core;
 
 /// What a file holds.
@@ -218,7 +218,8 @@ impl CodeFile {
             .with_help(help))
     }
 
-    /// Takes findings away about what the sources say is `volatile`; without sources none.
+    /// Takes findings away about what the sources say is `volatile`, without sources none, and about
+    /// addresses outside the program.
     pub fn count_volatile(&self, audited: &mut Audit, sources: &Sources) {
         let function = &audited.function;
         let Some(first) = function.instructions.first() else { return };
@@ -226,11 +227,16 @@ impl CodeFile {
             let code = symbol.address..symbol.address + symbol.size;
             symbol.name == function.name && code.contains(&first.address)
         };
-        let mut names = self.programs.iter().filter_map(|program| {
-            Some(program.volatile_names(program.symbols.iter().find(is_it)?))
-        });
-        let names = names.next().unwrap_or_default();
+        let mut own = self
+            .programs
+            .iter()
+            .filter_map(|program| Some((program, program.symbols.iter().find(is_it)?)));
+        let Some((program, symbol)) = own.next() else {
+            return count_volatile(audited, &BTreeSet::new(), sources);
+        };
+        let names = program.volatile_names(symbol);
         count_volatile(audited, &names, sources);
+        count_devices(audited, |address| program.may_have(address));
     }
 }
 

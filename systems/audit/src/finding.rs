@@ -74,6 +74,10 @@ pub struct Finding {
     pub cycles: u32,
     /// What could fill the wait, or stand there instead.
     pub fill: Option<String>,
+    /// Of a wait: the instructions that `fill` names, by place, each as it stands there.
+    pub fillers: Vec<(usize, String)>,
+    /// Of a wait: the access that would have to move.
+    pub mover: Option<usize>,
     /// What prevents the compiler.
     pub prevents: Option<String>,
     /// Why nobody can act on it, so that it is counted and not listed.
@@ -98,6 +102,8 @@ impl Finding {
             why,
             cycles: 1,
             fill: None,
+            fillers: Vec::new(),
+            mover: None,
             prevents: None,
             moot: None,
             ways: Vec::new(),
@@ -116,6 +122,10 @@ pub enum Moot {
     FramePointer,
     /// The source says that each access stays: the object is `volatile`.
     Volatile,
+    /// It stands in an `asm` statement, which a compiler leaves as it is.
+    Asm,
+    /// Its address is a number at which the program has nothing: each access may do something.
+    Device,
 }
 
 impl Moot {
@@ -123,6 +133,8 @@ impl Moot {
         match self {
             Moot::FramePointer => "for a frame pointer that the flags ask for",
             Moot::Volatile => "of accesses that are `volatile`",
+            Moot::Asm => "of what `asm` statements hold",
+            Moot::Device => "of accesses to fixed addresses outside the program, as of a device",
         }
     }
 }

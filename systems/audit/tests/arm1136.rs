@@ -252,7 +252,7 @@ fn slide_12_is_told() {
             prevents: nothing: the fastest order of these instructions waits here too
         0xf0010058 ands r3, r3, #7 waits 1 for r3 from `ldr r3, [ip, #84]`, an operand here: 1 cycle
             fill: `ldr r4, [ip, #-256]`
-            prevents: `ldr r4, [ip, #-256]` stays below `bne 0xf0010230`, though it would do no harm above it; it goes above it
+            prevents: `ldr r4, [ip, #-256]` stays below `bne 0xf0010230`, though in another register it would do no harm above it; it goes above it
             tries: an earlier load
     "#]]
     .assert_eq(&text);

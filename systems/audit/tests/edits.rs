@@ -10,7 +10,7 @@ use audit::program::Program;
 use audit::program::toolchain::{self, Build};
 use audit::timing::licence::Effort;
 use audit::views::text::Sources;
-use audit::volatile::count_volatile;
+use audit::volatile::{count_devices, count_volatile};
 use machine::in_order::Core;
 
 /// The audit of assembly whose lines (`.loc 1 N`) are those of this source, in a file of this name.
@@ -88,8 +88,163 @@ fn accesses_that_are_volatile_are_counted() {
         (n, audit.moot.get(&Moot::Volatile).copied())
     };
     assert_eq!(with("return x + p->n;"), (1, None));
-    assert_eq!(with("return x + p->device;"), (0, Some(1)));
-    assert_eq!(with("return x + *(volatile int *)p;"), (0, Some(1)));
+    // The wait before it goes with it, which it would have filled.
+    assert_eq!(with("return x + p->device;"), (0, Some(2)));
+    assert_eq!(with("return x + *(volatile int *)p;"), (0, Some(2)));
+}
+
+/// What a program reads at a number at which it has nothing is a device's.
+#[test]
+fn accesses_to_addresses_outside_the_program_are_counted() {
+    let code = ".loc 1 2\n movw r0, #0x1000\n movt r0, #0x4002\n ldr r1, [r0, #4]\n .loc 1 3\n ldr r2, [r0, #4]\n add r0, r1, r2\n bx lr";
+    let with = |has: fn(u64) -> bool| {
+        let mut audit = audited(Isa::T32, "cortex-m4", code, "f\n set();\n reset();\n}\n");
+        count_devices(&mut audit, has);
+        let n = audit.findings.iter().filter(|found| found.kind == Kind::ComputedTwice).count();
+        (n, audit.moot.get(&Moot::Device).copied())
+    };
+    assert_eq!(with(|address| address == 0x4002_1004), (1, None));
+    assert_eq!(with(|_| false), (0, Some(1)));
+    // Whose address a pointer brings, nobody knows.
+    let mut audit = audited(Isa::A32, "arm1136jf-s", TWICE, "");
+    count_devices(&mut audit, |_| false);
+    only(&audit, Kind::ComputedTwice);
+}
+
+/// What makes the address of a device that is read for nothing is needed as the load is.
+#[test]
+fn what_only_a_volatile_access_reads_is_counted_with_it() {
+    let code = ".loc 1 2\n mov r3, #0x4000\n .loc 1 3\n ldr r3, [r3]\n mov r0, #0\n bx lr";
+    let with = |line: &str| {
+        let source = format!("f\n p = PORT;\n {line}\n}}\n");
+        let audit = audited(Isa::A32, "arm1136jf-s", code, &source);
+        audit.findings.iter().filter(|found| found.kind == Kind::DeadValue).count()
+    };
+    assert_eq!((with("(void)p->n;"), with("(void)p->device;")), (2, 0));
+}
+
+/// A compiler leaves what a statement of assembly holds as it is.
+#[test]
+fn what_asm_holds_is_counted() {
+    let code = ".loc 1 2\n udiv r3, r3, r2\n .loc 1 3\n mov r0, #0\n bx lr";
+    let with = |line: &str| {
+        let audit = audited(Isa::T32, "cortex-m4", code, &format!("f\n {line}\n return 0;\n"));
+        (audit.findings.len(), audit.moot.get(&Moot::Asm).copied())
+    };
+    assert_eq!(with("__asm__ volatile(\"udiv %0, %0, %1\" : \"+r\"(x) : \"r\"(y));"), (0, Some(1)));
+    assert_eq!(with("x /= y;").1, None);
+}
+
+/// It passes no other one, so it fills no wait; what is no access may.
+#[test]
+fn an_access_that_is_volatile_fills_no_wait() {
+    let fill = |line: &str| {
+        let code = ".loc 1 2\n ldr r3, [r0]\n add r3, r3, #1\n add r2, r2, #3\n .loc 1 3\n ldr r1, [r0, #4]\n .loc 1 4\n str r3, [r5]\n str r2, [r6]\n str r1, [r7]\n bx lr";
+        let source = format!("f\n x = p->n;\n {line}\n}}\n");
+        let audit = audited(Isa::A32, "arm1136jf-s", code, &source);
+        let stall = audit.findings.iter().find(|found| found.kind == Kind::Stall && found.idx == 1);
+        stall.expect("it waits").fill.clone().unwrap_or_default()
+    };
+    let plain = fill("y = p->m;");
+    assert!(plain.contains("`ldr r1, [r0, #4]` (line 3)"), "{plain}");
+    let device = fill("y = p->device;");
+    assert!(!device.contains("ldr r1") && device.contains("add r2"), "{device}");
+}
+
+/// Where an access that is `volatile` would have to go above a test, nobody can act.
+#[test]
+fn a_volatile_load_above_a_test_is_counted() {
+    let code = ".loc 1 2\n ldr r3, [r0]\n cmp r3, #0\n beq 1f\n .loc 1 4\n ldr r2, [r1]\n add r2, r2, #1\n str r2, [r1]\n bx lr\n1: mov r0, #0\n bx lr";
+    let with = |line: &str| {
+        let source = format!("f\n if (p->n)\n\n {line}\n}}\n");
+        let audit = audited(Isa::A32, "arm1136jf-s", code, &source);
+        audit.findings.iter().any(|found| found.kind == Kind::Stall && found.idx == 1)
+    };
+    assert!(with("q->n++;"));
+    assert!(!with("*(volatile int *)q += 1;"));
+}
+
+/// Where the registers of the caller lie, no pointer leads, though the frame's address is known.
+#[test]
+fn what_is_kept_for_the_caller_is_nothing_that_a_store_writes() {
+    let said = |back: &str| {
+        let code = format!(
+            ".fpu fpv5-d16\n.loc 1 2\n push {{r4, lr}}\n vpush {{d8}}\n sub sp, #8\n mov r4, r0\n mov r0, sp\n bl g\n ldr r4, [r4]\n .loc 1 3\n strb r0, [r4, #8]\n add sp, #8\n {back}\n pop {{r4, pc}}"
+        );
+        let audit = audited(Isa::T32, "cortex-m7", &code, "");
+        let all = audit.findings.iter().filter_map(|found| found.prevents.clone());
+        all.collect::<Vec<String>>().join("\n")
+    };
+    let kept = said("vpop {d8}");
+    assert!(!kept.is_empty() && !kept.contains("may read what"), "{kept}");
+}
+
+/// An address that lies beside the code is no load that a line of the source could do earlier.
+#[test]
+fn a_constant_beside_the_code_is_not_tried_earlier() {
+    let stall = |load: &str| {
+        let code = format!(
+            ".loc 1 2\n ldr r3, [r0]\n cmp r3, #0\n beq 1f\n .loc 1 3\n {load}\n add r2, r2, #1\n str r2, [r0]\n bx lr\n1: mov r0, #0\n bx lr\n .p2align 2\n2: .word 0x12345678"
+        );
+        let audit = audited(Isa::A32, "arm1136jf-s", &code, "");
+        let stall = audit.findings.iter().find(|found| found.kind == Kind::Stall && found.idx == 1);
+        stall.expect("it waits").clone()
+    };
+    assert_eq!(stall("ldr r2, [r1]").ways, [Way::Earlier]);
+    let literal = stall("ldr r2, 2f");
+    assert!(literal.prevents.is_some_and(|why| why.contains("would do no harm above it")));
+    assert_eq!(literal.ways, []);
+}
+
+/// What goes above a branch that reads the register which it writes goes there in another one.
+#[test]
+fn a_move_that_needs_another_register_says_so() {
+    let prevents = |reg: &str| {
+        let code = format!(
+            ".loc 1 2\n ldr r3, [r0]\n cmp r3, #0\n beq 1f\n .loc 1 3\n mov {reg}, #7\n str {reg}, [r1]\n bx lr\n1: str r3, [r1]\n bx lr"
+        );
+        let audit = audited(Isa::A32, "arm1136jf-s", &code, "");
+        let stall = audit.findings.iter().find(|found| found.kind == Kind::Stall && found.idx == 1);
+        stall.expect("it waits").prevents.clone().unwrap_or_default()
+    };
+    let said = prevents("r2");
+    assert!(said.contains("(line 2), though it would do no harm above it"), "{said}");
+    let said = prevents("r3");
+    assert!(said.contains("though in another register it would do no harm above it"), "{said}");
+}
+
+/// What fills a wait by going below a test is named with the test.
+#[test]
+fn what_goes_below_a_test_is_named() {
+    let code = ".loc 1 2\n add r3, r2, #9\n .loc 1 3\n cmp r1, #0\n bne 1f\n .loc 1 4\n ldr r12, [r0]\n add r12, r12, r3\n str r12, [r0]\n .loc 1 5\n bx lr\n1: mov r0, #0\n bx lr";
+    let audit = audited(Isa::A32, "arm1136jf-s", code, "");
+    let waits = |found: &&Finding| found.kind == Kind::Stall && found.idx == 4;
+    let stall = audit.findings.iter().find(waits).expect("it waits");
+    assert_eq!(stall.fill.as_deref(), Some("`add r3, r2, #9` (line 2)"), "{stall:?}");
+    let why = "`add r3, r2, #9` (line 2) stays above `bne ";
+    assert!(stall.prevents.as_ref().is_some_and(|said| said.starts_with(why)), "{stall:?}");
+}
+
+/// What would have to go before a place that another way leads to is named with that place.
+#[test]
+fn what_goes_before_another_way_in_is_named() {
+    let code = ".loc 1 2\n cbz r3, 1f\n movs r2, #0\n str r2, [r3]\n .loc 1 3\n1: ldr r1, [sp, #4]\n ldrb r1, [r1]\n .loc 1 4\n str r1, [r0]\n bx lr";
+    let audit = audited(Isa::T32, "cortex-m33", code, "");
+    let waits = |found: &&Finding| found.kind == Kind::Stall && found.idx == 4;
+    let why = audit.findings.iter().find(waits).and_then(|found| found.prevents.clone());
+    let why = why.expect("it waits for its address");
+    assert!(!why.contains("side exit"), "{why}");
+}
+
+/// A jump fills a wait behind it where the compiler copies what it leads to.
+#[test]
+fn a_jump_that_would_fill_a_wait_is_named() {
+    let code = ".loc 1 2\n stp x29, x30, [sp, #-16]!\n bl g\n .loc 1 3\n cbz w0, 1f\n bl h\n .loc 1 4\n b 2f\n1: mov w0, #7\n str w0, [x1]\n .loc 1 5\n2: ldp x29, x30, [sp], #16\n ret";
+    let audit = audited(Isa::A64, "cortex-a53", code, "");
+    let waits = |found: &&Finding| found.kind == Kind::Stall && found.instruction.contains("ret");
+    let stall = audit.findings.iter().find(waits).expect("it waits for its address");
+    let why = stall.prevents.clone().unwrap_or_default();
+    assert!(why.starts_with("`b 0x") && why.contains("(line 4) leads here: "), "{stall:?}");
 }
 
 #[test]

@@ -10,7 +10,7 @@ use audit::program::function::{Function, SourceFrame};
 use audit::timing::bound::{Job, bound_cycles, bounds, cycles, distance, job, makespan};
 use audit::timing::depend::{Crossing, Edge, Licence, Why, dependences};
 use audit::timing::explain::explain;
-use audit::timing::licence::{Effort, Step, crossings, smallest};
+use audit::timing::licence::{Effort, Step, crossings, sinkings, smallest};
 use audit::timing::pipe::{Need, Pipe};
 use audit::timing::search::{NODES_MAX, search};
 use audit::timing::stalls::{causes, time};
@@ -824,7 +824,7 @@ fn waiting_code(rng: &mut Rng) -> Vec<u32> {
 #[test]
 fn who_is_blamed_for_a_wait_fills_it() {
     let core = core("arm1136jf-s");
-    let (mut n_exits, mut n_stores, mut n_others) = (0, 0, 0);
+    let (mut n_exits, mut n_stores) = (0, 0);
     for seed in 0..120 {
         let mut rng = Rng::with_seed(seed);
         let mut function = function(&waiting_code(&mut rng));
@@ -852,6 +852,8 @@ fn who_is_blamed_for_a_wait_fills_it() {
                 [load, store] if is_store => vec![load, store],
                 [mover, ..]
                     if prevents.contains("stays below")
+                        || prevents.contains("stays above")
+                        || prevents.contains("stays behind")
                         || prevents.contains("may not go above") =>
                 {
                     vec![mover]
@@ -878,15 +880,17 @@ fn who_is_blamed_for_a_wait_fills_it() {
                 |line: &usize| (from.min(to)..=from.max(to)).contains(&place(of_line(*line)));
             if named.is_empty() {
                 // Nobody who crosses an exit fills this one, and nothing is advised.
-                let crosses = crossings(order, &timed.trace)
+                let (rises, sinks) =
+                    (crossings(order, &timed.trace), sinkings(order, &timed.trace));
+                let crosses = rises
                     .iter()
+                    .chain(&sinks)
                     .any(|(it, _)| is_between(&timed.trace.places[*it as usize]));
                 assert!(
                     !crosses && finding.ways.is_empty(),
                     "seed {seed}: {}: {prevents}",
                     finding.instruction
                 );
-                n_others += 1;
                 continue;
             }
             assert!(
@@ -897,10 +901,7 @@ fn who_is_blamed_for_a_wait_fills_it() {
             *(if is_store { &mut n_stores } else { &mut n_exits }) += 1;
         }
     }
-    assert!(
-        n_exits > 20 && n_stores > 5 && n_others > 0,
-        "too few to tell anything: {n_exits}, {n_stores}, {n_others}"
-    );
+    assert!(n_exits > 20 && n_stores > 5, "too few to tell anything: {n_exits}, {n_stores}");
 }
 
 #[test]

@@ -413,6 +413,16 @@ impl Instruction {
             || self.orders_others()
     }
 
+    /// It says where traps go. Who sets a handler of its own for a while leaves it what it is to know
+    /// in registers: between the two nothing reads them that code shows.
+    pub fn sets_trap_handler(&self) -> bool {
+        let named = ["tvec", "s3_0_c12_c0_0", "s3_4_c12_c0_0", "s3_6_c12_c0_0", "vbar_el"];
+        let writes = ["csrw", "csrrw", "msr"];
+        self.class == Class::System
+            && writes.iter().any(|name| self.text.starts_with(name))
+            && named.iter().any(|name| self.text.contains(name))
+    }
+
     /// Other code runs before control comes back, or nothing is known of it: any memory may
     /// be read and written.
     pub fn reaches_all_memory(&self) -> bool {

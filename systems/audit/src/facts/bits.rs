@@ -503,7 +503,7 @@ fn backward(function: &Function, conventions: &Conventions, probes: bool) -> Vec
     let before = |after: &[Vec<u64>], idx: usize| {
         let mut demanded = after[idx].clone();
         needs(&mut demanded, &function.instructions[idx], conventions, probes);
-        if function.is_opaque(idx) {
+        if function.is_opaque(idx) || function.instructions[idx].sets_trap_handler() {
             demanded.fill(u64::MAX);
         }
         demanded

@@ -96,6 +96,7 @@ impl Liveness {
                 let faults = match function.fixup(idx) {
                     Some(None) => RegSet::ALL,
                     _ if function.is_opaque(idx) => RegSet::ALL,
+                    _ if function.instructions[idx].sets_trap_handler() => RegSet::ALL,
                     _ => anywhere,
                 };
                 set.add_all(&faults);

@@ -33,7 +33,11 @@ const NO_BREAKPOINT: f64 = 0.98;
 /// A callee whose name says that something went wrong is seldom called. Ours.
 const NO_FAILURE: f64 = 0.9;
 /// What such a name has as a word: `JS_ThrowTypeError`, `vm_panic`.
-const FAILURES: [&str; 4] = ["throw", "raise", "fatal", "panic"];
+const FAILURES: [&str; 5] = ["throw", "raise", "fatal", "panic", "unhandled"];
+/// What it ends in, as `report_error` does.
+const FAILURE: &str = "error";
+/// What asks for such a failure, or forgets it: `last_error`.
+const ASKS: [&str; 8] = ["get", "last", "clear", "reset", "check", "is", "has", "no"];
 /// Ways are looked at so far.
 const INSTRUCTIONS_MAX: usize = 24;
 /// Kernels and libraries return these as errors: `-E..`, and a plain -1.
@@ -149,7 +153,11 @@ fn skips_breakpoint(function: &Function, from: usize) -> bool {
 fn fails(function: &Function, from: usize) -> bool {
     let mut callees = straight(function, from)
         .filter_map(|(_, instruction)| function.callees.get(&instruction.address));
-    callees.any(|name| words(&shown(name)).iter().any(|word| FAILURES.contains(&&word[..])))
+    callees.any(|name| {
+        let words = words(&shown(name));
+        let has = |list: &[&str]| words.iter().any(|word| list.contains(&&word[..]));
+        has(&FAILURES) || words.last().is_some_and(|word| word == FAILURE) && !has(&ASKS)
+    })
 }
 
 /// The words of a name, `some_name` or `SomeName`, in lower case.

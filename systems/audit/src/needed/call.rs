@@ -28,10 +28,12 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
         let (n, name) = (callee.n_instructions, shown(name));
         let why = match callee.is_assembly {
             true => format!(
-                "`{name}` is assembly of {n} instructions: the call costs as much, and what it may change is unknown"
+                "`{name}` is assembly of {n} instructions: the call and the return come on top, and what it may change is unknown"
             ),
             false => {
-                format!("`{name}` has {n} instructions and calls nobody: the call costs as much")
+                format!(
+                    "`{name}` has {n} instructions and calls nobody: the call and the return come on top"
+                )
             }
         };
         let mut finding = subject.finding(idx, Kind::Call, why);
@@ -66,7 +68,9 @@ mod tests {
             Callee { n_instructions: 3, is_straight: true, is_assembly: false, is_ordinary: true };
         assert_eq!(
             check(callee, true).as_deref(),
-            Some("`barrier` has 3 instructions and calls nobody: the call costs as much")
+            Some(
+                "`barrier` has 3 instructions and calls nobody: the call and the return come on top"
+            )
         );
         let callee =
             Callee { n_instructions: 13, is_straight: true, is_assembly: false, is_ordinary: true };

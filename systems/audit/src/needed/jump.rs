@@ -19,6 +19,11 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
             continue;
         }
         if !is_conditional {
+            // Nobody has such a jump done in each round for nothing: it is there for what branches
+            // leave behind, as where a branch predictor's history is written over.
+            if target == idx + 1 && begins_loop(subject, idx) {
+                continue;
+            }
             let far = far_branch(subject, idx, target);
             let why = match &far {
                 _ if target == idx + 1 => "it jumps to the next instruction".to_owned(),
@@ -41,6 +46,11 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
             findings.push(finding);
         }
     }
+}
+
+/// A branch further on leads back to `idx`.
+fn begins_loop(subject: &Subject<'_>, idx: usize) -> bool {
+    (idx..subject.is_hot.len()).any(|from| subject.function.target(from) == Some(idx))
 }
 
 /// The conditional branch over a jump, if it would lead where the jump does but for the distance.
@@ -116,6 +126,15 @@ mod tests {
             check(&[B_OVER_1, MOV, RETURN], &[0, 1], Kind::Jump).is_empty(),
             "nobody comes here"
         );
+    }
+
+    /// As `b 1f; 1: subs r0, r0, #1; bne` does, which fills a branch predictor's history.
+    #[test]
+    fn a_jump_of_each_round_to_the_next_instruction_is_meant() {
+        const NEXT: u32 = 0xeaff_ffff;
+        assert_eq!(check(&[NEXT, MOV, RETURN], &[], Kind::Jump), [0]);
+        // subs r0, r0, #1; bne to the jump.
+        assert!(check(&[NEXT, 0xe250_0001, 0x1aff_fffc, RETURN], &[], Kind::Jump).is_empty());
     }
 
     /// Whether the only jump comes with a way to try.

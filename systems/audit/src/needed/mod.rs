@@ -131,6 +131,13 @@ impl<'a> Subject<'a> {
         self.function.frames.get(idx)?.first().map(|frame| frame.line)
     }
 
+    /// The instruction stands in a file of assembly that people wrote: a compiler's ends in `.s`.
+    /// Where conventions of calls are kept and where a device is, only they know.
+    fn is_assembly(&self, idx: usize) -> bool {
+        let frame = self.function.frames.get(idx).and_then(|frames| frames.first());
+        frame.is_some_and(|frame| frame.file.ends_with(".S"))
+    }
+
     /// A finding about instruction `idx` that costs one issue slot.
     fn finding(&self, idx: usize, kind: Kind, why: String) -> Finding {
         let instruction = format!("`{}`", self.at(idx).text);
@@ -195,12 +202,6 @@ impl<'a> Subject<'a> {
             .iter()
             .any(|instruction| instruction.writes.iter().any(|write| write.reg == reg))
     }
-}
-
-/// A C type for so many bits, for sentences.
-fn type_name(bits: u8, is_signed: bool) -> String {
-    let kind = if is_signed { "a signed" } else { "an unsigned" };
-    format!("{kind} type of {bits} bits")
 }
 
 fn is_load(instruction: &Instruction) -> bool {

@@ -9,7 +9,7 @@
 //! of only if what reads the copy could read its source, or what makes the source could make the
 //! copy.
 
-use super::{Subject, is_load, type_name};
+use super::{Subject, is_load};
 use crate::decode::code::{Flow, Op, Reg, Value};
 use crate::facts::bits::{Proof, Writer};
 use crate::facts::frame::successors;
@@ -132,13 +132,9 @@ fn known(subject: &Subject<'_>, idx: usize, op: Op) -> String {
     };
     match subject.writer(idx, source) {
         Some(writer) if is_load(subject.at(writer)) => {
-            let load = subject.at(writer);
-            let signed = matches!(
-                load.operation.map(|operation| operation.op),
-                Some(Op::Load { is_signed: true })
-            );
-            let name = type_name(8 * load.accesses[0].width, signed);
-            format!("{} loads {name} and {what} already", subject.named(writer))
+            // What type it is, no load shows: RISC-V extends the sign of all that has 32 bits.
+            let bits = 8 * subject.at(writer).accesses[0].width;
+            format!("{} loads {bits} bits and {what} already", subject.named(writer))
         }
         Some(writer) => format!("{} {what} already", subject.named(writer)),
         None => format!("{} {what} already, on every way here", subject.name(source)),
@@ -179,7 +175,7 @@ mod tests {
         assert_eq!((all[0].0, all[0].1), (1, Kind::RedundantExtension));
         assert_eq!(
             all[0].2,
-            "known bits: `ldrb r3, [r0]` at 0x0 loads an unsigned type of 8 bits and has the bits already"
+            "known bits: `ldrb r3, [r0]` at 0x0 loads 8 bits and has the bits already"
         );
     }
 

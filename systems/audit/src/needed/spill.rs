@@ -1,10 +1,14 @@
 //! Values that went to the stack frame and came back; which of them a register still held, and
 //! which only a call off the hot path forces there.
 
+use std::cell::LazyCell;
+
 use super::Subject;
 use crate::decode::Isa;
 use crate::decode::code::{Class, Flow, Instruction, Out, Reg, Role};
 use crate::facts::bits::Writer;
+use crate::facts::frame::successors;
+use crate::facts::liveness::Liveness;
 use crate::facts::spills::{self, SpillPlace};
 use crate::finding::{Finding, Kind, Way};
 use crate::program::names::shown;
@@ -12,12 +16,13 @@ use crate::program::names::shown;
 /// What keeps a way that is seldom taken from costing the others.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let places = spills::places(subject.function);
+    let live = LazyCell::new(|| Liveness::of(subject.function));
     for own in places.chunk_by(|a, b| (a.idx, a.kind) == (b.idx, b.kind)) {
         if own.iter().any(|place| keeps_for_caller(subject, place, &places)) {
             continue;
         }
         findings.push(match own[0].kind {
-            spills::SpillKind::Spill => spill(subject, own, &places),
+            spills::SpillKind::Spill => spill(subject, own, &places, &|| &live),
             spills::SpillKind::Reload => reload(subject, own, &places),
         });
     }
@@ -74,7 +79,12 @@ fn keeps_for_caller(subject: &Subject<'_>, place: &SpillPlace, places: &[SpillPl
 }
 
 /// `own` are the slots of one instruction.
-fn spill(subject: &Subject<'_>, own: &[SpillPlace], places: &[SpillPlace]) -> Finding {
+fn spill<'l>(
+    subject: &Subject<'_>,
+    own: &[SpillPlace],
+    places: &[SpillPlace],
+    live: &dyn Fn() -> &'l Liveness,
+) -> Finding {
     let idx = own[0].idx;
     let is_own = |it: &SpillPlace| own.iter().any(|place| place.slot == it.slot);
     let is_reload = |place: &&SpillPlace| is_own(place) && place.kind == spills::SpillKind::Reload;
@@ -87,6 +97,13 @@ fn spill(subject: &Subject<'_>, own: &[SpillPlace], places: &[SpillPlace]) -> Fi
         let free = subject.name(free);
         format!(
             "the value is in the frame, though {free} is free: a part of an object there, or one register less to keep for the caller"
+        )
+    } else if let Some(free) =
+        own.iter().find_map(|slot| free_meanwhile(subject, slot, places, live))
+    {
+        format!(
+            "the value is in the frame, though {} is free until it comes back",
+            subject.name(free)
         )
     } else {
         "there was no register for the value".to_owned()
@@ -134,13 +151,119 @@ fn free_register(subject: &Subject<'_>) -> Option<Reg> {
     conventions.saved.iter().filter(is_general).find(|it| !is_used(it)).copied()
 }
 
+/// A register that nothing needs from this store to the last load of its value, whatever way control
+/// goes: the one that it comes back to, if it is such a one.
+///
+/// ```text
+/// ldr  r3, [pc, #180]     str r3, [sp] is no spill for want of a register:
+/// str  r3, [sp]           r1 is free all the time
+/// sbcs r0, r3
+/// ldr  r1, [sp]
+/// ```
+fn free_meanwhile<'l>(
+    subject: &Subject<'_>,
+    slot: &SpillPlace,
+    places: &[SpillPlace],
+    live: &dyn Fn() -> &'l Liveness,
+) -> Option<Reg> {
+    let conventions = subject.function.isa.conventions();
+    let is_of = |idx: usize, kind: spills::SpillKind| {
+        places.iter().any(|place| place.idx == idx && place.slot == slot.slot && place.kind == kind)
+    };
+    let while_kept = kept(subject, slot.idx, &is_of);
+    let has_call = while_kept.iter().any(|&idx| matches!(subject.at(idx).flow, Flow::Call { .. }));
+    let goes_back = |reg: Reg| {
+        let loads = while_kept.iter().filter(|&&idx| is_of(idx, spills::SpillKind::Reload));
+        loads.clone().count() > 0
+            && loads.clone().all(|&idx| subject.at(idx).writes.iter().any(|write| write.reg == reg))
+    };
+    let is_short = subject.function.isa == Isa::T32 && !subject.has_wide_words();
+    let is_general = |reg: &Reg| {
+        *reg != conventions.stack_pointer
+            && Some(*reg) != conventions.frame_pointer
+            && Some(*reg) != conventions.zero
+            && Some(*reg) != conventions.link
+            && !conventions.reserved.iter().any(|(reserved, _)| reserved == reg)
+            && (!is_short || reg.0 < 8)
+    };
+    let general: Vec<Reg> = conventions
+        .scratch
+        .iter()
+        .filter(|_| !has_call)
+        .chain(conventions.saved)
+        .filter(|reg| is_general(reg))
+        .copied()
+        .collect();
+    // A value of floating point has registers of its own.
+    let data = subject.at(slot.idx).reads.iter().filter(|read| read.role == Role::Data);
+    let mut others = data.filter(|read| {
+        !conventions.scratch.contains(&read.reg) && !conventions.saved.contains(&read.reg)
+    });
+    if while_kept.is_empty() || others.next().is_some() {
+        return None;
+    }
+    let live = live();
+    let is_free = |reg: &Reg| {
+        while_kept.iter().all(|&idx| {
+            let brings = is_of(idx, spills::SpillKind::Reload);
+            let instruction = subject.at(idx);
+            !live.before(idx).contains(*reg)
+                && (brings || instruction.writes.iter().all(|write| write.reg != *reg))
+        })
+    };
+    let mut free: Vec<Reg> = general.into_iter().filter(is_free).collect();
+    free.sort_by_key(|reg| !goes_back(*reg));
+    free.first().copied()
+}
+
+/// The instructions behind the store at `store` from which control may still come to a load of the
+/// value, that load included.
+fn kept(
+    subject: &Subject<'_>,
+    store: usize,
+    is_of: &dyn Fn(usize, spills::SpillKind) -> bool,
+) -> Vec<usize> {
+    let n = subject.function.instructions.len();
+    let mut is_behind = vec![false; n];
+    let mut open = successors(subject.function, store);
+    while let Some(idx) = open.pop() {
+        if !std::mem::replace(&mut is_behind[idx], true) && !is_of(idx, spills::SpillKind::Spill) {
+            open.extend(successors(subject.function, idx));
+        }
+    }
+    let mut is_before: Vec<bool> =
+        (0..n).map(|idx| is_of(idx, spills::SpillKind::Reload)).collect();
+    let mut is_changed = true;
+    while is_changed {
+        is_changed = false;
+        for idx in (0..n).rev().filter(|&idx| !is_of(idx, spills::SpillKind::Spill)) {
+            let leads = successors(subject.function, idx).into_iter().any(|next| is_before[next]);
+            is_changed |= leads && !std::mem::replace(&mut is_before[idx], true);
+        }
+    }
+    (0..n)
+        .filter(|&idx| is_behind[idx] && is_before[idx])
+        .filter(|&idx| !is_of(idx, spills::SpillKind::Spill))
+        .collect()
+}
+
 /// `own` are the slots of one instruction.
 fn reload(subject: &Subject<'_>, own: &[SpillPlace], places: &[SpillPlace]) -> Finding {
     let place = &own[0];
     let before = places.iter().rev().find(|it| {
         it.slot == place.slot && it.kind == spills::SpillKind::Spill && it.idx < place.idx
     });
-    let mut why = "the value was spilled".to_owned();
+    let mut stores = places
+        .iter()
+        .filter(|found| found.slot == place.slot && found.kind == spills::SpillKind::Spill)
+        .map(|store| store.idx);
+    // Whether a register was missing, the store says.
+    let mut why = match (stores.next(), stores.next()) {
+        (Some(store), None) if own.len() == 1 => {
+            format!("{} put the value into the frame", subject.named(store))
+        }
+        _ => "the value was put into the frame".to_owned(),
+    };
     if let Some(store) =
         before.filter(|before| own.len() == 1 && subject.is_straight(before.idx, place.idx))
     {
@@ -248,7 +371,7 @@ mod tests {
     fn a_call_takes_it_away() {
         let all = findings(&[PUSH, DOWN, STORE, CALL, LOAD, UP, POP], &[]);
         let reload = all.iter().find(|it| it.kind == Kind::Reload).expect("there is a reload");
-        assert_eq!(reload.why, "the value was spilled");
+        assert_eq!(reload.why, "`str r3, [sp, #4]` at 0x8 put the value into the frame");
     }
 
     #[test]
@@ -327,13 +450,39 @@ mod tests {
             (zero, true)
         );
         // A register is only missing where all of them are used: push {r4-r11, lr}; sub sp, sp, #8;
-        // str r3, [sp, #4]; add r4, r5, r6, ..
-        let all = |words: [u32; 3]| {
-            let a32 = [&[0xe92d_4ff0, DOWN, STORE], &words[..], &[LOAD, UP, 0xe8bd_8ff0]].concat();
-            why(Isa::A32, &a32)
+        // str r3, [sp, #4]; a call; ldr r0, [sp, #4]; and all that lived across the call is read:
+        // add r4, r4, r5; add r6, r6, r7; add r8, r8, r9, and of the last two registers.
+        let all = |last: u32| {
+            let begins = [0xe92d_4ff0, DOWN, STORE, CALL];
+            let ends = [LOAD, 0xe084_4005, 0xe086_6007, 0xe088_8009, last, UP, 0xe8bd_8ff0];
+            why(Isa::A32, &[&begins[..], &ends[..]].concat())
         };
-        // add r4, r5, r6; add r7, r8, r9; add r10, r11, r4, and without the last
-        assert_eq!(all([0xe085_4006, 0xe088_7009, 0xe08b_a004]).as_deref(), missing);
+        // add r10, r10, r11; and mov r10, r11, before which nobody needs r10.
+        assert_eq!(all(0xe08a_a00b).as_deref(), missing);
+        let meanwhile = "the value is in the frame, though r10 is free until it comes back";
+        assert_eq!(all(0xe1a0_a00b).as_deref(), Some(meanwhile));
+    }
+
+    /// A value that comes back before the next call may be in any register that nobody needs till
+    /// then.
+    #[test]
+    fn a_value_that_comes_back_at_once_misses_no_register() {
+        // push {r4-r11, lr}; sub sp, sp, #8; str r3, [sp, #4]; sub r3, r0, #1; ldr r1, [sp, #4]; a
+        // call; then all of r4 to r11 are read.
+        let why = |between: [u32; 2]| {
+            let ends = [0xe084_4005, 0xe086_6007, 0xe088_8009, 0xe08a_a00b, UP, 0xe8bd_8ff0];
+            let begins = [0xe92d_4ff0, DOWN, STORE, 0xe240_3001];
+            let words = [&begins[..], &between[..], &[CALL][..], &ends[..]].concat();
+            let all = found_on(Isa::A32, &words);
+            all.into_iter().find(|found| found.1 == Kind::Spill).map(|found| found.2)
+        };
+        const LOAD_R1: u32 = 0xe59d_1004;
+        let free = |reg: &str| {
+            format!("the value is in the frame, though {reg} is free until it comes back")
+        };
+        assert_eq!(why([0xe1a0_0000, LOAD_R1]), Some(free("r1")));
+        // mov r1, #0, and then it comes back to r1: another is free that is no argument.
+        assert_eq!(why([0xe3a0_1000, LOAD_R1]), Some(free("ip")));
     }
 
     #[test]

@@ -133,8 +133,8 @@ impl Piece {
             .collect();
         let stored = stored(subject, idx).map(|reg| self.value(reg));
         let known = key.as_ref().and_then(|key| self.computed.get(key).copied());
-        let store =
-            known.and_then(|(_, before)| self.change(own, before, idx, key.as_ref()?.bytes()?));
+        let store = known
+            .and_then(|(_, before)| self.change(subject, own, before, idx, key.as_ref()?.bytes()?));
         // What a store may have changed may be another value.
         let number = copied
             .or(known.filter(|_| store.is_none()).map(|known| known.0))
@@ -224,13 +224,15 @@ impl Piece {
     /// The last of those after `before` that may have changed these bytes, which `idx` loads.
     fn change(
         &self,
+        subject: &Subject<'_>,
         own: &BTreeSet<usize>,
         before: usize,
         idx: usize,
         loaded: Bytes,
     ) -> Option<usize> {
         // What is spilled changes no object: there is no other pointer to the frame.
-        let is_elsewhere = |at: usize| own.contains(&at) && !own.contains(&idx);
+        let is_elsewhere =
+            |at: usize| (own.contains(&at) || is_push(subject, at)) && !own.contains(&idx);
         let may_change = |at: usize, written: Option<Bytes>| {
             !is_elsewhere(at) && !written.is_some_and(|written| written.is_apart(loaded))
         };
@@ -241,6 +243,16 @@ impl Piece {
             .find(|(at, it)| may_change(*at, *it))
             .map(|(at, _)| *at)
     }
+}
+
+/// What goes to a place that it takes from the stack changes no object: nobody points there yet.
+fn is_push(subject: &Subject<'_>, at: usize) -> bool {
+    let stack = subject.function.isa.conventions().stack_pointer;
+    let instruction = subject.at(at);
+    instruction.accesses.iter().all(|access| access.is_store)
+        && instruction.accesses.iter().all(|access| access.base == Some(stack))
+        && instruction.base_moves.is_some_and(|by| by < 0)
+        && instruction.writes.iter().any(|write| write.reg == stack)
 }
 
 /// The finding that `idx` computes what `before` did, unless `store` changed it.
@@ -352,6 +364,18 @@ mod tests {
         // The one before it may: str r3, [r1]; str r3, [r0, #12].
         let all = found(&[NEXT3, STORE, 0xe580_300c, NEXT2, SUM, RETURN]);
         assert_eq!(all[0].2, "`ldr r3, [r0, #8]` at 0x0 has it already, but a store came between");
+    }
+
+    /// Where registers are pushed to, no pointer leads.
+    #[test]
+    fn a_push_between_changes_no_object() {
+        // push {r4, lr}, and at the end pop {r4, pc}
+        let all = found(&[NEXT3, 0xe92d_4010, NEXT2, SUM, 0xe8bd_8010]);
+        let twice = all.iter().find(|found| found.1 == Kind::ComputedTwice);
+        assert_eq!(
+            twice.map(|found| &found.2[..]),
+            Some("`ldr r3, [r0, #8]` at 0x0 has it already")
+        );
     }
 
     #[test]

@@ -87,6 +87,8 @@ pub struct Program {
     relocated: BTreeSet<u64>,
     /// Where the sections of a linked file lie.
     objects: Vec<Range<u64>>,
+    /// It is code without a file's format around it.
+    is_image: bool,
     /// Its symbols are those that other files may use, and it has more functions.
     pub names_exports_alone: bool,
 }
@@ -215,6 +217,7 @@ impl Program {
             pointers,
             relocated,
             objects,
+            is_image: false,
             names_exports_alone,
         })
     }
@@ -256,6 +259,7 @@ impl Program {
             pointers: BTreeMap::new(),
             relocated: BTreeSet::new(),
             objects: Vec::new(),
+            is_image: true,
             names_exports_alone: false,
             sections,
         })
@@ -527,6 +531,14 @@ impl Program {
         }
         let bytes = code.bytes.get(usize::try_from(address.checked_sub(code.base)?).ok()?..)?;
         Some(u32::from_le_bytes(*bytes.first_chunk()?))
+    }
+
+    /// Something of the program may lie at the address that a number in its code is. Code alone does
+    /// not say where its data lies.
+    pub fn may_have(&self, address: u64) -> bool {
+        self.is_image
+            || self.objects.iter().any(|object| object.contains(&address))
+            || self.sections.iter().any(|section| section.has(address))
     }
 
     /// Puts the target in place that a linker would write.

@@ -427,7 +427,9 @@ impl<'a> Builder<'a> {
 
     fn place(&self, at: usize, access: &Access) -> MemoryPlace {
         if let Some(slot) = self.frame.slot(self.trace.places[at], access) {
-            let is_own = slot.count == 0 && self.own.contains(&self.trace.places[at]);
+            let is_own = self.own.contains(&self.trace.places[at])
+                || keeps_for_caller(self.function, self.instruction(at));
+            let is_own = slot.count == 0 && is_own;
             return if is_own {
                 MemoryPlace::Own(slot.offset)
             } else {
@@ -733,6 +735,23 @@ const POOL_BYTES: u64 = 8192;
 
 fn is_near(instruction: &Instruction, access: &Access) -> bool {
     instruction.address.abs_diff(access.disp.cast_unsigned()) <= POOL_BYTES
+}
+
+/// It pushes registers of the caller or pops them back: no pointer leads there, wherever others lead
+/// into the frame.
+fn keeps_for_caller(function: &Function, instruction: &Instruction) -> bool {
+    let conventions = function.isa.conventions();
+    let stack = conventions.stack_pointer;
+    let is_kept = |reg: Reg| {
+        conventions.saved.contains(&reg)
+            || conventions.link == Some(reg)
+            || conventions.unlisted().any(|unlisted| unlisted == reg)
+    };
+    let moves =
+        instruction.writes.iter().any(|write| write.reg == stack && write.out == Out::BaseUpdate);
+    let mut stored = instruction.reads.iter().filter(|read| read.role == Role::Data);
+    let mut loaded = instruction.writes.iter().filter(|write| write.reg != stack);
+    moves && stored.all(|read| is_kept(read.reg)) && loaded.all(|write| is_kept(write.reg))
 }
 
 fn is_call_at(builder: &Builder, at: u32) -> bool {

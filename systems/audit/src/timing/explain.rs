@@ -1,10 +1,13 @@
 //! Stalls as sentences: what waits, for what, how long, what could fill the wait, what prevents the
 //! compiler.
 
+use std::cell::OnceCell;
+
 use machine::in_order::Core;
 
 use crate::decode::Isa;
 use crate::decode::code::{Class, Flow, Instruction, Op, Read, Reg, Role, Value};
+use crate::facts::bits::Bits;
 use crate::facts::frame::StackFrame;
 use crate::facts::landings::behind;
 use crate::facts::liveness::RegSet;
@@ -14,7 +17,7 @@ use crate::finding::{Finding, Kind, Way};
 use crate::program::function::Function;
 use crate::timing::Timed;
 use crate::timing::depend::{Why, dependences};
-use crate::timing::licence::{Step, crossings, fill, past_stores, smallest};
+use crate::timing::licence::{Step, crossings, fill, past_stores, sinkings, smallest};
 use crate::timing::pipe::Need;
 use crate::timing::stalls::{Cause, CauseKind};
 use crate::timing::words::{Path, counted};
@@ -24,7 +27,7 @@ pub fn explain(function: &Function, core: &Core, timed: &Timed) -> Vec<Finding> 
     let crossings =
         timed.reached.iter().map(|found| crossings(&found.found.order, &timed.trace)).collect();
     let path = Path { function, core, places: &timed.trace.places };
-    let told = Stalls { path, timed, crossings };
+    let told = Stalls { path, timed, crossings, bits: OnceCell::new() };
     (0..timed.timing.starts.len())
         .filter(|at| timed.timing.stall_cycles[*at] > 0)
         .map(|at| told.stall(at))
@@ -34,11 +37,24 @@ pub fn explain(function: &Function, core: &Core, timed: &Timed) -> Vec<Finding> 
 /// So many instructions are named as what could fill a wait.
 const FILL_MAX: usize = 3;
 
+/// What is said of a wait that some order avoids.
+#[derive(Debug, Default)]
+struct Answer {
+    /// What could fill it: the place of each, and its name.
+    fillers: Vec<(usize, String)>,
+    prevents: Option<String>,
+    /// The access that would have to move, by its place.
+    mover: Option<usize>,
+    ways: Vec<Way>,
+}
+
 struct Stalls<'a> {
     path: Path<'a>,
     timed: &'a Timed,
     /// For each licence, which instructions cross which exit.
     crossings: Vec<Vec<(u32, u32)>>,
+    /// What is read, if the function has one result.
+    bits: OnceCell<Bits>,
 }
 
 impl Stalls<'_> {
@@ -47,16 +63,19 @@ impl Stalls<'_> {
         let why: Vec<String> = causes.iter().map(|cause| self.path.cause(at, cause)).collect();
         let producer = causes.first().map_or(at as u32, |cause| cause.producer);
         let answer = smallest(&self.timed.reached, &self.timed.timing, at);
-        let (fill, prevents, ways) = match answer {
+        let Answer { fillers, prevents, mover, ways } = match answer {
             Some((idx, gained)) => self.answer(idx, gained, at, producer),
-            None if self.timed.reached.len() < Step::ALL.len() => (None, None, Vec::new()),
-            None => (None, Some(self.inherent(causes.first())), Vec::new()),
+            None if self.timed.reached.len() < Step::ALL.len() => Answer::default(),
+            None => Answer { prevents: Some(self.inherent(causes.first())), ..Answer::default() },
         };
+        let names: Vec<&str> = fillers.iter().map(|(_, name)| &name[..]).collect();
         let instruction = self.path.instruction(at as u32).text.clone();
         let place = self.timed.trace.places[at];
         Finding {
             cycles: self.timed.timing.stall_cycles[at],
-            fill,
+            fill: (!names.is_empty()).then(|| names.join(", ")),
+            fillers,
+            mover,
             prevents,
             ways,
             disputed: self.path.disputed(at, causes),
@@ -113,13 +132,7 @@ impl Stalls<'_> {
         ))
     }
 
-    fn answer(
-        &self,
-        idx: usize,
-        gained: u32,
-        at: usize,
-        producer: u32,
-    ) -> (Option<String>, Option<String>, Vec<Way>) {
+    fn answer(&self, idx: usize, gained: u32, at: usize, producer: u32) -> Answer {
         let reached = &self.timed.reached[idx];
         let order = &reached.found.order;
         let is_work = |number: &u32| {
@@ -127,14 +140,14 @@ impl Stalls<'_> {
                 && !does_nothing(self.path.instruction(*number))
         };
         let between = fill(order, producer, at as u32);
-        let fillers: Vec<String> = between
+        let place = |number: u32| self.timed.trace.places[number as usize];
+        let fillers: Vec<(usize, String)> = between
             .iter()
             .copied()
             .filter(is_work)
             .take(FILL_MAX)
-            .map(|found| self.path.named(found))
+            .map(|found| (place(found), self.path.named(found)))
             .collect();
-        let fill = (!fillers.is_empty()).then(|| fillers.join(", "));
         let left = self.timed.timing.stall_cycles[at] - gained;
         let goes = if left == 0 {
             "it goes".to_owned()
@@ -152,18 +165,49 @@ impl Stalls<'_> {
             .find(|(it, _)| is_meant(it) && self.is_load(*it))
             .or_else(|| moved.iter().find(|(it, _)| is_meant(it)));
         let crossed = crossed.copied();
+        let sunk = || {
+            let all = sinkings(order, &self.timed.trace);
+            all.into_iter().find(|(number, _)| is_meant(number))
+        };
+        let jump = || {
+            let is_jump = |number: &&u32| {
+                let flow = self.path.instruction(**number).flow;
+                matches!(flow, Flow::Branch { is_conditional: false, .. })
+            };
+            between.iter().find(is_jump).copied()
+        };
+        // What has to do with this wait moves in none of the ways that the step allows.
+        let elsewhere = |others: &str| {
+            let joined = self.joined(order, &is_meant);
+            self.without_licence(sunk(), jump(), joined, others, &goes)
+        };
+        let mut mover = None;
         let (prevents, ways) = match reached.step {
             // Which line would have to change, nobody can say from here.
             Step::InsideBlocks => (self.table(producer, &goes), Vec::new()),
             Step::Renaming => {
                 (format!("a register is used again too soon; {goes} with a fresh one"), Vec::new())
             }
-            Step::ProvedLoad | Step::PromisedLoad => self.exit(reached.step, crossed, &goes),
-            Step::PastStore => (
-                self.store(order, &is_meant, &goes),
-                vec![Way::Restrict, Way::LocalCopy, Way::Earlier],
-            ),
+            Step::ProvedLoad | Step::PromisedLoad => match crossed {
+                Some((number, exit)) => {
+                    mover = Some(number);
+                    self.exit(reached.step, order, number, exit, &goes)
+                }
+                None => (elsewhere("others cross a side exit"), Vec::new()),
+            },
+            Step::PastStore => match self.past(order, &is_meant) {
+                Some((load, store)) => {
+                    mover = Some(load);
+                    let ways = vec![Way::Restrict, Way::LocalCopy, Way::Earlier];
+                    (self.store(load, store, &goes), ways)
+                }
+                None => {
+                    (elsewhere("a load passes a store that may write what it reads"), Vec::new())
+                }
+            },
         };
+        let mover =
+            mover.filter(|number| !self.path.instruction(*number).accesses.is_empty()).map(place);
         let prevents = prevents + &self.moved_elsewhere(idx);
         let prevents = match reached.lacks_registers {
             Some(n) => {
@@ -171,7 +215,7 @@ impl Stalls<'_> {
             }
             None => prevents,
         };
-        (fill, Some(prevents), ways)
+        Answer { fillers, prevents: Some(prevents), mover, ways }
     }
 
     /// Of the waits that one licence takes away some may only go to others: what it gains in all,
@@ -220,22 +264,106 @@ impl Stalls<'_> {
         format!("nothing: {goes} with another order inside the block{beliefs}")
     }
 
-    fn exit(&self, step: Step, crossed: Option<(u32, u32)>, goes: &str) -> (String, Vec<Way>) {
-        let Some((mover, exit)) = crossed else {
-            // What crosses an exit fills another wait, and this one goes with it.
-            return (
-                format!(
-                    "nothing by itself: {goes} in a faster order of the path, in which others cross a side exit"
-                ),
-                Vec::new(),
-            );
+    /// Nothing that has to do with this wait goes above a side exit, or before a store.
+    fn without_licence(
+        &self,
+        sunk: Option<(u32, u32)>,
+        jump: Option<u32>,
+        joined: Option<(u32, u32)>,
+        others: &str,
+        goes: &str,
+    ) -> String {
+        match (sunk, jump, joined) {
+            (Some((mover, exit)), _, _) => format!(
+                "{} stays above {}, though it would do no harm below it; {goes} below it",
+                self.path.named(mover),
+                self.path.named(exit)
+            ),
+            (None, Some(jump), _) => format!(
+                "{} leads here: {goes} where a copy of what it leads to stands before it",
+                self.path.named(jump)
+            ),
+            (None, None, Some((mover, entry))) => format!(
+                "{} stays behind {:#x}, where another way comes in: {goes} before it, with a copy on that way",
+                self.path.named(mover),
+                self.path.instruction(entry).address
+            ),
+            // What moves fills another wait, and this one goes with it.
+            (None, None, None) => format!(
+                "nothing by itself: {goes} in a faster order of the path, in which {others}"
+            ),
+        }
+    }
+
+    /// An instruction that goes before a place at which another way comes into the path, and the
+    /// one there.
+    fn joined(&self, order: &[u32], is_meant: &dyn Fn(&u32) -> bool) -> Option<(u32, u32)> {
+        let (function, places) = (self.path.function, self.path.places);
+        let enters = |at: &u32| {
+            let (here, before) = (places[*at as usize], places[*at as usize - 1]);
+            let all = 0..function.instructions.len();
+            all.into_iter().any(|from| from != before && function.target(from) == Some(here))
+        };
+        let entries: Vec<u32> = (1..places.len() as u32).filter(enters).collect();
+        let position = |at: u32| order.iter().position(|number| *number == at);
+        (0..places.len() as u32).filter(is_meant).find_map(|mover| {
+            let entry = entries.iter().rev().find(|entry| {
+                let passed = (0..**entry).any(|at| position(at) > position(mover));
+                **entry <= mover && passed
+            });
+            entry.map(|entry| (mover, *entry))
+        })
+    }
+
+    /// The register that `mover` writes is in use where it goes in this order.
+    fn needs_register(&self, order: &[u32], mover: u32) -> bool {
+        let zero = self.path.function.isa.conventions().zero;
+        let to = order.iter().position(|number| *number == mover).unwrap_or(0);
+        let passed = |at: usize| {
+            let place = order.iter().position(|number| *number as usize == at);
+            at < mover as usize && place.is_some_and(|place| place > to)
+        };
+        let writes = &self.path.instruction(mover).writes;
+        let in_use = |reg: Reg| {
+            let exits = self.timed.trace.exits.iter().filter(|exit| passed(exit.at));
+            let uses = |at: usize| {
+                let instruction = self.path.instruction(at as u32);
+                instruction.reads.iter().any(|read| read.reg == reg)
+                    || instruction.writes.iter().any(|write| write.reg == reg)
+            };
+            // Few functions return a second result, of which code says nothing.
+            let is_live = |exit: &Exit| {
+                let bits = || Bits::with_one_result(self.path.function);
+                let place = self.path.places[exit.at];
+                exit.live.contains(reg) && self.bits.get_or_init(bits).demanded(place, reg) != 0
+            };
+            exits.into_iter().any(is_live) || (0..mover as usize).any(|at| passed(at) && uses(at))
+        };
+        writes.iter().any(|write| Some(write.reg) != zero && in_use(write.reg))
+    }
+
+    fn exit(
+        &self,
+        step: Step,
+        order: &[u32],
+        mover: u32,
+        exit: u32,
+        goes: &str,
+    ) -> (String, Vec<Way>) {
+        let another = match self.needs_register(order, mover) {
+            true => "in another register ",
+            false => "",
+        };
+        let above = &match another.trim_end() {
+            "" => "above it".to_owned(),
+            another => format!("above it {another}"),
         };
         let (mover_name, exit_name) = (self.path.named(mover), self.path.named(exit));
         let loads = self.is_load(mover);
         if self.path.instruction(exit).flow == Flow::Next {
             return (
                 format!(
-                    "{mover_name} stays below {exit_name}, whose fault goes on elsewhere; {goes} above it"
+                    "{mover_name} stays below {exit_name}, whose fault goes on elsewhere; {goes} {above}"
                 ),
                 Vec::new(),
             );
@@ -244,7 +372,7 @@ impl Stalls<'_> {
             && let Some(test) = self.null_test(mover, exit)
         {
             let prevents = format!(
-                "{mover_name} stays below {}, which asks whether its pointer is null; {goes} above it",
+                "{mover_name} stays below {}, which asks whether its pointer is null; {goes} {above}",
                 self.path.named(test)
             );
             return (prevents, Vec::new());
@@ -253,7 +381,7 @@ impl Stalls<'_> {
         if needs_promise && self.is_object(mover) {
             return (
                 format!(
-                    "{mover_name} stays below {exit_name}; {goes} above it, unless the object is `volatile`"
+                    "{mover_name} stays below {exit_name}; {goes} {above}, unless the object is `volatile`"
                 ),
                 Vec::new(),
             );
@@ -262,14 +390,14 @@ impl Stalls<'_> {
             let why = "which ends the loop: behind the last round its address may be bad";
             return (
                 format!(
-                    "{mover_name} may not go above {}, {why}; {goes} above it",
+                    "{mover_name} may not go above {}, {why}; {goes} {above}",
                     self.path.named(test)
                 ),
                 Vec::new(),
             );
         }
         // What is no load, a compiler may have made of anything.
-        let ways = if loads { vec![Way::Earlier] } else { Vec::new() };
+        let ways = if loads && !self.is_literal(mover) { vec![Way::Earlier] } else { Vec::new() };
         let prevents = if needs_promise {
             let why = "the compiler cannot know that its address is good there";
             format!(
@@ -277,10 +405,17 @@ impl Stalls<'_> {
             )
         } else {
             format!(
-                "{mover_name} stays below {exit_name}, though it would do no harm above it; {goes} above it"
+                "{mover_name} stays below {exit_name}, though {another}it would do no harm above it; {goes} above it"
             )
         };
         (prevents, ways)
+    }
+
+    /// It loads a constant from beside the code, which no line of the source loads.
+    fn is_literal(&self, at: u32) -> bool {
+        let is_arm = matches!(self.path.function.isa, Isa::A32 | Isa::T32 | Isa::A64);
+        let accesses = &self.path.instruction(at).accesses;
+        is_arm && accesses.iter().all(|access| access.base.is_none() && access.index.is_none())
     }
 
     /// The load is of an object whose address the linker knows: it is good everywhere.
@@ -383,25 +518,22 @@ impl Stalls<'_> {
         exits.filter(|it| !(*it..mover).any(|it| writes(it, base))).find(|exit| asks(*exit))
     }
 
-    /// Of the loads that went past a store, one that has to do with this stall. What types and the
-    /// source say of the two, code does not.
-    fn store(&self, order: &[u32], is_meant: &dyn Fn(&u32) -> bool, goes: &str) -> String {
+    /// Of the loads that went past a store, one that has to do with this stall, and the store.
+    fn past(&self, order: &[u32], is_meant: &dyn Fn(&u32) -> bool) -> Option<(u32, u32)> {
         let past = past_stores(order, &self.timed.edges);
         let meant = past
             .iter()
             .find(|(load, _)| is_meant(load))
             .or_else(|| past.iter().find(|(_, store)| is_meant(store)));
-        match meant {
-            Some((load, store)) => {
-                let (load, store) = (self.path.named(*load), self.path.named(*store));
-                format!(
-                    "{load} may read what {store} writes, as far as their addresses show; {goes} if it does not"
-                )
-            }
-            None => format!(
-                "a store may write what a load reads, as far as their addresses show; {goes} if it does not"
-            ),
-        }
+        meant.copied()
+    }
+
+    /// What types and the source say of the two, code does not.
+    fn store(&self, load: u32, store: u32, goes: &str) -> String {
+        let (load, store) = (self.path.named(load), self.path.named(store));
+        format!(
+            "{load} may read what {store} writes, as far as their addresses show; {goes} if it does not"
+        )
     }
 }
 

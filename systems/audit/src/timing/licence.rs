@@ -163,8 +163,7 @@ pub fn fill(order: &[u32], producer: u32, waiting: u32) -> Vec<u32> {
     between.iter().copied().filter(|found| *found < producer || *found > waiting).collect()
 }
 
-/// The instructions that left their place above or below a side exit, each with the last
-/// exit that it passed.
+/// The instructions that went above a side exit, each with the first exit that it passed.
 pub fn crossings(order: &[u32], trace: &Trace) -> Vec<(u32, u32)> {
     let mut place = vec![0; order.len()];
     for (new, at) in order.iter().enumerate() {
@@ -173,6 +172,19 @@ pub fn crossings(order: &[u32], trace: &Trace) -> Vec<(u32, u32)> {
     let passed = |at: u32| {
         let exits = trace.exits.iter().map(|exit| exit.at as u32).filter(|exit| *exit < at);
         exits.filter(|exit| place[at as usize] < place[*exit as usize]).min().map(|exit| (at, exit))
+    };
+    (0..order.len() as u32).filter_map(passed).collect()
+}
+
+/// The instructions that went below a side exit, each with the last exit that it passed.
+pub fn sinkings(order: &[u32], trace: &Trace) -> Vec<(u32, u32)> {
+    let mut place = vec![0; order.len()];
+    for (new, at) in order.iter().enumerate() {
+        place[*at as usize] = new;
+    }
+    let passed = |at: u32| {
+        let exits = trace.exits.iter().map(|exit| exit.at as u32).filter(|exit| *exit > at);
+        exits.filter(|exit| place[at as usize] > place[*exit as usize]).max().map(|exit| (at, exit))
     };
     (0..order.len() as u32).filter_map(passed).collect()
 }

@@ -18,7 +18,7 @@ mod values;
 
 use super::Subject;
 use crate::decode::Isa;
-use crate::decode::code::{Delay, Flow, Instruction, Reg};
+use crate::decode::code::{Delay, Flow, Instruction, Op, Reg, Value};
 use crate::facts::bits::Bits;
 use crate::facts::cases::entries;
 use crate::facts::meaning::{Meaning, State};
@@ -59,6 +59,8 @@ pub fn changes(subject: &Subject<'_>, mut taken: Vec<usize>) -> Vec<Shortening> 
         return changes;
     }
     let one_result = Bits::with_one_result(subject.function);
+    let n = subject.function.instructions.len();
+    taken.extend((0..n).filter(|idx| ends_address(subject, *idx)));
     for run in runs(subject) {
         let mut piece = StraightRun::new(subject, run.clone());
         for idx in run {
@@ -73,6 +75,20 @@ pub fn changes(subject: &Subject<'_>, mut taken: Vec<usize>) -> Vec<Shortening> 
         }
     }
     changes
+}
+
+/// It adds what an address lies behind the beginning of its page, as a linker wrote it: nothing for
+/// some.
+fn ends_address(subject: &Subject<'_>, idx: usize) -> bool {
+    let adds_nothing = subject
+        .at(idx)
+        .operation
+        .filter(|operation| operation.op == Op::Add && operation.b == Value::Const(0));
+    let base = adds_nothing.and_then(|operation| match operation.a {
+        Value::Reg(base) => subject.writer(idx, base),
+        _ => None,
+    });
+    base.is_some_and(|writer| subject.at(writer).text.starts_with("adrp "))
 }
 
 /// Code that is entered at its first instruction only and that nothing leaves but branches.
@@ -292,4 +308,20 @@ fn told(subject: &Subject<'_>, change: &Shortening) -> Finding {
     finding.fill = change.replacement.as_ref().map(|(_, it)| format!("`{}`", it.text));
     finding.cycles = (change.removed.len() - usize::from(change.replacement.is_some())) as u32;
     finding
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::places_on;
+    use super::*;
+
+    /// Where an object lies in its page, only the linker knows.
+    #[test]
+    fn the_second_half_of_an_address_is_needed() {
+        // adrp x0, #0x1000, or ldr x0, [x1]; then add x0, x0, #0; ret
+        let told = |first: u32| {
+            places_on(Isa::A64, &[first, 0x9100_0000, 0xd65f_03c0], Kind::FewerInstructions)
+        };
+        assert_eq!((told(0xb000_0000), told(0xf940_0020)), (vec![], vec![1]));
+    }
 }

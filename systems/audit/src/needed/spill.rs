@@ -154,12 +154,8 @@ fn free_register(subject: &Subject<'_>) -> Option<Reg> {
 /// A register that nothing needs from this store to the last load of its value, whatever way control
 /// goes: the one that it comes back to, if it is such a one.
 ///
-/// ```text
-/// ldr  r3, [pc, #180]     str r3, [sp] is no spill for want of a register:
-/// str  r3, [sp]           r1 is free all the time
-/// sbcs r0, r3
-/// ldr  r1, [sp]
-/// ```
+/// In `ldr r3, [pc, #180]; str r3, [sp]; sbcs r0, r3; ldr r1, [sp]` the store is no spill for want
+/// of a register: `r1` is free all the time.
 fn free_meanwhile<'l>(
     subject: &Subject<'_>,
     slot: &SpillPlace,
@@ -463,8 +459,7 @@ mod tests {
         assert_eq!(all(0xe1a0_a00b).as_deref(), Some(meanwhile));
     }
 
-    /// A value that comes back before the next call may be in any register that nobody needs till
-    /// then.
+    /// A value that comes back before the next call may be in any register that is free till then.
     #[test]
     fn a_value_that_comes_back_at_once_misses_no_register() {
         // push {r4-r11, lr}; sub sp, sp, #8; str r3, [sp, #4]; sub r3, r0, #1; ldr r1, [sp, #4]; a

@@ -737,8 +737,8 @@ fn is_near(instruction: &Instruction, access: &Access) -> bool {
     instruction.address.abs_diff(access.disp.cast_unsigned()) <= POOL_BYTES
 }
 
-/// It pushes registers of the caller or pops them back: no pointer leads there, wherever others lead
-/// into the frame.
+/// It pushes registers of the caller or pops them back: no pointer leads there, though others may
+/// lead into the frame.
 fn keeps_for_caller(function: &Function, instruction: &Instruction) -> bool {
     let conventions = function.isa.conventions();
     let stack = conventions.stack_pointer;

@@ -429,8 +429,7 @@ impl<'a> Builder<'a> {
         if let Some(slot) = self.frame.slot(self.trace.places[at], access) {
             let is_own = self.own.contains(&self.trace.places[at])
                 || keeps_for_caller(self.function, self.instruction(at));
-            let is_own = slot.count == 0 && is_own;
-            return if is_own {
+            return if slot.count == 0 && is_own {
                 MemoryPlace::Own(slot.offset)
             } else {
                 MemoryPlace::Slot(slot.count, slot.offset)
@@ -742,11 +741,8 @@ fn is_near(instruction: &Instruction, access: &Access) -> bool {
 fn keeps_for_caller(function: &Function, instruction: &Instruction) -> bool {
     let conventions = function.isa.conventions();
     let stack = conventions.stack_pointer;
-    let is_kept = |reg: Reg| {
-        conventions.saved.contains(&reg)
-            || conventions.link == Some(reg)
-            || conventions.unlisted().any(|unlisted| unlisted == reg)
-    };
+    let listed = || conventions.saved.iter().copied().chain(conventions.link);
+    let is_kept = |reg: Reg| listed().chain(conventions.unlisted()).any(|other| other == reg);
     let moves =
         instruction.writes.iter().any(|write| write.reg == stack && write.out == Out::BaseUpdate);
     let mut stored = instruction.reads.iter().filter(|read| read.role == Role::Data);

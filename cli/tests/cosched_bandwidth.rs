@@ -6,6 +6,8 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
+use nix::unistd::Pid;
 use serde_json::Value;
 
 #[path = "support/served.rs"]
@@ -125,4 +127,23 @@ fn where_pages_do_not_tell_it_the_rate_is_not_known_and_it_is_said_why() {
         let Some(program) = once(&daemon, so) else { return };
         assert!(program["mbps"].is_null() && program["mbps_interval"].is_null(), "{program}");
     }
+}
+
+/// Where no two processors share a link, turns are never cut: who computes was not seen there either,
+/// and so nobody was looked at, and no reason was said.
+#[test]
+fn where_no_turn_is_ever_cut_it_is_said_too_why_a_rate_is_not_known() {
+    let _one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut lone = CpuSet::new();
+    lone.set(0).expect("there is a first processor");
+    let all = sched_getaffinity(Pid::from_raw(0)).expect("it has some");
+    if sched_setaffinity(Pid::from_raw(0), &lone).is_err() {
+        return skipped("cosched: the first processor may not be used");
+    }
+    let daemon = started("in order", 16);
+    sched_setaffinity(Pid::from_raw(0), &all).expect("it had these");
+    let Some(daemon) = daemon else { return };
+    let (status, said, _) = daemon.ask(0, &["status"]);
+    assert!(status["capacity_mbps"].is_null(), "{said}: {status}");
+    once(&daemon, |_, said| said.contains("less than 160 MB"));
 }

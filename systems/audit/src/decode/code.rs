@@ -393,8 +393,8 @@ pub struct Instruction {
     pub operation: Option<Operation>,
 }
 
-/// How the names of accesses begin or go on that others see in order, or that watch a place until
-/// a store there.
+/// How the names of accesses begin or go on that others see in order, or that watch a place until a
+/// store comes there.
 const ORDERED: [&str; 7] = ["lda", "ldla", "ldiapp", "ldx", "stl", "stilp", "lr."];
 
 impl Instruction {

@@ -295,8 +295,8 @@ impl Stalls<'_> {
         }
     }
 
-    /// An instruction that goes before a place where another way comes into the path, and the one
-    /// that is there.
+    /// An instruction that goes before a place where another way comes into the path, and the
+    /// instruction that is there.
     fn joined(&self, order: &[u32], is_meant: &dyn Fn(&u32) -> bool) -> Option<(u32, u32)> {
         let (function, places) = (self.path.function, self.path.places);
         let enters = |at: &u32| {

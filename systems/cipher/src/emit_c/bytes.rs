@@ -123,8 +123,8 @@ fn table(name: &str, values: impl Iterator<Item = u32>) -> String {
     format!("\nstatic const uint16_t {name}[{}] = {{\n{}\n}};\n", values.len(), lines.join("\n"))
 }
 
-/// `load_NAME` as a plain loop: loads the strings of a batch of blocks, one after another in
-/// memory, into registers.
+/// `load_NAME` as a plain loop: loads the strings of a batch of blocks, one after another in memory,
+/// into registers of the target.
 pub fn load(field: &Field, shape: Shape) -> String {
     let (name, n, m, n_bytes) = (&field.name, field.n_words, field.word_bits, field.layout.n_bytes);
     let head = format!("\nstatic void load_{name}(reg *r, const uint8_t *in)\n{{\n");

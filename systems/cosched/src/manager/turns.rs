@@ -27,7 +27,7 @@ use super::program::{Ended, Expected, Status, Task};
 use super::refusal::Refusal;
 use super::roster::{Roster, TellEnd};
 use super::slurm::Step;
-use super::soft::Soft;
+use super::soft::{self, Soft};
 use super::source::Source;
 use super::sweep::{Pace, Unknown};
 use super::switcher::Switcher;
@@ -246,6 +246,10 @@ impl<'a> Turns<'a> {
         }
         let is_estimated = matches!(self.host.source, Source::Estimate(_));
         if self.is_soft() && is_estimated && self.host.wants_rates() {
+            // Who computes was not seen for turns, where there are none to cut.
+            if !self.soft.is_watching() {
+                soft::look_at_each(&mut self.roster, self.host.cpus.len());
+            }
             let tell = |id: u64| {
                 let sender = self.sender.clone();
                 move |found: Result<Pace, Unknown>, pause: Duration| {

@@ -77,8 +77,8 @@ pub fn changes(subject: &Subject<'_>, mut taken: Vec<usize>) -> Vec<Shortening> 
     changes
 }
 
-/// It adds what an address lies behind the beginning of its page, as a linker wrote it, which for
-/// some is nothing.
+/// It adds what an address lies behind the beginning of its page, as a linker wrote it: nothing,
+/// for some of them.
 fn ends_address(subject: &Subject<'_>, idx: usize) -> bool {
     let adds_nothing = subject
         .at(idx)

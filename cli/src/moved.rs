@@ -104,7 +104,18 @@ mod tests {
             of("cipher speed aes-128 --mode ctr --against openssl"),
             Some("meanwhile-lab run cipher-streams")
         );
+        for (old, new) in [
+            ("regwin profile a.elf --svg=a.svg", "meanwhile regwin profile IMAGE -o FILE.svg"),
+            ("regwin profile a.elf --folded a", "meanwhile regwin profile IMAGE -o FILE.folded"),
+            ("regwin profile a.elf --perfetto a", "meanwhile regwin profile IMAGE -o FILE.json"),
+            ("cosched top --once", "meanwhile cosched status"),
+            ("overlap cc --quiet -- -c a.c", "MEANWHILE_OVERLAP_QUIET=1 in the environment"),
+            ("man --out man1", "meanwhile man DIR"),
+        ] {
+            assert_eq!(of(old), Some(new), "{old}");
+        }
         for other in [
+            "overlap cc -- --quiet",
             "cipher speed",
             "audit report.c --function bench",
             "cosched run -- ./x bench",

@@ -288,13 +288,10 @@ fn a_program_that_wakes_often_and_computes_little_is_not_frozen() {
     ]);
     assert_eq!(code, 0, "{said}");
     let turns = turns(&value);
-    // A first turn to start in, and a few more if looks found it starting, as they do where other
-    // work makes that long: frozen, each would have had half of the turns of the others. In each
-    // look the second has computed for as long as a look may see, and over all looks it has not.
-    let most = turns[2..].iter().map(|turn| turn.0).max().expect("three compute");
-    for turn in &turns[..2] {
-        assert!(3 * turn.0 <= most && turn.1 <= 2, "{turns:?}");
-    }
+    // A first turn to start in, and at most one more if a look found it starting.
+    assert!(turns[0].0 <= 4 && turns[0].1 <= 2, "{turns:?}");
+    // In each look it has computed for as long as a look may see, and over all looks it has not.
+    assert!(turns[1].0 <= 4 && turns[1].1 <= 2, "{turns:?}");
 }
 
 #[test]

@@ -44,6 +44,11 @@ pub fn apply<T>(keys: &[Key<T>], knobs: &[Knob], to: &mut T) {
     }
 }
 
+/// Whether one of the knobs sets the key of this name.
+pub fn sets<T>(keys: &[Key<T>], knobs: &[Knob], name: &str) -> bool {
+    knobs.iter().any(|knob| keys[knob.key].name == name)
+}
+
 /// The keys below a first line, for `--help`.
 pub fn help<T>(first: &str, keys: &[Key<T>]) -> String {
     let mut text = first.to_owned();

@@ -4,12 +4,13 @@
 use std::path::{Path, PathBuf};
 
 use cipher::emit_c;
+use cipher::options::Emit;
 use cipher::pipeline::PASSES;
 use cipher::recipe::Recipe;
 use cipher::unit::Subject;
 use serde_json::json;
 
-use super::options::{self, Emit, How, Which};
+use super::options::{self, How, Which};
 use crate::output::{Failure, Output, write_file};
 
 /// Arguments of `meanwhile cipher compile`.
@@ -47,7 +48,7 @@ pub struct Args {
 }
 
 /// Refuses output files that would overwrite another file of the same command.
-fn refuse_own_files(args: &Args) -> Result<(), Failure> {
+fn refuse_own_files(args: &Args, emit: Emit) -> Result<(), Failure> {
     // A file that does not exist yet is compared by its folder.
     let real = |path: &Path| {
         let folder =
@@ -57,7 +58,7 @@ fn refuse_own_files(args: &Args) -> Result<(), Failure> {
     };
     let program = Path::new(&args.which.subject);
     let layout = args.which.layout.clone().unwrap_or_else(|| cipher::user_layout::beside(program));
-    let assembly = assembly_file(args);
+    let assembly = assembly_file(args, emit);
     let written: Vec<&Path> =
         args.output.iter().chain(&args.header).chain(&assembly).map(PathBuf::as_path).collect();
     for (k, path) in written.iter().enumerate() {
@@ -76,30 +77,26 @@ fn refuse_own_files(args: &Args) -> Result<(), Failure> {
 }
 
 /// The assembly file, beside the C file.
-fn assembly_file(args: &Args) -> Option<PathBuf> {
-    args.output
-        .as_ref()
-        .filter(|_| args.how.emit != Emit::C)
-        .map(|output| output.with_extension("s"))
+fn assembly_file(args: &Args, emit: Emit) -> Option<PathBuf> {
+    args.output.as_ref().filter(|_| emit != Emit::C).map(|output| output.with_extension("s"))
 }
 
 fn is_device(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
+pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let subject = args.which.load_with_bytes(out)?;
-    args.how.take_recipe(&subject)?;
     let mut recipe = args.how.recipe(&subject)?;
     let has_file = args
         .output
         .as_ref()
         .is_some_and(|path| !measure::file::is_standard_output(path) && !is_device(path));
-    if args.how.emit != Emit::C && !has_file && args.dump_after.is_none() {
+    if recipe.emit != Emit::C && !has_file && args.dump_after.is_none() {
         let help = "with -o NAME.c the assembly is NAME.s";
         return Err(Failure::user("two files do not fit one output", Some(help)));
     }
-    recipe.options.dump_after = args.dump_after.clone();
+    recipe.dump_after = args.dump_after.clone();
     if let Some(order) = args.masked {
         recipe.prefix = args.prefix.clone();
         return masked(&args, &subject, &recipe, order, out);
@@ -118,10 +115,10 @@ pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
         out.object(&json!({"ok": true, "dump": dump}));
         return Ok(());
     }
-    refuse_own_files(&args)?;
+    refuse_own_files(&args, recipe.emit)?;
     let source = recipe.source(&made, false, args.lines);
     let header = emit_c::header(&made.compiled, &made.unit, recipe.arch);
-    let assembly_file = assembly_file(&args);
+    let assembly_file = assembly_file(&args, recipe.emit);
     let assembly = assembly_file.clone().filter(|_| !made.assembly.is_empty());
     let validated =
         if assembly.is_some() { super::validate::assembly(&made, &recipe, out)? } else { None };
@@ -216,7 +213,7 @@ fn masked(
             format!("masked code is for general registers, not for {}", recipe.arch.name());
         return Err(Failure::user(message, Some("leave out --arch")));
     }
-    refuse_own_files(args)?;
+    refuse_own_files(args, Emit::C)?;
     let bar = out.progress(0);
     bar.set_message("proof");
     let made = cipher::masked::make(subject, recipe, order);

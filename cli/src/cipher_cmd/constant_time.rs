@@ -109,8 +109,8 @@ pub fn run(args: &ConstantTime, subject: &Subject, out: &mut Output) -> Result<(
             let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, Unroll::Auto, "-O3");
             recipe.mode = mode.map(str::to_owned);
             // The rest of a message goes through a single batch, so this checks both.
-            recipe.options.interleave = Interleave::Auto;
-            recipe.options.word = if slicing == Slicing::Bit { Some(1) } else { args.word };
+            recipe.interleave = Interleave::Auto;
+            recipe.word = args.word;
             let made = recipe.make(subject).map_err(Failure::User)?;
             let source = recipe.source(&made, true, false);
             for &cc in &compilers {

@@ -2,23 +2,22 @@
 
 use std::path::{Path, PathBuf};
 
-use cipher::asm::{self, Effort};
+use cipher::asm;
 use cipher::elaborate;
 use cipher::emit_c::Arch;
 use cipher::library::{Primitive, primitives};
 use cipher::native::Cc;
-use cipher::options::{Options, Schedule, Slicing, Unroll};
+use cipher::options::{Emit, Recipe, Schedule, Slicing, Unroll};
 use cipher::package::{self, OverMode};
 use cipher::passes::inline::Inline;
-use cipher::recipe::{Back, Recipe};
-use cipher::recipe_file::{self, RecipeFile};
+use cipher::recipe_file::RecipeFile;
 use cipher::unit::Subject;
 use cipher::user_layout;
 use clap::builder::{PossibleValue, TypedValueParser};
 use machine::Machine;
 use report::did_you_mean;
 
-use super::tuning::{KEYS, Tuning};
+use super::tuning::KEYS;
 use crate::choice::one_of;
 use crate::knobs::{self, Knob};
 use crate::output::{Failure, Output};
@@ -80,21 +79,6 @@ pub struct How {
         "slicing", "word", "arch", "schedule", "machine", "cc", "emit", "tuning",
     ])]
     pub recipe: Option<PathBuf>,
-    /// The C compiler's optimisation flag; only a recipe changes it.
-    #[arg(skip = "-O3")]
-    opt: &'static str,
-    /// What the recipe says in place of `-X`.
-    #[arg(skip)]
-    recipe_tuning: Option<Tuning>,
-}
-
-/// The choices of `--emit`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Emit {
-    C,
-    Asm,
-    /// Whichever the model prefers.
-    Auto,
 }
 
 impl Which {
@@ -168,80 +152,49 @@ fn mode_of(name: &str) -> Option<String> {
 }
 
 impl How {
-    /// Takes the options of the recipe, if one is named; refuses a recipe of another program.
-    pub fn take_recipe(&mut self, subject: &Subject) -> Result<(), Failure> {
-        let Some(path) = &self.recipe else { return Ok(()) };
-        let way = recipe_for(path, subject)?.way;
-        self.slicing = Some(way.slicing);
-        self.word = way.word;
-        self.arch = way.arch;
-        self.recipe_tuning = Some(Tuning::of_way(&way));
-        self.schedule = way.schedule;
-        self.cc = way.cc;
-        self.emit = if way.emit == recipe_file::Emit::C { Emit::C } else { Emit::Asm };
-        self.opt = way.recipe().opt;
-        Ok(())
-    }
-
-    /// The recipe for this subject; the default slicing is the first that its types allow with C
-    /// that is not too long.
+    /// The recipe for this subject, or the one that is named; the default slicing is the first that
+    /// its types allow with C that is not too long.
     pub fn recipe(&self, subject: &Subject) -> Result<Recipe, Failure> {
+        if let Some(path) = &self.recipe {
+            return Ok(recipe_for(path, subject)?.way);
+        }
         let slicing = match self.slicing {
             Some(slicing) => slicing,
             None => subject
                 .slicing(self.word)
                 .ok_or_else(|| Failure::User(subject.no_slicing(self.word)))?,
         };
-        let tuning = self.recipe_tuning.clone().unwrap_or_else(|| Tuning::of(&self.tuning));
-        let word = if slicing == Slicing::Bit { Some(1) } else { self.word };
-        let options = Options {
-            slicing,
-            word,
-            inline: tuning.inline.unwrap_or(Inline::Auto),
-            thresholds: tuning.thresholds,
-            unroll: tuning.unroll,
-            specialise: tuning.specialise,
-            fixslice: tuning.fixslice,
-            schedule: self.schedule,
-            look_behind: tuning.look_behind,
-            interleave: tuning.interleave,
-            ..Options::default()
-        };
         let machine = self.machine.as_deref().map(|name| machine(name, self.arch)).transpose()?;
-        let back = back(self.emit, tuning.budget, "-X budget")?;
-        if self.emit == Emit::Asm && !matches!(tuning.inline, None | Some(Inline::All)) {
+        check_emit(self.emit, Some(self.arch))?;
+        let mut recipe = Recipe {
+            word: self.word,
+            schedule: self.schedule,
+            emit: self.emit,
+            machine,
+            ..Recipe::new(slicing, self.arch, self.cc, Unroll::Auto, "-O3")
+        };
+        knobs::apply(&KEYS, &self.tuning, &mut recipe);
+        check_budget(recipe.emit, recipe.budget, "-X budget")?;
+        let sets_inline = knobs::sets(&KEYS, &self.tuning, "inline");
+        if self.emit == Emit::Asm && sets_inline && recipe.inline != Inline::All {
             return Err(Failure::user(
                 "assembly has all nodes inlined, whatever -X inline says",
                 Some("leave -X inline out, or --emit asm"),
             ));
         }
-        check_emit(self.emit, Some(self.arch))?;
-        Ok(Recipe {
-            options,
-            arch: self.arch,
-            cc: self.cc,
-            opt: self.opt,
-            machine,
-            mode: None,
-            prefix: String::new(),
-            back,
-            stem: None,
-        })
+        Ok(recipe)
     }
 }
 
-/// A back end and its limit for the search, which `option` gives.
-pub fn back(emit: Emit, budget: Option<u32>, option: &str) -> Result<Back, Failure> {
-    let effort = budget.map_or_else(Effort::default, |millions| Effort { millions });
-    match emit {
-        Emit::C if budget.is_some() => Err(Failure::user(
+/// Refuses a limit for the search, which `option` gives, where nothing is searched for.
+pub fn check_budget(emit: Emit, budget: Option<u32>, option: &str) -> Result<(), Failure> {
+    if emit == Emit::C && budget.is_some() {
+        return Err(Failure::user(
             format!("{option} is for assembly, and the C compiler orders the code"),
             Some("add --emit asm or --emit auto"),
-        )),
-        Emit::C => Ok(Back::C),
-        Emit::Asm => Ok(Back::Asm(effort)),
-        Emit::Auto => Ok(Back::Auto(effort)),
+        ));
     }
+    Ok(())
 }
 
 /// A recipe file of this program.
@@ -280,13 +233,8 @@ fn machine(name: &str, arch: Arch) -> Result<Machine, Failure> {
 
 /// Checks that the sizes of the entry are known, as the interpreter needs them.
 pub fn check_sizes(subject: &Subject, recipe: &Recipe) -> Result<(), Failure> {
-    elaborate::elaborate(
-        &subject.ast,
-        &subject.entries(),
-        cipher::ir::Dir::Any,
-        recipe.options.word,
-    )
-    .map_err(Failure::User)?;
+    elaborate::elaborate(&subject.ast, &subject.entries(), cipher::ir::Dir::Any, recipe.word())
+        .map_err(Failure::User)?;
     Ok(())
 }
 
@@ -443,14 +391,8 @@ mod tests {
                 .how
                 .recipe(&subject)
                 .unwrap_or_else(|_| panic!("{line:?} is right"));
-            // Bits are sliced with words of one bit, which `make` knows of itself.
-            let options = Options { word: None, ..by_options.options.clone() };
             let own = Recipe::new(slicing, arch, Cc::Gcc, Unroll::Auto, "-O3");
-            assert_eq!(
-                format!("{own:?}"),
-                format!("{:?}", Recipe { options, ..by_options }),
-                "{line:?}"
-            );
+            assert_eq!(own, by_options, "{line:?}");
         }
     }
 }

@@ -2,14 +2,14 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use cipher::options::Slicing;
+use cipher::options::{Emit, Slicing};
 use cipher::package::{self, Choice, MANIFEST, OverMode, Part};
 use cipher::recipe_file::RecipeFile;
 use cipher::{library, suite, user_layout};
 use report::Diagnostic;
 use serde_json::{Value, json};
 
-use super::options::{self, Emit, Which};
+use super::options::{self, Which};
 use crate::output::{Failure, Output, write_file};
 
 /// Arguments of `meanwhile cipher package`.
@@ -88,7 +88,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         own.into_iter().map(|mode| Some(mode.clone())).collect()
     };
     let recipes = read_recipes(&args.recipe)?;
-    let back = options::back(args.emit, args.budget, "--budget")?;
+    options::check_budget(args.emit, args.budget, "--budget")?;
     let mut is_used = vec![false; recipes.len()];
     let mut parts: Vec<Part> = Vec::new();
     let inverses: Vec<String> = args
@@ -135,7 +135,8 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
                 slicing: args.slicing,
                 prefix: args.prefix.clone(),
                 ways: ways.clone(),
-                back,
+                emit: args.emit,
+                budget: args.budget,
             };
             let part = package::part(&loaded, &choice, vectors.clone())
                 .map_err(|errors| near_mode(errors, mode.as_deref()))?;

@@ -21,12 +21,11 @@ pub struct Args {
     compiled: bool,
 }
 
-pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
+pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let subject = args.which.load(out)?;
-    args.how.take_recipe(&subject)?;
     let recipe = args.how.recipe(&subject)?;
     check_sizes(&subject, &recipe)?;
-    let word = recipe.options.word;
+    let word = recipe.word();
     let cases = read_cases(&subject, word)?;
     let outputs: Vec<String> = if args.compiled {
         if let Some(feature) = native::missing_feature(recipe.arch) {

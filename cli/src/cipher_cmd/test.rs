@@ -5,11 +5,9 @@ use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use cipher::asm::Effort;
 use cipher::emit_c::Arch;
 use cipher::native::Cc;
-use cipher::options::Slicing;
-use cipher::recipe::Back;
+use cipher::options::{Emit, Slicing};
 use cipher::suite::{self, Filter, Outcome, SuiteRow};
 use measure::tool::ToolError;
 use report::{Cell, Table};
@@ -42,7 +40,7 @@ pub struct Args {
     cc: Option<Cc>,
     /// The back end: our assembly with C around it, C alone, or whichever the model prefers.
     #[arg(long, default_value = "c", value_parser = options::emit())]
-    emit: options::Emit,
+    emit: Emit,
 }
 
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
@@ -62,12 +60,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         arch: args.arch,
         cc: args.cc,
         unroll: None,
-        back: match args.emit {
-            options::Emit::C => Back::C,
-            // A longer search would not test more.
-            options::Emit::Asm => Back::Asm(Effort { millions: 1 }),
-            options::Emit::Auto => Back::Auto(Effort { millions: 1 }),
-        },
+        emit: args.emit,
     };
     options::check_emit(args.emit, args.arch)?;
     let rows = if args.matrix { suite::matrix(&filter) } else { suite::covering(&filter) };

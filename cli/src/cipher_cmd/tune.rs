@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use cipher::emit_c::Arch;
 use cipher::native::{self, Cc};
-use cipher::options::Slicing;
+use cipher::options::{Emit, Slicing};
 use cipher::recipe::{Made, Recipe};
-use cipher::recipe_file::{Emit, FORMAT, RecipeFile, TunedFigures, Way, fingerprint};
+use cipher::recipe_file::{FORMAT, RecipeFile, TunedFigures, fingerprint};
 use cipher::tune::{self, Ask, Journal, Orders, Tried, Tuned};
 use cipher::unit::Subject;
 use measure::machine;
@@ -35,7 +35,7 @@ pub struct Args {
     word: Option<u32>,
     /// Only C, only assembly, or both [default: auto].
     #[arg(long, default_value = "auto", hide_default_value = true, value_parser = options::emit())]
-    emit: options::Emit,
+    emit: Emit,
     /// How long it may take: 90s, 5m, 1h. The longest C compilation that has begun is waited for.
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = budget)]
     budget: Duration,
@@ -64,9 +64,9 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let arch = args.arch.unwrap_or_else(widest);
     options::check_emit(args.emit, Some(arch))?;
     let emits = match args.emit {
-        options::Emit::Auto => vec![Emit::C, Emit::Asm],
-        options::Emit::C => vec![Emit::C],
-        options::Emit::Asm => vec![Emit::Asm],
+        Emit::Auto => vec![Emit::C, Emit::Asm],
+        Emit::C => vec![Emit::C],
+        Emit::Asm => vec![Emit::Asm],
     };
     let ask = Ask {
         arch,
@@ -93,7 +93,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     }
     let bar = out.progress(0);
     let tick = |text: &str| bar.set_message(text.to_owned());
-    let file = |way: &Way, measured: Option<TunedFigures>| RecipeFile {
+    let file = |way: &Recipe, measured: Option<TunedFigures>| RecipeFile {
         format: FORMAT,
         subject: subject.name().to_owned(),
         program: program.clone(),
@@ -121,20 +121,20 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         tune::tune(&subject, &ask, &mut journal, &mut save, &tick).map_err(Failure::tool)?;
     bar.finish_and_clear();
     let Some(tuned) = tuned.filter(|tuned| !tuned.tried.is_empty()) else {
-        let wrong = tune::default_way(&subject, &ask).recipe().make(&subject).err();
+        let wrong = tune::default_way(&subject, &ask).make(&subject).err();
         return Err(wrong.map_or_else(
             || Failure::user("no way to compile it is left", Some("leave out --slicing or --emit")),
             Failure::User,
         ));
     };
     let best = &tuned.tried[0];
-    let recipe = best.way.recipe();
+    let recipe = &best.way;
     let made = recipe.make(&subject).map_err(Failure::User)?;
-    compare(&subject, &tuned.default, &recipe, &made)?;
+    compare(&subject, &tuned.default, recipe, &made)?;
     let validated = if made.assembly.is_empty() {
         None
     } else {
-        super::validate::assembly(&made, &recipe, out)?
+        super::validate::assembly(&made, recipe, out)?
     };
     let measured = measured(&tuned);
     write_file(&output, file(&best.way, measured.clone()).text())?;
@@ -243,9 +243,8 @@ fn keep(place: &Path, journal: &Journal) {
 }
 
 /// Runs random cases through the best and the default: a difference is a fault of ours.
-fn compare(subject: &Subject, default: &Way, best: &Recipe, made: &Made) -> Result<(), Failure> {
-    let base = default.recipe();
-    let base_made = base.make(subject).map_err(Failure::User)?;
+fn compare(subject: &Subject, default: &Recipe, best: &Recipe, made: &Made) -> Result<(), Failure> {
+    let base_made = default.make(subject).map_err(Failure::User)?;
     let seed = 1;
     let mut rng = fastrand::Rng::with_seed(seed);
     let n_in: usize = made.unit.fields.iter().map(|field| field.layout.n_bytes).sum();
@@ -257,7 +256,7 @@ fn compare(subject: &Subject, default: &Way, best: &Recipe, made: &Made) -> Resu
         let program = recipe.build(made).map_err(Failure::tool)?;
         native::run_cases(&program, recipe.arch, &cases, n_out).map_err(Failure::tool)
     };
-    let (ours, theirs) = (run(best, made)?, run(&base, &base_made)?);
+    let (ours, theirs) = (run(best, made)?, run(default, &base_made)?);
     match ours.iter().zip(&theirs).position(|(a, b)| a != b) {
         None => Ok(()),
         Some(at) => {
@@ -291,16 +290,16 @@ fn of_model(tuned: &Tuned) -> Option<&Tried> {
 }
 
 /// A way in words.
-pub fn said(way: &Way) -> String {
+pub fn said(way: &Recipe) -> String {
     let by = match way.emit {
         Emit::C => format!("{} {}", way.cc.name(), way.opt),
-        Emit::Asm => "our assembly".into(),
+        Emit::Asm | Emit::Auto => "our assembly".into(),
     };
     let word = |value: Value| value.as_str().unwrap_or_default().to_owned();
     format!(
         "slicing {}, {} at once, -X unroll={}, -X inline={}, --schedule {}, {by}",
         way.slicing.letter(),
-        way.interleave,
+        json!(way.interleave),
         word(json!(way.unroll)),
         word(json!(way.inline)),
         way.schedule.name(),

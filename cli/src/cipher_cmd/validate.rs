@@ -35,17 +35,16 @@ struct ValidateRow {
     seconds: f64,
 }
 
-pub fn run(mut args: Args, out: &mut Output) -> Result<(), Failure> {
+pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let subject = args.which.load(out)?;
-    args.how.take_recipe(&subject)?;
-    if args.how.arch.row().processor != Arch::X86_64.row().processor {
+    let recipe = args.how.recipe(&subject)?;
+    if recipe.arch.row().processor != Arch::X86_64.row().processor {
         let message = format!(
             "validation follows x86-64 instructions, and {} has others",
-            args.how.arch.name()
+            recipe.arch.name()
         );
         return Err(Failure::user(message, None));
     }
-    let recipe = args.how.recipe(&subject)?;
     let made = recipe.make(&subject).map_err(Failure::User)?;
     for warning in &made.compiled.warnings {
         out.warning(&warning.remark());

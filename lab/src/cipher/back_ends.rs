@@ -10,7 +10,7 @@ use cipher::asm::{self, Effort};
 use cipher::emit_c::Arch;
 use cipher::library::primitives;
 use cipher::native;
-use cipher::options::{Slicing, Unroll};
+use cipher::options::{Emit, Slicing, Unroll};
 use cipher::speed::Processor;
 use cipher::speed::Sampling;
 use cipher::unit::Subject;
@@ -55,7 +55,7 @@ pub struct Args {
 
 pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     options::check_names(&args.names)?;
-    options::check_emit(options::Emit::Asm, args.arch)?;
+    options::check_emit(Emit::Asm, args.arch)?;
     let configs = configs(&args);
     let sampling = if args.quick { Sampling::QUICK } else { Sampling::FULL };
     let effort = Effort { millions: args.budget };

@@ -10,8 +10,7 @@ use cipher::asm::{Count, Effort};
 use cipher::counts::{self, Least, OperandCount, StackCount};
 use cipher::emit_c::Arch;
 use cipher::native::{self, Cc};
-use cipher::options::{Interleave, Slicing, Unroll};
-use cipher::recipe::{Back, Recipe};
+use cipher::options::{Emit, Interleave, Recipe, Slicing, Unroll};
 use cipher::speed::Sampling;
 use cipher::speed::{Bound, Processor, calls_for, launches_in_turn};
 use cipher::unit::Subject;
@@ -107,21 +106,22 @@ impl Operations {
 /// Errors: a compiler that fails.
 pub fn count(cell: &Cell, unroll: Unroll, effort: Effort) -> Result<Option<Counted>, ToolError> {
     let Ok(subject) = Subject::named(&cell.primitive) else { return Ok(None) };
-    let of = |cc: Cc, back: Back| -> Result<Option<(Operations, Option<Least>)>, ToolError> {
-        let recipe = Recipe { back, ..Recipe::new(cell.slicing, cell.arch, cc, unroll, "-O3") };
+    let of = |cc: Cc, emit: Emit| -> Result<Option<(Operations, Option<Least>)>, ToolError> {
+        let recipe = Recipe::new(cell.slicing, cell.arch, cc, unroll, "-O3");
+        let recipe = Recipe { emit, budget: Some(effort.millions), ..recipe };
         let Ok(made) = recipe.make(&subject) else { return Ok(None) };
         if made.refused.is_some()
             || cc.version().is_err()
-            || (back == Back::C && made.n_equations() > EQUATIONS_MAX)
+            || (emit == Emit::C && made.n_equations() > EQUATIONS_MAX)
         {
             return Ok(None);
         }
         let operations = Operations::of(&recipe.build(&made)?, cell.arch)?;
         Ok(Some((operations, counts::least(&made.compiled.program, cell.arch))))
     };
-    let Some((asm, least)) = of(Cc::Gcc, Back::Asm(effort))? else { return Ok(None) };
+    let Some((asm, least)) = of(Cc::Gcc, Emit::Asm)? else { return Ok(None) };
     let [gcc, clang] =
-        [of(Cc::Gcc, Back::C)?, of(Cc::Clang, Back::C)?].map(|gate| gate.map(|pair| pair.0));
+        [of(Cc::Gcc, Emit::C)?, of(Cc::Clang, Emit::C)?].map(|gate| gate.map(|pair| pair.0));
     Ok(Some(Counted { gcc, clang, asm, least }))
 }
 
@@ -138,22 +138,26 @@ struct Candidate {
 }
 
 /// Every way to compile a cell with one back end.
-fn candidates(subject: &Subject, cell: &Cell, back: Back) -> Result<Vec<Candidate>, ToolError> {
+fn candidates(
+    subject: &Subject,
+    cell: &Cell,
+    (emit, effort): (Emit, Effort),
+) -> Result<Vec<Candidate>, ToolError> {
     let mut made = Vec::new();
-    let compilers = if back == Back::C { &Cc::ALL[..] } else { &Cc::ALL[..1] };
+    let compilers = if emit == Emit::C { &Cc::ALL[..] } else { &Cc::ALL[..1] };
     for cc in compilers.iter().filter(|cc| cc.version().is_ok()) {
         for unroll in [Unroll::No, Unroll::Auto, Unroll::Yes] {
             for batches in 1..=if cell.slicing == Slicing::Bit { 1 } else { 3 } {
-                let mut recipe =
-                    Recipe { back, ..Recipe::new(cell.slicing, cell.arch, *cc, unroll, "-O3") };
-                recipe.options.interleave = Interleave::Times(batches);
+                let mut recipe = Recipe::new(cell.slicing, cell.arch, *cc, unroll, "-O3");
+                (recipe.emit, recipe.budget) = (emit, Some(effort.millions));
+                recipe.interleave = Interleave::Times(batches);
                 let Ok(it) = recipe.make(subject) else { continue };
-                let is_large = back == Back::C && it.n_equations() > EQUATIONS_MAX;
+                let is_large = emit == Emit::C && it.n_equations() > EQUATIONS_MAX;
                 if is_large || it.refused.is_some() {
                     continue;
                 }
                 let program = recipe.build(&it)?;
-                let compiler = if back == Back::C { cc.name() } else { "asm" };
+                let compiler = if emit == Emit::C { cc.name() } else { "asm" };
                 let unroll = format!("{unroll:?}").to_lowercase();
                 let name = format!("{compiler}, unroll {unroll}, {batches} at once");
                 let sum = |of: fn(&Count) -> u32| it.blocks.iter().map(|block| of(&block.1)).sum();
@@ -203,8 +207,8 @@ pub fn measure(
     processor: &Processor,
 ) -> Result<Option<Beside>, ToolError> {
     let Ok(subject) = Subject::named(&cell.primitive) else { return Ok(None) };
-    let c = best(candidates(&subject, cell, Back::C)?)?;
-    let asm = best(candidates(&subject, cell, Back::Asm(effort))?)?;
+    let c = best(candidates(&subject, cell, (Emit::C, effort))?)?;
+    let asm = best(candidates(&subject, cell, (Emit::Asm, effort))?)?;
     let (Some(c), Some(asm)) = (c, asm) else { return Ok(None) };
     let Summary { a_median, b_median, ratio, ratio_low, ratio_high, n, .. } =
         launches_in_turn(sampling, 1.0, || Ok((launch(&c)?, launch(&asm)?)))?;

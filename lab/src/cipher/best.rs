@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use cipher::emit_c::Arch;
 use cipher::native;
-use cipher::recipe_file::{Emit, Way};
+use cipher::options::{Emit, Recipe};
 use cipher::speed::Sampling;
 use cipher::speed::{Processor, configs};
 use cipher::tune::{self, Ask, Orders};
@@ -154,7 +154,7 @@ fn table(rows: &[Value]) -> Table {
         .note(note);
     for row in rows.iter().filter(|row| row["ratio"].is_f64()) {
         let number = |it: &Value| it.as_f64().map_or("-".to_owned(), |it| format!("{it:.2}"));
-        let way = serde_json::from_value::<Way>(row["best"].clone())
+        let way = serde_json::from_value::<Recipe>(row["best"].clone())
             .map_or(String::new(), |it| tune_cmd::said(&it));
         let words = |name: &str| Cell::words(row[name].as_str().unwrap_or_default().to_owned());
         let [bound, above] = bounds::cells(row["cycles_per_byte"].as_f64(), Some(&row["bound"]));

@@ -143,13 +143,13 @@ fn compare(
     };
     let mut made_off = make(&off);
     if made_off.n_equations() > UNROLLED_MAX {
-        (off.options.unroll, on.options.unroll) = (Unroll::No, Unroll::No);
+        (off.unroll, on.unroll) = (Unroll::No, Unroll::No);
         made_off = make(&off);
     }
     let made_on = make(&on);
     let auto = {
         let mut recipe = on.clone();
-        recipe.options.schedule = Schedule::Auto;
+        recipe.schedule = Schedule::Auto;
         make(&recipe).compiled.schedule
     };
     let (off_program, on_program) = (off.build(&made_off)?, on.build(&made_on)?);
@@ -189,7 +189,7 @@ fn compare(
         stack_on: stack(&on_program),
         ipc_off: ipc(instructions_off, summary.a_median * bytes[0]),
         ipc_on: ipc(instructions_on, summary.b_median * bytes[1]),
-        unroll: off.options.unroll,
+        unroll: off.unroll,
         auto,
         warnings: summary
             .warnings

@@ -49,8 +49,8 @@ impl Choice for Interleaved {
                     .expect("it is bundled")
                     .expect("bundled programs are right");
                 let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, Unroll::Yes, "-O3");
-                recipe.options.schedule = Schedule::None;
-                recipe.options.interleave = Interleave::Auto;
+                recipe.schedule = Schedule::None;
+                recipe.interleave = Interleave::Auto;
                 let batches = recipe
                     .make(&subject)
                     .expect("bundled programs compile in their slicings")
@@ -75,8 +75,8 @@ impl Choice for Interleaved {
     fn recipes(&self, _unroll: Unroll) -> [Recipe; 2] {
         [1, self.batches.max(2)].map(|n| {
             let mut recipe = Recipe::new(self.slicing, self.arch, self.cc, Unroll::Yes, "-O3");
-            recipe.options.schedule = Schedule::None;
-            recipe.options.interleave = Interleave::Times(n);
+            recipe.schedule = Schedule::None;
+            recipe.interleave = Interleave::Times(n);
             recipe
         })
     }

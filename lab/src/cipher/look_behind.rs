@@ -54,8 +54,8 @@ impl Choice for Window {
     fn recipes(&self, _unroll: Unroll) -> [Recipe; 2] {
         [Schedule::None, Schedule::Mslice].map(|schedule| {
             let mut recipe = Recipe::new(self.slicing, self.arch, self.cc, Unroll::Yes, "-O3");
-            recipe.options.schedule = schedule;
-            recipe.options.look_behind = self.look_behind;
+            recipe.schedule = schedule;
+            recipe.look_behind = self.look_behind;
             recipe
         })
     }

@@ -25,7 +25,7 @@ use terminal::output::Failure;
 /// Milliseconds and equations of one compilation to C text, loops written out.
 fn compile(subject: &Subject, slicing: Slicing) -> Result<(f64, usize), Failure> {
     let mut recipe = Recipe::new(slicing, Arch::Avx2, Cc::Gcc, Unroll::Yes, "-O3");
-    recipe.options.schedule = Schedule::None;
+    recipe.schedule = Schedule::None;
     let mut made = Ok(());
     let mut n_equations = 0;
     let seconds = measure::clock::seconds(|| {
@@ -136,8 +136,8 @@ pub fn scheduling() -> Result<(Table, LineChart), Failure> {
         let subject = Subject::text("rounds.ua", &rounds(n), None).map_err(Failure::User)?;
         let entry = |inline: Inline| -> Result<Node, Failure> {
             let mut recipe = Recipe::new(Slicing::Bit, Arch::X86_64, Cc::Gcc, Unroll::Yes, "-O3");
-            recipe.options.schedule = Schedule::None;
-            recipe.options.inline = inline;
+            recipe.schedule = Schedule::None;
+            recipe.inline = inline;
             let mut program = recipe.make(&subject).map_err(Failure::User)?.compiled.program;
             let at = program.entries[0].idx();
             Ok(program.nodes.swap_remove(at))

@@ -101,7 +101,7 @@ impl Choice for SchedulerCell {
     fn recipes(&self, unroll: Unroll) -> [Recipe; 2] {
         [Schedule::None, self.scheduler].map(|schedule| {
             let mut recipe = Recipe::new(self.slicing, self.arch, self.cc, unroll, self.opt);
-            recipe.options.schedule = schedule;
+            recipe.schedule = schedule;
             recipe
         })
     }

@@ -43,8 +43,8 @@ impl Choice for Specialise {
     fn recipes(&self, _unroll: Unroll) -> [Recipe; 2] {
         [false, true].map(|specialise| {
             let mut recipe = Recipe::new(Slicing::Bit, self.arch, self.cc, Unroll::Yes, self.opt);
-            recipe.options.schedule = Schedule::None;
-            recipe.options.specialise = specialise;
+            recipe.schedule = Schedule::None;
+            recipe.specialise = specialise;
             recipe
         })
     }

@@ -5,12 +5,9 @@ use machine::Kind;
 use measure::tool::ToolError;
 use serde::Serialize;
 
-use cipher::asm::Effort;
 use cipher::emit_c::Arch;
 use cipher::native::{self, Cc, PeerCipher};
-use cipher::options::{Interleave, Slicing, Unroll};
-use cipher::recipe::{Back, Recipe};
-use cipher::recipe_file::Emit;
+use cipher::options::{Emit, Interleave, Recipe, Slicing, Unroll};
 use cipher::speed::Sampling;
 use cipher::speed::launches_in_turn;
 use cipher::unit::Subject;
@@ -152,10 +149,8 @@ pub fn measure(cell: &Cell, sampling: Sampling) -> Result<Cost, ToolError> {
         .expect("bundled programs are right");
     let mut recipe = Recipe::new(cell.slicing, cell.arch, cell.cc, cell.unroll, cell.opt);
     recipe.mode = Some(cell.mode.into());
-    (recipe.back, recipe.options.interleave) = match cell.emit {
-        Emit::C => (Back::C, Interleave::Auto),
-        Emit::Asm => (Back::Asm(Effort::default()), Interleave::Times(2)),
-    };
+    recipe.emit = cell.emit;
+    recipe.interleave = if cell.emit == Emit::C { Interleave::Auto } else { Interleave::Times(2) };
     let made = recipe.make(&subject).expect("bundled programs compile in their slicings");
     assert!(made.refused.is_none(), "assembly knows the operations of {}", cell.primitive);
     let program = recipe.build(&made)?;

@@ -121,7 +121,7 @@ pub fn watch_cell(cell: &Cell) -> Result<ConstantTimeVerdict, ToolError> {
         .expect("bundled programs are right");
     let mut recipe = Recipe::new(cell.slicing, cell.arch, Cc::Gcc, Unroll::Auto, "-O3");
     recipe.mode = cell.mode.clone();
-    recipe.options.interleave = Interleave::Auto;
+    recipe.interleave = Interleave::Auto;
     let made = recipe.make(&subject).expect("bundled programs compile in their slicings");
     let flags: Vec<String> = cell.opt.split_whitespace().map(str::to_owned).collect();
     check(&recipe.source(&made, true, false), cell.arch, &cell.cc, &flags)

@@ -8,7 +8,7 @@ use std::time::Duration;
 use measure::cache::{self, Key};
 use measure::tool::{self, ToolError};
 
-use crate::emit_c::Arch;
+use crate::target::Arch;
 
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, serde::Serialize, serde::Deserialize,

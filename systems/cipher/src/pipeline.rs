@@ -7,7 +7,7 @@ use report::Diagnostic;
 use crate::circuit::Found;
 use crate::elaborate::elaborate;
 use crate::ir::{self, Body, Node, Program};
-use crate::options::{Options, Schedule, Slicing, Unroll};
+use crate::options::{Options, Recipe, Schedule, Slicing, Unroll};
 use crate::passes::{
     arrays, carry, complements, dead_code, estimate, inline, masked_shuffles, perms, turns,
 };
@@ -86,11 +86,10 @@ pub fn compile(
     entries: &[&str],
     options: &Options,
 ) -> Result<Compiled, Vec<Diagnostic>> {
-    let mut slicing = options.slicing;
-    let word = if slicing == Slicing::Bit { Some(1) } else { options.word };
+    let Recipe { inline, thresholds, mut slicing, .. } = options.recipe;
     // Types and sizes are settled and every node has a size; lookups, loops and directions stand as
     // written.
-    let elaborated = elaborate(ast, entries, slicing.dir(), word)?;
+    let elaborated = elaborate(ast, entries, slicing.dir(), options.recipe.word())?;
     let mut program = elaborated.program;
     let mut run = Run { options, warnings: elaborated.warnings, circuits: Vec::new(), dump: None };
     if all_bits(&program) {
@@ -125,7 +124,7 @@ pub fn compile(
     run.after("arrays", &program);
     // What simplifies now is not copied into every call below.
     run.simplify(&mut program);
-    inline::inline(&mut program, options.inline, options.thresholds)
+    inline::inline(&mut program, inline, thresholds)
         .map_err(|inline::TooLarge| too_large("inlining"))?;
     run.after("inline", &program);
     // A loop that was inlined meets the arrays of its caller: the same once more.
@@ -194,7 +193,8 @@ pub fn slicings(ast: &ast::Program, entries: &[&str], word: Option<u32>) -> Vec<
         if all_bits(&program) && *slicing != Slicing::Bit {
             return false;
         }
-        let options = Options { slicing: *slicing, unroll: Unroll::No, ..Options::default() };
+        let recipe = Recipe { unroll: Unroll::No, ..Recipe::unordered(*slicing) };
+        let options = Options::generic(recipe);
         let mut run = Run { options: &options, warnings: vec![], circuits: vec![], dump: None };
         if run.check_directions(&program, *slicing).is_err() {
             return false;
@@ -217,11 +217,13 @@ pub fn too_many_calls(
     slicing: Slicing,
 ) -> Option<Vec<Diagnostic>> {
     let word = if slicing == Slicing::Bit { 1 } else { 16 };
-    let options = Options { slicing, word: Some(word), unroll: Unroll::No, ..Options::default() };
+    let recipe = Recipe { word: Some(word), unroll: Unroll::No, ..Recipe::unordered(slicing) };
+    let (inline, thresholds) = (recipe.inline, recipe.thresholds);
+    let options = Options::generic(recipe);
     let mut program = elaborate(ast, entries, slicing.dir(), Some(word)).ok()?.program;
     Run { options: &options, warnings: vec![], circuits: vec![], dump: None }
         .loops(&mut program, slicing);
-    let counted = inline::count(&program, options.inline, options.thresholds);
+    let counted = inline::count(&program, inline, thresholds);
     // Passes before `inline` make a program smaller.
     counted.err().and_then(|inline::TooLarge| compile(ast, entries, &options).err())
 }

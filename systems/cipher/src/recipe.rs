@@ -1,5 +1,4 @@
-//! One way to make C of a subject: every option in one place, and the two steps that follow from
-//! it.
+//! From a subject and a recipe to C: the passes, then the back end.
 
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -8,49 +7,18 @@ use machine::Machine;
 use measure::tool::ToolError;
 use report::Diagnostic;
 
-use crate::asm::{self, Count, Effort};
+use crate::asm::{self, Count};
 use crate::circuit::Found;
 use crate::emit_c::{self, Arch, EmitOptions, Mode, Sponge, Stage, Unit};
 use crate::ir::NodeId;
-use crate::native::{self, Cc};
-use crate::options::{Fixslice, Interleave, Options, Schedule, Slicing, Unroll};
+use crate::native;
+pub use crate::options::Recipe;
+use crate::options::{Emit, Interleave, Options, Schedule, Slicing};
 use crate::passes::inline::Inline;
 use crate::passes::{estimate, interleave};
 use crate::pipeline::{self, Compiled};
 use crate::target::Target;
 use crate::unit::Subject;
-
-/// Options of the passes, the target and the C compiler.
-#[derive(Debug, Clone)]
-pub struct Recipe {
-    /// Options of the passes; `ternary` follows from the target.
-    pub options: Options,
-    pub arch: Arch,
-    pub cc: Cc,
-    /// Its optimisation flag, such as `-O3`.
-    pub opt: &'static str,
-    /// The machine file for the schedulers instead of the default.
-    pub machine: Option<Machine>,
-    /// The mode that the file offers beside blocks, such as `ctr`.
-    pub mode: Option<String>,
-    /// In front of every name in C.
-    pub prefix: String,
-    /// The back end of the functions that work on blocks.
-    pub back: Back,
-    /// What the names of functions in assembly begin with; else the name of the file's functions.
-    pub stem: Option<String>,
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Back {
-    #[default]
-    C,
-    /// Ours, with so much search for each block.
-    Asm(Effort),
-    /// Ours where the model says that it is faster beyond its error, else the C compiler.
-    Auto(Effort),
-}
 
 /// A subject compiled by a recipe.
 #[derive(Debug)]
@@ -75,28 +43,6 @@ pub struct Made {
 }
 
 impl Recipe {
-    /// A slicing on a target, everything else as `compile` has it without options: what gets its C
-    /// another way measures, tests and ships the same C.
-    pub fn new(slicing: Slicing, arch: Arch, cc: Cc, unroll: Unroll, opt: &'static str) -> Recipe {
-        Recipe {
-            options: Options {
-                slicing,
-                unroll,
-                fixslice: Fixslice::Auto,
-                schedule: Schedule::Auto,
-                ..Options::default()
-            },
-            arch,
-            cc,
-            opt,
-            machine: None,
-            mode: None,
-            prefix: String::new(),
-            back: Back::C,
-            stem: None,
-        }
-    }
-
     /// The machine file that the schedulers use: the one named, else the default of the target.
     fn machine(&self) -> Machine {
         self.machine.clone().unwrap_or_else(|| {
@@ -106,20 +52,21 @@ impl Recipe {
 
     /// The processor that the schedulers and the model have in mind.
     pub fn target(&self) -> Target {
-        self.arch.target(&self.machine()).unwrap_or_else(|| self.options.target.clone())
+        self.arch.target(&self.machine()).unwrap_or_else(Target::generic)
     }
 
     /// Runs the passes, and the assembly back end if it is asked for.
     ///
     /// Errors: what is wrong with the program.
     pub fn make(&self, subject: &Subject) -> Result<Made, Vec<Diagnostic>> {
-        let Back::Auto(effort) = self.back else { return self.make_by(subject) };
+        if self.emit != Emit::Auto {
+            return self.make_by(subject);
+        }
         let (promise, why) = self.promise(subject)?;
-        let (back, by) =
-            if promise.is_some() { (Back::Asm(effort), "assembly") } else { (Back::C, "C") };
+        let (emit, by) = if promise.is_some() { (Emit::Asm, "assembly") } else { (Emit::C, "C") };
         Ok(Made {
             back_reason: Some(format!("{by}: {why}")),
-            ..Recipe { back, ..self.clone() }.make_by(subject)?
+            ..Recipe { emit, ..self.clone() }.make_by(subject)?
         })
     }
 
@@ -131,12 +78,11 @@ impl Recipe {
         if !self.arch.has_assembly() {
             return Ok((None, format!("there is no assembly for {}", self.arch.name())));
         }
-        let first =
-            Recipe { back: Back::Asm(Effort { millions: 0 }), ..self.clone() }.make_by(subject)?;
+        let first = Recipe { emit: Emit::Asm, budget: Some(0), ..self.clone() }.make_by(subject)?;
         if let Some(why) = first.refused {
             return Ok((None, why));
         }
-        let cost = estimate::entry(&first.compiled.program, &self.target(), self.options.slicing);
+        let cost = estimate::entry(&first.compiled.program, &self.target(), self.slicing);
         let spills = cost.spills / cost.equations.max(1.0);
         if spills < asm::SPILLING {
             return Ok((
@@ -176,18 +122,16 @@ impl Recipe {
         // Where a register holds one message, single messages are what the code is for; and each
         // message is read and written at a place of its own, for many of which a cache has no room
         // when they are a power of two apart.
-        let interleave = match self.options.interleave {
+        let interleave = match self.interleave {
             Interleave::Auto if sponge.is_some() => {
                 Interleave::AtMost(if self.arch.is_vector() { 2 } else { 1 })
             }
             asked => asked,
         };
         // Assembly has all inlined, and orders of its own, which it judges beside that of the text.
-        let (inline, schedule) = match (self.back, self.options.schedule) {
-            (Back::C, schedule) => (self.options.inline, schedule),
-            (_, Schedule::Auto) if self.options.slicing == Slicing::Bit => {
-                (Inline::All, Schedule::None)
-            }
+        let (inline, schedule) = match (self.emit, self.schedule) {
+            (Emit::C, schedule) => (self.inline, schedule),
+            (_, Schedule::Auto) if self.slicing == Slicing::Bit => (Inline::All, Schedule::None),
             (_, schedule) => (Inline::All, schedule),
         };
         let counter = self
@@ -202,23 +146,18 @@ impl Recipe {
         let has_key_in_block = counter.as_ref().is_some_and(|counter| !counter.is_block());
         let schedule = match schedule {
             Schedule::Auto
-                if has_key_in_block
-                    && !self.arch.is_vector()
-                    && self.options.slicing != Slicing::Bit =>
+                if has_key_in_block && !self.arch.is_vector() && self.slicing != Slicing::Bit =>
             {
                 Schedule::None
             }
             schedule => schedule,
         };
         let options = Options {
-            inline,
+            recipe: Recipe { inline, schedule, interleave, ..self.clone() },
             keys: subject.keys(),
-            schedule,
+            target,
             ternary: self.arch.has_ternary(),
             complements: !self.arch.is_vector(),
-            target,
-            interleave,
-            ..self.options.clone()
         };
         let mut compiled =
             pipeline::compile(&subject.ast, &subject.entries_for(sponge.as_ref()), &options)?;
@@ -239,7 +178,7 @@ impl Recipe {
             sponge,
             short,
         });
-        let unit = Unit { counter, mode, ..subject.unit(&compiled, options.word) };
+        let unit = Unit { counter, mode, ..subject.unit(&compiled, self.word()) };
         // Modes may share their permutation: a program may have all of them.
         let mode = sponge.map_or(String::new(), |it| format!("_{}", it.mode().replace('-', "_")));
         let name = unit.name.as_ref().map(|name| format!("{}{name}{mode}", self.prefix));
@@ -262,8 +201,8 @@ impl Recipe {
             buffer_bytes: 0,
             back_reason: None,
         };
-        if let Back::Asm(effort) = self.back {
-            made.assemble(self, effort);
+        if self.emit == Emit::Asm {
+            made.assemble(self);
         }
         Ok(made)
     }
@@ -325,7 +264,7 @@ impl Recipe {
 
 impl Made {
     /// Makes the functions that work on blocks in assembly; all of them or none.
-    fn assemble(&mut self, recipe: &Recipe, effort: Effort) {
+    fn assemble(&mut self, recipe: &Recipe) {
         let (shape, machine) = (emit_c::shape(&self.compiled, recipe.arch), recipe.machine());
         let stem = recipe.stem.as_ref().unwrap_or(&self.unit.entry.name).clone();
         let mut nodes = vec![(self.unit.entry.node, format!("{stem}_kernel"))];
@@ -345,7 +284,7 @@ impl Made {
                 shape,
                 name,
                 &machine,
-                effort,
+                recipe.effort(),
             ) {
                 Ok(made) => {
                     text += &made.text;

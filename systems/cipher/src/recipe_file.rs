@@ -8,22 +8,13 @@ use report::{Diagnostic, SourceFile, Span};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
-use crate::asm::Effort;
 use crate::elaborate;
-use crate::emit_c::Arch;
 use crate::ir::Dir;
-use crate::native::Cc;
-use crate::options::{Interleave, Schedule, Slicing, Unroll};
-use crate::passes::inline::Inline;
-use crate::passes::interleave::MOST;
-use crate::recipe::{Back, Recipe};
+use crate::options::Recipe;
 use crate::unit::Subject;
 
 /// The form of the file; another number is refused.
 pub const FORMAT: u32 = 1;
-
-/// Optimisation flags that a recipe may name.
-pub const OPTS: [&str; 4] = ["-O3", "-O2", "-O1", "-Os"];
 
 /// The contents of the file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,45 +25,10 @@ pub struct RecipeFile {
     pub subject: String,
     /// The [`fingerprint`] of the program that it was made for.
     pub program: String,
-    pub way: Way,
+    pub way: Recipe,
     /// What was measured, if it was.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub measured: Option<TunedFigures>,
-}
-
-/// The options that affect speed.
-#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Way {
-    pub arch: Arch,
-    /// How words lie in registers.
-    pub slicing: Slicing,
-    /// Bits of the size variable.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub word: Option<u32>,
-    /// Which loops are written out.
-    pub unroll: Unroll,
-    /// Which nodes are inlined.
-    pub inline: Inline,
-    /// Which scheduler orders the equations.
-    pub schedule: Schedule,
-    /// Interleaved batches of blocks.
-    pub interleave: u32,
-    pub emit: Emit,
-    /// Millions of steps that the search of the assembly back end may take for each block.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub budget: Option<u32>,
-    /// The C compiler; with assembly, for the functions that remain in C.
-    pub cc: Cc,
-    pub opt: String,
-}
-
-/// The back end for the functions that work on blocks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Emit {
-    C,
-    Asm,
 }
 
 /// Figures of the machine that it was tuned on, for readers.
@@ -91,40 +47,6 @@ pub struct TunedFigures {
     /// 95 % interval of `ratio`.
     pub interval: [f64; 2],
     pub pairs: usize,
-}
-
-impl Way {
-    /// The recipe with these options.
-    pub fn recipe(&self) -> Recipe {
-        let opt = OPTS.iter().find(|opt| **opt == self.opt).expect("`check` has seen the flag");
-        let mut recipe = Recipe::new(self.slicing, self.arch, self.cc, self.unroll, opt);
-        recipe.options.word = if self.slicing == Slicing::Bit { Some(1) } else { self.word };
-        recipe.options.inline = self.inline;
-        recipe.options.schedule = self.schedule;
-        recipe.options.interleave = Interleave::Times(self.interleave);
-        recipe.back = match self.emit {
-            Emit::C => Back::C,
-            Emit::Asm => {
-                Back::Asm(self.budget.map_or_else(Effort::default, |millions| Effort { millions }))
-            }
-        };
-        recipe
-    }
-
-    /// What no command supports, as a message.
-    fn wrong(&self) -> Option<String> {
-        if !OPTS.contains(&self.opt.as_str()) {
-            Some(format!("`opt` is `{}`, and it can be {}", self.opt, OPTS.join(", ")))
-        } else if !(1..=MOST).contains(&self.interleave) {
-            Some(format!("`interleave` is {}, and it can be 1 to {MOST}", self.interleave))
-        } else if self.emit == Emit::C && self.budget.is_some() {
-            Some("`budget` is for assembly, and this recipe is for C".into())
-        } else if self.emit == Emit::Asm && !self.arch.has_assembly() {
-            Some(format!("there is no assembly for {}", self.arch.name()))
-        } else {
-            None
-        }
-    }
 }
 
 impl RecipeFile {
@@ -200,20 +122,15 @@ pub fn fingerprint(subject: &Subject, word: Option<u32>) -> Result<String, Vec<D
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::native::Cc;
+    use crate::options::{Fixslice, Interleave, Schedule, Slicing, Unroll};
+    use crate::target::Arch;
 
     fn file() -> RecipeFile {
-        let way = Way {
-            arch: Arch::Avx2,
-            slicing: Slicing::Vertical,
-            word: None,
-            unroll: Unroll::Auto,
-            inline: Inline::Auto,
+        let way = Recipe {
             schedule: Schedule::Mslice,
-            interleave: 2,
-            emit: Emit::C,
-            budget: None,
-            cc: Cc::Clang,
-            opt: "-O3".into(),
+            interleave: Interleave::Times(2),
+            ..Recipe::new(Slicing::Vertical, Arch::Avx2, Cc::Clang, Unroll::Auto, "-O3")
         };
         RecipeFile {
             format: FORMAT,
@@ -241,6 +158,26 @@ mod tests {
     }
 
     #[test]
+    fn what_is_not_as_by_default_is_read_back_too() {
+        let usual = file();
+        let others: [fn(&mut Recipe); 5] = [
+            |way| way.fixslice = Fixslice::No,
+            |way| way.specialise = false,
+            |way| way.look_behind = 3,
+            |way| way.thresholds.io_bits = 64,
+            |way| way.interleave = Interleave::Auto,
+        ];
+        for change in others {
+            let mut other = usual.clone();
+            change(&mut other.way);
+            let text = other.text();
+            assert_ne!(text, usual.text());
+            let read = RecipeFile::parse(&SourceFile::new("r.toml", &text), &text);
+            assert_eq!(read.expect("it is right"), other, "{text}");
+        }
+    }
+
+    #[test]
     fn an_unsupported_way_is_refused_with_its_line() {
         let text = file().text();
         for (from, to, word) in [
@@ -248,6 +185,9 @@ mod tests {
             ("\"-O3\"", "\"-Ofast\"", "-Os"),
             ("\"clang\"", "\"tcc\"", "clang"),
             ("\"v\"", "\"x\"", "expected"),
+            ("interleave = 2", "interleave = \"many\"", "auto"),
+            ("interleave = 2", "interleave = 2\nlook_behind = -1", "-1"),
+            ("interleave = 2", "interleave = 2\nlook-behind = 5", "look-behind"),
             ("format = 1", "format = 7", "format 7"),
             ("emit = \"c\"", "emit = \"c\"\nbudget = 3", "budget"),
             ("[way]", "[wey]", "wey"),

@@ -97,7 +97,7 @@ pub(crate) struct Run<'a> {
 
 impl Run<'_> {
     pub(crate) fn dump(&mut self, pass: &str, program: &Program) {
-        if self.options.dump_after.as_deref() == Some(pass) {
+        if self.options.recipe.dump_after.as_deref() == Some(pass) {
             self.dump = Some(program.to_string());
         }
     }
@@ -147,7 +147,7 @@ impl Run<'_> {
 
     pub(crate) fn loops(&mut self, program: &mut Program, slicing: Slicing) {
         let costs = costs(program, slicing);
-        let (unroll, warnings) = (self.options.unroll, &mut self.warnings);
+        let (unroll, warnings) = (self.options.recipe.unroll, &mut self.warnings);
         for node in &mut program.nodes {
             let sizes: Vec<u64> = node
                 .vars
@@ -170,7 +170,7 @@ impl Run<'_> {
             };
             for note in loops::loops(node, &keep) {
                 // With `auto` only loops marked `_no_unroll` were meant to be kept.
-                let asked = self.options.unroll == Unroll::No || note.asked;
+                let asked = self.options.recipe.unroll == Unroll::No || note.asked;
                 if note.reason == loops::Reason::OneIteration || !asked {
                     continue;
                 }
@@ -216,13 +216,13 @@ impl Run<'_> {
 
     /// Puts off the permutations of a program; says what that saves.
     pub(crate) fn fixslice(&self, program: &mut Program, slicing: Slicing) -> Option<String> {
-        if slicing == Slicing::Bit || self.options.fixslice == Fixslice::No {
+        if slicing == Slicing::Bit || self.options.recipe.fixslice == Fixslice::No {
             return None;
         }
         let target = &self.options.target;
         let pays = |found: &fixslice::Fixsliced| {
             let saved = (found.before - found.after) as f64;
-            self.options.fixslice == Fixslice::Yes
+            self.options.recipe.fixslice == Fixslice::Yes
                 || saved >= AUTO_FIXSLICE * (found.before + found.others) as f64
         };
         let steps = |pattern: &[u8]| estimate::steps(pattern, target, slicing);
@@ -238,14 +238,14 @@ impl Run<'_> {
         program: Program,
         slicing: Slicing,
     ) -> (Program, Schedule, Option<String>) {
-        let (asked, target) = (self.options.schedule, &self.options.target);
+        let (asked, target) = (self.options.recipe.schedule, &self.options.target);
         if matches!(asked, Schedule::None | Schedule::Depth | Schedule::Mslice) {
             return (self.finish(program, asked), asked, None);
         }
         let plain = self.finish(program.clone(), Schedule::None);
         if asked == Schedule::Auto
             && slicing != Slicing::Bit
-            && !matches!(self.options.interleave, Interleave::Times(_))
+            && !matches!(self.options.recipe.interleave, Interleave::Times(_))
         {
             let (n, _) = self.batches(&plain, slicing);
             if n > 1 {
@@ -329,7 +329,7 @@ impl Run<'_> {
 
     /// The number of batches, and why if the model chose it.
     pub(crate) fn batches(&self, program: &Program, slicing: Slicing) -> (u32, Option<String>) {
-        let most = match self.options.interleave {
+        let most = match self.options.recipe.interleave {
             Interleave::Times(n) => return (n, None),
             Interleave::Auto => interleave::MOST,
             Interleave::AtMost(most) => most,
@@ -391,7 +391,7 @@ impl Run<'_> {
             each(&mut program, |node| schedule_bitslice::schedule_bitslice(node, &options.target));
             self.after("schedule_bitslice", &program);
         }
-        if options.inline == Inline::Auto || schedule == Schedule::Depth {
+        if options.recipe.inline == Inline::Auto || schedule == Schedule::Depth {
             let changed = inline::inline_small(&mut program, INLINED_MAX);
             self.after("inline_small", &program);
             if changed {
@@ -409,7 +409,7 @@ impl Run<'_> {
         }
         if schedule == Schedule::Mslice {
             each(&mut program, |node| {
-                schedule_mslice::schedule_mslice(node, options.look_behind, &options.target)
+                schedule_mslice::schedule_mslice(node, options.recipe.look_behind, &options.target)
             });
         }
         each(&mut program, arrays::arrays);
@@ -429,7 +429,7 @@ impl Run<'_> {
                     return Err(too_large("bitslicing"));
                 }
                 let sources = program.sources.clone();
-                bitslice::bitslice(program, self.options.specialise).map_err(|no| {
+                bitslice::bitslice(program, self.options.recipe.specialise).map_err(|no| {
                     let mut error = sources.error(
                         no.loc,
                         format!("{} has no bitsliced form", symbol(&no.op)),

@@ -203,7 +203,7 @@ pub const N_LAUNCHES: usize = 3;
 pub fn build(config: &Config) -> Result<Option<(Made, PathBuf)>, ToolError> {
     let Ok(subject) = Subject::named(&config.primitive) else { return Ok(None) };
     let mut recipe = Recipe::new(config.slicing, config.arch, config.cc, config.unroll, config.opt);
-    recipe.options.schedule = config.schedule;
+    recipe.schedule = config.schedule;
     let Ok(made) = recipe.make(&subject) else { return Ok(None) };
     if made.n_equations() > EQUATIONS_MAX {
         return Ok(None);

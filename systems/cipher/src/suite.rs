@@ -9,8 +9,8 @@ use crate::cases::{case_bytes, compose};
 use crate::emit_c::{Arch, Sponge, shape};
 use crate::library::{self, Primitive, Vector, primitive, primitives};
 use crate::native::{self, Cc};
-use crate::options::{Interleave, Schedule, Slicing, Unroll};
-use crate::recipe::{Back, Recipe};
+use crate::options::{Emit, Interleave, Schedule, Slicing, Unroll};
+use crate::recipe::Recipe;
 use crate::run_text::{from_hex, to_hex};
 use crate::unit::Subject;
 use crate::user_layout;
@@ -34,7 +34,7 @@ pub struct SuiteRow {
     pub unroll: Unroll,
     /// The C compiler's optimisation flag; large programs get -O0 in its place.
     pub opt: &'static str,
-    pub back: Back,
+    pub emit: Emit,
 }
 
 /// The result of a combination.
@@ -59,7 +59,7 @@ pub struct Filter {
     /// One choice about loops.
     pub unroll: Option<Unroll>,
     /// The back end; one for all.
-    pub back: Back,
+    pub emit: Emit,
 }
 
 impl Default for Filter {
@@ -71,7 +71,7 @@ impl Default for Filter {
             arch: None,
             cc: None,
             unroll: None,
-            back: Back::C,
+            emit: Emit::C,
         }
     }
 }
@@ -88,10 +88,8 @@ impl Filter {
 
     /// The rows that it accepts, with its back end.
     fn choose(&self, mut rows: Vec<SuiteRow>) -> Vec<SuiteRow> {
-        rows.retain(|row| {
-            self.takes(row) && (!matches!(self.back, Back::Asm(_)) || row.arch.has_assembly())
-        });
-        rows.into_iter().map(|row| SuiteRow { back: self.back, ..row }).collect()
+        rows.retain(|row| self.takes(row) && (self.emit != Emit::Asm || row.arch.has_assembly()));
+        rows.into_iter().map(|row| SuiteRow { emit: self.emit, ..row }).collect()
     }
 
     fn is_narrow(&self) -> bool {
@@ -232,7 +230,7 @@ fn row(
         schedule,
         unroll,
         opt,
-        back: Back::C,
+        emit: Emit::C,
     }
 }
 
@@ -251,10 +249,11 @@ pub fn test(row: &SuiteRow) -> Result<Outcome, ToolError> {
         Err(why) => return Ok(Outcome::Failed(why)),
     };
     let mut recipe = Recipe::new(row.slicing, row.arch, row.cc, row.unroll, row.opt);
-    recipe.options.schedule = row.schedule;
-    recipe.back = row.back;
+    recipe.schedule = row.schedule;
+    // A longer search would not test more.
+    (recipe.emit, recipe.budget) = (row.emit, (row.emit != Emit::C).then_some(1));
     // As by default: if the model chooses the order, it also chooses the batches.
-    recipe.options.interleave =
+    recipe.interleave =
         if row.schedule == Schedule::Auto { Interleave::Auto } else { Interleave::Times(1) };
     recipe.mode = row.mode.clone();
     let made = match recipe.make(&subject) {

@@ -9,7 +9,7 @@ use crate::emit_c::{Counter, CounterPiece, Field, Source, Sponge, Stage, Unit};
 use crate::ir::NodeId;
 use crate::layout::Layout;
 use crate::library::{self, Primitive};
-use crate::options::{Options, Slicing};
+use crate::options::{Options, Recipe, Slicing};
 use crate::pipeline::{self, Compiled};
 use crate::syntax::ast::{Program, Size, Type};
 use crate::syntax::{load, load_text};
@@ -161,7 +161,7 @@ impl Subject {
     /// What is wrong if no slicing is left: with the program, or with a size for its open words
     /// that only bitslicing could compile.
     pub fn no_slicing(&self, word: Option<u32>) -> Vec<Diagnostic> {
-        self.compile(&Options { word: Some(1), ..Options::default() }).err().unwrap_or_else(|| {
+        self.compile(Recipe::unordered(Slicing::Bit)).err().unwrap_or_else(|| {
             let bits = word.map_or_else(String::new, |word| format!(" of {word} bits"));
             let message = format!(
                 "`{}` can only be bitsliced, which makes single bits of its words{bits}",
@@ -176,8 +176,7 @@ impl Subject {
     pub fn slicing(&self, word: Option<u32>) -> Option<Slicing> {
         let all = self.slicings(word);
         let is_short = |slicing: &Slicing| {
-            let word = if *slicing == Slicing::Bit { Some(1) } else { word };
-            let compiled = self.compile(&Options { slicing: *slicing, word, ..Options::default() });
+            let compiled = self.compile(Recipe { word, ..Recipe::unordered(*slicing) });
             compiled.is_ok_and(|compiled| compiled.n_equations() <= pipeline::UNASKED_MAX)
         };
         if all.len() < 2 {
@@ -204,14 +203,17 @@ impl Subject {
             }
         }
         if slicings.is_empty() {
-            let refused = refused.or_else(|| self.compile(&Options::default()).err());
+            let refused = refused.or_else(|| self.compile(Recipe::unordered(Slicing::Bit)).err());
             return Err(refused.expect("no slicing works, so this one does not"));
         }
         Ok(slicings)
     }
 
-    pub fn compile(&self, options: &Options) -> Result<Compiled, Vec<Diagnostic>> {
-        let options = Options { keys: self.keys(), ..options.clone() };
+    /// Runs the passes for a processor of which nothing is known.
+    ///
+    /// Errors: what is wrong with the program.
+    pub fn compile(&self, recipe: Recipe) -> Result<Compiled, Vec<Diagnostic>> {
+        let options = Options { keys: self.keys(), ..Options::generic(recipe) };
         pipeline::compile(&self.ast, &self.entries(), &options)
     }
 

@@ -31,7 +31,7 @@ fn built(mode: &str, slicing: Slicing, arch: Arch, cc: Cc, batches: u32) -> Opti
     let subject = Subject::bundled("ascon-p12").expect("it is bundled").expect("it is right");
     let mut recipe = Recipe::new(slicing, arch, cc, Unroll::No, "-O1");
     recipe.mode = Some(mode.into());
-    recipe.options.interleave = Interleave::Times(batches);
+    recipe.interleave = Interleave::Times(batches);
     let made = recipe.make(&subject).expect("bundled programs compile");
     Some(recipe.build(&made).expect("the C compiler takes the text"))
 }

@@ -3,23 +3,27 @@
 
 mod support;
 
-use cipher::asm::{self, Effort};
+use cipher::asm;
 use cipher::cases::{self, Fields};
 use cipher::emit_c::Arch;
 use cipher::native::{self, Cc};
-use cipher::options::{Interleave, Schedule, Slicing, Unroll};
-use cipher::recipe::{Back, Made, Recipe};
+use cipher::options::{Emit, Interleave, Schedule, Slicing, Unroll};
+use cipher::recipe::{Made, Recipe};
 use cipher::suite::{self, Filter, Outcome};
 use cipher::unit::Subject;
 use cipher::validate::{self, Verdict};
 use fastrand::Rng;
 
 /// The starting orders without a search.
-const NONE: Effort = Effort { millions: 0 };
-const LITTLE: Effort = Effort { millions: 1 };
+const NONE: u32 = 0;
+const LITTLE: u32 = 1;
 
-fn recipe(slicing: Slicing, arch: Arch, unroll: Unroll, effort: Effort) -> Recipe {
-    Recipe { back: Back::Asm(effort), ..Recipe::new(slicing, arch, Cc::Gcc, unroll, "-O1") }
+fn recipe(slicing: Slicing, arch: Arch, unroll: Unroll, budget: u32) -> Recipe {
+    Recipe {
+        emit: Emit::Asm,
+        budget: Some(budget),
+        ..Recipe::new(slicing, arch, Cc::Gcc, unroll, "-O1")
+    }
 }
 
 fn made(name: &str, recipe: &Recipe) -> Made {
@@ -45,7 +49,7 @@ fn assembled_primitives_give_their_published_vectors() {
             arch: Some(arch),
             cc: Some(Cc::Gcc),
             unroll: Some(Unroll::No),
-            back: Back::Asm(NONE),
+            emit: Emit::Asm,
             ..Filter::default()
         };
         let rows = suite::covering(&filter);
@@ -80,7 +84,7 @@ fn random_programs_agree_with_the_interpreter() {
                 if seed % 2 == 0 { NONE } else { LITTLE },
             );
             let word = if slicing == Slicing::Bit { Some(1) } else { Some(16) };
-            recipe.options.word = word;
+            recipe.word = word;
             let made = recipe.make(&subject).unwrap_or_else(|errors| {
                 panic!("seed {seed} {}: {}\n{text}", slicing.letter(), errors[0])
             });
@@ -133,11 +137,11 @@ fn the_byte_interface_gives_the_bytes_of_that_in_c() {
     let mut rng = Rng::with_seed(20_261_125);
     let (keys, n) = ((0..16).map(|_| rng.u8(..)).collect::<Vec<u8>>(), 41);
     let blocks: Vec<u8> = (0..16 * n).map(|_| rng.u8(..)).collect();
-    let outputs = [Back::C, Back::Asm(NONE)].map(|back| {
-        let mut recipe = Recipe { back, ..recipe(Slicing::Vertical, Arch::Avx2, Unroll::No, NONE) };
-        recipe.options.interleave = Interleave::Times(2);
+    let outputs = [Emit::C, Emit::Asm].map(|emit| {
+        let mut recipe = Recipe { emit, ..recipe(Slicing::Vertical, Arch::Avx2, Unroll::No, NONE) };
+        recipe.interleave = Interleave::Times(2);
         let made = recipe.make(&subject).expect("it compiles");
-        assert_eq!(made.unit.assembled.len(), if back == Back::C { 0 } else { 2 });
+        assert_eq!(made.unit.assembled.len(), if emit == Emit::C { 0 } else { 2 });
         let program = recipe.build(&made).expect("it builds");
         native::run_blocks(&program, recipe.arch, n, &keys, &blocks).expect("it runs")
     });
@@ -152,12 +156,9 @@ fn the_byte_interface_gives_the_bytes_of_that_in_c() {
 fn batches_take_turns_in_registers_that_hold_one_of_them() {
     for (name, arch) in [("chacha20", Arch::Avx2), ("pyjamask-128", Arch::X86_64)] {
         let stores = |n: u32| {
-            let mut recipe = Recipe {
-                back: Back::Asm(NONE),
-                ..recipe(Slicing::Vertical, arch, Unroll::Auto, NONE)
-            };
-            recipe.options.schedule = Schedule::Auto;
-            recipe.options.interleave = Interleave::Times(n);
+            let mut recipe = recipe(Slicing::Vertical, arch, Unroll::Auto, NONE);
+            recipe.schedule = Schedule::Auto;
+            recipe.interleave = Interleave::Times(n);
             let made = made(name, &recipe);
             let steps: usize = made.blocks.iter().map(|block| block.0).sum();
             // In a thousand steps.
@@ -211,9 +212,8 @@ fn auto_takes_assembly_where_it_was_measured_to_be_faster_and_c_where_it_was_not
     let (mut promised, mut kept) = (0.0, 0.0);
     let mut wrong: Vec<(&str, &str, &str)> = Vec::new();
     for (name, slicing, arch, faster) in MEASURED {
-        let mut recipe =
-            Recipe { back: Back::Auto(NONE), ..recipe(slicing, arch, Unroll::Auto, NONE) };
-        recipe.options.schedule = Schedule::Auto;
+        let mut recipe = Recipe { emit: Emit::Auto, ..recipe(slicing, arch, Unroll::Auto, NONE) };
+        recipe.schedule = Schedule::Auto;
         let subject = Subject::named(name).expect("it is bundled");
         let (promise, _) = recipe.promise(&subject).expect("bundled programs compile");
         if promise.is_none() != (faster < 1.05) {
@@ -236,10 +236,8 @@ fn auto_takes_assembly_where_it_was_measured_to_be_faster_and_c_where_it_was_not
         }
     }
     // A better order for latency is not a reason for assembly, as C can have it too.
-    let unscheduled = Recipe {
-        back: Back::Auto(NONE),
-        ..recipe(Slicing::Vertical, Arch::Avx2, Unroll::Auto, NONE)
-    };
+    let unscheduled =
+        Recipe { emit: Emit::Auto, ..recipe(Slicing::Vertical, Arch::Avx2, Unroll::Auto, NONE) };
     let reason = made("rectangle-80", &unscheduled).back_reason.expect("it says why");
     assert!(reason.contains("C: the text spills 0.00 values"), "{reason}");
     // A tie.
@@ -252,7 +250,7 @@ fn auto_is_c_where_there_is_no_assembly() {
     for arch in [Arch::Sse, Arch::Neon] {
         let made = made(
             "present-80",
-            &Recipe { back: Back::Auto(NONE), ..recipe(Slicing::Bit, arch, Unroll::Auto, NONE) },
+            &Recipe { emit: Emit::Auto, ..recipe(Slicing::Bit, arch, Unroll::Auto, NONE) },
         );
         assert!(made.assembly.is_empty() && made.refused.is_none());
         assert_eq!(made.back_reason, Some(format!("C: there is no assembly for {}", arch.name())));
@@ -318,7 +316,7 @@ fn assembly_is_proved_to_compute_what_the_program_says() {
     let mut n_proved = 0;
     let mut prove = |name: &str, slicing: Slicing, arch: Arch, n_batches: u32| {
         let mut recipe = recipe(slicing, arch, Unroll::Auto, if is_long { LITTLE } else { NONE });
-        recipe.options.interleave = Interleave::Times(n_batches);
+        recipe.interleave = Interleave::Times(n_batches);
         let Ok(made) = recipe.make(&Subject::named(name).expect("it is bundled")) else { return };
         if made.assembly.is_empty() {
             return;
@@ -366,7 +364,7 @@ fn all_functions_in_assembly_are_proved_and_a_changed_one_is_refused() {
         ),
     ] {
         let mut recipe = recipe(Slicing::Vertical, Arch::Avx2, Unroll::No, NONE);
-        recipe.options.interleave = Interleave::Times(2);
+        recipe.interleave = Interleave::Times(2);
         recipe.mode = mode.map(str::to_string);
         let made = made(name, &recipe);
         let all = validate::all(&made, recipe.arch, 1);

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use cipher::emit_c::{Arch, Field, Shape, moves_check, shape};
 use cipher::library::primitives;
 use cipher::native::{self, Cc};
-use cipher::options::{Interleave, Options, Slicing, Unroll};
+use cipher::options::{Interleave, Slicing, Unroll};
 use cipher::recipe::Recipe;
 use cipher::run_text::{interpret, to_hex};
 use cipher::unit::{Subject, c_prefix};
@@ -51,9 +51,8 @@ fn networks_move_random_blocks_as_the_plain_loops_do() {
         let subject =
             Subject::bundled(&primitive.name).expect("it is bundled").expect("it is right");
         for slicing in subject.slicings(None) {
-            let compiled = subject
-                .compile(&Options { slicing, ..Options::default() })
-                .expect("bundled programs compile");
+            let compiled =
+                subject.compile(Recipe::unordered(slicing)).expect("bundled programs compile");
             let unit = subject.unit(&compiled, None);
             let input = unit
                 .fields
@@ -101,7 +100,7 @@ fn any_number_of_blocks_in_place_and_unaligned_equals_one_at_a_time() {
         let all = compilers(arch);
         let mut recipe = Recipe::new(slicing, arch, all[n % all.len()], Unroll::No, "-O1");
         // Bitsliced batches are long already.
-        recipe.options.interleave =
+        recipe.interleave =
             Interleave::Times(if slicing == Slicing::Bit { 1 } else { 1 + n as u32 % 4 });
         let has_ctr = primitive.kind.ends_with("block cipher");
         recipe.mode = has_ctr.then(|| "ctr".to_string());

@@ -106,7 +106,7 @@ impl Case {
     fn recipe(&self, arch: Arch) -> Recipe {
         let mut recipe = Recipe::new(self.slicing, arch, Cc::Gcc, Unroll::No, "-O1");
         recipe.mode = self.mode.map(str::to_string);
-        recipe.options.interleave = Interleave::Times(self.n_batches);
+        recipe.interleave = Interleave::Times(self.n_batches);
         recipe
     }
 

@@ -15,7 +15,7 @@ fn source(name: &str, slicing: Slicing, arch: Arch) -> String {
     let subject =
         Subject::bundled(name).expect("it is bundled").expect("bundled programs are right");
     let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, Unroll::Auto, "-O2");
-    recipe.options.word = (slicing == Slicing::Bit).then_some(1);
+    recipe.word = (slicing == Slicing::Bit).then_some(1);
     let made = recipe.make(&subject).expect("bundled programs compile");
     recipe.source(&made, true, false)
 }

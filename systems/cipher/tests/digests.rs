@@ -70,7 +70,7 @@ fn built(subject: &Subject, mode: &str, (arch, cc, batches): (Arch, Cc, u32)) ->
     }
     let mut recipe = Recipe::new(Slicing::Vertical, arch, cc, Unroll::No, "-O1");
     recipe.mode = Some(mode.into());
-    recipe.options.interleave = Interleave::Times(batches);
+    recipe.interleave = Interleave::Times(batches);
     let made = recipe.make(subject).expect("it compiles");
     Some(recipe.build(&made).expect("the C compiler takes the text"))
 }

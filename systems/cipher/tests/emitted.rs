@@ -57,8 +57,8 @@ fn primitives_agree_with_the_interpreter_on_random_inputs() {
         let slicing = slicings[n % slicings.len()];
         let mut recipe =
             Recipe::new(slicing, Arch::X86_64, compilers[n % compilers.len()], Unroll::No, "-O1");
-        recipe.options.schedule = Schedule::Auto;
-        recipe.options.interleave =
+        recipe.schedule = Schedule::Auto;
+        recipe.interleave =
             Interleave::Times(if slicing == Slicing::Bit { 1 } else { 1 + n as u32 / 2 % 4 });
         let made = recipe.make(&subject).expect("bundled programs compile");
         let program = recipe.build(&made).expect("the C compiler takes the text");
@@ -106,10 +106,10 @@ fn random_programs_agree_with_the_interpreter() {
                 Unroll::No,
                 "-O1",
             );
-            recipe.options.word = word;
-            recipe.options.interleave = Interleave::Times(1 + seed as u32 % 3);
-            recipe.options.inline = [Inline::Auto, Inline::None, Inline::All][seed as usize % 3];
-            recipe.options.schedule =
+            recipe.word = word;
+            recipe.interleave = Interleave::Times(1 + seed as u32 % 3);
+            recipe.inline = [Inline::Auto, Inline::None, Inline::All][seed as usize % 3];
+            recipe.schedule =
                 if slicing == Slicing::Bit { Schedule::Bitslice } else { Schedule::Mslice };
             let made = recipe.make(&subject).unwrap_or_else(|errors| {
                 panic!("seed {seed} {}: {}\n{text}", slicing.letter(), errors[0])
@@ -154,7 +154,7 @@ fn the_default_slicing_is_short_enough_for_c_compilers() {
             Subject::bundled(&primitive.name).expect("it is bundled").expect("it is right");
         let slicing = subject.slicing(None).expect("it has one");
         let mut recipe = Recipe::new(slicing, Arch::X86_64, Cc::Gcc, Unroll::Auto, "-O3");
-        recipe.options.schedule = Schedule::Auto;
+        recipe.schedule = Schedule::Auto;
         let made = recipe.make(&subject).expect("bundled programs compile");
         let (equations, bytes) = (made.n_equations(), recipe.source(&made, false, false).len());
         assert!(

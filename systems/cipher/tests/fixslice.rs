@@ -17,21 +17,16 @@ const GIFT: &str = include_str!("programs/gift.ua");
 fn bundled(name: &str, slicing: Slicing, arch: Arch, fixslice: Fixslice) -> Compiled {
     let subject = Subject::bundled(name).expect("it is bundled").expect("it is right");
     let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, Unroll::Yes, "-O1");
-    (recipe.options.fixslice, recipe.options.schedule) = (fixslice, Schedule::None);
+    (recipe.fixslice, recipe.schedule) = (fixslice, Schedule::None);
     recipe.make(&subject).expect("it compiles").compiled
 }
 
 /// The program of a text with an entry and the node that makes its second parameter.
 fn made(text: &str, entries: [&str; 2], slicing: Slicing, fixslice: Fixslice) -> Compiled {
     let program = load_text("own.ua", text, &[]).unwrap_or_else(|errors| panic!("{}", errors[0]));
-    let options = Options {
-        slicing,
-        fixslice,
-        keys: vec![1],
-        complements: fixslice == Fixslice::Yes,
-        unroll: Unroll::Yes,
-        ..Options::default()
-    };
+    let recipe = Recipe { fixslice, unroll: Unroll::Yes, ..Recipe::unordered(slicing) };
+    let complements = fixslice == Fixslice::Yes;
+    let options = Options { keys: vec![1], complements, ..Options::generic(recipe) };
     compile(&program, &entries, &options).unwrap_or_else(|errors| panic!("{}", errors[0]))
 }
 

@@ -3,21 +3,20 @@
 
 use cipher::emit_c::{Arch, shape};
 use cipher::native::Cc;
-use cipher::options::{Interleave, Options, Schedule, Slicing, Unroll};
+use cipher::options::{Interleave, Schedule, Slicing, Unroll};
 use cipher::recipe::{Made, Recipe};
 use cipher::unit::Subject;
 use expect_test::expect;
 
 fn dump(text: &str, n: u32) -> String {
     let subject = Subject::text("text.ua", text, None).expect("it is right");
-    let options = Options {
-        slicing: Slicing::Vertical,
+    let recipe = Recipe {
         unroll: Unroll::No,
         interleave: Interleave::Times(n),
         dump_after: Some("interleave".into()),
-        ..Options::default()
+        ..Recipe::unordered(Slicing::Vertical)
     };
-    subject.compile(&options).expect("it compiles").dump.expect("the pass runs")
+    subject.compile(recipe).expect("it compiles").dump.expect("the pass runs")
 }
 
 #[test]
@@ -91,7 +90,7 @@ fn a_called_node_gets_a_copy_for_all_batches_and_stays() {
 fn made(name: &str, slicing: Slicing, arch: Arch, unroll: Unroll, interleave: Interleave) -> Made {
     let subject = Subject::bundled(name).expect("it is bundled").expect("it is right");
     let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, unroll, "-O3");
-    recipe.options.interleave = interleave;
+    recipe.interleave = interleave;
     recipe.make(&subject).expect("it compiles")
 }
 
@@ -212,7 +211,7 @@ fn ascon_processes_many_messages_in_several_batches_and_one_in_one() {
         for mode in ["aead", "hash", "xof"] {
             let mut recipe = Recipe::new(Slicing::Vertical, arch, Cc::Gcc, Unroll::No, "-O3");
             recipe.mode = Some(mode.into());
-            recipe.options.interleave = Interleave::Auto;
+            recipe.interleave = Interleave::Auto;
             let made = recipe.make(&subject).expect("it compiles");
             assert_eq!(made.compiled.interleave, expected, "{} {mode}", arch.name());
         }

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 use cipher::elaborate::check;
 use cipher::interp::{Port, Words, interface};
-use cipher::options::{Options, Slicing};
+use cipher::options::{Options, Recipe, Slicing};
 use cipher::passes::inline::Inline;
 use cipher::pipeline::{compile, slicings};
 use cipher::syntax::{ast::Program, load};
@@ -205,7 +205,8 @@ fn messages(path: &Path) -> String {
         _ => Slicing::Horizontal,
     };
     let inline = if how.ends_with("all") { Inline::All } else { Inline::Auto };
-    match compile(&program, &[&entry], &Options { slicing, inline, ..Options::default() }) {
+    let recipe = Recipe { inline, ..Recipe::unordered(slicing) };
+    match compile(&program, &[&entry], &Options::generic(recipe)) {
         Ok(_) => "compiled\n".into(),
         Err(errors) => render(&errors),
     }

@@ -146,8 +146,8 @@ fn compiled(
 ) -> String {
     let subject = Subject::bundled(name).expect("it is bundled").expect("it is right");
     let mut recipe = Recipe::new(slicing, Arch::Avx2, Cc::Clang, unroll, "-O3");
-    recipe.options.schedule = schedule;
-    recipe.options.dump_after = Some(dump_after.into());
+    recipe.schedule = schedule;
+    recipe.dump_after = Some(dump_after.into());
     recipe.make(&subject).expect("it compiles").compiled.dump.expect("the pass runs")
 }
 
@@ -218,7 +218,7 @@ fn program(name: &str, schedule: Schedule) -> Program {
 fn sliced(name: &str, slicing: Slicing, schedule: Schedule) -> Program {
     let subject = Subject::bundled(name).expect("it is bundled").expect("it is right");
     let mut recipe = Recipe::new(slicing, Arch::Avx2, Cc::Clang, Unroll::Yes, "-O3");
-    recipe.options.schedule = schedule;
+    recipe.schedule = schedule;
     recipe.make(&subject).expect("it compiles").compiled.program
 }
 
@@ -268,7 +268,7 @@ fn aes_shuffles_of_shift_rows_are_mixed_with_other_steps() {
     let with_shuffles = |schedule| {
         let aes = Subject::bundled("aes-128").expect("it is bundled").expect("it is right");
         let mut recipe = Recipe::new(Slicing::Horizontal, Arch::Avx2, Cc::Gcc, Unroll::Yes, "-O1");
-        (recipe.options.schedule, recipe.options.fixslice) = (schedule, Fixslice::No);
+        (recipe.schedule, recipe.fixslice) = (schedule, Fixslice::No);
         recipe.make(&aes).expect("it compiles").compiled.program
     };
     let off = runs(&with_shuffles(Schedule::None));
@@ -331,14 +331,14 @@ fn depth_computes_each_table_just_before_its_outputs_and_auto_takes_it_for_vecto
         Subject::text("rounds.ua", ROUNDS, None).unwrap_or_else(|errors| panic!("{}", errors[0]));
     let cost = |schedule: Schedule, arch: Arch| {
         let mut recipe = Recipe::new(Slicing::Bit, arch, Cc::Gcc, Unroll::Yes, "-O1");
-        (recipe.options.word, recipe.options.schedule) = (Some(1), schedule);
+        (recipe.word, recipe.schedule) = (Some(1), schedule);
         let made = recipe.make(&subject).unwrap_or_else(|errors| panic!("{}", errors[0]));
         (
             made.compiled.schedule,
             cipher::passes::estimate::entry(
                 &made.compiled.program,
                 &recipe.target(),
-                recipe.options.slicing,
+                recipe.slicing,
             )
             .spills,
         )
@@ -366,7 +366,7 @@ fn chain(step: &str, slicing: Slicing, arch: Arch) -> f64 {
     let subject =
         Subject::text("chain.ua", &text, None).unwrap_or_else(|errors| panic!("{}", errors[0]));
     let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, Unroll::Yes, "-O1");
-    (recipe.options.schedule, recipe.options.fixslice) = (Schedule::None, Fixslice::No);
+    (recipe.schedule, recipe.fixslice) = (Schedule::None, Fixslice::No);
     let made = recipe.make(&subject).unwrap_or_else(|errors| panic!("{}", errors[0]));
     cipher::passes::estimate::entry(&made.compiled.program, &recipe.target(), slicing).cycles
 }

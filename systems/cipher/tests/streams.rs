@@ -46,7 +46,7 @@ fn interleaved(
     let subject = Subject::bundled(name).expect("it is bundled").expect("it is right");
     let mut recipe = Recipe::new(slicing, arch, cc, Unroll::No, "-O1");
     recipe.mode = Some(mode.into());
-    recipe.options.interleave = Interleave::Times(n);
+    recipe.interleave = Interleave::Times(n);
     let made = recipe.make(&subject).expect("bundled programs compile");
     let program = recipe.build(&made).expect("the C compiler takes the text");
     Some((made, program))

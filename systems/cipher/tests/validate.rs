@@ -25,8 +25,8 @@ struct Case {
 
 fn recipe(case: Case) -> Recipe {
     let mut recipe = Recipe::new(case.slicing, case.arch, case.cc, Unroll::Auto, case.opt);
-    recipe.options.schedule = Schedule::Auto;
-    recipe.options.word = (case.slicing == Slicing::Bit).then_some(1);
+    recipe.schedule = Schedule::Auto;
+    recipe.word = (case.slicing == Slicing::Bit).then_some(1);
     recipe
 }
 
@@ -151,7 +151,7 @@ fn interleaved_batches_are_proved() {
     let subject =
         Subject::bundled(case.name).expect("it is bundled").expect("bundled programs are right");
     let mut recipe = recipe(case);
-    recipe.options.interleave = Interleave::Times(2);
+    recipe.interleave = Interleave::Times(2);
     let made = recipe.make(&subject).expect("it compiles");
     let object = native::object(&recipe.sliced_source(&made), "", case.arch, case.cc, case.opt)
         .unwrap_or_else(|error| panic!("{error}"));

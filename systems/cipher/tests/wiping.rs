@@ -193,7 +193,7 @@ fn run(
     let subject = Subject::bundled(case.name).expect("it is bundled").expect("it is right");
     let mut recipe = Recipe::new(slicing, arch, cc, Unroll::Auto, "-O3");
     recipe.mode = Some(case.mode.into());
-    recipe.options.schedule = schedule;
+    recipe.schedule = schedule;
     let made = recipe.make(&subject).expect("bundled programs compile");
     let mut source = recipe.source(&made, false, false);
     if !wipes {

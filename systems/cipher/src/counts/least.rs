@@ -182,7 +182,7 @@ mod tests {
     fn of(text: &str, arch: Arch) -> Option<Least> {
         let subject = Subject::text("f.ua", text, None).expect("it is right");
         let mut recipe = Recipe::new(Slicing::Bit, arch, Cc::Gcc, Unroll::No, "-O3");
-        (recipe.options.word, recipe.options.inline) = (Some(1), Inline::All);
+        (recipe.word, recipe.inline) = (Some(1), Inline::All);
         least(&recipe.make(&subject).expect("it compiles").compiled.program, arch)
     }
 

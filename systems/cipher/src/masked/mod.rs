@@ -22,10 +22,9 @@ use report::Diagnostic;
 
 use crate::emit_c::{self, EmitOptions, Unit};
 use crate::ir::Op;
-use crate::options::{Fixslice, Interleave, Options, Schedule, Unroll};
+use crate::options::{Fixslice, Interleave, Options, Recipe, Schedule, Unroll};
 use crate::passes::{copy_propagation, dead_code, fold_constants};
 use crate::pipeline::{self, Compiled};
-use crate::recipe::Recipe;
 use crate::target::Arch;
 use crate::unit::Subject;
 
@@ -70,18 +69,14 @@ pub fn make(subject: &Subject, recipe: &Recipe, order: u32) -> Result<Masked, Ve
 ///
 /// Errors: what is wrong with the program.
 pub fn unproved(subject: &Subject, recipe: &Recipe) -> Result<(Compiled, Unit), Vec<Diagnostic>> {
-    let options = Options {
-        ternary: false,
+    let asked = Recipe {
         fixslice: Fixslice::No,
         interleave: Interleave::Times(1),
         schedule: Schedule::None,
-        unroll: match recipe.options.unroll {
-            Unroll::Auto => Unroll::No,
-            asked => asked,
-        },
-        target: recipe.target(),
-        ..recipe.options.clone()
+        unroll: if recipe.unroll == Unroll::Auto { Unroll::No } else { recipe.unroll },
+        ..recipe.clone()
     };
+    let options = Options { target: recipe.target(), ..Options::generic(asked) };
     if subject.primitive.is_none() {
         let message = format!("`{}` has no byte interface, which masked code needs", subject.entry);
         let help = "a layout file beside the program says where its bytes go";
@@ -97,7 +92,7 @@ pub fn unproved(subject: &Subject, recipe: &Recipe) -> Result<(Compiled, Unit), 
         dead_code::dead_code(node);
     }
     linear::linear(&mut compiled.program);
-    let unit = subject.unit(&compiled, options.word);
+    let unit = subject.unit(&compiled, recipe.word());
     let name = unit.name.as_ref().map(|name| format!("{}{name}", recipe.prefix));
     Ok((compiled, Unit { prefix: recipe.prefix.clone(), name, ..unit }))
 }

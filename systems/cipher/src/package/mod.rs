@@ -17,9 +17,8 @@ use report::Diagnostic;
 use crate::emit_c::{self, Arch, CounterPiece, EmitOptions, Mode, Sponge, Unit};
 use crate::library::{self, Vector};
 use crate::native::Cc;
-use crate::options::{Interleave, Schedule, Slicing, Unroll};
-use crate::recipe::{Back, Made, Recipe};
-use crate::recipe_file::Way;
+use crate::options::{Emit, Interleave, Schedule, Slicing, Unroll};
+use crate::recipe::{Made, Recipe};
 use crate::unit::{Subject, c_prefix};
 
 pub use over::{MODES as OVER, OverMode};
@@ -126,9 +125,10 @@ pub struct Choice {
     /// The prefix of every name in C, such as `acme_`.
     pub prefix: String,
     /// Tuned ways, at most one for a target, instead of the choice by operations.
-    pub ways: Vec<Way>,
-    /// The back end of targets without a tuned way.
-    pub back: Back,
+    pub ways: Vec<Recipe>,
+    /// The back end of targets without a tuned way, and the budget of its search.
+    pub emit: Emit,
+    pub budget: Option<u32>,
 }
 
 impl TargetFile {
@@ -177,12 +177,12 @@ pub fn part(
         let own_name = format!("{name}_{}", arch.name().replace('-', "_"));
         let (recipe, made) = match choice.ways.iter().find(|way| way.arch == arch) {
             Some(way) => {
-                let recipe =
-                    Recipe { mode: mode.clone(), stem: Some(own_name.clone()), ..way.recipe() };
+                let (mode, stem) = (mode.clone(), Some(own_name.clone()));
+                let recipe = Recipe { mode, stem, ..way.clone() };
                 let made = recipe.make(subject)?;
                 (recipe, made)
             }
-            None => compile(subject, &possible, arch, (mode.as_deref(), choice.back, &own_name))?,
+            None => compile(subject, &possible, arch, (mode.as_deref(), choice, &own_name))?,
         };
         let own_mode = made.unit.mode.clone().map(|mode| Mode { name: own_name.clone(), ..mode });
         let permutation = if sponge.is_some() { "_permutation" } else { "" };
@@ -283,19 +283,18 @@ fn compile(
     subject: &Subject,
     possible: &[Slicing],
     arch: Arch,
-    (mode, back, stem): (Option<&str>, Back, &str),
+    (mode, choice, stem): (Option<&str>, &Choice, &str),
 ) -> Result<(Recipe, Made), Vec<Diagnostic>> {
     let recipe = |slicing: Slicing, unroll: Unroll, interleave: Interleave| {
         let mut recipe = Recipe::new(slicing, arch, Cc::Gcc, unroll, "-O3");
-        recipe.options.interleave = interleave;
-        recipe.options.word = (slicing == Slicing::Bit).then_some(1);
+        recipe.interleave = interleave;
         recipe.mode = mode.map(str::to_string);
         recipe
     };
     let cost = |slicing: Slicing| {
         // An order changes no operation, and takes time.
         let mut recipe = recipe(slicing, Unroll::Yes, Interleave::Times(1));
-        recipe.options.schedule = Schedule::None;
+        recipe.schedule = Schedule::None;
         let made = recipe.make(subject).ok()?;
         let options = EmitOptions {
             arch,
@@ -329,12 +328,14 @@ fn compile(
     // If no slicing works, the error is that of bitslicing.
     let mut recipe = recipe(chosen.unwrap_or(Slicing::Bit), Unroll::Auto, Interleave::Auto);
     // Nor are states interleaved that registers do not hold: Keccak's and SHA-256's.
-    let n_registers = recipe.options.target.n_registers;
+    let n_registers = recipe.target().n_registers;
     if sponge.is_some_and(|sponge| is_only || 2 * sponge.words().0 > n_registers) {
-        recipe.options.interleave = Interleave::Times(1);
+        recipe.interleave = Interleave::Times(1);
     }
     // Targets without assembly use the C compiler.
-    recipe.back = if matches!(back, Back::Asm(_)) && !arch.has_assembly() { Back::C } else { back };
+    if choice.emit != Emit::Asm || arch.has_assembly() {
+        (recipe.emit, recipe.budget) = (choice.emit, choice.budget);
+    }
     recipe.stem = Some(stem.into());
     let made = recipe.make(subject)?;
     Ok((recipe, made))
@@ -485,7 +486,7 @@ mod tests {
             ("chacha20", Arch::Avx2, Slicing::Vertical),
         ] {
             let subject = Subject::named(name).expect("it is bundled");
-            let (_, made) = compile(&subject, &subject.slicings(None), arch, (None, Back::C, name))
+            let (_, made) = compile(&subject, &subject.slicings(None), arch, (None, &Choice::default(), name))
                 .expect("it compiles");
             assert_eq!(made.compiled.slicing, faster, "{name} {}", arch.name());
         }

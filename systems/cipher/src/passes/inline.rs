@@ -31,7 +31,8 @@ pub enum Inline {
 }
 
 /// The three bounds of the heuristic.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Thresholds {
     /// Inputs and outputs in bits, above which a node is inlined.
     pub io_bits: u32,

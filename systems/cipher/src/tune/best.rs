@@ -6,7 +6,7 @@ use measure::pairs::Summary;
 use measure::tool::ToolError;
 
 use super::{Ask, Journal, Orders, Tuned, by_model, in_turn, program, tune};
-use crate::recipe_file::{Emit, Way};
+use crate::options::{Emit, Recipe};
 use crate::speed::{Bound, Processor, Sampling};
 use crate::unit::Subject;
 
@@ -15,11 +15,11 @@ pub struct Best {
     /// The search among all.
     pub tuned: Tuned,
     /// The best C of one batch in the text's order or the paper schedulers'.
-    pub before: Way,
+    pub before: Recipe,
     /// The fastest of all: `before`, if the search among all had no time to find it.
-    pub way: Way,
+    pub way: Recipe,
     /// What the model chooses.
-    pub by_model: Way,
+    pub by_model: Recipe,
     /// `before` by the best; `None` if they are one.
     pub against_before: Option<Summary>,
     /// Its cycles a byte, of time-stamps.

@@ -4,8 +4,8 @@
 //! which counts once for a machine, however much of it was tried.
 
 use crate::emit_c::Arch;
+use crate::options::Recipe;
 use crate::options::Slicing;
-use crate::recipe_file::Way;
 
 /// **Source** `experiments/cipher-tune`: `tried.json` of a Xeon (AVX2, AVX-512) and `best.json` of
 /// a Zen 4, taken together; a test computes them anew.
@@ -23,7 +23,7 @@ pub const MEDIANS: [(Arch, Slicing, f64); 9] = [
 
 /// Cycles a byte that a way of which the model promises `model` may be expected to take. Targets
 /// that were not measured are taken for AVX2, whose registers are as few.
-pub fn expected(way: &Way, model: f64) -> f64 {
+pub fn expected(way: &Recipe, model: f64) -> f64 {
     let arch = match way.arch {
         Arch::X86_64 => Arch::X86_64,
         Arch::Sse | Arch::Avx2 | Arch::Neon => Arch::Avx2,

@@ -24,11 +24,11 @@ use report::Diagnostic;
 use crate::asm::BUFFERED_BYTES;
 use crate::emit_c::Arch;
 use crate::native::{self, Cc};
+use crate::options::{Emit, Recipe};
 use crate::options::{Schedule, Slicing, Unroll};
 use crate::passes::estimate;
 use crate::passes::inline::Inline;
 use crate::passes::interleave::MOST;
-use crate::recipe_file::{Emit, Way};
 use crate::speed::{Sampling, calls_for, launches_in_turn};
 use crate::unit::Subject;
 
@@ -62,7 +62,7 @@ pub struct Ask {
 /// A way, and what is known of it.
 #[derive(Debug, Clone)]
 pub struct Tried {
-    pub way: Way,
+    pub way: Recipe,
     /// The model's cycles a byte.
     pub model: f64,
     /// These, and what experience says of the model.
@@ -81,7 +81,7 @@ pub struct Tuned {
     /// default puts that first.
     pub tried: Vec<Tried>,
     /// What `compile` makes without options.
-    pub default: Way,
+    pub default: Recipe,
     /// The default by the best, measured in turn; `None` if the default is best.
     pub against_default: Option<Summary>,
     /// The best C by the best assembly, measured in turn, if assembly was the fastest; what is no
@@ -115,7 +115,7 @@ const LAST: usize = 3;
 /// What is compiled: a text, and what the model says of it.
 #[derive(Clone)]
 struct Text {
-    way: Way,
+    way: Recipe,
     source: String,
     assembly: String,
     bytes: f64,
@@ -128,29 +128,18 @@ struct Text {
 #[derive(Clone)]
 struct Candidate {
     text: usize,
-    way: Way,
+    way: Recipe,
     program: PathBuf,
     calls: u32,
 }
 
 /// What `compile` makes of the subject without options; of the paper's orders alone, the
 /// scheduler of that slicing.
-pub fn default_way(subject: &Subject, ask: &Ask) -> Way {
+pub fn default_way(subject: &Subject, ask: &Ask) -> Recipe {
     let slicing = ask.slicing.or_else(|| subject.slicing(ask.word)).unwrap_or(Slicing::Bit);
     let schedule = if ask.orders == Orders::All { Schedule::Auto } else { of_paper(slicing) };
-    Way {
-        arch: ask.arch,
-        slicing,
-        word: ask.word,
-        unroll: Unroll::Auto,
-        inline: Inline::Auto,
-        schedule,
-        interleave: 1,
-        emit: Emit::C,
-        budget: None,
-        cc: Cc::Gcc,
-        opt: "-O3".into(),
-    }
+    let way = Recipe::new(slicing, ask.arch, Cc::Gcc, Unroll::Auto, "-O3");
+    Recipe { word: ask.word, schedule, ..way }
 }
 
 fn of_paper(slicing: Slicing) -> Schedule {
@@ -158,7 +147,7 @@ fn of_paper(slicing: Slicing) -> Schedule {
 }
 
 /// All options of the passes, those nearest to the default first.
-fn ways(subject: &Subject, ask: &Ask) -> Vec<Way> {
+fn ways(subject: &Subject, ask: &Ask) -> Vec<Recipe> {
     let default = default_way(subject, ask);
     let slicings = ask.slicing.map_or_else(|| subject.slicings(ask.word), |idx| vec![idx]);
     let mut all = Vec::new();
@@ -177,12 +166,12 @@ fn ways(subject: &Subject, ask: &Ask) -> Vec<Way> {
             for inline in [Inline::Auto, Inline::All, Inline::None] {
                 for &schedule in schedules {
                     for interleave in 1..=batches {
-                        all.push(Way {
+                        all.push(Recipe {
                             slicing,
                             unroll,
                             inline,
                             schedule,
-                            interleave,
+                            interleave: Interleave::Times(interleave),
                             ..default.clone()
                         });
                     }
@@ -205,17 +194,15 @@ fn ways(subject: &Subject, ask: &Ask) -> Vec<Way> {
 }
 
 /// Runs the passes and the model; `None` if the way does not fit the program.
-fn text(subject: &Subject, way: &Way) -> Option<Text> {
-    let recipe = way.recipe();
-    let made = recipe.make(subject).ok()?;
+fn text(subject: &Subject, way: &Recipe) -> Option<Text> {
+    let made = way.make(subject).ok()?;
     let equations = made.n_equations();
     if made.refused.is_some() {
         return None;
     }
     let bytes = made.bytes_per_call(way.arch) as f64;
-    let model =
-        estimate::entry(&made.compiled.program, &recipe.target(), way.slicing).cycles / bytes;
-    let source = recipe.source(&made, true, false);
+    let model = estimate::entry(&made.compiled.program, &way.target(), way.slicing).cycles / bytes;
+    let source = way.source(&made, true, false);
     let expected = expected(way, model);
     Some(Text {
         way: way.clone(),
@@ -232,7 +219,7 @@ fn text(subject: &Subject, way: &Way) -> Option<Text> {
 fn texts(
     subject: &Subject,
     ask: &Ask,
-    ways: Vec<Way>,
+    ways: Vec<Recipe>,
     until: Instant,
     is_cut: &mut bool,
     tick: &dyn Fn(&str),
@@ -291,20 +278,20 @@ pub fn by_model(
     subject: &Subject,
     ask: &Ask,
     tick: &dyn Fn(&str),
-) -> Result<(Way, f64), Vec<Diagnostic>> {
+) -> Result<(Recipe, f64), Vec<Diagnostic>> {
     let mut is_cut = false;
     let all =
         texts(subject, ask, ways(subject, ask), Instant::now() + ask.budget, &mut is_cut, tick);
-    let by_expected = |a: &(Way, f64), b: &(Way, f64)| a.1.total_cmp(&b.1);
-    let mut best: Vec<(Way, f64)> = best_of_slicings(&believed(&all));
+    let by_expected = |a: &(Recipe, f64), b: &(Recipe, f64)| a.1.total_cmp(&b.1);
+    let mut best: Vec<(Recipe, f64)> = best_of_slicings(&believed(&all));
     // In each slicing assembly where the model promises more than it errs, and C where it does not.
     for (way, expected) in best.iter_mut().filter(|_| ask.emits.contains(&Emit::Asm)) {
         tick("judging the assembly");
         let of_asm = in_assembly(way);
-        if let Some(promise) = of_asm.recipe().promise(subject)?.0 {
+        if let Some(promise) = of_asm.promise(subject)?.0 {
             // What is promised is over the C of the same text, which may be in another order than
             // the best C.
-            let of_c = Way { emit: Emit::C, ..of_asm.clone() };
+            let of_c = Recipe { emit: Emit::C, ..of_asm.clone() };
             let of_text =
                 all.iter().find(|it| it.way == of_c).map_or(*expected, |found| found.expected);
             (*way, *expected) = (of_asm, of_text / experience::gain(promise));
@@ -314,19 +301,19 @@ pub fn by_model(
         best.retain(|best| best.0.emit == Emit::Asm);
     }
     match best.into_iter().min_by(by_expected) {
-        Some((way, expected)) => Ok((Way { cc: preferred(&way), ..way }, expected)),
+        Some((way, expected)) => Ok((Recipe { cc: preferred(&way), ..way }, expected)),
         None if !all.is_empty() => {
             let message = "the model promises nothing of assembly here";
             Err(vec![Diagnostic::new(message).with_help("leave out --emit asm, or --model")])
         }
-        None => Err(default_way(subject, ask).recipe().make(subject).err().unwrap_or_default()),
+        None => Err(default_way(subject, ask).make(subject).err().unwrap_or_default()),
     }
 }
 
 /// Whether the model alone may choose this for a compiler. Of the depth order on general registers
 /// clang makes slower code than of the text's, gcc mostly faster code (docs/explain/cipher.md), and
 /// the model knows neither.
-fn is_believed(way: &Way, cc: Cc) -> bool {
+fn is_believed(way: &Recipe, cc: Cc) -> bool {
     way.schedule != Schedule::Depth
         || way.arch.row().kind != machine::Kind::General
         || cc == Cc::Gcc
@@ -335,8 +322,8 @@ fn is_believed(way: &Way, cc: Cc) -> bool {
 /// Of each slicing the text that the model chooses: of loops, inlining and order the ways nearest
 /// to the default come first, since it errs more than what it promises of another; how many batches
 /// is what it knows best.
-fn best_of_slicings(believed: &[&Text]) -> Vec<(Way, f64)> {
-    let mut best: BTreeMap<&str, (Way, f64)> = BTreeMap::new();
+fn best_of_slicings(believed: &[&Text]) -> Vec<(Recipe, f64)> {
+    let mut best: BTreeMap<&str, (Recipe, f64)> = BTreeMap::new();
     for it in believed {
         let of_slicing = believed.iter().filter(|other| other.way.slicing == it.way.slicing);
         let least = of_slicing.map(|other| other.expected).fold(f64::MAX, f64::min);
@@ -345,7 +332,7 @@ fn best_of_slicings(believed: &[&Text]) -> Vec<(Way, f64)> {
         }
         let (way, expected) =
             best.entry(it.way.slicing.letter()).or_insert_with(|| (it.way.clone(), it.expected));
-        let has_its_options = it.way == Way { interleave: it.way.interleave, ..way.clone() };
+        let has_its_options = it.way == Recipe { interleave: it.way.interleave, ..way.clone() };
         if has_its_options && it.expected < *expected {
             (*way, *expected) = (it.way.clone(), it.expected);
         }
@@ -372,18 +359,18 @@ fn is_cached(bytes: f64) -> bool {
 }
 
 /// The same in assembly, which has all inlined, and begins with the depth order anyway.
-fn in_assembly(way: &Way) -> Way {
+fn in_assembly(way: &Recipe) -> Recipe {
     let schedule = if way.schedule == Schedule::Depth { Schedule::Auto } else { way.schedule };
-    Way { emit: Emit::Asm, inline: Inline::Auto, schedule, ..way.clone() }
+    Recipe { emit: Emit::Asm, inline: Inline::Auto, schedule, ..way.clone() }
 }
 
 /// What is tried in assembly of the texts that are compiled as C: the first of them, and of each
 /// slicing that knows batches two at once, however little the model thinks of two in C, which has
 /// them statement by statement; assembly has them in turns (`asm/turns.rs`).
-fn assemblies(all: &[Text]) -> Vec<Way> {
+fn assemblies(all: &[Text]) -> Vec<Recipe> {
     let mut seen = HashSet::new();
-    let mut is_new = |way: &Way| seen.insert((way.slicing, way.unroll, way.interleave));
-    let mut ways: Vec<Way> = all
+    let mut is_new = |way: &Recipe| seen.insert((way.slicing, way.unroll, way.interleave));
+    let mut ways: Vec<Recipe> = all
         .iter()
         .map(|found| in_assembly(&found.way))
         .filter(&mut is_new)
@@ -393,7 +380,9 @@ fn assemblies(all: &[Text]) -> Vec<Way> {
         .iter()
         .filter(|found| found.way.slicing != Slicing::Bit && found.way.unroll == Unroll::Auto);
     ways.extend(
-        of_batches.map(|batch| Way { interleave: 2, ..in_assembly(&batch.way) }).filter(is_new),
+        of_batches
+            .map(|batch| Recipe { interleave: Interleave::Times(2), ..in_assembly(&batch.way) })
+            .filter(is_new),
     );
     ways
 }
@@ -402,7 +391,7 @@ fn assemblies(all: &[Text]) -> Vec<Way> {
 /// keeps, C by gcc takes 0.79 of the time of clang's in bitsliced code, whose order is `auto`'s,
 /// 1.10 in horizontal and 1.06 in vertical code (AVX2, geometric means of the programs of
 /// `best.json`).
-pub fn preferred(way: &Way) -> Cc {
+pub fn preferred(way: &Recipe) -> Cc {
     let [first, second] =
         if way.slicing == Slicing::Bit { [Cc::Gcc, Cc::Clang] } else { [Cc::Clang, Cc::Gcc] };
     if first.version().is_ok() { first } else { second }
@@ -412,7 +401,7 @@ pub fn preferred(way: &Way) -> Cc {
 /// time. The first is always built.
 fn build(
     texts: &[Text],
-    jobs: &[(usize, Way)],
+    jobs: &[(usize, Recipe)],
     until: Instant,
     tick: &(dyn Fn(&str) + Sync),
 ) -> Vec<Result<Option<PathBuf>, ToolError>> {
@@ -432,13 +421,8 @@ fn build(
                     }
                     tick(&format!("compiling {} of {} programs", at + 1, jobs.len()));
                     let it = &texts[*of];
-                    let built = native::build_with(
-                        &it.source,
-                        &it.assembly,
-                        way.arch,
-                        way.cc,
-                        way.recipe().opt,
-                    );
+                    let built =
+                        native::build_with(&it.source, &it.assembly, way.arch, way.cc, way.opt);
                     done.lock().expect("no thread panics")[at] = built.map(Some);
                 }
             });
@@ -549,7 +533,7 @@ pub fn tune(
         jobs.extend(
             ccs.iter()
                 .filter(|cc| cc.version().is_ok())
-                .map(|cc| (k, Way { cc: *cc, ..it.way.clone() })),
+                .map(|cc| (k, Recipe { cc: *cc, ..it.way.clone() })),
         );
     }
     let mut meter = Meter { texts: &all, journal, save, until: at(0.9) };
@@ -557,7 +541,7 @@ pub fn tune(
     let base = left.remove(0);
     let mut of_c: Vec<Candidate> =
         left.iter().chain([&base]).filter(|found| found.way.emit == Emit::C).cloned().collect();
-    let mut measured: Vec<(usize, Way, String)> = left
+    let mut measured: Vec<(usize, Recipe, String)> = left
         .iter()
         .chain([&base])
         .map(|found| (found.text, found.way.clone(), key(&found.program)))
@@ -570,7 +554,7 @@ pub fn tune(
             .find(|it| it.way.emit == Emit::C)
             .map(|found| (found.text, found.way.clone()));
         let flags = best.into_iter().flat_map(|(text, way)| {
-            ["-O2", "-Os"].map(|opt| (text, Way { opt: opt.into(), ..way.clone() }))
+            ["-O2", "-Os"].map(|opt| (text, Recipe { opt, ..way.clone() }))
         });
         let more = candidates(&meter, flags.collect(), at(0.85), &mut is_cut, tick)?;
         measured
@@ -646,7 +630,7 @@ pub fn tune(
 /// Errors: a compiler that fails, or a program that does.
 pub fn in_turn(
     subject: &Subject,
-    ways: [&Way; 2],
+    ways: [&Recipe; 2],
     sampling: Sampling,
 ) -> Result<Option<Summary>, ToolError> {
     let mut both = Vec::new();
@@ -660,10 +644,9 @@ pub fn in_turn(
 }
 
 /// The program of a way, and the bytes of output of one call.
-fn program(subject: &Subject, way: &Way) -> Result<Option<(PathBuf, f64)>, ToolError> {
+fn program(subject: &Subject, way: &Recipe) -> Result<Option<(PathBuf, f64)>, ToolError> {
     let Some(text) = text(subject, way) else { return Ok(None) };
-    let program =
-        native::build_with(&text.source, &text.assembly, way.arch, way.cc, way.recipe().opt)?;
+    let program = native::build_with(&text.source, &text.assembly, way.arch, way.cc, way.opt)?;
     Ok(Some((program, text.bytes)))
 }
 
@@ -671,7 +654,7 @@ fn program(subject: &Subject, way: &Way) -> Result<Option<(PathBuf, f64)>, ToolE
 /// which no other replaces.
 fn candidates(
     meter: &Meter,
-    jobs: Vec<(usize, Way)>,
+    jobs: Vec<(usize, Recipe)>,
     until: Instant,
     is_cut: &mut bool,
     tick: &(dyn Fn(&str) + Sync),
@@ -698,19 +681,7 @@ mod tests {
     use super::*;
 
     fn text(slicing: Slicing, unroll: Unroll, expected: f64) -> Text {
-        let way = Way {
-            arch: Arch::Avx2,
-            slicing,
-            word: None,
-            unroll,
-            inline: Inline::Auto,
-            schedule: Schedule::Auto,
-            interleave: 1,
-            emit: Emit::C,
-            budget: None,
-            cc: Cc::Gcc,
-            opt: "-O3".into(),
-        };
+        let way = Recipe::new(slicing, Arch::Avx2, Cc::Gcc, unroll, "-O3");
         Text {
             way,
             source: String::new(),
@@ -805,7 +776,7 @@ mod tests {
                 emits: vec![Emit::C],
                 budget: Duration::from_secs(1),
             };
-            let depth: Vec<Way> = ways(&subject, &ask)
+            let depth: Vec<Recipe> = ways(&subject, &ask)
                 .into_iter()
                 .filter(|way| way.schedule == Schedule::Depth)
                 .collect();
@@ -832,7 +803,7 @@ mod tests {
         let depth = |expected: f64| {
             let it = text(Slicing::Bit, Unroll::No, expected);
             Text {
-                way: Way { arch: Arch::X86_64, schedule: Schedule::Depth, ..it.way.clone() },
+                way: Recipe { arch: Arch::X86_64, schedule: Schedule::Depth, ..it.way.clone() },
                 ..it
             }
         };
@@ -851,7 +822,7 @@ mod tests {
     #[test]
     fn the_model_alone_gives_clang_no_depth_order_on_general_registers() {
         let believed = |arch, schedule, cc| {
-            is_believed(&Way { arch, schedule, ..text(Slicing::Bit, Unroll::No, 1.0).way }, cc)
+            is_believed(&Recipe { arch, schedule, ..text(Slicing::Bit, Unroll::No, 1.0).way }, cc)
         };
         assert!(!believed(Arch::X86_64, Schedule::Depth, Cc::Clang));
         assert!(
@@ -868,7 +839,7 @@ mod tests {
     fn of_ties_the_model_takes_the_default_but_for_the_batches() {
         let of = |unroll, interleave, expected| {
             let it = text(Slicing::Vertical, unroll, expected);
-            Text { way: Way { interleave, ..it.way.clone() }, ..it }
+            Text { way: Recipe { interleave, ..it.way.clone() }, ..it }
         };
         let all = [
             of(Unroll::Auto, 1, 1.05),
@@ -914,7 +885,7 @@ mod tests {
                 budget,
             };
             let (way, _) = by_model(&subject, &ask, &|_| ()).expect("it compiles");
-            let of_default = |way: &Way| (way.unroll, way.inline, way.schedule, way.interleave);
+            let of_default = |way: &Recipe| (way.unroll, way.inline, way.schedule, way.interleave);
             assert_eq!(of_default(&way), of_default(&default_way(&subject, &ask)), "{name}");
         }
     }
@@ -929,14 +900,13 @@ mod tests {
         let (way, expected) = by_model(&subject, &ask, &|_| ()).expect("it compiles");
         assert_eq!((way.emit, way.schedule), (Emit::Asm, Schedule::Auto));
         let of_c = |schedule| {
-            super::text(&subject, &Way { emit: Emit::C, schedule, ..way.clone() })
+            super::text(&subject, &Recipe { emit: Emit::C, schedule, ..way.clone() })
                 .expect("it fits")
                 .expected
         };
         let (auto, depth) = (of_c(Schedule::Auto), of_c(Schedule::Depth));
         assert!(depth < 0.95 * auto, "the depth order is the better one for C: {depth} {auto}");
-        let promise =
-            way.recipe().promise(&subject).expect("it compiles").0.expect("assembly was chosen");
+        let promise = way.promise(&subject).expect("it compiles").0.expect("assembly was chosen");
         assert!(
             (expected * experience::gain(promise) / auto - 1.0).abs() < 1e-9,
             "{expected} {promise} {auto}"
@@ -972,13 +942,16 @@ mod tests {
             "bitsliced code has one, and loops that are kept are not the default's"
         );
         // C that has two already brings them, once.
-        let two = Text { way: Way { interleave: 2, ..all[2].way.clone() }, ..all[2].clone() };
+        let two = Text {
+            way: Recipe { interleave: Interleave::Times(2), ..all[2].way.clone() },
+            ..all[2].clone()
+        };
         assert_eq!(tried(&[two]), [(Slicing::Vertical, Unroll::Auto, 2)]);
     }
 
     #[test]
     fn assembly_begins_with_the_order_of_the_text() {
-        let way = |schedule| Way { schedule, ..text(Slicing::Bit, Unroll::No, 1.0).way };
+        let way = |schedule| Recipe { schedule, ..text(Slicing::Bit, Unroll::No, 1.0).way };
         assert_eq!(in_assembly(&way(Schedule::Depth)), in_assembly(&way(Schedule::Auto)));
         assert_eq!(in_assembly(&way(Schedule::None)).schedule, Schedule::None);
     }

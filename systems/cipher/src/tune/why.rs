@@ -1,20 +1,20 @@
 //! Why a way is the best of those that were measured, in words: what each other choice costs.
 
-use crate::recipe_file::{Emit, Way};
+use crate::options::{Emit, Recipe};
 
 use super::Tuned;
 
 /// A choice: its name, and what a way chose.
-type Part = (&'static str, fn(&Way) -> String);
+type Part = (&'static str, fn(&Recipe) -> String);
 
 const PARTS: [Part; 7] = [
     ("slicing", |it| it.slicing.letter().into()),
     ("back end", |it| if it.emit == Emit::Asm { "assembly".into() } else { it.cc.name().into() }),
-    ("batches at once", |it| it.interleave.to_string()),
+    ("batches at once", |it| serde_json::json!(it.interleave).to_string()),
     ("-X unroll", |it| format!("{:?}", it.unroll).to_lowercase()),
     ("-X inline", |it| format!("{:?}", it.inline).to_lowercase()),
     ("--schedule", |it| it.schedule.name().into()),
-    ("flag", |it| it.opt.clone()),
+    ("flag", |it| it.opt.into()),
 ];
 
 /// A line for each choice of which another was measured: how much longer the best

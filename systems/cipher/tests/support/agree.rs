@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use cipher::elaborate::{check, elaborate};
 use cipher::interp::{self, Port, Words};
 use cipher::ir::{self, Dir, Program, eval::eval};
-use cipher::options::{Fixslice, Interleave, Options, Schedule, Slicing, Unroll};
+use cipher::options::{Fixslice, Interleave, Options, Recipe, Schedule, Slicing, Unroll};
 use cipher::passes::inline::Inline;
 use cipher::passes::{
     arrays, bitslice, carry, complements, copy_propagation, cse, dead_code, estimate, fixslice,
@@ -104,19 +104,19 @@ pub fn all_options(slicing: Slicing, word: Option<u32>) -> Vec<Options> {
                         0 => Interleave::Auto,
                         n => Interleave::Times(n as u32),
                     };
-                    let options = Options {
-                        slicing,
+                    let recipe = Recipe {
                         word,
                         inline,
                         unroll,
                         specialise,
-                        ternary,
-                        complements: !ternary,
                         fixslice: [Fixslice::Yes, Fixslice::No][all.len() / 4 % 2],
                         schedule,
-                        ..Options::default()
+                        look_behind,
+                        interleave,
+                        ..Recipe::unordered(slicing)
                     };
-                    all.push(Options { look_behind, interleave, ..options });
+                    let complements = !ternary;
+                    all.push(Options { ternary, complements, ..Options::generic(recipe) });
                 }
             }
         }
@@ -125,27 +125,8 @@ pub fn all_options(slicing: Slicing, word: Option<u32>) -> Vec<Options> {
 }
 
 fn show(options: &Options) -> String {
-    let Options {
-        slicing,
-        word,
-        inline,
-        unroll,
-        specialise,
-        ternary,
-        fixslice,
-        complements,
-        schedule,
-        look_behind,
-        interleave,
-        ..
-    } = options;
-    let passes = format!(
-        "inline {inline:?} unroll {unroll:?} specialise {specialise} ternary {ternary} fixslice {fixslice:?} complements {complements}"
-    );
-    format!(
-        "slicing {} word {word:?} {passes} schedule {schedule:?} window {look_behind} {interleave:?}",
-        slicing.letter()
-    )
+    let Options { recipe, ternary, complements, .. } = options;
+    format!("ternary {ternary} complements {complements} {recipe:?}")
 }
 
 /// A panic's message instead of the panic.
@@ -193,21 +174,21 @@ fn pass_that_differs(
     options: &Options,
     cases: &[Case],
 ) -> Result<String, String> {
-    let dir = match options.slicing {
+    let dir = match options.recipe.slicing {
         Slicing::Bit => Dir::B,
         Slicing::Vertical => Dir::V,
         Slicing::Horizontal => Dir::H,
     };
-    let word = if options.slicing == Slicing::Bit { Some(1) } else { options.word };
-    let mut program =
-        elaborate(ast, &[entry], dir, word).map_err(|errors| errors[0].to_string())?.program;
-    let keep = options.unroll == Unroll::No;
+    let mut program = elaborate(ast, &[entry], dir, options.recipe.word())
+        .map_err(|errors| errors[0].to_string())?
+        .program;
+    let keep = options.recipe.unroll == Unroll::No;
     let each = |program: &mut Program, pass: &dyn Fn(&mut ir::Node)| {
         program.nodes.iter_mut().filter(|n| !n.no_opt).for_each(pass)
     };
-    let slice = |program: &mut Program| match options.slicing {
+    let slice = |program: &mut Program| match options.recipe.slicing {
         Slicing::Bit => {
-            bitslice::bitslice(program, options.specialise).map_err(|no| format!("{no:?}"))
+            bitslice::bitslice(program, options.recipe.specialise).map_err(|no| format!("{no:?}"))
         }
         Slicing::Vertical => vslice::vslice(program).map(|_| ()).map_err(|no| format!("{no:?}")),
         Slicing::Horizontal => hslice::hslice(program).map(|_| ()).map_err(|no| format!("{no:?}")),
@@ -275,25 +256,26 @@ fn pass_that_differs(
     steps.push((
         "inline",
         Box::new(|program| {
-            inline::inline(program, options.inline, options.thresholds)
+            inline::inline(program, options.recipe.inline, options.recipe.thresholds)
                 .map_err(|_| "too large".into())
         }),
     ));
     steps.push(simple("carry after inlining", carry::carry));
     simplify(&mut steps);
-    if options.fixslice == Fixslice::Yes && options.slicing != Slicing::Bit {
-        let count = |pattern: &[u8]| estimate::steps(pattern, &options.target, options.slicing);
+    if options.recipe.fixslice == Fixslice::Yes && options.recipe.slicing != Slicing::Bit {
+        let count =
+            |pattern: &[u8]| estimate::steps(pattern, &options.target, options.recipe.slicing);
         steps.push((
             "fixslice",
             Box::new(move |program| {
-                let rotates = options.slicing == Slicing::Vertical;
+                let rotates = options.recipe.slicing == Slicing::Vertical;
                 fixslice::fixslice(program, &[], rotates, &count, &|_| true);
                 Ok(())
             }),
         ));
         simplify(&mut steps);
     }
-    if options.slicing == Slicing::Horizontal {
+    if options.recipe.slicing == Slicing::Horizontal {
         steps.push(simple("turns", turns::turns));
         simplify(&mut steps);
     }
@@ -320,7 +302,7 @@ fn pass_that_differs(
         let step = caught(|| {
             pass(&mut program)?;
             if *name == "slice" {
-                is_bitsliced |= options.slicing == Slicing::Bit;
+                is_bitsliced |= options.recipe.slicing == Slicing::Bit;
             }
             ir::verify::verify(&program, name);
             Ok(differs(&program, cases, is_bitsliced, 1))

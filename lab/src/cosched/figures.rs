@@ -122,7 +122,7 @@ fn view(all: &[Runs]) -> View {
                 id: "cosched-services".to_owned(),
                 picture: services::chart(&services.values()).for_page(),
                 says: format!(
-                    "What a service answers at the 99th percentile beside two burners: managed over plain, the median of its rounds, from the least to the most; at 10 to 90 % of its full speed. Two plain runs differ by {}, so this says little; measured before looks at programs that sleep were left out. {}.",
+                    "What a service answers at the 99th percentile beside two burners: managed over plain, the median of its rounds, from the least to the most; at 10 to 90 % of its full speed. Two plain runs differ by {}, so from 30 % on this says little. {}.",
                     services::plain_differs(&services.values()),
                     services.place()
                 ),

@@ -168,6 +168,9 @@ pub enum Emit {
     Auto,
 }
 
+/// One of [`OPTS`]. Under its own name, since serde would borrow a `&str` from the file.
+pub type Flag = &'static str;
+
 /// Optimisation flags of C compilers that a recipe may name.
 pub const OPTS: [&str; 4] = ["-O3", "-O2", "-O1", "-Os"];
 
@@ -198,7 +201,7 @@ pub struct Recipe {
     pub cc: Cc,
     /// Its optimisation flag, such as `-O3`.
     #[serde(deserialize_with = "opt")]
-    pub opt: &'static str,
+    pub opt: Flag,
     /// Bounds of the inlining heuristic.
     #[serde(default, skip_serializing_if = "is_default")]
     pub thresholds: Thresholds,

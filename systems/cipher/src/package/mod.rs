@@ -486,8 +486,9 @@ mod tests {
             ("chacha20", Arch::Avx2, Slicing::Vertical),
         ] {
             let subject = Subject::named(name).expect("it is bundled");
-            let (_, made) = compile(&subject, &subject.slicings(None), arch, (None, &Choice::default(), name))
-                .expect("it compiles");
+            let (_, made) =
+                compile(&subject, &subject.slicings(None), arch, (None, &Choice::default(), name))
+                    .expect("it compiles");
             assert_eq!(made.compiled.slicing, faster, "{name} {}", arch.name());
         }
     }

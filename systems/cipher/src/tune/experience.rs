@@ -4,8 +4,7 @@
 //! which counts once for a machine, however much of it was tried.
 
 use crate::emit_c::Arch;
-use crate::options::Recipe;
-use crate::options::Slicing;
+use crate::options::{Recipe, Slicing};
 
 /// **Source** `experiments/cipher-tune`: `tried.json` of a Xeon (AVX2, AVX-512) and `best.json` of
 /// a Zen 4, taken together; a test computes them anew.

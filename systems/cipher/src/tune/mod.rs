@@ -24,8 +24,7 @@ use report::Diagnostic;
 use crate::asm::BUFFERED_BYTES;
 use crate::emit_c::Arch;
 use crate::native::{self, Cc};
-use crate::options::{Emit, Recipe};
-use crate::options::{Schedule, Slicing, Unroll};
+use crate::options::{Emit, Interleave, Recipe, Schedule, Slicing, Unroll};
 use crate::passes::estimate;
 use crate::passes::inline::Inline;
 use crate::passes::interleave::MOST;
@@ -729,7 +728,7 @@ mod tests {
         };
         let all = ways(&subject, &ask);
         assert_eq!(all[0], default_way(&subject, &ask));
-        let n = all.iter().collect::<HashSet<_>>().len();
+        let n = all.iter().map(|way| format!("{way:?}")).collect::<HashSet<_>>().len();
         // Loops, inlining, schedules; three schedules and one batch of b, two and up to four of v
         // and h.
         assert_eq!((all.len(), n), (3 * 3 * (3 + 2 * 8), all.len()));
@@ -755,7 +754,7 @@ mod tests {
                 let scheduler =
                     if it.slicing == Slicing::Bit { Schedule::Bitslice } else { Schedule::Mslice };
                 assert!(
-                    it.interleave == 1
+                    it.interleave == Interleave::Times(1)
                         && it.emit == Emit::C
                         && [scheduler, Schedule::None].contains(&it.schedule),
                     "{it:?}"
@@ -839,6 +838,7 @@ mod tests {
     fn of_ties_the_model_takes_the_default_but_for_the_batches() {
         let of = |unroll, interleave, expected| {
             let it = text(Slicing::Vertical, unroll, expected);
+            let interleave = Interleave::Times(interleave);
             Text { way: Recipe { interleave, ..it.way.clone() }, ..it }
         };
         let all = [
@@ -853,9 +853,9 @@ mod tests {
                 .map(|pair| (pair.0.unroll, pair.0.interleave))
                 .collect::<Vec<_>>()
         };
-        assert_eq!(chosen(&all.each_ref()), [(Unroll::Auto, 2)]);
+        assert_eq!(chosen(&all.each_ref()), [(Unroll::Auto, Interleave::Times(2))]);
         let far = of(Unroll::Auto, 1, 1.2);
-        assert_eq!(chosen(&[&far, &all[3]]), [(Unroll::Yes, 4)], "no tie");
+        assert_eq!(chosen(&[&far, &all[3]]), [(Unroll::Yes, Interleave::Times(4))], "no tie");
     }
 
     #[test]
@@ -926,14 +926,16 @@ mod tests {
                 .map(|assembly| (assembly.slicing, assembly.unroll, assembly.interleave))
                 .collect::<Vec<_>>()
         };
-        let (bit, rolled) = ((Slicing::Bit, Unroll::Auto, 1), (Slicing::Vertical, Unroll::No, 1));
+        let (one, two) = (Interleave::Times(1), Interleave::Times(2));
+        let bit = (Slicing::Bit, Unroll::Auto, one);
+        let rolled = (Slicing::Vertical, Unroll::No, one);
         assert_eq!(
             tried(&all),
             [
                 bit,
                 rolled,
-                (Slicing::Vertical, Unroll::Auto, 1),
-                (Slicing::Vertical, Unroll::Auto, 2)
+                (Slicing::Vertical, Unroll::Auto, one),
+                (Slicing::Vertical, Unroll::Auto, two)
             ]
         );
         assert_eq!(
@@ -942,11 +944,9 @@ mod tests {
             "bitsliced code has one, and loops that are kept are not the default's"
         );
         // C that has two already brings them, once.
-        let two = Text {
-            way: Recipe { interleave: Interleave::Times(2), ..all[2].way.clone() },
-            ..all[2].clone()
-        };
-        assert_eq!(tried(&[two]), [(Slicing::Vertical, Unroll::Auto, 2)]);
+        let of_two =
+            Text { way: Recipe { interleave: two, ..all[2].way.clone() }, ..all[2].clone() };
+        assert_eq!(tried(&[of_two]), [(Slicing::Vertical, Unroll::Auto, two)]);
     }
 
     #[test]

@@ -43,6 +43,8 @@ struct RuntimeFile {
 };
 } // namespace
 
+/// Instructions from which on a function of the run-time part is not compiled with care.
+static constexpr unsigned LongFunction = 16;
 static constexpr StringRef PendingName = "__overlap_pending";
 static const RuntimeFile Pending = {PendingName, PendingBitcode};
 static const RuntimeFile First = {"__overlap_first_end", FirstBitcode};
@@ -97,11 +99,14 @@ static void link(Module &M, const RuntimeFile &File) {
   Function *Poll = Part.getFunction("__overlap_poll_after");
   if (Poll && (Target.getArch() == Triple::x86_64 || Target.getArch() == Triple::aarch64))
     Poll->setCallingConv(CallingConv::PreserveMost);
-  // They run once in a while, and every file with a loop compiles them: a program is not faster if
-  // they are compiled with care.
-  for (StringRef Name : {"__overlap_poll_now", "__overlap_later_passes"})
-    if (Function *Rare = Part.getFunction(Name))
-      Rare->addFnAttr(Attribute::OptimizeNone);
+  // Each file compiles them again, the bitcode is optimised, and they run once a message or less: a
+  // program is not faster if they are compiled with care.
+  for (Function &F : Part)
+    if (&F != Poll && F.getInstructionCount() >= LongFunction &&
+        !F.hasFnAttribute(Attribute::AlwaysInline)) {
+      F.addFnAttr(Attribute::NoInline);
+      F.addFnAttr(Attribute::OptimizeNone);
+    }
   if (Linker::linkModules(M, std::move(*Read)))
     report_fatal_error("the run-time part of overlap fits no module");
   for (const std::string &Name : Shared)

@@ -104,6 +104,7 @@ static void link(Module &M, const RuntimeFile &File) {
   for (Function &F : Part)
     if (&F != Poll && F.getInstructionCount() >= LongFunction &&
         !F.hasFnAttribute(Attribute::AlwaysInline)) {
+      F.removeFnAttr(Attribute::OptimizeForSize); // of functions that are cold
       F.addFnAttr(Attribute::NoInline);
       F.addFnAttr(Attribute::OptimizeNone);
     }

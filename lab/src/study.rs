@@ -25,7 +25,8 @@ pub trait Study {
         true
     }
 
-    /// What a row says of the cell, an object. `step` hears how far a long measurement is.
+    /// What a row says of the cell, an object, or null if it has none. `step` hears how far a long
+    /// measurement is.
     ///
     /// Errors: a tool is missing or failed.
     fn measure(&self, cell: &Self::Cell, step: &(dyn Fn(&str) + Sync)) -> Result<Value, Failure>;
@@ -45,7 +46,9 @@ pub fn rows<S: Study>(study: &S, store: &mut Store, out: &Output) -> Result<Vec<
         bar.set_message(name.clone());
         if !store.has(cell) && study.runs_here(cell) {
             let found = study.measure(cell, &|step| bar.set_message(format!("{name}: {step}")))?;
-            store.push(row(cell, &found))?;
+            if !found.is_null() {
+                store.push(row(cell, &found))?;
+            }
         }
         bar.inc(1);
     }

@@ -14,11 +14,13 @@ use cipher::options::{Emit, Slicing, Unroll};
 use cipher::speed::Processor;
 use cipher::speed::Sampling;
 use cipher::unit::Subject;
+use report::page::Block;
 use report::{Cell, Kind, Table};
 use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::store::Store;
+use crate::study::{self, Study};
 use meanwhile::cipher_cmd::{bounds, options};
 use terminal::machine_here;
 use terminal::output::{Failure, Output};
@@ -67,35 +69,50 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         args.out,
         format!("meanwhile-lab run cipher-back-ends{quick} --budget {} --out FILE", args.budget),
     )?;
-    let processor = Processor::here();
-    let bar = out.progress(configs.len() as u64);
-    let mut rows = Vec::new();
-    for config in &configs {
-        bar.set_message(format!(
-            "{} {} {}",
-            config.primitive,
-            config.slicing.letter(),
-            config.arch.name()
-        ));
-        if let Some(row) = store.find(config) {
-            rows.push(row.clone());
-        } else if native::missing_feature(config.arch).is_none()
-            && let Some(beside) =
-                back_ends::measure(config, effort, sampling, &processor).map_err(Failure::tool)?
-        {
-            let row = with(config, &beside);
-            rows.push(row.clone());
-            store.push(row)?;
-        }
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
+    let study = BackEnds { configs, effort, sampling, processor: Processor::here() };
+    let rows = study::rows(&study, &mut store, out)?;
     out.line(&table(&rows).terminal(None));
     let of_rows: Vec<&Value> = rows.iter().flat_map(|row| BOUNDS.map(|name| &row[name])).collect();
-    let ratio = processor.core_cycles_per_tick;
+    let ratio = study.processor.core_cycles_per_tick;
     bounds::about(&of_rows, "each", ratio).iter().for_each(|line| out.line(line));
     out.object(&json!({"ok": true, "machine": machine_here(), "core_cycles_per_tick": ratio, "rows": rows}));
     Ok(())
+}
+
+struct BackEnds {
+    configs: Vec<Config>,
+    effort: Effort,
+    sampling: Sampling,
+    processor: Processor,
+}
+
+impl Study for BackEnds {
+    type Cell = Config;
+
+    fn cells(&self) -> Vec<Config> {
+        self.configs.clone()
+    }
+
+    fn name(&self, cell: &Config) -> String {
+        name(cell)
+    }
+
+    fn runs_here(&self, cell: &Config) -> bool {
+        native::missing_feature(cell.arch).is_none()
+    }
+
+    fn measure(&self, cell: &Config, _step: &(dyn Fn(&str) + Sync)) -> Result<Value, Failure> {
+        let beside = back_ends::measure(cell, self.effort, self.sampling, &self.processor);
+        Ok(json!(beside.map_err(Failure::tool)?))
+    }
+
+    fn blocks(rows: &[Value]) -> Vec<Block> {
+        vec![Block::Table(table(rows))]
+    }
+}
+
+fn name(cell: &Config) -> String {
+    format!("{} {} {}", cell.primitive, cell.slicing.letter(), cell.arch.name())
 }
 
 /// Where rows have the bounds of the C and of the assembly.
@@ -111,12 +128,7 @@ fn count(
     let bar = out.progress(configs.len() as u64);
     let mut all: Vec<(&Config, Counted)> = Vec::new();
     for config in configs {
-        bar.set_message(format!(
-            "{} {} {}",
-            config.primitive,
-            config.slicing.letter(),
-            config.arch.name()
-        ));
+        bar.set_message(name(config));
         all.extend(
             back_ends::count(config, unroll, effort)
                 .map_err(Failure::tool)?
@@ -155,22 +167,11 @@ fn count(
             ));
         }
     }
-    let rows: Vec<Value> = all.iter().map(|(config, it)| with(config, it)).collect();
+    let rows: Vec<Value> = all.iter().map(|(config, it)| study::row(config, &json!(it))).collect();
     out.object(
         &json!({"ok": true, "kind": "measured", "rows": rows, "by_gcc": by[0], "by_clang": by[1]}),
     );
     Ok(())
-}
-
-/// A row: the configuration, and what came out.
-fn with(config: &Config, found: &impl Serialize) -> Value {
-    let mut row = serde_json::to_value(config).expect("a configuration is plain data");
-    for (name, value) in
-        serde_json::to_value(found).expect("plain data").as_object().expect("an object")
-    {
-        row[name] = value.clone();
-    }
-    row
 }
 
 /// Assembly by C, geometric means over the rows that have both.

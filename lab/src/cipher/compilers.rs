@@ -15,6 +15,7 @@ use report::{Cell, Kind, Table, did_you_mean};
 use serde_json::{Value, json};
 
 use crate::store::Store;
+use crate::study;
 use terminal::machine_here;
 use terminal::output::{Failure, Output};
 
@@ -133,14 +134,7 @@ fn watched(
 const UNPOISONED: &str = "no thread panics with the lock";
 
 fn row(cell: &Program, verdict: &ConstantTimeVerdict, version: &str) -> Value {
-    let mut row = serde_json::to_value(cell).expect("plain data");
-    row["version"] = version.into();
-    for (name, value) in
-        serde_json::to_value(verdict).expect("plain data").as_object().expect("an object")
-    {
-        row[name] = value.clone();
-    }
-    row
+    study::row(&study::row(cell, &json!({"version": version})), &json!(verdict))
 }
 
 fn text(row: &Value, name: &str) -> String {

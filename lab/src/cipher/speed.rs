@@ -1,13 +1,13 @@
 //! Door: Cycles a byte of emitted C, of all bundled primitives, and the cipher section of the
 //! report.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use super::original;
 use crate::evidence::Evidence;
 use cipher::native;
 use cipher::speed::Sampling;
-use cipher::speed::{self, Config, Measured, Processor};
+use cipher::speed::{self, Config, Processor};
 use meanwhile::cipher_cmd::speed::{self as product, FULL};
 use meanwhile::cipher_cmd::{bounds, options};
 use report::page::{Block, Section};
@@ -18,6 +18,7 @@ use terminal::machine_here;
 use terminal::output::{Failure, Output};
 
 use crate::store::Store;
+use crate::study::{self, Study};
 use crate::system_report::SystemReport;
 
 /// Arguments of the study.
@@ -48,20 +49,14 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     if args.build_only {
         return build_all(&configs, out);
     }
-    let processor = Processor::here();
-    let rows = measure_all(
-        &configs,
-        if args.quick { Sampling::QUICK } else { FULL },
-        args.out.as_deref(),
-        &processor,
-        out,
-    )?;
+    let study = Speed::here(configs, args.quick);
+    let quick = if args.quick { " --quick" } else { "" };
+    let command = format!("meanwhile-lab run cipher-speed{quick} --out FILE");
+    let rows = study::rows(&study, &mut Store::open(args.out, command)?, out)?;
+    let ratio = study.processor.core_cycles_per_tick;
     out.line(&table("Cycles a byte", &rows).terminal(None));
     let of_rows: Vec<&Value> = rows.iter().collect();
-    bounds::about(&of_rows, "the fastest", processor.core_cycles_per_tick)
-        .iter()
-        .for_each(|line| out.line(line));
-    let ratio = processor.core_cycles_per_tick;
+    bounds::about(&of_rows, "the fastest", ratio).iter().for_each(|line| out.line(line));
     out.object(&json!({"ok": true, "machine": machine_here(), "core_cycles_per_tick": ratio, "rows": rows}));
     Ok(())
 }
@@ -81,45 +76,51 @@ fn build_all(configs: &[Config], out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Measures what the evidence file does not have yet.
-fn measure_all(
-    configs: &[Config],
+struct Speed {
+    configs: Vec<Config>,
     sampling: Sampling,
-    store: Option<&Path>,
-    processor: &Processor,
-    out: &Output,
-) -> Result<Vec<Value>, Failure> {
-    let quick = if sampling == Sampling::QUICK { " --quick" } else { "" };
-    let mut store = Store::open(
-        store.map(Path::to_path_buf),
-        format!("meanwhile-lab run cipher-speed{quick} --out FILE"),
-    )?;
-    let bar = out.progress(configs.len() as u64);
-    for config in configs {
-        bar.set_message(config.text());
-        if !store.has(config) && native::missing_feature(config.arch).is_none() {
-            let measured = speed::measure(config, sampling, processor).map_err(Failure::tool)?;
-            store.push(row(config, measured.as_ref()))?;
-        }
-        bar.inc(1);
-    }
-    bar.finish_and_clear();
-    Ok(store.rows)
+    processor: Processor,
 }
 
-fn row(config: &Config, measured: Option<&Measured>) -> Value {
-    let mut row = product::row(config, measured);
-    if let Some((off, on)) = original::cycles_per_byte(
-        &config.primitive,
-        config.slicing,
-        config.cc,
-        config.opt,
-        config.arch,
-    ) {
-        row["original_off"] = json!(off);
-        row["original_on"] = json!(on);
+impl Speed {
+    fn here(configs: Vec<Config>, is_quick: bool) -> Speed {
+        let sampling = if is_quick { Sampling::QUICK } else { FULL };
+        Speed { configs, sampling, processor: Processor::here() }
     }
-    row
+}
+
+impl Study for Speed {
+    type Cell = Config;
+
+    fn cells(&self) -> Vec<Config> {
+        self.configs.clone()
+    }
+
+    fn name(&self, cell: &Config) -> String {
+        cell.text()
+    }
+
+    fn runs_here(&self, cell: &Config) -> bool {
+        native::missing_feature(cell.arch).is_none()
+    }
+
+    fn measure(&self, cell: &Config, _step: &(dyn Fn(&str) + Sync)) -> Result<Value, Failure> {
+        let measured =
+            speed::measure(cell, self.sampling, &self.processor).map_err(Failure::tool)?;
+        let mut row = product::row(cell, measured.as_ref());
+        if let Some((off, on)) =
+            original::cycles_per_byte(&cell.primitive, cell.slicing, cell.cc, cell.opt, cell.arch)
+        {
+            row["original_off"] = json!(off);
+            row["original_on"] = json!(on);
+        }
+        Ok(row)
+    }
+
+    fn blocks(rows: &[Value]) -> Vec<Block> {
+        let table = table("Cycles a byte, all combinations", rows);
+        vec![Block::Chart(best(rows).for_page()), Block::Table(table)]
+    }
 }
 
 /// The product's table, with the figures of the original compiler's authors.
@@ -191,21 +192,13 @@ fn best(rows: &[Value]) -> BarChart {
 
 /// The committed table of `speed`.
 pub fn committed(evidence: &Evidence) -> Vec<Block> {
-    let rows = evidence.values();
-    let table = table("Cycles a byte, all combinations", &rows);
-    vec![Block::Text(evidence.origin()), Block::Chart(best(&rows).for_page()), Block::Table(table)]
+    study::committed::<Speed>(evidence)
 }
 
 /// The cipher section of `meanwhile-lab report`.
 pub fn report(quick: bool, out: &Output) -> Result<SystemReport, Failure> {
-    let configs = speed::configs(quick, &[]);
-    let rows = measure_all(
-        &configs,
-        if quick { Sampling::QUICK } else { FULL },
-        None,
-        &Processor::here(),
-        out,
-    )?;
+    let study = Speed::here(speed::configs(quick, &[]), quick);
+    let rows = study::rows(&study, &mut Store::open(None, String::new())?, out)?;
     let summary = table("cipher: cycles a byte of emitted C", &rows);
     let mut blocks = vec![Block::Text(
         "cipher compiles Usuba to sliced, constant-time C: words become registers (b bitsliced, v vertical, h horizontal), \

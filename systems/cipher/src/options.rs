@@ -3,7 +3,6 @@
 
 use machine::Machine;
 
-use crate::asm::Effort;
 use crate::ir;
 use crate::native::Cc;
 use crate::passes::inline::{Inline, Thresholds};
@@ -272,11 +271,6 @@ impl Recipe {
     /// Bits of the size variable: in bitslicing 1, whatever was asked.
     pub fn word(&self) -> Option<u32> {
         if self.slicing == Slicing::Bit { Some(1) } else { self.word }
-    }
-
-    /// How long assembly searches for an order.
-    pub fn effort(&self) -> Effort {
-        self.budget.map_or_else(Effort::default, |millions| Effort { millions })
     }
 
     /// What cannot be had together, as a message.

@@ -7,7 +7,7 @@ use machine::Machine;
 use measure::tool::ToolError;
 use report::Diagnostic;
 
-use crate::asm::{self, Count};
+use crate::asm::{self, Count, Effort};
 use crate::circuit::Found;
 use crate::emit_c::{self, Arch, EmitOptions, Mode, Sponge, Stage, Unit};
 use crate::ir::NodeId;
@@ -48,6 +48,11 @@ impl Recipe {
         self.machine.clone().unwrap_or_else(|| {
             Machine::bundled(self.arch.row().machine).expect("the default machines are bundled")
         })
+    }
+
+    /// How long assembly searches for an order.
+    fn effort(&self) -> Effort {
+        self.budget.map_or_else(Effort::default, |millions| Effort { millions })
     }
 
     /// The processor that the schedulers and the model have in mind.

@@ -59,6 +59,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             sentence: shown.sentence,
             kind: shown.kind,
             note: shown.note,
+            yours: None,
             figures: vec![Figure {
                 id: format!("{id}-figure"),
                 picture: shown.chart.for_page(),

@@ -17,6 +17,8 @@ pub struct View {
     pub kind: Kind,
     /// Machine, settings, and what else has to be known.
     pub note: String,
+    /// The command that says the same of the reader's own program, and what that program may be.
+    pub yours: Option<[&'static str; 2]>,
     pub figures: Vec<Figure>,
 }
 
@@ -45,10 +47,14 @@ impl View {
         let [id, waits, sentence, note] =
             [&self.id, &self.waits, &self.sentence, &self.note].map(|text| escape(text));
         let figures: String = self.figures.iter().map(Figure::html).collect();
+        let yours = self.yours.map_or(String::new(), |[command, what]| {
+            let [command, what] = [command, what].map(escape);
+            format!("<p class=\"yours\">Your own: <code>{command}</code> {what}</p>\n")
+        });
         format!(
             "<section class=\"view\" id=\"{id}\">\n<h2>{id} <small>{waits}</small></h2>\n\
              <p class=\"sentence\">{sentence} <span class=\"kind\">{}</span></p>\n\
-             <p class=\"note\">{note}</p>\n<div class=\"figures\">\n{figures}</div>\n</section>\n",
+             <p class=\"note\">{note}</p>\n{yours}<div class=\"figures\">\n{figures}</div>\n</section>\n",
             self.kind
         )
     }

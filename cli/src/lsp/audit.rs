@@ -6,6 +6,7 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use audit::audit::{Audit, Options};
 use audit::program::toolchain::{self, Input};
@@ -14,13 +15,15 @@ use audit::views::editor::{self, Lens};
 use serde_json::{Value, json};
 
 use super::place::path;
-use crate::audit_cmd::options::{Named, Reading};
+use crate::audit_cmd::options::{Loaded, Named, Reading};
 use crate::output::Failure;
 
 /// Files that are open, and how they are compiled.
 pub struct Audits {
     how: Reading,
     object: Option<PathBuf>,
+    /// The object as it was read last, and when it was written.
+    built: Option<(SystemTime, Result<Loaded, String>)>,
     /// What is open, by its address.
     files: HashMap<String, Edited>,
 }
@@ -59,7 +62,7 @@ impl Audits {
         if let Some(file) = object.as_deref().filter(|file| !file.is_file()) {
             return Err(Failure::user(format!("there is no file `{}`", file.display()), None));
         }
-        Ok(Some(Audits { how, object, files: HashMap::new() }))
+        Ok(Some(Audits { how, object, built: None, files: HashMap::new() }))
     }
 
     pub fn open(&mut self, uri: &str, text: &str) {
@@ -122,7 +125,22 @@ impl Audits {
         let file = self.files.get_mut(uri)?;
         if file.saved.is_none() {
             let text = fs::read(&file.path).ok()?;
-            let audits = audits(&self.how, self.object.as_deref(), &file.path);
+            let audits = match &self.object {
+                Some(object) => {
+                    let when = fs::metadata(object).and_then(|metadata| metadata.modified());
+                    let when = when.unwrap_or(SystemTime::UNIX_EPOCH);
+                    if self.built.as_ref().is_none_or(|built| built.0 != when) {
+                        self.built = Some((when, load(&self.how, object)));
+                    }
+                    let loaded = &self.built.as_ref().expect("it was just read").1;
+                    loaded
+                        .as_ref()
+                        .map_err(String::clone)
+                        .and_then(|loaded| audits(&self.how, loaded, &file.path))
+                }
+                None => load(&self.how, &file.path)
+                    .and_then(|loaded| audits(&self.how, &loaded, &file.path)),
+            };
             file.saved = Some(Saved { text: String::from_utf8_lossy(&text).into_owned(), audits });
         }
         let file = &self.files[uri];
@@ -130,10 +148,13 @@ impl Audits {
     }
 }
 
+fn load(how: &Reading, file: &Path) -> Result<Loaded, String> {
+    how.load_file(file, None).map_err(|failure| first(&failure))
+}
+
 /// All functions that have lines of their own in the file, or why there are none.
-fn audits(how: &Reading, object: Option<&Path>, file: &Path) -> Result<Audited, String> {
-    let loaded = how.load_file(object.unwrap_or(file), None).map_err(|failure| first(&failure))?;
-    let core = how.core(&loaded);
+fn audits(how: &Reading, loaded: &Loaded, file: &Path) -> Result<Audited, String> {
+    let core = how.core(loaded);
     let (avoid, through) = (how.avoid.clone(), Vec::new());
     let options = Options { avoid, through, effort: Effort::Loops, recorded: None };
     let found = loaded.code.chosen(None).map_err(|error| error.message)?;
@@ -142,7 +163,7 @@ fn audits(how: &Reading, object: Option<&Path>, file: &Path) -> Result<Audited, 
     };
     // Other functions of a large file are not looked at.
     let here = found.into_iter().filter(|(program, symbol)| {
-        object.is_none() || is_here(&program.lines.frames(symbol.address))
+        loaded.path == file || is_here(&program.lines.frames(symbol.address))
     });
     let mut audited = Audited::default();
     for (program, symbol) in here {

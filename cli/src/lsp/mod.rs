@@ -3,6 +3,7 @@
 //! ```text
 //! usuba.rs   Usuba: errors and remarks as one types, what a name is and costs, where it is defined
 //! audit.rs   C, C++, assembly: what functions, loops and lines cost on a machine
+//! inbox.rs   messages, read ahead, so that a request can be taken back
 //! place.rs   lines, columns and addresses, as the protocol counts and writes them
 //! ```
 //!
@@ -10,10 +11,10 @@
 //! Source: the Language Server Protocol, 3.17.
 
 mod audit;
+mod inbox;
 mod place;
 mod usuba;
 
-use std::io::{BufRead, Read};
 use std::path::PathBuf;
 
 use serde_json::{Value, json};
@@ -21,6 +22,7 @@ use serde_json::{Value, json};
 use crate::audit_cmd::options::Reading;
 use crate::output::{Failure, Output};
 use audit::Audits;
+use inbox::Inbox;
 use usuba::Programs;
 
 /// Arguments of `meanwhile lsp`: what is audited, and how.
@@ -40,14 +42,12 @@ pub struct Args {
     compile_commands: Option<PathBuf>,
 }
 
-/// No message is longer, in bytes.
-const LONGEST: usize = 64 << 20;
-
 /// Codes of errors. Source: JSON-RPC 2.0, and the protocol's section "Base Protocol".
 const PARSE_ERROR: i64 = -32700;
 const INVALID_REQUEST: i64 = -32600;
 const METHOD_NOT_FOUND: i64 = -32601;
 const NOT_INITIALIZED: i64 = -32002;
+const REQUEST_CANCELLED: i64 = -32800;
 
 /// What the client has said so far.
 struct Server {
@@ -74,48 +74,27 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
         programs: Programs::default(),
         audits: Audits::new(how, object)?,
     };
-    let mut input = std::io::stdin().lock();
-    while let Some(bytes) = message(&mut input)? {
-        let Ok(message) = serde_json::from_slice::<Value>(&bytes) else {
+    let mut inbox = Inbox::new(|| std::io::stdin().lock());
+    while let Some(read) = inbox.next() {
+        let Some(message) = read? else {
             send(&error(&Value::Null, PARSE_ERROR, "this is no JSON"), out);
             continue;
         };
         if message["method"] == "exit" {
             break;
         }
+        let id = &message["id"];
+        if !id.is_null() && inbox.is_cancelled(id) {
+            send(&error(id, REQUEST_CANCELLED, "the client took it back"), out);
+            continue;
+        }
+        if inbox.is_outdated(&message) {
+            continue;
+        }
         server.answer(&message).iter().for_each(|answer| send(answer, out));
     }
     // A client that leaves without a word has failed.
     if server.is_shut_down { Ok(()) } else { Err(Failure::Exit(1)) }
-}
-
-/// The body of the next message; none at the end.
-fn message(input: &mut impl BufRead) -> Result<Option<Vec<u8>>, Failure> {
-    let failed = |error| Failure::environment("read standard input", error);
-    let mut length = None;
-    loop {
-        let mut line = String::new();
-        if input.by_ref().take(4096).read_line(&mut line).map_err(failed)? == 0 {
-            return Ok(None);
-        }
-        let line = line.trim_end();
-        if line.is_empty() {
-            break;
-        }
-        if let Some((name, number)) = line.split_once(':')
-            && name.eq_ignore_ascii_case("Content-Length")
-        {
-            length = number.trim().parse().ok().filter(|length| *length <= LONGEST);
-        }
-    }
-    let Some(length) = length else {
-        let help =
-            "an editor starts it; each message begins with `Content-Length: N` and an empty line";
-        return Err(Failure::user("standard input does not speak the protocol", Some(help)));
-    };
-    let mut bytes = vec![0; length];
-    input.read_exact(&mut bytes).map_err(failed)?;
-    Ok(Some(bytes))
 }
 
 fn send(message: &Value, out: &mut Output) {

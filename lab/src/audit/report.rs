@@ -204,6 +204,12 @@ fn view(audits: &[(&Version, Audit)], shares: &[(&str, f64, Spills)]) -> View {
             split(&audits[0].1).1,
             split(&audits[3].1).1
         ),
+        yours: Some([
+            "meanwhile audit FILE.c --cpu cortex-m4",
+            "C, C++, Rust, assembly or an ELF file, a Linux kernel too. Stall by stall for cores that \
+             run in order, of Arm, RISC-V and SPARC (meanwhile audit cpus); for x86-64, Cortex-A72 and \
+             Neoverse, which reorder, bounds alone.",
+        ]),
         figures: vec![
             Figure {
                 id: "audit-fast-path".to_owned(),

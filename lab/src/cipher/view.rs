@@ -27,6 +27,12 @@ pub fn view() -> View {
         sentence: sentence(&front()),
         kind: Kind::Measured,
         note: beside_openssl(&streams),
+        yours: Some([
+            "meanwhile cipher package aes-128 --mode gcm -o DIR",
+            "A C library, a Rust crate and a Python package, of a bundled cipher or of your own Usuba \
+             file: with a tag (GCM, GCM-SIV, Poly1305, Ascon) or without, on x86-64, AArch64 and plain C \
+             elsewhere. --masked makes shares. meanwhile cipher speed measures here.",
+        ]),
         figures: vec![
             assembly(),
             Figure {

@@ -110,6 +110,12 @@ fn view(all: &[Runs]) -> View {
             mean(all, Name::Pairing, Name::Linux),
             mean(all, Name::B2arr, Name::Linux)
         ),
+        yours: Some([
+            "meanwhile cosched probe",
+            "What the links to this machine's memory carry. meanwhile cosched run -- PROGRAM puts a program \
+             under the manager, meanwhile cosched submit --cgroup a container or service, and Slurm's jobs \
+             come by themselves with its plugin.",
+        ]),
         figures: vec![
             Figure {
                 id: "cosched-workloads".to_owned(),

@@ -171,6 +171,12 @@ fn view(codes: &Evidence) -> Result<View, Failure> {
             shown.iter().filter(|it| gains(it)).count(),
             shown.len()
         ),
+        yours: Some([
+            "meanwhile overlap install DIR",
+            "Wrappers in place of mpicc, mpicxx and mpifort, for OpenMPI and MPICH: your C, C++ and \
+             Fortran unchanged. meanwhile overlap explain says of each call why it still waits, and \
+             meanwhile overlap trace how much of its waits a run could hide, before you change anything.",
+        ]),
         figures: vec![
             Figure {
                 id: "overlap-codes".to_owned(),

@@ -146,6 +146,12 @@ fn view(runs: &[Run]) -> View {
             worst.behaviour.name(),
             worst.windows
         ),
+        yours: Some([
+            "meanwhile regwin profile IMAGE",
+            "Any linked image for SPARC V8 (LEON, ERC32): its window traps by caller, and the scheme and \
+             number of windows that would take fewest cycles. meanwhile regwin build makes the library \
+             for your threads, with modules for RTEMS and Zephyr; for Xtensa too.",
+        ]),
         figures: vec![
             Figure {
                 id: "regwin-windows".to_owned(),

@@ -64,6 +64,7 @@ fn page() -> Page {
         sentence: "Takes 0.5 of the time of the rival at its best, and loses to nobody.".to_owned(),
         kind: Kind::Model,
         note: "As good as the paper.".to_owned(),
+        yours: Some(["meanwhile audit FILE.c", "Any C; `meanwhile audit cpus` lists cores."]),
         figures: vec![figure("time-first"), figure("time-second")],
     };
     let section = Section {

@@ -250,7 +250,7 @@ mod tests {
             sentence: text("Takes 5 cycles."),
             kind: Kind::Model,
             note: text("Good."),
-            yours: Some(["t <FILE>", "Any."]),
+            yours: Some(["t <FILE>", "Any; `t` is <t>."]),
             figures: Vec::new(),
         };
         let part = Section {
@@ -274,7 +274,7 @@ mod tests {
             "<a href=\"all.html\">More</a>",
             "<section class=\"view\" id=\"audit\">",
             "a &lt;flag&gt;",
-            "Your own: <code>t &lt;FILE&gt;</code> Any.",
+            "Your own: <code>t &lt;FILE&gt;</code><br>Any; <code>t</code> is &lt;t&gt;.",
             "Takes 5 cycles. <span class=\"kind\">model</span>",
             "<nav",
             "<li><a href=\"#audit-2\">Audit</a>\n<ol>\n<li><a href=\"#committed\">Committed</a></li>",

@@ -17,7 +17,7 @@ pub struct View {
     pub kind: Kind,
     /// Machine, settings, and what else has to be known.
     pub note: String,
-    /// The command that says the same of the reader's own program, and what that program may be.
+    /// The command for the reader's own program, and what that may be, with code in backticks.
     pub yours: Option<[&'static str; 2]>,
     pub figures: Vec<Figure>,
 }
@@ -48,8 +48,13 @@ impl View {
             [&self.id, &self.waits, &self.sentence, &self.note].map(|text| escape(text));
         let figures: String = self.figures.iter().map(Figure::html).collect();
         let yours = self.yours.map_or(String::new(), |[command, what]| {
-            let [command, what] = [command, what].map(escape);
-            format!("<p class=\"yours\">Your own: <code>{command}</code> {what}</p>\n")
+            // Every second part is code.
+            let parts = what.split('`').map(escape).enumerate();
+            let what: String = parts
+                .map(|(idx, part)| if idx % 2 == 0 { part } else { format!("<code>{part}</code>") })
+                .collect();
+            let command = escape(command);
+            format!("<p class=\"yours\">Your own: <code>{command}</code><br>{what}</p>\n")
         });
         format!(
             "<section class=\"view\" id=\"{id}\">\n<h2>{id} <small>{waits}</small></h2>\n\

@@ -200,14 +200,14 @@ fn view(audits: &[(&Version, Audit)], shares: &[(&str, f64, Spills)]) -> View {
         ),
         kind: Kind::Model,
         note: format!(
-            "{CPU}, branches not folded. Waiting are {} of {first} cycles before, {} of {optimised} after. Where LLVM's model of a core is the source, llvm-mca gives nearly the same cycles; what the audit adds is why, and what to do.",
+            "{CPU}, branches not folded. Stalls are {} of {first} cycles before, {} of {optimised} after. Where LLVM's model of a core is the source, llvm-mca gives nearly the same cycles; what the audit adds is why, and what to do.",
             split(&audits[0].1).1,
             split(&audits[3].1).1
         ),
         yours: Some([
             "meanwhile audit FILE.c --cpu cortex-m4",
             "C, C++, Rust, assembly or an ELF file, a Linux kernel too. Stall by stall for cores that \
-             run in order, of Arm, RISC-V and SPARC (meanwhile audit cpus); for x86-64, Cortex-A72 and \
+             run in order, of Arm, RISC-V and SPARC (`meanwhile audit cpus`); for x86-64, Cortex-A72 and \
              Neoverse, which reorder, bounds alone.",
         ]),
         figures: vec![
@@ -221,7 +221,7 @@ fn view(audits: &[(&Version, Audit)], shares: &[(&str, f64, Spills)]) -> View {
             Figure {
                 id: "audit-spills".to_owned(),
                 picture: spilled.for_page(),
-                says: "Stores and reloads of spilled values, counted in machine code of x86-64 general registers, beside the shares that the paper counted with its clang and its C.".to_owned(),
+                says: "Stores and reloads of spilled values, counted in machine code of x86-64 general registers, beside the shares that Mercadier (2020) counted with his clang and his C; counts, the same on every machine with this clang.".to_owned(),
                 again,
                 numbers: numbers(&|row| row["primitive"].is_string()),
             },

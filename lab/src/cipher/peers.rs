@@ -250,7 +250,7 @@ pub fn beside_openssl(files: &[Evidence]) -> String {
     );
     let texts: Vec<String> = texts.into_iter().flatten().collect();
     let [first, ..] = files else { return String::new() };
-    format!("16 KB, cycles a byte, on a committed machine of {}: {}.", first.date, texts.join("; "))
+    format!("16 KB, cycles a byte, {}: {}.", first.place(), texts.join("; "))
 }
 
 /// A short text for a number of bytes.

@@ -30,8 +30,9 @@ pub fn view() -> View {
         yours: Some([
             "meanwhile cipher package aes-128 --mode gcm -o DIR",
             "A C library, a Rust crate and a Python package, of a bundled cipher or of your own Usuba \
-             file: with a tag (GCM, GCM-SIV, Poly1305, Ascon) or without, on x86-64, AArch64 and plain C \
-             elsewhere. --masked makes shares. meanwhile cipher speed measures here.",
+             file: with a tag (GCM, GCM-SIV, Poly1305, Ascon; compared in constant time, \
+             and all of it run under valgrind with secrets undefined) or without, on x86-64, AArch64 and plain C \
+             elsewhere. `meanwhile cipher speed` measures it on your processor.",
         ]),
         figures: vec![
             assembly(),
@@ -70,7 +71,7 @@ fn sentence(files: &[Evidence]) -> String {
         of("cycles_per_byte") / of("cycles_per_byte_peer")
     };
     format!(
-        "ChaCha20 takes {:.2} of the time of OpenSSL at its best with AVX-512, and {:.2} of it with AVX2 alone; constant-time AES-128 takes {:.2} of the time of OpenSSL without AES-NI, and loses to it with AES-NI by {:.1} times.",
+        "ChaCha20 with AVX-512 takes {:.2} of the time of OpenSSL at its best, and with AVX2 alone {:.2} of it; constant-time AES-128 takes {:.2} of the time of OpenSSL without AES-NI, and loses to it with AES-NI by {:.1} times.",
         chacha("avx512"),
         chacha("avx2"),
         aes("openssl"),

@@ -281,6 +281,17 @@ pub fn chart(rows: &[Value]) -> RatioChart {
     }
 }
 
+/// Of each service at a tenth of its full speed: the 99th percentile, managed over plain, in the
+/// median round.
+pub fn at_a_tenth(rows: &[Value]) -> String {
+    let tenth = rows.iter().filter(|row| row["percent"] == 10);
+    let each = tenth.map(|row| {
+        let name = row["service"].as_str().unwrap_or_default();
+        format!("{:.2} ({name})", median_later(row)[0])
+    });
+    each.collect::<Vec<String>>().join(" and ")
+}
+
 /// How far two plain runs differ at the 99th percentile, from the row where least to that where
 /// most, each by its median round.
 pub fn plain_differs(rows: &[Value]) -> String {

@@ -155,18 +155,18 @@ fn view(codes: &Evidence) -> Result<View, Failure> {
         id: "overlap".to_owned(),
         waits: "a program waits for a message".to_owned(),
         sentence: format!(
-            "Nothing is gained by {}, and file by file by most programs; {} takes {:.2} of the time of the plain program by the same compiler.",
+            "Nothing is gained by {}, nor by most programs without -flto; {} takes {:.2} of the time of the plain program by the same compiler.",
             idle.join(", "),
             best.name(),
             1.0 / best.ratio
         ),
         kind: Kind::Measured,
         note: format!(
-            "{}; {} pairs, {}. Least: {:.2} ({}). {} of {} rows gain.",
+            "{}; {} pairs, {}. The worst takes {:.2} ({}). {} of {} rows gain.",
             best.place(),
             best.pairs,
             codes.machine.cpu,
-            worst.ratio,
+            1.0 / worst.ratio,
             worst.place(),
             shown.iter().filter(|it| gains(it)).count(),
             shown.len()
@@ -174,8 +174,8 @@ fn view(codes: &Evidence) -> Result<View, Failure> {
         yours: Some([
             "meanwhile overlap install DIR",
             "Wrappers in place of mpicc, mpicxx and mpifort, for OpenMPI and MPICH: your C, C++ and \
-             Fortran unchanged. meanwhile overlap explain says of each call why it still waits, and \
-             meanwhile overlap trace how much of its waits a run could hide, before you change anything.",
+             Fortran unchanged. `meanwhile overlap explain` says of each call why it still waits, and \
+             `meanwhile overlap trace` how much of its waits a run could hide, before you change anything.",
         ]),
         figures: vec![
             Figure {

@@ -102,7 +102,7 @@ fn view(runs: &[Run]) -> View {
         let percent = 100.0
             * (of(Scheme::Adaptive, schedule, windows) / of(Scheme::Ns, Schedule::Fifo, windows)
                 - 1.0);
-        format!("{:.0} % {}", percent.abs(), if percent < 0.0 { "fewer" } else { "more" })
+        format!("{:.1} % {}", percent.abs(), if percent < 0.0 { "fewer" } else { "more" })
     };
     let line = |scheme: Scheme, schedule: Schedule, name: &str| {
         let own = runs.iter().filter(|run| {
@@ -149,7 +149,7 @@ fn view(runs: &[Run]) -> View {
         yours: Some([
             "meanwhile regwin profile IMAGE",
             "Any linked image for SPARC V8 (LEON, ERC32): its window traps by caller, and the scheme and \
-             number of windows that would take fewest cycles. meanwhile regwin build makes the library \
+             number of windows that would take fewest cycles. `meanwhile regwin build` makes the library \
              for your threads, with modules for RTEMS and Zephyr; for Xtensa too.",
         ]),
         figures: vec![

@@ -35,6 +35,11 @@
  * no new and no delete: compile with -fno-exceptions -fno-rtti -fno-threadsafe-statics
  * -fno-use-cxa-atexit, and give operator delete if a destructor is virtual.
  *
+ * A C library. lib/regwin-libc.o has what newlib and picolibc ask for: write to the console, sbrk (from
+ * the image to __heap_end, which the linker script says), locks that are mutexes, setjmp and
+ * longjmp, _exit. errno is each thread's own if the library has it in __thread, which needs THR_TLS.
+ * Handlers of interrupts call nothing of it that has a lock: malloc, stdio.
+ *
  * Time. Switches, single wakes and semaphores have no loop whose length depends on the number of
  * threads. These have one, and interrupts are masked meanwhile: the end of a thread, which wakes
  * all that join it; a list of waiting threads, which is kept in order by a walk along it, and so

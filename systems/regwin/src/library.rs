@@ -24,6 +24,10 @@ pub const RUNTIME: &[(&str, &str)] = files!("runtime":
 pub(crate) const LIBRARY: &[(&str, &str)] =
     files!("library": "Makefile", "gdb.py", "rom.S", "rom.ld", "memory.c", "example.c");
 
+/// What a C library asks for: an object, since of two archives the first gives nothing of what only
+/// the second asks for, and that one's own locks, which do nothing, would be linked.
+const LIBC: &[(&str, &str)] = files!("library/libc": "calls.c", "seeks.c", "locks.c", "jumps.S");
+
 /// The assembler of all builds, and the first of the two C compilers.
 pub const GCC: &str = "sparc64-linux-gnu-gcc";
 pub const CLANG: &str = "clang-19";
@@ -201,13 +205,19 @@ pub fn folder(options: &Options, cc: Cc) -> Vec<(String, String)> {
         };
         add(path.to_owned(), (*text).to_owned());
     }
+    for (name, text) in LIBC {
+        add(format!("src/libc/{name}"), (*text).to_owned());
+    }
     add("include/regwin_options.h".to_owned(), options_header(&options.defines()));
-    let objects = sources
+    let stem = |source: &str| source.rsplit_once('.').expect("an ending").0.to_owned();
+    let objects: String = sources
         .iter()
         .copied()
         .chain(["memory.c"])
-        .map(|source| source.rsplit_once('.').expect("an ending").0);
-    let objects: String = objects.map(|object| format!(" $(REGWIN)src/{object}.o")).collect();
+        .map(|source| format!(" $(REGWIN)src/{}.o", stem(source)))
+        .collect();
+    let of_libc: String =
+        LIBC.iter().map(|(name, _)| format!(" $(REGWIN)src/libc/{}.o", stem(name))).collect();
     let (gcc, clang) = (c_flags(Cc::Gcc).join(" "), c_flags(Cc::Clang).join(" "));
     let link = LINK.join(" ");
     let compiler = cc.name();
@@ -231,7 +241,10 @@ pub fn folder(options: &Options, cc: Cc) -> Vec<(String, String)> {
              REGWIN_LDFLAGS := {link} -T $(REGWIN)lib/regwin.ld\n\
              REGWIN_LIB := $(REGWIN)lib/librw-{scheme}.a\n\
              REGWIN_LIBS := $(REGWIN_LIB)\n\
-             REGWIN_OBJECTS :={objects}\n",
+             REGWIN_OBJECTS :={objects}\n\
+             # With a C library: this among the program's objects, and its archive between --start-group $(REGWIN_LIBS) and --end-group.\n\
+             REGWIN_LIBC := $(REGWIN)lib/regwin-libc.o\n\
+             REGWIN_LIBC_OBJECTS :={of_libc}\n",
             prefix = GCC.trim_end_matches("gcc"),
         ),
     );

@@ -99,10 +99,14 @@ pub fn linked(build: &Build, program: &str) -> measure::scratch::Folder {
 
 /// What a program prints. Interrupts come at the same instruction in each run.
 pub fn printed(build: Build, program: &str) -> String {
-    let folder = linked(&build, program);
+    ran(linked(&build, program).path(), build.windows)
+}
+
+/// What `x.elf` in a folder prints.
+pub fn ran(folder: &Path, windows: u32) -> String {
     let mut qemu = Command::new("timeout");
     let limit_s = if std::env::var_os("MEANWHILE_LONG").is_some() { "300" } else { "20" };
-    qemu.current_dir(folder.path()).args([
+    qemu.current_dir(folder).args([
         limit_s,
         "qemu-system-sparc",
         "-M",
@@ -119,7 +123,7 @@ pub fn printed(build: Build, program: &str) -> String {
         "-kernel",
         "x.elf",
         "-cpu",
-        &format!("LEON3,nwindows={}", build.windows),
+        &format!("LEON3,nwindows={windows}"),
     ]);
     run(&mut qemu)
 }

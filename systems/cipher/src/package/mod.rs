@@ -19,6 +19,7 @@ use crate::library::{self, Vector};
 use crate::native::Cc;
 use crate::options::{Emit, Interleave, Schedule, Slicing, Unroll};
 use crate::recipe::{Made, Recipe};
+use crate::target::Target;
 use crate::unit::{Subject, c_prefix};
 
 pub use over::{MODES as OVER, OverMode};
@@ -328,7 +329,7 @@ fn compile(
     // If no slicing works, the error is that of bitslicing.
     let mut recipe = recipe(chosen.unwrap_or(Slicing::Bit), Unroll::Auto, Interleave::Auto);
     // Nor are states interleaved that registers do not hold: Keccak's and SHA-256's.
-    let n_registers = recipe.target().n_registers;
+    let n_registers = Target::generic().n_registers;
     if sponge.is_some_and(|sponge| is_only || 2 * sponge.words().0 > n_registers) {
         recipe.interleave = Interleave::Times(1);
     }

@@ -228,11 +228,11 @@ fn the_slides_edit_is_found_and_said() {
     expect![[r#"
         0xf0010040 and r3, r0, #3 waits 2 for r0 from `ldr r0, [r4]`, an operand here: 2 cycles
             fill: `ldr r3, [ip, #-208]`
-            prevents: `ldr r3, [ip, #-208]` may not go above `beq 0xf0010060`: the compiler cannot know that its address is good there; 1 of 2 cycles go if the programmer vouches for it
+            prevents: `ldr r3, [ip, #-208]` may not go above `beq 0xf0010060`: the compiler cannot know that its address is good there; 1 of 2 cycles go, in another register, if the programmer vouches for it
             tries: an earlier load
         0xf0010050 cmp r3, #0 waits 2 for r3 from `ldr r3, [ip, #-208]`, an operand here: 2 cycles
             fill: `and r3, r0, #3`, `cmp r3, #1`
-            prevents: `ldr r3, [ip, #-208]` may not go above `beq 0xf0010060`: the compiler cannot know that its address is good there; it goes if the programmer vouches for it
+            prevents: `ldr r3, [ip, #-208]` may not go above `beq 0xf0010060`: the compiler cannot know that its address is good there; it goes, in another register, if the programmer vouches for it
             tries: an earlier load
     "#]].assert_eq(&text);
 }

@@ -22,6 +22,51 @@ fn prevents(isa: Isa, cpu: &str, text: &str, at: usize) -> (String, bool) {
     (said.prevents.expect("something is said"), !said.ways.is_empty())
 }
 
+/// What a store before it may write, and a register that is still read.
+#[test]
+fn a_load_that_passes_a_reader_of_its_register_needs_another() {
+    let said = |reg: &str| {
+        let text = format!(
+            "str r4, [r3]\nldr {reg}, [r1, #4]\nsubs {reg}, #1\nstr {reg}, [r1, #4]\nbx lr"
+        );
+        prevents(Isa::T32, "cortex-a7", &text, 2).0
+    };
+    assert_eq!(
+        said("r3"),
+        "`ldr r3, [r1, #4]` may read what `str r4, [r3]` writes, as far as their addresses show; \
+         it goes, in another register, if it does not"
+    );
+    assert!(said("r2").ends_with("; it goes if it does not"), "{}", said("r2"));
+}
+
+/// Where both a store and a test are in the way, `restrict` does not help alone.
+#[test]
+fn a_load_past_a_store_that_goes_above_a_test_needs_both() {
+    let text = "cmp r0, r2\nstr r4, [r7]\nbls #10\nldr r3, [r1, #4]\nsubs r3, #1\n\
+                str r3, [r1, #4]\nmovs r0, #1\nbx lr\nmovs r0, #0\nbx lr";
+    let (said, has_way) = prevents(Isa::T32, "cortex-a7", text, 4);
+    assert_eq!(
+        said,
+        "`ldr r3, [r1, #4]` may not go above `bls 0x12`: the compiler cannot know that its address \
+         is good there; it goes if the programmer vouches for it, as far as it does not read what \
+         `str r4, [r7]` writes, which their addresses do not show"
+    );
+    assert!(has_way, "the load can be written earlier");
+}
+
+/// Above the test the load saves a cycle more, which is another wait's.
+#[test]
+fn a_test_that_a_wait_does_not_depend_on_is_not_named() {
+    let text = "ldr x2, [x0, #16]\ncmp x2, #256\nb.hi #32\nstr xzr, [x0, #8]\nstrb wzr, [x1]\n\
+                ldr x3, [x0, #56]\nldr x4, [x3]\nstr x4, [x0]\nmov w0, #1\nret\nret";
+    let (said, _) = prevents(Isa::A64, "cortex-a53", text, 6);
+    assert_eq!(
+        said,
+        "`ldr x3, [x0, #56]` may read what `strb wzr, [x1]` writes, as far as their addresses \
+         show; it goes if it does not"
+    );
+}
+
 /// The path gains a cycle behind the call. That another could stand here, and something else in its
 /// place, gains none.
 #[test]

@@ -16,10 +16,10 @@ use crate::facts::trace::Exit;
 use crate::finding::{Finding, Kind, Way};
 use crate::program::function::Function;
 use crate::timing::Timed;
-use crate::timing::depend::{Why, dependences};
+use crate::timing::depend::{Edge, Why, dependences};
 use crate::timing::licence::{Step, crossings, fill, past_stores, sinkings, smallest};
 use crate::timing::pipe::Need;
-use crate::timing::stalls::{Cause, CauseKind};
+use crate::timing::stalls::{Cause, CauseKind, time};
 use crate::timing::words::{Path, counted};
 
 /// One finding for each stall.
@@ -198,8 +198,9 @@ impl Stalls<'_> {
             Step::PastStore => match self.past(order, &is_meant) {
                 Some((load, store)) => {
                     mover = Some(load);
-                    let ways = vec![Way::Restrict, Way::LocalCopy, Way::Earlier];
-                    (self.store(load, store, &goes), ways)
+                    let exit = moved.iter().find(|(number, _)| *number == load);
+                    let exit = exit.filter(|_| self.needs_exit(idx, load, at));
+                    self.store(order, load, store, exit.map(|found| found.1), &goes)
                 }
                 None => {
                     (elsewhere("a load passes a store that may write what it reads"), Vec::new())
@@ -342,6 +343,11 @@ impl Stalls<'_> {
         writes.iter().any(|write| Some(write.reg) != zero && in_use(write.reg))
     }
 
+    /// What is said where it goes in this order only with another result register.
+    fn another_register(&self, order: &[u32], mover: u32) -> &'static str {
+        if self.needs_register(order, mover) { "in another register " } else { "" }
+    }
+
     fn exit(
         &self,
         step: Step,
@@ -350,10 +356,7 @@ impl Stalls<'_> {
         exit: u32,
         goes: &str,
     ) -> (String, Vec<Way>) {
-        let another = match self.needs_register(order, mover) {
-            true => "in another register ",
-            false => "",
-        };
+        let another = self.another_register(order, mover);
         let above = &match another.trim_end() {
             "" => "above it".to_owned(),
             another => format!("above it {another}"),
@@ -400,8 +403,9 @@ impl Stalls<'_> {
         let ways = if loads && !self.is_literal(mover) { vec![Way::Earlier] } else { Vec::new() };
         let prevents = if needs_promise {
             let why = "the compiler cannot know that its address is good there";
+            let aside = aside(another);
             format!(
-                "{mover_name} may not go above {exit_name}: {why}; {goes} if the programmer vouches for it"
+                "{mover_name} may not go above {exit_name}: {why}; {goes}{aside} if the programmer vouches for it"
             )
         } else {
             format!(
@@ -528,13 +532,62 @@ impl Stalls<'_> {
         meant.copied()
     }
 
-    /// What types and the source say of the two, code does not.
-    fn store(&self, load: u32, store: u32, goes: &str) -> String {
-        let (load, store) = (self.path.named(load), self.path.named(store));
-        format!(
-            "{load} may read what {store} writes, as far as their addresses show; {goes} if it does not"
-        )
+    /// Below the exits that it went above, a load that passes a store would leave the wait of the
+    /// instruction at `at` as it was, or gain nothing.
+    fn needs_exit(&self, idx: usize, load: u32, at: usize) -> bool {
+        let (path, trace, reached) = (&self.path, &self.timed.trace, &self.timed.reached);
+        let order = &reached[idx].found.order;
+        let position = |number: u32| order.iter().position(|found| *found == number).unwrap_or(0);
+        let exits = trace.exits.iter().map(|exit| exit.at as u32).filter(|exit| *exit < load);
+        let from = position(load);
+        let to = exits.map(position).max().unwrap_or(0).max(from);
+        let frame = StackFrame::of(path.function);
+        let licence = reached[idx].step.licence();
+        let edges = dependences(path.function, &frame, trace, path.core, licence);
+        let is_read = |edge: &Edge| edge.from == load && order[from..=to].contains(&edge.to);
+        if edges.iter().any(is_read) {
+            return true;
+        }
+        let mut below = order.clone();
+        below[from..=to].rotate_left(1);
+        let needs = Need::of_trace(path.function, trace, path.core);
+        let timing = time(&needs, &edges, &below, path.core);
+        let before =
+            idx.checked_sub(1).map_or(&self.timed.timing, |number| &reached[number].timing);
+        timing.total_cycles >= before.total_cycles
+            || timing.stall_cycles[at] > reached[idx].timing.stall_cycles[at]
     }
+
+    /// What types and the source say of the two, code does not. A load that goes above an exit, too,
+    /// has to be good there besides.
+    fn store(
+        &self,
+        order: &[u32],
+        load: u32,
+        store: u32,
+        exit: Option<u32>,
+        goes: &str,
+    ) -> (String, Vec<Way>) {
+        let store = self.path.named(store);
+        if let Some(exit) = exit {
+            let (above, ways) = self.exit(Step::PromisedLoad, order, load, exit, goes);
+            let prevents = format!(
+                "{above}, as far as it does not read what {store} writes, which their addresses do not show"
+            );
+            return (prevents, ways);
+        }
+        let aside = aside(self.another_register(order, load));
+        let load = self.path.named(load);
+        let prevents = format!(
+            "{load} may read what {store} writes, as far as their addresses show; {goes}{aside} if it does not"
+        );
+        (prevents, vec![Way::Restrict, Way::LocalCopy, Way::Earlier])
+    }
+}
+
+/// The same words inside a sentence.
+fn aside(words: &str) -> String {
+    if words.is_empty() { String::new() } else { format!(", {},", words.trim_end()) }
 }
 
 /// It is there for its place only.

@@ -79,3 +79,20 @@ fn a_wait_that_costs_nothing_is_not_said_to_go() {
         "nothing: the fastest order of these instructions waits here too"
     );
 }
+
+/// A callee may have any number of arguments; but none was made ready for it.
+#[test]
+fn a_register_of_which_a_call_has_left_nothing_is_free() {
+    let said = |out: &str| {
+        let text = format!(
+            "mov r6, r0\nbl #1024\nldr r3, [r6]\ncmp r3, #0\nbeq #8\nmov r2, #256\n\
+             str r2, [r6]\nbx lr\nmov r0, {out}\nbl #1024\nbx lr"
+        );
+        prevents(Isa::A32, "arm1136jf-s", &text, 3).0
+    };
+    let free = said("r6");
+    assert!(free.starts_with("`mov r2, #256` stays below `beq"), "{free}");
+    assert!(!free.contains("in another register"), "{free}");
+    let taken = said("r2");
+    assert!(taken.contains("in another register"), "{taken}");
+}

@@ -10,7 +10,7 @@ use crate::decode::code::{Class, Flow, Instruction, Op, Read, Reg, Role, Value};
 use crate::facts::bits::Bits;
 use crate::facts::frame::StackFrame;
 use crate::facts::landings::behind;
-use crate::facts::liveness::RegSet;
+use crate::facts::liveness::{Liveness, RegSet};
 use crate::facts::nests::Nests;
 use crate::facts::trace::Exit;
 use crate::finding::{Finding, Kind, Way};
@@ -27,7 +27,7 @@ pub fn explain(function: &Function, core: &Core, timed: &Timed) -> Vec<Finding> 
     let crossings =
         timed.reached.iter().map(|found| crossings(&found.found.order, &timed.trace)).collect();
     let path = Path { function, core, places: &timed.trace.places };
-    let told = Stalls { path, timed, crossings, bits: OnceCell::new() };
+    let told = Stalls { path, timed, crossings, bits: OnceCell::new(), reads: OnceCell::new() };
     (0..timed.timing.starts.len())
         .filter(|at| timed.timing.stall_cycles[*at] > 0)
         .map(|at| told.stall(at))
@@ -55,6 +55,8 @@ struct Stalls<'a> {
     crossings: Vec<Vec<(u32, u32)>>,
     /// What is read, if the function has one result.
     bits: OnceCell<Bits>,
+    /// What instructions read, calls aside.
+    reads: OnceCell<Liveness>,
 }
 
 impl Stalls<'_> {
@@ -332,13 +334,8 @@ impl Stalls<'_> {
                 instruction.reads.iter().any(|read| read.reg == reg)
                     || instruction.writes.iter().any(|write| write.reg == reg)
             };
-            // Few functions return a second result, of which code says nothing.
-            let is_live = |exit: &Exit| {
-                let bits = || Bits::with_one_result(self.path.function);
-                let place = self.path.places[exit.at];
-                exit.live.contains(reg) && self.bits.get_or_init(bits).demanded(place, reg) != 0
-            };
-            exits.into_iter().any(is_live) || (0..mover as usize).any(|at| passed(at) && uses(at))
+            exits.into_iter().any(|exit| self.is_wanted(exit, reg))
+                || (0..mover as usize).any(|at| passed(at) && uses(at))
         };
         writes.iter().any(|write| Some(write.reg) != zero && in_use(write.reg))
     }
@@ -346,6 +343,28 @@ impl Stalls<'_> {
     /// What is said where it goes in this order only with another result register.
     fn another_register(&self, order: &[u32], mover: u32) -> &'static str {
         if self.needs_register(order, mover) { "in another register " } else { "" }
+    }
+
+    /// Behind this exit somebody reads the register: an instruction, or a call, if it was written
+    /// since the call before. How many arguments a callee has, code does not say.
+    fn is_wanted(&self, exit: &Exit, reg: Reg) -> bool {
+        let (function, place) = (self.path.function, self.path.places[exit.at]);
+        // Few functions return a second result, of which code says nothing.
+        let bits = self.bits.get_or_init(|| Bits::with_one_result(function));
+        if !exit.live.contains(reg) || bits.demanded(place, reg) == 0 {
+            return false;
+        }
+        let to =
+            if exit.is_taken { Some(behind(function, place).0) } else { function.target(place) };
+        let Some(to) = to.filter(|to| *to < function.instructions.len()) else { return true };
+        let is_old = |at: usize| {
+            let instruction = self.path.instruction(at as u32);
+            let is_written = instruction.writes.iter().any(|write| write.reg == reg);
+            let is_call = matches!(instruction.flow, Flow::Call { .. });
+            (is_call || is_written).then_some(is_call)
+        };
+        let reads = self.reads.get_or_init(|| Liveness::of_reads(function));
+        !(0..exit.at).rev().find_map(is_old).unwrap_or(false) || reads.before(to).contains(reg)
     }
 
     fn exit(

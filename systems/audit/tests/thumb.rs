@@ -271,7 +271,7 @@ fn constants_in_two_steps() {
     let found = needless("movw r0, #0x5678\nmovt r0, #0x9abc\nbx lr");
     assert_eq!(
         found[0].1,
-        "0x9abc5678 takes two instructions: an immediate of Thumb is eight bits, in one place or repeated"
+        "0x9abc5678 takes two instructions: an immediate of Thumb is eight bits, in one place or repeated, or the lower sixteen"
     );
     let found = needless("bic r0, r0, #0xff0\nbic r0, r0, #15\nbx lr");
     assert_eq!(

@@ -76,7 +76,7 @@ fn a_wait_that_costs_nothing_is_not_said_to_go() {
                 mov x1, #24\nldr x19, [sp, #16]\nldp x29, x30, [sp], #32\nb #4096";
     assert_eq!(
         prevents(Isa::A64, "cortex-a53", text, 4).0,
-        "nothing: the fastest order of these instructions waits here too"
+        "nothing: an order as fast as any waits here too"
     );
 }
 
@@ -95,4 +95,28 @@ fn a_register_of_which_a_call_has_left_nothing_is_free() {
     assert!(!free.contains("in another register"), "{free}");
     let taken = said("r2");
     assert!(taken.contains("in another register"), "{taken}");
+}
+
+/// A switch's constants: one more goes above a branch for another cycle.
+#[test]
+fn what_fills_a_wait_inside_the_block_is_no_matter_of_exits() {
+    let text = "addi sp, sp, -32\nsd s0, 16(sp)\nsd ra, 24(sp)\nsd s1, 8(sp)\nandi a0, a0, 448\n\
+                li a4, 128\nmv s0, a1\nmv a1, a2\nbeq a0, a4, 28\nli a4, 256\nbeq a0, a4, 20\n\
+                mv a0, s0\nld s0, 16(sp)\naddi sp, sp, 32\nj 4096\nj 4096";
+    let said = prevents(Isa::Riscv64, "sifive-u74", text, 1).0;
+    assert!(said.ends_with("with another order inside the block"), "{said}");
+}
+
+/// What a compiler believes of an addition is no reason for an address, nor is too long a time.
+#[test]
+fn a_belief_is_told_where_it_is_too_short() {
+    let address = "ldr x2, [x1]\nldr x3, [x2, #40]\nmov x4, #7\nadd x0, x3, x4\nret";
+    let said = prevents(Isa::A64, "cortex-a53", address, 1).0;
+    assert!(!said.contains("believes"), "{said}");
+    let short = "ldr r1, [r0]\nadd r2, r1, #1\nmov r3, #1\nmov r12, #1";
+    let said = prevents(Isa::A32, "arm1136jf-s", short, 1).0;
+    assert!(
+        said.contains("gcc 12 believes that the result takes 2 cycles where it takes 3"),
+        "{said}"
+    );
 }

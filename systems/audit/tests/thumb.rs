@@ -361,7 +361,7 @@ fn what_stays_because_of_a_block_is_said_to() {
         let all = audit.findings.into_iter().filter(|finding| finding.kind == Kind::Stall);
         all.filter_map(|finding| finding.prevents).collect::<Vec<_>>()
     };
-    let none = "nothing: no order of these instructions avoids it";
+    let none = "nothing: no order of these instructions is faster";
     let blocked = format!("{none}; what `it` guards stays where it is");
     let wait = "ldr r1, [r0]\nldr r1, [r1]";
     assert_eq!(
@@ -372,7 +372,7 @@ fn what_stays_because_of_a_block_is_said_to() {
     // On another core, in a longer block, and where a wait goes elsewhere: one of two can be
     // filled.
     let two = "ldr r1, [r0]\nadd r2, r1, #1\nldr r3, [r2]\nadd r3, r3, #1\nmov ip, #1";
-    let kept = "nothing: the fastest order of these instructions waits here too";
+    let kept = "nothing: an order as fast as any waits here too";
     assert!(prevents("cortex-r5", &format!("{two}\nbx lr")).iter().any(|prevent| prevent == kept));
     let with_block = prevents(
         "cortex-r5",

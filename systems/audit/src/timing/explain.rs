@@ -92,9 +92,9 @@ impl Stalls<'_> {
             // A wait may go where another one comes; what is known is that the path as a whole
             // keeps it.
             let what = if is_shorter {
-                "the fastest order of these instructions waits here too"
+                "an order as fast as any waits here too"
             } else {
-                "no order of these instructions avoids it"
+                "no order of these instructions is faster"
             };
             let is_it = |number: &usize| {
                 self.path.function.isa == Isa::T32
@@ -141,15 +141,8 @@ impl Stalls<'_> {
             self.path.instruction(*number).flow == Flow::Next
                 && !does_nothing(self.path.instruction(*number))
         };
-        let between = fill(order, producer, at as u32);
+        let mut between = fill(order, producer, at as u32);
         let place = |number: u32| self.timed.trace.places[number as usize];
-        let fillers: Vec<(usize, String)> = between
-            .iter()
-            .copied()
-            .filter(is_work)
-            .take(FILL_MAX)
-            .map(|found| (place(found), self.path.named(found)))
-            .collect();
         let left = self.timed.timing.stall_cycles[at] - gained;
         let goes = if left == 0 {
             "it goes".to_owned()
@@ -157,11 +150,26 @@ impl Stalls<'_> {
             format!("{gained} of {} go", counted(gained + left))
         };
         // What moved for this stall: what fills it, what it waits for, or itself.
-        let moved = &self.crossings[idx];
+        let all = between.clone();
         let is_meant = |number: &u32| {
-            (*number == producer || *number == at as u32 || between.contains(number))
-                && is_work(number)
+            (*number == producer || *number == at as u32 || all.contains(number)) && is_work(number)
         };
+        let moved = &self.crossings[idx];
+        let crossing: Vec<u32> =
+            moved.iter().map(|found| found.0).filter(|number| is_meant(number)).collect();
+        let stays = matches!(reached.step, Step::ProvedLoad | Step::PromisedLoad)
+            && !crossing.is_empty()
+            && self.goes_below(idx, &crossing, at);
+        if stays {
+            between.retain(|number| !crossing.contains(number));
+        }
+        let fillers: Vec<(usize, String)> = between
+            .iter()
+            .copied()
+            .filter(is_work)
+            .take(FILL_MAX)
+            .map(|found| (place(found), self.path.named(found)))
+            .collect();
         let crossed = moved
             .iter()
             .find(|(it, _)| is_meant(it) && self.is_load(*it))
@@ -176,7 +184,8 @@ impl Stalls<'_> {
                 let flow = self.path.instruction(**number).flow;
                 matches!(flow, Flow::Branch { is_conditional: false, .. })
             };
-            between.iter().find(is_jump).copied()
+            // What it leads to has to stand behind it.
+            between.iter().filter(|number| (**number as usize) < at).find(is_jump).copied()
         };
         // What has to do with this wait moves in none of the ways that the step allows.
         let elsewhere = |others: &str| {
@@ -185,11 +194,16 @@ impl Stalls<'_> {
         };
         let mut mover = None;
         let (prevents, ways) = match reached.step {
-            // Which line would have to change, nobody can say from here.
-            Step::InsideBlocks => (self.table(producer, &goes), Vec::new()),
-            Step::Renaming => {
-                (format!("a register is used again too soon; {goes} with a fresh one"), Vec::new())
+            // It goes inside the block; what crosses an exit saves another cycle.
+            _ if stays => {
+                let is_fresh = between.iter().any(|number| self.needs_register(order, *number));
+                let prevents =
+                    if is_fresh { fresh(&goes) } else { self.table(producer, at, &goes) };
+                (prevents, Vec::new())
             }
+            // Which line would have to change, nobody can say from here.
+            Step::InsideBlocks => (self.table(producer, at, &goes), Vec::new()),
+            Step::Renaming => (fresh(&goes), Vec::new()),
             Step::ProvedLoad | Step::PromisedLoad => match crossed {
                 Some((number, exit)) => {
                     mover = Some(number);
@@ -201,7 +215,7 @@ impl Stalls<'_> {
                 Some((load, store)) => {
                     mover = Some(load);
                     let exit = moved.iter().find(|(number, _)| *number == load);
-                    let exit = exit.filter(|_| self.needs_exit(idx, load, at));
+                    let exit = exit.filter(|_| !self.goes_below(idx, &[load], at));
                     self.store(order, load, store, exit.map(|found| found.1), &goes)
                 }
                 None => {
@@ -234,7 +248,11 @@ impl Stalls<'_> {
             .filter_map(|at| smallest(reached, written, at));
         let told: u32 = answers.filter(|answer| answer.0 == idx).map(|answer| answer.1).sum();
         if told > gained {
-            format!("; of {} that go so, {gained} are gained, others wait instead", counted(told))
+            let verb = if gained == 1 { "is" } else { "are" };
+            format!(
+                "; of {} that go so, {gained} {verb} gained, others wait instead",
+                counted(told)
+            )
         } else {
             String::new()
         }
@@ -244,16 +262,19 @@ impl Stalls<'_> {
         self.path.instruction(at).accesses.iter().any(|access| !access.is_store)
     }
 
-    /// Nothing but the order: does a compiler have this core's table wrong?
-    fn table(&self, producer: u32, goes: &str) -> String {
+    /// Nothing but the order: does a compiler take the result to be there earlier than it is?
+    fn table(&self, producer: u32, at: usize, goes: &str) -> String {
         let class = self.path.class(producer);
         let own = self.path.core.to_addition(class);
+        let starts = &self.timed.timing.starts;
         let beliefs = self
             .path
             .core
             .beliefs
             .iter()
-            .filter(|belief| belief.class == class && belief.latency_cycles != own);
+            .filter(|belief| belief.class == class && belief.latency_cycles < own)
+            // Beliefs are of additions: another use may want it earlier or later.
+            .filter(|_| starts[at].saturating_sub(starts[producer as usize]) == own);
         let beliefs: String = beliefs
             .map(|belief| {
                 format!(
@@ -551,30 +572,30 @@ impl Stalls<'_> {
         meant.copied()
     }
 
-    /// Below the exits that it went above, a load that passes a store would leave the wait of the
-    /// instruction at `at` as it was, or gain nothing.
-    fn needs_exit(&self, idx: usize, load: u32, at: usize) -> bool {
+    /// The wait of the instruction at `at` goes as well, and the path is faster than it was, where
+    /// these stay below the exits that they went above.
+    fn goes_below(&self, idx: usize, movers: &[u32], at: usize) -> bool {
         let (path, trace, reached) = (&self.path, &self.timed.trace, &self.timed.reached);
-        let order = &reached[idx].found.order;
-        let position = |number: u32| order.iter().position(|found| *found == number).unwrap_or(0);
-        let exits = trace.exits.iter().map(|exit| exit.at as u32).filter(|exit| *exit < load);
-        let from = position(load);
-        let to = exits.map(position).max().unwrap_or(0).max(from);
         let frame = StackFrame::of(path.function);
         let licence = reached[idx].step.licence();
         let edges = dependences(path.function, &frame, trace, path.core, licence);
-        let is_read = |edge: &Edge| edge.from == load && order[from..=to].contains(&edge.to);
-        if edges.iter().any(is_read) {
-            return true;
+        let mut order = reached[idx].found.order.clone();
+        for mover in movers.iter().rev() {
+            let position = |number: u32| order.iter().position(|found| *found == number);
+            let exits = trace.exits.iter().map(|exit| exit.at as u32);
+            let below = exits.filter(|exit| exit < mover).filter_map(position).max();
+            let (Some(from), Some(to)) = (position(*mover), below) else { return false };
+            let to = to.max(from);
+            let is_read = |edge: &Edge| edge.from == *mover && order[from..=to].contains(&edge.to);
+            if edges.iter().any(is_read) {
+                return false;
+            }
+            order[from..=to].rotate_left(1);
         }
-        let mut below = order.clone();
-        below[from..=to].rotate_left(1);
         let needs = Need::of_trace(path.function, trace, path.core);
-        let timing = time(&needs, &edges, &below, path.core);
-        let before =
-            idx.checked_sub(1).map_or(&self.timed.timing, |number| &reached[number].timing);
-        timing.total_cycles >= before.total_cycles
-            || timing.stall_cycles[at] > reached[idx].timing.stall_cycles[at]
+        let timing = time(&needs, &edges, &order, path.core);
+        timing.total_cycles < self.timed.timing.total_cycles
+            && timing.stall_cycles[at] <= reached[idx].timing.stall_cycles[at]
     }
 
     /// What types and the source say of the two, code does not. A load that goes above an exit, too,
@@ -602,6 +623,10 @@ impl Stalls<'_> {
         );
         (prevents, vec![Way::Restrict, Way::LocalCopy, Way::Earlier])
     }
+}
+
+fn fresh(goes: &str) -> String {
+    format!("a register is used again too soon; {goes} with a fresh one")
 }
 
 /// The same words inside a sentence.

@@ -228,11 +228,11 @@ fn the_slides_edit_is_found_and_said() {
     expect![[r#"
         0xf0010040 and r3, r0, #3 waits 2 for r0 from `ldr r0, [r4]`, an operand here: 2 cycles
             fill: `ldr r3, [ip, #-208]`
-            prevents: `ldr r3, [ip, #-208]` may not go above `beq 0xf0010060`: the compiler cannot know that its address is good there; 1 of 2 cycles go if the programmer vouches for it
+            prevents: `ldr r3, [ip, #-208]` may not go above `beq 0xf0010060`: the compiler cannot know that its address is good there; 1 of 2 cycles go, in another register, if the programmer vouches for it
             tries: an earlier load
         0xf0010050 cmp r3, #0 waits 2 for r3 from `ldr r3, [ip, #-208]`, an operand here: 2 cycles
             fill: `and r3, r0, #3`, `cmp r3, #1`
-            prevents: `ldr r3, [ip, #-208]` may not go above `beq 0xf0010060`: the compiler cannot know that its address is good there; it goes if the programmer vouches for it
+            prevents: `ldr r3, [ip, #-208]` may not go above `beq 0xf0010060`: the compiler cannot know that its address is good there; it goes, in another register, if the programmer vouches for it
             tries: an earlier load
     "#]].assert_eq(&text);
 }
@@ -247,9 +247,9 @@ fn slide_12_is_told() {
     );
     expect![[r#"
         0xf0010048 ldr ip, [r2] waits 1 for r2 from `ldr r2, [pc, #500]`, the base of an address here, needed 1 cycle early: 1 cycle
-            prevents: nothing: the fastest order of these instructions waits here too
+            prevents: nothing: an order as fast as any waits here too
         0xf0010050 ldr r3, [ip, #84] waits 2 for ip from `ldr ip, [r2]`, the base of an address here, needed 1 cycle early: 2 cycles
-            prevents: nothing: the fastest order of these instructions waits here too
+            prevents: nothing: an order as fast as any waits here too
         0xf0010058 ands r3, r3, #7 waits 1 for r3 from `ldr r3, [ip, #84]`, an operand here: 1 cycle
             fill: `ldr r4, [ip, #-256]`
             prevents: `ldr r4, [ip, #-256]` stays below `bne 0xf0010230`, though in another register it would do no harm above it; it goes above it

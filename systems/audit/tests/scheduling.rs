@@ -847,9 +847,10 @@ fn who_is_blamed_for_a_wait_fills_it() {
                 .skip(1)
                 .map(|part| part[..part.find(')').expect("it ends")].parse().expect("a number"))
                 .collect();
-            let is_store = prevents.contains("may read what");
+            let is_store =
+                prevents.contains("may read what") || prevents.contains("does not read what");
             let named = match lines[..] {
-                [load, store] if is_store => vec![load, store],
+                [load, .., store] if is_store => vec![load, store],
                 [mover, ..]
                     if prevents.contains("stays below")
                         || prevents.contains("stays above")

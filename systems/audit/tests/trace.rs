@@ -260,7 +260,7 @@ fn a_stall_that_no_order_avoids() {
     );
     assert_eq!(
         said[0].prevents.as_deref(),
-        Some("nothing: no order of these instructions avoids it")
+        Some("nothing: no order of these instructions is faster")
     );
 }
 
@@ -281,7 +281,7 @@ fn what_is_said_of_a_wait_is_true_of_the_path() {
     // be filled, once.
     let words = [LDR_R1_R0, ADD_R2_R1_1, 0xe592_3000, 0xe283_3001, 0xe3a0_c001];
     let (first, last) = (prevents(&words, 1), prevents(&words, 3));
-    let kept = "nothing: the fastest order of these instructions waits here too";
+    let kept = "nothing: an order as fast as any waits here too";
     assert!((first == kept) != (last == kept), "{first}; {last}");
     // Two loads that go past two stores: ldr r1, [r0]; str r1, [r2]; ldr r3, [r5]; str r3, [r6];
     // ldr r7, [r8]; add r7, r7, #1. A wait is explained by a load that fills it.

@@ -63,6 +63,16 @@ impl Liveness {
         Liveness::follow(function, &ends, step_back)
     }
 
+    /// The same of what instructions read: of a call's arguments the first counts alone.
+    pub fn of_reads(function: &Function) -> Liveness {
+        let ends = Ends {
+            returned: after_return(function),
+            elsewhere: elsewhere(function),
+            unknown: RegSet::ALL,
+        };
+        Liveness::follow(function, &ends, reads_back)
+    }
+
     /// The same of what only the conventions of calls want where it is: what instructions
     /// read may be elsewhere.
     pub(super) fn of_conventions(function: &Function) -> Liveness {
@@ -171,6 +181,16 @@ fn behind(function: &Function, idx: usize, live: &[RegSet], ends: &Ends) -> RegS
 }
 
 fn step_back(function: &Function, instruction: &Instruction, set: &mut RegSet) {
+    back(function, instruction, usize::MAX, set);
+}
+
+/// What instructions read, calls aside.
+fn reads_back(function: &Function, instruction: &Instruction, set: &mut RegSet) {
+    back(function, instruction, 1, set);
+}
+
+/// What is live before an instruction, if callees have so many arguments at most.
+fn back(function: &Function, instruction: &Instruction, n_arguments: usize, set: &mut RegSet) {
     let conventions = function.isa.conventions();
     if matches!(instruction.flow, Flow::Call { .. }) {
         if instruction.flow.ends_scratch() {
@@ -179,6 +199,7 @@ fn step_back(function: &Function, instruction: &Instruction, set: &mut RegSet) {
         conventions
             .arguments
             .iter()
+            .take(n_arguments)
             .copied()
             .chain(conventions.unlisted())
             .for_each(|reg| set.insert(reg));

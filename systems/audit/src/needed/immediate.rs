@@ -25,17 +25,26 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-fn limit(subject: &Subject<'_>) -> &'static str {
-    match subject.function.isa {
+/// What one instruction could hold of a number; of Thumb's, in some words more: `also`.
+fn limit(subject: &Subject<'_>, also: &str) -> String {
+    let limit = match subject.function.isa {
         Isa::A32 => "an immediate of A32 is eight bits, rotated by an even number",
         Isa::T32 if !subject.has_wide_words() => "an immediate of ARMv6-M is eight bits",
-        Isa::T32 => "an immediate of Thumb is eight bits, in one place or repeated",
+        Isa::T32 => {
+            return format!("an immediate of Thumb is eight bits, in one place or repeated{also}");
+        }
         Isa::A64 => "an immediate of A64 is twelve bits, sixteen shifted, or a repeated pattern",
         Isa::Sparc => "an immediate of SPARC is thirteen bits with a sign",
         Isa::Riscv32 | Isa::Riscv64 => "an immediate of RISC-V is twelve bits with a sign",
         Isa::X86 => "an immediate of x86-64 is 32 bits with a sign",
-    }
+    };
+    limit.to_owned()
 }
+
+/// A constant may be the lower half of a register (`movw`).
+const OF_CONSTANTS: &str = ", or the lower sixteen";
+/// What is added or taken away may be longer, too (`addw`, `subw`).
+const OF_SUMS: &str = ", or the lower twelve";
 
 /// A constant put together from two.
 fn built(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
@@ -73,7 +82,7 @@ fn built(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     Some(subject.finding(
         idx,
         Kind::SplitImmediate,
-        format!("{value:#x} takes two instructions: {}", limit(subject)),
+        format!("{value:#x} takes two instructions: {}", limit(subject, OF_CONSTANTS)),
     ))
 }
 
@@ -95,7 +104,7 @@ fn halves(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
     Some(subject.finding(
         idx,
         Kind::SplitImmediate,
-        format!("{value:#x} takes two instructions: {}", limit(subject)),
+        format!("{value:#x} takes two instructions: {}", limit(subject, OF_CONSTANTS)),
     ))
 }
 
@@ -148,7 +157,11 @@ fn twice(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
         return None;
     }
     let is_field = subject.function.isa == Isa::T32 && second.op == Op::AndNot && is_run(value);
-    let limit = if is_field { "`bfc` clears neighbours in one" } else { limit(subject) };
+    let also = if matches!(second.op, Op::Add | Op::Sub) { OF_SUMS } else { "" };
+    let limit = match is_field {
+        true => "`bfc` clears neighbours in one".to_owned(),
+        false => limit(subject, also),
+    };
     Some(subject.finding(
         idx,
         Kind::SplitImmediate,

@@ -144,9 +144,12 @@ impl Piece {
         let is_stored = |at: usize| subject.at(at).accesses.iter().any(|access| access.is_store);
         let comes_back =
             |before: usize| own.contains(&idx) && own.contains(&before) && is_stored(before);
-        let finding = known
-            .filter(|known| !comes_back(known.1) && !is_by_frame(subject, idx))
-            .map(|(_, before)| again(subject, idx, before, store));
+        let finding = known.filter(|known| !comes_back(known.1) && !is_by_frame(subject, idx)).map(
+            |(number, before)| {
+                let is_kept = self.values.values().any(|held| *held == number);
+                again(subject, idx, before, is_kept, store)
+            },
+        );
         for write in &instruction.writes {
             let is_result = instruction.operation.and_then(|operation| operation.result)
                 == Some(write.reg)
@@ -255,14 +258,20 @@ fn is_push(subject: &Subject<'_>, at: usize) -> bool {
         && instruction.writes.iter().any(|write| write.reg == stack)
 }
 
-/// The finding that `idx` computes what `before` did, unless `store` changed it.
-fn again(subject: &Subject<'_>, idx: usize, before: usize, store: Option<usize>) -> Finding {
+/// The finding that `idx` computes what `before` did, whose register may hold another value since,
+/// unless `store` changed it.
+fn again(
+    subject: &Subject<'_>,
+    idx: usize,
+    before: usize,
+    is_kept: bool,
+    store: Option<usize>,
+) -> Finding {
+    let has =
+        if is_kept { "has it already" } else { "had it, in a register that was written since" };
     let is_load = !subject.at(idx).accesses.is_empty();
-    let mut finding = subject.finding(
-        idx,
-        Kind::ComputedTwice,
-        format!("{} has it already", subject.named(before)),
-    );
+    let mut finding =
+        subject.finding(idx, Kind::ComputedTwice, format!("{} {has}", subject.named(before)));
     if let Some(store) = store {
         finding.why += ", but a store came between";
         finding.prevents = Some(format!(
@@ -479,6 +488,19 @@ mod tests {
         // and r3, r1, #12; and r2, r1, #12
         assert_eq!(places(&[0xe201_300c, 0xe201_200c, SUM, RETURN], Kind::ComputedTwice), [1]);
         assert!(places(&[0xe201_300c, 0xe201_2008, SUM, RETURN], Kind::ComputedTwice).is_empty());
+    }
+
+    /// As where an object is copied by a base that is counted on.
+    #[test]
+    fn a_register_that_was_written_since_has_it_no_more() {
+        // and r3, r1, #12; add r3, r3, #4; and r2, r1, #12
+        let all = found(&[0xe201_300c, 0xe283_3004, 0xe201_200c, SUM, RETURN]);
+        let twice = all.iter().find(|found| found.1 == Kind::ComputedTwice);
+        let why = twice.map(|found| found.2.as_str());
+        assert_eq!(
+            why,
+            Some("`and r3, r1, #12` at 0x0 had it, in a register that was written since")
+        );
     }
 
     #[test]

@@ -460,7 +460,9 @@ impl Program {
         let constants = instructions
             .iter()
             .filter_map(|instruction| {
-                Some((instruction.address, self.constant(code, instruction)?))
+                let constant = self.constant(code, instruction)?;
+                let is_address = self.is_linked_address(u64::from(constant));
+                (!is_address).then_some((instruction.address, constant))
             })
             .collect();
         let tables = self.tables_of(symbol);
@@ -539,6 +541,15 @@ impl Program {
         self.is_image
             || self.objects.iter().any(|object| object.contains(&address))
             || self.sections.iter().any(|section| section.has(address))
+    }
+
+    /// A linker wrote this number into a word: it is an address in one of the program's sections,
+    /// and no constant of the source.
+    fn is_linked_address(&self, value: u64) -> bool {
+        let is_linked = self.is_image || !self.objects.is_empty();
+        is_linked
+            && (self.objects.iter().any(|object| object.contains(&value))
+                || self.sections.iter().any(|section| section.has(value)))
     }
 
     /// Puts the target in place that a linker would write.

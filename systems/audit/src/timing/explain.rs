@@ -10,16 +10,16 @@ use crate::decode::code::{Class, Flow, Instruction, Op, Read, Reg, Role, Value};
 use crate::facts::bits::Bits;
 use crate::facts::frame::StackFrame;
 use crate::facts::landings::behind;
-use crate::facts::liveness::RegSet;
+use crate::facts::liveness::{Liveness, RegSet};
 use crate::facts::nests::Nests;
 use crate::facts::trace::Exit;
 use crate::finding::{Finding, Kind, Way};
 use crate::program::function::Function;
 use crate::timing::Timed;
-use crate::timing::depend::{Why, dependences};
+use crate::timing::depend::{Edge, Why, dependences};
 use crate::timing::licence::{Step, crossings, fill, past_stores, sinkings, smallest};
 use crate::timing::pipe::Need;
-use crate::timing::stalls::{Cause, CauseKind};
+use crate::timing::stalls::{Cause, CauseKind, time};
 use crate::timing::words::{Path, counted};
 
 /// One finding for each stall.
@@ -27,7 +27,7 @@ pub fn explain(function: &Function, core: &Core, timed: &Timed) -> Vec<Finding> 
     let crossings =
         timed.reached.iter().map(|found| crossings(&found.found.order, &timed.trace)).collect();
     let path = Path { function, core, places: &timed.trace.places };
-    let told = Stalls { path, timed, crossings, bits: OnceCell::new() };
+    let told = Stalls { path, timed, crossings, bits: OnceCell::new(), reads: OnceCell::new() };
     (0..timed.timing.starts.len())
         .filter(|at| timed.timing.stall_cycles[*at] > 0)
         .map(|at| told.stall(at))
@@ -55,6 +55,8 @@ struct Stalls<'a> {
     crossings: Vec<Vec<(u32, u32)>>,
     /// What is read, if the function has one result.
     bits: OnceCell<Bits>,
+    /// What instructions read, calls aside.
+    reads: OnceCell<Liveness>,
 }
 
 impl Stalls<'_> {
@@ -90,9 +92,9 @@ impl Stalls<'_> {
             // A wait may go where another one comes; what is known is that the path as a whole
             // keeps it.
             let what = if is_shorter {
-                "the fastest order of these instructions waits here too"
+                "an order as fast as any waits here too"
             } else {
-                "no order of these instructions avoids it"
+                "no order of these instructions is faster"
             };
             let is_it = |number: &usize| {
                 self.path.function.isa == Isa::T32
@@ -139,15 +141,8 @@ impl Stalls<'_> {
             self.path.instruction(*number).flow == Flow::Next
                 && !does_nothing(self.path.instruction(*number))
         };
-        let between = fill(order, producer, at as u32);
+        let mut between = fill(order, producer, at as u32);
         let place = |number: u32| self.timed.trace.places[number as usize];
-        let fillers: Vec<(usize, String)> = between
-            .iter()
-            .copied()
-            .filter(is_work)
-            .take(FILL_MAX)
-            .map(|found| (place(found), self.path.named(found)))
-            .collect();
         let left = self.timed.timing.stall_cycles[at] - gained;
         let goes = if left == 0 {
             "it goes".to_owned()
@@ -155,11 +150,26 @@ impl Stalls<'_> {
             format!("{gained} of {} go", counted(gained + left))
         };
         // What moved for this stall: what fills it, what it waits for, or itself.
-        let moved = &self.crossings[idx];
+        let all = between.clone();
         let is_meant = |number: &u32| {
-            (*number == producer || *number == at as u32 || between.contains(number))
-                && is_work(number)
+            (*number == producer || *number == at as u32 || all.contains(number)) && is_work(number)
         };
+        let moved = &self.crossings[idx];
+        let crossing: Vec<u32> =
+            moved.iter().map(|found| found.0).filter(|number| is_meant(number)).collect();
+        let stays = matches!(reached.step, Step::ProvedLoad | Step::PromisedLoad)
+            && !crossing.is_empty()
+            && self.goes_below(idx, &crossing, at);
+        if stays {
+            between.retain(|number| !crossing.contains(number));
+        }
+        let fillers: Vec<(usize, String)> = between
+            .iter()
+            .copied()
+            .filter(is_work)
+            .take(FILL_MAX)
+            .map(|found| (place(found), self.path.named(found)))
+            .collect();
         let crossed = moved
             .iter()
             .find(|(it, _)| is_meant(it) && self.is_load(*it))
@@ -174,7 +184,8 @@ impl Stalls<'_> {
                 let flow = self.path.instruction(**number).flow;
                 matches!(flow, Flow::Branch { is_conditional: false, .. })
             };
-            between.iter().find(is_jump).copied()
+            // What it leads to has to stand behind it.
+            between.iter().filter(|number| (**number as usize) < at).find(is_jump).copied()
         };
         // What has to do with this wait moves in none of the ways that the step allows.
         let elsewhere = |others: &str| {
@@ -183,11 +194,16 @@ impl Stalls<'_> {
         };
         let mut mover = None;
         let (prevents, ways) = match reached.step {
-            // Which line would have to change, nobody can say from here.
-            Step::InsideBlocks => (self.table(producer, &goes), Vec::new()),
-            Step::Renaming => {
-                (format!("a register is used again too soon; {goes} with a fresh one"), Vec::new())
+            // It goes inside the block; what crosses an exit saves another cycle.
+            _ if stays => {
+                let is_fresh = between.iter().any(|number| self.needs_register(order, *number));
+                let prevents =
+                    if is_fresh { fresh(&goes) } else { self.table(producer, at, &goes) };
+                (prevents, Vec::new())
             }
+            // Which line would have to change, nobody can say from here.
+            Step::InsideBlocks => (self.table(producer, at, &goes), Vec::new()),
+            Step::Renaming => (fresh(&goes), Vec::new()),
             Step::ProvedLoad | Step::PromisedLoad => match crossed {
                 Some((number, exit)) => {
                     mover = Some(number);
@@ -198,8 +214,9 @@ impl Stalls<'_> {
             Step::PastStore => match self.past(order, &is_meant) {
                 Some((load, store)) => {
                     mover = Some(load);
-                    let ways = vec![Way::Restrict, Way::LocalCopy, Way::Earlier];
-                    (self.store(load, store, &goes), ways)
+                    let exit = moved.iter().find(|(number, _)| *number == load);
+                    let exit = exit.filter(|_| !self.goes_below(idx, &[load], at));
+                    self.store(order, load, store, exit.map(|found| found.1), &goes)
                 }
                 None => {
                     (elsewhere("a load passes a store that may write what it reads"), Vec::new())
@@ -231,7 +248,11 @@ impl Stalls<'_> {
             .filter_map(|at| smallest(reached, written, at));
         let told: u32 = answers.filter(|answer| answer.0 == idx).map(|answer| answer.1).sum();
         if told > gained {
-            format!("; of {} that go so, {gained} are gained, others wait instead", counted(told))
+            let verb = if gained == 1 { "is" } else { "are" };
+            format!(
+                "; of {} that go so, {gained} {verb} gained, others wait instead",
+                counted(told)
+            )
         } else {
             String::new()
         }
@@ -241,16 +262,19 @@ impl Stalls<'_> {
         self.path.instruction(at).accesses.iter().any(|access| !access.is_store)
     }
 
-    /// Nothing but the order: does a compiler have this core's table wrong?
-    fn table(&self, producer: u32, goes: &str) -> String {
+    /// Nothing but the order: does a compiler take the result to be there earlier than it is?
+    fn table(&self, producer: u32, at: usize, goes: &str) -> String {
         let class = self.path.class(producer);
         let own = self.path.core.to_addition(class);
+        let starts = &self.timed.timing.starts;
         let beliefs = self
             .path
             .core
             .beliefs
             .iter()
-            .filter(|belief| belief.class == class && belief.latency_cycles != own);
+            .filter(|belief| belief.class == class && belief.latency_cycles < own)
+            // Beliefs are of additions: another use may want it earlier or later.
+            .filter(|_| starts[at].saturating_sub(starts[producer as usize]) == own);
         let beliefs: String = beliefs
             .map(|belief| {
                 format!(
@@ -331,15 +355,37 @@ impl Stalls<'_> {
                 instruction.reads.iter().any(|read| read.reg == reg)
                     || instruction.writes.iter().any(|write| write.reg == reg)
             };
-            // Few functions return a second result, of which code says nothing.
-            let is_live = |exit: &Exit| {
-                let bits = || Bits::with_one_result(self.path.function);
-                let place = self.path.places[exit.at];
-                exit.live.contains(reg) && self.bits.get_or_init(bits).demanded(place, reg) != 0
-            };
-            exits.into_iter().any(is_live) || (0..mover as usize).any(|at| passed(at) && uses(at))
+            exits.into_iter().any(|exit| self.is_wanted(exit, reg))
+                || (0..mover as usize).any(|at| passed(at) && uses(at))
         };
         writes.iter().any(|write| Some(write.reg) != zero && in_use(write.reg))
+    }
+
+    /// What is said where it goes in this order only with another result register.
+    fn another_register(&self, order: &[u32], mover: u32) -> &'static str {
+        if self.needs_register(order, mover) { "in another register " } else { "" }
+    }
+
+    /// Behind this exit somebody reads the register: an instruction, or a call, if it was written
+    /// since the call before. How many arguments a callee has, code does not say.
+    fn is_wanted(&self, exit: &Exit, reg: Reg) -> bool {
+        let (function, place) = (self.path.function, self.path.places[exit.at]);
+        // Few functions return a second result, of which code says nothing.
+        let bits = self.bits.get_or_init(|| Bits::with_one_result(function));
+        if !exit.live.contains(reg) || bits.demanded(place, reg) == 0 {
+            return false;
+        }
+        let to =
+            if exit.is_taken { Some(behind(function, place).0) } else { function.target(place) };
+        let Some(to) = to.filter(|to| *to < function.instructions.len()) else { return true };
+        let is_old = |at: usize| {
+            let instruction = self.path.instruction(at as u32);
+            let is_written = instruction.writes.iter().any(|write| write.reg == reg);
+            let is_call = matches!(instruction.flow, Flow::Call { .. });
+            (is_call || is_written).then_some(is_call)
+        };
+        let reads = self.reads.get_or_init(|| Liveness::of_reads(function));
+        !(0..exit.at).rev().find_map(is_old).unwrap_or(false) || reads.before(to).contains(reg)
     }
 
     fn exit(
@@ -350,10 +396,7 @@ impl Stalls<'_> {
         exit: u32,
         goes: &str,
     ) -> (String, Vec<Way>) {
-        let another = match self.needs_register(order, mover) {
-            true => "in another register ",
-            false => "",
-        };
+        let another = self.another_register(order, mover);
         let above = &match another.trim_end() {
             "" => "above it".to_owned(),
             another => format!("above it {another}"),
@@ -400,8 +443,9 @@ impl Stalls<'_> {
         let ways = if loads && !self.is_literal(mover) { vec![Way::Earlier] } else { Vec::new() };
         let prevents = if needs_promise {
             let why = "the compiler cannot know that its address is good there";
+            let aside = aside(another);
             format!(
-                "{mover_name} may not go above {exit_name}: {why}; {goes} if the programmer vouches for it"
+                "{mover_name} may not go above {exit_name}: {why}; {goes}{aside} if the programmer vouches for it"
             )
         } else {
             format!(
@@ -528,13 +572,66 @@ impl Stalls<'_> {
         meant.copied()
     }
 
-    /// What types and the source say of the two, code does not.
-    fn store(&self, load: u32, store: u32, goes: &str) -> String {
-        let (load, store) = (self.path.named(load), self.path.named(store));
-        format!(
-            "{load} may read what {store} writes, as far as their addresses show; {goes} if it does not"
-        )
+    /// The wait of the instruction at `at` goes as well, and the path is faster than it was, where
+    /// these stay below the exits that they went above.
+    fn goes_below(&self, idx: usize, movers: &[u32], at: usize) -> bool {
+        let (path, trace, reached) = (&self.path, &self.timed.trace, &self.timed.reached);
+        let frame = StackFrame::of(path.function);
+        let licence = reached[idx].step.licence();
+        let edges = dependences(path.function, &frame, trace, path.core, licence);
+        let mut order = reached[idx].found.order.clone();
+        for mover in movers.iter().rev() {
+            let position = |number: u32| order.iter().position(|found| *found == number);
+            let exits = trace.exits.iter().map(|exit| exit.at as u32);
+            let below = exits.filter(|exit| exit < mover).filter_map(position).max();
+            let (Some(from), Some(to)) = (position(*mover), below) else { return false };
+            let to = to.max(from);
+            let is_read = |edge: &Edge| edge.from == *mover && order[from..=to].contains(&edge.to);
+            if edges.iter().any(is_read) {
+                return false;
+            }
+            order[from..=to].rotate_left(1);
+        }
+        let needs = Need::of_trace(path.function, trace, path.core);
+        let timing = time(&needs, &edges, &order, path.core);
+        timing.total_cycles < self.timed.timing.total_cycles
+            && timing.stall_cycles[at] <= reached[idx].timing.stall_cycles[at]
     }
+
+    /// What types and the source say of the two, code does not. A load that goes above an exit, too,
+    /// has to be good there besides.
+    fn store(
+        &self,
+        order: &[u32],
+        load: u32,
+        store: u32,
+        exit: Option<u32>,
+        goes: &str,
+    ) -> (String, Vec<Way>) {
+        let store = self.path.named(store);
+        if let Some(exit) = exit {
+            let (above, ways) = self.exit(Step::PromisedLoad, order, load, exit, goes);
+            let prevents = format!(
+                "{above}, as far as it does not read what {store} writes, which their addresses do not show"
+            );
+            return (prevents, ways);
+        }
+        let aside = aside(self.another_register(order, load));
+        let load = self.path.named(load);
+        let prevents = format!(
+            "{load} may read what {store} writes, as far as their addresses show; {goes}{aside} if it does not"
+        );
+        (prevents, vec![Way::Restrict, Way::LocalCopy, Way::Earlier])
+    }
+}
+
+fn fresh(goes: &str) -> String {
+    format!("a register is used again too soon; {goes} with a fresh one")
+}
+
+/// The same words inside a sentence.
+fn aside(words: &str) -> String {
+    if words.is_empty() { String::new() } else { format!(", {},", words.trim_end()) }
 }
 
 /// It is there for its place only.

@@ -93,7 +93,7 @@ fn a_program_finds_all_as_without_a_manager() {
     }
     let script = "sleep 0.5; umask; ulimit -a; cat /proc/$$/timerslack_ns /proc/$$/oom_score_adj; \
                   cut -d ' ' -f 18,19,40,41 /proc/$$/stat; \
-                  grep -E '^(Sig(Blk|Ign)|Cpus_allowed_list|Seccomp|NoNewPrivs|CapEff)' /proc/$$/status";
+                  exec grep -E '^(Sig(Blk|Ign)|Cpus_allowed_list|Seccomp|NoNewPrivs|CapEff)' /proc/self/status";
     let plain = Command::new("sh").args(["-c", script]).output().expect("sh runs");
     let managed = Command::new(env!("CARGO_BIN_EXE_meanwhile"))
         .args(["cosched", "run", "--", "sh", "-c", script])

@@ -22,6 +22,7 @@ use crate::needed::{Callee, Subject, needed};
 use crate::program::function::{Function, SourceFrame};
 use crate::program::names::shown;
 use crate::program::{Decoded, Program, Symbol};
+use crate::timing::cost::priced;
 use crate::timing::explain::explain;
 use crate::timing::licence::Effort;
 use crate::timing::{Cycles, Timed, time_path};
@@ -158,7 +159,6 @@ pub fn audit(
         timed.as_ref().map(|(core, it)| explain(&function, core, it)).unwrap_or_default();
     findings.retain(|finding| !function.is_open(finding.idx));
     let n_stalls = findings.len();
-    let timed = timed.map(|(_, timed)| timed);
     if function.instructions.len() <= NEEDED_MAX {
         findings.extend(needed(&subject(program, symbol, &guide, &function, &trace)));
     }
@@ -166,7 +166,11 @@ pub fn audit(
         findings.extend(lint(&function.instructions));
     }
     // Another core needs the words that it has there, and another path.
-    let needed = findings.split_off(n_stalls);
+    let mut needed = findings.split_off(n_stalls);
+    if let Some((core, timed)) = &timed {
+        needed = priced(needed, &function, &timed.trace, core);
+    }
+    let timed = timed.map(|(_, timed)| timed);
     findings.extend(needed.into_iter().filter(|finding| !function.is_patched(finding.idx)));
     if function.tables.patched().is_some() {
         findings.iter_mut().for_each(|finding| finding.ways.clear());

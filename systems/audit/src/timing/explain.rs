@@ -110,10 +110,12 @@ impl Stalls<'_> {
             let busy = cause
                 .filter(|cause| cause.kind == CauseKind::Unit)
                 .and_then(|cause| self.busy(cause.producer));
-            format!(
-                "unknown: no better order was found, and none is proved impossible{}",
-                busy.unwrap_or_default()
-            )
+            let found = if is_shorter {
+                "the best order found waits here too"
+            } else {
+                "no better order was found"
+            };
+            format!("unknown: {found}, and none is proved impossible{}", busy.unwrap_or_default())
         }
     }
 

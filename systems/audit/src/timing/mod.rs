@@ -3,6 +3,7 @@
 
 pub mod beyond;
 pub mod bound;
+pub mod cost;
 pub mod depend;
 pub mod explain;
 pub mod licence;

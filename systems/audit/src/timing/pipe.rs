@@ -43,7 +43,7 @@ impl Need {
         needs.collect()
     }
 
-    fn of(instruction: &Instruction, is_taken: bool, core: &Core) -> Need {
+    pub(super) fn of(instruction: &Instruction, is_taken: bool, core: &Core) -> Need {
         if instruction.is_unknown() {
             let units = UnitSet::default();
             return Need {

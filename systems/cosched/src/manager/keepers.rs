@@ -18,7 +18,7 @@
 //! death.
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -98,11 +98,6 @@ impl KeeperPlace {
                     Err(_) => std::thread::sleep(Duration::from_millis(100)),
                 }
             };
-            // It has heard nothing yet, and the manager may be stopped before it says the next
-            // thing: until then programs may be kept from running.
-            if let Some(line) = self.lines.lock().expect("nobody panics with it").get(&self.idx) {
-                let _ = (&mut &*line).write(&[heartbeat::FROZEN]);
-            }
             // The end was said before this one could hear it.
             if is_ending.load(Ordering::Acquire) {
                 heartbeat::say(&self.lines, heartbeat::ENDS);

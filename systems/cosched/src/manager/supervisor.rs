@@ -100,8 +100,10 @@ fn listen(watched: &Watched<'_>, line: &UnixStream, cpus: &[usize]) -> bool {
     let process = rustix::process::Pid::from_raw(watched.pid).and_then(|pid| {
         rustix::process::pidfd_open(pid, rustix::process::PidfdFlags::empty()).ok()
     });
+    // Who is started again may find programs frozen already: until it hears otherwise it expects a
+    // byte, and a manager that is frozen before its next one holds nobody.
     let (mut is_expected, mut has_managed, mut has_said_so, mut last) =
-        (false, false, false, Instant::now());
+        (true, false, false, Instant::now());
     loop {
         let patience = LIMIT.saturating_sub(last.elapsed());
         let patience = is_expected.then(|| Timespec {
@@ -152,5 +154,39 @@ pub fn become_manager(arguments: &[OsString]) -> io::Error {
     match std::env::current_exe() {
         Ok(program) => Command::new(program).args(arguments).exec(),
         Err(error) => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::manager::limit::Limit;
+
+    /// A manager that is frozen before it says its first thing to a supervisor that was started
+    /// again may have demoted or limited programs already.
+    #[test]
+    fn a_supervisor_that_hears_nothing_at_all_gives_back() {
+        let folder = measure::scratch::folder().expect("a scratch folder");
+        let (group, pages) = (folder.path().join("group"), folder.path().join("pages"));
+        fs::create_dir_all(&group).expect("it is ours");
+        fs::create_dir_all(&pages).expect("it is ours");
+        fs::write(group.join("cpu.max"), "max 100000").expect("it is ours");
+        let mut limit = Limit::make(vec![group.clone()], journal::limit_path(&pages, 1))
+            .expect("it is a file like the kernel's");
+        limit.set(0.5, 1).expect("it is ours");
+        let now = || fs::read_to_string(group.join("cpu.max")).expect("it is there");
+        assert_eq!(now(), "10000 20000");
+        let (_manager, line) = UnixStream::pair().expect("a socket");
+        let path = folder.path().join("groups");
+        std::thread::spawn(move || {
+            let hierarchy = Hierarchy::at(freezer::ALL[0], path);
+            let pid = std::process::id() as i32;
+            listen(&Watched { hierarchy, pages: &pages, pid, is_outside: false }, &line, &[0])
+        });
+        let until = Instant::now() + 30 * LIMIT;
+        while now() != "max 100000" && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert_eq!(now(), "max 100000");
     }
 }

@@ -324,7 +324,7 @@ mod tests {
             view.sentence
         );
         assert!(view.note.contains("-flto") && view.note.contains("AMD EPYC"), "{}", view.note);
-        assert!(view.note.contains("Least: 0.96"), "{}", view.note);
+        assert!(view.note.contains("The worst takes 1.04"), "{}", view.note);
         for figure in &view.figures {
             assert!(figure.numbers.len() > 100 && figure.picture.contains("<svg"), "{}", figure.id);
         }

@@ -1,6 +1,7 @@
 // Which level of threads there is, a start asks when it runs, once. What moves without asking stays where the level is not known.
 // RUN: %set %openmpi  %s | FileCheck %s
 // RUN: %set %mpich  %s | FileCheck %s
+// RUN: %set %openmpi  %s | FileCheck --check-prefix=OPEN %s
 // RUN: %set %openmpi -DLEVEL=2 %s | FileCheck --check-prefix=KNOWN %s
 #include "mpi.h"
 #ifndef LEVEL
@@ -23,10 +24,12 @@ void g(double *restrict a, double *restrict x) {
 // CHECK: MPI_Send made nonblocking
 // CHECK-NOT: MPI_Wait widened
 // CHECK-LABEL: define internal i32 @overlap.start.MPI_Send(
-// CHECK: call i32 @overlap.is_alone(
+// CHECK: call i32 @overlap.open(
 // CHECK: call i32 @MPI_Isend(
 // CHECK: call i32 @MPI_Send(
 // CHECK-LABEL: define internal {{.*}}i32 @overlap.is_alone(
 // CHECK: call i32 @MPI_Query_thread(
+// OPEN-LABEL: define internal {{.*}}i32 @overlap.open(
+// OPEN: call i32 @overlap.is_alone(
 // KNOWN-DAG: MPI_Send made nonblocking
 // KNOWN-DAG: MPI_Wait widened

@@ -292,6 +292,11 @@ pub fn at_a_tenth(rows: &[Value]) -> String {
     each.collect::<Vec<String>>().join(" and ")
 }
 
+/// How many rows are later under the manager than is wanted, by their median round.
+pub fn late(rows: &[Value]) -> usize {
+    rows.iter().filter(|row| median_later(row)[0] > LATER).count()
+}
+
 /// How far two plain runs differ at the 99th percentile, from the row where least to that where
 /// most, each by its median round.
 pub fn plain_differs(rows: &[Value]) -> String {
@@ -301,9 +306,8 @@ pub fn plain_differs(rows: &[Value]) -> String {
 }
 
 fn verdict(rows: &[Value]) -> String {
-    let later: Vec<[f64; 2]> = rows.iter().map(median_later).collect();
-    let count = |idx: usize| later.iter().filter(|ratio| ratio[idx] > LATER).count();
-    let (managed, plain) = (count(0), count(1));
+    let managed = late(rows);
+    let plain = rows.iter().filter(|row| median_later(row)[1] > LATER).count();
     let met = if managed == 0 { "met" } else { "missed" };
     format!(
         "99th percentiles at most {LATER} times plain, in the median of the rounds: {met}, {managed} \

@@ -295,6 +295,8 @@ fn function_of(isa: Isa, words: &[u32]) -> Function {
         is_cold: false,
         constants,
         tables: Default::default(),
+        cases: Default::default(),
+        arguments: Default::default(),
     }
 }
 

@@ -50,9 +50,8 @@ pub fn unreached(function: &Function) -> Vec<usize> {
     for idx in 0..n {
         let (behind, goes_on) = behind(function, idx);
         is_led_to[behind] |= goes_on;
-        if let Some(to) = function.target(idx) {
-            is_led_to[to] = true;
-        }
+        let cases = function.cases_of(idx).into_iter().flatten();
+        function.target(idx).into_iter().chain(cases).for_each(|to| is_led_to[to] = true);
         if behind == idx + 2 {
             is_led_to[idx + 1] = true;
         }

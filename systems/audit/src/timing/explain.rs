@@ -12,11 +12,14 @@ use crate::facts::frame::StackFrame;
 use crate::facts::landings::behind;
 use crate::facts::liveness::{Liveness, RegSet};
 use crate::facts::nests::Nests;
+use crate::facts::pinned::guesses;
 use crate::facts::trace::Exit;
 use crate::finding::{Finding, Kind, Way};
 use crate::program::function::Function;
+use crate::program::names::shown;
 use crate::timing::Timed;
-use crate::timing::depend::{Edge, Why, dependences};
+use crate::timing::bound::bound_cycles;
+use crate::timing::depend::{Edge, Why, dependences, sure_dependences};
 use crate::timing::licence::{Step, crossings, fill, past_stores, sinkings, smallest};
 use crate::timing::pipe::Need;
 use crate::timing::stalls::{Cause, CauseKind, time};
@@ -27,7 +30,14 @@ pub fn explain(function: &Function, core: &Core, timed: &Timed) -> Vec<Finding> 
     let crossings =
         timed.reached.iter().map(|found| crossings(&found.found.order, &timed.trace)).collect();
     let path = Path { function, core, places: &timed.trace.places };
-    let told = Stalls { path, timed, crossings, bits: OnceCell::new(), reads: OnceCell::new() };
+    let told = Stalls {
+        path,
+        timed,
+        crossings,
+        bits: OnceCell::new(),
+        reads: OnceCell::new(),
+        guessed: OnceCell::new(),
+    };
     (0..timed.timing.starts.len())
         .filter(|at| timed.timing.stall_cycles[*at] > 0)
         .map(|at| told.stall(at))
@@ -57,6 +67,8 @@ struct Stalls<'a> {
     bits: OnceCell<Bits>,
     /// What instructions read, calls aside.
     reads: OnceCell<Liveness>,
+    /// What is said to be taken for granted.
+    guessed: OnceCell<String>,
 }
 
 impl Stalls<'_> {
@@ -103,7 +115,8 @@ impl Stalls<'_> {
             };
             let stays = (0..self.timed.trace.places.len()).any(|idx| is_it(&idx));
             format!(
-                "nothing: {what}{}",
+                "nothing: {what}{}{}",
+                self.guessed.get_or_init(|| self.guess()),
                 if stays { "; what `it` guards stays where it is" } else { "" }
             )
         } else {
@@ -117,6 +130,30 @@ impl Stalls<'_> {
             };
             format!("unknown: {found}, and none is proved impossible{}", busy.unwrap_or_default())
         }
+    }
+
+    /// What is not known but taken for granted where an order is said to be the best: how many
+    /// arguments functions have that the path calls, if another number could make it faster.
+    fn guess(&self) -> String {
+        let (path, trace) = (&self.path, &self.timed.trace);
+        let guesses = guesses(path.function, trace);
+        let Some((at, n)) = guesses.first() else { return String::new() };
+        let (Some(last), frame) = (self.timed.reached.last(), StackFrame::of(path.function)) else {
+            return String::new();
+        };
+        let edges = sure_dependences(path.function, &frame, trace, path.core, last.step.licence());
+        let needs = Need::of_trace(path.function, trace, path.core);
+        let total = last.timing.total_cycles;
+        if bound_cycles(&needs, &edges, path.core, total) >= total {
+            return String::new();
+        }
+        let instruction = path.instruction(*at as u32);
+        let named = path.function.callees.get(&instruction.address);
+        let callee =
+            named.map_or_else(|| path.named(*at as u32), |name| format!("`{}`", shown(name)));
+        let others =
+            if guesses.len() > 1 { ", and other functions as many as are made ready" } else { "" };
+        format!(", if {callee} has {n} arguments{others}")
     }
 
     /// How long the path needs the unit that the instruction at `at` takes.
@@ -159,11 +196,18 @@ impl Stalls<'_> {
         let moved = &self.crossings[idx];
         let crossing: Vec<u32> =
             moved.iter().map(|found| found.0).filter(|number| is_meant(number)).collect();
-        let stays = matches!(reached.step, Step::ProvedLoad | Step::PromisedLoad)
-            && !crossing.is_empty()
-            && self.goes_below(idx, &crossing, at);
+        let crosses = matches!(reached.step, Step::ProvedLoad | Step::PromisedLoad);
+        let goes_without = |movers: &[u32]| !movers.is_empty() && self.goes_below(idx, movers, at);
+        let stays = crosses && goes_without(&crossing);
         if stays {
             between.retain(|number| !crossing.contains(number));
+        }
+        // A load saves another cycle where what needs no promise fills this wait.
+        let loads: Vec<u32> = crossing.iter().copied().filter(|it| self.is_load(*it)).collect();
+        let without_loads =
+            crosses && !stays && loads.len() < crossing.len() && goes_without(&loads);
+        if without_loads {
+            between.retain(|number| !loads.contains(number));
         }
         let fillers: Vec<(usize, String)> = between
             .iter()
@@ -172,10 +216,11 @@ impl Stalls<'_> {
             .take(FILL_MAX)
             .map(|found| (place(found), self.path.named(found)))
             .collect();
+        let is_named = |it: &u32| is_meant(it) && !(without_loads && loads.contains(it));
         let crossed = moved
             .iter()
-            .find(|(it, _)| is_meant(it) && self.is_load(*it))
-            .or_else(|| moved.iter().find(|(it, _)| is_meant(it)));
+            .find(|(it, _)| is_named(it) && self.is_load(*it))
+            .or_else(|| moved.iter().find(|(it, _)| is_named(it)));
         let crossed = crossed.copied();
         let sunk = || {
             let all = sinkings(order, &self.timed.trace);

@@ -631,7 +631,17 @@ impl<'a> Builder<'a> {
     /// May instruction `from` go below an exit where `live` is read?
     fn may_sink(&self, from: usize, live: &RegSet) -> bool {
         let instruction = self.instruction(from);
-        let is_needed = instruction.writes.iter().any(|write| live.contains(write.reg));
+        let conventions = self.function.isa.conventions();
+        // Whoever is called on the way out finds the frames by it, though no word reads it.
+        let makes_frame = |reg: Reg| {
+            let stack = conventions.stack_pointer;
+            Some(reg) == conventions.frame_pointer
+                && instruction.reads.iter().any(|read| read.reg == stack)
+        };
+        let is_needed = instruction
+            .writes
+            .iter()
+            .any(|write| live.contains(write.reg) || makes_frame(write.reg));
         is_speculable(instruction) && !is_needed && !self.is_exit[from]
     }
 

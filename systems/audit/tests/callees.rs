@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use audit::decode::Isa;
+use audit::facts::liveness::Liveness;
 use audit::program::Program;
 use audit::program::toolchain::{self, Build};
 
@@ -94,4 +95,25 @@ fn code_says_which_arguments_there_are() {
     let all = passed("code.s", &text.concat(), Isa::A32, "arm1136jf-s");
     let one = |name: &str| all.get(name).map_or("", String::as_str).to_owned();
     assert_eq!(["two", "same", "calls", "first"].map(one).join(", "), "r0 r1, ?, ?, r0");
+}
+
+/// A landing pad is entered out of a call: what a call may change is not read there.
+#[test]
+fn who_unwinds_the_stack_hands_no_arguments_on() {
+    let text = "struct S { S(int); ~S(); int n; };\nint g(S &, int);\nint h(int);\n\
+        int f(int a, int b)\n{\n  if (b)\n    return h(a);\n  S s(a);\n  return g(s, b);\n}\n";
+    let (isa, cpu) = (Isa::A64, "cortex-a53");
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("pad.cc");
+    std::fs::write(&path, text).expect("a scratch file");
+    let bytes = toolchain::compile(&path, isa, cpu, &Build::default())
+        .unwrap_or_else(|error| panic!("{error}"));
+    let program = Program::parse("pad.o", &bytes).unwrap_or_else(|error| panic!("{error}"));
+    let symbol = &program.symbols[0];
+    let function = program.decode(symbol).unwrap_or_else(|error| panic!("{error}")).function;
+    let unwinds = function.callees.values().any(|name| name == "_Unwind_Resume");
+    assert!(unwinds, "{cpu}: it has a landing pad");
+    let last = *isa.conventions().arguments.last().expect("there are some");
+    assert!(!Liveness::of(&function).before(0).contains(last), "{cpu}");
+    assert!(Liveness::of(&function).before(0).contains(isa.conventions().arguments[1]), "{cpu}");
 }

@@ -1,7 +1,7 @@
 //! Which registers may still be read before they are written again, at each instruction of a
 //! function.
 
-use super::landings::{landings, unreached};
+use super::landings::{is_pad, landings, unreached};
 use crate::decode::code::{Delay, Flow, Reg};
 use crate::program::function::Function;
 
@@ -64,19 +64,18 @@ impl Liveness {
         Liveness::with_arguments(function, 1)
     }
 
+    /// What somebody reads as far as a compiler's code goes: as all callees may, but arguments of
+    /// functions of which nothing is known are not handed through calls.
+    pub fn likely(function: &Function) -> Liveness {
+        let mut all = Liveness::with_arguments(function, 0);
+        let ends = Ends { ends_scratch: true, ..Ends::of(function, usize::MAX) };
+        let handed = Liveness::follow(function, &ends, back);
+        all.0.iter_mut().zip(&handed.0).for_each(|(set, more)| _ = set.add_all(more));
+        all
+    }
+
     fn with_arguments(function: &Function, n_arguments: usize) -> Liveness {
-        let ends = Ends {
-            returned: after_return(function),
-            elsewhere: beside_arguments(function),
-            unknown: if goes_to_functions(function) {
-                arguments(function, None, n_arguments, beside_arguments(function))
-            } else {
-                RegSet::ALL
-            },
-            never_back: beside_saved(function),
-            n_arguments,
-        };
-        Liveness::follow(function, &ends, back)
+        Liveness::follow(function, &Ends::of(function, n_arguments), back)
     }
 
     /// The same of what only the conventions of calls want where it is: what instructions
@@ -88,6 +87,7 @@ impl Liveness {
             unknown: left(function),
             never_back: RegSet::default(),
             n_arguments: 1,
+            ends_scratch: true,
         };
         Liveness::follow(function, &ends, conventions_back)
     }
@@ -95,21 +95,28 @@ impl Liveness {
     fn follow(
         function: &Function,
         ends: &Ends,
-        step_back: fn(&Function, usize, usize, &mut RegSet),
+        step_back: fn(&Function, usize, &Ends, &mut RegSet),
     ) -> Liveness {
         let n = function.instructions.len();
         let mut live = vec![RegSet::default(); n];
-        let landings = landings(function);
+        let (landings, conventions) = (landings(function), function.isa.conventions());
         let mut is_changed = true;
         // Backward order settles straight code in one round, and each loop in one more for each
         // level.
         while is_changed {
             is_changed = false;
             let mut anywhere = RegSet::default();
-            landings.iter().for_each(|landing| _ = anywhere.add_all(&live[*landing]));
+            for landing in &landings {
+                let mut there = live[*landing];
+                if is_pad(function, *landing) {
+                    // Who unwinds the stack brings back what is saved, and no more.
+                    conventions.scratch.iter().for_each(|reg| there.remove(*reg));
+                }
+                anywhere.add_all(&there);
+            }
             for idx in (0..n).rev() {
                 let mut set = behind(function, idx, &live, ends);
-                step_back(function, idx, ends.n_arguments, &mut set);
+                step_back(function, idx, ends, &mut set);
                 // An instruction that faults has written nothing.
                 let faults = match function.fixup(idx) {
                     Some(None) => RegSet::ALL,
@@ -182,7 +189,9 @@ fn goes_to_functions(function: &Function) -> bool {
         .iter()
         .flatten()
         .any(|frame| [".s", ".S", ".asm"].iter().any(|ending| frame.file.ends_with(ending)));
-    is_compiled && !is_assembly && unreached(function).is_empty()
+    is_compiled
+        && !is_assembly
+        && unreached(function).iter().all(|landing| is_pad(function, *landing))
 }
 
 /// What is live where control leaves a function, arguments aside.
@@ -195,6 +204,25 @@ struct Ends {
     never_back: RegSet,
     /// Functions have so many arguments, where it is not known which.
     n_arguments: usize,
+    /// No call leaves a register alone that conventions give it.
+    ends_scratch: bool,
+}
+
+impl Ends {
+    fn of(function: &Function, n_arguments: usize) -> Ends {
+        Ends {
+            returned: after_return(function),
+            elsewhere: beside_arguments(function),
+            unknown: if goes_to_functions(function) {
+                arguments(function, None, n_arguments, beside_arguments(function))
+            } else {
+                RegSet::ALL
+            },
+            never_back: beside_saved(function),
+            n_arguments,
+            ends_scratch: false,
+        }
+    }
 }
 
 /// What is live right after an instruction, whichever way control goes.
@@ -245,16 +273,15 @@ fn behind(function: &Function, idx: usize, live: &[RegSet], ends: &Ends) -> RegS
     set
 }
 
-/// What is live before an instruction, if callees have so many arguments at most where it is not
-/// known which.
-fn back(function: &Function, idx: usize, n_arguments: usize, set: &mut RegSet) {
+/// What is live before an instruction.
+fn back(function: &Function, idx: usize, ends: &Ends, set: &mut RegSet) {
     let conventions = function.isa.conventions();
     let instruction = &function.instructions[idx];
     if matches!(instruction.flow, Flow::Call { .. }) {
-        if instruction.flow.ends_scratch() {
+        if ends.ends_scratch || instruction.flow.ends_scratch() {
             conventions.scratch.iter().for_each(|&reg| set.remove(reg));
         }
-        *set = arguments(function, Some(idx), n_arguments, *set);
+        *set = arguments(function, Some(idx), ends.n_arguments, *set);
         conventions.unlisted().for_each(|reg| set.insert(reg));
     }
     if !instruction.is_guarded() {
@@ -274,12 +301,12 @@ fn back(function: &Function, idx: usize, n_arguments: usize, set: &mut RegSet) {
 }
 
 /// What conventions want before an instruction.
-fn conventions_back(function: &Function, idx: usize, n_arguments: usize, set: &mut RegSet) {
+fn conventions_back(function: &Function, idx: usize, ends: &Ends, set: &mut RegSet) {
     let conventions = function.isa.conventions();
     let instruction = &function.instructions[idx];
     if matches!(instruction.flow, Flow::Call { .. }) {
         conventions.scratch.iter().for_each(|&reg| set.remove(reg));
-        *set = arguments(function, Some(idx), n_arguments, *set);
+        *set = arguments(function, Some(idx), ends.n_arguments, *set);
     }
     if !instruction.is_guarded() {
         instruction.writes.iter().for_each(|write| set.remove(write.reg));

@@ -124,7 +124,12 @@ fn up_to_unread<'a>(function: &Function, trace: &Trace, regs: &'a [Reg], end: us
     let is_unread = |reg: Reg| {
         let writes = |at: &usize| instruction(*at).writes.iter().any(|write| write.reg == reg);
         let reads = |at: usize| instruction(at).reads.iter().any(|read| read.reg == reg);
-        (first..end).rev().find(writes).is_some_and(|written| !(written + 1..end).any(reads))
+        // Where the callee lies is no argument.
+        let is_target = trace.places.get(end).is_some_and(|idx| {
+            function.instructions[*idx].reads.iter().any(|read| read.reg == reg)
+        });
+        !is_target
+            && (first..end).rev().find(writes).is_some_and(|written| !(written + 1..end).any(reads))
     };
     let n = regs.iter().rposition(|reg| is_unread(*reg)).map_or(1, |last| last + 1);
     &regs[..n.min(regs.len())]

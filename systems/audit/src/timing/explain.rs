@@ -36,6 +36,7 @@ pub fn explain(function: &Function, core: &Core, timed: &Timed) -> Vec<Finding> 
         crossings,
         bits: OnceCell::new(),
         reads: OnceCell::new(),
+        likely: OnceCell::new(),
         guessed: OnceCell::new(),
     };
     (0..timed.timing.starts.len())
@@ -67,8 +68,10 @@ struct Stalls<'a> {
     bits: OnceCell<Bits>,
     /// What instructions read, calls aside.
     reads: OnceCell<Liveness>,
-    /// What is said to be taken for granted.
-    guessed: OnceCell<String>,
+    /// What somebody reads in code that a compiler made.
+    likely: OnceCell<Liveness>,
+    /// Calls of which is guessed how many arguments they have.
+    guessed: OnceCell<Vec<(usize, usize)>>,
 }
 
 impl Stalls<'_> {
@@ -80,7 +83,9 @@ impl Stalls<'_> {
         let Answer { fillers, prevents, mover, ways } = match answer {
             Some((idx, gained)) => self.answer(idx, gained, at, producer),
             None if self.timed.reached.len() < Step::ALL.len() => Answer::default(),
-            None => Answer { prevents: Some(self.inherent(causes.first())), ..Answer::default() },
+            None => {
+                Answer { prevents: Some(self.inherent(at, causes.first())), ..Answer::default() }
+            }
         };
         let names: Vec<&str> = fillers.iter().map(|(_, name)| &name[..]).collect();
         let instruction = self.path.instruction(at as u32).text.clone();
@@ -97,7 +102,7 @@ impl Stalls<'_> {
         }
     }
 
-    fn inherent(&self, cause: Option<&Cause>) -> String {
+    fn inherent(&self, at: usize, cause: Option<&Cause>) -> String {
         let is_proved = self.timed.reached.last().is_some_and(|reached| reached.found.is_optimal());
         let is_shorter = self.timed.cycles.best_cycles < self.timed.cycles.total_cycles;
         if is_proved {
@@ -116,7 +121,7 @@ impl Stalls<'_> {
             let stays = (0..self.timed.trace.places.len()).any(|idx| is_it(&idx));
             format!(
                 "nothing: {what}{}{}",
-                self.guessed.get_or_init(|| self.guess()),
+                self.guess(at),
                 if stays { "; what `it` guards stays where it is" } else { "" }
             )
         } else {
@@ -133,27 +138,38 @@ impl Stalls<'_> {
     }
 
     /// What is not known but taken for granted where an order is said to be the best: how many
-    /// arguments functions have that the path calls, if another number could make it faster.
-    fn guess(&self) -> String {
+    /// arguments the next function has that the path calls, if another number could make it faster.
+    fn guess(&self, at: usize) -> String {
         let (path, trace) = (&self.path, &self.timed.trace);
-        let guesses = guesses(path.function, trace);
-        let Some((at, n)) = guesses.first() else { return String::new() };
-        let (Some(last), frame) = (self.timed.reached.last(), StackFrame::of(path.function)) else {
+        let calls = |number: &usize| {
+            let flow = path.instruction(*number as u32).flow;
+            matches!(flow, Flow::Call { .. } | Flow::LastCall)
+        };
+        let n = trace.places.len();
+        let next = (at..n).find(calls).unwrap_or(n - 1);
+        let guesses = self.guessed.get_or_init(|| self.guesses());
+        let Some((_, n)) = guesses.iter().find(|guess| guess.0 == next) else {
             return String::new();
         };
+        let instruction = path.instruction(next as u32);
+        let named = path.function.callees.get(&instruction.address);
+        let callee =
+            named.map_or_else(|| path.named(next as u32), |name| format!("`{}`", shown(name)));
+        format!(", if {callee} has {n} arguments")
+    }
+
+    /// The calls whose arguments are guessed, and how many; none if no other number could help.
+    fn guesses(&self) -> Vec<(usize, usize)> {
+        let (path, trace) = (&self.path, &self.timed.trace);
+        let guesses = guesses(path.function, trace);
+        let Some(last) = self.timed.reached.last().filter(|_| !guesses.is_empty()) else {
+            return Vec::new();
+        };
+        let frame = StackFrame::of(path.function);
         let edges = sure_dependences(path.function, &frame, trace, path.core, last.step.licence());
         let needs = Need::of_trace(path.function, trace, path.core);
         let total = last.timing.total_cycles;
-        if bound_cycles(&needs, &edges, path.core, total) >= total {
-            return String::new();
-        }
-        let instruction = path.instruction(*at as u32);
-        let named = path.function.callees.get(&instruction.address);
-        let callee =
-            named.map_or_else(|| path.named(*at as u32), |name| format!("`{}`", shown(name)));
-        let others =
-            if guesses.len() > 1 { ", and other functions as many as are made ready" } else { "" };
-        format!(", if {callee} has {n} arguments{others}")
+        if bound_cycles(&needs, &edges, path.core, total) >= total { Vec::new() } else { guesses }
     }
 
     /// How long the path needs the unit that the instruction at `at` takes.
@@ -431,6 +447,10 @@ impl Stalls<'_> {
             let is_call = matches!(instruction.flow, Flow::Call { .. });
             (is_call || is_written).then_some(is_call)
         };
+        let likely = self.likely.get_or_init(|| Liveness::likely(function));
+        if !likely.before(to).contains(reg) {
+            return false;
+        }
         let reads = self.reads.get_or_init(|| Liveness::of_reads(function));
         !(0..exit.at).rev().find_map(is_old).unwrap_or(false) || reads.before(to).contains(reg)
     }

@@ -424,7 +424,7 @@ fn a_subroutine_inside_a_function_is_no_long_jump() {
         let head = ".syntax unified\n.cpu cortex-m0\n";
         let program = compiled("f.s", &format!("{head}{}", defined("f", "thumb", body)), None);
         let function = function(&program, "f");
-        let all = function.instructions.into_iter().filter(|it| it.text.starts_with("bl "));
+        let all = function.instructions.into_iter().filter(|one| one.text.starts_with("bl "));
         all.map(|found| matches!(found.flow, Flow::Call { .. })).collect::<Vec<bool>>()
     };
     let part = "1: push {lr}\nadds r0, #1\npop {pc}";

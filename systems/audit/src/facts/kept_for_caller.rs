@@ -18,7 +18,7 @@ use crate::program::function::Function;
 
 /// A register that a place stores or loads.
 #[derive(Debug, Clone, Copy)]
-struct Access {
+struct KeptAccess {
     idx: usize,
     kind: SpillKind,
     slot: Slot,
@@ -28,7 +28,7 @@ struct Access {
 /// The instructions of these places that keep what a caller wants back: each of its slots has one
 /// such register, in all that is stored there the caller's value.
 pub fn kept_for_caller(function: &Function, places: &[SpillPlace]) -> BTreeSet<usize> {
-    let accesses: Vec<Access> = places
+    let accesses: Vec<KeptAccess> = places
         .chunk_by(|a, b| (a.idx, a.kind) == (b.idx, b.kind))
         .flat_map(|own| named(function, own))
         .collect();
@@ -48,7 +48,7 @@ pub fn kept_for_caller(function: &Function, places: &[SpillPlace]) -> BTreeSet<u
     }
     loop {
         let held = held(function, &accesses, &slots);
-        let is_wrong = |access: &&Access| {
+        let is_wrong = |access: &&KeptAccess| {
             access.kind == SpillKind::Spill
                 && slots.contains_key(&access.slot)
                 && !held[access.idx].contains(access.reg)
@@ -66,7 +66,7 @@ pub fn kept_for_caller(function: &Function, places: &[SpillPlace]) -> BTreeSet<u
 }
 
 /// The registers of one instruction's slots, in their order, if there are as many.
-fn named(function: &Function, own: &[SpillPlace]) -> Vec<Access> {
+fn named(function: &Function, own: &[SpillPlace]) -> Vec<KeptAccess> {
     let instruction = &function.instructions[own[0].idx];
     let regs: Vec<Reg> = match own[0].kind {
         SpillKind::Spill => {
@@ -81,7 +81,7 @@ fn named(function: &Function, own: &[SpillPlace]) -> Vec<Access> {
     if regs.len() != own.len() {
         return Vec::new();
     }
-    let access = |(place, reg): (&SpillPlace, Reg)| Access {
+    let access = |(place, reg): (&SpillPlace, Reg)| KeptAccess {
         idx: place.idx,
         kind: place.kind,
         slot: place.slot,
@@ -92,7 +92,7 @@ fn named(function: &Function, own: &[SpillPlace]) -> Vec<Access> {
 
 /// For each instruction the registers that hold before it, on every way, what the caller left there,
 /// if these slots have it.
-fn held(function: &Function, accesses: &[Access], slots: &BTreeMap<Slot, Reg>) -> Vec<RegSet> {
+fn held(function: &Function, accesses: &[KeptAccess], slots: &BTreeMap<Slot, Reg>) -> Vec<RegSet> {
     let n = function.instructions.len();
     let conventions = function.isa.conventions();
     let all: Vec<Reg> = conventions.saved.iter().chain(&conventions.link).copied().collect();
@@ -102,7 +102,7 @@ fn held(function: &Function, accesses: &[Access], slots: &BTreeMap<Slot, Reg>) -
         // What moves the stack pointer back is the end of the function, or of a part of it.
         let pops = instruction.accesses.iter().any(|access| !access.is_store)
             && instruction.writes.iter().any(|write| write.reg == stack);
-        let is_slot = |access: &Access| {
+        let is_slot = |access: &KeptAccess| {
             access.idx == idx
                 && access.reg == reg
                 && access.kind == SpillKind::Reload

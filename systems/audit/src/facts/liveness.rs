@@ -172,8 +172,7 @@ fn beside_arguments(function: &Function) -> RegSet {
     set
 }
 
-/// The same of one that does not come back: nobody misses what was saved for the caller before it
-/// was written.
+/// The same of one that does not come back: nobody misses what was saved for the caller.
 fn beside_saved(function: &Function) -> RegSet {
     let conventions = function.isa.conventions();
     let reserved = conventions.reserved.iter().map(|(reg, _)| *reg);

@@ -29,8 +29,8 @@ pub fn surely_pinned(function: &Function, trace: &Trace) -> Vec<RegSet> {
     pinned_with(function, trace, false)
 }
 
-/// The calls of a trace, by their places in it, of which it is guessed how many arguments they have,
-/// with that number.
+/// The calls of a trace of which it is guessed how many arguments they have: the place in it and
+/// that number of arguments.
 pub fn guesses(function: &Function, trace: &Trace) -> Vec<(usize, usize)> {
     let n = trace.places.len();
     let guess = |at: usize, end: usize| {

@@ -590,7 +590,7 @@ mod tests {
             let is_seldom = is_hot.iter().map(|is_hot| !is_hot).collect();
             let subject = Subject { is_hot, is_seldom, ..Subject::of(&function) };
             let all = super::super::needed(&subject);
-            all.into_iter().any(|it| it.kind == Kind::Spill && it.idx == 0)
+            all.into_iter().any(|found| found.kind == Kind::Spill && found.idx == 0)
         };
         assert!(is_found(0xe590_3000)); // ldr r3, [r0]
         assert!(!is_found(0xe590_e000)); // ldr lr, [r0]

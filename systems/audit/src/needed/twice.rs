@@ -295,7 +295,8 @@ fn again(
 /// as a variable that is copied byte by byte: the pointer is not known to come from elsewhere.
 fn may_be_its_own(subject: &Subject<'_>, store: usize, idx: usize) -> bool {
     let stack = subject.function.isa.conventions().stack_pointer;
-    let by_stack = |at: usize| subject.at(at).accesses.iter().all(|it| it.base == Some(stack));
+    let by_stack =
+        |at: usize| subject.at(at).accesses.iter().all(|access| access.base == Some(stack));
     if !by_stack(idx) || by_stack(store) {
         return false;
     }

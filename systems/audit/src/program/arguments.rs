@@ -12,7 +12,7 @@ use crate::decode::Isa;
 use crate::decode::code::{Flow, Instruction, Reg};
 use crate::facts::liveness::Liveness;
 use crate::program::function::Function;
-use crate::program::types::Word;
+use crate::program::types::ArgumentWord;
 
 /// Functions that compilers call without a declaration, with the words of their arguments.
 const OF_LIBRARIES: [(&str, usize); 24] = [
@@ -43,8 +43,8 @@ const OF_LIBRARIES: [(&str, usize); 24] = [
 ];
 
 impl Program {
-    /// Of each function that this one calls or jumps to, by address of the instruction; of those that
-    /// are known.
+    /// Of each function that this one calls or jumps to and that is known, by the address of the
+    /// instruction that leads there.
     pub(super) fn arguments(&self, function: &Function) -> BTreeMap<u64, Vec<Reg>> {
         let mut arguments = BTreeMap::new();
         for (idx, instruction) in function.instructions.iter().enumerate() {
@@ -85,8 +85,7 @@ impl Program {
     }
 }
 
-/// What a function reads of arguments before it writes them, if that does not depend on what it
-/// calls.
+/// What a function reads of arguments before it writes them, if what it calls is no matter.
 fn by_code(function: &Function) -> Option<Vec<Reg>> {
     if function.instructions.is_empty() {
         return None;
@@ -107,7 +106,7 @@ fn by_code(function: &Function) -> Option<Vec<Reg>> {
 
 /// The registers of these words, where the conventions of the set say them without more: floating
 /// point in registers of its own is a matter of options on Arm and RISC-V.
-fn registers(isa: Isa, words: &[Word]) -> Option<Vec<Reg>> {
+fn registers(isa: Isa, words: &[ArgumentWord]) -> Option<Vec<Reg>> {
     let all = isa.conventions().arguments;
     let bytes = u64::from(isa.conventions().bits) / 8;
     let n_all = match isa {
@@ -118,10 +117,10 @@ fn registers(isa: Isa, words: &[Word]) -> Option<Vec<Reg>> {
     let (mut next, mut taken) = (0, Vec::new());
     for word in words {
         let n = match word {
-            Word::Float(_) if isa == Isa::A64 => continue,
-            Word::Float(_) => return None,
-            Word::Address => 1,
-            Word::Integer(wide) => (wide.div_ceil(bytes) as usize).max(1),
+            ArgumentWord::Float(_) if isa == Isa::A64 => continue,
+            ArgumentWord::Float(_) => return None,
+            ArgumentWord::Address => 1,
+            ArgumentWord::Integer(wide) => (wide.div_ceil(bytes) as usize).max(1),
         };
         // Arm has two words of one number in an even register and the next.
         if n == 2 && matches!(isa, Isa::A32 | Isa::T32) {
@@ -143,8 +142,8 @@ mod tests {
 
     #[test]
     fn words_lie_where_conventions_say() {
-        use Word::{Address, Float, Integer};
-        let of = |isa: Isa, words: &[Word]| {
+        use ArgumentWord::{Address, Float, Integer};
+        let of = |isa: Isa, words: &[ArgumentWord]| {
             let registers = registers(isa, words)?;
             Some(registers.iter().map(|reg| isa.register_name(*reg)).collect::<Vec<_>>().join(" "))
         };

@@ -63,8 +63,7 @@ pub(super) fn read_tables(
     cases
 }
 
-/// Where the rows lead: there are as many as stand before the first place that one of them leads
-/// to.
+/// Where the rows lead: as many as stand before the first place that one of them leads to.
 fn targets(code: &Code, begin: u64, row: Row, places: &BTreeSet<u64>) -> Vec<u64> {
     let mut end = code.next_mark(begin).unwrap_or(code.end()).min(code.end());
     let (mut all, mut at) = (BTreeSet::new(), begin);

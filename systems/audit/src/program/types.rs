@@ -173,7 +173,7 @@ fn passed(unit: &Unit<'_>, entry: &Die<'_, '_>) -> Passed {
 
 /// What an argument takes of registers, by the size of its type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Word {
+pub enum ArgumentWord {
     /// So many bytes, an integer.
     Integer(u64),
     /// An address, whatever is there.
@@ -183,7 +183,7 @@ pub enum Word {
 
 /// The arguments of a function by its declaration; none where it says not all: of no prototype, of
 /// any number, of a structure that is passed or returned, which conventions take apart.
-pub(super) fn words(unit: &Unit<'_>, entry: &Die<'_, '_>) -> Option<Vec<Word>> {
+pub(super) fn words(unit: &Unit<'_>, entry: &Die<'_, '_>) -> Option<Vec<ArgumentWord>> {
     let is_c = matches!(
         language(unit)?,
         gimli::DW_LANG_C | gimli::DW_LANG_C89 | gimli::DW_LANG_C99 | gimli::DW_LANG_C11
@@ -210,7 +210,7 @@ pub(super) fn words(unit: &Unit<'_>, entry: &Die<'_, '_>) -> Option<Vec<Word>> {
     Some(words)
 }
 
-fn word(unit: &Unit<'_>, mut at: UnitOffset<usize>) -> Option<Word> {
+fn word(unit: &Unit<'_>, mut at: UnitOffset<usize>) -> Option<ArgumentWord> {
     for _ in 0..CHAIN_MAX {
         let entry = unit.entry(at).ok()?;
         let number = |name| match entry.attr_value(name) {
@@ -223,15 +223,15 @@ fn word(unit: &Unit<'_>, mut at: UnitOffset<usize>) -> Option<Word> {
             gimli::DW_TAG_base_type => {
                 let encoding = gimli::DwAte(number(gimli::DW_AT_encoding)? as u8);
                 return match encoding {
-                    gimli::DW_ATE_float => Some(Word::Float(bytes)),
+                    gimli::DW_ATE_float => Some(ArgumentWord::Float(bytes)),
                     gimli::DW_ATE_complex_float => None,
-                    _ => Some(Word::Integer(bytes)).filter(|_| bytes <= 8),
+                    _ => Some(ArgumentWord::Integer(bytes)).filter(|_| bytes <= 8),
                 };
             }
-            gimli::DW_TAG_enumeration_type => return Some(Word::Integer(bytes)),
+            gimli::DW_TAG_enumeration_type => return Some(ArgumentWord::Integer(bytes)),
             gimli::DW_TAG_pointer_type
             | gimli::DW_TAG_reference_type
-            | gimli::DW_TAG_rvalue_reference_type => return Some(Word::Address),
+            | gimli::DW_TAG_rvalue_reference_type => return Some(ArgumentWord::Address),
             gimli::DW_TAG_typedef
             | gimli::DW_TAG_const_type
             | gimli::DW_TAG_volatile_type

@@ -20,7 +20,7 @@ use object::{File, Object, ObjectSection};
 
 use crate::program::content::{Content, FilePart};
 use crate::program::relocate::{self, Layout};
-use crate::program::types::{self, Section, Word};
+use crate::program::types::{self, ArgumentWord, Section};
 
 /// What lines, frames and types are read from, beside `.debug_info`.
 const SECTIONS: [SectionId; 8] = [
@@ -87,7 +87,7 @@ pub(super) struct DeclaredNames {
     pub never_return: BTreeSet<String>,
     pub others: BTreeSet<String>,
     /// In which words each has its arguments, where its declaration says it.
-    pub arguments: BTreeMap<String, Vec<Word>>,
+    pub arguments: BTreeMap<String, Vec<ArgumentWord>>,
 }
 
 impl DebugUnits {

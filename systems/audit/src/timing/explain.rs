@@ -219,7 +219,8 @@ impl Stalls<'_> {
             between.retain(|number| !crossing.contains(number));
         }
         // A load saves another cycle where what needs no promise fills this wait.
-        let loads: Vec<u32> = crossing.iter().copied().filter(|it| self.is_load(*it)).collect();
+        let loads: Vec<u32> =
+            crossing.iter().copied().filter(|number| self.is_load(*number)).collect();
         let without_loads =
             crosses && !stays && loads.len() < crossing.len() && goes_without(&loads);
         if without_loads {

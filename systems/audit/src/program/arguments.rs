@@ -66,7 +66,11 @@ impl Program {
 
     /// Those of the function of this name, which is called at `from` and may begin at `to`.
     fn arguments_of(&self, isa: Isa, name: &str, from: u64, to: Option<u64>) -> Option<Vec<Reg>> {
-        let own = self.symbols.iter().find(|symbol| symbol.name == name);
+        let own = self.by_name.get_or_init(|| {
+            let all = self.symbols.iter().enumerate().rev();
+            all.map(|(idx, symbol)| (symbol.name.clone(), idx)).collect()
+        });
+        let own = own.get(name).map(|idx| &self.symbols[*idx]);
         let to = to.or(own.map(|own| own.address));
         if let Some(words) = self.lines.words(name, from, to) {
             return registers(isa, &words);

@@ -24,7 +24,7 @@ pub mod toolchain;
 pub mod types;
 mod units;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -92,6 +92,8 @@ pub struct Program {
     objects: Vec<Range<u64>>,
     /// It is code without a file's format around it.
     is_image: bool,
+    /// The first of its functions of each name, as a place in the list.
+    by_name: OnceCell<BTreeMap<String, usize>>,
     /// The arguments of its functions by their code, by address, where that was asked.
     by_code: RefCell<BTreeMap<u64, Option<Vec<Reg>>>>,
     /// Its symbols are those that other files may use, and it has more functions.
@@ -223,6 +225,7 @@ impl Program {
             relocated,
             objects,
             is_image: false,
+            by_name: OnceCell::new(),
             by_code: RefCell::default(),
             names_exports_alone,
         })
@@ -266,6 +269,7 @@ impl Program {
             relocated: BTreeSet::new(),
             objects: Vec::new(),
             is_image: true,
+            by_name: OnceCell::new(),
             by_code: RefCell::default(),
             names_exports_alone: false,
             sections,

@@ -31,7 +31,7 @@ fn function(isa: Isa, code: &[u8]) -> Function {
     }
     let frame = |line: usize| vec![SourceFrame { function: "f".to_owned(), file: "a/ring.c".to_owned(), line: line as u32 }];
     let frames = (1..=instructions.len()).map(frame).collect();
-    Function { name: "f".to_owned(), isa, instructions, frames, callees: Default::default(), is_cold: false, tables: Default::default(), constants: Default::default() }
+    Function { name: "f".to_owned(), isa, instructions, frames, callees: Default::default(), is_cold: false, tables: Default::default(), constants: Default::default(), cases: Default::default(), arguments: Default::default() }
 }
 
 fuzz_target!(|bytes: &[u8]| {

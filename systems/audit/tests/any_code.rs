@@ -46,6 +46,8 @@ fn random_function(rng: &mut Rng, isa: Isa, n: usize) -> Function {
         is_cold: false,
         constants: Default::default(),
         tables: Default::default(),
+        cases: Default::default(),
+        arguments: Default::default(),
     }
 }
 
@@ -133,6 +135,8 @@ fn very_long_paths_have_an_audit_too() {
         is_cold: false,
         constants: Default::default(),
         tables: Default::default(),
+        cases: Default::default(),
+        arguments: Default::default(),
     };
     let core = Core::bundled("arm1136jf-s").expect("it is bundled");
     let audit = time_path(&function, &core, &Guide::of(&function), Effort::Search)

@@ -35,6 +35,8 @@ fn function(words: &[u32]) -> Function {
         is_cold: false,
         constants: Default::default(),
         tables: Default::default(),
+        cases: Default::default(),
+        arguments: Default::default(),
     }
 }
 

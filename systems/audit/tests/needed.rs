@@ -121,6 +121,8 @@ fn function(isa: Isa, words: &[u32]) -> Function {
         is_cold: false,
         constants: Default::default(),
         tables: Default::default(),
+        cases: Default::default(),
+        arguments: Default::default(),
     }
 }
 

@@ -5,7 +5,10 @@ mod assembler;
 
 use assembler::assembled;
 use audit::decode::Isa;
-use audit::facts::trace::Guide;
+use audit::decode::code::{Flow, Reg};
+use audit::facts::pinned::guesses;
+use audit::facts::trace::{Guide, hot_trace};
+use audit::program::function::Function;
 use audit::timing::explain::explain;
 use audit::timing::licence::Effort;
 use audit::timing::time_path;
@@ -13,11 +16,14 @@ use machine::in_order::Core;
 
 /// What prevents the wait of the instruction at place `at`, and whether something is to be tried.
 fn prevents(isa: Isa, cpu: &str, text: &str, at: usize) -> (String, bool) {
-    let function = assembled(isa, text);
+    prevents_of(&assembled(isa, text), cpu, at)
+}
+
+fn prevents_of(function: &Function, cpu: &str, at: usize) -> (String, bool) {
     let core = Core::bundled(cpu).expect("it is bundled");
-    let timed = time_path(&function, &core, &Guide::of(&function), Effort::Search)
+    let timed = time_path(function, &core, &Guide::of(function), Effort::Search)
         .expect("it has instructions");
-    let all = explain(&function, &core, &timed);
+    let all = explain(function, &core, &timed);
     let said = all.into_iter().find(|finding| finding.idx == at).expect("it waits");
     (said.prevents.expect("something is said"), !said.ways.is_empty())
 }
@@ -119,4 +125,166 @@ fn a_belief_is_told_where_it_is_too_short() {
         said.contains("gcc 12 believes that the result takes 2 cycles where it takes 3"),
         "{said}"
     );
+}
+
+/// The function whose other way, that of `beq`, is `aside`; it is known which arguments what is
+/// called at its end has.
+fn with_other_way(set: &str, aside: &str, ends: Flow, arguments: Option<&[Reg]>) -> Function {
+    let text = format!("mov r6, r0\nldr r3, [r6]\ncmp r3, #0\nbeq #8\n{set}\nbx lr\n{aside}");
+    let mut function = assembled(Isa::A32, &text);
+    let last = function.instructions.last_mut().expect("it ends");
+    last.flow = match (ends, last.flow) {
+        (Flow::Next, flow) => flow,
+        (other, _) => other,
+    };
+    let address = last.address;
+    function.arguments.extend(arguments.map(|arguments| (address, arguments.to_vec())));
+    function
+}
+
+fn said_of(function: &Function) -> String {
+    prevents_of(function, "arm1136jf-s", 2).0
+}
+
+/// What does not come back reads its arguments, and none of the registers that it may change.
+#[test]
+fn behind_a_call_that_does_not_come_back_registers_are_free() {
+    let aside = "mov r0, r6\nbl #1024";
+    let said =
+        |set: &str, arguments| said_of(&with_other_way(set, aside, Flow::LastCall, arguments));
+    let free = said("mov r12, #256\nstr r12, [r6]", None);
+    assert!(free.starts_with("`mov ip, #256` stays below `beq"), "{free}");
+    assert!(!free.contains("in another register"), "{free}");
+    // The second argument, which the function was passed, is handed on, as far as is known.
+    let second = "mov r1, #256\nstr r1, [r6]";
+    assert!(said(second, None).contains("in another register"), "{}", said(second, None));
+    let one = said(second, Some(&[Reg(0)][..]));
+    assert!(!one.contains("in another register"), "{one}");
+    let two = said(second, Some(&[Reg(0), Reg(1)][..]));
+    assert!(two.contains("in another register"), "{two}");
+    // No code of the function follows the call.
+    let last = said_of(&with_other_way("mov r12, #256\nstr r12, [r6]", aside, Flow::Next, None));
+    assert!(!last.contains("in another register"), "{last}");
+}
+
+/// Before a last call the arguments of the callee are live there, and no more.
+#[test]
+fn before_a_last_call_other_registers_are_free() {
+    let said = |set: &str, arguments| {
+        said_of(&with_other_way(set, "mov r0, r6\nb #4096", Flow::Next, arguments))
+    };
+    let second = "mov r2, #256\nstr r2, [r6]";
+    assert!(said(second, None).contains("in another register"), "{}", said(second, None));
+    let two = said(second, Some(&[Reg(0), Reg(1)][..]));
+    assert!(two.starts_with("`mov r2, #256` stays below `beq"), "{two}");
+    assert!(!two.contains("in another register"), "{two}");
+    assert!(said(second, Some(&[Reg(0), Reg(1), Reg(2)][..])).contains("in another register"));
+}
+
+/// What is put into `r3` and not read belongs to the callee, if it has as many arguments.
+#[test]
+fn no_order_is_faster_as_far_as_the_arguments_are_known() {
+    let said = |set: &str, arguments: Option<&[Reg]>| {
+        let text =
+            format!("ldr r12, [r0]\nadd r12, r12, r3\nstr r12, [r0]\n{set}\nbl #1024\nbx lr");
+        let mut function = assembled(Isa::A32, &text);
+        let call = function.instructions.len() - 2;
+        let address = function.instructions[call].address;
+        function.callees.insert(address, "f".to_owned());
+        function.arguments.extend(arguments.map(|arguments| (address, arguments.to_vec())));
+        prevents_of(&function, "arm1136jf-s", 1).0
+    };
+    let four = [Reg(0), Reg(1), Reg(2), Reg(3)];
+    let none = "nothing: no order of these instructions is faster";
+    assert_eq!(said("mov r3, #5", None), format!("{none}, if `f` has 4 arguments"));
+    assert_eq!(said("mov r3, #5", Some(&four)), none);
+    let fresh = said("mov r3, #5", Some(&four[..2]));
+    assert!(fresh.starts_with("a register is used again too soon"), "{fresh}");
+    // Nothing could fill the wait, however many there are.
+    assert_eq!(said("mov r3, r12", None), none);
+}
+
+/// Where a jump stands behind what waits, nothing that it leads to comes before it.
+#[test]
+fn a_jump_behind_what_waits_does_not_lead_to_it() {
+    let text = "ldr r1, [r0]\nadd r1, r1, #1\nstr r1, [r0]\nb #0\nmov r0, #1\nbx lr";
+    assert_eq!(
+        prevents(Isa::A32, "arm1136jf-s", text, 1).0,
+        "nothing by itself: 1 of 2 cycles go in a faster order of the path, in which others cross a \
+         side exit"
+    );
+    // One before it does.
+    let text = "b #0\nmov r0, #1\nldr r1, [r0]\nadd r1, r1, #1\nstr r1, [r0]\nbx lr";
+    let said = prevents(Isa::A32, "arm1136jf-s", text, 3).0;
+    assert!(said.contains("leads here"), "{said}");
+}
+
+/// Of a long path the best order is not known. Where one is found that is faster, it is said of what
+/// waits in it, too, and not that there is none.
+#[test]
+fn what_waits_in_the_best_order_that_was_found_is_said_to() {
+    let core = Core::bundled("cortex-a53").expect("it is bundled");
+    let (mut n_shorter, mut n_none) = (0, 0);
+    for seed in 0..24 {
+        let mut rng = fastrand::Rng::with_seed(seed);
+        let mut lines = Vec::new();
+        for _ in 0..35 {
+            let (to, from) = (rng.u8(1..5), rng.u8(5..9));
+            lines.push(match rng.u8(0..3) {
+                0 => format!("ldp x{to}, x{}, [x{from}, #{}]", to + 10, 16 * rng.u8(0..4)),
+                1 => format!("mul x{to}, x{from}, x{}", rng.u8(1..9)),
+                _ => format!("ldr x{to}, [x{from}, #{}]", 8 * rng.u8(0..4)),
+            });
+            lines.push(match rng.u8(0..4) {
+                0 => format!("str x{to}, [x{}]", rng.u8(5..9)),
+                1 => format!("ldr x{from}, [x{to}]"),
+                _ => format!("add x{from}, x{to}, x{}", rng.u8(1..9)),
+            });
+        }
+        lines.push("ret".to_owned());
+        let function = assembled(Isa::A64, &lines.join("\n"));
+        let timed = time_path(&function, &core, &Guide::of(&function), Effort::Search)
+            .expect("it has instructions");
+        let is_shorter = timed.cycles.best_cycles < timed.cycles.total_cycles;
+        for finding in explain(&function, &core, &timed) {
+            let said = finding.prevents.expect("something is said of each");
+            let says = |what: &str| said.starts_with(&format!("unknown: {what}"));
+            let last = timed.reached.last().expect("orders were looked for");
+            if says("the best order found waits here too") {
+                assert!(is_shorter && last.timing.stall_cycles[finding.idx] > 0, "seed {seed}");
+                n_shorter += 1;
+            } else if says("no better order was found") {
+                assert!(!is_shorter, "seed {seed}: {}", finding.instruction);
+                n_none += 1;
+            }
+        }
+    }
+    assert!(n_shorter > 0, "too few to tell anything: {n_shorter}, {n_none}");
+}
+
+/// The load above the test saves cycles of what needs it. This wait the sum fills.
+#[test]
+fn a_load_that_saves_another_cycle_is_not_named() {
+    let text = "ldr x1, [x4]\ncbz x1, #28\nadd x6, x5, #1\nadd x6, x6, #2\nldr x3, [x4, #8]\n\
+                add x7, x3, x6\nstr x7, [x4]\nret\nret";
+    let (said, has_way) = prevents(Isa::A64, "cortex-a53", text, 1);
+    assert!(said.starts_with("`add x6, x5, #1` stays below `cbz x1, 0x20`"), "{said}");
+    assert!(!has_way, "no load is to be written earlier");
+    // Where nothing else is there, the load fills it.
+    let text = "ldr x1, [x4]\ncbz x1, #20\nldr x3, [x4, #8]\nadd x7, x3, #1\nstr x7, [x4]\n\
+                ret\nret";
+    let (said, has_way) = prevents(Isa::A64, "cortex-a53", text, 1);
+    assert!(said.starts_with("`ldr x3, [x4, #8]`"), "{said}");
+    assert!(has_way, "{said}");
+}
+
+/// Where a callee lies is none of its arguments.
+#[test]
+fn the_register_that_leads_to_a_callee_is_no_argument() {
+    let guessed = |call: &str| {
+        let function = assembled(Isa::A64, &format!("ldr x1, [x2]\n{call}\nadd x0, x0, #1\nret"));
+        guesses(&function, &hot_trace(&Guide::of(&function)))
+    };
+    assert_eq!(guessed("blr x1"), []);
+    assert_eq!(guessed("blr x3"), [(1, 2)]);
 }

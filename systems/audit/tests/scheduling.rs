@@ -295,6 +295,8 @@ fn function_of(isa: Isa, words: &[u32]) -> Function {
         is_cold: false,
         constants,
         tables: Default::default(),
+        cases: Default::default(),
+        arguments: Default::default(),
     }
 }
 
@@ -1001,4 +1003,22 @@ fn no_object_of_the_linker_lies_in_the_frame() {
     let a32 =
         |base: u32| follows(Isa::A32, &[0xe24d_d020, 0xe28d_0008, base, 0xe58d_1008, 0xe595_4000]);
     assert!(!a32(0xe59f_5004) && a32(0xe592_5000));
+}
+
+/// Whoever is called on the way that a test leads aside finds the frames by it.
+#[test]
+fn a_frame_pointer_is_made_above_the_ways_that_call() {
+    // stp x29, x30, [sp, #-32]!; the other; cbz x1, 12; ldr x2, [x0]; ret; bl; ret
+    let stays = |word: u32| {
+        let words = [0xa9be_7bfd, word, 0xb400_0061, 0xf940_0002, 0xd65f_03c0, 0x9400_0100];
+        let function = function_of(Isa::A64, &[&words[..], &[0xd65f_03c0]].concat());
+        let trace = hot_trace(&Guide::of(&function));
+        let licence = Step::PastStore.licence();
+        let core = core("cortex-a55");
+        let edges = dependences(&function, &StackFrame::of(&function), &trace, &core, licence);
+        edges.iter().any(|edge| (edge.from, edge.to, edge.why) == (1, 2, Why::Control))
+    };
+    assert!(stays(0x9100_03fd)); // mov x29, sp
+    assert!(stays(0x9100_43fd)); // add x29, sp, #16
+    assert!(!stays(0xaa03_03e9)); // mov x9, x3
 }

@@ -114,6 +114,8 @@ fn a_word_that_is_not_decoded_does_not_wait() {
             is_cold: false,
             constants: Default::default(),
             tables: Default::default(),
+            cases: Default::default(),
+            arguments: Default::default(),
         };
         let core = machine::in_order::Core::bundled("cortex-a53").expect("it is bundled");
         let timed =

@@ -383,3 +383,82 @@ fn what_stays_because_of_a_block_is_said_to() {
         "{with_block:?}"
     );
 }
+
+/// ARMv6-M's compilers call libgcc, which jumps by the table behind the call.
+#[test]
+fn tables_of_libgcc_are_read() {
+    let cases = |kind: &str, table: &str, n: usize| {
+        let labels: String =
+            (0..n).map(|nth| format!("c{nth}: movs r0, #{nth}\nbx lr\n")).collect();
+        let body = format!(
+            "push {{r4, lr}}\nbl __gnu_thumb1_case_{kind}\n{table}\n{labels}pop {{r4, pc}}"
+        );
+        let head = ".syntax unified\n.cpu cortex-m0\n";
+        let program = compiled("f.s", &format!("{head}{}", defined("f", "thumb", &body)), None);
+        let function = function(&program, "f");
+        let jump = function.at(function.instructions[1].address).expect("the call");
+        assert_eq!(function.instructions[jump].flow, Flow::Jump, "{kind}");
+        let places = function.cases_of(jump).expect("its table is read");
+        let texts: Vec<&str> =
+            places.iter().map(|place| function.instructions[*place].text.as_str()).collect();
+        texts.join("; ")
+    };
+    // The first label is no row of the table, and a byte fills it up.
+    let rows = |directive: &str, from: &str, labels: &[&str]| {
+        let rows = labels.iter().map(|label| format!("(({label}) - {from}) / 2"));
+        format!("t: .{directive} {}\n.p2align 1", rows.collect::<Vec<_>>().join(", "))
+    };
+    let two = "movs r0, #1; movs r0, #2";
+    assert_eq!(cases("uqi", &rows("byte", "t", &["c2", "c1", "c2"]), 3), two);
+    assert_eq!(cases("sqi", &rows("byte", "t", &["c1", "c2"]), 3), two);
+    assert_eq!(cases("uhi", &rows("short", "t", &["c1", "c2", "c1"]), 3), two);
+    assert_eq!(cases("shi", &rows("short", "t", &["c2", "c1"]), 3), two);
+    let words = ".p2align 2\nt: .word c1 - t, c2 - t";
+    assert_eq!(cases("si", words, 3), two);
+}
+
+/// A part of the function that keeps the link is called.
+#[test]
+fn a_subroutine_inside_a_function_is_no_long_jump() {
+    let flows = |body: &str| {
+        let head = ".syntax unified\n.cpu cortex-m0\n";
+        let program = compiled("f.s", &format!("{head}{}", defined("f", "thumb", body)), None);
+        let function = function(&program, "f");
+        let all = function.instructions.into_iter().filter(|one| one.text.starts_with("bl "));
+        all.map(|found| matches!(found.flow, Flow::Call { .. })).collect::<Vec<bool>>()
+    };
+    let part = "1: push {lr}\nadds r0, #1\npop {pc}";
+    assert_eq!(flows(&format!("push {{lr}}\nbl 1f\nmovs r1, r0\npop {{pc}}\n{part}")), [true]);
+    // Called twice, and entered where something branches to as well.
+    let twice = "push {lr}\nbl 1f\n2: cmp r0, #9\nbl 1f\nblt 2b\npop {pc}";
+    assert_eq!(flows(&format!("{twice}\n{part}")), [true, true]);
+    // Its way back is in a register.
+    let moved = "push {lr}\nbl 1f\nmovs r1, r0\npop {pc}\n1: mov r3, lr\nadds r0, #1\nmov pc, r3";
+    assert_eq!(flows(moved)[..], [true]);
+    // A long jump: what is behind it is led to by the branch over it.
+    let far = "push {lr}\nbeq 2f\nbl 1f\n2: movs r1, r0\npop {pc}\n1: adds r0, #1\npop {pc}";
+    assert_eq!(flows(far), [false]);
+}
+
+/// A callee gets the address of a variable in a case alone: it cannot be in a register.
+#[test]
+fn what_is_passed_by_address_in_a_case_has_to_be_in_the_frame() {
+    let text = "int get(int *to); int put(int);\n\
+        int f(int kind, int n)\n{\n  int local = n;\n  switch (kind) {\n\
+        case 0: return put(1);\n case 1: return put(n + 3);\n case 2: return put(n * 5);\n\
+        case 3: get(&local); return local;\n case 4: return put(n - 7);\n\
+        case 5: return put(n ^ 9);\n default: return put(0);\n  }\n}\n";
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("switch.c");
+    std::fs::write(&path, text).expect("a scratch file");
+    let build = Build { cc: None, flags: vec!["-Os".to_owned()], folder: None };
+    let bytes = toolchain::compile(Path::new(&path), Isa::T32, "cortex-m0plus", &build)
+        .unwrap_or_else(|error| panic!("{error}"));
+    let program = Program::parse("switch.o", &bytes).unwrap_or_else(|error| panic!("{error}"));
+    let function = function(&program, "f");
+    let helper = function.callees.values().find(|name| name.starts_with("__gnu_thumb1_case_"));
+    assert!(helper.is_some(), "it is compiled with a table of libgcc");
+    let all = needless_in(&program);
+    assert!(all.iter().all(|found| found.0 != Kind::Spill), "{all:?}");
+    assert_eq!(function.cases.values().next().map(Vec::len), Some(6), "one is not in the table");
+}

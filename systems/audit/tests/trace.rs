@@ -34,6 +34,8 @@ fn function(words: &[u32], callees: &[(u64, &str)]) -> Function {
         is_cold: false,
         constants: Default::default(),
         tables: Default::default(),
+        cases: Default::default(),
+        arguments: Default::default(),
     }
 }
 
@@ -358,6 +360,8 @@ fn no_load_goes_above_the_test_of_its_own_pointer() {
             is_cold: false,
             constants,
             tables: Default::default(),
+            cases: Default::default(),
+            arguments: Default::default(),
         };
         let timed = time_path(&function, &core(cpu), &Guide::of(&function), Effort::Search)
             .expect("it has instructions");
@@ -421,6 +425,8 @@ fn a_copy_of_a_pointer_that_was_followed_is_good() {
             is_cold: false,
             constants,
             tables: Default::default(),
+            cases: Default::default(),
+            arguments: Default::default(),
         };
         let core = Core::bundled(cpu).expect("it is bundled");
         let timed = time_path(&function, &core, &Guide::of(&function), Effort::Search)

@@ -36,6 +36,8 @@ fn function(isa: Isa, code: &[&str]) -> Function {
         is_cold: false,
         constants: Default::default(),
         tables: Default::default(),
+        cases: Default::default(),
+        arguments: Default::default(),
     }
 }
 

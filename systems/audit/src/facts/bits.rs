@@ -562,6 +562,9 @@ fn leaves(function: &Function, idx: usize, conventions: &Conventions, demanded: 
         |idx: usize| matches!(leaving.flow, Flow::Branch { .. }) && function.target(idx).is_none();
     let place = if std::ptr::eq(leaving, instruction) { idx } else { idx - 1 };
     let last = idx + 1 == function.instructions.len();
+    if function.cases_of(place).is_some() {
+        return;
+    }
     // Arm's run-time helpers return remainders in r2 and r3, and comparisons in the flags.
     let is_helper = function.name.starts_with("__aeabi_");
     if matches!(leaving.flow, Flow::Return) && function.isa != Isa::Sparc && !is_helper {

@@ -1,5 +1,5 @@
-//! Where a computed jump leads, as that of a `switch` by a table. Tables are not read: the cases of
-//! the only computed jump of a function are the places in it that nothing else leads to. A case
+//! Where a computed jump leads, as that of a `switch` by a table. Most tables are not read: the cases
+//! of the only computed jump of a function are the places in it that nothing else leads to. A case
 //! that the code before it runs into, or that a branch leads to as well, is not told from other
 //! code.
 //!
@@ -29,10 +29,14 @@ impl Computed {
         let n = function.instructions.len();
         let is_computed = |number: &usize| {
             let instruction = &function.instructions[*number];
-            instruction.flow == Flow::Jump && !function.callees.contains_key(&instruction.address)
+            let is_read = function.cases.contains_key(&instruction.address);
+            let is_left = !is_read && function.callees.contains_key(&instruction.address);
+            instruction.flow == Flow::Jump && !is_left
         };
         let jumps: Vec<usize> = (0..n).filter(is_computed).collect();
         let mut cases = unreached(function);
+        let read = jumps.iter().filter_map(|jump| function.cases_of(*jump));
+        cases.extend(read.flatten());
         // A jump that may not be done has what is after it as one more.
         let behind = jumps.iter().map(|jump| behind(function, *jump));
         cases.extend(
@@ -54,10 +58,20 @@ impl Computed {
     }
 }
 
+/// The tables of all computed jumps of the function are read, if it has any.
+fn all_are_read(function: &Function) -> bool {
+    let n = function.instructions.len();
+    let jumps = match Computed::of(function) {
+        Computed::None => 0,
+        Computed::One(..) => 1,
+        Computed::Several(n_jumps, _) => n_jumps,
+    };
+    (0..n).filter(|idx| function.cases_of(*idx).is_some()).count() == jumps
+}
+
 /// Some instruction may lead to a place that no branch shows, and no computed jump.
 pub fn has_hidden_ways(function: &Function) -> bool {
-    !in_tables(function).is_empty()
-        || Computed::of(function) == Computed::None && !unreached(function).is_empty()
+    !in_tables(function).is_empty() || all_are_read(function) && !unreached(function).is_empty()
 }
 
 /// Where code may be entered that other ways lead to as well: at [`landings`], and by a computed
@@ -67,7 +81,9 @@ pub fn entries(function: &Function) -> Vec<bool> {
     let n = function.instructions.len();
     let has_cases = match Computed::of(function) {
         Computed::None => false,
-        Computed::One(_, cases) | Computed::Several(_, cases) => !cases.is_empty(),
+        Computed::One(_, cases) | Computed::Several(_, cases) => {
+            !cases.is_empty() && !all_are_read(function)
+        }
     };
     let begins = |idx: usize| {
         idx > 0
@@ -145,6 +161,8 @@ mod tests {
                 is_cold: false,
                 constants: Default::default(),
                 tables: Default::default(),
+                cases: Default::default(),
+                arguments: Default::default(),
             };
             entries(&function)[3]
         };

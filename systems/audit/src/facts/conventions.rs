@@ -99,6 +99,8 @@ mod tests {
             is_cold: false,
             constants,
             tables: Default::default(),
+            cases: Default::default(),
+            arguments: Default::default(),
         })
     }
 

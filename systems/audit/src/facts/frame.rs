@@ -118,6 +118,7 @@ pub fn successors(function: &Function, idx: usize) -> Vec<usize> {
     };
     let mut next: Vec<usize> =
         function.target(idx).into_iter().chain(function.fixup(idx).flatten()).collect();
+    next.extend(function.cases_of(idx).into_iter().flatten());
     if goes_on && idx + 1 < function.instructions.len() {
         next.push(idx + 1);
     }

@@ -50,9 +50,8 @@ pub fn unreached(function: &Function) -> Vec<usize> {
     for idx in 0..n {
         let (behind, goes_on) = behind(function, idx);
         is_led_to[behind] |= goes_on;
-        if let Some(to) = function.target(idx) {
-            is_led_to[to] = true;
-        }
+        let cases = function.cases_of(idx).into_iter().flatten();
+        function.target(idx).into_iter().chain(cases).for_each(|to| is_led_to[to] = true);
         if behind == idx + 2 {
             is_led_to[idx + 1] = true;
         }
@@ -63,6 +62,33 @@ pub fn unreached(function: &Function) -> Vec<usize> {
         !is_led_to[*idx] && first.is_some_and(|found| found == *idx || !is_led_to[found])
     };
     (0..n).filter(begins).collect()
+}
+
+/// What every landing pad of C++ comes to: the handler begins, or the stack is unwound further.
+const OF_PADS: [&str; 5] = [
+    "_Unwind_Resume",
+    "__cxa_begin_catch",
+    "__cxa_end_cleanup",
+    "__cxa_call_terminate",
+    "__cxa_call_unexpected",
+];
+
+/// Control comes to `landing` when an exception unwinds the stack: out of a call.
+pub fn is_pad(function: &Function, landing: usize) -> bool {
+    let callee = |idx: usize| function.callees.get(&function.instructions[idx].address);
+    let mut is_seen = vec![false; function.instructions.len()];
+    let mut open = vec![landing];
+    while let Some(idx) = open.pop() {
+        if idx >= is_seen.len() || std::mem::replace(&mut is_seen[idx], true) {
+            continue;
+        }
+        if callee(idx).is_some_and(|name| OF_PADS.contains(&name.as_str())) {
+            return true;
+        }
+        let (behind, goes_on) = behind(function, idx);
+        open.extend(function.target(idx).into_iter().chain(goes_on.then_some(behind)));
+    }
+    false
 }
 
 /// The place after an instruction and its delay slot, and whether control may come there from it.

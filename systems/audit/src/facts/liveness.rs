@@ -1,8 +1,8 @@
 //! Which registers may still be read before they are written again, at each instruction of a
 //! function.
 
-use super::landings::landings;
-use crate::decode::code::{Delay, Flow, Instruction, Reg};
+use super::landings::{is_pad, landings, unreached};
+use crate::decode::code::{Delay, Flow, Reg};
 use crate::program::function::Function;
 
 /// A set of registers and flags.
@@ -55,22 +55,27 @@ impl Liveness {
     /// Follows all paths of `function` backwards. What lies after a jump to an unknown
     /// place may read everything.
     pub fn of(function: &Function) -> Liveness {
-        let ends = Ends {
-            returned: after_return(function),
-            elsewhere: elsewhere(function),
-            unknown: RegSet::ALL,
-        };
-        Liveness::follow(function, &ends, step_back)
+        Liveness::with_arguments(function, usize::MAX)
     }
 
-    /// The same of what instructions read: of a call's arguments the first counts alone.
+    /// The same of what instructions read: of a call's arguments the first counts alone, where it is
+    /// not known which there are.
     pub fn of_reads(function: &Function) -> Liveness {
-        let ends = Ends {
-            returned: after_return(function),
-            elsewhere: elsewhere(function),
-            unknown: RegSet::ALL,
-        };
-        Liveness::follow(function, &ends, reads_back)
+        Liveness::with_arguments(function, 1)
+    }
+
+    /// What somebody reads as far as a compiler's code goes: as all callees may, but arguments of
+    /// functions of which nothing is known are not handed through calls.
+    pub fn likely(function: &Function) -> Liveness {
+        let mut all = Liveness::with_arguments(function, 0);
+        let ends = Ends { ends_scratch: true, ..Ends::of(function, usize::MAX) };
+        let handed = Liveness::follow(function, &ends, back);
+        all.0.iter_mut().zip(&handed.0).for_each(|(set, more)| _ = set.add_all(more));
+        all
+    }
+
+    fn with_arguments(function: &Function, n_arguments: usize) -> Liveness {
+        Liveness::follow(function, &Ends::of(function, n_arguments), back)
     }
 
     /// The same of what only the conventions of calls want where it is: what instructions
@@ -78,8 +83,11 @@ impl Liveness {
     pub(super) fn of_conventions(function: &Function) -> Liveness {
         let ends = Ends {
             returned: returned(function),
-            elsewhere: left(function),
+            elsewhere: callers(function),
             unknown: left(function),
+            never_back: RegSet::default(),
+            n_arguments: 1,
+            ends_scratch: true,
         };
         Liveness::follow(function, &ends, conventions_back)
     }
@@ -87,21 +95,28 @@ impl Liveness {
     fn follow(
         function: &Function,
         ends: &Ends,
-        step_back: fn(&Function, &Instruction, &mut RegSet),
+        step_back: fn(&Function, usize, &Ends, &mut RegSet),
     ) -> Liveness {
         let n = function.instructions.len();
         let mut live = vec![RegSet::default(); n];
-        let landings = landings(function);
+        let (landings, conventions) = (landings(function), function.isa.conventions());
         let mut is_changed = true;
         // Backward order settles straight code in one round, and each loop in one more for each
         // level.
         while is_changed {
             is_changed = false;
             let mut anywhere = RegSet::default();
-            landings.iter().for_each(|landing| _ = anywhere.add_all(&live[*landing]));
+            for landing in &landings {
+                let mut there = live[*landing];
+                if is_pad(function, *landing) {
+                    // Who unwinds the stack brings back what is saved, and no more.
+                    conventions.scratch.iter().for_each(|reg| there.remove(*reg));
+                }
+                anywhere.add_all(&there);
+            }
             for idx in (0..n).rev() {
                 let mut set = behind(function, idx, &live, ends);
-                step_back(function, &function.instructions[idx], &mut set);
+                step_back(function, idx, ends, &mut set);
                 // An instruction that faults has written nothing.
                 let faults = match function.fixup(idx) {
                     Some(None) => RegSet::ALL,
@@ -134,24 +149,79 @@ pub fn after_return(function: &Function) -> RegSet {
         .collect()
 }
 
-/// What another function may read that a branch goes to: arguments, saved registers, the way back.
-pub fn elsewhere(function: &Function) -> RegSet {
-    let conventions = function.isa.conventions();
-    let kept = conventions.arguments.iter().chain(conventions.saved).copied();
-    let reserved = conventions.reserved.iter().map(|(reg, _)| *reg);
-    kept.chain([conventions.stack_pointer])
-        .chain(conventions.link)
-        .chain(reserved)
-        .chain(conventions.unlisted())
-        .collect()
+/// What the function that the instruction at place `idx` goes to, out of this one, may read:
+/// arguments, saved registers, the way back.
+pub fn elsewhere(function: &Function, idx: usize) -> RegSet {
+    arguments(function, Some(idx), usize::MAX, beside_arguments(function))
 }
 
-/// What is live where control leaves a function.
+/// These, and the registers in which the function that is called or jumped to at place `idx` has
+/// arguments: where nobody says which, so many.
+fn arguments(function: &Function, idx: Option<usize>, n: usize, mut set: RegSet) -> RegSet {
+    let all = function.isa.conventions().arguments;
+    let known = idx.and_then(|idx| function.arguments_at(idx));
+    known.unwrap_or(&all[..n.min(all.len())]).iter().for_each(|reg| set.insert(*reg));
+    set
+}
+
+/// What another function may read, its arguments aside.
+fn beside_arguments(function: &Function) -> RegSet {
+    let conventions = function.isa.conventions();
+    let mut set = beside_saved(function);
+    conventions.saved.iter().chain(&conventions.link).for_each(|reg| set.insert(*reg));
+    set
+}
+
+/// The same of one that does not come back: nobody misses what was saved for the caller.
+fn beside_saved(function: &Function) -> RegSet {
+    let conventions = function.isa.conventions();
+    let reserved = conventions.reserved.iter().map(|(reg, _)| *reg);
+    [conventions.stack_pointer].into_iter().chain(reserved).chain(conventions.unlisted()).collect()
+}
+
+/// A compiler made the function, and no table leads from its jumps through registers to other places
+/// in it: they are last calls.
+fn goes_to_functions(function: &Function) -> bool {
+    let is_compiled = function.frames.iter().any(|frames| !frames.is_empty());
+    let is_assembly = function
+        .frames
+        .iter()
+        .flatten()
+        .any(|frame| [".s", ".S", ".asm"].iter().any(|ending| frame.file.ends_with(ending)));
+    is_compiled
+        && !is_assembly
+        && unreached(function).iter().all(|landing| is_pad(function, *landing))
+}
+
+/// What is live where control leaves a function, arguments aside.
 struct Ends {
     returned: RegSet,
     elsewhere: RegSet,
-    /// To a place that is not known.
+    /// To a place that is not known, arguments too.
     unknown: RegSet,
+    /// To a function that does not come back.
+    never_back: RegSet,
+    /// Functions have so many arguments, where it is not known which.
+    n_arguments: usize,
+    /// No call leaves a register alone that conventions give it.
+    ends_scratch: bool,
+}
+
+impl Ends {
+    fn of(function: &Function, n_arguments: usize) -> Ends {
+        Ends {
+            returned: after_return(function),
+            elsewhere: beside_arguments(function),
+            unknown: if goes_to_functions(function) {
+                arguments(function, None, n_arguments, beside_arguments(function))
+            } else {
+                RegSet::ALL
+            },
+            never_back: beside_saved(function),
+            n_arguments,
+            ends_scratch: false,
+        }
+    }
 }
 
 /// What is live right after an instruction, whichever way control goes.
@@ -161,12 +231,30 @@ fn behind(function: &Function, idx: usize, live: &[RegSet], ends: &Ends) -> RegS
     let (goes_on, there) = match instruction.flow {
         Flow::Next | Flow::Call { .. } => (true, None),
         Flow::Branch { is_conditional, .. } => {
-            let there = function.target(idx).map_or(ends.elsewhere, |to| live[to]);
+            let there = match function.target(idx) {
+                Some(to) => live[to],
+                None => arguments(function, Some(idx), ends.n_arguments, ends.elsewhere),
+            };
             (is_conditional, Some(there))
         }
         Flow::Return => (instruction.is_guarded(), Some(ends.returned)),
         Flow::Resume => (instruction.is_guarded(), Some(RegSet::ALL)),
-        Flow::Jump | Flow::LastCall => (instruction.is_guarded(), Some(ends.unknown)),
+        Flow::Jump => {
+            let there = match (function.cases_of(idx), function.arguments_at(idx)) {
+                (Some(cases), _) => {
+                    let mut all = RegSet::default();
+                    cases.iter().for_each(|case| _ = all.add_all(&live[*case]));
+                    all
+                }
+                (None, Some(_)) => arguments(function, Some(idx), 0, ends.elsewhere),
+                (None, None) => ends.unknown,
+            };
+            (instruction.is_guarded(), Some(there))
+        }
+        Flow::LastCall => {
+            let there = arguments(function, Some(idx), ends.n_arguments, ends.never_back);
+            (instruction.is_guarded(), Some(there))
+        }
         Flow::Stop => (false, None),
     };
     if let Some(there) = there {
@@ -174,35 +262,26 @@ fn behind(function: &Function, idx: usize, live: &[RegSet], ends: &Ends) -> RegS
     }
     // The instruction in a delay slot is read before control leaves: what it reads is live, too.
     if goes_on || instruction.delay != Delay::None {
-        let next = live.get(idx + 1).unwrap_or(&RegSet::ALL);
-        set.add_all(next);
+        // Behind the last one there is another function, if anything.
+        match live.get(idx + 1) {
+            Some(next) => set.add_all(next),
+            None if matches!(instruction.flow, Flow::Call { .. }) => set.add_all(&ends.elsewhere),
+            None => set.add_all(&RegSet::ALL),
+        };
     }
     set
 }
 
-fn step_back(function: &Function, instruction: &Instruction, set: &mut RegSet) {
-    back(function, instruction, usize::MAX, set);
-}
-
-/// What instructions read, calls aside.
-fn reads_back(function: &Function, instruction: &Instruction, set: &mut RegSet) {
-    back(function, instruction, 1, set);
-}
-
-/// What is live before an instruction, if callees have so many arguments at most.
-fn back(function: &Function, instruction: &Instruction, n_arguments: usize, set: &mut RegSet) {
+/// What is live before an instruction.
+fn back(function: &Function, idx: usize, ends: &Ends, set: &mut RegSet) {
     let conventions = function.isa.conventions();
+    let instruction = &function.instructions[idx];
     if matches!(instruction.flow, Flow::Call { .. }) {
-        if instruction.flow.ends_scratch() {
+        if ends.ends_scratch || instruction.flow.ends_scratch() {
             conventions.scratch.iter().for_each(|&reg| set.remove(reg));
         }
-        conventions
-            .arguments
-            .iter()
-            .take(n_arguments)
-            .copied()
-            .chain(conventions.unlisted())
-            .for_each(|reg| set.insert(reg));
+        *set = arguments(function, Some(idx), ends.n_arguments, *set);
+        conventions.unlisted().for_each(|reg| set.insert(reg));
     }
     if !instruction.is_guarded() {
         // A part of a register that is written leaves the rest: only a whole write ends a life.
@@ -221,11 +300,12 @@ fn back(function: &Function, instruction: &Instruction, n_arguments: usize, set:
 }
 
 /// What conventions want before an instruction.
-fn conventions_back(function: &Function, instruction: &Instruction, set: &mut RegSet) {
+fn conventions_back(function: &Function, idx: usize, ends: &Ends, set: &mut RegSet) {
     let conventions = function.isa.conventions();
+    let instruction = &function.instructions[idx];
     if matches!(instruction.flow, Flow::Call { .. }) {
         conventions.scratch.iter().for_each(|&reg| set.remove(reg));
-        conventions.arguments.iter().take(1).for_each(|&reg| set.insert(reg));
+        *set = arguments(function, Some(idx), ends.n_arguments, *set);
     }
     if !instruction.is_guarded() {
         instruction.writes.iter().for_each(|write| set.remove(write.reg));
@@ -249,15 +329,19 @@ pub(super) fn returned(function: &Function) -> RegSet {
         .collect()
 }
 
-/// What is wanted where a branch leaves the function: what is the caller's, and the first argument.
+/// What is wanted where a branch leaves the function for one of which nothing is known: what is the
+/// caller's, and the first argument.
 pub(super) fn left(function: &Function) -> RegSet {
+    arguments(function, None, 1, callers(function))
+}
+
+/// The same at place `idx`, where the arguments of the function may be known.
+pub(super) fn left_at(function: &Function, idx: usize) -> RegSet {
+    arguments(function, Some(idx), 1, callers(function))
+}
+
+/// What a caller gets back, and the way back.
+fn callers(function: &Function) -> RegSet {
     let conventions = function.isa.conventions();
-    conventions
-        .arguments
-        .iter()
-        .take(1)
-        .chain(conventions.saved)
-        .copied()
-        .chain(conventions.link)
-        .collect()
+    conventions.saved.iter().chain(&conventions.link).copied().collect()
 }

@@ -6,6 +6,7 @@ pub mod cases;
 pub mod conventions;
 pub mod frame;
 pub mod hazards;
+pub mod kept_for_caller;
 pub mod landings;
 pub mod liveness;
 pub mod loops;

@@ -8,18 +8,47 @@
 //! ```
 //!
 //! A result, what the caller gets back and the return address are wanted where the function
-//! returns. An argument is wanted where somebody is called. Code does not say how many there are:
+//! returns. An argument is wanted where somebody is called. Where it is not known how many there are,
 //! those count up to the last one that is written and not read before the call or return, and the
-//! first in any case. Of ways that leave the path the first counts alone.
+//! first in any case: a guess, of which what is said of orders has to tell. Of ways that leave the
+//! path the first counts alone.
 
 use crate::decode::code::{Flow, Out, Reg, Write};
-use crate::facts::liveness::{Liveness, RegSet, left, returned};
+use crate::facts::liveness::{Liveness, RegSet, left_at, returned};
 use crate::facts::trace::{End, Trace};
 use crate::program::function::Function;
 
 /// For each instruction of a trace the registers that hold, after it, a value
 /// that is wanted there.
 pub fn pinned(function: &Function, trace: &Trace) -> Vec<RegSet> {
+    pinned_with(function, trace, true)
+}
+
+/// The same of what is known: of arguments that are guessed the first alone.
+pub fn surely_pinned(function: &Function, trace: &Trace) -> Vec<RegSet> {
+    pinned_with(function, trace, false)
+}
+
+/// The calls of a trace of which it is guessed how many arguments they have: the place in it and
+/// that number of arguments.
+pub fn guesses(function: &Function, trace: &Trace) -> Vec<(usize, usize)> {
+    let n = trace.places.len();
+    let guess = |at: usize, end: usize| {
+        let is_known = function.arguments_at(trace.places[at]).is_some();
+        let arguments = function.isa.conventions().arguments;
+        let n_arguments = up_to_unread(function, trace, arguments, end).len();
+        (!is_known && n_arguments > 1).then_some((at, n_arguments))
+    };
+    let is_call = |at: &usize| {
+        let flow = function.instructions[trace.places[*at]].flow;
+        matches!(flow, Flow::Call { .. } | Flow::LastCall)
+    };
+    let calls = (0..n).filter(is_call).filter_map(|at| guess(at, at));
+    let last = n.checked_sub(1).filter(|_| trace.end == End::Jump);
+    calls.chain(last.and_then(|at| guess(at, n))).collect()
+}
+
+fn pinned_with(function: &Function, trace: &Trace, guesses: bool) -> Vec<RegSet> {
     let conventions = function.isa.conventions();
     let elsewhere = Liveness::of_conventions(function);
     let n = trace.places.len();
@@ -37,7 +66,7 @@ pub fn pinned(function: &Function, trace: &Trace) -> Vec<RegSet> {
             );
             all
         }
-        End::Jump => passed(function, trace, n),
+        End::Jump => passed(function, trace, n, guesses),
         // What comes back to the head of a loop may have other names in all of it.
         End::Stop | End::Loop => RegSet::default(),
     };
@@ -49,14 +78,14 @@ pub fn pinned(function: &Function, trace: &Trace) -> Vec<RegSet> {
             let leaves = match instruction.flow {
                 Flow::Resume => RegSet::ALL,
                 Flow::Return => returned(function),
-                _ => left(function),
+                _ => left_at(function, trace.places[at]),
             };
             wanted.add_all(&there.unwrap_or(leaves));
         }
         pinned[at] = wanted;
         if matches!(instruction.flow, Flow::Call { .. } | Flow::LastCall) {
             conventions.scratch.iter().for_each(|reg| wanted.remove(*reg));
-            wanted.add_all(&passed(function, trace, at));
+            wanted.add_all(&passed(function, trace, at, guesses));
         }
         // What is written in part, counted on, or perhaps not written at all is in the same
         // register before.
@@ -71,13 +100,18 @@ pub fn pinned(function: &Function, trace: &Trace) -> Vec<RegSet> {
 }
 
 /// The arguments of the function called at this place of the trace, or after its end, as far as
-/// the path shows them.
-fn passed(function: &Function, trace: &Trace, call_at: usize) -> RegSet {
+/// they are known or the path shows them.
+fn passed(function: &Function, trace: &Trace, call_at: usize, guesses: bool) -> RegSet {
     let arguments = function.isa.conventions().arguments;
     let is_last = call_at == trace.places.len();
-    let mut all: RegSet =
-        up_to_unread(function, trace, arguments, call_at).iter().copied().collect();
-    all.add_all(&if is_last { left(function) } else { RegSet::default() });
+    let place = if is_last { trace.places.last() } else { trace.places.get(call_at) };
+    let known = place.and_then(|idx| function.arguments_at(*idx));
+    let guessed =
+        if guesses { up_to_unread(function, trace, arguments, call_at) } else { &arguments[..1] };
+    let mut all: RegSet = known.unwrap_or(guessed).iter().copied().collect();
+    if let Some(idx) = place.filter(|_| is_last) {
+        all.add_all(&left_at(function, *idx));
+    }
     all
 }
 
@@ -90,7 +124,12 @@ fn up_to_unread<'a>(function: &Function, trace: &Trace, regs: &'a [Reg], end: us
     let is_unread = |reg: Reg| {
         let writes = |at: &usize| instruction(*at).writes.iter().any(|write| write.reg == reg);
         let reads = |at: usize| instruction(at).reads.iter().any(|read| read.reg == reg);
-        (first..end).rev().find(writes).is_some_and(|written| !(written + 1..end).any(reads))
+        // Where the callee lies is no argument.
+        let is_target = trace.places.get(end).is_some_and(|idx| {
+            function.instructions[*idx].reads.iter().any(|read| read.reg == reg)
+        });
+        !is_target
+            && (first..end).rev().find(writes).is_some_and(|written| !(written + 1..end).any(reads))
     };
     let n = regs.iter().rposition(|reg| is_unread(*reg)).map_or(1, |last| last + 1);
     &regs[..n.min(regs.len())]

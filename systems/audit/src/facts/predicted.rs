@@ -111,10 +111,11 @@ pub(crate) fn returns_error(function: &Function, from: usize) -> bool {
                 Value::Reg(reg) => known.contains_key(&reg) || is_zero(reg),
                 Value::Shifted(..) | Value::Extended(..) => false,
             };
-            let is_all =
-                matches!(made.op, Op::Move | Op::Not | Op::Add | Op::Sub | Op::SignExtend { .. })
-                    && is_known(made.a)
-                    && is_known(made.b);
+            let is_all = matches!(
+                made.op,
+                Op::Move | Op::Not | Op::Add | Op::Sub | Op::ReverseSub | Op::SignExtend { .. }
+            ) && is_known(made.a)
+                && is_known(made.b);
             let value = made
                 .value(|reg| known.get(&reg).copied().unwrap_or(0) as u64)
                 .filter(|_| is_all && instruction.accesses.is_empty())?;

@@ -403,6 +403,8 @@ mod tests {
             is_cold: false,
             constants: Default::default(),
             tables: Default::default(),
+            cases: Default::default(),
+            arguments: Default::default(),
         };
         let found: Vec<(usize, SpillKind)> =
             places(&function).iter().map(|place| (place.idx, place.kind)).collect();

@@ -110,7 +110,7 @@ impl Trace {
                     let leaves_to = if is_taken { Some(behind) } else { there };
                     let live = leaves_to
                         .filter(|to| *to < n)
-                        .map_or_else(|| elsewhere(function), |to| *liveness.before(to));
+                        .map_or_else(|| elsewhere(function, idx), |to| *liveness.before(to));
                     exits.push(Exit { at, is_taken, live });
                 }
                 Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall
@@ -460,7 +460,10 @@ fn cold_places(function: &Function, cold: &[String]) -> Vec<bool> {
                     there || is_conditional && behind
                 }
                 Flow::Return | Flow::Resume => true,
-                Flow::Jump => !calls_cold,
+                Flow::Jump => match function.cases_of(idx) {
+                    Some(cases) => cases.iter().any(|case| is_warm[*case]),
+                    None => !calls_cold,
+                },
                 Flow::Stop | Flow::LastCall => instruction.is_guarded() && behind,
             };
             is_warm[idx] = warm;

@@ -261,6 +261,8 @@ mod tests {
             is_cold: false,
             constants: Default::default(),
             tables: Default::default(),
+            cases: Default::default(),
+            arguments: Default::default(),
         }
     }
 

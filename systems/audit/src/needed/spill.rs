@@ -8,6 +8,7 @@ use crate::decode::Isa;
 use crate::decode::code::{Class, Flow, Instruction, Out, Reg, Role};
 use crate::facts::bits::Writer;
 use crate::facts::frame::successors;
+use crate::facts::kept_for_caller::kept_for_caller;
 use crate::facts::liveness::Liveness;
 use crate::facts::spills::{self, SpillPlace};
 use crate::finding::{Finding, Kind, Way};
@@ -17,8 +18,12 @@ use crate::program::names::shown;
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let places = spills::places(subject.function);
     let live = LazyCell::new(|| Liveness::of(subject.function));
+    let kept = kept_for_caller(subject.function, &places);
     for own in places.chunk_by(|a, b| (a.idx, a.kind) == (b.idx, b.kind)) {
-        if own.iter().any(|place| keeps_for_caller(subject, place, &places)) {
+        let is_kept = |place: &SpillPlace| {
+            kept.contains(&place.idx) || keeps_for_caller(subject, place, &places)
+        };
+        if own.iter().any(is_kept) {
             continue;
         }
         findings.push(match own[0].kind {
@@ -307,6 +312,18 @@ fn frame_for_cold_calls(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
             && super::reads_as(instruction, link, Role::Data)
     };
     let hot = (0..subject.function.instructions.len()).filter(|&idx| subject.is_hot[idx]);
+    // A register of its own that the path uses like any other has to be kept, too.
+    let uses_link = |idx: usize| {
+        let instruction = subject.at(idx);
+        let is_back = instruction
+            .accesses
+            .iter()
+            .any(|access| !access.is_store && access.base == Some(conventions.stack_pointer));
+        !is_back && instruction.writes.iter().any(|write| write.reg == link)
+    };
+    if hot.clone().any(uses_link) {
+        return;
+    }
     if let Some(save) = hot.into_iter().find(saves_link) {
         let named = subject.function.callees.get(&subject.at(cold).address);
         let callee = match named {
@@ -540,6 +557,44 @@ mod tests {
             (places_on(Isa::A64, &own, Kind::Spill), places_on(Isa::A64, &own, Kind::Reload)),
             (vec![2], vec![4])
         );
+    }
+
+    /// On one way the register is saved, used and brought back, and on another again.
+    #[test]
+    fn what_is_kept_for_the_caller_on_some_ways_is_no_spill() {
+        // sub sp, sp, #32; cbz x0, to the second; str x19, [sp, #8]; mov x19, x1; bl; what comes
+        // back; str x19, [sp, #8]; mov x19, x2; bl; mov x0, x19; ldr x19, [sp, #8]; add sp, sp,
+        // #32; ret
+        let words = |back: u32| {
+            let first = [0xd100_83ff, 0xb400_00a0, 0xf900_07f3, 0xaa01_03f3, 0x9400_0100, back];
+            let second = [0xf900_07f3, 0xaa02_03f3, 0x9400_0100, 0xaa13_03e0, 0xf940_07f3];
+            [&first[..], &second[..], &[0x9100_83ff, 0xd65f_03c0]].concat()
+        };
+        let all = |back: u32| {
+            let of = |kind| places_on(Isa::A64, &words(back), kind);
+            (of(Kind::Spill), of(Kind::Reload))
+        };
+        // ldr x19, [sp, #8]
+        assert_eq!(all(0xf940_07f3), (vec![], vec![]));
+        // mov x19, x0: then the second store is of a value.
+        assert!(!all(0xaa00_03f3).0.is_empty());
+    }
+
+    /// A path that uses the register of the return address like any other keeps it for itself.
+    #[test]
+    fn who_uses_the_link_has_to_keep_it() {
+        let is_found = |load: u32| {
+            let words = [PUSH, load, 0xe350_0000, 0x0a00_0000, POP, CALL, POP];
+            let function = function(&words);
+            let is_hot: Vec<bool> = (0..words.len()).map(|idx| idx < 5).collect();
+            let is_seldom = is_hot.iter().map(|is_hot| !is_hot).collect();
+            let subject = Subject { is_hot, is_seldom, ..Subject::of(&function) };
+            let all = super::super::needed(&subject);
+            all.into_iter().any(|found| found.kind == Kind::Spill && found.idx == 0)
+        };
+        assert!(is_found(0xe590_3000)); // ldr r3, [r0]
+        assert!(!is_found(0xe590_e000)); // ldr lr, [r0]
+        assert!(!is_found(0xe3a0_e001)); // mov lr, #1
     }
 
     /// A table may lead to any line, but not to those that make the frame.

@@ -11,6 +11,7 @@ use std::collections::{BTreeSet, HashMap};
 
 use super::Subject;
 use crate::decode::code::{Access, Class, Extension, Flow, Op, Operation, Reg, Role, Value};
+use crate::facts::bits::Writer;
 use crate::facts::cases::entries;
 use crate::facts::spills::in_own_frame;
 use crate::finding::{Finding, Kind, Way};
@@ -144,7 +145,9 @@ impl Piece {
         let is_stored = |at: usize| subject.at(at).accesses.iter().any(|access| access.is_store);
         let comes_back =
             |before: usize| own.contains(&idx) && own.contains(&before) && is_stored(before);
-        let finding = known.filter(|known| !comes_back(known.1) && !is_by_frame(subject, idx)).map(
+        let is_changed = store.is_some_and(|store| may_be_its_own(subject, store, idx));
+        let is_other = |known: &(Number, usize)| comes_back(known.1) || is_changed;
+        let finding = known.filter(|known| !is_other(known) && !is_by_frame(subject, idx)).map(
             |(number, before)| {
                 let is_kept = self.values.values().any(|held| *held == number);
                 again(subject, idx, before, is_kept, store)
@@ -279,11 +282,33 @@ fn again(
             subject.named(store)
         ));
     }
-    // What is computed again no line shows.
-    if is_load {
+    // What is computed again no line shows, nor what comes again from a variable's own place.
+    let stack = subject.function.isa.conventions().stack_pointer;
+    let is_variable = subject.at(idx).accesses.iter().all(|access| access.base == Some(stack));
+    if is_load && (store.is_some() || !is_variable) {
         finding.ways = vec![Way::LocalCopy, Way::Restrict];
     }
     finding
+}
+
+/// What the stack pointer leads to at `idx` may be the very object that `store` writes by a pointer,
+/// as a variable that is copied byte by byte: the pointer is not known to come from elsewhere.
+fn may_be_its_own(subject: &Subject<'_>, store: usize, idx: usize) -> bool {
+    let stack = subject.function.isa.conventions().stack_pointer;
+    let by_stack =
+        |at: usize| subject.at(at).accesses.iter().all(|access| access.base == Some(stack));
+    if !by_stack(idx) || by_stack(store) {
+        return false;
+    }
+    let may_point = |base: Reg| match subject.bits.before(store, base).writer {
+        Writer::Caller => false,
+        Writer::At(writer) => {
+            let reads = subject.at(writer).reads.iter().any(|read| read.reg == stack);
+            reads || by_stack(writer) && !subject.at(writer).accesses.is_empty()
+        }
+        Writer::Several => true,
+    };
+    subject.at(store).accesses.iter().filter_map(|access| access.base).any(may_point)
 }
 
 /// It loads by a register that only ever points into the frame, whatever the conventions call it: a
@@ -373,6 +398,32 @@ mod tests {
         // The one before it may: str r3, [r1]; str r3, [r0, #12].
         let all = found(&[NEXT3, STORE, 0xe580_300c, NEXT2, SUM, RETURN]);
         assert_eq!(all[0].2, "`ldr r3, [r0, #8]` at 0x0 has it already, but a store came between");
+    }
+
+    /// A variable that is copied byte by byte changes.
+    #[test]
+    fn a_store_through_a_pointer_to_a_variable_is_no_store_between() {
+        // sub sp, sp, #16; mov x6, x1; the pointer; ldr x4, [sp, #8]; strb w2, [x3];
+        // ldr x5, [sp, #8]; add x0, x4, x5; add sp, sp, #16; ret
+        let twice = |pointer: u32, again: u32| {
+            let words = [
+                0xd100_43ff,
+                0xaa01_03e6,
+                pointer,
+                0xf940_07e4,
+                0x3900_0062,
+                again,
+                0x8b05_0080,
+                0x9100_43ff,
+                0xd65f_03c0,
+            ];
+            places_on(Isa::A64, &words, Kind::ComputedTwice)
+        };
+        const VARIABLE: u32 = 0xf940_07e5;
+        // add x3, sp, #8; ldr x3, [sp]; add x3, sp, #9
+        for own in [0x9100_23e3, 0xf940_03e3, 0x9100_27e3] {
+            assert!(twice(own, VARIABLE).is_empty(), "{own:#x}");
+        }
     }
 
     /// Where registers are pushed to, no pointer leads.

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::decode::Isa;
-use crate::decode::code::{Flow, Instruction};
+use crate::decode::code::{Flow, Instruction, Reg};
 use crate::program::tables::{Patch, PatchKind, Tables};
 
 /// A place in the source, in one of the functions that were inlined into each other.
@@ -35,6 +35,11 @@ pub struct Function {
     pub constants: BTreeMap<u64, u32>,
     /// What tables of a kernel say of it.
     pub tables: Tables,
+    /// Where computed jumps lead whose tables are read, by the address of the jump.
+    pub cases: BTreeMap<u64, Vec<u64>>,
+    /// The registers in which the functions that it calls or jumps to have arguments, by address of
+    /// the instruction; of those alone of which that is known.
+    pub arguments: BTreeMap<u64, Vec<Reg>>,
 }
 
 impl Function {
@@ -68,6 +73,18 @@ impl Function {
     /// place, if it is in the function.
     pub fn fixup(&self, idx: usize) -> Option<Option<usize>> {
         self.tables.fixups.get(&self.instructions[idx].address).map(|to| self.at(*to))
+    }
+
+    /// The registers in which the function that is called or jumped to at place `idx` has arguments,
+    /// if that is known.
+    pub fn arguments_at(&self, idx: usize) -> Option<&[Reg]> {
+        self.arguments.get(&self.instructions[idx].address).map(Vec::as_slice)
+    }
+
+    /// Where the computed jump at place `idx` leads, as places, if its table is read.
+    pub fn cases_of(&self, idx: usize) -> Option<Vec<usize>> {
+        let cases = self.cases.get(&self.instructions[idx].address)?;
+        Some(cases.iter().filter_map(|case| self.at(*case)).collect())
     }
 
     /// Where the branch at place `idx` goes, as a place in `instructions`; `None` if

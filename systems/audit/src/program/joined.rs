@@ -86,6 +86,7 @@ impl Program {
             function.instructions.extend(next.instructions);
             function.frames.extend(next.frames);
             function.callees.extend(next.callees);
+            function.cases.extend(next.cases);
             function.constants.extend(next.constants);
             function.tables.fixups.extend(next.tables.fixups);
             function.tables.patches.extend(next.tables.patches);

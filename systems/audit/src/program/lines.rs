@@ -10,7 +10,7 @@ use crate::program::content::Content;
 use crate::program::function::SourceFrame;
 use crate::program::names::shown;
 use crate::program::relocate::Layout;
-use crate::program::types::{self, Members, Passed, Section, Signature};
+use crate::program::types::{self, ArgumentWord, Members, Passed, Section, Signature};
 use crate::program::units::DebugUnits;
 
 /// The line tables of one file.
@@ -148,6 +148,19 @@ impl Lines {
             is_known.then(|| names.never_return.contains(name))
         });
         declared.unwrap_or(false)
+    }
+
+    /// In which words the function of this name has its arguments, as the source of the code at `from`
+    /// declares it, else as that of the function itself, at `to`.
+    pub(super) fn words(
+        &self,
+        name: &str,
+        from: u64,
+        to: Option<u64>,
+    ) -> Option<Vec<ArgumentWord>> {
+        let units = self.units.as_ref()?;
+        let mut places = [Some(from), to].into_iter().flatten();
+        places.find_map(|at| units.names_at(at)?.arguments.get(name).cloned())
     }
 
     /// One row of the line table is all that the code from `low` to `high` has, as if it came from

@@ -2,6 +2,7 @@
 //! lines it comes from.
 
 pub(crate) mod addresses;
+mod arguments;
 pub mod boot;
 mod capabilities;
 pub mod compile_commands;
@@ -16,12 +17,14 @@ pub mod names;
 mod relocate;
 mod sections;
 mod stripped;
+mod switches;
 mod symbols;
 pub mod tables;
 pub mod toolchain;
 pub mod types;
 mod units;
 
+use std::cell::{OnceCell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
@@ -29,7 +32,7 @@ use object::read::archive::ArchiveFile;
 use object::{Architecture, File, Object, ObjectSection, ObjectSymbol, SectionKind};
 use report::Diagnostic;
 
-use crate::decode::code::{Class, Flow, Instruction, Undecodable};
+use crate::decode::code::{Class, Flow, Instruction, Reg, Undecodable};
 use crate::decode::{Isa, Linear};
 use crate::facts::{frame, stack_switch};
 use crate::program::capabilities::Capabilities;
@@ -89,6 +92,10 @@ pub struct Program {
     objects: Vec<Range<u64>>,
     /// It is code without a file's format around it.
     is_image: bool,
+    /// The first of its functions of each name, as a place in the list.
+    by_name: OnceCell<BTreeMap<String, usize>>,
+    /// The arguments of its functions by their code, by address, where that was asked.
+    by_code: RefCell<BTreeMap<u64, Option<Vec<Reg>>>>,
     /// Its symbols are those that other files may use, and it has more functions.
     pub names_exports_alone: bool,
 }
@@ -218,6 +225,8 @@ impl Program {
             relocated,
             objects,
             is_image: false,
+            by_name: OnceCell::new(),
+            by_code: RefCell::default(),
             names_exports_alone,
         })
     }
@@ -260,6 +269,8 @@ impl Program {
             relocated: BTreeSet::new(),
             objects: Vec::new(),
             is_image: true,
+            by_name: OnceCell::new(),
+            by_code: RefCell::default(),
             names_exports_alone: false,
             sections,
         })
@@ -350,6 +361,7 @@ impl Program {
             .iter()
             .map(|instruction| self.lines.frames(instruction.address))
             .collect();
+        function.arguments = self.arguments(function);
         Ok(decoded)
     }
 
@@ -407,7 +419,7 @@ impl Program {
                 }
             }
         }
-        far_jumps(symbol, &mut instructions);
+        switches::far_jumps(symbol, &mut instructions);
         let linked = |at: u64| self.links.get(&at).and_then(|link| link.target);
         let pairs = addresses::follow_pairs(
             symbol.address..symbol.address + symbol.size,
@@ -448,6 +460,7 @@ impl Program {
                 callees.insert(instruction.address, name);
             }
         }
+        let cases = switches::read_tables(code, &mut instructions, &callees);
         for instruction in &mut instructions {
             let Flow::Call { target } = instruction.flow else { continue };
             let Some(callee) = callees.get(&instruction.address) else { continue };
@@ -467,8 +480,18 @@ impl Program {
             .collect();
         let tables = self.tables_of(symbol);
         let (name, isa, is_cold) = (symbol.name.clone(), symbol.isa, symbol.is_cold);
-        let mut function =
-            Function { name, isa, instructions, frames, callees, is_cold, constants, tables };
+        let mut function = Function {
+            name,
+            isa,
+            instructions,
+            frames,
+            callees,
+            is_cold,
+            constants,
+            tables,
+            cases,
+            arguments: BTreeMap::new(),
+        };
         for idx in frame::last_calls(&function) {
             function.instructions[idx].flow = Flow::LastCall;
         }
@@ -620,29 +643,6 @@ fn executed(
         words.push(word);
     }
     words
-}
-
-/// ARMv6-M has no long branch but `bl`: compilers jump with it inside a function, whose own way
-/// back is on the stack then. Code that returns through the link may as well call a part of itself.
-fn far_jumps(symbol: &Symbol, instructions: &mut [Instruction]) {
-    let link = symbol.isa.conventions().link;
-    let through_link = |instruction: &Instruction| {
-        instruction.flow == Flow::Return
-            && instruction.reads.iter().any(|read| Some(read.reg) == link)
-    };
-    if symbol.isa != Isa::T32 || instructions.iter().any(through_link) {
-        return;
-    }
-    let inside = symbol.address + 1..symbol.address + symbol.size;
-    for instruction in instructions {
-        match instruction.flow {
-            Flow::Call { target: Some(target) } if inside.contains(&target) => {
-                instruction.flow =
-                    Flow::Branch { target, is_conditional: instruction.is_guarded() };
-            }
-            _ => {}
-        }
-    }
 }
 
 fn isa_of(file: &File<'_>) -> Result<Isa, String> {

@@ -6,7 +6,7 @@ use gimli::{AttributeValue, EndianArcSlice, Reader, RunTimeEndian, UnitOffset};
 
 pub(super) type Section = EndianArcSlice<RunTimeEndian>;
 type Unit<'a> = gimli::UnitRef<'a, Section>;
-type Die<'a, 'u> = gimli::DebuggingInformationEntry<'a, 'u, Section, usize>;
+pub(super) type Die<'a, 'u> = gimli::DebuggingInformationEntry<'a, 'u, Section, usize>;
 
 /// Longer chains of types are cut; only a damaged file has them.
 const CHAIN_MAX: usize = 32;
@@ -171,12 +171,88 @@ fn passed(unit: &Unit<'_>, entry: &Die<'_, '_>) -> Passed {
     UNKNOWN
 }
 
+/// What an argument takes of registers, by the size of its type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ArgumentWord {
+    /// So many bytes, an integer.
+    Integer(u64),
+    /// An address, whatever is there.
+    Address,
+    Float(u64),
+}
+
+/// The arguments of a function by its declaration; none where it says not all: of no prototype, of
+/// any number, of a structure that is passed or returned, which conventions take apart.
+pub(super) fn words(unit: &Unit<'_>, entry: &Die<'_, '_>) -> Option<Vec<ArgumentWord>> {
+    let is_c = matches!(
+        language(unit)?,
+        gimli::DW_LANG_C | gimli::DW_LANG_C89 | gimli::DW_LANG_C99 | gimli::DW_LANG_C11
+    );
+    let prototyped = entry.attr_value(gimli::DW_AT_prototyped).ok().flatten();
+    if is_assembly(unit) || is_c && prototyped.is_none() {
+        return None;
+    }
+    if let Some(result) = type_of(entry) {
+        word(unit, result)?;
+    }
+    let mut tree = unit.entries_tree(Some(entry.offset())).ok()?;
+    let mut children = tree.root().ok()?.children();
+    let mut words = Vec::new();
+    while let Some(child) = children.next().ok()? {
+        match child.entry().tag() {
+            gimli::DW_TAG_formal_parameter => {
+                words.push(word(unit, type_of(child.entry())?)?);
+            }
+            gimli::DW_TAG_unspecified_parameters => return None,
+            _ => {}
+        }
+    }
+    Some(words)
+}
+
+fn word(unit: &Unit<'_>, mut at: UnitOffset<usize>) -> Option<ArgumentWord> {
+    for _ in 0..CHAIN_MAX {
+        let entry = unit.entry(at).ok()?;
+        let number = |name| match entry.attr_value(name) {
+            Ok(Some(AttributeValue::Encoding(it))) => Some(u64::from(it.0)),
+            Ok(Some(value)) => value.udata_value(),
+            _ => None,
+        };
+        let bytes = number(gimli::DW_AT_byte_size).unwrap_or(0);
+        match entry.tag() {
+            gimli::DW_TAG_base_type => {
+                let encoding = gimli::DwAte(number(gimli::DW_AT_encoding)? as u8);
+                return match encoding {
+                    gimli::DW_ATE_float => Some(ArgumentWord::Float(bytes)),
+                    gimli::DW_ATE_complex_float => None,
+                    _ => Some(ArgumentWord::Integer(bytes)).filter(|_| bytes <= 8),
+                };
+            }
+            gimli::DW_TAG_enumeration_type => return Some(ArgumentWord::Integer(bytes)),
+            gimli::DW_TAG_pointer_type
+            | gimli::DW_TAG_reference_type
+            | gimli::DW_TAG_rvalue_reference_type => return Some(ArgumentWord::Address),
+            gimli::DW_TAG_typedef
+            | gimli::DW_TAG_const_type
+            | gimli::DW_TAG_volatile_type
+            | gimli::DW_TAG_restrict_type
+            | gimli::DW_TAG_atomic_type => at = type_of(&entry)?,
+            _ => return None,
+        }
+    }
+    None
+}
+
+fn language(unit: &Unit<'_>) -> Option<gimli::DwLang> {
+    let mut tree = unit.entries_tree(None).ok()?;
+    match tree.root().ok()?.entry().attr_value(gimli::DW_AT_language).ok()?? {
+        AttributeValue::Language(language) => Some(language),
+        _ => None,
+    }
+}
+
 fn is_assembly(unit: &Unit<'_>) -> bool {
-    let root = unit.entries_tree(None).ok();
-    let language = root.and_then(|mut tree| {
-        tree.root().ok().and_then(|root| root.entry().attr_value(gimli::DW_AT_language).ok())
-    });
-    language == Some(Some(AttributeValue::Language(gimli::DW_LANG_Mips_Assembler)))
+    language(unit) == Some(gimli::DW_LANG_Mips_Assembler)
 }
 
 /// Names of variables, parameters and members that are, or lead to, `volatile` objects.

@@ -20,7 +20,7 @@ use object::{File, Object, ObjectSection};
 
 use crate::program::content::{Content, FilePart};
 use crate::program::relocate::{self, Layout};
-use crate::program::types::Section;
+use crate::program::types::{self, ArgumentWord, Section};
 
 /// What lines, frames and types are read from, beside `.debug_info`.
 const SECTIONS: [SectionId; 8] = [
@@ -86,6 +86,8 @@ pub(super) struct DeclaredNames {
     /// Those that never return.
     pub never_return: BTreeSet<String>,
     pub others: BTreeSet<String>,
+    /// In which words each has its arguments, where its declaration says it.
+    pub arguments: BTreeMap<String, Vec<ArgumentWord>>,
 }
 
 impl DebugUnits {
@@ -374,7 +376,13 @@ fn names(dwarf: &Dwarf, units: &[gimli::Unit<Section>]) -> Result<DeclaredNames,
     let mut names = DeclaredNames::default();
     for unit in units {
         let mut tree = unit.entries_tree(None)?;
-        functions(&unit.unit_ref(dwarf), tree.root()?, 0, &mut |name, is_one| {
+        let unit = unit.unit_ref(dwarf);
+        functions(&unit, tree.root()?, 0, &mut |name, is_one, entry| {
+            if !names.arguments.contains_key(&name)
+                && let Some(words) = types::words(&unit, entry)
+            {
+                names.arguments.insert(name.clone(), words);
+            }
             let names = if is_one { &mut names.never_return } else { &mut names.others };
             names.insert(name);
         })?;
@@ -383,13 +391,13 @@ fn names(dwarf: &Dwarf, units: &[gimli::Unit<Section>]) -> Result<DeclaredNames,
     Ok(names)
 }
 
-/// Calls `found` with the name of each function directly in `node` or in a namespace in it, and
-/// whether it is `noreturn`.
+/// Calls `found` with the name of each function directly in `node` or in a namespace or class in it,
+/// whether it is `noreturn`, and its entry.
 fn functions(
     unit: &gimli::UnitRef<'_, Section>,
     node: gimli::EntriesTreeNode<'_, '_, '_, Section>,
     depth: usize,
-    found: &mut impl FnMut(String, bool),
+    found: &mut impl FnMut(String, bool, &types::Die<'_, '_>),
 ) -> Result<(), gimli::Error> {
     let mut children = node.children();
     while let Some(child) = children.next()? {
@@ -407,10 +415,12 @@ fn functions(
                     Some(gimli::AttributeValue::Flag(true))
                 );
                 if let Some(name) = name.and_then(|name| unit.attr_string(name).ok()) {
-                    found(name.to_string_lossy()?.into_owned(), is_one);
+                    found(name.to_string_lossy()?.into_owned(), is_one, entry);
                 }
             }
-            gimli::DW_TAG_namespace if depth < DEPTH_MAX => {
+            gimli::DW_TAG_namespace | gimli::DW_TAG_structure_type | gimli::DW_TAG_class_type
+                if depth < DEPTH_MAX =>
+            {
                 functions(unit, child, depth + 1, found)?
             }
             _ => {}

@@ -20,12 +20,15 @@ use crate::decode::code::{
 };
 use crate::facts::frame::{StackFrame, is_private};
 use crate::facts::liveness::RegSet;
-use crate::facts::pinned::pinned;
+use crate::facts::pinned::{pinned, surely_pinned};
 use crate::facts::spills::in_own_frame;
 use crate::facts::trace::{Trace, seams};
 use crate::program::function::Function;
 use crate::timing::meeting::{MemoryPlace, Origin, Overlap, overlap};
-use crate::timing::pieces::{blocks, flag_writes, guards, is_call, is_exit, slot_of, stretches};
+use crate::timing::pieces::{
+    blocks, flag_writes, guards, is_call, is_exit, is_near, is_speculable, keeps_for_caller,
+    slot_of, stretches,
+};
 
 /// What a compiler, or a programmer, would have to be allowed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -85,8 +88,23 @@ pub fn dependences(
     core: &Core,
     licence: Licence,
 ) -> Vec<Edge> {
-    let mut builder = Builder::new(function, frame, trace, core, licence);
-    for at in 0..trace.places.len() {
+    all_of(Builder::new(function, frame, trace, core, licence))
+}
+
+/// The same where functions of which it is not known have one argument at most.
+pub fn sure_dependences(
+    function: &Function,
+    frame: &StackFrame,
+    trace: &Trace,
+    core: &Core,
+    licence: Licence,
+) -> Vec<Edge> {
+    let pinned = surely_pinned(function, trace);
+    all_of(Builder { pinned, ..Builder::new(function, frame, trace, core, licence) })
+}
+
+fn all_of(mut builder: Builder) -> Vec<Edge> {
+    for at in 0..builder.trace.places.len() {
         let first = builder.edges.len();
         builder.registers(at);
         builder.memory(at);
@@ -613,7 +631,17 @@ impl<'a> Builder<'a> {
     /// May instruction `from` go below an exit where `live` is read?
     fn may_sink(&self, from: usize, live: &RegSet) -> bool {
         let instruction = self.instruction(from);
-        let is_needed = instruction.writes.iter().any(|write| live.contains(write.reg));
+        let conventions = self.function.isa.conventions();
+        // Whoever is called on the way out finds the frames by it, though no word reads it.
+        let makes_frame = |reg: Reg| {
+            let stack = conventions.stack_pointer;
+            Some(reg) == conventions.frame_pointer
+                && instruction.reads.iter().any(|read| read.reg == stack)
+        };
+        let is_needed = instruction
+            .writes
+            .iter()
+            .any(|write| live.contains(write.reg) || makes_frame(write.reg));
         is_speculable(instruction) && !is_needed && !self.is_exit[from]
     }
 
@@ -729,71 +757,6 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Constants lie so far from the code that loads them at most, in bytes.
-const POOL_BYTES: u64 = 8192;
-
-fn is_near(instruction: &Instruction, access: &Access) -> bool {
-    instruction.address.abs_diff(access.disp.cast_unsigned()) <= POOL_BYTES
-}
-
-/// It pushes registers of the caller or pops them back: no pointer leads there, though others may
-/// lead into the frame.
-fn keeps_for_caller(function: &Function, instruction: &Instruction) -> bool {
-    let conventions = function.isa.conventions();
-    let stack = conventions.stack_pointer;
-    let listed = || conventions.saved.iter().copied().chain(conventions.link);
-    let is_kept = |reg: Reg| listed().chain(conventions.unlisted()).any(|other| other == reg);
-    let moves =
-        instruction.writes.iter().any(|write| write.reg == stack && write.out == Out::BaseUpdate);
-    let mut stored = instruction.reads.iter().filter(|read| read.role == Role::Data);
-    let mut loaded = instruction.writes.iter().filter(|write| write.reg != stack);
-    moves && stored.all(|read| is_kept(read.reg)) && loaded.all(|write| is_kept(write.reg))
-}
-
 fn is_call_at(builder: &Builder, at: u32) -> bool {
     is_call(builder.instruction(at as usize))
-}
-
-/// Done in vain it does no harm, its address being good.
-fn is_speculable(instruction: &Instruction) -> bool {
-    let plain = match instruction.class {
-        Class::Alu
-        | Class::AluShiftImm
-        | Class::AluShiftReg
-        | Class::Shift
-        | Class::Extend
-        | Class::Constant
-        | Class::Nop => true,
-        Class::Mul | Class::MulFlags | Class::MulLong | Class::MulLongFlags | Class::MulHalf => {
-            true
-        }
-        Class::MulWide | Class::MulAddWide | Class::MulHigh => true,
-        Class::Load | Class::LoadSlow | Class::LoadDouble | Class::LoadMultiple => true,
-        // A division may trap, and what floating point raises nobody looked into.
-        Class::Div
-        | Class::Float
-        | Class::FloatMul
-        | Class::FloatDiv
-        | Class::FloatMove
-        | Class::FloatLoad
-        | Class::FloatStore => false,
-        Class::Vector
-        | Class::VectorLogic
-        | Class::VectorShift
-        | Class::VectorLong
-        | Class::VectorPermute
-        | Class::VectorMul => false,
-        Class::Store
-        | Class::StoreSlow
-        | Class::StoreDouble
-        | Class::StoreMultiple
-        | Class::Atomic => false,
-        Class::Branch
-        | Class::Call
-        | Class::Jump
-        | Class::Return
-        | Class::Window
-        | Class::System => false,
-    };
-    plain && instruction.flow == Flow::Next
 }

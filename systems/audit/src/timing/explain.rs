@@ -12,11 +12,14 @@ use crate::facts::frame::StackFrame;
 use crate::facts::landings::behind;
 use crate::facts::liveness::{Liveness, RegSet};
 use crate::facts::nests::Nests;
+use crate::facts::pinned::guesses;
 use crate::facts::trace::Exit;
 use crate::finding::{Finding, Kind, Way};
 use crate::program::function::Function;
+use crate::program::names::shown;
 use crate::timing::Timed;
-use crate::timing::depend::{Edge, Why, dependences};
+use crate::timing::bound::bound_cycles;
+use crate::timing::depend::{Edge, Why, dependences, sure_dependences};
 use crate::timing::licence::{Step, crossings, fill, past_stores, sinkings, smallest};
 use crate::timing::pipe::Need;
 use crate::timing::stalls::{Cause, CauseKind, time};
@@ -27,7 +30,15 @@ pub fn explain(function: &Function, core: &Core, timed: &Timed) -> Vec<Finding> 
     let crossings =
         timed.reached.iter().map(|found| crossings(&found.found.order, &timed.trace)).collect();
     let path = Path { function, core, places: &timed.trace.places };
-    let told = Stalls { path, timed, crossings, bits: OnceCell::new(), reads: OnceCell::new() };
+    let told = Stalls {
+        path,
+        timed,
+        crossings,
+        bits: OnceCell::new(),
+        reads: OnceCell::new(),
+        likely: OnceCell::new(),
+        guessed: OnceCell::new(),
+    };
     (0..timed.timing.starts.len())
         .filter(|at| timed.timing.stall_cycles[*at] > 0)
         .map(|at| told.stall(at))
@@ -57,6 +68,10 @@ struct Stalls<'a> {
     bits: OnceCell<Bits>,
     /// What instructions read, calls aside.
     reads: OnceCell<Liveness>,
+    /// What somebody reads in code that a compiler made.
+    likely: OnceCell<Liveness>,
+    /// Calls of which is guessed how many arguments they have.
+    guessed: OnceCell<Vec<(usize, usize)>>,
 }
 
 impl Stalls<'_> {
@@ -68,7 +83,9 @@ impl Stalls<'_> {
         let Answer { fillers, prevents, mover, ways } = match answer {
             Some((idx, gained)) => self.answer(idx, gained, at, producer),
             None if self.timed.reached.len() < Step::ALL.len() => Answer::default(),
-            None => Answer { prevents: Some(self.inherent(causes.first())), ..Answer::default() },
+            None => {
+                Answer { prevents: Some(self.inherent(at, causes.first())), ..Answer::default() }
+            }
         };
         let names: Vec<&str> = fillers.iter().map(|(_, name)| &name[..]).collect();
         let instruction = self.path.instruction(at as u32).text.clone();
@@ -85,7 +102,7 @@ impl Stalls<'_> {
         }
     }
 
-    fn inherent(&self, cause: Option<&Cause>) -> String {
+    fn inherent(&self, at: usize, cause: Option<&Cause>) -> String {
         let is_proved = self.timed.reached.last().is_some_and(|reached| reached.found.is_optimal());
         let is_shorter = self.timed.cycles.best_cycles < self.timed.cycles.total_cycles;
         if is_proved {
@@ -103,7 +120,8 @@ impl Stalls<'_> {
             };
             let stays = (0..self.timed.trace.places.len()).any(|idx| is_it(&idx));
             format!(
-                "nothing: {what}{}",
+                "nothing: {what}{}{}",
+                self.guess(at),
                 if stays { "; what `it` guards stays where it is" } else { "" }
             )
         } else {
@@ -117,6 +135,41 @@ impl Stalls<'_> {
             };
             format!("unknown: {found}, and none is proved impossible{}", busy.unwrap_or_default())
         }
+    }
+
+    /// What is not known but taken for granted where an order is said to be the best: how many
+    /// arguments the next function has that the path calls, if another number could make it faster.
+    fn guess(&self, at: usize) -> String {
+        let (path, trace) = (&self.path, &self.timed.trace);
+        let calls = |number: &usize| {
+            let flow = path.instruction(*number as u32).flow;
+            matches!(flow, Flow::Call { .. } | Flow::LastCall)
+        };
+        let n = trace.places.len();
+        let next = (at..n).find(calls).unwrap_or(n - 1);
+        let guesses = self.guessed.get_or_init(|| self.guesses());
+        let Some((_, n)) = guesses.iter().find(|guess| guess.0 == next) else {
+            return String::new();
+        };
+        let instruction = path.instruction(next as u32);
+        let named = path.function.callees.get(&instruction.address);
+        let callee =
+            named.map_or_else(|| path.named(next as u32), |name| format!("`{}`", shown(name)));
+        format!(", if {callee} has {n} arguments")
+    }
+
+    /// The calls whose arguments are guessed, and how many; none if no other number could help.
+    fn guesses(&self) -> Vec<(usize, usize)> {
+        let (path, trace) = (&self.path, &self.timed.trace);
+        let guesses = guesses(path.function, trace);
+        let Some(last) = self.timed.reached.last().filter(|_| !guesses.is_empty()) else {
+            return Vec::new();
+        };
+        let frame = StackFrame::of(path.function);
+        let edges = sure_dependences(path.function, &frame, trace, path.core, last.step.licence());
+        let needs = Need::of_trace(path.function, trace, path.core);
+        let total = last.timing.total_cycles;
+        if bound_cycles(&needs, &edges, path.core, total) >= total { Vec::new() } else { guesses }
     }
 
     /// How long the path needs the unit that the instruction at `at` takes.
@@ -159,11 +212,19 @@ impl Stalls<'_> {
         let moved = &self.crossings[idx];
         let crossing: Vec<u32> =
             moved.iter().map(|found| found.0).filter(|number| is_meant(number)).collect();
-        let stays = matches!(reached.step, Step::ProvedLoad | Step::PromisedLoad)
-            && !crossing.is_empty()
-            && self.goes_below(idx, &crossing, at);
+        let crosses = matches!(reached.step, Step::ProvedLoad | Step::PromisedLoad);
+        let goes_without = |movers: &[u32]| !movers.is_empty() && self.goes_below(idx, movers, at);
+        let stays = crosses && goes_without(&crossing);
         if stays {
             between.retain(|number| !crossing.contains(number));
+        }
+        // A load saves another cycle where what needs no promise fills this wait.
+        let loads: Vec<u32> =
+            crossing.iter().copied().filter(|number| self.is_load(*number)).collect();
+        let without_loads =
+            crosses && !stays && loads.len() < crossing.len() && goes_without(&loads);
+        if without_loads {
+            between.retain(|number| !loads.contains(number));
         }
         let fillers: Vec<(usize, String)> = between
             .iter()
@@ -172,10 +233,11 @@ impl Stalls<'_> {
             .take(FILL_MAX)
             .map(|found| (place(found), self.path.named(found)))
             .collect();
+        let is_named = |it: &u32| is_meant(it) && !(without_loads && loads.contains(it));
         let crossed = moved
             .iter()
-            .find(|(it, _)| is_meant(it) && self.is_load(*it))
-            .or_else(|| moved.iter().find(|(it, _)| is_meant(it)));
+            .find(|(it, _)| is_named(it) && self.is_load(*it))
+            .or_else(|| moved.iter().find(|(it, _)| is_named(it)));
         let crossed = crossed.copied();
         let sunk = || {
             let all = sinkings(order, &self.timed.trace);
@@ -386,6 +448,10 @@ impl Stalls<'_> {
             let is_call = matches!(instruction.flow, Flow::Call { .. });
             (is_call || is_written).then_some(is_call)
         };
+        let likely = self.likely.get_or_init(|| Liveness::likely(function));
+        if !likely.before(to).contains(reg) {
+            return false;
+        }
         let reads = self.reads.get_or_init(|| Liveness::of_reads(function));
         !(0..exit.at).rev().find_map(is_old).unwrap_or(false) || reads.before(to).contains(reg)
     }

@@ -1,9 +1,10 @@
-//! The pieces of a path: what belongs to a block, to a round of a loop, to a block of Thumb's `it`.
+//! The pieces of a path: what belongs to a block, to a round of a loop, to a block of Thumb's `it`; and
+//! what single instructions of it may do.
 
 use std::collections::BTreeSet;
 
 use crate::decode::Isa;
-use crate::decode::code::{Class, Delay, Flow, Instruction};
+use crate::decode::code::{Access, Class, Delay, Flow, Instruction, Out, Reg, Role};
 use crate::facts::nests::Nests;
 use crate::facts::trace::Trace;
 use crate::program::function::Function;
@@ -98,4 +99,69 @@ pub(super) fn slot_of(function: &Function, trace: &Trace, branch_at: usize) -> O
 
 pub(super) fn is_call(instruction: &Instruction) -> bool {
     matches!(instruction.flow, Flow::Call { .. } | Flow::LastCall)
+}
+
+/// Constants lie so far from the code that loads them at most, in bytes.
+const POOL_BYTES: u64 = 8192;
+
+pub(super) fn is_near(instruction: &Instruction, access: &Access) -> bool {
+    instruction.address.abs_diff(access.disp.cast_unsigned()) <= POOL_BYTES
+}
+
+/// It pushes registers of the caller or pops them back: no pointer leads there, though others may
+/// lead into the frame.
+pub(super) fn keeps_for_caller(function: &Function, instruction: &Instruction) -> bool {
+    let conventions = function.isa.conventions();
+    let stack = conventions.stack_pointer;
+    let listed = || conventions.saved.iter().copied().chain(conventions.link);
+    let is_kept = |reg: Reg| listed().chain(conventions.unlisted()).any(|other| other == reg);
+    let moves =
+        instruction.writes.iter().any(|write| write.reg == stack && write.out == Out::BaseUpdate);
+    let mut stored = instruction.reads.iter().filter(|read| read.role == Role::Data);
+    let mut loaded = instruction.writes.iter().filter(|write| write.reg != stack);
+    moves && stored.all(|read| is_kept(read.reg)) && loaded.all(|write| is_kept(write.reg))
+}
+
+/// Done in vain it does no harm, its address being good.
+pub(super) fn is_speculable(instruction: &Instruction) -> bool {
+    let plain = match instruction.class {
+        Class::Alu
+        | Class::AluShiftImm
+        | Class::AluShiftReg
+        | Class::Shift
+        | Class::Extend
+        | Class::Constant
+        | Class::Nop => true,
+        Class::Mul | Class::MulFlags | Class::MulLong | Class::MulLongFlags | Class::MulHalf => {
+            true
+        }
+        Class::MulWide | Class::MulAddWide | Class::MulHigh => true,
+        Class::Load | Class::LoadSlow | Class::LoadDouble | Class::LoadMultiple => true,
+        // A division may trap, and what floating point raises nobody looked into.
+        Class::Div
+        | Class::Float
+        | Class::FloatMul
+        | Class::FloatDiv
+        | Class::FloatMove
+        | Class::FloatLoad
+        | Class::FloatStore => false,
+        Class::Vector
+        | Class::VectorLogic
+        | Class::VectorShift
+        | Class::VectorLong
+        | Class::VectorPermute
+        | Class::VectorMul => false,
+        Class::Store
+        | Class::StoreSlow
+        | Class::StoreDouble
+        | Class::StoreMultiple
+        | Class::Atomic => false,
+        Class::Branch
+        | Class::Call
+        | Class::Jump
+        | Class::Return
+        | Class::Window
+        | Class::System => false,
+    };
+    plain && instruction.flow == Flow::Next
 }

@@ -64,7 +64,7 @@ pub fn needed(function: &Function, trace: &Trace, order: &[u32]) -> usize {
     }
     let live: RegSet = match trace.end {
         End::Return => after_return(function),
-        End::Jump => elsewhere(function),
+        End::Jump => trace.places.last().map_or(RegSet::ALL, |idx| elsewhere(function, *idx)),
         End::Stop => RegSet::default(),
         End::Loop => RegSet::ALL,
     };

@@ -59,5 +59,7 @@ pub fn assembled(isa: Isa, text: &str) -> Function {
         is_cold: false,
         constants: Default::default(),
         tables: Default::default(),
+        cases: Default::default(),
+        arguments: Default::default(),
     }
 }

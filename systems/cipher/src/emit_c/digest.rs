@@ -280,8 +280,8 @@ impl Digest {
     }
 
     /// A text with what it says of this one. A hash has one length of output. Lines behind
-    /// `@BESIDE@` are of those that take something beside a block, behind `@WITH@` of those that
-    /// have parameters.
+    /// `@BESIDE@` are of those that take something beside a block, behind `@WITH@` of those whose
+    /// first state holds parameters.
     pub(super) fn filled(&self, text: &str, shape: Shape) -> String {
         let is_hash = self.output.is_some();
         let n_out = self.output.map_or("n_out".into(), |n| n.to_string());

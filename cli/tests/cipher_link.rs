@@ -135,7 +135,7 @@ fn objects(package: &Path) -> Vec<PathBuf> {
         let flags: &[&str] = match stem.rsplit('_').next() {
             Some("sse") => &["-mssse3"],
             Some("avx2") => &["-mavx2"],
-            Some("avx512") => &["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq"],
+            Some("avx512" | "avx512vl") => &["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq"],
             _ => &[],
         };
         let object = source.with_extension("o");

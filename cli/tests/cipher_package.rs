@@ -164,6 +164,7 @@ fn other_processors_get_plain_c_with_the_same_bytes() {
         let of = [
             ("_sse.c", &["-mssse3"][..]),
             ("_avx2.c", &["-mavx2", "-mno-avx512f"]),
+            ("_avx512vl.c", &["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq"]),
             ("_avx512.c", &["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq"]),
         ];
         of.into_iter().find(|(end, _)| path.ends_with(end)).map_or(&[], |(_, flags)| flags)
@@ -251,7 +252,7 @@ fn both_compilers_give_no_warning_and_neon_runs() {
     let flags = |path: &str| -> &'static [&'static str] {
         match path {
             _ if path.ends_with("_avx2.c") => &["-mavx2", "-mno-avx512f"],
-            _ if path.ends_with("_avx512.c") => {
+            _ if path.ends_with("_avx512.c") || path.ends_with("_avx512vl.c") => {
                 &["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq"]
             }
             _ if path.ends_with("_sse.c") => &["-mssse3"],

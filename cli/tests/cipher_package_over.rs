@@ -74,7 +74,7 @@ fn compile(folder: &Path, stem: &str, flags: &[&str]) {
     let strict = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-O1", "-Itrio/include"];
     let of_target: &[&str] = match stem.rsplit_once('_').map(|pair| pair.1) {
         Some("avx2") => &["-mavx2", "-mno-avx512f"],
-        Some("avx512") => &["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq"],
+        Some("avx512" | "avx512vl") => &["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq"],
         Some("sse") => &["-mssse3"],
         _ => &[],
     };
@@ -283,8 +283,9 @@ fn long_messages(folder: &Path, driven: &Driven) {
     let expected = answers(folder, &program, Some(SIMPLEST), &cases);
     // The best target hides the others.
     let features = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
-    for (target, _) in
-        [("avx2", " avx2 "), ("avx512", " avx512vl ")].iter().filter(|it| features.contains(it.1))
+    for (target, _) in [("sse", " ssse3 "), ("avx2", " avx2 "), ("avx512", " avx512vl ")]
+        .iter()
+        .filter(|it| features.contains(it.1))
     {
         let found = answers(folder, &program, Some(target), &cases);
         assert!(found == expected, "{} {target}", driven.mode);

@@ -24,6 +24,7 @@ pub fn driver(
         let of = [
             ("_sse", &["-mssse3"][..]),
             ("_avx2", &["-mavx2", "-mno-avx512f"]),
+            ("_avx512vl", &["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq"]),
             ("_avx512", &["-mavx512f", "-mavx512bw", "-mavx512vl", "-mavx512dq"]),
         ];
         of.into_iter().find(|(end, _)| is_here && stem.ends_with(end)).map_or(&[], |it| it.1)

@@ -40,7 +40,7 @@ pub struct Args {
     out: Option<PathBuf>,
 }
 
-const BYTES: [usize; 8] = [16, 64, 256, 512, 1024, 1400, 4096, 16384];
+const BYTES: [usize; 10] = [16, 64, 128, 192, 256, 512, 1024, 1400, 4096, 16384];
 const COMPILERS: [&str; 2] = ["gcc", "clang-19"];
 
 /// A mode, and what OpenSSL calls it.

@@ -77,6 +77,10 @@ pub struct DigestRow {
     /// Instead of a padding, what is beside a block: `["counter:le64", "last:4"]`.
     #[serde(default)]
     pub beside: Vec<String>,
+    /// The first state holds a block of parameters as BLAKE2's does: sizes of digest and key, salt
+    /// and personalisation. A key is a block before the message.
+    #[serde(default)]
+    pub has_parameters: bool,
     /// The first state in hex, its words in bytes as those of a message; else zeros.
     #[serde(default)]
     pub initial: String,
@@ -276,8 +280,10 @@ files! {
     "ascon-p12.json",
     "ascon-xof128.json",
     "blake2b-256.json",
+    "blake2b-512-keyed.json",
     "blake2b-512.json",
     "blake2b-compress.json",
+    "blake2s-256-keyed.json",
     "blake2s-256.json",
     "blake2s-compress.json",
     "chacha20-poly1305.json",

@@ -207,8 +207,11 @@ impl Run<'_> {
 
     pub(crate) fn tables(&mut self, program: &mut Program) {
         let mut cache = tables::Cache::new();
+        // The circuit without and-not keeps more words alive, for which bitsliced code has no room.
+        let options = &self.options;
+        let has_and_not = !options.complements || options.recipe.slicing == Slicing::Bit;
         for node in &mut program.nodes {
-            if let Some(found) = tables::tables(node, &mut cache) {
+            if let Some(found) = tables::tables(node, &mut cache, has_and_not) {
                 self.circuits.push((node.name.clone(), found));
             }
         }

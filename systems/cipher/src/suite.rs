@@ -219,7 +219,7 @@ fn row(
     let schedule = match (arch, slicing) {
         (Arch::X86_64 | Arch::Avx512, Slicing::Bit) => Schedule::Bitslice,
         (Arch::X86_64 | Arch::Avx512, _) => Schedule::Mslice,
-        (Arch::Avx2 | Arch::Sse | Arch::Neon, _) => Schedule::Auto,
+        (Arch::Avx2 | Arch::Avx512vl | Arch::Sse | Arch::Neon, _) => Schedule::Auto,
     };
     SuiteRow {
         primitive: primitive.to_string(),

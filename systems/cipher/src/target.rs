@@ -18,6 +18,10 @@ pub enum Arch {
     /// 256-bit registers, 16 of them.
     #[serde(rename = "avx2")]
     Avx2,
+    /// 256-bit registers, 32 of them, with the instructions of AVX-512: for what messages leave
+    /// for less than a batch of 512-bit registers.
+    #[serde(rename = "avx512vl")]
+    Avx512vl,
     /// 512-bit registers, 32 of them, ternary logic.
     #[serde(rename = "avx512")]
     Avx512,
@@ -57,6 +61,9 @@ pub struct Row {
     /// Functions of three words, rotations of 32 and 64-bit lanes, products and arithmetic shifts
     /// of 64-bit lanes, memory operands of shifts: what AVX-512 added.
     pub has_ternary: bool,
+    /// Packages have it only for streams without round keys, whose rests of a batch of a wider
+    /// target it makes. It is the best target of no processor.
+    pub is_for_rests: bool,
     /// Rotations by whole bytes are shuffles.
     pub rotates_by_shuffle: bool,
     pub runs_under_valgrind: bool,
@@ -73,7 +80,7 @@ pub struct Emulator {
     pub clang: &'static str,
 }
 
-const ROWS: [Row; 5] = [
+const ROWS: [Row; 6] = [
     Row {
         arch: Arch::X86_64,
         name: "x86-64",
@@ -89,6 +96,7 @@ const ROWS: [Row; 5] = [
         machine: machine::DEFAULT,
         log_move_group: 3,
         has_ternary: false,
+        is_for_rests: false,
         rotates_by_shuffle: false,
         runs_under_valgrind: true,
         is_measured: true,
@@ -108,6 +116,7 @@ const ROWS: [Row; 5] = [
         machine: machine::DEFAULT,
         log_move_group: 3,
         has_ternary: false,
+        is_for_rests: false,
         rotates_by_shuffle: true,
         runs_under_valgrind: true,
         is_measured: false,
@@ -127,9 +136,37 @@ const ROWS: [Row; 5] = [
         machine: machine::DEFAULT,
         log_move_group: 3,
         has_ternary: false,
+        is_for_rests: false,
         rotates_by_shuffle: true,
         runs_under_valgrind: true,
         is_measured: true,
+    },
+    Row {
+        arch: Arch::Avx512vl,
+        name: "avx512vl",
+        processor: "__x86_64__",
+        macro_of_flags: "__AVX512VL__",
+        flags: &[
+            "-m64",
+            "-mavx512f",
+            "-mavx512bw",
+            "-mavx512vl",
+            "-mavx512dq",
+            "-mprefer-vector-width=256",
+        ],
+        needs: &["avx512f", "avx512bw", "avx512vl", "avx512dq"],
+        emulator: None,
+        register_bits: 256,
+        kind: Kind::Vector,
+        n_registers: |machine| machine.registers.avx512,
+        assembly_registers: None,
+        machine: machine::DEFAULT,
+        log_move_group: 3,
+        has_ternary: true,
+        is_for_rests: true,
+        rotates_by_shuffle: false,
+        runs_under_valgrind: false,
+        is_measured: false,
     },
     Row {
         arch: Arch::Avx512,
@@ -153,6 +190,7 @@ const ROWS: [Row; 5] = [
         machine: machine::DEFAULT,
         log_move_group: 4,
         has_ternary: true,
+        is_for_rests: false,
         rotates_by_shuffle: false,
         runs_under_valgrind: false,
         is_measured: true,
@@ -176,6 +214,7 @@ const ROWS: [Row; 5] = [
         machine: "cortex-a72",
         log_move_group: 4,
         has_ternary: false,
+        is_for_rests: false,
         rotates_by_shuffle: false,
         runs_under_valgrind: false,
         is_measured: false,

@@ -1,7 +1,7 @@
 //! Circuits compute their tables: the known ones, the synthesised ones, in both bit orders.
 
 use cipher::circuit::{
-    BitOrder, Circuit, Origin, SynthEffort, bdd_baseline, circuit_for, known_sboxes,
+    BitOrder, Circuit, Gate, Origin, SynthEffort, bdd_baseline, circuit_for, known_sboxes,
     legacy_lsb_first, shrink, synthesise,
 };
 use fastrand::Rng;
@@ -27,13 +27,27 @@ fn known_circuits_equal_their_tables() {
 #[test]
 fn known_tables_are_found_in_both_orders() {
     for sbox in known_sboxes() {
-        for order in BOTH {
+        for (order, has_and_not) in
+            BOTH.into_iter().flat_map(|order| [(order, true), (order, false)])
+        {
             let n_outputs = sbox.circuit.outputs.len() as u32;
-            let found = circuit_for(&sbox.table, sbox.circuit.n_inputs, n_outputs, order);
+            let table = (&sbox.table[..], sbox.circuit.n_inputs, n_outputs);
+            let found = circuit_for(table, order, has_and_not);
             check(&found.circuit, &sbox.table, order);
             assert!(matches!(found.origin, Origin::Known { .. }), "{} {order:?}", sbox.name);
         }
     }
+}
+
+#[test]
+fn aes_has_a_circuit_without_and_not_for_processors_without() {
+    let sboxes = known_sboxes();
+    let aes = sboxes.iter().find(|sbox| sbox.name == "AES").expect("the library has it");
+    let and_nots = |has_and_not| {
+        let circuit = circuit_for((&aes.table, 8, 8), BitOrder::MsbFirst, has_and_not).circuit;
+        circuit.gates.iter().filter(|gate| matches!(gate, Gate::AndNot(..))).count()
+    };
+    assert_eq!((and_nots(true), and_nots(false)), (16, 0));
 }
 
 #[test]
@@ -59,9 +73,9 @@ fn normal_effort_is_deterministic_and_right() {
         let mut table: Vec<u64> = (0..1 << n_inputs).collect();
         rng.shuffle(&mut table);
         for order in BOTH {
-            let found = circuit_for(&table, n_inputs, n_inputs, order);
+            let found = circuit_for((&table, n_inputs, n_inputs), order, true);
             check(&found.circuit, &table, order);
-            assert_eq!(found, circuit_for(&table, n_inputs, n_inputs, order));
+            assert_eq!(found, circuit_for((&table, n_inputs, n_inputs), order, true));
         }
     }
 }
@@ -85,7 +99,7 @@ fn degenerate_tables() {
             }
         }
     }
-    check(&circuit_for(&[2], 0, 2, BitOrder::MsbFirst).circuit, &[2], BitOrder::MsbFirst);
+    check(&circuit_for((&[2], 0, 2), BitOrder::MsbFirst, true).circuit, &[2], BitOrder::MsbFirst);
 }
 
 #[test]
@@ -105,7 +119,7 @@ fn large_tables_fall_back_to_the_diagram() {
     for n_inputs in [9, 12, 16] {
         let table: Vec<u64> = (0..1 << n_inputs).map(|_| rng.u64(..16)).collect();
         for order in BOTH {
-            let found = circuit_for(&table, n_inputs, 4, order);
+            let found = circuit_for((&table, n_inputs, 4), order, true);
             check(&found.circuit, &table, order);
         }
     }
@@ -114,7 +128,7 @@ fn large_tables_fall_back_to_the_diagram() {
 #[test]
 #[should_panic(expected = "too large for a circuit: the limit is 16")]
 fn tables_of_17_bits_are_refused() {
-    circuit_for(&vec![0; 1 << 17], 17, 1, BitOrder::MsbFirst);
+    circuit_for((&vec![0; 1 << 17], 17, 1), BitOrder::MsbFirst, true);
 }
 
 #[test]

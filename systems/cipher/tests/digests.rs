@@ -264,6 +264,7 @@ fn a_layout_whose_hash_does_not_fit_is_refused_at_its_line() {
     for (from, to, why) in [
         ("padding = \"80..le64\", ", "", "nothing tells where a message ends"),
         ("padding", "beside = [\"counter:le64\", \"last:4\"], padding", "has no `padding`"),
+        ("padding", "has_parameters = true, padding", "a hash with parameters has something"),
         (
             "padding = \"80..le64\"",
             "beside = [\"counter:le64\", \"last:8\"]",

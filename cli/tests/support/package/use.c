@@ -30,8 +30,7 @@ static void streams(const char *target)
 {
     static aes128_keys keys;
     static aes128_ctr ctr;
-    static chacha20_ctr cha;
-    uint8_t key[32], start[16];
+    uint8_t key[16], start[16];
     memset(key, 7, sizeof key);
     memset(start, 9, sizeof start);
     CHECK(aes128_expand(&keys, target, key, 16) == AES128_OK);
@@ -42,13 +41,21 @@ static void streams(const char *target)
         CHECK(aes128_ctr_xor(&ctr, &keys, text, n, out, n) == AES128_OK);
         CHECK(!memcmp(out, aes, n) && out[n] == 0xa5);
     }
-    longest = 4 * 64 * chacha20_width(target) + 1;
+}
+
+static void streams_of_chacha(const char *target)
+{
+    static chacha20_ctr cha;
+    uint8_t key[32], start[12];
+    memset(key, 7, sizeof key);
+    memset(start, 9, sizeof start);
+    size_t longest = 4 * 64 * chacha20_width(target) + 1;
     for (size_t n = 0; n <= longest; n++) {
         CHECK(chacha20_ctr_init(&cha, target, key, 32, 5, start, 12) == CHACHA20_OK);
         CHECK(chacha20_ctr_xor(&cha, text, n / 3, out, N) == CHACHA20_OK);
         CHECK(chacha20_ctr_xor(&cha, text + n / 3, n - n / 3, out + n / 3, N) == CHACHA20_OK);
         CHECK(!memcmp(out, chacha, n));
-        /* A message, in place, and one more: the last block is by other code. */
+        /* A message, in place, and one more: the last blocks are by narrower code. */
         memcpy(out, text, n + 70);
         CHECK(chacha20_ctr_init(&cha, target, key, 32, 5, start, 12) == CHACHA20_OK);
         CHECK(chacha20_ctr_xor(&cha, out, n, out, n) == CHACHA20_OK && !memcmp(out, chacha, n));
@@ -61,7 +68,7 @@ static void streams(const char *target)
     }
 }
 
-/* Refused as a whole, whichever code its last block would be by. */
+/* Refused as a whole, whichever code its last blocks would be by. */
 static void refused(const char *target)
 {
     static chacha20_ctr cha;
@@ -164,6 +171,10 @@ int main(int argc, char **argv)
     read_file(argv[2], chacha);
     for (size_t i = 0; i < N; i++)
         text[i] = (uint8_t)(i % 251);
+    if (chacha20_has("avx512vl")) {
+        streams_of_chacha("avx512vl");
+        refused("avx512vl");
+    }
     for (int t = 0; t < 6; t++) {
         static aes128_keys keys;
         const char *target = targets[t] ? targets[t] : aes128_best();
@@ -172,6 +183,7 @@ int main(int argc, char **argv)
             continue;
         }
         streams(targets[t]);
+        streams_of_chacha(targets[t]);
         refused(target);
         lea(targets[t]);
         errors(targets[t] ? targets[t] : target);

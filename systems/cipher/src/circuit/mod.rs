@@ -94,13 +94,18 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A circuit for `table`, whose entry `v` is the output for input value `v`.
+/// A circuit for `table`, whose entry `v` is the output for input value `v`; `has_and_not`: the
+/// processor takes the complement of a factor with the product.
 ///
 /// Panics: when the table does not have `2^n_inputs` entries of at most `n_outputs` bits, or when
 /// there are more than [`N_INPUTS_MAX`] inputs or 64 outputs.
-pub fn circuit_for(table: &[u64], n_inputs: u32, n_outputs: u32, order: BitOrder) -> Found {
+pub fn circuit_for(
+    (table, n_inputs, n_outputs): (&[u64], u32, u32),
+    order: BitOrder,
+    has_and_not: bool,
+) -> Found {
     synth::check_table(table, n_inputs, n_outputs);
-    match known::find(table, n_inputs, n_outputs, order) {
+    match known::find((table, n_inputs, n_outputs), order, has_and_not) {
         Some(found) => found,
         None => synthesise(table, n_inputs, n_outputs, order, SynthEffort::Normal),
     }

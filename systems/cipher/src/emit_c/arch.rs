@@ -1,5 +1,7 @@
 //! How a register is written in C.
 
+use std::fmt::Write;
+
 use crate::options::Slicing;
 use crate::target::Arch;
 
@@ -89,7 +91,7 @@ impl Shape {
         let lane = self.lane_bits();
         out += match self.arch {
             Arch::X86_64 => "",
-            Arch::Sse | Arch::Avx2 | Arch::Avx512 => "#include <immintrin.h>\n",
+            Arch::Sse | Arch::Avx2 | Arch::Avx512vl | Arch::Avx512 => "#include <immintrin.h>\n",
             Arch::Neon => "#include <arm_neon.h>\n",
         };
         let batches = match self.interleave {
@@ -126,7 +128,11 @@ impl Shape {
             n => format!("#define BLOCKS ({n} * SLICES)\n"),
         };
         if self.arch.has_ternary() {
-            out += "#define TERNARY(a, b, c, f) ((reg)_mm512_ternarylogic_epi64((__m512i)(a), (__m512i)(b), (__m512i)(c), (f)))\n";
+            let v = format!("__m{bits}i");
+            let _ = writeln!(
+                out,
+                "#define TERNARY(a, b, c, f) ((reg)_mm{bits}_ternarylogic_epi64(({v})(a), ({v})(b), ({v})(c), (f)))"
+            );
         }
         out
     }

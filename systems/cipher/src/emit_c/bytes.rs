@@ -87,13 +87,18 @@ pub fn block_of_slice(shape: Shape, order: Option<&[u32]>) -> String {
 
 /// The same for all batches under another name.
 pub fn order_table(name: &str, shape: Shape, order: Option<&[u32]>) -> String {
+    table(name, blocks_of_slices(shape, order))
+}
+
+/// The block in each slice of all batches.
+pub fn blocks_of_slices(shape: Shape, order: Option<&[u32]>) -> impl Iterator<Item = u32> {
     let n = shape.slices();
-    let block = |slice: u32| {
+    let block = move |slice: u32| {
         order.map_or(slice, |o| {
             o.iter().enumerate().fold(0, |b, (k, bit)| b | (slice >> k & 1) << bit)
         })
     };
-    table(name, (0..shape.blocks()).map(|slice| slice / n * n + block(slice % n)))
+    (0..shape.blocks()).map(move |slice| slice / n * n + block(slice % n))
 }
 
 /// Functions that the loops call.

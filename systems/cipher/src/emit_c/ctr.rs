@@ -15,6 +15,19 @@ use super::bytes::{self, Blocks};
 use super::field::Field;
 use super::interface::{Batches, move_batches, sum};
 
+/// As much of a string as fills registers.
+const BY_REGISTERS: &str = "    for (; n >= sizeof(reg); n -= sizeof(reg)) {
+        reg x, y;
+        memcpy(&x, in, sizeof x);
+        memcpy(&y, stream, sizeof y);
+        x ^= y;
+        memcpy(out, &x, sizeof x);
+        stream += sizeof x;
+        in += sizeof x;
+        out += sizeof x;
+    }
+";
+
 /// A piece of the block that each stream starts from, the primitive's input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CounterPiece {
@@ -44,6 +57,30 @@ struct CounterWord {
     shift: u32,
     /// Its bytes are in reverse order.
     is_swapped: bool,
+}
+
+impl CounterWord {
+    /// The lanes are counted in by one addition.
+    fn is_sum(&self) -> bool {
+        self.shift == 0 && !self.is_swapped
+    }
+}
+
+/// C that counts in the lanes of a register of each batch, whose blocks have this order.
+fn counted(register: usize, batches: &Batches, order: Option<&[u32]>) -> String {
+    let blocks: Vec<u32> = bytes::blocks_of_slices(batches.shape, order).collect();
+    let of_batches = blocks.chunks(batches.shape.slices() as usize).enumerate();
+    of_batches
+        .map(|(batch, blocks)| {
+            let to = register + batch * batches.input;
+            let list: Vec<String> = blocks.iter().map(u32::to_string).collect();
+            if batches.shape.is_vector() {
+                format!("    in_[{to}] = SPLAT(low) + (reg){{{}}};\n", list.join(", "))
+            } else {
+                format!("    in_[{to}] = (reg)(low + {});\n", list.join(", "))
+            }
+        })
+        .collect()
 }
 
 impl Counter {
@@ -108,7 +145,7 @@ impl Counter {
         name: &str,
         unit: &Unit,
         batches: &Batches,
-        words: Option<&[CounterWord]>,
+        (words, order): (Option<&[CounterWord]>, Option<&[u32]>),
     ) -> String {
         let (n, n_blocks) = (unit.output_bytes(), batches.shape.blocks());
         let (ctr, (keys, _)) = (self.prefix(name), self.keys(name, unit, batches.shape));
@@ -149,14 +186,20 @@ static inline __attribute__((always_inline)) void {function}({ctr} *ctr, {keys}{
             );
         };
         let mut text = head("; in_ holds all but the counters", "reg *in_, ");
-        let _ = writeln!(
-            text,
-            "    lane words[{}][{n_blocks}] __attribute__((aligned(64)));\n    for (int s = 0; s < {n_blocks}; s++) {{",
-            words.len()
-        );
-        let _ = writeln!(text, "        uint64_t x = low + {ctr}_block[s];");
-        if self.bits == 128 {
-            text += "        uint64_t y = high + (x < low);\n";
+        for word in words.iter().filter(|word| word.is_sum()) {
+            text += &counted(word.register, batches, order);
+        }
+        let words: Vec<&CounterWord> = words.iter().filter(|word| !word.is_sum()).collect();
+        if !words.is_empty() {
+            let _ = writeln!(
+                text,
+                "    lane words[{}][{n_blocks}] __attribute__((aligned(64)));\n    for (int s = 0; s < {n_blocks}; s++) {{",
+                words.len()
+            );
+            let _ = writeln!(text, "        uint64_t x = low + {ctr}_block[s];");
+            if self.bits == 128 {
+                text += "        uint64_t y = high + (x < low);\n";
+            }
         }
         for (k, word) in words.iter().enumerate() {
             let value = match word.shift {
@@ -173,7 +216,9 @@ static inline __attribute__((always_inline)) void {function}({ctr} *ctr, {keys}{
             };
             let _ = writeln!(text, "        words[{k}][s] = {value};");
         }
-        text += "    }\n";
+        if !words.is_empty() {
+            text += "    }\n";
+        }
         for (k, word) in words.iter().enumerate() {
             for batch in 0..batches.shape.interleave as usize {
                 let (to, from) = (
@@ -498,13 +543,14 @@ void {ctr}_wipe({ctr} *ctr);
         let input =
             unit.fields.iter().find(|f| f.name == "input").expect("every primitive has an input");
         let words = self.words(input, shape);
-        let mut make = words
-            .iter()
-            .map(|_| bytes::order_table(&format!("{ctr}_block"), shape, blocks.order.as_deref()))
-            .collect::<String>();
+        let order = blocks.order.as_deref();
+        let mut make = String::new();
+        if words.iter().flatten().any(|word| !word.is_sum()) {
+            make += &bytes::order_table(&format!("{ctr}_block"), shape, order);
+        }
         let mut sections = String::new();
         for batches in all.into_iter().chain([one]) {
-            make += &self.batch(name, unit, batches, words.as_deref());
+            make += &self.batch(name, unit, batches, (words.as_deref(), order));
             let least = if batches.shape.interleave > 1 { one.n_bytes(n) } else { 0 };
             sections += &self.section(name, unit, batches, least, blocks.has_xor, words.as_deref());
         }
@@ -517,6 +563,8 @@ void {ctr}_wipe({ctr} *ctr);
         } else {
             String::new()
         };
+        let (piece, registers) =
+            if shape.is_vector() { ("a register or a word", BY_REGISTERS) } else { ("a word", "") };
         format!(
             "\n{declarations}{put_counter}
 /* Blocks until the counter wraps; UINT64_MAX if there are more. */
@@ -527,10 +575,10 @@ static uint64_t {ctr}_left(const {ctr} *ctr)
     {left}
 }}
 
-/* XORs key stream to bytes, a word at a time; out may be in. */
+/* XORs key stream to bytes, {piece} at a time; out may be in. */
 static inline void {ctr}_bytes(const uint8_t *stream, const uint8_t *in, uint8_t *out, size_t n)
 {{
-    for (; n >= 8; n -= 8, stream += 8, in += 8, out += 8) {{
+{registers}    for (; n >= 8; n -= 8, stream += 8, in += 8, out += 8) {{
         uint64_t x, y;
         memcpy(&x, in, 8);
         memcpy(&y, stream, 8);

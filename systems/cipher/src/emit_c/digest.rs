@@ -31,6 +31,8 @@ pub struct Digest {
     end: End,
     /// The state before the first block, as bytes of its words; empty if it is zeros.
     initial: Vec<u8>,
+    /// The first state holds BLAKE2's block of parameters.
+    pub has_parameters: bool,
     /// Bytes of output; `None` if it has any length.
     pub output: Option<usize>,
 }
@@ -208,6 +210,13 @@ impl Digest {
             }
             _ => {}
         }
+        let is_whole =
+            row.output == Some(n_out) && n_out.is_multiple_of(8 * n_bytes) && n_out <= rate;
+        if row.has_parameters && (!matches!(end, End::Zeros(_)) || !is_whole) {
+            return Err("a hash with parameters has something `beside` a block, and for its \
+                        `output` the state of eight words"
+                .into());
+        }
         Ok(Digest {
             mode: mode.to_owned(),
             name: row.name.clone(),
@@ -218,6 +227,7 @@ impl Digest {
             rate,
             end,
             initial,
+            has_parameters: row.has_parameters,
             output: row.output,
         })
     }
@@ -232,6 +242,11 @@ impl Digest {
             End::Padding(_) => None,
             End::Zeros(beside) => Some(beside),
         }
+    }
+
+    /// Bytes of a salt, and of a personalisation.
+    pub(crate) fn salt_bytes(&self) -> usize {
+        2 * self.word.n_bytes()
     }
 
     /// The words of the input of its node, and of the state.
@@ -252,18 +267,21 @@ impl Digest {
     /// Return values, state and prototypes.
     pub(super) fn types(&self, shape: Shape) -> String {
         let end = if self.output.is_some() { text::HASH_TYPES } else { text::XOF_TYPES };
-        self.filled(&text::TYPES.replace("@END_TYPES@", end), shape)
+        let with = if self.has_parameters { text::WITH_TYPES } else { "" };
+        self.filled(&(text::TYPES.replace("@END_TYPES@", end) + with), shape)
     }
 
     /// The functions behind the permutation.
     pub(super) fn functions(&self, shape: Shape) -> String {
         let end = if self.output.is_some() { text::HASH_END } else { text::XOF_END };
-        let parts = [text::ABSORB, text::BATCH, text::EACH, text::PIECES, end, text::CALLS];
+        let with = if self.has_parameters { text::WITH } else { "" };
+        let parts = [text::ABSORB, text::BATCH, text::EACH, text::PIECES, end, text::CALLS, with];
         self.filled(&parts.concat(), shape)
     }
 
     /// A text with what it says of this one. A hash has one length of output. Lines behind
-    /// `@BESIDE@` are of those that take something beside a block.
+    /// `@BESIDE@` are of those that take something beside a block, behind `@WITH@` of those whose
+    /// first state holds parameters.
     pub(super) fn filled(&self, text: &str, shape: Shape) -> String {
         let is_hash = self.output.is_some();
         let n_out = self.output.map_or("n_out".into(), |n| n.to_string());
@@ -275,10 +293,16 @@ impl Digest {
             End::Padding(padding) => padding.n_blocks_max(),
             End::Zeros(_) => 1,
         };
-        let line = |line: &str| match line.strip_prefix("@BESIDE@") {
-            Some(rest) if is_held => format!("{rest}\n"),
-            Some(_) => String::new(),
-            None => format!("{line}\n"),
+        let marks = [("@BESIDE@", is_held), ("@WITH@", self.has_parameters)];
+        let line = |line: &str| {
+            let marked = marks
+                .iter()
+                .find_map(|(mark, is_kept)| line.strip_prefix(mark).map(|rest| (rest, *is_kept)));
+            match marked {
+                Some((_, false)) => String::new(),
+                Some((rest, true)) => format!("{rest}\n"),
+                None => format!("{line}\n"),
+            }
         };
         let lines: String = text.lines().map(line).collect();
         let values = [
@@ -302,6 +326,9 @@ impl Digest {
             ("MORE", either("update", "absorb")),
             ("END", either("final", "squeeze")),
             ("OUT_AT", either("out + @N_OUT@ * m", "n_out > 0 ? out + n_out * m : out")),
+            ("FINAL_OUT", if self.has_parameters { "*out" } else { "out[@N_OUT@]" }.to_owned()),
+            ("TAKEN", if self.has_parameters { "h->n_out" } else { "@N_OUT@" }.to_owned()),
+            ("N_SALT", self.salt_bytes().to_string()),
             ("N_OUT", n_out),
             ("TITLE", self.title.clone()),
             ("STATE_WORDS", self.n_state.to_string()),
@@ -358,6 +385,7 @@ mod tests {
             rate,
             padding: Some(padding.into()),
             beside: Vec::new(),
+            has_parameters: false,
             initial: String::new(),
             output,
         };
@@ -391,6 +419,7 @@ mod tests {
             rate,
             padding: padding.map(str::to_owned),
             beside: beside.iter().map(|part| (*part).to_owned()).collect(),
+            has_parameters: false,
             initial: String::new(),
             output: Some(32),
         };

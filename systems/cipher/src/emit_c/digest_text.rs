@@ -26,6 +26,7 @@ typedef struct {
     uint8_t rest[@REST@];
     uint64_t total;
     size_t n_rest, n_messages;
+@WITH@    size_t n_out; /* bytes of a digest */
     int is_squeezing;
 } __attribute__((aligned(64))) NAME_state;
 
@@ -47,7 +48,54 @@ int NAME_@END@_many(NAME_state *h, uint8_t *const *out@SIZE@);
 
 pub const HASH_TYPES: &str = "
 /* The digest of the message; wipes the state. */
-int NAME_final(NAME_state *h, uint8_t out[@N_OUT@]);
+int NAME_final(NAME_state *h, uint8_t @FINAL_OUT@);
+";
+
+/// Parameters of a hash whose first state holds them.
+pub const WITH_TYPES: &str = "
+/* Starts messages with BLAKE2's parameters: digests of n_out bytes, 1 to @N_OUT@, which _final gives; a key of at most @N_OUT@
+   bytes; a salt and a personalisation of @N_SALT@ bytes each, or NULL. */
+int NAME_init_with(NAME_state *h, size_t n_messages, size_t n_out, const uint8_t *key, size_t n_key, const uint8_t *salt,
+    const uint8_t *personal);
+";
+
+/// The same words as all messages have, in the state; a key is a block of its own, and the last one
+/// of a message without bytes.
+pub const WITH: &str = "
+int NAME_init_with(NAME_state *h, size_t n_messages, size_t n_out, const uint8_t *key, size_t n_key, const uint8_t *salt,
+    const uint8_t *personal)
+{
+    uint8_t block[RATE] = {0};
+    if (n_out == 0 || n_out > @N_OUT@ || n_key > @N_OUT@)
+        return UP_LENGTH;
+    if (is_null(key, key, n_key))
+        return UP_NULL;
+    int code = NAME_init_many(h, n_messages);
+    if (code)
+        return code;
+    /* What differs from the parameters of a digest of @N_OUT@ bytes without a key. */
+    block[0] = (uint8_t)(n_out ^ @N_OUT@);
+    block[1] = (uint8_t)n_key;
+    if (salt)
+        memcpy(block + STATE / 2 * BYTES, salt, @N_SALT@);
+    if (personal)
+        memcpy(block + STATE / 4 * 3 * BYTES, personal, @N_SALT@);
+    for (int w = 0; w < STATE; w++) {
+        take(&h->x, h->x.t, block + BYTES * w, 0, n_messages);
+        add(h->x.s + w * WORD, h->x.t, WORD);
+    }
+    h->n_out = n_out;
+    if (n_key == 0)
+        return UP_OK;
+    memset(block, 0, sizeof block);
+    memcpy(block, key, n_key);
+    for (size_t b = 0; b < n_messages; b++)
+        memcpy(h->rest + RATE * b, block, RATE);
+    h->n_rest = RATE;
+    h->total = RATE;
+    wipe(block, sizeof block);
+    return UP_OK;
+}
 ";
 
 pub const XOF_TYPES: &str = "
@@ -234,6 +282,7 @@ int NAME_init_many(NAME_state *h, size_t n_messages)
     memset(h, 0, sizeof *h);
     start(&h->x);
     h->n_messages = n_messages;
+@WITH@    h->n_out = @N_OUT@;
     return UP_OK;
 }
 
@@ -341,7 +390,7 @@ int NAME_final_many(NAME_state *h, uint8_t *const *out)
 {
     if (h->is_squeezing)
         return UP_ENDED;
-    int code = take_pieces(h, out, @N_OUT@);
+    int code = take_pieces(h, out, @TAKEN@);
     if (!code) {
         wipe(h, sizeof *h);
         h->is_squeezing = 1;
@@ -349,7 +398,7 @@ int NAME_final_many(NAME_state *h, uint8_t *const *out)
     return code;
 }
 
-int NAME_final(NAME_state *h, uint8_t out[@N_OUT@])
+int NAME_final(NAME_state *h, uint8_t @FINAL_OUT@)
 {
     return is_several(h) ? UP_LENGTH : NAME_final_many(h, &out);
 }

@@ -59,7 +59,9 @@ impl Shape {
             Op::Xor => format!("{a} ^ {b}"),
             Op::AndNot => match self.arch {
                 Arch::Neon => format!("(reg)vbicq_u64((uint64x2_t){a}, (uint64x2_t){b})"),
-                Arch::X86_64 | Arch::Sse | Arch::Avx2 | Arch::Avx512 => cast(format!("{a} & ~{b}")),
+                Arch::X86_64 | Arch::Sse | Arch::Avx2 | Arch::Avx512vl | Arch::Avx512 => {
+                    cast(format!("{a} & ~{b}"))
+                }
             },
             Op::Ternary(table) => format!("TERNARY({a}, {b}, {}, {table:#04x})", args[2]),
             Op::Add => cast(format!("{a} + {b}")),
@@ -87,7 +89,8 @@ impl Shape {
     fn rotl(&self, a: &str, n: u32) -> String {
         let m = self.word_bits;
         if self.arch.has_ternary() && (m == 32 || m == 64) {
-            return format!("(reg)_mm512_rol_epi{m}((__m512i){a}, {n})");
+            let bits = self.register_bits();
+            return format!("(reg)_mm{bits}_rol_epi{m}((__m{bits}i){a}, {n})");
         }
         if self.arch.row().rotates_by_shuffle && n.is_multiple_of(8) && m > 8 {
             let (bytes, shift) = ((m / 8) as usize, (n / 8) as usize);
@@ -109,7 +112,7 @@ impl Shape {
             Arch::Sse => {
                 format!("(reg)_mm_shuffle_epi8((__m128i){a}, _mm_setr_epi8({}))", list.join(", "))
             }
-            Arch::Avx2 => format!(
+            Arch::Avx2 | Arch::Avx512vl => format!(
                 "(reg)_mm256_shuffle_epi8((__m256i){a}, _mm256_setr_epi8({}))",
                 vec![list.join(", "); copies].join(", ")
             ),

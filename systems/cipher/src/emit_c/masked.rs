@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::interface::{call, result_args, sum};
-use super::{EmitOptions, Shape, Unit, WIPE, code, moves, shape};
+use super::{EmitOptions, Shape, Unit, code, moves, shape, wipe};
 
 use crate::masked::gadgets::Gadget;
 use crate::pipeline::Compiled;
@@ -72,7 +72,7 @@ pub fn source(compiled: &Compiled, unit: &Unit, options: EmitOptions, n_shares: 
     let _ = write!(out, "#define SHARES {n_shares}\n\n{}", random_type(&name));
     out += &TYPES.replace("NAME", &name);
     out += shape.byte_order();
-    out += WIPE;
+    out += &wipe(shape);
     let n = n_shares as usize;
     for (what, params, gadget) in [
         ("and_", "shared a, shared b", Gadget::product(n)),

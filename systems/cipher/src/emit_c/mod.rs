@@ -203,7 +203,7 @@ pub fn source(compiled: &Compiled, unit: &Unit, options: EmitOptions) -> String 
     let (moves, blocks) = moves(unit, shape, options);
     if unit.name.is_some() {
         out += shape.byte_order();
-        out += WIPE;
+        out += &wipe(shape);
     }
     out += &moves;
     if let Some(name) = &unit.name {
@@ -317,17 +317,29 @@ fn wrapper(
     format!("void {name}({})\n{{\n    {call}\n}}\n", params.join(", "))
 }
 
+/// The function that overwrites what was secret, by vectors where there are.
+fn wipe(shape: Shape) -> String {
+    let (piece, zeros) = if shape.is_vector() {
+        ("sizeof(reg)", "memcpy(bytes + i, &(reg){0}, sizeof(reg))")
+    } else {
+        ("64", "memset(bytes + i, 0, 64)")
+    };
+    WIPE.replace("PIECE", piece).replace("ZEROS", zeros)
+}
+
 const WIPE: &str = "
 /* Writes zeros that the compiler may not leave out, as the asm may read them. */
 static inline void wipe(void *p, size_t n)
 {
-    typedef uint64_t __attribute__((may_alias)) word;
-    /* A few words are written one by one, which takes less time than memset takes to start. */
-    if (n <= 256 && n % 8 == 0 && (uintptr_t)p % 8 == 0)
-        for (size_t i = 0; i < n / 8; i++)
-            ((volatile word *)p)[i] = 0;
-    else
-        memset(p, 0, n);
+    uint8_t *bytes = p;
+    size_t whole = n - n % PIECE;
+    /* Pieces of one size: memset of all takes as long to start as many of them take. */
+    for (size_t i = 0; i < whole; i += PIECE) {
+        ZEROS;
+        __asm__ volatile(\"\" :: \"r\"(bytes) : \"memory\");
+    }
+    if (n % PIECE != 0)
+        memset(bytes + whole, 0, n % PIECE);
     __asm__ volatile(\"\" :: \"r\"(p) : \"memory\");
 }
 ";

@@ -54,7 +54,7 @@ pub fn moves_check(
     Ok(shape.prelude()
         + shape.byte_order()
         + "#include <stdio.h>\n#include <stdlib.h>\n"
-        + super::WIPE
+        + &super::wipe(shape)
         + bytes::common(shape)
         + &helpers.text()
         + &functions

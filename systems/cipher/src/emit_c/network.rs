@@ -349,7 +349,7 @@ impl MoveNetwork<'_> {
                         )
                     }
                     Arch::Sse => x86(&format!("_mm_unpack{which}_epi{unit}"), ""),
-                    Arch::Avx2 | Arch::Avx512 => {
+                    Arch::Avx2 | Arch::Avx512vl | Arch::Avx512 => {
                         x86(&format!("_mm{bits}_unpack{which}_epi{unit}"), "")
                     }
                     Arch::X86_64 => panic!("general registers are not interleaved"),
@@ -392,7 +392,9 @@ impl MoveNetwork<'_> {
             Within::Units(pattern) => {
                 let indices = format!("_mm{bits}_setr_epi32({})", list(pattern).join(", "));
                 let text = match self.shape.arch {
-                    Arch::Avx2 => format!("_mm256_permutevar8x32_epi32((__m256i)*a, {indices})"),
+                    Arch::Avx2 | Arch::Avx512vl => {
+                        format!("_mm256_permutevar8x32_epi32((__m256i)*a, {indices})")
+                    }
                     Arch::Avx512 => format!("_mm512_permutexvar_epi32({indices}, (__m512i)*a)"),
                     Arch::X86_64 | Arch::Sse | Arch::Neon => {
                         panic!("only registers above 128 bits permute units")

@@ -67,6 +67,11 @@ impl Sponge {
         }
     }
 
+    /// A hash whose first state holds parameters.
+    pub fn has_parameters(&self) -> bool {
+        matches!(self, Sponge::Digest(digest) if digest.has_parameters)
+    }
+
     /// The words of the input of its node, and of the state.
     pub fn words(&self) -> (usize, usize) {
         match self {
@@ -161,6 +166,7 @@ impl Mode {
             let text = if is_of_words { text } else { "" };
             text.replace("ORDERED", &word.ordered(shape, "word"))
         };
+        let adds = words.0 == words.1 || self.sponge.has_parameters();
         let mut out = format!(
             "
 /* Registers of a word of {} bits, and its bytes. */
@@ -171,7 +177,7 @@ enum {{ WORD = {}, BYTES = {} }};
             word.n_bytes(),
             SPONGE
                 .replace("BATCHES", if shape.interleave > 1 { BATCHES } else { "" })
-                .replace("ADD", if words.0 == words.1 { ADD } else { "" })
+                .replace("ADD", if adds { ADD } else { "" })
                 .replace("INPUT", &words.0.to_string())
                 .replace("STATE", &words.1.to_string())
                 .replace("TAKE_ALL", &of_words(TAKE_ALL))
@@ -318,7 +324,7 @@ pub fn moves(sponge: &Sponge, shape: Shape, helpers: &mut Helpers) -> String {
     moves.text
 }
 
-/// Only permutations add to their state.
+/// Only permutations, and parameters, are added to a state.
 const ADD: &str = "static inline void add(reg *r, const reg *t, int n)
 {
     for (int i = 0; i < n; i++)

@@ -275,6 +275,9 @@ fn dispatcher(part: &Part) -> String {
         out += "    int (*check)(const void *stream, size_t n);\n";
         out += "    int (*is_fresh)(const void *stream);\n";
         out += "    size_t (*held)(const void *stream);\n";
+        if part.keys.is_empty() {
+            out += "    int has_ternary; /* functions of three words and rotations in one instruction */\n";
+        }
     }
     out += "};\n";
     for processor in processors() {
@@ -289,11 +292,12 @@ fn dispatcher(part: &Part) -> String {
             row += if part.keys.is_empty() { "" } else { ", @_expand" };
             row += ", @_blocks";
             row += if part.keys.is_empty() { "" } else { ", @_blocks_each_key" };
-            row += if part.stream.is_some() {
-                ", @_init, @_xor, @_check, @_is_fresh, @_held"
-            } else {
-                ""
-            };
+            if part.stream.is_some() {
+                row += ", @_init, @_xor, @_check, @_is_fresh, @_held";
+                if part.keys.is_empty() {
+                    row += if target.arch.has_ternary() { ", 1" } else { ", 0" };
+                }
+            }
             let _ = writeln!(out, "{}}},", row.replace('@', &s));
         }
         out += "};\n";

@@ -175,6 +175,10 @@ pub fn part(
     let mut targets = Vec::new();
     let mut unit = None;
     for arch in Arch::ALL {
+        let is_keyless_stream = |own: &Unit| own.counter.is_some() && own.key_fields().is_empty();
+        if arch.row().is_for_rests && !unit.as_ref().is_some_and(is_keyless_stream) {
+            continue;
+        }
         let own_name = format!("{name}_{}", arch.name().replace('-', "_"));
         let (recipe, made) = match choice.ways.iter().find(|way| way.arch == arch) {
             Some(way) => {

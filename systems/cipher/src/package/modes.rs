@@ -5,8 +5,8 @@ use std::fmt::Write;
 
 use super::targets::{MADE_FOR, includes, is_here, of_targets, processors};
 use super::{Part, fill};
-use crate::emit_c::{MESSAGE, Sponge};
-use crate::library::Vector;
+use crate::emit_c::{Digest, MESSAGE, Sponge};
+use crate::library::{self, Vector};
 
 const AEAD_MANY: &str = "const char *target, const uint8_t *keys, const uint8_t *nonces, const uint8_t *ads, size_t ad_size, \
                          const uint8_t *in, uint8_t *out, size_t size";
@@ -121,6 +121,9 @@ pub fn prototypes(part: &Part, sponge: &Sponge) -> Vec<(String, String)> {
                 said,
                 format!("int {name}_{end}({name}_state *state, uint8_t *out, size_t out_size)"),
             );
+            if digest.has_parameters {
+                add_parameters(&mut add, name, digest);
+            }
             add(
                 "Overwrites a message that is no longer needed.",
                 format!("void {name}_wipe({name}_state *state)"),
@@ -146,6 +149,35 @@ pub fn prototypes(part: &Part, sponge: &Sponge) -> Vec<(String, String)> {
         }
     }
     all
+}
+
+/// Functions of a hash whose first state holds BLAKE2's parameters.
+fn add_parameters(add: &mut impl FnMut(&str, String), name: &str, digest: &Digest) {
+    let (most, n_salt) = (digest.output.unwrap_or(0), digest.salt_bytes());
+    let given = "size_t digest_size, const uint8_t *key, size_t key_size, const uint8_t *salt, size_t salt_size, const uint8_t *personal, size_t personal_size";
+    let key = "const char *target, const uint8_t *key, size_t key_size, const uint8_t *in, size_t in_size";
+    add(
+        &format!(
+            "Starts a message in pieces with BLAKE2's parameters: a digest of 1 to {most} bytes, a key of at most {most}, a salt and a\n   personalisation of at most {n_salt}, which zeros fill up."
+        ),
+        format!("int {name}_init_with({name}_state *state, const char *target, {given})"),
+    );
+    add(
+        "The same of several messages side by side, as _init_many starts them.",
+        format!(
+            "int {name}_init_many_with({name}_state *state, const char *target, size_t n_messages, {given})"
+        ),
+    );
+    add(
+        &format!(
+            "The tag of a message under a key of 1 to {most} bytes: 1 to {most} bytes, those of hash and key alone, as RFC 7693 has it."
+        ),
+        format!("int {name}_mac({key}, uint8_t *out, size_t out_size)"),
+    );
+    add(
+        "OK if it is the tag of the message, FORGED if not; it takes as long wherever they differ.",
+        format!("int {name}_verify({key}, const uint8_t *tag, size_t tag_size)"),
+    );
 }
 
 /// Types with members for callers.
@@ -200,6 +232,11 @@ pub fn dispatcher(part: &Part, sponge: &Sponge) -> String {
             include_str!("templates/digest.c"),
         ),
     };
+    let has_with = sponge.has_parameters();
+    let with = |text: &'static str| if has_with { text } else { "" };
+    let members = members.to_owned() + with(include_str!("templates/digest_target_with.h"));
+    let glue_text = glue_text.to_owned() + with(include_str!("templates/digest_glue_with.c"));
+    let columns = columns.to_owned() + with(", @init_with");
     let mut out = includes(part);
     let _ = write!(
         out,
@@ -211,7 +248,8 @@ pub fn dispatcher(part: &Part, sponge: &Sponge) -> String {
         for (_, target) in &own {
             let s = target.suffix();
             out += &is_here(target);
-            out += &fill(glue_text, &[("S", &s), ("FULL", &format!("{name}_{s}")), ("NAME", name)]);
+            out +=
+                &fill(&glue_text, &[("S", &s), ("FULL", &format!("{name}_{s}")), ("NAME", name)]);
         }
         out += "\n/* The best one last. */\nstatic const struct target targets[] = {\n";
         for (target_name, target) in own {
@@ -230,6 +268,7 @@ pub fn dispatcher(part: &Part, sponge: &Sponge) -> String {
     out += &fill(include_str!("templates/dispatch.c"), &[("NAME", name), ("MADE_FOR", MADE_FOR)]);
     out += include_str!("templates/pieces.c");
     out += text;
+    out += with(include_str!("templates/digest_with.c"));
     out = digest_filled(sponge, &out);
     for (key, value) in [("NAME", name.as_str()), ("UP", &up)] {
         out = out.replace(&format!("@{key}@"), value);
@@ -244,7 +283,26 @@ fn digest_filled(sponge: &Sponge, text: &str) -> String {
     let either = |hash: &str, other: &str| if is_hash { hash } else { other }.to_owned();
     let n_out = digest.output.unwrap_or(0).to_string();
     let values = [
+        (
+            "WRONG_END_SIZE",
+            match digest.has_parameters {
+                true => "out_size != state->target[2]".to_owned(),
+                false => "@WRONG_SIZE@".to_owned(),
+            },
+        ),
+        (
+            "KEEP_SIZE",
+            match digest.has_parameters {
+                true => format!("    state->target[2] = {n_out};\n"),
+                false => String::new(),
+            },
+        ),
         ("WRONG_SIZE", either(&format!("out_size != {n_out}"), "0")),
+        (
+            "WITH_USE",
+            if digest.has_parameters { "use crate::{Error, checked};\n" } else { "" }.into(),
+        ),
+        ("N_SALT", digest.salt_bytes().to_string()),
         ("MORE", either("update", "absorb")),
         ("END", either("final", "squeeze")),
         ("GIVEN_OUT", either("", ", n_out")),
@@ -311,7 +369,9 @@ pub fn module(part: &Part, sponge: &Sponge) -> String {
         Sponge::Aead => "",
         Sponge::Digest(_) => include_str!("templates/many.rs.txt"),
     };
-    digest_filled(sponge, &(fill(template, &values) + &fill(many, &values)))
+    let with =
+        if sponge.has_parameters() { include_str!("templates/hash_with.rs.txt") } else { "" };
+    digest_filled(sponge, &(fill(template, &values) + &fill(with, &values) + &fill(many, &values)))
         + &traits
         + &fill(include_str!("templates/width.rs.txt"), &[("NAME", &part.name)])
             .replace("Blocks", "Messages")
@@ -358,7 +418,16 @@ pub fn rust_test(part: &Part, sponge: &Sponge, crate_name: &str) -> String {
     }
     let module = &part.module;
     let values = [("TYPE", &*ty), ("CRATE", crate_name), ("MODULE", module)];
-    let many = digest_filled(sponge, &fill(include_str!("templates/many_test.rs.txt"), &values));
+    let mut many = fill(include_str!("templates/many_test.rs.txt"), &values);
+    if sponge.has_parameters() {
+        for vector in library::vectors(&format!("{}-keyed", sponge.name())) {
+            let given = [vector.field("key"), vector.field("input"), &vector.output];
+            let given = given.map(|field| format!("&bytes(\"{field}\")")).join(", ");
+            let _ = writeln!(calls, "    {module}_keyed({given});");
+        }
+        many += &fill(include_str!("templates/keyed_test.rs.txt"), &values);
+    }
+    let many = digest_filled(sponge, &many);
     format!("{many}\n#[test]\nfn {module}() {{\n{calls}}}\n")
 }
 
@@ -397,6 +466,15 @@ pub fn class(part: &Part, sponge: &Sponge, names: &mut Vec<String>) -> String {
         Sponge::Digest(_) => ("Many", include_str!("templates/many.py")),
     };
     names.push(format!("{}{other}", part.type_name));
+    let (init, copy) = if sponge.has_parameters() {
+        (
+            include_str!("templates/hash_init_with.py"),
+            "        other.digest_size = self.digest_size\n",
+        )
+    } else {
+        (include_str!("templates/hash_init.py"), "")
+    };
+    let template = template.replace("@PYTHON_INIT@\n", init).replace("@PYTHON_COPY@", copy);
     let values = [("NAME", &*part.name), ("TYPE", &part.type_name), ("TITLE", &part.title)];
-    digest_filled(sponge, &(fill(template, &values) + &fill(many, &values)))
+    digest_filled(sponge, &(fill(&template, &values) + &fill(many, &values)))
 }

@@ -83,6 +83,10 @@ fn lib(name: &str, parts: &[Part]) -> String {
             Some(Sponge::Aead) => types.push(format!("{}Encryptor", part.type_name)),
             Some(Sponge::Digest(digest)) => {
                 types.push(format!("{}Many", part.type_name));
+                if digest.has_parameters {
+                    types.push(format!("{}Parameters", part.type_name));
+                    types.push(format!("{}With", part.type_name));
+                }
                 if digest.output.is_none() {
                     types.push(format!("{}Reader", part.type_name));
                 }

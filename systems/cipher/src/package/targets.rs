@@ -97,13 +97,20 @@ pub fn includes(part: &Part) -> String {
 /// The functions that list targets.
 pub fn of_targets(part: &Part) -> Vec<(String, String)> {
     let name = &part.name;
+    let quoted = |target: &TargetFile| format!("\"{}\"", target.arch.name());
+    let names = part.targets.iter().map(quoted).collect::<Vec<_>>().join(", ");
     vec![
         (
-            "True if this processor runs the code for this target: \"x86-64\", \"sse\", \"avx2\", \"avx512\", \"neon\" or, where there is none of these, \"generic\"; NULL is the best one.".to_string(),
+            format!(
+                "True if this processor runs the code for this target: {names} or, where there is none of these, \"generic\"; NULL is the best one."
+            ),
             format!("int {name}_has(const char *target)"),
         ),
         ("The best target of this processor.".into(), format!("const char *{name}_best(void)")),
-        ("Blocks that a target processes at a time; 0 if this processor does not run it.".into(), format!("size_t {name}_width(const char *target)")),
+        (
+            "Blocks that a target processes at a time; 0 if this processor does not run it.".into(),
+            format!("size_t {name}_width(const char *target)"),
+        ),
     ]
 }
 

@@ -11,7 +11,8 @@
 //! complemented decides about all sums that it is in, and a product of which one factor would have
 //! to be complemented costs a step. Those choices are changed one by one, first at random and then
 //! only for the better, with the same random numbers each time. Words of a key are held as suits
-//! those who read them, and the key schedule hands them on so.
+//! those who read them, at the start so that they cancel complements before them, and the key
+//! schedule hands them on so.
 //!
 //! Needs:   executable order, every word written once.
 //! Keeps:   what nodes give; the entry for the keys that the schedule makes.
@@ -130,6 +131,8 @@ struct Forms {
     /// The sites that each choice changes, and their bits that it turns.
     meets: Vec<Vec<(u32, Site)>>,
     chosen: Vec<bool>,
+    /// The first sum of each word of a key that is held as suits those who read it.
+    first: Vec<(u32, Form)>,
 }
 
 /// How an operation passes on whether its only word is complemented: `None` if it does not.
@@ -165,6 +168,7 @@ impl Forms {
             sites: Vec::new(),
             meets: Vec::new(),
             chosen: Vec::new(),
+            first: Vec::new(),
             cells,
         };
         for place in node.words(&node.results).iter().chain(&node.words(&node.params)) {
@@ -178,8 +182,20 @@ impl Forms {
                 held.of[cell] = held.choice();
             }
         }
-        held.stmts(stmts);
+        let n_own = held.chosen.len() as u32;
+        held.stmts(stmts, n_own);
+        held.take_complements_into_keys();
         held
+    }
+
+    /// Starts with no complement behind the first sum of a key, which takes those of the word that
+    /// it is added to: such as the complements at the end of an S-box.
+    fn take_complements_into_keys(&mut self) {
+        for (choice, sum) in std::mem::take(&mut self.first) {
+            if self.is_held(&sum) {
+                self.turn(choice as usize);
+            }
+        }
     }
 
     fn choice(&mut self) -> Form {
@@ -262,17 +278,17 @@ impl Forms {
         }
     }
 
-    fn stmts(&mut self, stmts: &[Stmt]) {
+    fn stmts(&mut self, stmts: &[Stmt], n_own: u32) {
         for stmt in stmts {
             match stmt {
-                Stmt::Eq(eq) => self.equation(eq),
-                Stmt::Loop(it) => self.stmts(&it.body),
+                Stmt::Eq(eq) => self.equation(eq, n_own),
+                Stmt::Loop(it) => self.stmts(&it.body, n_own),
                 Stmt::Call(_) | Stmt::Unrolled(_) => {}
             }
         }
     }
 
-    fn equation(&mut self, eq: &Eq) {
+    fn equation(&mut self, eq: &Eq, n_own: u32) {
         let is_indexed = !eq.dst.index.terms.is_empty();
         let cell = if is_indexed { None } else { Some(self.cells.of(&eq.dst, &[])) };
         let is_plain = cell.is_none_or(|cell| self.is_plain[cell]);
@@ -288,6 +304,21 @@ impl Forms {
             ),
             _ => None,
         };
+        if let (Op::Xor, Some(sum)) = (&eq.op, &sum) {
+            let keys: Vec<u32> = eq
+                .args
+                .iter()
+                .filter_map(|operand| match self.form(operand).choices[..] {
+                    [one] if one < n_own => Some(one),
+                    _ => None,
+                })
+                .collect();
+            for key in keys {
+                if self.first.iter().all(|(choice, _)| *choice != key) {
+                    self.first.push((key, sum.clone()));
+                }
+            }
+        }
         let made = match (sum, product(eq)) {
             (Some(sum), _) if is_plain || sum.choices.len() > TERMS_MAX => {
                 self.site(&[&sum]);

@@ -21,7 +21,7 @@ use crate::syntax::Loc;
 pub type Cache = HashMap<(Rc<[u64]>, u32, u32, bool), Rc<Found>>;
 
 /// Gives a table node a body of gates; returns where the circuit came from.
-pub fn tables(node: &mut Node, cache: &mut Cache) -> Option<Rc<Found>> {
+pub fn tables(node: &mut Node, cache: &mut Cache, has_and_not: bool) -> Option<Rc<Found>> {
     let Body::Table(table) = &node.body else { return None };
     let inputs = node.words(&node.params);
     if inputs.len() != table.n_inputs as usize {
@@ -30,7 +30,8 @@ pub fn tables(node: &mut Node, cache: &mut Cache) -> Option<Rc<Found>> {
     let key = (table.entries.clone(), table.n_inputs, table.n_outputs, table.lsb_first);
     let order = if table.lsb_first { BitOrder::LsbFirst } else { BitOrder::MsbFirst };
     let found = cache.entry(key).or_insert_with(|| {
-        Rc::new(circuit_for(&table.entries, table.n_inputs, table.n_outputs, order))
+        let entries = (&table.entries[..], table.n_inputs, table.n_outputs);
+        Rc::new(circuit_for(entries, order, has_and_not))
     });
     let found = found.clone();
     let stmts = gates(node, &found.circuit, inputs);

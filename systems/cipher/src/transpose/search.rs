@@ -209,7 +209,7 @@ impl Search<'_> {
                 (3..7).for_each(|unit| exchange(Exchange::Interleave(unit), 2));
             }
             match arch {
-                Arch::Avx2 => exchange(Exchange::Halves, 2),
+                Arch::Avx2 | Arch::Avx512vl => exchange(Exchange::Halves, 2),
                 Arch::Avx512 => {
                     exchange(Exchange::Outer, 2);
                     exchange(Exchange::Lanes, 2);

@@ -21,11 +21,11 @@ pub const MEDIANS: [(Arch, Slicing, f64); 9] = [
 ];
 
 /// Cycles a byte that a way of which the model promises `model` may be expected to take. Targets
-/// that were not measured are taken for AVX2, whose registers are as few.
+/// that were not measured are taken for AVX2, whose registers are as few or as wide.
 pub fn expected(way: &Recipe, model: f64) -> f64 {
     let arch = match way.arch {
         Arch::X86_64 => Arch::X86_64,
-        Arch::Sse | Arch::Avx2 | Arch::Neon => Arch::Avx2,
+        Arch::Sse | Arch::Avx2 | Arch::Avx512vl | Arch::Neon => Arch::Avx2,
         Arch::Avx512 => Arch::Avx512,
     };
     let median = MEDIANS

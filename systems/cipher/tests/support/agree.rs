@@ -196,7 +196,7 @@ fn pass_that_differs(
     let circuits = |program: &mut Program| {
         let mut cache = tables::Cache::new();
         program.nodes.iter_mut().for_each(|node| {
-            tables::tables(node, &mut cache);
+            tables::tables(node, &mut cache, true);
         });
     };
     type Step<'a> = (&'a str, Box<dyn Fn(&mut Program) -> Result<(), String> + 'a>);

@@ -42,3 +42,33 @@ pub(super) const ENTRIES: &[Entry] = &[Entry {
             !t16; y5 = t89 ^ t106",
     is_legacy_lsb_first: false,
 }];
+
+/// For processors without and-not, where each of the gates above that is one costs a complement: no
+/// factor of these products is complemented, and keys take the complements of the outputs.
+pub(super) const PLAIN: Entry = Entry {
+    name: "AES, plain",
+    source: "Boyar and Peralta, SEA 2010 and later, 113 gates and four complements",
+    circuit: "a14 = x3 ^ x5; a13 = x0 ^ x6; a9 = x0 ^ x3; a8 = x0 ^ x5; t0 = x1 ^ x2; a1 = t0 ^
+            x7; a4 = a1 ^ x3; a12 = a13 ^ a14; a2 = a1 ^ x0; a5 = a1 ^ x6; a3 = a5 ^ a8; t1 = x4
+            ^ a12; a15 = t1 ^ x5; a20 = t1 ^ x1; a6 = a15 ^ x7; a10 = a15 ^ t0; a11 = a20 ^ a9;
+            a7 = x7 ^ a11; a17 = a10 ^ a11; a19 = a10 ^ a8; a16 = t0 ^ a11; a21 = a13 ^ a16; a18
+            = x0 ^ a16; t2 = a12 & a15; t3 = a3 & a6; t4 = t3 ^ t2; t5 = a4 & x7; t6 = t5 ^ t2;
+            t7 = a13 & a16; t8 = a5 & a1; t9 = t8 ^ t7; t10 = a2 & a7; t11 = t10 ^ t7; t12 = a9
+            & a11; t13 = a14 & a17; t14 = t13 ^ t12; t15 = a8 & a10; t16 = t15 ^ t12; t17 = t4 ^
+            a20; t18 = t6 ^ t16; t19 = t9 ^ t14; t20 = t11 ^ t16; t21 = t17 ^ t14; t22 = t18 ^
+            a19; t23 = t19 ^ a21; t24 = t20 ^ a18; t25 = t21 ^ t22; t26 = t21 & t23; t27 = t24 ^
+            t26; t28 = t25 & t27; t29 = t28 ^ t22; t30 = t23 ^ t24; t31 = t22 ^ t26; t32 = t31 &
+            t30; t33 = t32 ^ t24; t34 = t23 ^ t33; t35 = t27 ^ t33; t36 = t24 & t35; t37 = t36 ^
+            t34; t38 = t27 ^ t36; t39 = t29 & t38; t40 = t25 ^ t39; t41 = t40 ^ t37; t42 = t29 ^
+            t33; t43 = t29 ^ t40; t44 = t33 ^ t37; t45 = t42 ^ t41; z0 = t44 & a15; z1 = t37 &
+            a6; z2 = t33 & x7; z3 = t43 & a16; z4 = t40 & a1; z5 = t29 & a7; z6 = t42 & a11; z7
+            = t45 & a17; z8 = t41 & a10; z9 = t44 & a12; z10 = t37 & a3; z11 = t33 & a4; z12 =
+            t43 & a13; z13 = t40 & a5; z14 = t29 & a2; z15 = t42 & a9; z16 = t45 & a14; z17 =
+            t41 & a8; c1 = z15 ^ z16; c2 = z10 ^ c1; c3 = z9 ^ c2; c4 = z0 ^ z2; c5 = z1 ^ z0;
+            c6 = z3 ^ z4; c7 = z12 ^ c4; c8 = z7 ^ c6; c9 = z8 ^ c7; c10 = c8 ^ c9; c11 = c6 ^
+            c5; c12 = z3 ^ z5; c13 = z13 ^ c1; c14 = c4 ^ c12; y3 = c3 ^ c11; c16 = z6 ^ c8; c17
+            = z14 ^ c10; c18 = c13 ^ c14; n7 = z12 ^ c18; y7 = !n7; c20 = z15 ^ c16; c21 = c2 ^
+            z11; y0 = c3 ^ c16; n6 = c10 ^ c18; y6 = !n6; y4 = c14 ^ y3; n1 = y3 ^ c16; y1 =
+            !n1; c26 = c17 ^ c20; n2 = c26 ^ z17; y2 = !n2; y5 = c21 ^ c17",
+    ..ENTRIES[0]
+};

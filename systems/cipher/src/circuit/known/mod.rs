@@ -60,17 +60,25 @@ pub fn known_sboxes() -> Vec<KnownSbox> {
 
 fn library() -> &'static [KnownSbox] {
     static LIBRARY: OnceLock<Vec<KnownSbox>> = OnceLock::new();
-    LIBRARY.get_or_init(|| {
-        entries()
-            .map(|entry| KnownSbox {
-                name: entry.name,
-                source: entry.source,
-                order: entry.order,
-                table: parse::table(entry.table, entry.n_outputs),
-                circuit: parse::circuit(entry.circuit, entry.n_inputs, entry.n_outputs),
-            })
-            .collect()
-    })
+    LIBRARY.get_or_init(|| entries().map(Entry::read).collect())
+}
+
+/// Circuits that are better where and-not is no operation.
+fn plain() -> &'static [KnownSbox] {
+    static PLAIN: OnceLock<Vec<KnownSbox>> = OnceLock::new();
+    PLAIN.get_or_init(|| vec![aes::PLAIN.read()])
+}
+
+impl Entry {
+    fn read(&self) -> KnownSbox {
+        KnownSbox {
+            name: self.name,
+            source: self.source,
+            order: self.order,
+            table: parse::table(self.table, self.n_outputs),
+            circuit: parse::circuit(self.circuit, self.n_inputs, self.n_outputs),
+        }
+    }
 }
 
 /// The name of the S-box when `table` is one of the lists that the original compiler replaces
@@ -85,11 +93,16 @@ pub fn legacy_lsb_first(table: &[u64]) -> Option<&'static str> {
 }
 
 /// The known circuit for `table`, its wires turned round if it is stored in the other order.
-pub(super) fn find(table: &[u64], n_inputs: u32, n_outputs: u32, order: BitOrder) -> Option<Found> {
+pub(super) fn find(
+    (table, n_inputs, n_outputs): (&[u64], u32, u32),
+    order: BitOrder,
+    has_and_not: bool,
+) -> Option<Found> {
+    let first = if has_and_not { &[] } else { plain() };
     let fits = |sbox: &&KnownSbox| {
         sbox.circuit.n_inputs == n_inputs && sbox.circuit.outputs.len() == n_outputs as usize
     };
-    library().iter().filter(fits).find_map(|sbox| {
+    first.iter().chain(library()).filter(fits).find_map(|sbox| {
         let is_same = sbox.table == table;
         if !is_same && sbox.circuit.table(sbox.order.opposite()) != table {
             return None;

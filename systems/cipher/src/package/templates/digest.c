@@ -53,7 +53,7 @@ int @NAME@_init_many(@NAME@_state *state, const char *target, size_t n_messages)
         return code;
     code = said(targets[k].init(state->words, n_messages));
     state->target[1] = n_messages;
-    if (code)
+@KEEP_SIZE@    if (code)
         state->target[0] = 0;
     return code;
 }
@@ -72,7 +72,7 @@ int @NAME@_update_many(@NAME@_state *state, const uint8_t *const *in, size_t in_
 int @NAME@_@END@_many(@NAME@_state *state, uint8_t *const *out, size_t out_size)
 {
     int code = wrong(state);
-    if (!code && @WRONG_SIZE@)
+    if (!code && @WRONG_END_SIZE@)
         code = @UP@_LENGTH;
     return code ? code : said(targets[made_for(state->target[0])].finish(state->words, out, out_size));
 }

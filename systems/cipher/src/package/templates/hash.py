@@ -4,12 +4,7 @@ class @TYPE@:
     """@TITLE@, with the interface of hashlib."""
 
     name, digest_size, block_size = "@NAME@", @N_OUT@, @RATE@
-
-    def __init__(self, data: _Bytes = b"") -> None:
-        self._state, self._memory = _aligned("@NAME@_state")
-        self._lock = _threading.Lock()
-        _checked(_lib.@NAME@_init(self._state, _ffi.NULL))
-        self.update(data)
+@PYTHON_INIT@
 
     def update(self, data: _Bytes) -> None:
         """Adds the next bytes of the message."""
@@ -21,11 +16,11 @@ class @TYPE@:
         other = @TYPE@()
         with self._lock:
             _ffi.memmove(other._state, self._state, _ffi.sizeof("@NAME@_state"))
-        return other
+@PYTHON_COPY@        return other
 
     def digest(self) -> bytes:
         """The digest of the bytes so far; more may follow."""
-        other, out = self.copy(), bytearray(@N_OUT@)
+        other, out = self.copy(), bytearray(self.digest_size)
         _checked(_lib.@NAME@_final(other._state, *_out(out)))
         return bytes(out)
 

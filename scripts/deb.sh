@@ -55,7 +55,7 @@ mkdir "$root/debian"
 : >"$root/debian/control"
 depends=$(cd "$root" && dpkg-shlibdeps -O usr/bin/meanwhile 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
 rm -r "$root/debian"
-mkdir "$root/DEBIAN"
+install -D -m 755 packaging/debian/prerm "$root/DEBIAN/prerm"
 cat >"$root/DEBIAN/control" <<CONTROL
 Package: meanwhile
 Version: $version

@@ -47,6 +47,24 @@ fn what_was_killed_with_its_supervisors_leaves_programs_frozen_until_they_are_re
     }
 }
 
+/// `apt-get remove` while programs wait for managers that were killed.
+#[test]
+fn programs_run_on_when_the_package_is_removed_but_wait_through_an_upgrade() {
+    if !may_freeze() || !works("v2") {
+        return skipped("restore: no v2 freezer");
+    }
+    let Some(mut scene) = Scene::start("v2") else {
+        return skipped("restore: no right to mount a small folder");
+    };
+    drop(scene.strike(Fault::Kill, Victim::Both));
+    scene.is_dead("all killed");
+    let waiting = scene.frozen();
+    scene.maintain("packaging/debian/prerm", "upgrade");
+    assert_eq!(scene.frozen(), waiting, "an upgrade changes nothing");
+    scene.maintain("packaging/debian/prerm", "remove");
+    scene.are_free("the package is removed");
+}
+
 /// As a service manager takes away the empty group of a service, and with it ours in it.
 #[test]
 fn attached_programs_are_restored_where_the_group_of_their_manager_is_gone() {

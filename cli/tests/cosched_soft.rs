@@ -112,6 +112,11 @@ struct Paused(PathBuf);
 impl Drop for Paused {
     fn drop(&mut self) {
         let _ = fs::write(self.0.join("cgroup.freeze"), "0");
+        // Where the test has failed the daemon is in it still, and ends after this.
+        let inside = fs::read_to_string(self.0.join("cgroup.procs")).unwrap_or_default();
+        for pid in inside.lines() {
+            let _ = fs::write(self.0.with_file_name("cgroup.procs"), pid);
+        }
         let start = std::time::Instant::now();
         while fs::remove_dir(&self.0).is_err() && start.elapsed() < LIMIT {
             std::thread::sleep(std::time::Duration::from_millis(20));

@@ -27,6 +27,8 @@ fn the_package_works_without_a_checkout() {
     said(Command::new("dpkg-deb").arg("-x").args([&package, &folder.path().join("root")]));
     let fields = said(Command::new("dpkg-deb").arg("-f").arg(&package));
     assert!(fields.contains("Depends: libc6"), "{fields}");
+    said(Command::new("dpkg-deb").arg("-e").args([&package, &folder.path().join("scripts")]));
+    assert!(folder.path().join("scripts/prerm").is_file(), "nothing is let go when it is removed");
     let usr = folder.path().join("root/usr");
     let work = folder.path().join("work");
     fs::create_dir(&work).expect("made");

@@ -26,7 +26,7 @@ fn page() -> Option<&'static Path> {
         let mut script = Command::new(script);
         if std::env::var_os("MEANWHILE_LONG").is_none() {
             // The same answers from a module that is larger and made sooner.
-            let quick = [("LTO", "off"), ("CODEGEN_UNITS", "16")];
+            let quick = [("LTO", "off"), ("CODEGEN_UNITS", "16"), ("OPT_LEVEL", "1")];
             script
                 .envs(quick.map(|(key, value)| (format!("CARGO_PROFILE_PLAYGROUND_{key}"), value)));
         }

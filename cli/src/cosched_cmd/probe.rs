@@ -45,6 +45,9 @@ pub fn run(_args: &Args, out: &mut Output) -> Result<(), Failure> {
         ]);
     }
     out.text(&table.terminal(None));
+    if found.cores.are_known() {
+        out.line("sockets and caches are as the kernel says; of each link one pair was measured");
+    }
     let shared = || found.pairs.iter().filter(|pair| pair.is_shared);
     let would_gain =
         shared().any(|shared| shared.readers.is_clear && shared.readers.slowdown() > WORTH);
@@ -92,6 +95,7 @@ pub fn run(_args: &Args, out: &mut Output) -> Result<(), Failure> {
         "reason": choice.reason,
         "links": found.links,
         "pairs": pairs,
+        "is_kernels": found.cores.are_known(),
         "capacity_gbps": {"read": gbps(|it| it.read_mbps), "write": gbps(|it| it.write_mbps), "mixed": gbps(|it| it.mixed_mbps)},
         "would_gain": would_gain,
         "freezer": freezer.as_ref().ok().map(|freezer| freezer.0.name()),

@@ -322,6 +322,22 @@ impl Scene {
         )
     }
 
+    /// Runs a script of the package's where the daemon's folder is seen, with its program in the
+    /// path.
+    pub fn maintain(&self, script: &str, action: &str) {
+        let programs = Path::new(BINARY).parent().expect("it lies in a folder");
+        let path = format!("{}:/usr/sbin:/usr/bin:/sbin:/bin", programs.display());
+        let status = Command::new("nsenter")
+            .arg(format!("--mount=/proc/{}/ns/mnt", self.holder.id()))
+            .args(["sh", &format!("{}/../{script}", env!("CARGO_MANIFEST_DIR")), action])
+            .env("XDG_RUNTIME_DIR", self.at("small"))
+            .env("PATH", path)
+            .stdout(Stdio::null())
+            .status()
+            .expect("nsenter of util-linux runs");
+        assert!(status.success(), "{script} {action}: {status}");
+    }
+
     pub fn own(&self) -> i32 {
         self.child.id() as i32
     }

@@ -200,7 +200,7 @@ fn view(audits: &[(&Version, Audit)], shares: &[(&str, f64, Spills)]) -> View {
         ),
         kind: Kind::Model,
         note: format!(
-            "{CPU}, branches not folded. Stalls are {} of {first} cycles before, {} of {optimised} after. Where LLVM's model of a core is the source, llvm-mca gives nearly the same cycles; what the audit adds is why, and what to do.",
+            "Cycles of a model of the {CPU} by its manual, not of a board, branches not folded. Stalls are {} of {first} cycles before, {} of {optimised} after. Where LLVM's model of a core is the source, llvm-mca gives nearly the same cycles; what the audit adds is why, and what to do.",
             split(&audits[0].1).1,
             split(&audits[3].1).1
         ),

@@ -172,9 +172,9 @@ fn view(codes: &Evidence) -> Result<View, Failure> {
             shown.len()
         ),
         yours: Some([
-            "meanwhile overlap install DIR",
+            "meanwhile overlap install DIR && CC=DIR/bin/meanwhile-mpicc ./configure && make",
             "Wrappers in place of mpicc, mpicxx and mpifort, for OpenMPI and MPICH: your C, C++ and \
-             Fortran unchanged. `meanwhile overlap explain` says of each call why it still waits, and \
+             Fortran unchanged, also as CMAKE_C_COMPILER. `meanwhile overlap explain` says of each call why it still waits, and \
              `meanwhile overlap trace` how much of its waits a run could hide, before you change anything.",
         ]),
         figures: vec![

@@ -139,7 +139,7 @@ fn view(runs: &[Run]) -> View {
         ),
         kind: Kind::Sim,
         note: format!(
-            "The paper's spell checker, fine grain, in the same FIFO order; with 8 windows {} if threads whose windows are still there also run first. \
+            "Cycles of a simulated ERC32, whose counts agree with QEMU's, not of a board. The paper's spell checker, fine grain, in the same FIFO order; with 8 windows {} if threads whose windows are still there also run first. \
              Worst against the best scheme at the same schedule: {loss:.0} % more ({}, {}, {} windows).",
             change(Schedule::WorkingSet, 8),
             worst.schedule.name(),

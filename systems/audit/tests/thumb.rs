@@ -417,6 +417,32 @@ fn tables_of_libgcc_are_read() {
     assert_eq!(cases("si", words, 3), two);
 }
 
+/// From ARMv7-M on an instruction does it: two tables in a function are told apart.
+#[test]
+fn tables_behind_their_jumps_are_read() {
+    let body = "cmp r0, #2\nbhi 9f\ntbb [pc, r0]\n\
+        t: .byte (c1 - t) / 2, (c0 - t) / 2, (c1 - t) / 2\n.p2align 1\n\
+        c0: movs r0, #10\nbx lr\nc1: cmp r1, #1\nbhi 9f\ntbh [pc, r1, lsl #1]\n\
+        u: .short (d1 - u) / 2, (d2 - u) / 2\n\
+        d0: movs r0, #20\nbx lr\nd1: movs r0, #21\nbx lr\nd2: movs r0, #22\nbx lr\n\
+        9: movs r0, #0\nbx lr";
+    let head = ".syntax unified\n.cpu cortex-m4\n";
+    let program = compiled("f.s", &format!("{head}{}", defined("f", "thumb", body)), None);
+    let function = function(&program, "f");
+    let text = |place: &usize| function.instructions[*place].text.as_str();
+    let of = |mnemonic: &str| {
+        let jump = function.instructions.iter().position(|it| it.text.starts_with(mnemonic));
+        let cases = function.cases_of(jump.expect("it is there")).expect("its table is read");
+        cases.iter().map(text).collect::<Vec<_>>().join("; ")
+    };
+    assert_eq!(of("tbb"), "movs r0, #10; cmp r1, #1");
+    assert_eq!(of("tbh"), "movs r0, #21; movs r0, #22");
+    // A base other than pc: the table may be anywhere.
+    let elsewhere = "tbb [r1, r0]\nt: .byte 1, 1\nmovs r0, #1\nbx lr";
+    let program = compiled("g.s", &format!("{head}{}", defined("f", "thumb", elsewhere)), None);
+    assert!(self::function(&program, "f").cases.is_empty());
+}
+
 /// A part of the function that keeps the link is called.
 #[test]
 fn a_subroutine_inside_a_function_is_no_long_jump() {

@@ -197,10 +197,10 @@ fn run(
     let made = recipe.make(&subject).expect("bundled programs compile");
     let mut source = recipe.source(&made, false, false);
     if !wipes {
-        let (head, rest) = source
-            .split_once("    typedef uint64_t __attribute__((may_alias)) word;\n")
-            .expect("the file has `wipe`");
-        let (_, tail) = rest.split_once("        memset(p, 0, n);\n").expect("`wipe` ends so");
+        let (head, rest) =
+            source.split_once("    uint8_t *bytes = p;\n").expect("the file has `wipe`");
+        let end = "    __asm__ volatile(\"\" :: \"r\"(p) : \"memory\");\n";
+        let (_, tail) = rest.split_once(end).expect("`wipe` ends so");
         source = format!("{head}{tail}");
     }
     let batch = made.bytes_per_call(arch).to_string();

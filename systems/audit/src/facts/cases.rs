@@ -76,7 +76,8 @@ pub fn has_hidden_ways(function: &Function) -> bool {
 
 /// Where code may be entered that other ways lead to as well: at [`landings`], and by a computed
 /// jump, as the label of a case is that the one before falls into: no word shows it, but such a
-/// label begins a line of the source, or loads what the case before it has stored. What makes the frame at the beginning is entered once.
+/// label begins a line of the source, or loads what the case before it has stored. What makes the
+/// frame at the beginning is entered once.
 pub fn entries(function: &Function) -> Vec<bool> {
     let n = function.instructions.len();
     let has_cases = match Computed::of(function) {

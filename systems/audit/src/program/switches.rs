@@ -1,8 +1,8 @@
-//! Calls of Thumb that are jumps: through a table behind them, or as far as no other reaches.
+//! Jumps of Thumb: through a table behind them, or as far as no other reaches.
 //!
 //! ```text
-//! bl  __gnu_thumb1_case_uqi    ARMv6-M has no `tbb`: libgcc jumps by r0
-//! .byte 2, 9, 2, 14            halfwords from here
+//! tbb [pc, r3]                 bl __gnu_thumb1_case_uqi    ARMv6-M has no `tbb`: libgcc jumps by r0
+//! .byte 2, 9, 2, 14            .byte 2, 9, 2, 14           halfwords from here
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,7 +11,7 @@ use crate::decode::Isa;
 use crate::decode::code::{Flow, Instruction, Read, Reg, Role};
 use crate::program::sections::{Code, Mark, Symbol};
 
-/// A row of a table, as the name of its function ends: of so many bytes.
+/// A row of a table: of so many bytes.
 #[derive(Clone, Copy)]
 struct Row {
     bytes: usize,
@@ -33,7 +33,16 @@ fn row(callee: &str) -> Option<Row> {
     Some(Row { bytes, is_signed, unit })
 }
 
-/// Turns calls of these functions into jumps; where each leads, by its address.
+/// Where the table of `tbb` or `tbh` begins that lies behind it, and its row.
+fn behind(jump: &Instruction) -> Option<(u64, Row)> {
+    let ([access], Flow::Jump) = (&jump.accesses[..], jump.flow) else { return None };
+    let begin = u64::try_from(access.disp).ok()?;
+    let is_of_it = access.base.is_none() && access.index.is_some() && access.width <= 2;
+    let row = Row { bytes: access.width.into(), is_signed: false, unit: 2 };
+    (is_of_it && begin == jump.address + 4).then_some((begin, row))
+}
+
+/// Reads the tables; calls of libgcc become jumps. Where each leads, by its address.
 pub(super) fn read_tables(
     code: &Code,
     instructions: &mut [Instruction],
@@ -43,22 +52,26 @@ pub(super) fn read_tables(
         instructions.iter().map(|instruction| instruction.address).collect();
     let mut cases = BTreeMap::new();
     for instruction in instructions {
-        if !matches!(instruction.flow, Flow::Call { .. }) {
-            continue;
-        }
-        let row = callees.get(&instruction.address).and_then(|callee| row(callee));
-        let behind = instruction.address + u64::from(instruction.length);
-        let Some(row) = row else { continue };
-        let begin = behind.next_multiple_of(row.bytes.max(2) as u64);
+        let is_call = matches!(instruction.flow, Flow::Call { .. });
+        let of_call = || {
+            let row = row(callees.get(&instruction.address)?)?;
+            let end = instruction.address + u64::from(instruction.length);
+            Some((end.next_multiple_of(row.bytes.max(2) as u64), row))
+        };
+        let table = if is_call { of_call() } else { behind(instruction) };
+        let Some((begin, row)) = table else { continue };
         if code.mark(begin) != Some(Mark::Data) {
             continue;
         }
         let leads_to = targets(code, begin, row, &places);
-        if !leads_to.is_empty() {
+        if leads_to.is_empty() {
+            continue;
+        }
+        if is_call {
             instruction.flow = Flow::Jump;
             instruction.reads.push(Read { reg: Reg(0), bits: u64::MAX, role: Role::Index });
-            cases.insert(instruction.address, leads_to);
         }
+        cases.insert(instruction.address, leads_to);
     }
     cases
 }

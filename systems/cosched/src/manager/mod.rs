@@ -8,6 +8,7 @@ pub mod canary;
 pub mod capacity;
 pub mod class;
 pub mod container;
+pub mod cores;
 pub mod daemon;
 pub mod endpoint;
 pub mod estimate;

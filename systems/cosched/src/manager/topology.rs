@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use super::canary::{Calibration, Canary, calibrate, keep_here};
+use super::cores::Cores;
 use super::process;
 
 /// Round trips, in nanoseconds, between which the other signal decides. Measured on two Zen virtual
@@ -52,6 +53,8 @@ pub struct Topology {
     pub links: Vec<Vec<usize>>,
     /// Pairs that were measured.
     pub pairs: Vec<Pair>,
+    /// What the kernel says of the processors.
+    pub cores: Cores,
 }
 
 impl Topology {
@@ -73,10 +76,13 @@ impl Topology {
     }
 
     /// Measures the round trips of the pairs again, in a fraction of a millisecond each: true
-    /// if the links changed.
+    /// if the links changed. Where the kernel says where processors are, they do not move.
     pub fn look_again(&mut self, cpus: &[usize]) -> io::Result<bool> {
+        if self.cores.are_known() {
+            return Ok(false);
+        }
         let before = self.links.clone();
-        self.links = group(cpus, |a, b| {
+        self.links = group(cpus, &Cores::default(), |a, b| {
             let known = self.pairs.iter_mut().find(|pair| (pair.a, pair.b) == (a, b));
             let Some(pair) = known else {
                 return Ok(round_trip(a, b, SAMPLES_BRIEF, LIMIT_BRIEF)?
@@ -102,30 +108,40 @@ pub fn look(
     canary: &mut Canary,
     before: Option<&Topology>,
 ) -> io::Result<Topology> {
+    let cores = Cores::here(cpus);
     let mut pairs = Vec::new();
-    let links = group(cpus, |a, b| {
+    let links = group(cpus, &cores, |a, b| {
         let round_trip_ns = round_trip(a, b, SAMPLES, LIMIT)?;
         let readers = calibrate(canary, b, a, LOOKS, LOOK)?;
         let was = before
             .and_then(|before| before.pairs.iter().find(|pair| (pair.a, pair.b) == (a, b)))
             .map(|pair| pair.is_shared);
-        let is_shared = is_shared(round_trip_ns, Some(readers.slowdown()), was);
+        let is_shared = cores
+            .share(a, b)
+            .unwrap_or_else(|| is_shared(round_trip_ns, Some(readers.slowdown()), was));
         pairs.push(Pair { a, b, round_trip_ns, readers, is_shared });
         Ok(is_shared)
     })?;
-    Ok(Topology { links, pairs })
+    Ok(Topology { links, pairs, cores })
 }
 
-/// Each processor beside the first of each link so far.
+/// Each processor beside the first of each link so far. What the kernel says is not measured, but for
+/// one pair of each link, which shows what it carries.
 fn group(
     cpus: &[usize],
+    cores: &Cores,
     mut is_shared: impl FnMut(usize, usize) -> io::Result<bool>,
 ) -> io::Result<Vec<Vec<usize>>> {
     let mut links: Vec<Vec<usize>> = Vec::new();
-    for &cpu in cpus {
+    for cpu in cores.apart_first(cpus) {
         let mut found = None;
         for (idx, link) in links.iter().enumerate() {
-            if is_shared(link[0], cpu)? {
+            let is_of_it = match cores.share(link[0], cpu) {
+                Some(false) => false,
+                Some(true) if link.len() > 1 => true,
+                _ => is_shared(link[0], cpu)?,
+            };
+            if is_of_it {
                 found = Some(idx);
                 break;
             }
@@ -135,6 +151,7 @@ fn group(
             None => links.push(vec![cpu]),
         }
     }
+    links.iter_mut().for_each(|link| link.sort_unstable());
     Ok(links)
 }
 
@@ -247,8 +264,23 @@ mod tests {
 
     #[test]
     fn links_are_groups_of_pairs() {
-        let links =
-            group(&[0, 1, 2, 3, 7], |a, b| Ok(a % 2 == b % 2)).expect("nothing is measured");
+        let links = group(&[0, 1, 2, 3, 7], &Cores::default(), |a, b| Ok(a % 2 == b % 2))
+            .expect("nothing is measured");
         assert_eq!(links, [vec![0, 2], vec![1, 3, 7]]);
+    }
+
+    #[test]
+    fn what_the_kernel_says_is_measured_once_a_link() {
+        // Two sockets of two cores, each with two threads, numbered as on most servers.
+        let cores =
+            Cores::of_threads(&[(0, 0), (1, 0), (2, 1), (3, 1), (4, 0), (5, 0), (6, 1), (7, 1)], 4);
+        let mut measured = Vec::new();
+        let links = group(&[0, 1, 2, 3, 4, 5, 6, 7], &cores, |a, b| {
+            measured.push((a, b));
+            Ok(true)
+        })
+        .expect("nothing is measured");
+        assert_eq!(links, [vec![0, 1, 4, 5], vec![2, 3, 6, 7]]);
+        assert_eq!(measured, [(0, 1), (2, 3)], "no two threads of a core");
     }
 }

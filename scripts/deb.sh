@@ -37,8 +37,9 @@ rm "$root/unit"
 documents="$root/usr/share/doc/meanwhile"
 mkdir -p "$documents"
 cp -r docs examples ./*.md LICENSE-MIT LICENSE-APACHE "$documents"
-find "$documents" -name '*.md' -exec sed -E -i \
-    -e 's#target/release/meanwhile#meanwhile#g' -e 's# after `make build`##' \
+# (-z: a link's words may go on in the next line)
+find "$documents" -name '*.md' -exec sed -z -E -i \
+    -e 's#target/release/meanwhile#meanwhile#g' -e 's# after `make build`##g' \
     -e 's#\[([^]]*)\]\((\.\./)+(experiments|systems|packaging|fuzz|scripts|cli)/[^)]*\)#\1#g' \
     -e 's#\[([^]]*)\]\((experiments|systems|packaging|fuzz|scripts|cli)/[^)]*\)#\1#g' {} +
 sed -i '/^## Start$/,/^Below, /c\

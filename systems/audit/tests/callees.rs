@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use audit::decode::Isa;
+use audit::decode::code::Flow;
 use audit::facts::liveness::Liveness;
 use audit::program::Program;
 use audit::program::toolchain::{self, Build};
@@ -116,4 +117,33 @@ fn who_unwinds_the_stack_hands_no_arguments_on() {
     let last = *isa.conventions().arguments.last().expect("there are some");
     assert!(!Liveness::of(&function).before(0).contains(last), "{cpu}");
     assert!(Liveness::of(&function).before(0).contains(isa.conventions().arguments[1]), "{cpu}");
+}
+
+/// What a caller wants back is free where nobody comes back to it, and not where an exception does.
+#[test]
+fn what_is_saved_is_free_before_the_end_of_the_program_but_not_before_an_exception() {
+    let (isa, cpu) = (Isa::A64, "cortex-a53");
+    let is_free = |callee: &str| {
+        let body = format!(
+            "cbz x0, 1f\nstp x29, x30, [sp, #-32]!\nbl {callee}\n1: mov w0, #0\nret\n.size f, .-f\n"
+        );
+        let text = format!(".global f\n.type f, %function\nf:\n{body}");
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let path = folder.path().join("last.s");
+        std::fs::write(&path, text).expect("a scratch file");
+        let bytes = toolchain::compile(&path, isa, cpu, &Build::default())
+            .unwrap_or_else(|error| panic!("{error}"));
+        let program = Program::parse("last.s", &bytes).unwrap_or_else(|error| panic!("{error}"));
+        let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
+        let function = program.decode(symbol).unwrap_or_else(|error| panic!("{error}")).function;
+        assert_eq!(function.instructions[2].flow, Flow::LastCall, "{callee}");
+        let saved = isa.conventions().saved[0];
+        !Liveness::of(&function).before(2).contains(saved)
+    };
+    for callee in ["abort", "__assert_func", "__stack_chk_fail"] {
+        assert!(is_free(callee), "{callee}");
+    }
+    for callee in ["__cxa_throw", "_Unwind_Resume", "_ZSt20__throw_length_errorPKc"] {
+        assert!(!is_free(callee), "{callee}");
+    }
 }

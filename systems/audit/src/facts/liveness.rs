@@ -179,6 +179,14 @@ fn beside_saved(function: &Function) -> RegSet {
     [conventions.stack_pointer].into_iter().chain(reserved).chain(conventions.unlisted()).collect()
 }
 
+/// The function that is called at place `idx` may be left by an exception, for which a caller gets
+/// back what is saved: one of C++ or Rust, of their run-time parts, or one that is not known.
+fn may_unwind(function: &Function, idx: usize) -> bool {
+    const BEGINNINGS: [&str; 5] = ["_Z", "_R", "__cxa_", "_Unwind_", "rust_"];
+    let callee = function.callees.get(&function.instructions[idx].address);
+    callee.is_none_or(|name| BEGINNINGS.iter().any(|beginning| name.starts_with(beginning)))
+}
+
 /// A compiler made the function, and no table leads from its jumps through registers to other places
 /// in it: they are last calls.
 fn goes_to_functions(function: &Function) -> bool {
@@ -199,7 +207,7 @@ struct Ends {
     elsewhere: RegSet,
     /// To a place that is not known, arguments too.
     unknown: RegSet,
-    /// To a function that does not come back.
+    /// To a function that does not come back, nor throws.
     never_back: RegSet,
     /// Functions have so many arguments, where it is not known which.
     n_arguments: usize,
@@ -252,7 +260,8 @@ fn behind(function: &Function, idx: usize, live: &[RegSet], ends: &Ends) -> RegS
             (instruction.is_guarded(), Some(there))
         }
         Flow::LastCall => {
-            let there = arguments(function, Some(idx), ends.n_arguments, ends.never_back);
+            let beside = if may_unwind(function, idx) { ends.elsewhere } else { ends.never_back };
+            let there = arguments(function, Some(idx), ends.n_arguments, beside);
             (instruction.is_guarded(), Some(there))
         }
         Flow::Stop => (false, None),

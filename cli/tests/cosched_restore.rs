@@ -29,6 +29,19 @@ fn scenes() -> impl Iterator<Item = Scene> {
     })
 }
 
+/// One that freezes by version 2.
+fn scene() -> Option<Scene> {
+    if !may_freeze() || !works("v2") {
+        skipped("restore: no v2 freezer");
+        return None;
+    }
+    let scene = Scene::start("v2");
+    if scene.is_none() {
+        skipped("restore: no right to mount a small folder");
+    }
+    scene
+}
+
 #[test]
 fn what_was_killed_with_its_supervisors_leaves_programs_frozen_until_they_are_restored() {
     for mut scene in scenes() {
@@ -50,12 +63,7 @@ fn what_was_killed_with_its_supervisors_leaves_programs_frozen_until_they_are_re
 /// `apt-get remove` while programs wait for managers that were killed.
 #[test]
 fn programs_run_on_when_the_package_is_removed_but_wait_through_an_upgrade() {
-    if !may_freeze() || !works("v2") {
-        return skipped("restore: no v2 freezer");
-    }
-    let Some(mut scene) = Scene::start("v2") else {
-        return skipped("restore: no right to mount a small folder");
-    };
+    let Some(mut scene) = scene() else { return };
     drop(scene.strike(Fault::Kill, Victim::Both));
     scene.is_dead("all killed");
     let waiting = scene.frozen();
@@ -68,12 +76,7 @@ fn programs_run_on_when_the_package_is_removed_but_wait_through_an_upgrade() {
 /// As a service manager takes away the empty group of a service, and with it ours in it.
 #[test]
 fn attached_programs_are_restored_where_the_group_of_their_manager_is_gone() {
-    if !may_freeze() || !works("v2") {
-        return skipped("restore: no v2 freezer");
-    }
-    let Some(mut scene) = Scene::start("v2") else {
-        return skipped("restore: no right to mount a small folder");
-    };
+    let Some(mut scene) = scene() else { return };
     ["q", "r"].iter().for_each(|name| scene.attach(name));
     ["a", "b"].iter().for_each(|name| scene.end(name));
     scene.run_on("attached ones");
@@ -122,12 +125,7 @@ fn a_daemon_that_is_stopped_while_its_supervisors_are_killed_goes_on() {
 
 #[test]
 fn programs_run_while_their_manager_hangs_and_are_managed_when_it_goes_on() {
-    if !may_freeze() || !works("v2") {
-        return skipped("restore: no v2 freezer");
-    }
-    let Some(scene) = Scene::start("v2") else {
-        return skipped("restore: no right to mount a small folder");
-    };
+    let Some(scene) = scene() else { return };
     let Some(hangs) = Frozen::start(&scene, "hangs", vec![scene.own()]) else {
         return skipped("restore: no right to make a group");
     };
@@ -145,12 +143,7 @@ fn programs_run_while_their_manager_hangs_and_are_managed_when_it_goes_on() {
 /// `docker pause`, nobody is left to thaw.
 #[test]
 fn a_manager_that_is_frozen_with_its_supervisors_leaves_programs_frozen_until_they_are_restored() {
-    if !may_freeze() || !works("v2") {
-        return skipped("restore: no v2 freezer");
-    }
-    let Some(scene) = Scene::start("v2") else {
-        return skipped("restore: no right to mount a small folder");
-    };
+    let Some(scene) = scene() else { return };
     let them = scene.victims(Victim::Both);
     let Some(frozen) = Frozen::start(&scene, "paused", them) else {
         return skipped("restore: no right to make a group");

@@ -6,18 +6,24 @@ use audit::decode::Isa;
 use audit::decode::code::Flow;
 use audit::facts::liveness::Liveness;
 use audit::program::Program;
+use audit::program::function::Function;
 use audit::program::toolchain::{self, Build};
 
-/// What the calls of `f` are known to pass, by callee.
-fn passed(name: &str, text: &str, isa: Isa, cpu: &str) -> BTreeMap<String, String> {
+/// The first function of a text in the file `name`.
+fn compiled(name: &str, text: &str, (isa, cpu): (Isa, &str)) -> Function {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let path = folder.path().join(name);
     std::fs::write(&path, text).expect("a scratch file");
     let bytes = toolchain::compile(&path, isa, cpu, &Build::default())
         .unwrap_or_else(|error| panic!("{error}"));
     let program = Program::parse(name, &bytes).unwrap_or_else(|error| panic!("{error}"));
-    let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
-    let function = program.decode(symbol).unwrap_or_else(|error| panic!("{error}")).function;
+    let symbol = &program.symbols[0];
+    program.decode(symbol).unwrap_or_else(|error| panic!("{error}")).function
+}
+
+/// What the calls of `f` are known to pass, by callee.
+fn passed(name: &str, text: &str, isa: Isa, cpu: &str) -> BTreeMap<String, String> {
+    let function = compiled(name, text, (isa, cpu));
     let names = |regs: &[audit::decode::code::Reg]| {
         let names: Vec<&str> = regs.iter().map(|reg| isa.register_name(*reg)).collect();
         names.join(" ")
@@ -104,14 +110,7 @@ fn who_unwinds_the_stack_hands_no_arguments_on() {
     let text = "struct S { S(int); ~S(); int n; };\nint g(S &, int);\nint h(int);\n\
         int f(int a, int b)\n{\n  if (b)\n    return h(a);\n  S s(a);\n  return g(s, b);\n}\n";
     let (isa, cpu) = (Isa::A64, "cortex-a53");
-    let folder = tempfile::tempdir().expect("a scratch folder");
-    let path = folder.path().join("pad.cc");
-    std::fs::write(&path, text).expect("a scratch file");
-    let bytes = toolchain::compile(&path, isa, cpu, &Build::default())
-        .unwrap_or_else(|error| panic!("{error}"));
-    let program = Program::parse("pad.o", &bytes).unwrap_or_else(|error| panic!("{error}"));
-    let symbol = &program.symbols[0];
-    let function = program.decode(symbol).unwrap_or_else(|error| panic!("{error}")).function;
+    let function = compiled("pad.cc", text, (isa, cpu));
     let unwinds = function.callees.values().any(|name| name == "_Unwind_Resume");
     assert!(unwinds, "{cpu}: it has a landing pad");
     let last = *isa.conventions().arguments.last().expect("there are some");
@@ -128,14 +127,7 @@ fn what_is_saved_is_free_before_the_end_of_the_program_but_not_before_an_excepti
             "cbz x0, 1f\nstp x29, x30, [sp, #-32]!\nbl {callee}\n1: mov w0, #0\nret\n.size f, .-f\n"
         );
         let text = format!(".global f\n.type f, %function\nf:\n{body}");
-        let folder = tempfile::tempdir().expect("a scratch folder");
-        let path = folder.path().join("last.s");
-        std::fs::write(&path, text).expect("a scratch file");
-        let bytes = toolchain::compile(&path, isa, cpu, &Build::default())
-            .unwrap_or_else(|error| panic!("{error}"));
-        let program = Program::parse("last.s", &bytes).unwrap_or_else(|error| panic!("{error}"));
-        let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
-        let function = program.decode(symbol).unwrap_or_else(|error| panic!("{error}")).function;
+        let function = compiled("last.s", &text, (isa, cpu));
         assert_eq!(function.instructions[2].flow, Flow::LastCall, "{callee}");
         let saved = isa.conventions().saved[0];
         !Liveness::of(&function).before(2).contains(saved)

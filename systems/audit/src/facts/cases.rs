@@ -59,19 +59,19 @@ impl Computed {
 }
 
 /// The tables of all computed jumps of the function are read, if it has any.
-fn all_are_read(function: &Function) -> bool {
-    let n = function.instructions.len();
-    let jumps = match Computed::of(function) {
+fn all_are_read(function: &Function, computed: &Computed) -> bool {
+    let n_jumps = match computed {
         Computed::None => 0,
         Computed::One(..) => 1,
-        Computed::Several(n_jumps, _) => n_jumps,
+        Computed::Several(n_jumps, _) => *n_jumps,
     };
-    (0..n).filter(|idx| function.cases_of(*idx).is_some()).count() == jumps
+    function.cases.len() == n_jumps
 }
 
 /// Some instruction may lead to a place that no branch shows, and no computed jump.
 pub fn has_hidden_ways(function: &Function) -> bool {
-    !in_tables(function).is_empty() || all_are_read(function) && !unreached(function).is_empty()
+    !in_tables(function).is_empty()
+        || all_are_read(function, &Computed::of(function)) && !unreached(function).is_empty()
 }
 
 /// Where code may be entered that other ways lead to as well: at [`landings`], and by a computed
@@ -80,10 +80,11 @@ pub fn has_hidden_ways(function: &Function) -> bool {
 /// frame at the beginning is entered once.
 pub fn entries(function: &Function) -> Vec<bool> {
     let n = function.instructions.len();
-    let has_cases = match Computed::of(function) {
+    let computed = Computed::of(function);
+    let has_cases = match &computed {
         Computed::None => false,
         Computed::One(_, cases) | Computed::Several(_, cases) => {
-            !cases.is_empty() && !all_are_read(function)
+            !cases.is_empty() && !all_are_read(function, &computed)
         }
     };
     let begins = |idx: usize| {

@@ -119,21 +119,24 @@ pub const FUNCTION: Passed = Passed::Other("a function's address");
 /// A type that nobody says.
 pub const UNKNOWN: Passed = Passed::Other("of an unknown type");
 
+/// A number that an entry has, such as the size of a type.
+fn number(entry: &Die<'_, '_>, name: gimli::DwAt) -> Option<u64> {
+    match entry.attr_value(name).ok()?? {
+        AttributeValue::Encoding(encoding) => Some(u64::from(encoding.0)),
+        value => value.udata_value(),
+    }
+}
+
 /// What the type of an entry is.
 fn passed(unit: &Unit<'_>, entry: &Die<'_, '_>) -> Passed {
     let mut at = type_of(entry);
     for _ in 0..CHAIN_MAX {
         let Some(offset) = at else { return Passed::Nothing };
         let Ok(entry) = unit.entry(offset) else { return UNKNOWN };
-        let number = |name| match entry.attr_value(name) {
-            Ok(Some(AttributeValue::Encoding(it))) => Some(u64::from(it.0)),
-            Ok(Some(value)) => value.udata_value(),
-            _ => None,
-        };
-        let bytes = number(gimli::DW_AT_byte_size).unwrap_or(0);
+        let bytes = number(&entry, gimli::DW_AT_byte_size).unwrap_or(0);
         match entry.tag() {
             gimli::DW_TAG_base_type => {
-                let encoding = number(gimli::DW_AT_encoding).unwrap_or(0) as u8;
+                let encoding = number(&entry, gimli::DW_AT_encoding).unwrap_or(0) as u8;
                 let is_signed = [gimli::DW_ATE_signed.0, gimli::DW_ATE_signed_char.0];
                 return match encoding {
                     it if it == gimli::DW_ATE_float.0 => Passed::Float { bytes },
@@ -213,15 +216,10 @@ pub(super) fn words(unit: &Unit<'_>, entry: &Die<'_, '_>) -> Option<Vec<Argument
 fn word(unit: &Unit<'_>, mut at: UnitOffset<usize>) -> Option<ArgumentWord> {
     for _ in 0..CHAIN_MAX {
         let entry = unit.entry(at).ok()?;
-        let number = |name| match entry.attr_value(name) {
-            Ok(Some(AttributeValue::Encoding(it))) => Some(u64::from(it.0)),
-            Ok(Some(value)) => value.udata_value(),
-            _ => None,
-        };
-        let bytes = number(gimli::DW_AT_byte_size).unwrap_or(0);
+        let bytes = number(&entry, gimli::DW_AT_byte_size).unwrap_or(0);
         match entry.tag() {
             gimli::DW_TAG_base_type => {
-                let encoding = gimli::DwAte(number(gimli::DW_AT_encoding)? as u8);
+                let encoding = gimli::DwAte(number(&entry, gimli::DW_AT_encoding)? as u8);
                 return match encoding {
                     gimli::DW_ATE_float => Some(ArgumentWord::Float(bytes)),
                     gimli::DW_ATE_complex_float => None,

@@ -95,7 +95,7 @@ pub fn run(_args: &Args, out: &mut Output) -> Result<(), Failure> {
         "reason": choice.reason,
         "links": found.links,
         "pairs": pairs,
-        "is_kernels": found.cores.are_known(),
+        "links_by": if found.cores.are_known() { "kernel" } else { "measurement" },
         "capacity_gbps": {"read": gbps(|it| it.read_mbps), "write": gbps(|it| it.write_mbps), "mixed": gbps(|it| it.mixed_mbps)},
         "would_gain": would_gain,
         "freezer": freezer.as_ref().ok().map(|freezer| freezer.0.name()),

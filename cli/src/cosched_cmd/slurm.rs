@@ -127,8 +127,8 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What two processors that share a link read together, times the links; one
-/// processor where none do.
+/// What two processors that share a link read together, times the links; what one of a link reads
+/// where no two do.
 fn measured() -> Result<u64, Failure> {
     let failed =
         |error: std::io::Error| Failure::environment("measure what the links carry", error);
@@ -136,7 +136,7 @@ fn measured() -> Result<u64, Failure> {
     let found = topology::look(&cpus, &mut Canary::new(), None).map_err(failed)?;
     let one = match found.pairs.iter().find(|pair| pair.is_shared) {
         Some(it) => capacity::measure(it.a, it.b).map_err(failed)?.read_mbps,
-        None => found.pairs.first().map_or(10_000.0, |pair| pair.readers.alone_mbps),
+        None => capacity::alone(cpus[0]).map_err(failed)?,
     };
     Ok((one * found.links.len().max(1) as f64) as u64)
 }

@@ -39,6 +39,15 @@ pub fn measure(a: usize, b: usize) -> io::Result<Capacities> {
     })
 }
 
+/// Measures what processor `cpu` reads alone, in MB/s.
+pub fn alone(cpu: usize) -> io::Result<f64> {
+    let found = std::thread::scope(|scope| {
+        let looks = scope.spawn(|| looks(cpu, Stream::Read, &Barrier::new(1)));
+        looks.join().expect("a stream does not panic")
+    });
+    Ok(stats::median(&found?))
+}
+
 fn together(a: usize, first: Stream, b: usize, second: Stream) -> io::Result<f64> {
     let both = Barrier::new(2);
     let (first, second) = std::thread::scope(|scope| {

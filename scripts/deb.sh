@@ -32,6 +32,7 @@ done
 sed 's|/usr/local/bin/|/usr/bin/|' packaging/systemd/meanwhile-cosched.service >"$root/unit"
 install -D -m 644 "$root/unit" "$root/usr/lib/systemd/system/meanwhile-cosched.service"
 rm "$root/unit"
+install -D -m 644 packaging/systemd/meanwhile.sysusers "$root/usr/lib/sysusers.d/meanwhile.conf"
 # The documentation as it is here, with the examples that it names. What it says of a checkout is of no use in a package, and
 # links into the rest of the source become their words.
 documents="$root/usr/share/doc/meanwhile"
@@ -56,7 +57,9 @@ mkdir "$root/debian"
 : >"$root/debian/control"
 depends=$(cd "$root" && dpkg-shlibdeps -O usr/bin/meanwhile 2>/dev/null | sed -n 's/^shlibs:Depends=//p')
 rm -r "$root/debian"
-install -D -m 755 packaging/debian/prerm "$root/DEBIAN/prerm"
+for script in postinst prerm; do
+    install -D -m 755 "packaging/debian/$script" "$root/DEBIAN/$script"
+done
 cat >"$root/DEBIAN/control" <<CONTROL
 Package: meanwhile
 Version: $version

@@ -172,6 +172,7 @@ impl Drop for Made {
 /// A slice of a test's own, with a container, a pod and a service in it, and a daemon.
 struct Scene {
     daemon: Child,
+    more: &'static [&'static str],
     folder: tempfile::TempDir,
     container: Made,
     pod: Made,
@@ -180,8 +181,11 @@ struct Scene {
     _slice: Made,
 }
 
+/// What the daemon is told more: nothing, or to give root's rights away.
+const WAYS: [&[&str]; 2] = [&[], &["--attach-only", "--user", "nobody"]];
+
 /// One at a time: what others burn only makes each of them slower.
-fn scene() -> Option<(MutexGuard<'static, ()>, Scene)> {
+fn scene(more: &'static [&'static str]) -> Option<(MutexGuard<'static, ()>, Scene)> {
     static ONE: Mutex<()> = Mutex::new(());
     if !may_freeze() {
         return None;
@@ -212,8 +216,8 @@ fn scene() -> Option<(MutexGuard<'static, ()>, Scene)> {
     container.tell(container.weight(), "437");
     let folder = tempfile::tempdir().expect("a scratch folder");
     fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).expect("it is ours");
-    let daemon = spawn(folder.path(), &[]);
-    let mut scene = Scene { daemon, folder, container, pod, service, _slice: slice };
+    let daemon = spawn(folder.path(), more);
+    let mut scene = Scene { daemon, more, folder, container, pod, service, _slice: slice };
     scene.listens();
     scene.container.start("");
     scene.pod.start(&format!("cri-containerd-{}.scope", id()));
@@ -320,7 +324,7 @@ impl Scene {
 
     fn again_with(&mut self, arguments: &[&str]) {
         self.daemon.wait().expect("it is ours");
-        self.daemon = spawn(self.folder.path(), arguments);
+        self.daemon = spawn(self.folder.path(), &[self.more, arguments].concat());
         self.listens();
     }
 }
@@ -334,110 +338,114 @@ impl Drop for Scene {
 
 #[test]
 fn a_container_is_managed_where_it_is_from_its_start_to_its_end() {
-    let Some((_one, mut scene)) = scene() else { return };
-    let path = scene.container.path.clone();
-    let own = scene.program(&path);
-    assert_eq!((&own["container_id"], &own["pod_uid"]), (&id().into(), &Value::Null), "{own}");
-    assert_eq!(
-        (&own["name"], &own["is_attached"]),
-        (&"container 0123456789ab".into(), &true.into())
-    );
-    let pod = scene.program(&scene.pod.path);
-    assert_eq!(
-        (&pod["pod_uid"], &pod["name"]),
-        (&UID.into(), &format!("pod {UID}").into()),
-        "{pod}"
-    );
-    let ran = Command::new(BINARY)
-        .args(["cosched", "status", "--prometheus"])
-        .env("XDG_RUNTIME_DIR", scene.folder.path())
-        .output();
-    let text = String::from_utf8(ran.expect("the binary runs").stdout).expect("text");
-    assert!(text.contains(&format!("user=\"0\",pod_uid=\"{UID}\"}}")), "{text}");
-    assert!(text.contains(&format!("user=\"0\",container_id=\"{}\"}}", id())), "{text}");
+    for more in WAYS {
+        let Some((_one, mut scene)) = scene(more) else { return };
+        let path = scene.container.path.clone();
+        let own = scene.program(&path);
+        assert_eq!((&own["container_id"], &own["pod_uid"]), (&id().into(), &Value::Null), "{own}");
+        assert_eq!(
+            (&own["name"], &own["is_attached"]),
+            (&"container 0123456789ab".into(), &true.into())
+        );
+        let pod = scene.program(&scene.pod.path);
+        assert_eq!(
+            (&pod["pod_uid"], &pod["name"]),
+            (&UID.into(), &format!("pod {UID}").into()),
+            "{pod}"
+        );
+        let ran = Command::new(BINARY)
+            .args(["cosched", "status", "--prometheus"])
+            .env("XDG_RUNTIME_DIR", scene.folder.path())
+            .output();
+        let text = String::from_utf8(ran.expect("the binary runs").stdout).expect("text");
+        assert!(text.contains(&format!("user=\"0\",pod_uid=\"{UID}\"}}")), "{text}");
+        assert!(text.contains(&format!("user=\"0\",container_id=\"{}\"}}", id())), "{text}");
 
-    // Its members come and go, and nothing moves.
-    let first = scene.container.children[0].id() as i32;
-    let second = scene.container.start("");
-    signal("KILL", &[first]);
-    scene.container.children[0].wait().expect("it is ours");
-    wait_for("it is the next one's", LIMIT, || scene.program(&path)["pid"] == second);
-    let before = scene.program(&path)["n_demotions"].as_u64().expect("a number");
-    wait_for("it takes turns on", LIMIT, || {
-        scene.program(&path)["n_demotions"].as_u64() > Some(before + 2)
-    });
-    let homes = fs::read_to_string(format!("/proc/{second}/cgroup")).expect("it runs");
-    assert!(
-        homes.lines().filter(|line| line.ends_with(&path)).count() >= mounts().len(),
-        "{homes}"
-    );
-    assert!(!homes.contains("meanwhile-"), "{homes}");
+        // Its members come and go, and nothing moves.
+        let first = scene.container.children[0].id() as i32;
+        let second = scene.container.start("");
+        signal("KILL", &[first]);
+        scene.container.children[0].wait().expect("it is ours");
+        wait_for("it is the next one's", LIMIT, || scene.program(&path)["pid"] == second);
+        let before = scene.program(&path)["n_demotions"].as_u64().expect("a number");
+        wait_for("it takes turns on", LIMIT, || {
+            scene.program(&path)["n_demotions"].as_u64() > Some(before + 2)
+        });
+        let homes = fs::read_to_string(format!("/proc/{second}/cgroup")).expect("it runs");
+        assert!(
+            homes.lines().filter(|line| line.ends_with(&path)).count() >= mounts().len(),
+            "{homes}"
+        );
+        assert!(!homes.contains("meanwhile-"), "{homes}");
 
-    // Its owner pauses it: that is nobody else's to undo.
-    scene.container.pause(true);
-    wait_for("the kernel has done so", LIMIT, || scene.container.is_frozen());
-    wait_for("that is seen", LIMIT, || scene.program(&path)["is_suspended"] == true);
-    wait_for("no turn is cut", LIMIT, || scene.ask(&["status"]).0["is_cutting"] == false);
-    wait_for("it waits for nobody else", LIMIT, || !scene.container.is_idle());
-    assert!(scene.container.is_frozen());
-    scene.container.pause(false);
-    wait_for("it takes turns again", LIMIT, || scene.container.is_idle());
-    assert_eq!(scene.program(&path)["is_suspended"], false);
+        // Its owner pauses it: that is nobody else's to undo.
+        scene.container.pause(true);
+        wait_for("the kernel has done so", LIMIT, || scene.container.is_frozen());
+        wait_for("that is seen", LIMIT, || scene.program(&path)["is_suspended"] == true);
+        wait_for("no turn is cut", LIMIT, || scene.ask(&["status"]).0["is_cutting"] == false);
+        wait_for("it waits for nobody else", LIMIT, || !scene.container.is_idle());
+        assert!(scene.container.is_frozen());
+        scene.container.pause(false);
+        wait_for("it takes turns again", LIMIT, || scene.container.is_idle());
+        assert_eq!(scene.program(&path)["is_suspended"], false);
 
-    // It is killed. What is started at its path afterwards is another one.
-    scene.container.end();
-    wait_for("its end is seen", LIMIT, || scene.program(&path).is_null());
-    let ended = scene.ask(&["status"]).0["ended"].clone();
-    assert_eq!(ended[0]["name"], "container 0123456789ab", "{ended}");
-    scene.container.make();
-    scene.container.tell(scene.container.weight(), "512");
-    scene.container.start("");
-    assert!(scene.program(&path).is_null());
-    assert_eq!(scene.ask(&["stop"]).1, 0);
-    scene.is_given_back("stopped", "512");
+        // It is killed. What is started at its path afterwards is another one.
+        scene.container.end();
+        wait_for("its end is seen", LIMIT, || scene.program(&path).is_null());
+        let ended = scene.ask(&["status"]).0["ended"].clone();
+        assert_eq!(ended[0]["name"], "container 0123456789ab", "{ended}");
+        scene.container.make();
+        scene.container.tell(scene.container.weight(), "512");
+        scene.container.start("");
+        assert!(scene.program(&path).is_null());
+        assert_eq!(scene.ask(&["stop"]).1, 0);
+        scene.is_given_back("stopped", "512");
+    }
 }
 
 #[test]
 fn a_group_gets_back_what_it_had_however_its_manager_ends() {
-    let Some((_one, mut scene)) = scene() else { return };
-    signal("KILL", &[scene.daemon.id() as i32]);
-    scene.is_given_back("the manager was killed", "437");
-    scene.again();
-    scene.submit();
-    // Its owner makes it weigh more meanwhile: that is what it has from now on.
-    wait_for("its owner may", LIMIT, || {
-        let file = scene.container.file(scene.container.weight()).expect("it is there");
-        fs::write(file, "600").is_ok()
-    });
-    let demotions = || scene.program(&scene.container.path)["n_demotions"].as_u64();
-    let before = demotions();
-    wait_for("it waits again", LIMIT, || demotions() > before.map(|n| n + 1));
-    wait_for("the container waits", LIMIT, || scene.container.is_idle());
-    let own = scene.daemon.id() as i32;
-    let supervisors = fs::read_dir("/proc")
-        .expect("proc is there")
-        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok())
-        .filter(|pid| parent(*pid) == Some(own));
-    let all: Vec<i32> = std::iter::once(own).chain(supervisors).collect();
-    signal("STOP", &all[..1]);
-    signal("KILL", &all);
-    wait_for("all are dead", LIMIT, || !all[1..].iter().any(|pid| runs(*pid)));
-    scene.daemon.wait().expect("it is ours");
-    assert_eq!(scene.ask(&["restore"]).1, 0);
-    scene.is_given_back("all were killed, and restored", "600");
-    scene.again();
-    scene.submit();
-    let id = scene.program(&scene.container.path)["id"].to_string();
-    assert_eq!(scene.ask(&["stop", "--program", &id]).1, 0);
-    wait_for("it is let go", LIMIT, || !scene.container.is_idle());
-    assert_eq!(scene.container.says(scene.container.weight()), "600");
-    assert_eq!(scene.ask(&["stop"]).1, 0);
-    scene.is_given_back("stopped", "600");
+    for more in WAYS {
+        let Some((_one, mut scene)) = scene(more) else { return };
+        signal("KILL", &[scene.daemon.id() as i32]);
+        scene.is_given_back("the manager was killed", "437");
+        scene.again();
+        scene.submit();
+        // Its owner makes it weigh more meanwhile: that is what it has from now on.
+        wait_for("its owner may", LIMIT, || {
+            let file = scene.container.file(scene.container.weight()).expect("it is there");
+            fs::write(file, "600").is_ok()
+        });
+        let demotions = || scene.program(&scene.container.path)["n_demotions"].as_u64();
+        let before = demotions();
+        wait_for("it waits again", LIMIT, || demotions() > before.map(|n| n + 1));
+        wait_for("the container waits", LIMIT, || scene.container.is_idle());
+        let own = scene.daemon.id() as i32;
+        let supervisors = fs::read_dir("/proc")
+            .expect("proc is there")
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse::<i32>().ok())
+            .filter(|pid| parent(*pid) == Some(own));
+        let all: Vec<i32> = std::iter::once(own).chain(supervisors).collect();
+        signal("STOP", &all[..1]);
+        signal("KILL", &all);
+        wait_for("all are dead", LIMIT, || !all[1..].iter().any(|pid| runs(*pid)));
+        scene.daemon.wait().expect("it is ours");
+        assert_eq!(scene.ask(&["restore"]).1, 0);
+        scene.is_given_back("all were killed, and restored", "600");
+        scene.again();
+        scene.submit();
+        let id = scene.program(&scene.container.path)["id"].to_string();
+        assert_eq!(scene.ask(&["stop", "--program", &id]).1, 0);
+        wait_for("it is let go", LIMIT, || !scene.container.is_idle());
+        assert_eq!(scene.container.says(scene.container.weight()), "600");
+        assert_eq!(scene.ask(&["stop"]).1, 0);
+        scene.is_given_back("stopped", "600");
+    }
 }
 
 #[test]
 fn what_a_group_may_not_be_is_said() {
-    let Some((_one, mut scene)) = scene() else { return };
+    let Some((_one, mut scene)) = scene(WAYS[0]) else { return };
     let refused = |path: &str, scene: &Scene| {
         let (value, code) = scene.ask(&["submit", "--cgroup", path]);
         assert_eq!(code, 1, "{path}: {value}");
@@ -494,7 +502,7 @@ fn remove_in_all(path: &str) {
 /// As in a container without the host's process namespace: the groups' processes have no numbers.
 #[test]
 fn processes_that_the_daemon_cannot_see_are_no_reason_to_guess() {
-    let Some((_one, mut scene)) = scene() else { return };
+    let Some((_one, mut scene)) = scene(WAYS[0]) else { return };
     assert_eq!(scene.ask(&["stop"]).1, 0);
     scene.daemon.wait().expect("it is ours");
     scene.daemon = Command::new("unshare")
@@ -514,62 +522,64 @@ fn processes_that_the_daemon_cannot_see_are_no_reason_to_guess() {
 
 #[test]
 fn the_loudest_is_limited_only_where_its_rate_is_known_and_nothing_can_be_chosen() {
-    let Some((_one, mut scene)) = scene() else { return };
-    assert_eq!(scene.ask(&["stop"]).1, 0);
-    scene.container.set_max("150000", "100000");
-    scene.again_with(&["--at-most", "8000"]);
-    let path = scene.container.path.clone();
-    let submit = |scene: &Scene, path: &str, more: &[&str]| {
-        let all = [&["submit", "--cgroup", path], more].concat();
-        let (value, code) = scene.ask(&all);
-        assert_eq!(code, 0, "{value}");
-        value["id"].to_string()
-    };
-    let why = |scene: &Scene| scene.ask(&["status"]).0["why_limited"].clone();
-    let is_why = |scene: &Scene, part: &str| {
-        wait_for(part, LIMIT, || why(scene).as_str().is_some_and(|why| why.contains(part)));
-    };
-    submit(&scene, &path, &["--mbps", "9000"]);
-    // What it moves nobody knows: it might be the loudest.
-    let unknown = submit(&scene, &scene.pod.path, &[]);
-    is_why(&scene, "what the programs move is not known");
-    assert_eq!(
-        (scene.container.max(), scene.pod.max()),
-        ("150000 100000".into(), "max 100000".into())
-    );
-    assert_eq!(scene.ask(&["stop", "--program", &unknown]).1, 0);
-    submit(&scene, &scene.pod.path, &["--mbps", "2000"]);
-    is_why(&scene, "the loudest are limited");
-    // 6000 of 9000 MB/s.
-    wait_for("it is limited", LIMIT, || scene.container.max() == "13333 20000");
-    assert_eq!(scene.pod.max(), "max 100000");
-    let share = scene.program(&path)["limited_to"].as_f64().expect("a share");
-    assert!((share - 6000.0 / 9000.0).abs() < 1e-9, "{share}");
+    for more in WAYS {
+        let Some((_one, mut scene)) = scene(more) else { return };
+        assert_eq!(scene.ask(&["stop"]).1, 0);
+        scene.container.set_max("150000", "100000");
+        scene.again_with(&["--at-most", "8000"]);
+        let path = scene.container.path.clone();
+        let submit = |scene: &Scene, path: &str, more: &[&str]| {
+            let all = [&["submit", "--cgroup", path], more].concat();
+            let (value, code) = scene.ask(&all);
+            assert_eq!(code, 0, "{value}");
+            value["id"].to_string()
+        };
+        let why = |scene: &Scene| scene.ask(&["status"]).0["why_limited"].clone();
+        let is_why = |scene: &Scene, part: &str| {
+            wait_for(part, LIMIT, || why(scene).as_str().is_some_and(|why| why.contains(part)));
+        };
+        submit(&scene, &path, &["--mbps", "9000"]);
+        // What it moves nobody knows: it might be the loudest.
+        let unknown = submit(&scene, &scene.pod.path, &[]);
+        is_why(&scene, "what the programs move is not known");
+        assert_eq!(
+            (scene.container.max(), scene.pod.max()),
+            ("150000 100000".into(), "max 100000".into())
+        );
+        assert_eq!(scene.ask(&["stop", "--program", &unknown]).1, 0);
+        submit(&scene, &scene.pod.path, &["--mbps", "2000"]);
+        is_why(&scene, "the loudest are limited");
+        // 6000 of 9000 MB/s.
+        wait_for("it is limited", LIMIT, || scene.container.max() == "13333 20000");
+        assert_eq!(scene.pod.max(), "max 100000");
+        let share = scene.program(&path)["limited_to"].as_f64().expect("a share");
+        assert!((share - 6000.0 / 9000.0).abs() < 1e-9, "{share}");
 
-    // One more computes: choosing is what helps, and nobody is limited.
-    let third = submit(&scene, &scene.service.path, &["--mbps", "100"]);
-    is_why(&scene, "more compute than there are processors");
-    wait_for("it is lifted", LIMIT, || scene.container.max() == "150000 100000");
-    assert_eq!(scene.ask(&["stop", "--program", &third]).1, 0);
-    wait_for("it is limited again", LIMIT, || scene.container.max() == "13333 20000");
+        // One more computes: choosing is what helps, and nobody is limited.
+        let third = submit(&scene, &scene.service.path, &["--mbps", "100"]);
+        is_why(&scene, "more compute than there are processors");
+        wait_for("it is lifted", LIMIT, || scene.container.max() == "150000 100000");
+        assert_eq!(scene.ask(&["stop", "--program", &third]).1, 0);
+        wait_for("it is limited again", LIMIT, || scene.container.max() == "13333 20000");
 
-    signal("KILL", &[scene.daemon.id() as i32]);
-    wait_for("it is given back", LIMIT, || scene.container.max() == "150000 100000");
-    scene.is_given_back("the manager was killed", "437");
-    scene.again_with(&["--at-most", "8000"]);
-    submit(&scene, &path, &["--mbps", "9000"]);
-    wait_for("8000 of 9000 MB/s", LIMIT, || scene.container.max() == "17778 20000");
-    // Its owner limits it itself meanwhile: that is what it gets back.
-    scene.container.set_max("80000", "100000");
-    wait_for("less than its owner's", LIMIT, || scene.container.max() == "16000 20000");
-    assert_eq!(scene.ask(&["stop"]).1, 0);
-    wait_for("it is given back", LIMIT, || scene.container.max() == "80000 100000");
-    scene.is_given_back("stopped", "437");
+        signal("KILL", &[scene.daemon.id() as i32]);
+        wait_for("it is given back", LIMIT, || scene.container.max() == "150000 100000");
+        scene.is_given_back("the manager was killed", "437");
+        scene.again_with(&["--at-most", "8000"]);
+        submit(&scene, &path, &["--mbps", "9000"]);
+        wait_for("8000 of 9000 MB/s", LIMIT, || scene.container.max() == "17778 20000");
+        // Its owner limits it itself meanwhile: that is what it gets back.
+        scene.container.set_max("80000", "100000");
+        wait_for("less than its owner's", LIMIT, || scene.container.max() == "16000 20000");
+        assert_eq!(scene.ask(&["stop"]).1, 0);
+        wait_for("it is given back", LIMIT, || scene.container.max() == "80000 100000");
+        scene.is_given_back("stopped", "437");
+    }
 }
 
 #[test]
 fn a_program_that_the_daemon_started_is_limited_too() {
-    let Some((_one, mut scene)) = scene() else { return };
+    let Some((_one, mut scene)) = scene(WAYS[0]) else { return };
     assert_eq!(scene.ask(&["stop"]).1, 0);
     scene.again_with(&["--at-most", "3000"]);
     let script = "while [ -e /proc/$1 ]; do :; done";

@@ -48,15 +48,15 @@ pub struct Args {
     /// printed as a patch; of the others it is said how many were tried.
     #[arg(long, conflicts_with_all = ["all_functions", "spills"])]
     verify: bool,
-    /// Write the file's assembly, the function in the fastest order that is found; nothing if none
-    /// is faster.
+    /// Write the file's assembly, the function in the fastest order that is found; nothing if
+    /// none is faster.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["all_functions", "spills", "verify", "format"])]
     order: Option<PathBuf>,
     /// Go on in the functions that its branches lead to, as one: from a vector of a kernel to
     /// `eret`. The function may be NAME+0xOFFSET.
     ///
-    /// Only code that it reaches is taken. Calls stay calls; a branch to code before the entry leads
-    /// out.
+    /// Only code that it reaches is taken. Calls stay calls; a branch to code before
+    /// the entry leads out.
     #[arg(long, requires = "function", conflicts_with_all = ["all_functions", "spills", "verify", "order"])]
     follow: bool,
     /// What the program did when it ran, which chooses the path: QEMU's `-d exec,nochain`,

@@ -63,8 +63,8 @@ pub struct Args {
     output: PathBuf,
     /// Write over a package of ours that is there already; other files in it stay.
     ///
-    /// A link, a folder that is not a package, or another file in the place of one that would be
-    /// written is refused.
+    /// A link, a folder that is not a package, or another file in the place of one that would
+    /// be written is refused.
     #[arg(long)]
     force: bool,
 }

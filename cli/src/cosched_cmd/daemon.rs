@@ -10,6 +10,7 @@ use cosched::manager::class::Class;
 use cosched::manager::container::Named;
 use cosched::manager::daemon::{self, Request, Service};
 use cosched::manager::endpoint::{Address, Endpoint};
+use cosched::manager::hands::Apart;
 use cosched::manager::host::Waiting;
 use cosched::manager::metrics;
 use cosched::manager::program::Expected;
@@ -17,7 +18,7 @@ use cosched::manager::signals;
 use cosched::manager::slurm::History;
 use cosched::manager::spared::Spared;
 use cosched::manager::turns::Turns;
-use cosched::manager::users::{self, Users};
+use cosched::manager::users::{self, User, Users};
 use cosched::policies::Name;
 use measure::tool;
 use report::{Cell, Kind, Table};
@@ -47,6 +48,10 @@ pub struct Args {
     /// Take processes that run already, such as steps of Slurm, and start none.
     #[arg(long, conflicts_with = "config")]
     attach_only: bool,
+    /// Become this user as soon as all is ready: what needs root's rights is done by a small process
+    /// apart; only root can.
+    #[arg(long, value_name = "NAME", requires = "attach_only")]
+    user: Option<String>,
     /// MB/s that all programs together may move while no more compute than there are processors: the
     /// loudest are limited to a share of theirs, where the rates of all are known.
     #[arg(long, value_name = "MB/s", value_parser = super::host::mbps)]
@@ -142,6 +147,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             Some(help),
         ));
     }
+    let user = args.user.as_deref().map(unprivileged).transpose()?;
     let endpoint = args
         .metrics
         .as_ref()
@@ -151,8 +157,17 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         .map_err(failed(&format!("listen on {}", path.display())))?;
     let again = if args.no_restart { Vec::new() } else { std::env::args_os().skip(1).collect() };
     let shared = users.as_ref().map(|_| daemon::folder_of(&path).to_owned());
+    let apart = user.map(|user| Apart {
+        user,
+        command: ["cosched", "hands"].map(str::to_owned).into(),
+        socket: path.clone(),
+        metrics: args.metrics.as_ref().and_then(Address::path),
+        history: args.history.clone(),
+    });
+    let is_apart = apart.is_some();
     let role = Role {
         again,
+        apart,
         shared,
         is_attach_only: args.attach_only,
         at_most_mbps: args.at_most,
@@ -163,7 +178,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let history = args
         .history
         .clone()
-        .map(History::new)
+        .map(|file| if is_apart { Ok(History::of_the_hands()) } else { History::new(file) })
         .transpose()
         .map_err(failed("start a thread that writes the history"))?;
     {
@@ -208,11 +223,29 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         )
     };
     let served = serve();
-    let _ = std::fs::remove_file(&path);
+    daemon::leave(&path);
     manager.end();
     served.map_err(failed("manage the programs"))?;
     out.object(&json!({"ok": true, "kind": "measured"}));
     Ok(())
+}
+
+/// The user that a daemon becomes.
+fn unprivileged(name: &str) -> Result<User, Failure> {
+    if !users::may_be_others() {
+        return Err(Failure::user(
+            "only root has rights to give away",
+            Some("leave --user out: a daemon of your own has none that you have not"),
+        ));
+    }
+    match User::named(name) {
+        Some(user) if user.uid != 0 => Ok(user),
+        Some(_) => Err(Failure::user("that user is root", Some("name one without rights"))),
+        None => Err(Failure::user(
+            format!("there is no user `{name}`"),
+            Some("make one, as by `useradd --system`, or name another"),
+        )),
+    }
 }
 
 /// The settings of a daemon for many users.

@@ -12,7 +12,7 @@ use cosched::manager::group::Hierarchy;
 use cosched::manager::host::Waiting;
 use cosched::manager::keepers::Supervise;
 use cosched::manager::startup::{Manager, Wanted};
-use cosched::manager::{source, supervisor};
+use cosched::manager::{hands, source, supervisor};
 
 use crate::choice::one_of;
 use crate::output::{Failure, Output};
@@ -114,6 +114,13 @@ pub fn supervise(args: &SuperviseArgs, out: &mut Output) -> Result<(), Failure> 
     Ok(())
 }
 
+/// Does what a daemon without rights asks for, until that ends.
+pub fn hands() -> Result<(), Failure> {
+    let failed = failed("act for the daemon");
+    let line = std::io::stdin().as_fd().try_clone_to_owned().map_err(&failed)?;
+    hands::serve(line).map_err(&failed)
+}
+
 /// A sentence for a call that failed.
 pub fn failed(what: &str) -> impl Fn(std::io::Error) -> Failure + use<> {
     let what = what.to_owned();
@@ -149,6 +156,7 @@ impl HostArgs {
             supervise,
             shared,
             is_attach_only: role.is_attach_only,
+            apart: role.apart,
         };
         Manager::start(&wanted, &mut |it| out.warning(it)).map_err(Failure::tool)
     }
@@ -165,6 +173,8 @@ pub struct Role {
     pub is_attach_only: bool,
     /// MB/s that its programs together may move where there is nothing to choose.
     pub at_most_mbps: Option<f64>,
+    /// To whom it gives root's rights when all is ready.
+    pub apart: Option<hands::Apart>,
     /// How far this node's clock may be from the true time, if the operator knows.
     pub clock_error: Option<Duration>,
 }

@@ -24,9 +24,11 @@ impl Args {
     /// in its own way.
     pub fn manages(&self) -> bool {
         match self.command {
-            Command::Run(_) | Command::Supervise(_) | Command::Enter(_) | Command::Daemon(_) => {
-                true
-            }
+            Command::Run(_)
+            | Command::Supervise(_)
+            | Command::Hands
+            | Command::Enter(_)
+            | Command::Daemon(_) => true,
             Command::Probe(_)
             | Command::Submit(_)
             | Command::Status(_)
@@ -47,6 +49,9 @@ enum Command {
     /// Thaw what a manager left frozen when it dies.
     #[command(hide = true)]
     Supervise(host::SuperviseArgs),
+    /// Do what a daemon has no rights for.
+    #[command(hide = true)]
+    Hands,
     /// Become the program of a user of the daemon.
     #[command(hide = true)]
     Enter(daemon::EnterArgs),
@@ -89,6 +94,7 @@ fn command(command: Command, out: &mut Output) -> Result<(), Failure> {
         Command::Probe(args) => probe::run(&args, out),
         Command::Run(args) => run::run(&args, out),
         Command::Supervise(args) => host::supervise(&args, out),
+        Command::Hands => host::hands(),
         Command::Enter(args) => daemon::enter(&args),
         Command::Daemon(args) => daemon::run(&args, out),
         Command::Submit(args) => daemon::submit(&args, out),

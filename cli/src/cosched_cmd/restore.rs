@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use cosched::manager::journal::{self, Left};
-use cosched::manager::{daemon, private, process, users};
+use cosched::manager::{daemon, private, process, rights, users};
 use serde_json::json;
 
 use crate::output::{Failure, Output};
@@ -22,6 +22,8 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let mut folders =
         vec![private::runtime(), daemon::folder_of(Path::new(users::SOCKET)).to_owned()];
     folders.extend(args.socket.iter().map(|socket| daemon::folder_of(socket).to_owned()));
+    // What a daemon wrote down that may have been taken over.
+    rights::distrust();
     folders.sort();
     folders.dedup();
     let cpus = process::cpus_of(0);

@@ -158,6 +158,10 @@ impl Cluster {
             .arg(self.at(&format!("run/{node}/sock")))
             .arg("--history")
             .arg(self.at(&format!("history/{node}")));
+        if node == "n2" {
+            // One of them gives root's rights away.
+            command.args(["--attach-only", "--user", "nobody"]);
+        }
         self.daemons
             .push(command.stdout(Stdio::null()).stderr(said).spawn().expect("the binary runs"));
         wait_for("the daemon listens", LIMIT, || self.status(node)["ok"] == true);

@@ -24,9 +24,11 @@ use serde_json::{Value, json};
 
 use super::endpoint::write_within;
 use super::foreign::Foreign;
+use super::handover;
 use super::private;
 use super::program::{Expected, Place, Task};
 use super::refusal::{PROGRAMS_MAX, Refusal, THREADS_MAX};
+use super::rights::{self, Deed};
 use super::signals;
 use super::slurm::Step;
 use super::spared::Spared;
@@ -140,6 +142,21 @@ pub fn listen(path: &Path, users: Option<&Users>) -> io::Result<UnixListener> {
     Ok(listener)
 }
 
+/// Makes the socket anew if it is gone.
+pub(super) fn listen_again(path: &Path, users: Option<&Users>) -> io::Result<Option<UnixListener>> {
+    if let Some(asked) = rights::ask(|| Deed::Listen {}) {
+        return asked.map(|given| given.1.map(UnixListener::from));
+    }
+    if path.exists() { Ok(None) } else { listen(path, users).map(Some) }
+}
+
+/// Takes the socket away, and that of metrics with it where others made both.
+pub fn leave(path: &Path) {
+    if rights::ask(|| Deed::Leave {}).is_none() {
+        let _ = std::fs::remove_file(path);
+    }
+}
+
 /// The folder of a socket.
 pub fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
@@ -170,7 +187,7 @@ pub fn hold(
     let mut line = serde_json::to_string(request).map_err(io::Error::other)?;
     line.push('\n');
     // A daemon that refuses us does not read on; what it says is worth more than that.
-    let written = users::send(&stream, line.as_bytes(), streams);
+    let written = handover::send(&stream, line.as_bytes(), streams);
     let mut answer = String::new();
     BufReader::new(&stream).read_line(&mut answer)?;
     if answer.is_empty() {
@@ -247,10 +264,8 @@ pub fn serve(
         if looked.elapsed() >= LOOK_EVERY {
             looked = Instant::now();
             // Another daemon's socket in its place is left alone; what fails is tried again.
-            if !path.exists()
-                && let Ok((new, own)) =
-                    listen(path, users).and_then(|listen| Ok((listen.try_clone()?, listen)))
-                && accept(&door, own).is_ok()
+            if let Ok(Some(new)) = listen_again(path, users)
+                && new.try_clone().and_then(|own| accept(&door, own)).is_ok()
             {
                 // Clients that wait there hear that there are no more connections.
                 let _ = shutdown(listening.as_raw_fd(), Shutdown::Both);
@@ -333,7 +348,7 @@ impl Door {
         let asker = asker(stream)?;
         let may = match &self.service.users {
             Some(users) => users.check(&asker.user).and_then(|()| self.count(asker.user.uid)),
-            None if asker.user.uid == nix::unistd::geteuid().as_raw() => Ok(()),
+            None if asker.user.uid == rights::owner() => Ok(()),
             None => Err(Refusal::Stranger(asker.user.uid)),
         };
         let is_counted = self.service.users.is_some() && may.is_ok();
@@ -411,7 +426,7 @@ impl Door {
     }
 
     fn hear(&self, stream: &UnixStream, asker: &Asker) -> Result<Value, Refusal> {
-        let (line, streams) = users::receive(stream, REQUEST_BYTES, Instant::now() + PATIENCE)
+        let (line, streams) = handover::receive(stream, REQUEST_BYTES, Instant::now() + PATIENCE)
             .map_err(|error| Refusal::NoRequest(error.to_string()))?;
         let request: Request =
             serde_json::from_slice(&line).map_err(|error| Refusal::NoRequest(error.to_string()))?;

@@ -24,6 +24,16 @@ pub enum Address {
     Port(SocketAddr),
 }
 
+impl Address {
+    /// That of a Unix socket.
+    pub fn path(&self) -> Option<PathBuf> {
+        match self {
+            Address::Unix(path) => Some(path.clone()),
+            Address::Port(_) => None,
+        }
+    }
+}
+
 impl std::str::FromStr for Address {
     type Err = String;
 

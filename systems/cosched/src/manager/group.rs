@@ -1,7 +1,7 @@
 //! Door: a program and all that it starts, as a group that can be frozen, and the folder of all
 //! groups of one manager.
 
-use std::fs::{self};
+use std::fs;
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, MetadataExt};
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use super::foreign::Foreign;
 use super::freezer::{self, Folder, Kind};
 use super::process::{self, Process};
+use super::rights;
 use super::tasks::{is_task, tasks};
 
 /// A folder in which this process may make groups.
@@ -82,10 +83,10 @@ impl Hierarchy {
             .unwrap_or_default();
         let inside = home.join(format!("{manager}-{name}"));
         // Asked by doing: rights are not the only thing that may be in the way.
-        let made = fs::create_dir(&inside).and_then(|()| {
+        let made = rights::make(&inside).and_then(|()| {
             // Source: cgroup-v2.rst, "Threads". Version 1 has no such file.
             let kind = fs::read_to_string(inside.join("cgroup.type")).unwrap_or_default();
-            fs::remove_dir(&inside)?;
+            rights::remove(&inside)?;
             match kind.trim() {
                 "" | "domain" => Ok(()),
                 kind => Err(io::Error::other(format!(
@@ -104,7 +105,7 @@ impl Hierarchy {
 
     /// A group at `path`, frozen from the start.
     pub fn group(&self, path: PathBuf) -> io::Result<Group> {
-        fs::DirBuilder::new().mode(0o700).create(&path)?;
+        rights::make(&path)?;
         let group = Group::open(self.freezer, path)?;
         group.freeze()?;
         Ok(group)
@@ -131,15 +132,14 @@ impl Hierarchy {
     /// the folder for one of many that share the processors. What fails leaves it as it is.
     pub fn weigh(&self, n_programs: usize) {
         let weight = (100 * n_programs).clamp(100, 10_000);
-        let file = self.path.join("cpu.weight");
-        if file.exists() {
-            let _ = fs::write(file, weight.to_string());
+        if self.path.join("cpu.weight").exists() {
+            let _ = rights::write(&self.path, "cpu.weight", &weight.to_string());
         }
     }
 
     /// Takes the folder away, if its groups are gone.
     pub fn remove(&self) -> io::Result<()> {
-        fs::remove_dir(&self.path)
+        self.freezer.remove_all(&self.path)
     }
 }
 

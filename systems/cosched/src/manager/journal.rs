@@ -38,7 +38,7 @@ use super::idle::Had;
 use super::limit::Limit;
 use super::process::{self, Process};
 use super::tasks::is_task;
-use super::{freezer, team};
+use super::{freezer, rights, team};
 
 /// What one program had.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -160,7 +160,7 @@ impl Before {
             let cpus: Vec<String> = it.cpus.iter().map(usize::to_string).collect();
             text += &format!("{} {} {} {}\n", it.tid, it.started, cpus.join(","), shown(&it.home));
         }
-        measure::file::write(path, text.as_bytes())
+        rights::note(path, &text)
     }
 
     /// Reads it; nothing is known if that fails.
@@ -202,6 +202,14 @@ pub(super) fn limit_path(pages: &Path, id: u64) -> PathBuf {
 }
 
 const LIMIT: &str = "limit";
+
+/// True if a file of this name says what a program had.
+pub(super) fn is_of_a_program(name: &str) -> bool {
+    let parts = name.strip_prefix("program-").and_then(|rest| rest.split_once('.'));
+    parts.is_some_and(|(id, end)| {
+        id.parse::<u64>().is_ok() && [&ENDING[1..], IDLE, LIMIT].contains(&end)
+    })
+}
 
 /// The programs that a manager has limited.
 fn limits(pages: &Path) -> Vec<Limit> {
@@ -398,7 +406,7 @@ pub fn forget(pages: &Path, id: u64, before: &Before) {
     }
     for path in [path(pages, id), team::page_path(pages, id), start_path(pages, id)] {
         // It may never have been written.
-        let _ = fs::remove_file(path);
+        let _ = rights::strike(&path);
     }
 }
 

@@ -29,8 +29,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::process::{Pid, PidfdFlags, pidfd_open};
+use serde::{Deserialize, Serialize};
+
 use super::group::Hierarchy;
 use super::heartbeat::{self, Lines};
+use super::rights::{self, Deed};
 use super::supervisor;
 
 /// How supervisors are started.
@@ -49,22 +54,24 @@ pub(super) struct Keepers {
     pub(super) pids: supervisor::Pids,
     /// Where they hear us.
     pub(super) lines: Lines,
+    /// What each was started with.
+    pub(super) starts: Vec<Starts>,
     is_ending: Arc<AtomicBool>,
     threads: Vec<JoinHandle<()>>,
 }
 
-struct KeeperPlace {
-    idx: usize,
+/// What a supervisor is started with.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct Starts {
     program: PathBuf,
     arguments: Vec<OsString>,
     /// What it says is only of use if it becomes the manager.
     is_heard: bool,
-    pids: supervisor::Pids,
-    lines: Lines,
 }
 
-impl KeeperPlace {
-    fn spawn(&self) -> io::Result<Child> {
+impl Starts {
+    /// The supervisor, and where it hears the manager.
+    pub(super) fn start(&self) -> io::Result<(Child, UnixStream)> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let mut command = Command::new(&self.program);
@@ -77,16 +84,60 @@ impl KeeperPlace {
         if !self.is_heard {
             command.stderr(Stdio::null());
         }
-        let child = command.spawn()?;
-        self.pids.lock().expect("nobody panics with it").insert(self.idx, child.id() as i32);
-        self.lines.lock().expect("nobody panics with it").insert(self.idx, ours);
-        Ok(child)
+        Ok((command.spawn()?, ours))
+    }
+}
+
+/// A supervisor that runs: a child, or that of who has root's rights.
+enum Kept {
+    Ours(Child),
+    Others(OwnedFd),
+}
+
+impl Kept {
+    /// Waits for its end.
+    fn wait(&mut self) {
+        match self {
+            Kept::Ours(child) => drop(child.wait()),
+            Kept::Others(process) => {
+                while poll(&mut [PollFd::new(process, PollFlags::IN)], None).is_err() {}
+            }
+        }
+    }
+}
+
+struct KeeperPlace {
+    idx: usize,
+    starts: Starts,
+    pids: supervisor::Pids,
+    lines: Lines,
+}
+
+impl KeeperPlace {
+    fn spawn(&self) -> io::Result<Kept> {
+        let (kept, pid, line) = match rights::ask(|| Deed::Supervise { idx: self.idx }) {
+            None => {
+                let (child, line) = self.starts.start()?;
+                let pid = child.id() as i32;
+                (Kept::Ours(child), pid, line)
+            }
+            Some(asked) => {
+                let (pid, line) = asked?;
+                let line = line.ok_or(io::ErrorKind::InvalidData)?;
+                let number = Pid::from_raw(pid as i32).ok_or(io::ErrorKind::InvalidData)?;
+                let process = pidfd_open(number, PidfdFlags::empty())?;
+                (Kept::Others(process), pid as i32, UnixStream::from(line))
+            }
+        };
+        self.pids.lock().expect("nobody panics with it").insert(self.idx, pid);
+        self.lines.lock().expect("nobody panics with it").insert(self.idx, line);
+        Ok(kept)
     }
 
     /// Starts it again whenever it ends.
-    fn keep(&self, mut child: Child, is_ending: &AtomicBool) {
+    fn keep(&self, mut child: Kept, is_ending: &AtomicBool) {
         loop {
-            let _ = child.wait();
+            child.wait();
             if is_ending.load(Ordering::Acquire) {
                 return;
             }
@@ -116,6 +167,7 @@ impl Keepers {
         let mut started = Keepers {
             pids: supervisor::Pids::default(),
             lines: Lines::default(),
+            starts: Vec::new(),
             is_ending: Arc::default(),
             threads: Vec::new(),
         };
@@ -133,11 +185,15 @@ impl Keepers {
         for idx in 0..supervisor::COUNT {
             let command = supervise.command.iter().map(OsString::from);
             let outside = (idx == 0).then(|| OsString::from("--outside"));
-            let place = KeeperPlace {
-                idx,
+            let starts = Starts {
                 program: std::env::current_exe()?,
                 arguments: command.chain(outside).chain(arguments.iter().cloned()).collect(),
                 is_heard: !supervise.again.is_empty(),
+            };
+            started.starts.push(starts.clone());
+            let place = KeeperPlace {
+                idx,
+                starts,
                 pids: Arc::clone(&started.pids),
                 lines: Arc::clone(&started.lines),
             };

@@ -10,6 +10,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::foreign::inode;
+use super::rights;
 
 /// Microseconds in which a program has its share: short, so that it is never still for long.
 const PERIOD_US: f64 = 20_000.0;
@@ -103,7 +104,7 @@ impl Limit {
     /// Errors: what could not be given back stays written down.
     pub fn give_back(&self) -> io::Result<()> {
         self.lift()?;
-        fs::remove_file(&self.record)
+        rights::strike(&self.record)
     }
 
     /// The same by somebody who outlives the manager, which may go on.
@@ -122,7 +123,7 @@ impl Limit {
             let values = [&[part.had.clone()][..], &part.ours].concat().join(",");
             let _ = writeln!(text, "{}\t{values}\t{}", part.inode, part.folder.display());
         }
-        measure::file::write(&self.record, text.as_bytes())
+        rights::note(&self.record, &text)
     }
 
     /// Reads what [`Limit::make`] and [`Limit::set`] have written; none if that fails.
@@ -167,11 +168,7 @@ fn read(folder: &Path) -> io::Result<String> {
 }
 
 fn write(folder: &Path, value: &str) -> io::Result<()> {
-    let tell = |file: &str, text: &str| {
-        let mut options = fs::OpenOptions::new();
-        let mut file = options.write(true).truncate(true).open(folder.join(file))?;
-        io::Write::write_all(&mut file, text.as_bytes())
-    };
+    let tell = |file: &str, text: &str| rights::write(folder, file, text);
     if folder.join("cpu.max").exists() {
         return tell("cpu.max", value);
     }

@@ -8,11 +8,12 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 use nix::time::ClockId;
 
+use super::rights::{self, Deed};
 use super::sweep::{Look, Sizes, Unknown};
 
 /// A huge page: less of one would be split.
@@ -47,9 +48,9 @@ pub fn is_small(pid: i32) -> bool {
 #[derive(Debug)]
 pub struct Sample {
     pid: i32,
-    process: OwnedFd,
     clock: ClockId,
-    chunks: Vec<libc::iovec>,
+    /// Where its chunks begin.
+    chunks: Vec<usize>,
     sizes: Sizes,
     forgotten: (Duration, Instant),
     /// What the first look took.
@@ -82,14 +83,9 @@ impl Sample {
             )));
         }
         let n = (all.len() / ONE_OF).clamp(LEAST, MOST);
-        let chunks = (0..n).map(|idx| all[(2 * idx + 1) * all.len() / (2 * n)]).map(|start| {
-            libc::iovec { iov_base: std::ptr::without_provenance_mut(start), iov_len: CHUNK }
-        });
-        let process = rustix::process::Pid::from_raw(pid).ok_or(Unknown::Ended)?;
-        let flags = rustix::process::PidfdFlags::empty();
+        let chunks = (0..n).map(|idx| all[(2 * idx + 1) * all.len() / (2 * n)]);
         Ok(Sample {
             pid,
-            process: rustix::process::pidfd_open(process, flags).map_err(|_| Unknown::Ended)?,
             clock: nix::time::clock_getcpuclockid(nix::unistd::Pid::from_raw(pid))
                 .map_err(|error| refused(error.into()))?,
             chunks: chunks.collect(),
@@ -111,23 +107,10 @@ impl Sample {
     ///
     /// Errors: the kernel does not let us, or the process has ended.
     pub fn forget(&mut self) -> Result<(), Unknown> {
-        // SAFETY: the list outlives the call, which reads it; the addresses are the other
-        // process's, whose memory keeps what it holds.
-        let done = unsafe {
-            libc::syscall(
-                libc::SYS_process_madvise,
-                self.process.as_raw_fd(),
-                self.chunks.as_ptr(),
-                self.chunks.len(),
-                libc::MADV_COLD,
-                0,
-            )
-        };
-        let error = io::Error::last_os_error();
-        match usize::try_from(done) {
-            Err(_) if error.raw_os_error() == Some(libc::ESRCH) => return Err(Unknown::Ended),
-            Err(_) if error.raw_os_error() == Some(libc::ENOMEM) => return Err(Unknown::Grows),
-            Err(_) => return Err(Unknown::Refused(format!("process_madvise: {error}"))),
+        match forget(self.pid, &self.chunks) {
+            Err(error) if error.raw_os_error() == Some(libc::ESRCH) => return Err(Unknown::Ended),
+            Err(error) if error.raw_os_error() == Some(libc::ENOMEM) => return Err(Unknown::Grows),
+            Err(error) => return Err(Unknown::Refused(format!("process_madvise: {error}"))),
             // The kernel stops at what is not mapped any more.
             Ok(bytes) if bytes < self.chunks.len() * CHUNK => return Err(Unknown::Grows),
             Ok(_) => {}
@@ -172,6 +155,37 @@ impl Sample {
     }
 }
 
+/// The kernel forgets that the huge pages from these addresses on were used; of how many bytes it
+/// did so.
+pub(super) fn forget(pid: i32, chunks: &[usize]) -> io::Result<usize> {
+    if let Some(asked) = rights::ask(|| Deed::Forget { pid, chunks: chunks.into() }) {
+        return asked.map(|given| given.0 as usize);
+    }
+    let gone = io::Error::from_raw_os_error(libc::ESRCH);
+    let process = rustix::process::Pid::from_raw(pid).ok_or(gone)?;
+    let process = rustix::process::pidfd_open(process, rustix::process::PidfdFlags::empty())?;
+    let list: Vec<libc::iovec> = chunks
+        .iter()
+        .map(|start| libc::iovec {
+            iov_base: std::ptr::without_provenance_mut(*start),
+            iov_len: CHUNK,
+        })
+        .collect();
+    // SAFETY: the list outlives the call, which reads it; the addresses are the other process's,
+    // whose memory keeps what it holds.
+    let done = unsafe {
+        libc::syscall(
+            libc::SYS_process_madvise,
+            process.as_raw_fd(),
+            list.as_ptr(),
+            list.len(),
+            libc::MADV_COLD,
+            0,
+        )
+    };
+    usize::try_from(done).map_err(|_| io::Error::last_os_error())
+}
+
 /// Processor time of this thread.
 pub fn thread_time() -> Duration {
     let found = nix::time::clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID);
@@ -179,7 +193,18 @@ pub fn thread_time() -> Duration {
 }
 
 fn read(pid: i32, file: &str) -> Result<String, Unknown> {
-    fs::read_to_string(format!("/proc/{pid}/{file}")).map_err(|error| match error.kind() {
+    // What all may read of a process is not asked for.
+    let asked = || match file {
+        "maps" | "smaps_rollup" => rights::ask(|| Deed::Read { pid, file: file.to_owned() }),
+        _ => None,
+    };
+    let text = match asked() {
+        Some(given) => {
+            rights::descriptor(given).and_then(|open| io::read_to_string(fs::File::from(open)))
+        }
+        None => fs::read_to_string(format!("/proc/{pid}/{file}")),
+    };
+    text.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Unknown::Ended,
         _ if error.raw_os_error() == Some(libc::ESRCH) => Unknown::Ended,
         _ => Unknown::Refused(format!("/proc/{pid}/{file}: {error}")),

@@ -10,6 +10,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::fd::{FromRawFd, OwnedFd};
 
+use super::rights::{self, Deed};
+
 const TYPE_HARDWARE: u64 = 0;
 const HARDWARE_CACHE_MISSES: u64 = 3;
 const SIZE_VERSION_0: u64 = 64;
@@ -60,7 +62,7 @@ impl PerfCounter {
     /// These threads are counted too, from now on.
     pub fn add(&mut self, threads: &[i32]) -> io::Result<()> {
         for thread in threads {
-            self.files.push(open(*thread, TYPE_HARDWARE, HARDWARE_CACHE_MISSES)?);
+            self.files.push(count(*thread)?);
         }
         Ok(())
     }
@@ -88,6 +90,14 @@ fn scaled(answer: &[u8; 24]) -> Option<u64> {
         (0, _) => Some(0),
         (_, 0) => None,
         _ => Some((u128::from(value) * u128::from(enabled) / u128::from(running)) as u64),
+    }
+}
+
+/// Counts the misses of a thread from now on.
+pub(super) fn count(thread: i32) -> io::Result<File> {
+    match rights::ask(|| Deed::Count { thread }) {
+        Some(asked) => rights::descriptor(asked).map(File::from),
+        None => open(thread, TYPE_HARDWARE, HARDWARE_CACHE_MISSES),
     }
 }
 

@@ -11,6 +11,8 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::unistd::Pid;
 
+use super::rights::{self, Deed};
+
 /// One process. Source: proc(5), `/proc/PID/stat`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
@@ -165,6 +167,11 @@ pub fn process_of(thread: i32) -> Option<i32> {
 
 /// Keeps one thread to these processors. A thread that has ended is no error.
 pub fn keep_thread(thread: i32, cpus: &[usize]) -> io::Result<()> {
+    // The calling one may always be.
+    let asked = (thread != 0).then(|| rights::ask(|| Deed::Keep { thread, cpus: cpus.into() }));
+    if let Some(asked) = asked.flatten() {
+        return asked.map(drop);
+    }
     let mut set = CpuSet::new();
     cpus.iter().try_for_each(|cpu| set.set(*cpu)).map_err(io::Error::from)?;
     match sched_setaffinity(Pid::from_raw(thread), &set) {
@@ -215,6 +222,9 @@ pub fn policy_of(thread: i32) -> Option<i32> {
 /// Gives an ordinary thread another ordinary policy; its nice value stays. A thread that has
 /// ended is no error.
 pub fn set_policy(thread: i32, policy: i32) -> io::Result<()> {
+    if let Some(asked) = rights::ask(|| Deed::Schedule { thread, policy }) {
+        return asked.map(drop);
+    }
     match set_scheduler(thread, policy, 0) {
         Err(error) if error.raw_os_error() == Some(libc::ESRCH) => Ok(()),
         done => done,
@@ -238,6 +248,9 @@ pub fn nice_of(thread: i32) -> Option<i32> {
 
 /// True if this process may take threads out of the idle class, whoever's they are.
 pub fn may_set_priorities() -> bool {
+    if rights::are_given_away() {
+        return true;
+    }
     // Source: capabilities(7): CAP_SYS_NICE is number 23.
     let text = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let effective = text.lines().find_map(|line| line.strip_prefix("CapEff:"));

@@ -9,6 +9,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use super::rights;
+
 /// Where it is mounted.
 const ROOT: &str = "/sys/fs/resctrl";
 
@@ -38,7 +40,7 @@ impl Monitor {
     /// Counters for a program with these threads.
     pub fn counter(&self, id: u64, threads: &[i32]) -> io::Result<ResctrlCounter> {
         let path = self.root.join("mon_groups").join(format!("{}-{id}", self.prefix));
-        fs::create_dir(&path)?;
+        rights::make(&path)?;
         let counter = ResctrlCounter { path };
         counter.add(threads)?;
         Ok(counter)
@@ -49,7 +51,7 @@ impl ResctrlCounter {
     /// These threads are counted too, from now on.
     pub fn add(&self, threads: &[i32]) -> io::Result<()> {
         // One number a write, as the kernel wants it.
-        let add = |thread: &i32| fs::write(self.path.join("tasks"), format!("{thread}\n"));
+        let add = |thread: &i32| rights::write(&self.path, "tasks", &format!("{thread}\n"));
         threads.iter().try_for_each(add)
     }
 
@@ -71,7 +73,7 @@ impl ResctrlCounter {
 impl Drop for ResctrlCounter {
     fn drop(&mut self) {
         // Its threads fall back to the group above.
-        let _ = fs::remove_dir(&self.path);
+        let _ = rights::remove(&self.path);
     }
 }
 
@@ -132,8 +134,11 @@ mod tests {
     fn bytes_of_all_caches_are_added() {
         let folder = synthetic();
         assert_eq!(probe(folder.path()), Ok(()));
-        let monitor = Monitor { root: folder.path().into(), prefix: "own".into() };
-        let counter = monitor.counter(3, &[41, 42]).expect("a scratch folder");
+        let counter = ResctrlCounter { path: folder.path().join("mon_groups/own-3") };
+        fs::create_dir(&counter.path).expect("a scratch folder");
+        // The kernel makes it with the folder.
+        fs::write(counter.path.join("tasks"), "").expect("a scratch file");
+        counter.add(&[41, 42]).expect("it is there");
         assert_eq!(
             fs::read_to_string(counter.path.join("tasks")).expect("it was written"),
             "42\n",

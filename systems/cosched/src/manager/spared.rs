@@ -5,9 +5,9 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 
 use super::foreign::{Foreign, shown};
-use super::freezer::GROUPS;
 use super::process::{self, Process};
 use super::refusal::Refusal;
+use super::rights::{self, GROUPS};
 use super::supervisor;
 
 /// Processes that are never frozen.
@@ -59,9 +59,7 @@ impl Spared {
                     None => Ok(found),
                 }
             }
-            Ok(_) if own_uid == 0 && nix::unistd::geteuid().is_root() && self.is_for_many => {
-                Ok(found)
-            }
+            Ok(_) if own_uid == 0 && rights::owner() == 0 && self.is_for_many => Ok(found),
             Ok(uid) => Err(Refusal::Owner(pid, uid)),
             Err(_) => Err(Refusal::NotThere(pid)),
         }

@@ -2,6 +2,7 @@
 //! the links are measured.
 
 use std::cell::{RefCell, RefMut};
+use std::fs::Permissions;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -12,15 +13,16 @@ use measure::tool::ToolError;
 
 use super::across::WallClock;
 use super::canary::Canary;
-use super::freezer::{self, Kind};
+use super::freezer::Kind;
 use super::group::Hierarchy;
+use super::hands::{self, Apart};
 use super::host::{Host, Waiting};
 use super::idle;
 use super::journal::Left;
 use super::keepers::{Keepers, Supervise};
 use super::run::{self, Planned, Report};
 use super::{
-    journal, memory, private, process, source, supervisor, team, topology, up_again, users,
+    journal, memory, private, process, rights, source, supervisor, team, topology, up_again, users,
 };
 use crate::policies::{Name, Settings};
 
@@ -47,6 +49,8 @@ pub struct Wanted {
     pub shared: Option<PathBuf>,
     /// It starts no programs.
     pub is_attach_only: bool,
+    /// It gives its rights away when all is ready: to whom, and what it becomes.
+    pub apart: Option<Apart>,
 }
 
 /// All that runs of real programs need, with the supervisors that outlive it.
@@ -79,8 +83,12 @@ impl Manager {
         }
         let mut choice = source::choose(wanted.source)
             .map_err(refused(&format!("read {}", wanted.source.map_or("", source::Kind::text))))?;
+        if wanted.apart.is_some() {
+            // What an earlier daemon wrote down is given back.
+            rights::distrust();
+        }
         let pages = folders(&cpus, wanted.shared.as_deref(), warn)?;
-        let own = format!("{}{}", freezer::GROUPS, std::process::id());
+        let own = format!("{}{}", rights::GROUPS, std::process::id());
         let (hierarchy, said) = Hierarchy::create(&own, wanted.freezer)
             .map_err(refused("make a folder for groups of programs"))?;
         journal::claim(&pages, &hierarchy).map_err(failed(&format!("use {}", pages.display())))?;
@@ -94,6 +102,10 @@ impl Manager {
                 "programs are stopped{when} by {}{why}: {drawback}",
                 hierarchy.freezer.name()
             ));
+        }
+        if wanted.apart.is_some() && hierarchy.freezer.text() == "signals" {
+            let said = "a user without rights sends no signals to processes of others".to_owned();
+            return Err(refused("manage programs with control groups")(said));
         }
         let keepers = Keepers::start(&hierarchy, &pages, &wanted.supervise)
             .map_err(failed("start the supervisor"))?;
@@ -142,6 +154,15 @@ impl Manager {
             files_before: process::open_many_files(),
             lines: Arc::clone(&keepers.lines),
         };
+        if let Some(apart) = &wanted.apart {
+            // Who has no rights looks at what is in its groups.
+            std::fs::set_permissions(&host.hierarchy.path, Permissions::from_mode(0o755))
+                .map_err(failed(&format!("open {}", host.hierarchy.path.display())))?;
+            let pid = hands::take(apart, &host.pages, &keepers.starts)
+                .map_err(failed("give root's rights away"))?;
+            // It is nobody's to stop either.
+            keepers.pids.lock().expect("nobody panics with it").insert(supervisor::COUNT, pid);
+        }
         Ok(Manager { host: RefCell::new(host), keepers, choice })
     }
 
@@ -260,7 +281,7 @@ fn folders(
     private::folder(&pages).map_err(failed(&format!("use {}", pages.display())))?;
     if shared.is_some() {
         // Others open what they are told of.
-        let is_open = std::fs::set_permissions(&pages, std::fs::Permissions::from_mode(0o711));
+        let is_open = std::fs::set_permissions(&pages, Permissions::from_mode(0o711));
         is_open.map_err(failed(&format!("open {}", pages.display())))?;
     }
     Ok(pages)

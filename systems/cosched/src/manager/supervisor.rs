@@ -27,7 +27,7 @@ use rustix::fs::Timespec;
 use super::freezer::{self, move_to};
 use super::group::Hierarchy;
 use super::heartbeat::{ENDS, FROZEN, LIMIT};
-use super::{journal, process, up_again};
+use super::{journal, process, rights, up_again};
 
 /// How many there are.
 pub const COUNT: usize = 2;
@@ -58,6 +58,7 @@ pub struct Watched<'a> {
 pub fn watch(watched: &Watched<'_>, line: OwnedFd) -> io::Result<bool> {
     let cpus = process::cpus_of(0);
     process::outlive_signals()?;
+    rights::distrust();
     let homes = if watched.is_outside { leave_groups() } else { Vec::new() };
     // On a busy machine as well programs are thawed at once; it goes on where that is not allowed.
     process::be_real_time();

@@ -6,22 +6,16 @@
 //! anything of the user's is looked at: [`enter`].
 
 use std::collections::BTreeSet;
-use std::io::{self, IoSlice, IoSliceMut, Write};
-use std::mem::MaybeUninit;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::io::{self, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Instant;
 
 use nix::sys::socket::{getsockopt, sockopt};
 use nix::unistd::{Gid, Uid};
-use rustix::net::{
-    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer,
-    SendAncillaryMessage, SendFlags, recvmsg, sendmsg,
-};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use toml::Spanned;
@@ -52,6 +46,16 @@ impl User {
     pub fn of(stream: &UnixStream) -> io::Result<(User, i32)> {
         let it = getsockopt(stream, sockopt::PeerCredentials)?;
         Ok((User { uid: it.uid(), gid: it.gid(), groups: groups(stream)? }, it.pid()))
+    }
+
+    /// The user of this name or number, in its own group alone; none if there is no such user.
+    pub fn named(text: &str) -> Option<User> {
+        let named = nix::unistd::User::from_name(text).ok().flatten();
+        let found = named.or_else(|| {
+            nix::unistd::User::from_uid(Uid::from_raw(text.parse().ok()?)).ok().flatten()
+        })?;
+        let (uid, gid) = (found.uid.as_raw(), found.gid.as_raw());
+        Some(User { uid, gid, groups: vec![gid] })
     }
 
     /// As users know it.
@@ -327,6 +331,11 @@ fn become_user(user: &User) -> io::Result<()> {
     // A terminal of the daemon's is none of the program's. The head of a session has no other
     // already.
     let _ = nix::unistd::setsid();
+    give_up_for(user)
+}
+
+/// The same in the session of this process: only its rights are given away.
+pub(super) fn give_up_for(user: &User) -> io::Result<()> {
     let groups: Vec<Gid> = user.groups.iter().map(|group| Gid::from_raw(*group)).collect();
     let (uid, gid) = (Uid::from_raw(user.uid), Gid::from_raw(user.gid));
     nix::unistd::setgroups(&groups)?;
@@ -362,56 +371,6 @@ pub(super) fn folder(path: &Path) -> io::Result<()> {
         ));
     }
     Ok(())
-}
-
-/// Sends a line, and descriptors with its first bytes.
-pub(super) fn send(stream: &UnixStream, line: &[u8], streams: &[BorrowedFd<'_>]) -> io::Result<()> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
-    let mut control = SendAncillaryBuffer::new(&mut space);
-    if !streams.is_empty() {
-        assert!(
-            streams.len() <= 3 && control.push(SendAncillaryMessage::ScmRights(streams)),
-            "there is room for three"
-        );
-    }
-    let sent = sendmsg(stream, &[IoSlice::new(line)], &mut control, SendFlags::NOSIGNAL)?;
-    (&*stream).write_all(&line[sent..])
-}
-
-/// Reads a line of at most `limit` bytes, and the descriptors that come with it.
-pub(super) fn receive(
-    stream: &UnixStream,
-    limit: usize,
-    end: Instant,
-) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
-    let (mut line, mut streams) = (Vec::new(), Vec::new());
-    let mut bytes = vec![0; 64 << 10];
-    while line.last() != Some(&b'\n') && line.len() < limit {
-        let left = end
-            .checked_duration_since(Instant::now())
-            .filter(|left| !left.is_zero())
-            .ok_or(io::ErrorKind::TimedOut)?;
-        stream.set_read_timeout(Some(left))?;
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(3))];
-        let mut control = RecvAncillaryBuffer::new(&mut space);
-        let n = recvmsg(
-            stream.as_fd(),
-            &mut [IoSliceMut::new(&mut bytes)],
-            &mut control,
-            RecvFlags::CMSG_CLOEXEC,
-        )?
-        .bytes;
-        for it in control.drain() {
-            if let RecvAncillaryMessage::ScmRights(new) = it {
-                streams.extend(new);
-            }
-        }
-        if n == 0 || streams.len() > 3 {
-            break;
-        }
-        line.extend_from_slice(&bytes[..n]);
-    }
-    Ok((line, streams))
 }
 
 #[cfg(test)]
@@ -476,24 +435,6 @@ mod tests {
         assert!(
             folder(&new).expect_err("all may write").to_string().contains("others may write there")
         );
-    }
-
-    #[test]
-    fn descriptors_come_with_a_line() {
-        let (ours, theirs) = UnixStream::pair().expect("a pair");
-        let (reader, writer) = std::io::pipe().expect("a pipe");
-        let line = [vec![b'x'; 300_000], b"\n".to_vec()].concat();
-        let sent = line.clone();
-        let sender = std::thread::spawn(move || send(&ours, &sent, &[writer.as_fd()]));
-        let (got, streams) =
-            receive(&theirs, 1 << 20, Instant::now() + std::time::Duration::from_secs(60))
-                .expect("it was sent");
-        sender.join().expect("no panic").expect("sent");
-        assert_eq!((got == line, streams.len()), (true, 1));
-        let mut file = std::fs::File::from(streams.into_iter().next().expect("one"));
-        file.write_all(b"through").expect("the other end is open");
-        drop(file);
-        assert_eq!(io::read_to_string(reader).expect("it was written"), "through");
     }
 
     #[test]

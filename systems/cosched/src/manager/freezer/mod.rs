@@ -6,20 +6,18 @@ mod v1;
 mod v2;
 
 use std::fmt::Debug;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::process::{self, Process};
+use super::rights::{self, GROUPS};
 
 /// The freezers, the best first.
 pub const ALL: &[Kind] = &[&v2::V2, &v1::V1, &signals::Signals];
 
 pub type Kind = &'static dyn Freezer;
-
-/// How the name of a manager's folder of groups begins; its number follows.
-pub const GROUPS: &str = "meanwhile-";
 
 /// The freezer of this name.
 pub fn from_text(text: &str) -> Option<Kind> {
@@ -72,7 +70,8 @@ pub trait Freezer: Debug + Sync {
     /// The control group of a process in the hierarchy that is mounted at `root`.
     fn home(&self, pid: i32, root: &Path) -> Option<PathBuf>;
 
-    /// What is written to freeze and thaw the group in this folder.
+    /// What is written to freeze and thaw the group in this folder: open all the time, as opening
+    /// is half of what a change costs.
     fn open(&self, folder: &Path) -> io::Result<File>;
 
     /// Stops all threads of a group.
@@ -164,7 +163,12 @@ pub trait Freezer: Debug + Sync {
 
     /// Takes a group away; its last process must have ended.
     fn remove(&self, folder: &Path) -> io::Result<()> {
-        fs::remove_dir(folder)
+        rights::remove(folder)
+    }
+
+    /// Takes the folder of all groups away, if they are gone.
+    fn remove_all(&self, groups: &Path) -> io::Result<()> {
+        rights::remove(groups)
     }
 }
 
@@ -174,12 +178,7 @@ const ROUNDS: usize = 10;
 const ESRCH: i32 = nix::errno::Errno::ESRCH as i32;
 
 pub(super) fn move_to(pid: i32, group: &Path) -> io::Result<()> {
-    fs::write(group.join("cgroup.procs"), pid.to_string())
-}
-
-/// Open all the time: opening is half of what a change costs.
-fn to_write(path: &Path) -> io::Result<File> {
-    OpenOptions::new().write(true).open(path)
+    rights::write(group, "cgroup.procs", &pid.to_string())
 }
 
 /// The threads that a file names.

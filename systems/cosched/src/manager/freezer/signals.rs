@@ -143,6 +143,10 @@ impl Freezer for Signals {
     fn remove(&self, folder: &Path) -> io::Result<()> {
         fs::remove_dir_all(folder)
     }
+
+    fn remove_all(&self, groups: &Path) -> io::Result<()> {
+        fs::remove_dir(groups)
+    }
 }
 
 fn stopped(folder: &Folder) -> io::Result<Vec<(i32, u64)>> {

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Folder, Freezer, mounted, numbers, process, to_write};
+use super::{Folder, Freezer, mounted, numbers, process, rights};
 
 #[derive(Debug)]
 pub struct V1;
@@ -36,7 +36,7 @@ impl Freezer for V1 {
     }
 
     fn open(&self, folder: &Path) -> io::Result<File> {
-        to_write(&folder.join("freezer.state"))
+        rights::open(folder, "freezer.state")
     }
 
     fn freeze(&self, folder: &Folder) -> io::Result<()> {

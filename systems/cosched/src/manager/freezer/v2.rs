@@ -7,7 +7,7 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Folder, Freezer, mounted, numbers, process, to_write};
+use super::{Folder, Freezer, mounted, numbers, process, rights};
 
 #[derive(Debug)]
 pub struct V2;
@@ -34,7 +34,7 @@ impl Freezer for V2 {
     }
 
     fn open(&self, folder: &Path) -> io::Result<File> {
-        to_write(&folder.join("cgroup.freeze"))
+        rights::open(folder, "cgroup.freeze")
     }
 
     fn freeze(&self, folder: &Folder) -> io::Result<()> {

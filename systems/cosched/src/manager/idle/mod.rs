@@ -11,6 +11,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::group::{Group, Hierarchy};
+use super::rights;
 
 /// The ways, the best first.
 pub const ALL: &[Kind] = &[&v2::IdleV2, &v1::IdleV1, &threads::Threads];
@@ -117,7 +118,7 @@ impl Had {
         for part in &self.parts {
             let _ = writeln!(text, "{} {} {}", part.id, part.started, part.what);
         }
-        measure::file::write(path, text.as_bytes())
+        rights::note(path, &text)
     }
 
     /// Reads it; none if there is nothing to read.
@@ -224,17 +225,9 @@ impl Demotable {
             self.had = now;
         }
         if self.had.give_back(Some(group)).is_ok() {
-            let _ = fs::remove_file(&self.record);
+            let _ = rights::strike(&self.record);
         }
     }
-}
-
-/// Writes a line to a file that is there: a control group's.
-fn tell(folder: &Path, file: &str, line: &str) -> io::Result<()> {
-    fs::OpenOptions::new()
-        .write(true)
-        .open(folder.join(file))
-        .and_then(|mut open| io::Write::write_all(&mut open, line.as_bytes()))
 }
 
 #[cfg(test)]

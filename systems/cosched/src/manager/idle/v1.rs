@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use super::super::foreign::{Foreign, inode};
 use super::super::freezer::mounted;
 use super::super::process::{self, Process};
-use super::{Group, Had, Hierarchy, IdleClass, Part, tell};
+use super::{Group, Had, Hierarchy, IdleClass, Part, rights};
 
 /// Rounds in which processes that were forked meanwhile are looked for.
 const ROUNDS: usize = 10;
@@ -38,9 +38,9 @@ impl IdleClass for IdleV1 {
         let name = hierarchy.path.file_name().unwrap_or_default();
         let folder = own.join(name);
         let said = |error: io::Error| format!("{}: {error}", folder.display());
-        fs::create_dir(&folder).map_err(said)?;
-        let works = tell(&folder, "cpu.idle", "1").map_err(said);
-        let _ = fs::remove_dir(&folder);
+        rights::make(&folder).map_err(said)?;
+        let works = rights::write(&folder, "cpu.idle", "1").map_err(said);
+        let _ = rights::remove(&folder);
         works
     }
 
@@ -64,11 +64,11 @@ impl IdleClass for IdleV1 {
         if group.is_foreign() {
             return Ok(());
         }
-        match fs::create_dir(&had.folder) {
+        match rights::make(&had.folder) {
             Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
             Ok(()) | Err(_) => {}
         }
-        tell(&had.folder, "cpu.shares", &had.weight)?;
+        rights::write(&had.folder, "cpu.shares", &had.weight)?;
         let mut taken = BTreeSet::new();
         for _ in 0..ROUNDS {
             let new: Vec<i32> = group
@@ -81,7 +81,7 @@ impl IdleClass for IdleV1 {
                 break;
             }
             for pid in new {
-                match tell(&had.folder, "cgroup.procs", &pid.to_string()) {
+                match rights::write(&had.folder, "cgroup.procs", &pid.to_string()) {
                     Err(error) if error.raw_os_error() != Some(libc::ESRCH) => return Err(error),
                     Ok(()) | Err(_) => {}
                 }
@@ -94,15 +94,15 @@ impl IdleClass for IdleV1 {
         if is_another(had) {
             return Err(io::ErrorKind::NotFound.into());
         }
-        tell(&had.folder, "cpu.idle", "1")
+        rights::write(&had.folder, "cpu.idle", "1")
     }
 
     fn promote(&self, had: &Had, _group: Option<&Group>, by: f64) -> io::Result<()> {
         if is_another(had) {
             return Ok(());
         }
-        tell(&had.folder, "cpu.idle", "0")?;
-        tell(&had.folder, "cpu.shares", &weighed(had, by))
+        rights::write(&had.folder, "cpu.idle", "0")?;
+        rights::write(&had.folder, "cpu.shares", &weighed(had, by))
     }
 
     fn changed(&self, had: &Had, by: f64) -> Option<Had> {
@@ -133,12 +133,12 @@ impl IdleClass for IdleV1 {
             for member in members {
                 let pid = member.pid.to_string();
                 let home = had.of(member.pid, member.started).map(Path::new);
-                if home.is_none_or(|home| tell(home, "cgroup.procs", &pid).is_err()) {
-                    let _ = tell(above, "cgroup.procs", &pid);
+                if home.is_none_or(|home| rights::write(home, "cgroup.procs", &pid).is_err()) {
+                    let _ = rights::write(above, "cgroup.procs", &pid);
                 }
             }
         }
-        fs::remove_dir(&had.folder)
+        rights::remove(&had.folder)
     }
 }
 

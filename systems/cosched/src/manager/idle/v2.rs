@@ -8,7 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::super::foreign::inode;
-use super::{Group, Had, Hierarchy, IdleClass, Part, tell};
+use super::{Group, Had, Hierarchy, IdleClass, Part, rights};
 
 #[derive(Debug)]
 pub struct IdleV2;
@@ -34,11 +34,11 @@ impl IdleClass for IdleV2 {
             return Err(format!("no cpu controller in {}", hierarchy.path.display()));
         }
         let said = |error: io::Error| format!("{}: {error}", hierarchy.path.display());
-        tell(&hierarchy.path, "cgroup.subtree_control", "+cpu").map_err(said)?;
+        rights::write(&hierarchy.path, "cgroup.subtree_control", "+cpu").map_err(said)?;
         let trial = hierarchy.path.join("trial");
-        fs::create_dir(&trial).map_err(said)?;
-        let works = tell(&trial, "cpu.idle", "1").map_err(said);
-        let _ = fs::remove_dir(&trial);
+        rights::make(&trial).map_err(said)?;
+        let works = rights::write(&trial, "cpu.idle", "1").map_err(said);
+        let _ = rights::remove(&trial);
         works
     }
 
@@ -68,7 +68,7 @@ impl IdleClass for IdleV2 {
 
     fn demote(&self, had: &Had, _group: &Group) -> io::Result<()> {
         let mut there = had.parts.iter().filter(|part| is_there(part));
-        there.try_for_each(|part| tell(Path::new(&part.what), "cpu.idle", "1"))
+        there.try_for_each(|part| rights::write(Path::new(&part.what), "cpu.idle", "1"))
     }
 
     fn promote(&self, had: &Had, _group: Option<&Group>, by: f64) -> io::Result<()> {
@@ -76,8 +76,9 @@ impl IdleClass for IdleV2 {
         // One that has ended is no reason to leave the others as they are.
         for part in had.parts.iter().filter(|part| is_there(part)) {
             let folder = Path::new(&part.what);
-            let done = tell(folder, "cpu.idle", "0")
-                .and_then(|()| tell(folder, "cpu.weight", &weighed(part.id, by).to_string()));
+            let done = rights::write(folder, "cpu.idle", "0").and_then(|()| {
+                rights::write(folder, "cpu.weight", &weighed(part.id, by).to_string())
+            });
             first = first.and(done);
         }
         first

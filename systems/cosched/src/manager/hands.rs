@@ -1,0 +1,315 @@
+//! Door: the process with root's rights that does what a daemon without them asks for
+//! ([`rights`](super::rights)).
+//!
+//! It decides nothing but whether a deed is done at all: [`Hands::act`] is the table of that, and
+//! paths are judged where they are opened. A daemon that was taken over can have processes moved
+//! between control groups, weights, limits and processors of threads changed, ordinary threads put
+//! into the idle class, and maps of memory read; nothing else is run, read or written as root for
+//! it, and no process is ended or stopped but by the freezer.
+//!
+//! It ends with the daemon, when the line closes. A daemon whose hands are gone ends as well: its
+//! supervisors give back what programs had, and one of them starts it again.
+
+use std::fs::{File, Permissions};
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use nix::sys::resource::{Resource, setrlimit};
+use serde::{Deserialize, Serialize};
+
+use super::keepers::Starts;
+use super::rights::{self, Answer, DEED_BYTES, Deed, Given};
+use super::slurm::History;
+use super::users::{User, give_up_for};
+use super::{daemon, handover, journal, pages, perf, process, up_again};
+
+/// What a daemon has done for it.
+#[derive(Debug, Clone)]
+pub struct Apart {
+    /// What the daemon becomes.
+    pub user: User,
+    /// The arguments of this program that call [`serve`].
+    pub command: Vec<String>,
+    /// Its socket, and that of metrics if there is one.
+    pub socket: PathBuf,
+    pub metrics: Option<PathBuf>,
+    pub history: Option<PathBuf>,
+}
+
+/// What the hands are told while the daemon is root still.
+#[derive(Debug, Serialize, Deserialize)]
+struct Begin {
+    /// The folder of what is written down of programs.
+    pages: PathBuf,
+    supervisors: Vec<Starts>,
+    socket: PathBuf,
+    metrics: Option<PathBuf>,
+    history: Option<PathBuf>,
+}
+
+/// Longer than any daemon is silent.
+const FOR_EVER: Duration = Duration::from_secs(365 * 24 * 3600);
+/// How long the hands may take to begin.
+const BEGINS: Duration = Duration::from_secs(10);
+/// The highest real-time priority of this program's threads.
+const PRIORITY: u64 = 10;
+/// Files of a process that are read for a daemon.
+const READ: [&str; 2] = ["maps", "smaps_rollup"];
+/// Longest value that is written to a group.
+const VALUE_BYTES: usize = 64;
+
+/// Starts the hands and gives this process's own rights away for good; the number of the hands.
+///
+/// Errors: they cannot be started, or rights cannot be given away. Nothing was.
+pub(super) fn take(apart: &Apart, pages: &Path, supervisors: &[Starts]) -> io::Result<i32> {
+    let (ours, theirs) = UnixStream::pair()?;
+    let mut child = Command::new(std::env::current_exe()?)
+        .args(&apart.command)
+        // They outlive a Ctrl-C that ends us: programs are let go before they end.
+        .process_group(0)
+        .stdin(OwnedFd::from(theirs))
+        .stdout(Stdio::null())
+        .spawn()?;
+    let begin = Begin {
+        pages: pages.to_owned(),
+        supervisors: supervisors.to_vec(),
+        socket: apart.socket.clone(),
+        metrics: apart.metrics.clone(),
+        history: apart.history.clone(),
+    };
+    say(&ours, &begin, &[])?;
+    let (begun, _) = handover::receive(&ours, DEED_BYTES, Instant::now() + BEGINS)?;
+    if begun.is_empty() {
+        return Err(io::Error::other("the process for what needs root's rights did not begin"));
+    }
+    // Threads that measure are real-time for a moment; where root may not allow it a unit can
+    // (`LimitRTPRIO=`), and elsewhere they measure beside others.
+    let _ = setrlimit(Resource::RLIMIT_RTPRIO, PRIORITY, PRIORITY);
+    give_up_for(&apart.user)?;
+    let pid = child.id() as i32;
+    rights::give_away(ours);
+    let wait = move || {
+        let ended = child.wait();
+        rights::are_gone(&format!("it ended: {ended:?}"));
+    };
+    std::thread::Builder::new().name("hands".to_owned()).stack_size(64 << 10).spawn(wait)?;
+    Ok(pid)
+}
+
+/// Does what the daemon at the other end of `line` asks for, until that ends.
+///
+/// Errors: what it said at the beginning is no sense, or a signal could not be caught.
+pub fn serve(line: OwnedFd) -> io::Result<()> {
+    process::outlive_signals()?;
+    // What a real-time daemon waits for is real-time, and is not stopped for long.
+    process::be_real_time();
+    let _ = up_again::by_a_thread();
+    rights::distrust();
+    let line = UnixStream::from(line);
+    let (text, _) = handover::receive(&line, DEED_BYTES, Instant::now() + BEGINS)?;
+    let begin: Begin = serde_json::from_slice(&text).map_err(io::Error::other)?;
+    let history = begin.history.clone().map(History::new).transpose()?;
+    let hands = Hands { begin, history };
+    say(&line, &Answer::Done(0), &[])?;
+    loop {
+        let (text, _) = handover::receive(&line, DEED_BYTES, Instant::now() + FOR_EVER)?;
+        if text.is_empty() {
+            return Ok(());
+        }
+        let deed = serde_json::from_slice(&text).map_err(io::Error::other);
+        let (answer, file) = match deed.and_then(|deed| hands.act(deed)) {
+            Ok((number, file)) => (Answer::Done(number), file),
+            Err(error) => match error.raw_os_error() {
+                Some(number) => (Answer::Errno(number), None),
+                None => (Answer::Refused(error.to_string()), None),
+            },
+        };
+        let files: Vec<BorrowedFd<'_>> = file.iter().map(AsFd::as_fd).collect();
+        say(&line, &answer, &files)?;
+    }
+}
+
+fn say(line: &UnixStream, what: &impl Serialize, files: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut text = serde_json::to_vec(what).map_err(io::Error::other)?;
+    text.push(b'\n');
+    handover::send(line, &text, files)
+}
+
+#[derive(Debug)]
+struct Hands {
+    begin: Begin,
+    history: Option<History>,
+}
+
+fn refused<T>(what: &str) -> io::Result<T> {
+    Err(io::Error::new(io::ErrorKind::PermissionDenied, format!("not done for a daemon: {what}")))
+}
+
+impl Hands {
+    /// Does it if it is one of the deeds that are done for a daemon.
+    fn act(&self, deed: Deed) -> io::Result<Given> {
+        match deed {
+            Deed::Write { folder, file, text } => {
+                let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b" +-\n".contains(byte);
+                // A process 0 would be this one.
+                let is_value =
+                    text.len() <= VALUE_BYTES && text.bytes().all(|byte| is_plain(&byte));
+                if !is_value || (file == "cgroup.procs" && text.trim() == "0") {
+                    return refused("a value that no file of a group has");
+                }
+                rights::write(&folder, &file, &text)?;
+            }
+            Deed::Open { folder, file } => {
+                if !["cgroup.freeze", "freezer.state"].contains(&file.as_str()) {
+                    return refused("a file that stays open");
+                }
+                return Ok((0, Some(rights::open(&folder, &file)?.into())));
+            }
+            Deed::Make { folder } => {
+                rights::make(&folder)?;
+                // Who asked looks at what is in it.
+                std::fs::set_permissions(&folder, Permissions::from_mode(0o755))?;
+            }
+            Deed::Remove { folder } => rights::remove(&folder)?,
+            Deed::Keep { thread, cpus } => {
+                if thread <= 0 || cpus.is_empty() {
+                    return refused("no thread, or no processor");
+                }
+                process::keep_thread(thread, &cpus)?;
+            }
+            Deed::Schedule { thread, policy } => {
+                let now = process::policy_of(thread);
+                if thread <= 0 || now.is_some_and(|now| !is_ordinary(now)) || !is_ordinary(policy) {
+                    return refused("a thread that is real-time");
+                }
+                process::set_policy(thread, policy)?;
+            }
+            Deed::Read { pid, file } => {
+                if pid <= 0 || !READ.contains(&file.as_str()) {
+                    return refused("a file of a process");
+                }
+                return Ok((0, Some(File::open(format!("/proc/{pid}/{file}"))?.into())));
+            }
+            Deed::Forget { pid, chunks } => {
+                return pages::forget(pid, &chunks).map(|bytes| (bytes as i64, None));
+            }
+            Deed::Count { thread } => {
+                if thread <= 0 {
+                    return refused("no thread");
+                }
+                return Ok((0, Some(perf::count(thread)?.into())));
+            }
+            Deed::Note { name, text } => {
+                measure::file::write(&self.page(&name)?, text.as_bytes())?;
+            }
+            Deed::Strike { name } => std::fs::remove_file(self.page(&name)?)?,
+            Deed::History { user, name, mbps } => {
+                if name.contains(|letter: char| letter.is_whitespace() || letter.is_control()) {
+                    return refused("a name of more than a word");
+                }
+                self.history.iter().for_each(|history| history.add(user, &name, mbps));
+            }
+            Deed::Supervise { idx } => {
+                let Some(starts) = self.begin.supervisors.get(idx) else {
+                    return refused("another supervisor");
+                };
+                let (mut child, line) = starts.start()?;
+                let pid = child.id();
+                let wait = move || child.wait();
+                std::thread::Builder::new().stack_size(64 << 10).spawn(wait)?;
+                return Ok((i64::from(pid), Some(line.into())));
+            }
+            Deed::Listen {} => {
+                let listener = daemon::listen_again(&self.begin.socket, None)?;
+                return Ok((0, listener.map(OwnedFd::from)));
+            }
+            Deed::Leave {} => {
+                for socket in self.begin.metrics.iter().chain([&self.begin.socket]) {
+                    let _ = std::fs::remove_file(socket);
+                }
+            }
+        }
+        Ok((0, None))
+    }
+
+    /// The file of this name in the folder of pages, if it is one of a program.
+    fn page(&self, name: &str) -> io::Result<PathBuf> {
+        if journal::is_of_a_program(name) {
+            Ok(self.begin.pages.join(name))
+        } else {
+            refused("a file that is of no program")
+        }
+    }
+}
+
+/// A policy that the kernel shares processors by, or the idle class.
+fn is_ordinary(policy: i32) -> bool {
+    let bare = policy & !libc::SCHED_RESET_ON_FORK;
+    [libc::SCHED_OTHER, libc::SCHED_BATCH, libc::SCHED_IDLE].contains(&bare)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hands(pages: &Path) -> Hands {
+        let begin = Begin {
+            pages: pages.to_owned(),
+            supervisors: Vec::new(),
+            socket: pages.join("sock"),
+            metrics: None,
+            history: None,
+        };
+        Hands { begin, history: None }
+    }
+
+    #[test]
+    fn only_what_a_manager_needs_is_done() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let hands = hands(folder.path());
+        let write = |file: &str, text: &str| Deed::Write {
+            folder: folder.path().to_owned(),
+            file: file.to_owned(),
+            text: text.to_owned(),
+        };
+        let note = |name: &str| Deed::Note { name: name.to_owned(), text: String::new() };
+        let own = std::process::id() as i32;
+        let read = |file: &str| Deed::Read { pid: own, file: file.to_owned() };
+        for deed in [
+            write("cgroup.procs", "0"),
+            write("cpu.max", "max\t100000"),
+            write("cpu.max", &"1".repeat(100)),
+            Deed::Open { folder: folder.path().to_owned(), file: "cgroup.procs".to_owned() },
+            Deed::Keep { thread: 0, cpus: vec![0] },
+            Deed::Keep { thread: own, cpus: Vec::new() },
+            Deed::Schedule { thread: own, policy: libc::SCHED_FIFO },
+            Deed::Schedule { thread: 0, policy: libc::SCHED_IDLE },
+            read("mem"),
+            read("../1/environ"),
+            note("../program-1.before"),
+            note("program-1.txt"),
+            note("manager"),
+            note("program-.before"),
+            Deed::Strike { name: "restart".to_owned() },
+            Deed::Supervise { idx: 0 },
+            Deed::History { user: 0, name: "two words".to_owned(), mbps: 1.0 },
+            Deed::Count { thread: 0 },
+        ] {
+            let text = format!("{deed:?}");
+            let error = hands.act(deed).map(drop).expect_err(&text);
+            assert_eq!(error.kind(), io::ErrorKind::PermissionDenied, "{text}: {error}");
+        }
+        assert!(std::fs::read_dir(folder.path()).expect("it is there").next().is_none());
+        hands.act(note("program-1.before")).expect("it is what is asked for");
+        assert!(folder.path().join("program-1.before").exists());
+        hands.act(Deed::Strike { name: "program-1.before".to_owned() }).expect("it is there");
+        let read = hands.act(read("smaps_rollup")).expect("it is ours");
+        assert!(read.1.is_some());
+    }
+}

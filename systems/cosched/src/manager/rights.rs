@@ -1,0 +1,302 @@
+//! Door: what needs root's rights, few kinds of deeds: done by this process, or by another one
+//! where this one has given its rights away.
+//!
+//! A daemon that becomes an ordinary user (`--user`) keeps all that decides and all that others
+//! talk to: requests, metrics, policies, estimates. What it may not do itself it asks of
+//! [`hands`](super::hands), a small process with root's rights that knows these deeds alone:
+//!
+//! ```text
+//! daemon, an ordinary user --- deeds and answers --- hands, root --- starts --- supervisors, root
+//! ```
+//!
+//! Supervisors and `restore` act by what is on disk, which a daemon wrote that may have been taken
+//! over: they and the hands [distrust](distrust), and then nothing is written, made or removed but
+//! in control groups and groups of resctrl, by what the kernel says of the opened folder.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+use rustix::fs::{AtFlags, Mode, OFlags};
+use serde::{Deserialize, Serialize};
+
+use super::handover;
+
+/// How the name of a manager's folder of groups begins; its number follows.
+pub const GROUPS: &str = "meanwhile-";
+
+/// Longest deed: what a program of very many threads had.
+pub(super) const DEED_BYTES: usize = 16 << 20;
+/// How long the hands may take. A manager that waits for them for a tenth of that is silent, and
+/// its supervisors give everything back meanwhile.
+const PATIENCE: Duration = Duration::from_secs(4);
+
+/// The files that are written to. Sources: the kernel's cgroup-v2.rst, cgroup-v1 and resctrl.rst.
+const FILES: [&str; 10] = [
+    "cgroup.freeze",
+    "cgroup.procs",
+    "cgroup.subtree_control",
+    "cpu.cfs_period_us",
+    "cpu.cfs_quota_us",
+    "cpu.idle",
+    "cpu.max",
+    "cpu.shares",
+    "cpu.weight",
+    "tasks",
+];
+/// The same, of version 1's freezer.
+const STATE: &str = "freezer.state";
+
+/// What folders must be of: cgroup, cgroup2, resctrl. Source: the kernel's magic.h.
+const FILE_SYSTEMS: [i64; 3] = [0x0027_e0eb, 0x6367_7270, 0x0765_5821];
+
+/// What may be asked of the hands.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) enum Deed {
+    /// Write to a file of a group.
+    Write {
+        folder: PathBuf,
+        file: String,
+        text: String,
+    },
+    /// Open one to be written to.
+    Open {
+        folder: PathBuf,
+        file: String,
+    },
+    Make {
+        folder: PathBuf,
+    },
+    Remove {
+        folder: PathBuf,
+    },
+    /// Keep a thread to these processors.
+    Keep {
+        thread: i32,
+        cpus: Vec<usize>,
+    },
+    /// Give an ordinary thread another ordinary policy.
+    Schedule {
+        thread: i32,
+        policy: i32,
+    },
+    /// Open a file of a process in `/proc`, to be read.
+    Read {
+        pid: i32,
+        file: String,
+    },
+    /// Let the kernel forget that pages of a process were used, a huge one from each address.
+    Forget {
+        pid: i32,
+        chunks: Vec<usize>,
+    },
+    /// Count the cache misses of a thread.
+    Count {
+        thread: i32,
+    },
+    /// Write down what a program had, or strike it off.
+    Note {
+        name: String,
+        text: String,
+    },
+    Strike {
+        name: String,
+    },
+    /// Note what a step of Slurm moved.
+    History {
+        user: u32,
+        name: String,
+        mbps: f64,
+    },
+    /// Start the supervisor of this place.
+    Supervise {
+        idx: usize,
+    },
+    /// Make the daemon's socket anew, and take it away.
+    Listen {},
+    Leave {},
+}
+
+/// What came of a deed, beside a descriptor.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) enum Answer {
+    Done(i64),
+    /// What the kernel said.
+    Errno(i32),
+    Refused(String),
+}
+
+/// What an asked deed gives back: a number, and a descriptor.
+pub(super) type Given = (i64, Option<OwnedFd>);
+
+static HANDS: OnceLock<Mutex<UnixStream>> = OnceLock::new();
+static DISTRUSTS: AtomicBool = AtomicBool::new(false);
+
+/// True if what needs rights is asked of another process.
+pub fn are_given_away() -> bool {
+    HANDS.get().is_some()
+}
+
+/// Who has the rights: root, where they were given away.
+pub fn owner() -> u32 {
+    if are_given_away() { 0 } else { nix::unistd::geteuid().as_raw() }
+}
+
+/// From now on deeds are asked for at the other end of `line`.
+pub(super) fn give_away(line: UnixStream) {
+    assert!(HANDS.set(Mutex::new(line)).is_ok(), "rights are given away once");
+}
+
+/// From now on paths are those of somebody who is not trusted.
+pub fn distrust() {
+    DISTRUSTS.store(true, Ordering::Relaxed);
+}
+
+/// Has the deed done, where rights were given away; none where this process does it itself.
+///
+/// If nobody answers any more this process ends: it can do nothing, not even give back. Its
+/// supervisors take that for the death that it is.
+pub(super) fn ask(deed: impl FnOnce() -> Deed) -> Option<io::Result<Given>> {
+    let line = HANDS.get()?.lock().expect("nobody panics with it");
+    Some(match answer(&line, &deed()) {
+        Ok((Answer::Done(number), file)) => Ok((number, file)),
+        Ok((Answer::Errno(number), _)) => Err(io::Error::from_raw_os_error(number)),
+        Ok((Answer::Refused(said), _)) => {
+            Err(io::Error::new(io::ErrorKind::PermissionDenied, said))
+        }
+        Err(error) => are_gone(&error.to_string()),
+    })
+}
+
+/// Ends this process, as nobody does any more what it has no rights for.
+pub(super) fn are_gone(why: &str) -> ! {
+    let _ = writeln!(
+        io::stderr(),
+        "error: the process that acts for this daemon with root's rights is gone ({why}); \
+         the daemon ends, and its programs run on"
+    );
+    std::process::exit(2);
+}
+
+fn answer(line: &UnixStream, deed: &Deed) -> io::Result<(Answer, Option<OwnedFd>)> {
+    let mut text = serde_json::to_vec(deed).map_err(io::Error::other)?;
+    text.push(b'\n');
+    handover::send(line, &text, &[])?;
+    let (text, mut files) = handover::receive(line, DEED_BYTES, Instant::now() + PATIENCE)?;
+    if text.is_empty() {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok((serde_json::from_slice(&text).map_err(io::Error::other)?, files.pop()))
+}
+
+/// Writes to a file of a group that is there.
+pub(super) fn write(folder: &Path, file: &str, text: &str) -> io::Result<()> {
+    let deed = || Deed::Write { folder: folder.into(), file: file.into(), text: text.into() };
+    if let Some(asked) = ask(deed) {
+        return asked.map(drop);
+    }
+    open_own(folder, file)?.write_all(text.as_bytes())
+}
+
+/// Opens a file of a group that is there, to be written to again and again.
+pub(super) fn open(folder: &Path, file: &str) -> io::Result<File> {
+    match ask(|| Deed::Open { folder: folder.into(), file: file.into() }) {
+        Some(asked) => descriptor(asked).map(File::from),
+        None => open_own(folder, file),
+    }
+}
+
+/// The descriptor that was asked for.
+pub(super) fn descriptor(asked: io::Result<Given>) -> io::Result<OwnedFd> {
+    asked?.1.ok_or_else(|| io::Error::from(io::ErrorKind::InvalidData))
+}
+
+fn open_own(folder: &Path, file: &str) -> io::Result<File> {
+    if DISTRUSTS.load(Ordering::Relaxed) && !FILES.contains(&file) && file != STATE {
+        return Err(refused(format!("`{file}` is not written to")));
+    }
+    let flags = OFlags::WRONLY | OFlags::TRUNC | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+    Ok(rustix::fs::openat(folder_of_groups(folder)?, file, flags, Mode::empty())?.into())
+}
+
+/// Makes a group for a program.
+pub(super) fn make(folder: &Path) -> io::Result<()> {
+    if let Some(asked) = ask(|| Deed::Make { folder: folder.into() }) {
+        return asked.map(drop);
+    }
+    let (above, name) = place_of_ours(folder)?;
+    Ok(rustix::fs::mkdirat(&above, name, Mode::RWXU)?)
+}
+
+/// Takes a group away; its last process must have ended.
+pub(super) fn remove(folder: &Path) -> io::Result<()> {
+    if let Some(asked) = ask(|| Deed::Remove { folder: folder.into() }) {
+        return asked.map(drop);
+    }
+    let (above, name) = place_of_ours(folder)?;
+    Ok(rustix::fs::unlinkat(above, name, AtFlags::REMOVEDIR)?)
+}
+
+/// The folder above a group, and the group's name in it.
+fn place_of_ours(folder: &Path) -> io::Result<(OwnedFd, &OsStr)> {
+    let (Some(above), Some(name)) = (folder.parent(), folder.file_name()) else {
+        return Err(refused(format!("{} is no group", folder.display())));
+    };
+    let above = folder_of_groups(above)?;
+    if DISTRUSTS.load(Ordering::Relaxed) {
+        // Where it is, whatever it was called.
+        let path = fs::read_link(format!("/proc/self/fd/{}", above.as_raw_fd()))?;
+        let is_of_ours = |part: &OsStr| part.as_encoded_bytes().starts_with(GROUPS.as_bytes());
+        if !path.iter().chain([name]).any(is_of_ours) {
+            return Err(refused(format!("{} is no group of a manager", folder.display())));
+        }
+    }
+    Ok((above, name))
+}
+
+/// Opens a folder; where nothing is trusted, only one of those that are written to.
+fn folder_of_groups(path: &Path) -> io::Result<OwnedFd> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let found = rustix::fs::open(path, flags, Mode::empty())?;
+    #[allow(clippy::unnecessary_cast, reason = "its type is another one with musl")]
+    let is_of_groups = || {
+        rustix::fs::fstatfs(&found)
+            .is_ok_and(|system| FILE_SYSTEMS.contains(&(system.f_type as i64)))
+    };
+    if DISTRUSTS.load(Ordering::Relaxed) && !is_of_groups() {
+        return Err(refused(format!("{} is no control group", path.display())));
+    }
+    Ok(found)
+}
+
+fn refused(said: String) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, said)
+}
+
+/// Writes down what a program had, at `path`, before anything of it changes.
+pub(super) fn note(path: &Path, text: &str) -> io::Result<()> {
+    match ask(|| Deed::Note { name: name_of(path), text: text.into() }) {
+        Some(asked) => asked.map(drop),
+        None => measure::file::write(path, text.as_bytes()),
+    }
+}
+
+/// Strikes off what was written down at `path`.
+pub(super) fn strike(path: &Path) -> io::Result<()> {
+    match ask(|| Deed::Strike { name: name_of(path) }) {
+        Some(asked) => asked.map(drop),
+        None => fs::remove_file(path),
+    }
+}
+
+/// The name of a file in the folder of pages.
+fn name_of(path: &Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}

@@ -9,7 +9,7 @@ FUZZ_SECONDS ?= 600
 BENCH := .cache/bench
 
 .DEFAULT_GOAL := help
-.PHONY: help setup build report test test-long docs site deb dist dependencies bench fuzz lint clean
+.PHONY: help setup build report test test-long docs site deb vscode dist dependencies bench fuzz lint clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z%-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -63,6 +63,9 @@ site: ## make the playground, a page that needs no server, beside the site of do
 
 deb: build ## make target/deb/meanwhile_VERSION_ARCH.deb: program, manual pages, completions, the daemon's unit
 	@scripts/deb.sh
+
+vscode: ## make target/vscode/meanwhile.vsix, the extension for VS Code, by npm
+	@scripts/vscode.sh
 
 dist: setup ## make static programs and Python wheels, for x86-64 and aarch64, in target/dist
 	@scripts/dist.sh

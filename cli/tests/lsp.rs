@@ -342,3 +342,96 @@ fn the_grammar_is_one() {
         assert!(ran.status.success(), "{pattern}: {}", String::from_utf8_lossy(&ran.stderr));
     }
 }
+
+/// What VS Code would start with these settings, by the extension with the editor and its client
+/// played by a few lines.
+fn started(settings: &Value) -> Value {
+    let extension =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../packaging/editors/vscode/extension.js");
+    let script = r#"
+        const Module = require("module");
+        const settings = JSON.parse(process.argv[2]);
+        const vscode = {
+          commands: {registerCommand: (name) => name},
+          workspace: {
+            getConfiguration: (name) => ({get: (key) => settings[`${name}.${key}`]}),
+            onDidChangeConfiguration: (then) => vscode.changed = then,
+            workspaceFolders: [{uri: {fsPath: "/work"}}],
+          },
+          window: {showErrorMessage: (said) => console.log(JSON.stringify({said}))},
+        };
+        class LanguageClient {
+          constructor(id, name, server, client) { Object.assign(this, {server, client}); }
+          async start() {
+            if (this.server.command === "missing") throw new Error("ENOENT");
+            console.log(JSON.stringify({...this.server, ...this.client}));
+          }
+          async stop() { console.log(JSON.stringify({stopped: true})); }
+        }
+        const ours = {vscode, "vscode-languageclient/node": {LanguageClient}};
+        const load = Module._load;
+        Module._load = (name, ...more) => ours[name] ?? load(name, ...more);
+        const {activate, deactivate} = require(process.argv[1]);
+        const all = async () => {
+          await activate({subscriptions: []});
+          await vscode.changed({affectsConfiguration: (name) => name === "meanwhile"});
+          await vscode.changed({affectsConfiguration: () => false});
+          await deactivate();
+        };
+        all();
+    "#;
+    let ran = Command::new("node")
+        .args(["-e", script, extension, &settings.to_string()])
+        .output()
+        .expect("node runs");
+    let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    said.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON")).collect()
+}
+
+#[test]
+fn the_extension_starts_the_server_as_its_settings_say() {
+    if !testkit::has("packaging/editors", &["node"]) {
+        return;
+    }
+    let text = include_str!("../../packaging/editors/vscode/package.json");
+    let package: Value = serde_json::from_str(text).expect("JSON");
+    assert_eq!(package["version"], env!("CARGO_PKG_VERSION"));
+    let help = Command::new(env!("CARGO_BIN_EXE_meanwhile")).args(["lsp", "--help"]).output();
+    let help = String::from_utf8(help.expect("the binary runs").stdout).expect("text");
+    let settings = &package["contributes"]["configuration"]["properties"];
+    let names: Vec<&String> = settings.as_object().expect("settings").keys().collect();
+    assert_eq!(names.len(), 4, "{names:?}");
+
+    let usual = started(&json!({}));
+    assert_eq!(usual[0]["command"], "meanwhile");
+    assert_eq!(usual[0]["args"], json!(["lsp"]));
+    assert_eq!(usual[0]["options"]["cwd"], "/work");
+    let languages: Vec<&Value> =
+        (0..3).map(|n| &usual[0]["documentSelector"][n]["language"]).collect();
+    assert_eq!(languages, ["usuba", "c", "cpp"]);
+    assert_eq!((&usual[1]["stopped"], &usual[2]["command"]), (&json!(true), &json!("meanwhile")));
+    assert_eq!((&usual[3]["stopped"], usual.as_array().map(Vec::len)), (&json!(true), Some(4)));
+
+    let all = started(&json!({
+        "meanwhile.path": "/opt/meanwhile",
+        "meanwhile.cpu": "cortex-m4",
+        "meanwhile.compileCommands": "build",
+        "meanwhile.object": "a.elf",
+    }));
+    assert_eq!(all[0]["command"], "/opt/meanwhile");
+    let words: Vec<&str> =
+        all[0]["args"].as_array().expect("words").iter().filter_map(Value::as_str).collect();
+    let expected =
+        ["lsp", "--cpu", "cortex-m4", "--compile-commands", "build", "--object", "a.elf"];
+    assert_eq!(words, expected);
+    assert!(words.iter().filter(|word| word.starts_with("--")).all(|option| help.contains(option)));
+    assert_eq!(all[0]["documentSelector"], json!([{"scheme": "file"}]), "of any language");
+
+    let missing = started(&json!({"meanwhile.path": "missing"}));
+    let said = missing[0]["said"].as_str().expect("a sentence");
+    assert!(
+        said.contains("`missing lsp` does not serve: ENOENT") && said.contains("meanwhile.path"),
+        "{said}"
+    );
+}

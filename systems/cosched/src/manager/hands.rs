@@ -96,7 +96,9 @@ pub(super) fn take(apart: &Apart, pages: &Path, supervisors: &[Starts]) -> io::R
     rights::give_away(ours);
     let wait = move || {
         let ended = child.wait();
-        rights::are_gone(&format!("it ended: {ended:?}"));
+        rights::are_gone(
+            &ended.map_or_else(|error| error.to_string(), |status| status.to_string()),
+        );
     };
     std::thread::Builder::new().name("hands".to_owned()).stack_size(64 << 10).spawn(wait)?;
     Ok(pid)

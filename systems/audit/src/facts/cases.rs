@@ -164,6 +164,7 @@ mod tests {
                 constants: Default::default(),
                 tables: Default::default(),
                 cases: Default::default(),
+                addresses: Default::default(),
                 arguments: Default::default(),
             };
             entries(&function)[3]

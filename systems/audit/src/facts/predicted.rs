@@ -2,7 +2,7 @@
 //! the share of branches that it is right of.
 //!
 //! ```text
-//!     cbz x0, 1f          x0 is an address below: it is not null          70 %
+//!     cbz x0, 1f          x0 is a pointer below: it is not null           70 %
 //!     ldr w1, [x0, #4]
 //!     ...
 //! 1:  mov w0, #-22        a negative number is returned: an error         98 %
@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 
 use crate::decode::code::{Flow, Instruction, Op, Reg, Value};
 use crate::facts::landings::behind;
+use crate::facts::pointers::is_pointer;
 use crate::program::function::Function;
 use crate::program::names::shown;
 
@@ -63,10 +64,10 @@ pub fn taken_share(function: &Function, idx: usize, there: usize) -> f64 {
         _ => {}
     }
     match null_is_taken(function, idx) {
-        Some((pointer, true)) if is_address(function, behind, pointer) => {
+        Some((pointer, true)) if is_pointer(function, idx, behind, pointer) => {
             share = together(share, 1.0 - NOT_NULL);
         }
-        Some((pointer, false)) if is_address(function, there, pointer) => {
+        Some((pointer, false)) if is_pointer(function, idx, there, pointer) => {
             share = together(share, NOT_NULL);
         }
         _ => {}
@@ -203,17 +204,4 @@ fn null_is_taken(function: &Function, idx: usize) -> Option<(Reg, bool)> {
         (Op::Test, Value::Reg(a), Value::Reg(b)) if a == b => Some((a, is_equal)),
         _ => None,
     }
-}
-
-/// What follows from `from` on takes the register for an address.
-fn is_address(function: &Function, from: usize, reg: Reg) -> bool {
-    for (_, instruction) in straight(function, from) {
-        if instruction.accesses.iter().any(|access| access.base == Some(reg)) {
-            return true;
-        }
-        if instruction.writes.iter().any(|write| write.reg == reg) {
-            return false;
-        }
-    }
-    false
 }

@@ -263,6 +263,7 @@ mod tests {
             tables: Default::default(),
             cases: Default::default(),
             arguments: Default::default(),
+            addresses: Default::default(),
         }
     }
 

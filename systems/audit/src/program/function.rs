@@ -40,6 +40,9 @@ pub struct Function {
     /// The registers in which the functions that it calls or jumps to have arguments, by address of
     /// the instruction; of those alone of which that is known.
     pub arguments: BTreeMap<u64, Vec<Reg>>,
+    /// Registers that hold pointers by the debug information, by the address of the instruction before
+    /// which they do: at the beginning the function's own arguments, at a call those of the callee.
+    pub addresses: BTreeMap<u64, Vec<Reg>>,
 }
 
 impl Function {

@@ -361,7 +361,7 @@ impl Program {
             .iter()
             .map(|instruction| self.lines.frames(instruction.address))
             .collect();
-        function.arguments = self.arguments(function);
+        self.find_arguments(function);
         Ok(decoded)
     }
 
@@ -501,6 +501,7 @@ impl Program {
                 .iter_mut()
                 .filter(|instruction| instruction.flow == Flow::Return)
                 .for_each(|instruction| instruction.flow = Flow::Resume);
+            addresses: BTreeMap::new(),
         }
         Ok(Decoded { function, undecodable })
     }

@@ -75,6 +75,11 @@ pub fn taken_share(function: &Function, idx: usize, there: usize) -> f64 {
     share
 }
 
+/// What begins here is a failure's: it returns an error, or calls what reports one.
+pub(crate) fn is_failure(function: &Function, from: usize) -> bool {
+    returns_error(function, from) || fails(function, from) || skips_breakpoint(function, from)
+}
+
 /// Two signs that know nothing of each other.
 fn together(a: f64, b: f64) -> f64 {
     a * b / (a * b + (1.0 - a) * (1.0 - b))

@@ -128,10 +128,13 @@ fn a_failure_is_seldom_reported() {
         function.callees.insert(8, callee.to_owned());
         hot_trace(&Guide::of(&function)).places
     };
-    for callee in ["JS_ThrowTypeError", "vm_panic", "raise", "report_error", "irq_unhandled"] {
+    let failures = ["JS_ThrowTypeError", "vm_panic", "raise", "report_error", "irq_unhandled"];
+    for callee in failures.into_iter().chain(["luaL_argerror", "yyerror"]) {
         assert_eq!(path(callee), [0, 4, 5], "{callee}");
     }
-    for callee in ["throwaway", "get_error", "praise", "error_count", "clear_last_error"] {
+    for callee in
+        ["throwaway", "get_error", "praise", "error_count", "clear_last_error", "clearerror"]
+    {
         assert_eq!(path(callee), [0, 1, 2, 3], "{callee}");
     }
 }
@@ -156,6 +159,21 @@ fn without_a_sign_the_path_goes_straight_on() {
     }
 }
 
+/// Where a branch does not reach, it skips a jump that does: straight on is behind that.
+#[test]
+fn a_jump_that_lengthens_a_branch_is_not_straight_on() {
+    let way = ["mov w0, #7", "ret", "mov w0, #1", "ret"];
+    let far = [&["cmp w0, #3", "b.ls #8", "b #12"][..], &way].concat();
+    assert_eq!(path(Isa::A64, &far), [0, 1, 3, 4]);
+    let thumb = ["cmp r1, #3", "bls #0", "b #2", "movs r0, #7", "bx lr", "movs r0, #1", "bx lr"];
+    assert_eq!(path(Isa::T32, &thumb), [0, 1, 3, 4]);
+    let riscv = ["bgeu a1, a2, 8", "j 12", "li a0, 7", "ret", "li a0, 1", "ret"];
+    assert_eq!(path(Isa::Riscv64, &riscv), [0, 2, 3]);
+    // Something is done before the jump: a block of its own.
+    let block = [&["cmp w0, #3", "b.ls #12", "add w1, w1, #1", "b #12"][..], &way].concat();
+    assert_eq!(path(Isa::A64, &block)[..4], [0, 1, 2, 3]);
+}
+
 /// A sign for the way straight on changes nothing.
 #[test]
 fn signs_for_the_way_straight_on_agree_with_it() {
@@ -177,7 +195,9 @@ fn signs_are_put_together() {
 #[test]
 fn pointers_are_told_from_numbers_on_all_ways() {
     let null = ["cbnz x0, #12", "mov w0, #7", "ret"];
-    let pointers: [&[&str]; 5] = [
+    let pointers: [&[&str]; 6] = [
+        // A function's.
+        &["mov x9, x0", "mov x0, x1", "blr x9", "ret"],
         // On one of two ways: cbz w1; .. ; ldr.
         &["cbz w1, #12", "mov w0, #1", "ret", "ldr w0, [x0, #4]", "ret"],
         &["cbz w1, #12", "ldr w0, [x0, #4]", "ret", "mov w0, #1", "ret"],
@@ -193,6 +213,20 @@ fn pointers_are_told_from_numbers_on_all_ways() {
     }
     let copied = ["mov x3, x0", "cbnz x0, #12", "mov w0, #7", "ret", "ldr w0, [x3]", "ret"];
     assert_eq!(path(Isa::A64, &copied), [0, 1, 4, 5]);
+    let tested = ["subs r4, r1, #0", "bne #2", "movs r0, #7", "bx lr", "ldr r0, [r1]", "bx lr"];
+    assert_eq!(path(Isa::T32, &tested), [0, 1, 4, 5]);
+    let tested = ["movs r4, r1", "bne #2", "movs r0, #7", "bx lr", "ldr r0, [r4]", "bx lr"];
+    assert_eq!(path(Isa::T32, &tested), [0, 1, 4, 5]);
+    for (number, expected) in
+        [("movs r4, #0", &[0, 1, 2, 5, 6][..]), ("movs r4, #1", &[0, 1, 2, 3, 4])]
+    {
+        let tested =
+            [number, "cmp r1, r4", "bne #2", "movs r0, #7", "bx lr", "ldr r0, [r1]", "bx lr"];
+        assert_eq!(path(Isa::T32, &tested), expected, "{number}");
+    }
+    // Something else than the pointer is zero.
+    let tested = ["subs r4, r1, #4", "bne #2", "movs r0, #7", "bx lr", "ldr r0, [r1]", "bx lr"];
+    assert_eq!(path(Isa::T32, &tested), [0, 1, 2, 3]);
     let numbers: [&[&str]; 5] = [
         &["cbz w1, #12", "mov w0, #1", "ret", "ldr w0, [x2, x0, lsl #2]", "ret"],
         // Another value is followed.

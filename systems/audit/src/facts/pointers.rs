@@ -1,5 +1,5 @@
-//! Whether what a branch compares with zero is a pointer: it or a copy is followed on some way from
-//! there, or the debug information says so of an argument that it is.
+//! Whether what a branch compares with zero is a pointer: it or a copy is followed or called on some
+//! way from there, or the debug information says so of an argument that it is.
 //!
 //! ```text
 //!     mov  r0, r1       both are it
@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
-use crate::decode::code::{Flow, Instruction, Op, Reg, Value};
+use crate::decode::code::{Flow, Instruction, Op, Reg, Role, Value};
 use crate::facts::frame::successors;
 use crate::facts::liveness::RegSet;
 use crate::program::function::Function;
@@ -34,6 +34,9 @@ fn copies(function: &Function, idx: usize, reg: Reg) -> (RegSet, bool) {
     let mut copies = RegSet::from_iter([reg]);
     // Which hold it where we are on the way back, and which are written between there and `idx`.
     let (mut held, mut is_written) = (copies, RegSet::default());
+    if is_declared(function, &function.instructions[idx], &held) {
+        return (copies, true);
+    }
     for instruction in function.instructions[..idx].iter().rev().take(BEFORE_MAX) {
         let goes_on = match instruction.flow {
             Flow::Next | Flow::Call { .. } => true,
@@ -67,8 +70,8 @@ fn copies(function: &Function, idx: usize, reg: Reg) -> (RegSet, bool) {
     (copies, false)
 }
 
-/// What these registers hold at `from` is a base of an access, or an argument declared a pointer, on
-/// some way from there.
+/// What these registers hold at `from` is a base of an access, called, or an argument declared a
+/// pointer, on some way from there.
 fn is_followed(function: &Function, from: usize, held: RegSet) -> bool {
     let (mut open, mut seen) = (VecDeque::from([(from, held)]), BTreeSet::new());
     while let Some((idx, mut held)) = open.pop_front() {
@@ -77,8 +80,10 @@ fn is_followed(function: &Function, from: usize, held: RegSet) -> bool {
             continue;
         }
         let mut bases = instruction.accesses.iter().filter_map(|access| access.base);
+        let mut targets = instruction.reads.iter().filter(|read| read.role == Role::Target);
         let leads_on = instruction.flow != Flow::Next;
         if bases.any(|base| held.contains(base))
+            || targets.any(|target| held.contains(target.reg))
             || leads_on && is_declared(function, instruction, &held)
         {
             return true;
@@ -103,8 +108,13 @@ fn is_declared(function: &Function, instruction: &Instruction, held: &RegSet) ->
 /// The register that the instruction makes a copy of another one, and that one.
 fn copied(function: &Function, instruction: &Instruction) -> Option<(Reg, Reg)> {
     let made = instruction.operation.filter(|_| !instruction.is_guarded())?;
-    match (made.op, made.a) {
-        (Op::Move, Value::Reg(from)) if made.width == function.isa.conventions().bits => {
+    let is_whole = made.width == function.isa.conventions().bits;
+    match (made.op, made.a, made.b) {
+        // ARMv6-M's `subs r5, r1, #0` tests besides.
+        (Op::Move, Value::Reg(from), _)
+        | (Op::Sub | Op::Add, Value::Reg(from), Value::Const(0))
+            if is_whole =>
+        {
             Some((made.result?, from))
         }
         _ => None,

@@ -35,7 +35,7 @@ const NO_BREAKPOINT: f64 = 0.98;
 const NO_FAILURE: f64 = 0.9;
 /// What such a name has as a word: `JS_ThrowTypeError`, `vm_panic`.
 const FAILURES: [&str; 5] = ["throw", "raise", "fatal", "panic", "unhandled"];
-/// What it ends in, as `report_error` does.
+/// What it ends in, as `report_error` and `luaL_argerror` do.
 const FAILURE: &str = "error";
 /// What asks for such a failure, or forgets it: `last_error`.
 const ASKS: [&str; 8] = ["get", "last", "clear", "reset", "check", "is", "has", "no"];
@@ -47,7 +47,14 @@ const ERRORS: std::ops::RangeInclusive<i64> = -4095..=-1;
 /// How likely the conditional branch at `idx` is taken, which leads `there`.
 pub fn taken_share(function: &Function, idx: usize, there: usize) -> f64 {
     let (behind, _) = behind(function, idx);
-    let mut share = 1.0 - STRAIGHT_ON;
+    // Behind a jump that only lengthens the branch, `bls 1f; b far; 1:`, the code goes straight on.
+    let skips_jump = match function.instructions.get(behind).map(|behind| behind.flow) {
+        Some(Flow::Branch { is_conditional: false, target }) => {
+            there == behind + 1 && target > function.instructions[there].address
+        }
+        _ => false,
+    };
+    let mut share = if skips_jump { STRAIGHT_ON } else { 1.0 - STRAIGHT_ON };
     match (returns_error(function, there), returns_error(function, behind)) {
         (true, false) => share = together(share, 1.0 - NO_ERROR),
         (false, true) => share = together(share, NO_ERROR),
@@ -163,7 +170,8 @@ fn fails(function: &Function, from: usize) -> bool {
     callees.any(|name| {
         let words = words(&shown(name));
         let has = |list: &[&str]| words.iter().any(|word| list.contains(&&word[..]));
-        has(&FAILURES) || words.last().is_some_and(|word| word == FAILURE) && !has(&ASKS)
+        let error = words.last().and_then(|word| word.strip_suffix(FAILURE));
+        has(&FAILURES) || error.is_some_and(|kind| !ASKS.contains(&kind)) && !has(&ASKS)
     })
 }
 
@@ -200,13 +208,29 @@ fn null_is_taken(function: &Function, idx: usize) -> Option<(Reg, bool)> {
         let reg = others.next()?;
         return others.next().is_none().then_some((reg, is_equal));
     };
-    let writes =
-        |at: &usize| function.instructions[*at].writes.iter().any(|write| write.reg == *flag);
-    let compare = (0..idx).rev().take(INSTRUCTIONS_MAX).find(writes)?;
+    let compare = writer(function, idx, *flag)?;
     let operation = function.instructions[compare].operation?;
+    // ARMv6-M has a zero in a register, where it is wanted besides.
+    let is_zero = |reg: Reg| {
+        let made =
+            writer(function, compare, reg).and_then(|at| function.instructions[at].operation);
+        made.is_some_and(|made| (made.op, made.a) == (Op::Move, Value::Const(0)))
+    };
     match (operation.op, operation.a, operation.b) {
         (Op::Compare, Value::Reg(reg), Value::Const(0)) => Some((reg, is_equal)),
+        (Op::Compare, Value::Reg(reg), Value::Reg(zero)) if is_zero(zero) => Some((reg, is_equal)),
         (Op::Test, Value::Reg(a), Value::Reg(b)) if a == b => Some((a, is_equal)),
+        // A copy that sets the flags.
+        (Op::Move, Value::Reg(_), _) | (Op::Sub | Op::Add, Value::Reg(_), Value::Const(0)) => {
+            Some((operation.result?, is_equal))
+        }
         _ => None,
     }
+}
+
+/// The last instruction that writes a register before place `idx`.
+fn writer(function: &Function, idx: usize, reg: Reg) -> Option<usize> {
+    let writes =
+        |at: &usize| function.instructions[*at].writes.iter().any(|write| write.reg == reg);
+    (0..idx).rev().take(INSTRUCTIONS_MAX).find(writes)
 }

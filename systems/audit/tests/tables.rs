@@ -5,15 +5,18 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
+use audit::audit::{Options, audit};
 use audit::code_file::CodeFile;
 use audit::cpus;
 use audit::decode::code::Flow;
 use audit::facts::loops::loops;
 use audit::facts::trace::{End, Guide, hot_trace};
+use audit::finding::Kind;
 use audit::program::Program;
 use audit::program::boot::BootWords;
 use audit::program::content::Content;
 use audit::program::function::Function;
+use audit::timing::licence::Effort;
 
 /// Each case has a line of its own, but for two that share one.
 const SOURCE: &str = "
@@ -158,8 +161,8 @@ fn jumps(function: &Function) -> Vec<usize> {
     all.filter(|(_, instruction)| instruction.flow == Flow::Jump).map(|(idx, _)| idx).collect()
 }
 
-/// The lines of the places where a jump leads; of a branch there, where that leads. Constants have
-/// none.
+/// The lines of the places where a jump leads; of a branch there, where that leads. A constant that
+/// is made there has no line.
 fn lines(function: &Function, jump: usize) -> Option<BTreeSet<u32>> {
     let line = |case: usize| {
         let is_branch =
@@ -395,4 +398,76 @@ fn a_table_elsewhere_is_not_read_without_a_comparison() {
         let function = assembled(folder.path(), target, &by_table(target, "c1", false));
         assert!(function.cases.is_empty(), "{target}");
     }
+}
+
+/// A loop begins where the function does: in the first round the table's address is the caller's.
+#[test]
+fn what_the_last_round_leaves_is_not_there_in_the_first() {
+    let body = "cmp w0, #1\nb.hi 9f\nldrb w2, [x1, w0, uxtw]\nadr x3, c0\n\
+        add x3, x3, w2, sxtb #2\nbr x3\nc0: nop\nc1: adrp x1, t\nadd x1, x1, :lo12:t\n\
+        sub w0, w0, #1\nb head\n9: ret\n.section .rodata\nt: .byte 0, (c1 - c0) / 4\n";
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let text =
+        |begin: &str| format!(".text\n.type f, %function\n{begin}{body}.text\n.size f, . - f\n");
+    let cases = |begin: &str| {
+        let function = assembled(folder.path(), "aarch64-none-elf", &text(begin));
+        function.cases.values().next().map(Vec::len)
+    };
+    assert_eq!(cases("f: head: "), None);
+    // Made before the loop, and again in it.
+    let made = "adrp x1, t\nadd x1, x1, :lo12:t\n";
+    assert_eq!(cases(&format!("f: {made}head: ")), Some(2));
+}
+
+/// A case that the one before it falls into is entered by the jump, too: what the one before has
+/// computed and loaded is not there.
+#[test]
+fn what_one_case_has_is_not_there_in_the_next() {
+    let said = |target: &str, cpu: &str, first: &str, second: &str| {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let text = by_table(target, "c1", true);
+        let text = ["ret", "bx lr"].iter().fold(text, |text, back| {
+            text.replacen(&format!("c0: nop\n{back}\n"), &format!("c0: {first}\n"), 1)
+        });
+        let text = text.replacen("c1: nop", &format!("c1: {second}"), 1);
+        let function = assembled(folder.path(), target, &text);
+        assert_eq!(function.cases.values().next().map(Vec::len), Some(2), "{text}");
+        let program = program(folder.path());
+        let options = Options {
+            avoid: Vec::new(),
+            through: Vec::new(),
+            effort: Effort::Bounds,
+            recorded: None,
+        };
+        let symbol = program.symbol("f").expect("it is one");
+        let audit = audit(&program, symbol, cpu, None, &options).expect("it is read");
+        audit.findings.into_iter().map(|finding| finding.kind).collect::<Vec<Kind>>()
+    };
+    let [a64, m4] = [("aarch64-none-elf", "cortex-a53"), ("thumbv7em-none-eabi", "cortex-m4")];
+    for ((target, cpu), first, second) in [
+        (a64, "add x5, x6, x7", "add x4, x6, x7\nstp x4, x5, [x8]"),
+        (m4, "add.w r3, r1, r2", "add.w r0, r1, r2\nstrd r0, r3, [r12]"),
+        (a64, "ldr x5, [x8]", "ldr x6, [x8]\nstp x5, x6, [x9]"),
+        (m4, "ldr r3, [r1]", "ldr r2, [r1]\nstrd r2, r3, [r12]"),
+    ] {
+        let kinds = said(target, cpu, first, second);
+        let is_false = |kind: &Kind| matches!(kind, Kind::ComputedTwice | Kind::FewerInstructions);
+        assert!(!kinds.iter().any(is_false), "{target}: {first}: {kinds:?}");
+    }
+}
+
+/// The second jump is reached from a case, of which only the table tells, and from the case before
+/// it: the lower of two comparisons stands on one of the ways alone.
+#[test]
+fn a_comparison_before_a_case_bounds_nothing_behind_it() {
+    let text = ".text\n.type f, %function\nf: cmp w0, #1\nb.hi 9f\nadrp x1, t\n\
+        add x1, x1, :lo12:t\nldrb w2, [x1, w0, uxtw]\nadr x3, c0\nadd x3, x3, w2, sxtb #2\n\
+        br x3\nc0: cmp w4, #1\nb.hi 9f\nc1: cmp w4, #3\nb.hi 9f\nadrp x1, u\n\
+        add x1, x1, :lo12:u\nldrb w2, [x1, w4, uxtw]\nadr x3, d0\nadd x3, x3, w2, sxtb #2\n\
+        br x3\nd0: nop\nret\nd1: nop\nret\nd2: nop\nret\nd3: nop\n9: ret\n\
+        .size f, . - f\n.section .rodata\nt: .byte 0, (c1 - c0) / 4\n\
+        u: .byte 0, (d1 - d0) / 4, (d2 - d0) / 4, (d3 - d0) / 4\n";
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let function = assembled(folder.path(), "aarch64-none-elf", text);
+    assert_eq!(function.cases.values().map(Vec::len).collect::<Vec<_>>(), [2, 4]);
 }

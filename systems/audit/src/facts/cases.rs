@@ -6,7 +6,7 @@
 //! Of several such jumps it is not known which leads where. In threaded code, as of an interpreter,
 //! all share their cases, and which piece follows which is known when it runs.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::decode::code::{Flow, Reg, Role};
 use crate::facts::landings::{behind, in_tables, landings, unreached};
@@ -116,9 +116,9 @@ fn brings_back(function: &Function, idx: usize) -> bool {
 fn frame_is_made(function: &Function) -> usize {
     let conventions = function.isa.conventions();
     let n = function.instructions.len();
-    let targets: BTreeSet<usize> = (0..n).filter_map(|idx| function.target(idx)).collect();
+    let is_led_to = function.led_to();
     let is_inside = |idx: &usize| {
-        !targets.contains(idx) && (*idx == 0 || function.instructions[*idx - 1].flow == Flow::Next)
+        !is_led_to[*idx] && (*idx == 0 || function.instructions[*idx - 1].flow == Flow::Next)
     };
     let makes = |idx: &usize| {
         let instruction = &function.instructions[*idx];

@@ -21,8 +21,8 @@ const BEFORE_MAX: usize = 24;
 /// And on all ways from it together.
 const BEHIND_MAX: usize = 96;
 
-/// The register that the branch at place `idx` compares with zero holds a pointer if control goes on
-/// at `from`.
+/// The register that the branch at place `idx` compares with zero holds a pointer where control goes
+/// on from there, at `from`.
 pub fn is_pointer(function: &Function, idx: usize, from: usize, reg: Reg) -> bool {
     let (copies, is_said) = copies(function, idx, reg);
     is_said || is_followed(function, from, copies)
@@ -98,8 +98,8 @@ fn is_followed(function: &Function, from: usize, held: RegSet) -> bool {
     false
 }
 
-/// The debug information says of one of these registers that it holds a pointer before the
-/// instruction.
+/// The debug information says of one of these registers that it holds a pointer just before this
+/// one instruction is done.
 fn is_declared(function: &Function, instruction: &Instruction, held: &RegSet) -> bool {
     let declared = function.addresses.get(&instruction.address);
     declared.is_some_and(|declared| declared.iter().any(|reg| held.contains(*reg)))

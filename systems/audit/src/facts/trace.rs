@@ -63,8 +63,8 @@ pub struct Trace {
     pub end: End,
 }
 
-/// A conditional branch on the path, a jump by a table, or an instruction whose fault goes on
-/// elsewhere.
+/// A conditional branch on the path, a jump by a table, or an instruction that may fault where the
+/// fault goes on elsewhere.
 #[derive(Debug, Clone)]
 pub struct Exit {
     /// The branch, as a place in [`Trace::places`].
@@ -268,8 +268,8 @@ impl<'a> Guide<'a> {
     }
 
     /// The case that the hot way takes of these of a computed jump, of which `ahead` says how much of
-    /// what is to be passed each leads to: by a recording, else the first one that is neither cold
-    /// nor a failure's.
+    /// what is to be passed each leads to: by a recording, else the first one that is not cold and
+    /// is none of a failure.
     pub(crate) fn case(
         &self,
         cases: impl Iterator<Item = usize>,

@@ -90,6 +90,21 @@ impl Function {
         Some(cases.iter().filter_map(|case| self.at(*case)).collect())
     }
 
+    /// For each place whether a branch leads there, or a computed jump whose table is read.
+    pub fn led_to(&self) -> Vec<bool> {
+        let mut is_led_to = vec![false; self.instructions.len()];
+        for idx in 0..self.instructions.len() {
+            let cases = self.cases_of(idx).into_iter().flatten();
+            self.target(idx).into_iter().chain(cases).for_each(|to| is_led_to[to] = true);
+        }
+        is_led_to
+    }
+
+    /// The branch at place `from`, or its table, leads to place `to`.
+    pub fn leads(&self, from: usize, to: usize) -> bool {
+        self.target(from) == Some(to) || self.cases_of(from).is_some_and(|all| all.contains(&to))
+    }
+
     /// Where the branch at place `idx` goes, as a place in `instructions`; `None` if
     /// out of the function.
     pub fn target(&self, idx: usize) -> Option<usize> {

@@ -11,8 +11,8 @@ use object::{
 };
 
 /// Where the sections of a file lie. Those of a linked file have addresses; the code of an
-/// object file is laid out from 0 on in the order of its sections, so that no two overlap, and its
-/// constants behind it.
+/// object file is laid out from 0 on in the order of its sections, so that no two overlap, and the
+/// file's constants lie behind it.
 #[derive(Debug)]
 pub struct Layout {
     bases: HashMap<usize, u64>,

@@ -38,6 +38,8 @@ pub(super) struct Ways<'a> {
     pub(super) memory: &'a Memory,
     /// For each instruction, from where control may come.
     before: Vec<Vec<usize>>,
+    /// Nothing leads there but computed jumps, and what unwinds the stack.
+    is_hidden: Vec<bool>,
     looks: Cell<usize>,
     /// Numbers that are known already, by place and register.
     numbers: RefCell<BTreeMap<(usize, Reg), Option<u64>>>,
@@ -45,6 +47,9 @@ pub(super) struct Ways<'a> {
 
 /// A register that is not made of numbers alone, with the place on the way by which it was made.
 pub(super) type Unknown = (Reg, usize);
+
+/// What an instruction of the way has as operand, with the place on the way where it does.
+type Operand = (usize, Value);
 
 /// The straight way to a place: from each instruction to the only one before it.
 pub(super) struct Slice<'a> {
@@ -56,8 +61,17 @@ pub(super) struct Slice<'a> {
     depth: usize,
 }
 
+/// Where computed jumps lead, by their addresses.
+pub(super) type Cases = BTreeMap<u64, Vec<u64>>;
+
 impl<'a> Ways<'a> {
-    pub(super) fn of(isa: Isa, code: &'a [Instruction], memory: &'a Memory) -> Ways<'a> {
+    /// The ways of this code, and those of the jumps whose tables are known.
+    pub(super) fn of(
+        isa: Isa,
+        code: &'a [Instruction],
+        memory: &'a Memory,
+        cases: &Cases,
+    ) -> Ways<'a> {
         let at = |address: u64| code.binary_search_by_key(&address, |other| other.address).ok();
         let mut before = vec![Vec::new(); code.len()];
         for (idx, instruction) in code.iter().enumerate() {
@@ -65,16 +79,19 @@ impl<'a> Ways<'a> {
             let behind = instruction.address + u64::from(instruction.length);
             let next = goes_on.then(|| at(behind)).flatten();
             let there = target.and_then(at);
-            next.into_iter().chain(there).for_each(|to| before[to].push(idx));
+            let known = cases.get(&instruction.address).into_iter().flatten();
+            let known = known.filter_map(|case| at(*case));
+            next.into_iter().chain(there).chain(known).for_each(|to| before[to].push(idx));
         }
         // What nothing leads to is reached by some jump whose target is computed.
         let is_jump = |idx: &usize| code[*idx].flow == Flow::Jump;
         let jumps: Vec<usize> = (0..code.len()).filter(is_jump).collect();
-        for before in before.iter_mut().skip(1).filter(|before| before.is_empty()) {
-            before.clone_from(&jumps);
+        let is_hidden: Vec<bool> = before.iter().map(Vec::is_empty).collect();
+        for idx in (1..code.len()).filter(|idx| is_hidden[*idx]) {
+            before[idx].clone_from(&jumps);
         }
         let (looks, numbers) = (Cell::new(0), RefCell::default());
-        Ways { isa, code, memory, before, looks, numbers }
+        Ways { isa, code, memory, before, is_hidden, looks, numbers }
     }
 
     /// What is asked next is of another row.
@@ -151,11 +168,15 @@ impl<'a> Slice<'a> {
 
     fn to(ways: &'a Ways<'a>, place: usize, depth: usize) -> Slice<'a> {
         let mut way = vec![place];
-        while let [only] = ways.before[way[way.len() - 1]][..]
+        let mut last = place;
+        while let [only] = ways.before[last][..]
+            && last != 0
+            && !ways.is_hidden[last]
             && way.len() < STRAIGHT_MAX
             && !way.contains(&only)
         {
             way.push(only);
+            last = only;
         }
         Slice { ways, way, limits: BTreeMap::new(), depth }
     }
@@ -164,8 +185,8 @@ impl<'a> Slice<'a> {
         &self.ways.code[self.way[nth]]
     }
 
-    /// Which instruction of the way made what the register holds before the `nth`; behind the last
-    /// if none did.
+    /// Which instruction of the way made what the register holds before the `nth`; the place behind
+    /// the last, if none of them did.
     fn maker(&self, nth: usize, reg: Reg) -> usize {
         let way = self.way.iter().skip(nth + 1);
         let later = way.take_while(|place| !self.ways.writes(**place, reg)).count();
@@ -261,8 +282,8 @@ impl<'a> Slice<'a> {
         made.value(|reg| registers.get(&reg).copied().unwrap_or(0)).map(Ok)
     }
 
-    /// Where an access of the `nth` instruction goes; none if its index enters in a way that is not
-    /// followed.
+    /// Where an access of the `nth` instruction goes; none if its index enters the address in a way
+    /// that is not followed.
     pub(super) fn address(
         &self,
         nth: usize,
@@ -334,11 +355,8 @@ impl<'a> Slice<'a> {
                 Flow::Branch { target, is_conditional: true } if target != behind => {
                     follows == Some(target)
                 }
-                Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall
-                    if instruction.is_guarded() =>
-                {
-                    nth == 0
-                }
+                Flow::Jump if instruction.is_guarded() && nth == 0 => true,
+                Flow::Return | Flow::Resume | Flow::LastCall if instruction.is_guarded() => false,
                 _ => continue,
             };
             let Some((less, more, is_less)) = self.order(nth) else { continue };
@@ -359,7 +377,7 @@ impl<'a> Slice<'a> {
 
     /// What the `nth` instruction, which is conditional, asks: whether the first is less than the
     /// second, both without a sign, or not.
-    fn order(&self, nth: usize) -> Option<((usize, Value), (usize, Value), bool)> {
+    fn order(&self, nth: usize) -> Option<(Operand, Operand, bool)> {
         let instruction = self.at(nth);
         if let Some(made) = instruction.operation {
             match made.op {
@@ -398,7 +416,7 @@ impl<'a> Slice<'a> {
 
     /// The register that a compared value is, by where it was made. What it is a copy of, and what
     /// has its low 32 bits, is the same: an index that was compared has no more.
-    fn root(&self, (mut nth, value): (usize, Value)) -> Option<Unknown> {
+    fn root(&self, (mut nth, value): Operand) -> Option<Unknown> {
         let Value::Reg(mut reg) = value else { return None };
         loop {
             let maker = self.maker(nth, reg);
@@ -413,7 +431,7 @@ impl<'a> Slice<'a> {
         }
     }
 
-    fn constant(&self, (nth, value): (usize, Value)) -> Option<u64> {
+    fn constant(&self, (nth, value): Operand) -> Option<u64> {
         match value {
             Value::Const(number) => Some(number),
             Value::Reg(reg) => self.register(nth, reg, None).ok(),

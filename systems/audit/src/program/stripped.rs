@@ -23,7 +23,7 @@ use crate::decode::code::{Flow, Instruction};
 use crate::decode::{Isa, Linear};
 use crate::program::memory::Memory;
 use crate::program::sections::{Code, Mark, Symbol};
-use crate::program::slice::Ways;
+use crate::program::slice::{Cases, Ways};
 use crate::program::switches::leads_to;
 
 /// Vectors of a Cortex-M: 15 of the architecture and 496 of the chip.
@@ -253,15 +253,15 @@ fn piece(
     }
 }
 
-/// Where the computed jumps of the region lead by tables, and whether there is one of which that is
-/// not known.
+/// Where the computed jumps of the region lead by tables, and whether there is one of which that
+/// this stays unknown here.
 fn rows(region: &Region<'_>, instructions: &BTreeMap<u64, Instruction>) -> (BTreeSet<u64>, bool) {
     let is_jump = |instruction: &&Instruction| instruction.flow == Flow::Jump;
     if !instructions.values().any(|instruction| is_jump(&instruction)) {
         return (BTreeSet::new(), false);
     }
     let all: Vec<Instruction> = instructions.values().cloned().collect();
-    let ways = Ways::of(region.isa, &all, region.memory);
+    let ways = Ways::of(region.isa, &all, region.memory, &Cases::new());
     let (mut places, mut is_left) = (BTreeSet::new(), false);
     for (idx, _) in all.iter().enumerate().filter(|(_, instruction)| is_jump(instruction)) {
         match leads_to(&ways, idx, None, None, |to| region.range.contains(&to)) {

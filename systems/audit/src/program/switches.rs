@@ -18,7 +18,10 @@ use crate::decode::code::{Flow, Instruction, Op, Read, Reg, Role};
 use crate::program::addresses::jump_offset;
 use crate::program::memory::Memory;
 use crate::program::sections::{Code, Mark, Symbol};
-use crate::program::slice::{Slice, Unknown, Ways};
+use crate::program::slice::{Cases, Slice, Unknown, Ways};
+
+/// Tables are read so often, with what was read before.
+const ROUNDS_MAX: usize = 4;
 
 /// A row of a table: of so many bytes.
 #[derive(Clone, Copy)]
@@ -58,7 +61,7 @@ pub(super) fn read_tables(
     isa: Isa,
     instructions: &mut [Instruction],
     (callees, relocated): (&BTreeMap<u64, String>, &BTreeSet<u64>),
-) -> BTreeMap<u64, Vec<u64>> {
+) -> Cases {
     let of_libgcc = |instruction: &Instruction| match instruction.flow {
         Flow::Call { .. } => behind(instruction, callees.get(&instruction.address)?),
         _ => None,
@@ -73,23 +76,34 @@ pub(super) fn read_tables(
         .filter_map(|(idx, is_jump, behind)| (is_jump || behind.is_some()).then_some((idx, behind)))
         .collect();
     if jumps.is_empty() {
-        return BTreeMap::new();
+        return Cases::new();
     }
     let mut linked = instructions.to_vec();
     jumps.iter().for_each(|(idx, _)| linked[*idx].flow = Flow::Jump);
     linked.iter_mut().for_each(|instruction| link(instruction, memory, isa, relocated));
-    let ways = Ways::of(isa, &linked, memory);
     let places: BTreeSet<u64> = linked.iter().map(|instruction| instruction.address).collect();
-    let mut cases = BTreeMap::new();
-    for (idx, behind) in jumps {
-        let is_place = |to: u64| places.contains(&to);
-        let Some(leads_to) = leads_to(&ways, idx, behind, Some(code), is_place) else { continue };
-        let instruction = &mut instructions[idx];
-        if behind.is_some() {
-            instruction.flow = Flow::Jump;
-            instruction.reads.push(Read { reg: Reg(0), bits: u64::MAX, role: Role::Index });
+    let is_place = |to: u64| places.contains(&to);
+    // A case of one table may stand before the jump by another: what was taken for the only way there
+    // is none then.
+    let mut cases = Cases::new();
+    for _ in 0..ROUNDS_MAX {
+        let ways = Ways::of(isa, &linked, memory, &cases);
+        let read = |(idx, behind): &(usize, Option<Behind>)| {
+            let leads_to = leads_to(&ways, *idx, *behind, Some(code), is_place)?;
+            Some((linked[*idx].address, leads_to.into_iter().collect()))
+        };
+        let next: Cases = jumps.iter().filter_map(read).collect();
+        if next == cases {
+            break;
         }
-        cases.insert(instruction.address, leads_to.into_iter().collect());
+        cases = next;
+    }
+    for (idx, _) in jumps.iter().filter(|(_, behind)| behind.is_some()) {
+        let call = &mut instructions[*idx];
+        if cases.contains_key(&call.address) {
+            call.flow = Flow::Jump;
+            call.reads.push(Read { reg: Reg(0), bits: u64::MAX, role: Role::Index });
+        }
     }
     cases
 }
@@ -118,7 +132,7 @@ pub(super) fn leads_to(
     if matches!(ways.isa, Isa::Sparc | Isa::X86) {
         return None;
     }
-    let table = Table { slice: Slice::before(ways, jump), jump: &ways.code[jump], behind };
+    let table = ByTable { slice: Slice::before(ways, jump), jump: &ways.code[jump], behind };
     let index = table.target(ways, None)?.err()?;
     let target = |number: u64| table.target(ways, Some((index, number)))?.ok();
     if let Some(limit) = table.slice.limit(index) {
@@ -154,13 +168,13 @@ pub(super) fn leads_to(
 }
 
 /// A jump whose target follows from an index.
-struct Table<'a> {
+struct ByTable<'a> {
     slice: Slice<'a>,
     jump: &'a Instruction,
     behind: Option<Behind>,
 }
 
-impl Table<'_> {
+impl ByTable<'_> {
     /// The address of the row for this index, and its bytes, where the jump itself reads it.
     fn row(&self, index: Option<(Unknown, u64)>) -> Option<(u64, u64)> {
         if let Some((begin, row)) = self.behind {

@@ -389,7 +389,7 @@ impl Stalls<'_> {
         let enters = |at: &u32| {
             let (here, before) = (places[*at as usize], places[*at as usize - 1]);
             let all = 0..function.instructions.len();
-            all.into_iter().any(|from| from != before && function.target(from) == Some(here))
+            all.into_iter().any(|from| from != before && function.leads(from, here))
         };
         let entries: Vec<u32> = (1..places.len() as u32).filter(enters).collect();
         let position = |at: u32| order.iter().position(|number| *number == at);

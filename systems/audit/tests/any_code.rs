@@ -48,6 +48,7 @@ fn random_function(rng: &mut Rng, isa: Isa, n: usize) -> Function {
         tables: Default::default(),
         cases: Default::default(),
         arguments: Default::default(),
+        addresses: Default::default(),
     }
 }
 
@@ -137,6 +138,7 @@ fn very_long_paths_have_an_audit_too() {
         tables: Default::default(),
         cases: Default::default(),
         arguments: Default::default(),
+        addresses: Default::default(),
     };
     let core = Core::bundled("arm1136jf-s").expect("it is bundled");
     let audit = time_path(&function, &core, &Guide::of(&function), Effort::Search)

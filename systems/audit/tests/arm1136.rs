@@ -37,6 +37,7 @@ fn function(words: &[u32]) -> Function {
         tables: Default::default(),
         cases: Default::default(),
         arguments: Default::default(),
+        addresses: Default::default(),
     }
 }
 

@@ -165,11 +165,8 @@ fn each_case_of_a_computed_jump_has_a_round() {
     );
 }
 
-fn n_several(function: &Function) -> Option<usize> {
-    match Computed::of(function) {
-        Computed::Several(n, _) => Some(n),
-        _ => None,
-    }
+fn n_several(function: &Function) -> usize {
+    Computed::of(function).n_several()
 }
 
 #[test]
@@ -179,14 +176,14 @@ fn of_several_computed_jumps_none_makes_a_round() {
         |n: i32| format!("add x2, x2, #{n}\nldrb w3, [x0], #1\nldr x4, [x5, x3, lsl #3]\nbr x4\n");
     let (function, found) =
         all(&format!("{}mul x2, x2, x2\nb #-60\n", (0..4).map(piece).collect::<String>()));
-    assert_eq!((found.len(), n_several(&function)), (0, Some(4)));
+    assert_eq!((found.len(), n_several(&function)), (0, 4));
     // Two switches one after the other; the loop that passes neither is timed.
     let switch = "br x4\nadd x2, x2, #1\nb #12\nmul x2, x2, x2\nb #4\n";
     let (function, found) = all(&format!(
         "{switch}{switch}subs x1, x1, #1\nb.ne #-44\nsubs x3, x3, #1\nb.ne #-4\nret\n"
     ));
     let heads: Vec<usize> = found.iter().map(|found| found.head).collect();
-    assert_eq!((heads, n_several(&function)), (vec![12], Some(2)));
+    assert_eq!((heads, n_several(&function)), (vec![12], 2));
 }
 
 #[test]

@@ -123,6 +123,7 @@ fn function(isa: Isa, words: &[u32]) -> Function {
         tables: Default::default(),
         cases: Default::default(),
         arguments: Default::default(),
+        addresses: Default::default(),
     }
 }
 

@@ -5,7 +5,11 @@ mod assembler;
 
 use assembler::assembled;
 use audit::decode::Isa;
+use audit::decode::code::Flow;
+use audit::facts::predicted::taken_share;
 use audit::facts::trace::{Guide, hot_trace};
+use audit::program::Program;
+use audit::program::toolchain::{self, Build};
 
 /// The places of the path through this assembly, whose branches say how far they go.
 fn path(isa: Isa, lines: &[&str]) -> Vec<usize> {
@@ -124,10 +128,13 @@ fn a_failure_is_seldom_reported() {
         function.callees.insert(8, callee.to_owned());
         hot_trace(&Guide::of(&function)).places
     };
-    for callee in ["JS_ThrowTypeError", "vm_panic", "raise", "report_error", "irq_unhandled"] {
+    let failures = ["JS_ThrowTypeError", "vm_panic", "raise", "report_error", "irq_unhandled"];
+    for callee in failures.into_iter().chain(["luaL_argerror", "yyerror"]) {
         assert_eq!(path(callee), [0, 4, 5], "{callee}");
     }
-    for callee in ["throwaway", "get_error", "praise", "error_count", "clear_last_error"] {
+    for callee in
+        ["throwaway", "get_error", "praise", "error_count", "clear_last_error", "clearerror"]
+    {
         assert_eq!(path(callee), [0, 1, 2, 3], "{callee}");
     }
 }
@@ -152,6 +159,21 @@ fn without_a_sign_the_path_goes_straight_on() {
     }
 }
 
+/// Where a branch does not reach, it skips a jump that does: straight on is behind that.
+#[test]
+fn a_jump_that_lengthens_a_branch_is_not_straight_on() {
+    let way = ["mov w0, #7", "ret", "mov w0, #1", "ret"];
+    let far = [&["cmp w0, #3", "b.ls #8", "b #12"][..], &way].concat();
+    assert_eq!(path(Isa::A64, &far), [0, 1, 3, 4]);
+    let thumb = ["cmp r1, #3", "bls #0", "b #2", "movs r0, #7", "bx lr", "movs r0, #1", "bx lr"];
+    assert_eq!(path(Isa::T32, &thumb), [0, 1, 3, 4]);
+    let riscv = ["bgeu a1, a2, 8", "j 12", "li a0, 7", "ret", "li a0, 1", "ret"];
+    assert_eq!(path(Isa::Riscv64, &riscv), [0, 2, 3]);
+    // Something is done before the jump: a block of its own.
+    let block = [&["cmp w0, #3", "b.ls #12", "add w1, w1, #1", "b #12"][..], &way].concat();
+    assert_eq!(path(Isa::A64, &block)[..4], [0, 1, 2, 3]);
+}
+
 /// A sign for the way straight on changes nothing.
 #[test]
 fn signs_for_the_way_straight_on_agree_with_it() {
@@ -166,4 +188,125 @@ fn signs_for_the_way_straight_on_agree_with_it() {
 fn signs_are_put_together() {
     let lines = ["cbnz x0, #12", "ldr w0, [x1]", "ret", "ldr w1, [x0]", "mov w0, #-22", "ret"];
     assert_eq!(path(Isa::A64, &lines), [0, 1, 2]);
+}
+
+/// Null goes straight on by a pointer that is followed further on, by way of a copy, or in an
+/// argument; where it is an index or a number the way straight on stays.
+#[test]
+fn pointers_are_told_from_numbers_on_all_ways() {
+    let null = ["cbnz x0, #12", "mov w0, #7", "ret"];
+    let pointers: [&[&str]; 6] = [
+        // A function's.
+        &["mov x9, x0", "mov x0, x1", "blr x9", "ret"],
+        // On one of two ways: cbz w1; .. ; ldr.
+        &["cbz w1, #12", "mov w0, #1", "ret", "ldr w0, [x0, #4]", "ret"],
+        &["cbz w1, #12", "ldr w0, [x0, #4]", "ret", "mov w0, #1", "ret"],
+        // After a loop.
+        &["ldrb w2, [x1], #1", "cbnz w2, #-4", "str w2, [x0]", "ret"],
+        // A copy is kept over a call.
+        &["mov x19, x0", "bl #64", "ldr w0, [x19]", "ret"],
+        &["mov x19, x0", "mov x0, x1", "bl #64", "mov x1, x19", "ldr w0, [x1]", "ret"],
+    ];
+    for lines in pointers {
+        let lines = [&null[..], lines].concat();
+        assert_eq!(path(Isa::A64, &lines)[..2], [0, 3], "{lines:?}");
+    }
+    let copied = ["mov x3, x0", "cbnz x0, #12", "mov w0, #7", "ret", "ldr w0, [x3]", "ret"];
+    assert_eq!(path(Isa::A64, &copied), [0, 1, 4, 5]);
+    let tested = ["subs r4, r1, #0", "bne #2", "movs r0, #7", "bx lr", "ldr r0, [r1]", "bx lr"];
+    assert_eq!(path(Isa::T32, &tested), [0, 1, 4, 5]);
+    let tested = ["movs r4, r1", "bne #2", "movs r0, #7", "bx lr", "ldr r0, [r4]", "bx lr"];
+    assert_eq!(path(Isa::T32, &tested), [0, 1, 4, 5]);
+    for (number, expected) in
+        [("movs r4, #0", &[0, 1, 2, 5, 6][..]), ("movs r4, #1", &[0, 1, 2, 3, 4])]
+    {
+        let tested =
+            [number, "cmp r1, r4", "bne #2", "movs r0, #7", "bx lr", "ldr r0, [r1]", "bx lr"];
+        assert_eq!(path(Isa::T32, &tested), expected, "{number}");
+    }
+    // Something else than the pointer is zero.
+    let tested = ["subs r4, r1, #4", "bne #2", "movs r0, #7", "bx lr", "ldr r0, [r1]", "bx lr"];
+    assert_eq!(path(Isa::T32, &tested), [0, 1, 2, 3]);
+    let numbers: [&[&str]; 5] = [
+        &["cbz w1, #12", "mov w0, #1", "ret", "ldr w0, [x2, x0, lsl #2]", "ret"],
+        // Another value is followed.
+        &["cbz w1, #12", "mov w0, #1", "ret", "add x0, x0, x1", "ldr w0, [x0]", "ret"],
+        &["bl #64", "ldr w0, [x0]", "ret"],
+        // A half of it is copied.
+        &["mov w3, w0", "ldr w0, [x3]", "ret"],
+        &["cbz w1, #8", "add w0, w0, #1", "ret"],
+    ];
+    for lines in numbers {
+        let lines = [&null[..], lines].concat();
+        assert_eq!(path(Isa::A64, &lines), [0, 1, 2], "{lines:?}");
+    }
+    let moved = ["mov x3, x0", "add x0, x0, #1", "cbnz x0, #12", "mov w0, #7", "ret"];
+    let moved = [&moved[..], &["ldr w0, [x3]", "ret"]].concat();
+    assert_eq!(path(Isa::A64, &moved), [0, 1, 2, 3, 4]);
+}
+
+/// Lines of the source that the path through `f` passes, and how likely its first test is taken.
+fn path_of_source(isa: Isa, cpu: &str, text: &str) -> (Vec<u32>, f64) {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let path = folder.path().join("f.c");
+    std::fs::write(&path, text).expect("a scratch file");
+    let flags = ["-Os", "-g"].map(str::to_owned).to_vec();
+    let build = Build { cc: None, flags, folder: None };
+    let bytes =
+        toolchain::compile(&path, isa, cpu, &build).unwrap_or_else(|error| panic!("{error}"));
+    let program = Program::parse("f.o", &bytes).unwrap_or_else(|error| panic!("{error}"));
+    let symbol = program.symbol("f").expect("it is defined");
+    let function = program.decode(symbol).unwrap_or_else(|error| panic!("{error}")).function;
+    let places = hot_trace(&Guide::of(&function)).places;
+    let frames = places.iter().flat_map(|place| &function.frames[*place]);
+    let test = (0..function.instructions.len()).find_map(|idx| {
+        let flow = function.instructions[idx].flow;
+        let is_test = matches!(flow, Flow::Branch { is_conditional: true, .. });
+        is_test.then(|| taken_share(&function, idx, function.target(idx).expect("it stays")))
+    });
+    (frames.map(|frame| frame.line).collect(), test.expect("there is a test"))
+}
+
+/// What is only handed on is a pointer if its declaration says so: as `print_string_ptr` of cJSON
+/// is given its buffer, or a device its queue; and what is a number is none.
+#[test]
+fn pointers_that_are_handed_on_are_declared() {
+    const WITHOUT_SIGN: f64 = 1.0 - 0.65;
+    let print = |kind: &str| {
+        format!(
+            "struct buffer {{ unsigned char *at; }};\n\
+             unsigned char *ensure({kind} to, unsigned n);\n\
+             int f(const unsigned char *text, {kind} to)\n{{\n\
+             if (to == 0)\nreturn 0;\n\
+             unsigned n = 0;\nwhile (text[n] != 0)\nn += text[n] < 32 ? 5 : 1;\n\
+             unsigned char *out = ensure(to, n);\nif (out == 0)\nreturn 0;\n\
+             *out = 1;\nreturn 1;\n}}\n"
+        )
+    };
+    let queue = |kind: &str| {
+        format!(
+            "struct queue {{ int n; }};\nstruct device {{ {kind} queue; }};\n\
+             int put({kind} to, int it), count(void);\n\
+             int f(struct device *of, int it, {kind} to)\n{{\n\
+             if (!to)\nreturn 7;\nof->queue = to;\n\
+             return count() + it;\n}}\n"
+        )
+    };
+    let sets = [
+        (Isa::T32, "cortex-m4"),
+        (Isa::T32, "cortex-m0plus"),
+        (Isa::A64, "cortex-a53"),
+        (Isa::Riscv64, "sifive-u74"),
+    ];
+    for (isa, cpu) in sets {
+        for (text, behind) in [(print("struct buffer *"), 10), (queue("struct queue *"), 9)] {
+            let (lines, share) = path_of_source(isa, cpu, &text);
+            assert!(lines.contains(&behind), "{cpu}: {lines:?} of\n{text}");
+            assert_ne!(share, WITHOUT_SIGN, "{cpu}: {text}");
+        }
+        for text in [print("unsigned"), queue("unsigned")] {
+            let (_, share) = path_of_source(isa, cpu, &text);
+            assert_eq!(share, WITHOUT_SIGN, "{cpu}: {text}");
+        }
+    }
 }

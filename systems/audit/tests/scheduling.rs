@@ -297,6 +297,7 @@ fn function_of(isa: Isa, words: &[u32]) -> Function {
         tables: Default::default(),
         cases: Default::default(),
         arguments: Default::default(),
+        addresses: Default::default(),
     }
 }
 

@@ -116,6 +116,7 @@ fn a_word_that_is_not_decoded_does_not_wait() {
             tables: Default::default(),
             cases: Default::default(),
             arguments: Default::default(),
+            addresses: Default::default(),
         };
         let core = machine::in_order::Core::bundled("cortex-a53").expect("it is bundled");
         let timed =

@@ -36,6 +36,7 @@ fn function(words: &[u32], callees: &[(u64, &str)]) -> Function {
         tables: Default::default(),
         cases: Default::default(),
         arguments: Default::default(),
+        addresses: Default::default(),
     }
 }
 
@@ -362,6 +363,7 @@ fn no_load_goes_above_the_test_of_its_own_pointer() {
             tables: Default::default(),
             cases: Default::default(),
             arguments: Default::default(),
+            addresses: Default::default(),
         };
         let timed = time_path(&function, &core(cpu), &Guide::of(&function), Effort::Search)
             .expect("it has instructions");
@@ -427,6 +429,7 @@ fn a_copy_of_a_pointer_that_was_followed_is_good() {
             tables: Default::default(),
             cases: Default::default(),
             arguments: Default::default(),
+            addresses: Default::default(),
         };
         let core = Core::bundled(cpu).expect("it is bundled");
         let timed = time_path(&function, &core, &Guide::of(&function), Effort::Search)

@@ -38,6 +38,7 @@ fn function(isa: Isa, code: &[&str]) -> Function {
         tables: Default::default(),
         cases: Default::default(),
         arguments: Default::default(),
+        addresses: Default::default(),
     }
 }
 

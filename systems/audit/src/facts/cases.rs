@@ -1,13 +1,12 @@
-//! Where a computed jump leads, as that of a `switch` by a table. Most tables are not read: the cases
-//! of the only computed jump of a function are the places in it that nothing else leads to. A case
-//! that the code before it runs into, or that a branch leads to as well, is not told from other
-//! code.
+//! Where computed jumps lead, as that of a `switch` by a table. Where the [tables](crate::program)
+//! are not understood, the cases of the only such jump of a function are the places in it that
+//! nothing else leads to. A case that the code before it runs into, or that a branch leads to as well,
+//! is not told from other code then.
 //!
-//! Of several computed jumps it is not known which leads where. In threaded code, as of an
-//! interpreter, all share their cases, and which piece follows which is known when it runs; two
-//! `switch` statements look the same from outside of their tables.
+//! Of several such jumps it is not known which leads where. In threaded code, as of an interpreter,
+//! all share their cases, and which piece follows which is known when it runs.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use crate::decode::code::{Flow, Reg, Role};
 use crate::facts::landings::{behind, in_tables, landings, unreached};
@@ -15,63 +14,68 @@ use crate::program::function::Function;
 
 /// The computed jumps of a function.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Computed {
-    None,
-    /// One, and where it may lead: places in the function.
-    One(usize, Vec<usize>),
-    /// So many, and where they may lead in all.
-    Several(usize, Vec<usize>),
+pub struct Computed {
+    /// Where each leads, as places, of which that is known: by its table, or as the only one left.
+    known: BTreeMap<usize, Vec<usize>>,
+    /// How many are left whose tables are not read.
+    n_left: usize,
+    /// Where these may lead in all, if they are several.
+    pub shared: Vec<usize>,
 }
 
 impl Computed {
     /// Those of this function.
     pub fn of(function: &Function) -> Computed {
         let n = function.instructions.len();
-        let is_computed = |number: &usize| {
-            let instruction = &function.instructions[*number];
-            let is_read = function.cases.contains_key(&instruction.address);
-            let is_left = !is_read && function.callees.contains_key(&instruction.address);
-            instruction.flow == Flow::Jump && !is_left
-        };
-        let jumps: Vec<usize> = (0..n).filter(is_computed).collect();
-        let mut cases = unreached(function);
-        let read = jumps.iter().filter_map(|jump| function.cases_of(*jump));
-        cases.extend(read.flatten());
-        // A jump that may not be done has what is after it as one more.
-        let behind = jumps.iter().map(|jump| behind(function, *jump));
-        cases.extend(
-            behind.filter(|(behind, goes_on)| *goes_on && *behind < n).map(|(behind, _)| behind),
-        );
-        match jumps[..] {
-            [] => Computed::None,
-            [jump] => Computed::One(jump, cases),
-            _ => Computed::Several(jumps.len(), cases),
+        let (mut known, mut left) = (BTreeMap::new(), Vec::new());
+        for (idx, instruction) in function.instructions.iter().enumerate() {
+            if instruction.flow != Flow::Jump {
+                continue;
+            }
+            // A jump that may not be done has what is after it as one more.
+            let (behind, goes_on) = behind(function, idx);
+            let behind = Some(behind).filter(|behind| goes_on && *behind < n);
+            match function.cases_of(idx) {
+                Some(cases) => _ = known.insert(idx, cases.into_iter().chain(behind).collect()),
+                None if function.callees.contains_key(&instruction.address) => {}
+                None => left.push((idx, behind)),
+            }
         }
+        let mut shared = Vec::new();
+        if !left.is_empty() {
+            shared = unreached(function);
+            shared.extend(left.iter().filter_map(|(_, behind)| *behind));
+        }
+        if let [(jump, _)] = left[..] {
+            known.insert(jump, std::mem::take(&mut shared));
+        }
+        Computed { known, n_left: left.len(), shared }
     }
 
-    /// Where the instruction leads, if it is the only computed jump.
+    pub fn n_jumps(&self) -> usize {
+        self.known.len() + self.n_several()
+    }
+
+    /// So many jumps lead to places of which it is not known which leads where.
+    pub fn n_several(&self) -> usize {
+        if self.n_left > 1 { self.n_left } else { 0 }
+    }
+
+    /// Where the instruction leads, if that is known of it alone.
     pub fn cases(&self, idx: usize) -> Option<&[usize]> {
-        match self {
-            Computed::One(jump, cases) if *jump == idx => Some(cases),
-            _ => None,
-        }
+        self.known.get(&idx).map(Vec::as_slice)
     }
-}
 
-/// The tables of all computed jumps of the function are read, if it has any.
-fn all_are_read(function: &Function, computed: &Computed) -> bool {
-    let n_jumps = match computed {
-        Computed::None => 0,
-        Computed::One(..) => 1,
-        Computed::Several(n_jumps, _) => *n_jumps,
-    };
-    function.cases.len() == n_jumps
+    /// All places that computed jumps lead to.
+    fn all(&self) -> impl Iterator<Item = usize> {
+        self.known.values().flatten().chain(&self.shared).copied()
+    }
 }
 
 /// Some instruction may lead to a place that no branch shows, and no computed jump.
 pub fn has_hidden_ways(function: &Function) -> bool {
     !in_tables(function).is_empty()
-        || all_are_read(function, &Computed::of(function)) && !unreached(function).is_empty()
+        || Computed::of(function).n_left == 0 && !unreached(function).is_empty()
 }
 
 /// Where code may be entered that other ways lead to as well: at [`landings`], and by a computed
@@ -81,12 +85,7 @@ pub fn has_hidden_ways(function: &Function) -> bool {
 pub fn entries(function: &Function) -> Vec<bool> {
     let n = function.instructions.len();
     let computed = Computed::of(function);
-    let has_cases = match &computed {
-        Computed::None => false,
-        Computed::One(_, cases) | Computed::Several(_, cases) => {
-            !cases.is_empty() && !all_are_read(function, &computed)
-        }
-    };
+    let has_cases = computed.n_left > 0 && computed.all().next().is_some();
     let begins = |idx: usize| {
         idx > 0
             && (function.frames[idx].is_empty()
@@ -117,9 +116,9 @@ fn brings_back(function: &Function, idx: usize) -> bool {
 fn frame_is_made(function: &Function) -> usize {
     let conventions = function.isa.conventions();
     let n = function.instructions.len();
-    let targets: BTreeSet<usize> = (0..n).filter_map(|idx| function.target(idx)).collect();
+    let is_led_to = function.led_to();
     let is_inside = |idx: &usize| {
-        !targets.contains(idx) && (*idx == 0 || function.instructions[*idx - 1].flow == Flow::Next)
+        !is_led_to[*idx] && (*idx == 0 || function.instructions[*idx - 1].flow == Flow::Next)
     };
     let makes = |idx: &usize| {
         let instruction = &function.instructions[*idx];
@@ -165,6 +164,7 @@ mod tests {
                 tables: Default::default(),
                 cases: Default::default(),
                 arguments: Default::default(),
+                addresses: Default::default(),
             };
             entries(&function)[3]
         };

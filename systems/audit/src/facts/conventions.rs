@@ -101,6 +101,7 @@ mod tests {
             tables: Default::default(),
             cases: Default::default(),
             arguments: Default::default(),
+            addresses: Default::default(),
         })
     }
 

@@ -1,8 +1,6 @@
 //! Which slot of the stack frame each instruction touches: the stack pointer followed along
 //! all branches.
 
-use std::collections::BTreeSet;
-
 use crate::decode::Isa;
 use crate::decode::code::{Access, Delay, Flow, Instruction, Op, Out, Reg, Role, Value};
 use crate::program::function::Function;
@@ -135,10 +133,10 @@ pub fn successors(function: &Function, idx: usize) -> Vec<usize> {
 ///       b go
 /// ```
 pub fn last_calls(function: &Function) -> Vec<usize> {
-    let targets: BTreeSet<usize> =
-        (0..function.instructions.len()).filter_map(|idx| function.target(idx)).collect();
+    let is_led_to = function.led_to();
     let may_end = |idx: usize, to: usize| {
-        matches!(function.instructions[idx].flow, Flow::Call { .. }) && targets.contains(&to)
+        matches!(function.instructions[idx].flow, Flow::Call { .. })
+            && is_led_to.get(to) == Some(&true)
     };
     let calls: Vec<usize> =
         (0..function.instructions.len()).filter(|&idx| may_end(idx, idx + 1)).collect();

@@ -87,6 +87,7 @@ pub fn is_pad(function: &Function, landing: usize) -> bool {
         }
         let (behind, goes_on) = behind(function, idx);
         open.extend(function.target(idx).into_iter().chain(goes_on.then_some(behind)));
+        open.extend(function.cases_of(idx).into_iter().flatten());
     }
     false
 }

@@ -135,6 +135,13 @@ impl Liveness {
     pub fn before(&self, idx: usize) -> &RegSet {
         &self.0[idx]
     }
+
+    /// What is live before any of these.
+    pub fn before_any(&self, places: &[usize]) -> RegSet {
+        let mut all = RegSet::default();
+        places.iter().for_each(|place| _ = all.add_all(&self.0[*place]));
+        all
+    }
 }
 
 /// What the caller may read: results, saved registers, the stack pointer.

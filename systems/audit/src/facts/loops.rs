@@ -11,8 +11,8 @@
 //! A loop is an edge back to a head that every way to the edge passes, and all that reaches the
 //! edge without passing the head (a natural loop); what is entered in two places is none. The path
 //! of a round stays in the loop, avoids what is cold, and goes straight on where both is possible;
-//! an inner loop is passed once. The only computed jump, as of a `switch`, makes a path of each of
-//! its [cases](crate::facts::cases).
+//! an inner loop is passed once. The first computed jump on it of which that is known, as of a
+//! `switch`, makes a path of each of its [cases](crate::facts::cases).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -140,7 +140,7 @@ impl Inside<'_> {
         };
         let cases = self.computed.cases(jump).unwrap_or_default().iter().copied();
         let cases = cases.filter(|case| self.body.contains(case) && !self.guide.is_cold(*case));
-        let mut rounds = cases.filter_map(|case| match self.walk(Some(case)) {
+        let mut rounds = cases.filter_map(|case| match self.walk(Some((jump, case))) {
             Walked::Round(round) => Some((round, Some(case))),
             Walked::Jump(_) | Walked::Nowhere => None,
         });
@@ -148,9 +148,9 @@ impl Inside<'_> {
         (first, rounds.next().is_some())
     }
 
-    /// The path from the head back to it, if one way leads there; the computed jump
-    /// leads to this case.
-    fn walk(&self, case: Option<usize>) -> Walked {
+    /// The path from the head back to it, if one way leads there; this computed jump leads to this
+    /// case, and others to one that stays in the loop.
+    fn walk(&self, case: Option<(usize, usize)>) -> Walked {
         let Inside { function, head, body, guide, .. } = *self;
         let mut is_seen = BTreeSet::new();
         let mut places = Vec::new();
@@ -173,7 +173,11 @@ impl Inside<'_> {
             places.extend(slot);
             let next = match (self.computed.cases(idx), case) {
                 (Some(_), None) => return Walked::Jump(idx),
-                (Some(_), case) => case,
+                (Some(_), Some((jump, case))) if jump == idx => Some(case),
+                (Some(cases), Some(_)) => {
+                    let open = cases.iter().copied().filter(|case| is_open(*case) || *case == head);
+                    guide.case(open, |_| 0)
+                }
                 (None, _) => next,
             };
             match next {

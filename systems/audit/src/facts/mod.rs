@@ -13,6 +13,7 @@ pub mod loops;
 pub mod meaning;
 pub mod nests;
 pub mod pinned;
+pub mod pointers;
 pub mod predicted;
 pub mod recorded;
 pub mod spills;

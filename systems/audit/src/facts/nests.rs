@@ -33,7 +33,7 @@ impl Nests {
             .collect();
         let computed = Computed::of(function);
         // Only jumps to earlier addresses close a loop.
-        if leads_back.is_empty() && computed == Computed::None {
+        if leads_back.is_empty() && computed.n_jumps() == 0 {
             return nests;
         }
         let edges = edges(function, &computed);
@@ -57,8 +57,7 @@ impl Nests {
             bodies.entry(head).or_default().extend(body);
         }
         // Where it is not known what leads where, each jump back may close a loop.
-        let is_unknown =
-            |from: usize| matches!(computed, Computed::Several(..)) || order[from] == 0;
+        let is_unknown = |from: usize| computed.n_several() > 0 || order[from] == 0;
         for &(from, head) in leads_back.iter().filter(|(from, _)| is_unknown(*from)) {
             bodies.entry(head).or_default().extend(head..=from);
         }
@@ -132,8 +131,6 @@ pub(super) fn edges(function: &Function, computed: &Computed) -> Vec<(usize, usi
         edges.extend(follow.filter(|follow| *follow < n).map(|to| (idx, to)));
     }
     // Which of several jumps leads there is not known, so every way may.
-    if let Computed::Several(_, cases) = computed {
-        edges.extend(cases.iter().map(|to| (0, *to)));
-    }
+    edges.extend(computed.shared.iter().map(|to| (0, *to)));
     edges
 }

@@ -74,7 +74,12 @@ fn pinned_with(function: &Function, trace: &Trace, guesses: bool) -> Vec<RegSet>
     for at in (0..n).rev() {
         let instruction = &function.instructions[trace.places[at]];
         if trace.exits.iter().any(|exit| exit.at == at) {
-            let there = function.target(trace.places[at]).map(|to| *elsewhere.before(to));
+            let place = trace.places[at];
+            let there = match (function.target(place), function.cases_of(place)) {
+                (Some(to), _) => Some(*elsewhere.before(to)),
+                (None, Some(cases)) => Some(elsewhere.before_any(&cases)),
+                (None, None) => None,
+            };
             let leaves = match instruction.flow {
                 Flow::Resume => RegSet::ALL,
                 Flow::Return => returned(function),

@@ -2,7 +2,7 @@
 //! the share of branches that it is right of.
 //!
 //! ```text
-//!     cbz x0, 1f          x0 is an address below: it is not null          70 %
+//!     cbz x0, 1f          x0 is a pointer below: it is not null           70 %
 //!     ldr w1, [x0, #4]
 //!     ...
 //! 1:  mov w0, #-22        a negative number is returned: an error         98 %
@@ -17,6 +17,7 @@ use std::collections::BTreeMap;
 
 use crate::decode::code::{Flow, Instruction, Op, Reg, Value};
 use crate::facts::landings::behind;
+use crate::facts::pointers::is_pointer;
 use crate::program::function::Function;
 use crate::program::names::shown;
 
@@ -34,7 +35,7 @@ const NO_BREAKPOINT: f64 = 0.98;
 const NO_FAILURE: f64 = 0.9;
 /// What such a name has as a word: `JS_ThrowTypeError`, `vm_panic`.
 const FAILURES: [&str; 5] = ["throw", "raise", "fatal", "panic", "unhandled"];
-/// What it ends in, as `report_error` does.
+/// What it ends in, as `report_error` and `luaL_argerror` do.
 const FAILURE: &str = "error";
 /// What asks for such a failure, or forgets it: `last_error`.
 const ASKS: [&str; 8] = ["get", "last", "clear", "reset", "check", "is", "has", "no"];
@@ -46,7 +47,14 @@ const ERRORS: std::ops::RangeInclusive<i64> = -4095..=-1;
 /// How likely the conditional branch at `idx` is taken, which leads `there`.
 pub fn taken_share(function: &Function, idx: usize, there: usize) -> f64 {
     let (behind, _) = behind(function, idx);
-    let mut share = 1.0 - STRAIGHT_ON;
+    // Behind a jump that only lengthens the branch, `bls 1f; b far; 1:`, the code goes straight on.
+    let skips_jump = match function.instructions.get(behind).map(|behind| behind.flow) {
+        Some(Flow::Branch { is_conditional: false, target }) => {
+            there == behind + 1 && target > function.instructions[there].address
+        }
+        _ => false,
+    };
+    let mut share = if skips_jump { STRAIGHT_ON } else { 1.0 - STRAIGHT_ON };
     match (returns_error(function, there), returns_error(function, behind)) {
         (true, false) => share = together(share, 1.0 - NO_ERROR),
         (false, true) => share = together(share, NO_ERROR),
@@ -63,15 +71,20 @@ pub fn taken_share(function: &Function, idx: usize, there: usize) -> f64 {
         _ => {}
     }
     match null_is_taken(function, idx) {
-        Some((pointer, true)) if is_address(function, behind, pointer) => {
+        Some((pointer, true)) if is_pointer(function, idx, behind, pointer) => {
             share = together(share, 1.0 - NOT_NULL);
         }
-        Some((pointer, false)) if is_address(function, there, pointer) => {
+        Some((pointer, false)) if is_pointer(function, idx, there, pointer) => {
             share = together(share, NOT_NULL);
         }
         _ => {}
     }
     share
+}
+
+/// What begins here is a failure's: it returns an error, or calls what reports one.
+pub(crate) fn is_failure(function: &Function, from: usize) -> bool {
+    returns_error(function, from) || fails(function, from) || skips_breakpoint(function, from)
 }
 
 /// Two signs that know nothing of each other.
@@ -157,7 +170,8 @@ fn fails(function: &Function, from: usize) -> bool {
     callees.any(|name| {
         let words = words(&shown(name));
         let has = |list: &[&str]| words.iter().any(|word| list.contains(&&word[..]));
-        has(&FAILURES) || words.last().is_some_and(|word| word == FAILURE) && !has(&ASKS)
+        let error = words.last().and_then(|word| word.strip_suffix(FAILURE));
+        has(&FAILURES) || error.is_some_and(|kind| !ASKS.contains(&kind)) && !has(&ASKS)
     })
 }
 
@@ -194,26 +208,29 @@ fn null_is_taken(function: &Function, idx: usize) -> Option<(Reg, bool)> {
         let reg = others.next()?;
         return others.next().is_none().then_some((reg, is_equal));
     };
-    let writes =
-        |at: &usize| function.instructions[*at].writes.iter().any(|write| write.reg == *flag);
-    let compare = (0..idx).rev().take(INSTRUCTIONS_MAX).find(writes)?;
+    let compare = writer(function, idx, *flag)?;
     let operation = function.instructions[compare].operation?;
+    // ARMv6-M has a zero in a register, where it is wanted besides.
+    let is_zero = |reg: Reg| {
+        let made =
+            writer(function, compare, reg).and_then(|at| function.instructions[at].operation);
+        made.is_some_and(|made| (made.op, made.a) == (Op::Move, Value::Const(0)))
+    };
     match (operation.op, operation.a, operation.b) {
         (Op::Compare, Value::Reg(reg), Value::Const(0)) => Some((reg, is_equal)),
+        (Op::Compare, Value::Reg(reg), Value::Reg(zero)) if is_zero(zero) => Some((reg, is_equal)),
         (Op::Test, Value::Reg(a), Value::Reg(b)) if a == b => Some((a, is_equal)),
+        // A copy that sets the flags.
+        (Op::Move, Value::Reg(_), _) | (Op::Sub | Op::Add, Value::Reg(_), Value::Const(0)) => {
+            Some((operation.result?, is_equal))
+        }
         _ => None,
     }
 }
 
-/// What follows from `from` on takes the register for an address.
-fn is_address(function: &Function, from: usize, reg: Reg) -> bool {
-    for (_, instruction) in straight(function, from) {
-        if instruction.accesses.iter().any(|access| access.base == Some(reg)) {
-            return true;
-        }
-        if instruction.writes.iter().any(|write| write.reg == reg) {
-            return false;
-        }
-    }
-    false
+/// The last instruction that writes a register before place `idx`.
+fn writer(function: &Function, idx: usize, reg: Reg) -> Option<usize> {
+    let writes =
+        |at: &usize| function.instructions[*at].writes.iter().any(|write| write.reg == reg);
+    (0..idx).rev().take(INSTRUCTIONS_MAX).find(writes)
 }

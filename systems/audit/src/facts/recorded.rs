@@ -344,9 +344,8 @@ fn one_way(function: &Function) -> Vec<bool> {
         if goes_on && behind(function, idx) < n {
             ways[behind(function, idx)] += 1;
         }
-        if let Some(to) = function.target(idx) {
-            ways[to] += 1;
-        }
+        let cases = function.cases_of(idx).into_iter().flatten();
+        function.target(idx).into_iter().chain(cases).for_each(|to| ways[to] += 1);
     }
     ways.iter().map(|way| *way == 1).collect()
 }

@@ -405,6 +405,7 @@ mod tests {
             tables: Default::default(),
             cases: Default::default(),
             arguments: Default::default(),
+            addresses: Default::default(),
         };
         let found: Vec<(usize, SpillKind)> =
             places(&function).iter().map(|place| (place.idx, place.kind)).collect();

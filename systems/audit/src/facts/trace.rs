@@ -12,7 +12,7 @@
 //! passed once, also one whose test stands before its body and is the first to be reached: the path
 //! goes from the test through the body, and on after the loop.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 
 use crate::decode::code::{Delay, Flow};
 use crate::facts::cases::entries;
@@ -20,7 +20,7 @@ use crate::facts::frame::successors;
 use crate::facts::landings::behind;
 use crate::facts::liveness::{Liveness, RegSet, elsewhere};
 use crate::facts::nests::Nests;
-use crate::facts::predicted::taken_share;
+use crate::facts::predicted::{is_failure, taken_share};
 use crate::facts::recorded::Counts;
 use crate::facts::steered::{SourceLine, Waypoint};
 use crate::program::function::Function;
@@ -63,7 +63,8 @@ pub struct Trace {
     pub end: End,
 }
 
-/// A conditional branch on the path, or an instruction whose fault goes on elsewhere.
+/// A conditional branch on the path, a jump by a table, or an instruction that may fault where the
+/// fault goes on elsewhere.
 #[derive(Debug, Clone)]
 pub struct Exit {
     /// The branch, as a place in [`Trace::places`].
@@ -72,6 +73,16 @@ pub struct Exit {
     pub is_taken: bool,
     /// What the code at the exit may read.
     pub live: RegSet,
+}
+
+impl Exit {
+    /// Where a conditional branch at this place goes if it leaves the path; none of another exit.
+    pub fn leads_to(&self, function: &Function, place: usize) -> Option<usize> {
+        match function.instructions[place].flow {
+            Flow::Branch { .. } if self.is_taken => Some(behind(function, place).0),
+            _ => function.target(place),
+        }
+    }
 }
 
 /// Why a trace ends.
@@ -112,6 +123,11 @@ impl Trace {
                         .filter(|to| *to < n)
                         .map_or_else(|| elsewhere(function, idx), |to| *liveness.before(to));
                     exits.push(Exit { at, is_taken, live });
+                }
+                Flow::Jump if follows.is_some() && function.cases_of(idx).is_some() => {
+                    let mut ways = function.cases_of(idx).unwrap_or_default();
+                    ways.extend(Some(behind).filter(|to| instruction.is_guarded() && *to < n));
+                    exits.push(Exit { at, is_taken: true, live: liveness.before_any(&ways) });
                 }
                 Flow::Return | Flow::Resume | Flow::Jump | Flow::LastCall
                     if instruction.is_guarded() =>
@@ -251,6 +267,21 @@ impl<'a> Guide<'a> {
         Some(if is_taken { share } else { 1.0 - share })
     }
 
+    /// The case that the hot way takes of these of a computed jump, of which `ahead` says how much of
+    /// what is to be passed each leads to: by a recording, else the first one that is not cold and
+    /// is none of a failure.
+    pub(crate) fn case(
+        &self,
+        cases: impl Iterator<Item = usize>,
+        ahead: impl Fn(usize) -> usize,
+    ) -> Option<usize> {
+        let runs = |case: usize| self.counts.map_or(0, |counts| counts.runs(case));
+        let rank = |case: &usize| {
+            (ahead(*case), runs(*case), !is_failure(self.function, *case), Reverse(*case))
+        };
+        cases.filter(|case| !self.is_cold(*case)).max_by_key(rank)
+    }
+
     /// The test that a loop is entered at leads into its body, which is still to be passed;
     /// straight on is out of the loop.
     fn stays(
@@ -356,17 +387,18 @@ pub fn hot_trace(guide: &Guide) -> Trace {
         }
         // A way back into the path is a loop's: the path goes on after the loop.
         let is_open = |number: usize| number < n && !is_seen[number];
-        let (next, slot) = step(function, idx, |there, behind| {
-            let ahead = |to: usize| if is_open(to) { guide.n_ahead(&passed, to) } else { 0 };
-            match ahead(there).cmp(&ahead(behind)) {
+        let ahead = |to: usize| if is_open(to) { guide.n_ahead(&passed, to) } else { 0 };
+        let (next, slot) =
+            step(function, idx, |there, behind| match ahead(there).cmp(&ahead(behind)) {
                 Ordering::Greater => true,
                 Ordering::Less => false,
                 Ordering::Equal => {
                     guide.is_taken(idx, there, behind, is_open)
                         || guide.stays(&nests, idx, there, behind, is_open)
                 }
-            }
-        });
+            });
+        let cases = function.cases_of(idx).into_iter().flatten();
+        let next = guide.case(cases.filter(|case| is_open(*case)), ahead).or(next);
         if let Some(slot) = slot {
             is_seen[slot] = true;
             places.push(slot);

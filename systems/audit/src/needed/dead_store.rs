@@ -57,7 +57,7 @@ fn overwritten(subject: &Subject<'_>, idx: usize) -> Option<Finding> {
             }
             _ => return None,
         }
-        let enters = |at: usize| subject.function.target(at) == Some(place + 1);
+        let enters = |at: usize| subject.function.leads(at, place + 1);
         let is_case = entries(subject.function).get(place + 1).is_some_and(|entry| *entry);
         let reads = instruction.accesses.iter().any(|access| !access.is_store);
         // What is released has to be there before, and a place that is watched is somebody's.

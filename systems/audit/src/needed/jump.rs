@@ -50,7 +50,7 @@ pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
 
 /// A branch further on leads back to `idx`.
 fn begins_loop(subject: &Subject<'_>, idx: usize) -> bool {
-    (idx..subject.is_hot.len()).any(|from| subject.function.target(from) == Some(idx))
+    (idx..subject.is_hot.len()).any(|from| subject.function.leads(from, idx))
 }
 
 /// The conditional branch over a jump, if it would lead where the jump does but for the distance.
@@ -78,6 +78,10 @@ fn has_other_way(subject: &Subject<'_>, idx: usize, target: usize) -> bool {
     let is_between = |number: &usize| between.contains(number);
     let n = subject.function.instructions.len();
     let leads = |way: &usize| subject.function.target(*way).is_some_and(|to| is_between(&to));
+    let mut cases = (0..n).filter_map(|jump| subject.function.cases_of(jump)).flatten();
+    if cases.any(|case| is_between(&case)) {
+        return false;
+    }
     let ways_in: Vec<usize> = (0..n).filter(|way| !is_between(way) && leads(way)).collect();
     !ways_in.is_empty()
         && ways_in.iter().all(|way| *way < idx)

@@ -189,8 +189,7 @@ impl<'a> Subject<'a> {
     fn is_straight(&self, idx: usize, to: usize) -> bool {
         let entries = entries(self.function);
         let enters = |place: usize| {
-            entries[place]
-                || (0..entries.len()).any(|from| self.function.target(from) == Some(place))
+            entries[place] || (0..entries.len()).any(|from| self.function.leads(from, place))
         };
         let stays = |place: usize| matches!(self.at(place).flow, crate::decode::code::Flow::Next);
         idx <= to && (idx..to).all(stays) && !(idx + 1..=to).any(enters)
@@ -263,6 +262,7 @@ mod tests {
             tables: Default::default(),
             cases: Default::default(),
             arguments: Default::default(),
+            addresses: Default::default(),
         }
     }
 

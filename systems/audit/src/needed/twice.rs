@@ -46,11 +46,8 @@ enum Part {
 
 /// All of them, in pieces that only their first instruction can be entered at.
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
-    let n = subject.function.instructions.len();
     let mut is_entered = entries(subject.function);
-    for to in (0..n).filter_map(|idx| subject.function.target(idx)) {
-        is_entered[to] = true;
-    }
+    is_entered.iter_mut().zip(subject.function.led_to()).for_each(|(entered, is)| *entered |= is);
     let own = in_own_frame(subject.function);
     let mut piece = Piece::default();
     for (idx, entered) in is_entered.iter().enumerate() {

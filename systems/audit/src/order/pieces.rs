@@ -17,7 +17,8 @@ pub fn pieces(
     border: impl Fn(usize) -> bool,
 ) -> Vec<Range<usize>> {
     let n = function.instructions.len();
-    let mut begins: BTreeSet<usize> = (0..n).filter_map(|idx| function.target(idx)).collect();
+    let is_led_to = function.led_to();
+    let mut begins: BTreeSet<usize> = (0..n).filter(|idx| is_led_to[*idx]).collect();
     begins.extend(landings(function));
     // A path that leaves a piece in its middle would take what was moved up for nothing.
     begins.extend(paths.iter().flat_map(FastPath::leaves));

@@ -9,6 +9,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
+use object::elf;
+
 use crate::decode::Isa;
 use crate::decode::code::{Class, Flow, IndexForm, Instruction, Op, Role, Value};
 
@@ -109,9 +111,14 @@ fn far_target(isa: Isa, first: &Instruction, second: &Instruction) -> Option<u64
         .operation
         .filter(|operation| operation.op == Op::Move && operation.result == Some(through))?;
     let Value::Const(upper) = upper.a else { return None };
-    // The offset of `jalr` stands in its upper twelve bits; a compressed one has none.
-    let offset = if second.length == 4 { i64::from(second.word as u32 as i32 >> 20) } else { 0 };
-    Some(upper.wrapping_add_signed(offset) & bits & !1)
+    Some(upper.wrapping_add_signed(jump_offset(isa, second)) & bits & !1)
+}
+
+/// What a jump through a register adds to it.
+pub fn jump_offset(isa: Isa, jump: &Instruction) -> i64 {
+    // That of `jalr` stands in its upper twelve bits; a compressed one has none.
+    let is_jalr = matches!(isa, Isa::Riscv32 | Isa::Riscv64) && jump.length == 4;
+    if is_jalr { i64::from(jump.word as u32 as i32 >> 20) } else { 0 }
 }
 
 /// Arm's calls and jumps through a register, each with what last wrote it: a load, or the second
@@ -192,4 +199,30 @@ pub fn half(isa: Isa, word: u32) -> u16 {
         (word >> 26 & 1) << 11 | (word >> 12 & 7) << 8 | word & 0xff
     };
     ((word >> 16 & 15) << 12 | low) as u16
+}
+
+/// The word of a `movw` or `movt` with the half of an address that a linker would write into it, if
+/// the relocation asks for one; what is there before is added.
+pub fn with_half(isa: Isa, r_type: u32, word: u32, to: u64) -> Option<u32> {
+    let (set, is_upper) = match r_type {
+        elf::R_ARM_MOVW_ABS_NC => (Isa::A32, false),
+        elf::R_ARM_MOVT_ABS => (Isa::A32, true),
+        elf::R_ARM_THM_MOVW_ABS_NC => (Isa::T32, false),
+        elf::R_ARM_THM_MOVT_ABS => (Isa::T32, true),
+        _ => return None,
+    };
+    if !matches!(isa, Isa::A32 | Isa::T32) {
+        return None;
+    }
+    let word = if set == Isa::T32 { word.rotate_left(16) } else { word };
+    let sum = to.wrapping_add_signed(i64::from(half(set, word) as i16)) as u32;
+    let number = if is_upper { sum >> 16 } else { sum & 0xffff };
+    let (low, high) = (number & 0xfff, number >> 12);
+    Some(match set {
+        Isa::A32 => word & !0x000f_0fff | high << 16 | low,
+        _ => {
+            let spread = high << 16 | (low >> 11) << 26 | (low >> 8 & 7) << 12 | low & 0xff;
+            (word & !0x040f_70ff | spread).rotate_left(16)
+        }
+    })
 }

@@ -43,10 +43,16 @@ const OF_LIBRARIES: [(&str, usize); 24] = [
 ];
 
 impl Program {
-    /// Of each function that this one calls or jumps to and that is known, by the address of the
-    /// instruction that leads there.
-    pub(super) fn arguments(&self, function: &Function) -> BTreeMap<u64, Vec<Reg>> {
-        let mut arguments = BTreeMap::new();
+    /// Those of each function that this one calls or jumps to and that is known; and which of them,
+    /// and of its own, are addresses.
+    pub(super) fn find_arguments(&self, function: &mut Function) {
+        let (mut arguments, mut addresses) = (BTreeMap::new(), BTreeMap::new());
+        let begin = function.instructions.first().map(|first| first.address);
+        if let Some(begin) = begin
+            && let Some(words) = self.lines.words(&function.name, begin, None)
+        {
+            addresses.insert(begin, addresses_of(function.isa, &words));
+        }
         for (idx, instruction) in function.instructions.iter().enumerate() {
             let target = match instruction.flow {
                 Flow::Call { target } => target,
@@ -54,14 +60,18 @@ impl Program {
                 Flow::Jump | Flow::LastCall => None,
                 _ => continue,
             };
-            let Some(callee) = function.callees.get(&instruction.address) else { continue };
-            if let Some(known) =
-                self.arguments_of(function.isa, callee, instruction.address, target)
-            {
-                arguments.insert(instruction.address, known);
+            let from = instruction.address;
+            let Some(callee) = function.callees.get(&from) else { continue };
+            if let Some(known) = self.arguments_of(function.isa, callee, from, target) {
+                arguments.insert(from, known);
+            }
+            if let Some(words) = self.lines.words(callee, from, target) {
+                let more = addresses_of(function.isa, &words);
+                addresses.entry(from).or_insert_with(Vec::new).extend(more);
             }
         }
-        arguments
+        function.arguments = arguments;
+        function.addresses = addresses;
     }
 
     /// Those of the function of this name, which is called at `from` and may begin at `to`.
@@ -73,7 +83,8 @@ impl Program {
         let own = own.get(name).map(|idx| &self.symbols[*idx]);
         let to = to.or(own.map(|own| own.address));
         if let Some(words) = self.lines.words(name, from, to) {
-            return registers(isa, &words);
+            let placed = registers(isa, &words)?;
+            return Some(placed.into_iter().map(|(reg, _)| reg).collect());
         }
         let of_library = OF_LIBRARIES.iter().find(|(library, _)| *library == name);
         if let Some((_, n_words)) = of_library.filter(|_| own.is_none()) {
@@ -108,9 +119,16 @@ fn by_code(function: &Function) -> Option<Vec<Reg>> {
     (most.iter().all(is_used) && read(&Liveness::of_reads(function)) == most).then_some(most)
 }
 
-/// The registers of these words, where the conventions of the set say them without more: floating
+/// The registers of those of these words that are addresses.
+fn addresses_of(isa: Isa, words: &[ArgumentWord]) -> Vec<Reg> {
+    let placed = registers(isa, words).unwrap_or_default();
+    let addresses = placed.into_iter().filter(|(_, word)| *word == ArgumentWord::Address);
+    addresses.map(|(reg, _)| reg).collect()
+}
+
+/// The registers of these words, each with its word, where the conventions of the set say them without more: floating
 /// point in registers of its own is a matter of options on Arm and RISC-V.
-fn registers(isa: Isa, words: &[ArgumentWord]) -> Option<Vec<Reg>> {
+fn registers(isa: Isa, words: &[ArgumentWord]) -> Option<Vec<(Reg, ArgumentWord)>> {
     let all = isa.conventions().arguments;
     let bytes = u64::from(isa.conventions().bits) / 8;
     let n_all = match isa {
@@ -133,7 +151,7 @@ fn registers(isa: Isa, words: &[ArgumentWord]) -> Option<Vec<Reg>> {
         let last = (next + n).min(n_all);
         // RISC-V takes a number apart where one register is left, Arm does not.
         if next + n <= n_all || isa == Isa::Riscv32 {
-            taken.extend_from_slice(&all[next.min(last)..last]);
+            taken.extend(all[next.min(last)..last].iter().map(|reg| (*reg, *word)));
         }
         next = if next + n <= n_all { next + n } else { n_all };
     }
@@ -149,7 +167,13 @@ mod tests {
         use ArgumentWord::{Address, Float, Integer};
         let of = |isa: Isa, words: &[ArgumentWord]| {
             let registers = registers(isa, words)?;
-            Some(registers.iter().map(|reg| isa.register_name(*reg)).collect::<Vec<_>>().join(" "))
+            Some(
+                registers
+                    .iter()
+                    .map(|(reg, _)| isa.register_name(*reg))
+                    .collect::<Vec<_>>()
+                    .join(" "),
+            )
         };
         assert_eq!(of(Isa::T32, &[Address, Integer(1)]).as_deref(), Some("r0 r1"));
         assert_eq!(of(Isa::T32, &[Address, Integer(8)]).as_deref(), Some("r0 r2 r3"));

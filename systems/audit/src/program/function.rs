@@ -40,6 +40,9 @@ pub struct Function {
     /// The registers in which the functions that it calls or jumps to have arguments, by address of
     /// the instruction; of those alone of which that is known.
     pub arguments: BTreeMap<u64, Vec<Reg>>,
+    /// Registers that hold pointers by the debug information, by the address of the instruction before
+    /// which they do: at the beginning the function's own arguments, at a call those of the callee.
+    pub addresses: BTreeMap<u64, Vec<Reg>>,
 }
 
 impl Function {
@@ -85,6 +88,21 @@ impl Function {
     pub fn cases_of(&self, idx: usize) -> Option<Vec<usize>> {
         let cases = self.cases.get(&self.instructions[idx].address)?;
         Some(cases.iter().filter_map(|case| self.at(*case)).collect())
+    }
+
+    /// For each place whether a branch leads there, or a computed jump whose table is read.
+    pub fn led_to(&self) -> Vec<bool> {
+        let mut is_led_to = vec![false; self.instructions.len()];
+        for idx in 0..self.instructions.len() {
+            let cases = self.cases_of(idx).into_iter().flatten();
+            self.target(idx).into_iter().chain(cases).for_each(|to| is_led_to[to] = true);
+        }
+        is_led_to
+    }
+
+    /// The branch at place `from`, or its table, leads to place `to`.
+    pub fn leads(&self, from: usize, to: usize) -> bool {
+        self.target(from) == Some(to) || self.cases_of(from).is_some_and(|all| all.contains(&to))
     }
 
     /// Where the branch at place `idx` goes, as a place in `instructions`; `None` if

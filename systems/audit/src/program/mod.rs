@@ -13,9 +13,11 @@ pub mod image;
 mod joined;
 pub mod lines;
 mod links;
+mod memory;
 pub mod names;
 mod relocate;
 mod sections;
+mod slice;
 mod stripped;
 mod switches;
 mod symbols;
@@ -41,6 +43,7 @@ use crate::program::function::Function;
 use crate::program::image::Segment;
 use crate::program::lines::Lines;
 use crate::program::links::{links, pointers};
+use crate::program::memory::Memory;
 use crate::program::relocate::Layout;
 use crate::program::sections::{Code, Link, Mark};
 use crate::program::symbols::{marks, symbols};
@@ -83,6 +86,7 @@ pub struct Program {
     /// The features of processors that it tells apart.
     capabilities: Capabilities,
     sections: Vec<Code>,
+    memory: Memory,
     links: BTreeMap<u64, Link>,
     /// What a linker would write beside the code or into `movt`, by its address (A32, Thumb).
     pointers: BTreeMap<u64, Link>,
@@ -151,6 +155,7 @@ impl Program {
             });
         }
         marks(&file, &layout, &places, &mut sections);
+        let memory = Memory::of(&file, &layout, machine);
         let mut symbols = symbols(&file, machine, &layout, &places, &sections);
         let asked = content.and_then(|content| content.asked);
         let is_bare = file.kind() != object::ObjectKind::Relocatable
@@ -167,7 +172,7 @@ impl Program {
             known.starts.extend(symbols.iter().map(|symbol| (symbol.address, symbol.isa)));
             let asked = asked.map(|asked| stripped::start(asked, machine, known.is_thumb));
             let named = std::mem::take(&mut symbols);
-            symbols = stripped::functions(&mut sections, &known, asked);
+            symbols = stripped::functions(&mut sections, &memory, &known, asked);
             // What the file names keeps its name.
             symbols.retain(|symbol| named.iter().all(|it| it.address != symbol.address));
             symbols.extend(named);
@@ -220,6 +225,7 @@ impl Program {
             tables,
             capabilities,
             sections,
+            memory,
             links,
             pointers,
             relocated,
@@ -252,7 +258,9 @@ impl Program {
         let start = |address| stripped::start(address, machine, false);
         let starts = vectors.into_iter().chain(first).map(start).collect();
         let known = stripped::KnownStarts { starts, ..stripped::KnownStarts::default() };
-        let symbols = stripped::functions(&mut sections, &known, asked.map(start));
+        let parts = sections.iter().map(|section| (section.base, section.bytes.clone()));
+        let memory = Memory::from_parts(parts);
+        let symbols = stripped::functions(&mut sections, &memory, &known, asked.map(start));
         let Some(isa) = symbols.first().map(|symbol| symbol.isa) else {
             let refused = Diagnostic::new(format!("`{name}` does not begin with code"));
             return Err(refused.with_help("name an address of code: --function 0xADDRESS"));
@@ -273,6 +281,7 @@ impl Program {
             by_code: RefCell::default(),
             names_exports_alone: false,
             sections,
+            memory,
         })
     }
 
@@ -361,7 +370,7 @@ impl Program {
             .iter()
             .map(|instruction| self.lines.frames(instruction.address))
             .collect();
-        function.arguments = self.arguments(function);
+        self.find_arguments(function);
         Ok(decoded)
     }
 
@@ -428,7 +437,6 @@ impl Program {
             linked,
         );
         let through = self.through_registers(code, &mut instructions, symbol.isa);
-        addresses::forget_linked(&mut instructions, &self.objects, symbol.isa);
         let frames = vec![Vec::new(); instructions.len()];
         let mut callees = BTreeMap::new();
         for instruction in &instructions {
@@ -460,7 +468,9 @@ impl Program {
                 callees.insert(instruction.address, name);
             }
         }
-        let cases = switches::read_tables(code, &mut instructions, &callees);
+        let known = (&callees, &self.relocated);
+        let cases = switches::read_tables(code, &self.memory, symbol.isa, &mut instructions, known);
+        addresses::forget_linked(&mut instructions, &self.objects, symbol.isa);
         for instruction in &mut instructions {
             let Flow::Call { target } = instruction.flow else { continue };
             let Some(callee) = callees.get(&instruction.address) else { continue };
@@ -491,6 +501,7 @@ impl Program {
             tables,
             cases,
             arguments: BTreeMap::new(),
+            addresses: BTreeMap::new(),
         };
         for idx in frame::last_calls(&function) {
             function.instructions[idx].flow = Flow::LastCall;

@@ -7,14 +7,23 @@ use std::collections::{BTreeMap, HashMap};
 use object::elf;
 use object::{
     Architecture, File, Object, ObjectSection, ObjectSymbol, Relocation, RelocationFlags,
-    RelocationKind, RelocationTarget, Section, SectionFlags, SectionIndex,
+    RelocationKind, RelocationTarget, Section, SectionFlags, SectionIndex, SectionKind,
 };
 
 /// Where the sections of a file lie. Those of a linked file have addresses; the code of an
-/// object file is laid out from 0 on in the order of its sections, so that no two overlap.
+/// object file is laid out from 0 on in the order of its sections, so that no two overlap, and the
+/// file's constants lie behind it.
 #[derive(Debug)]
 pub struct Layout {
     bases: HashMap<usize, u64>,
+}
+
+/// Sections of this kind have what nothing writes, code aside.
+pub fn is_constant(kind: SectionKind) -> bool {
+    matches!(
+        kind,
+        SectionKind::ReadOnlyData | SectionKind::ReadOnlyString | SectionKind::ReadOnlyDataWithRel
+    )
 }
 
 /// What a relocation stands for.
@@ -45,18 +54,21 @@ pub fn sections_called<'data, 'file>(
 impl Layout {
     /// The layout of `file`.
     pub fn of(file: &File<'_>) -> Layout {
-        let mut bases = HashMap::new();
-        let mut next = 0u64;
-        for section in file.sections() {
-            let mut base = section.address();
-            if file.kind() == object::ObjectKind::Relocatable
-                && section.kind() == object::SectionKind::Text
-            {
-                base = next.next_multiple_of(section.align().clamp(1, 1 << 12));
-                next = base.saturating_add(section.size().min(1 << 32));
-            }
-            bases.insert(section.index().0, base);
+        let mut bases: HashMap<usize, u64> =
+            file.sections().map(|section| (section.index().0, section.address())).collect();
+        if file.kind() != object::ObjectKind::Relocatable {
+            return Layout { bases };
         }
+        let mut next = 0u64;
+        let mut lay = |section: &Section<'_, '_>| {
+            let base = next.next_multiple_of(section.align().clamp(1, 1 << 12));
+            next = base.saturating_add(section.size().min(1 << 32));
+            bases.insert(section.index().0, base);
+        };
+        let is_code = |section: &Section<'_, '_>| section.kind() == SectionKind::Text;
+        file.sections().filter(is_code).for_each(|section| lay(&section));
+        let constants = file.sections().filter(|section| is_constant(section.kind()));
+        constants.for_each(|section| lay(&section));
         Layout { bases }
     }
 
@@ -174,7 +186,10 @@ pub fn section_data<'data>(
             .reference(file, &relocation)
             .and_then(|reference| reference.address)
             .unwrap_or(0);
-        let value = symbol.wrapping_add_signed(relocation.addend());
+        let mut value = symbol.wrapping_add_signed(relocation.addend());
+        if relocation.kind() == RelocationKind::Relative {
+            value = value.wrapping_sub(layout.base(section.index()).wrapping_add(offset));
+        }
         let Ok(at) = usize::try_from(offset) else { continue };
         if let Some(change) = change(file.architecture(), &relocation) {
             change.apply(bytes.to_mut(), at, value, file.is_little_endian());
@@ -202,7 +217,7 @@ enum Change {
 }
 
 fn change(architecture: Architecture, relocation: &Relocation) -> Option<Change> {
-    if let RelocationKind::Absolute = relocation.kind() {
+    if let RelocationKind::Absolute | RelocationKind::Relative = relocation.kind() {
         let bytes = usize::from(relocation.size()) / 8;
         return [1, 2, 4, 8]
             .contains(&bytes)

@@ -10,9 +10,8 @@
 //! 8010  .word            reached by no branch: data
 //! ```
 //!
-//! Of a jump by Arm's tables beside the code, `cmp r2, #5; bhi; tbb [pc, r2]`, the rows lead on. After
-//! another jump whose target is computed anything may be reached, so all up to the next start is code
-//! of that function.
+//! Of a jump by a [table](crate::program::switches) the rows lead on. After another jump whose target
+//! is computed anything may be reached, so all up to the next start is code of that function.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -22,7 +21,10 @@ use object::{Object, ObjectSection};
 
 use crate::decode::code::{Flow, Instruction};
 use crate::decode::{Isa, Linear};
+use crate::program::memory::Memory;
 use crate::program::sections::{Code, Mark, Symbol};
+use crate::program::slice::{Cases, Ways};
+use crate::program::switches::leads_to;
 
 /// Vectors of a Cortex-M: 15 of the architecture and 496 of the chip.
 const VECTORS_MAX: usize = 511;
@@ -48,10 +50,20 @@ impl KnownStarts {
     }
 
     /// What a start reaches, up to another one or its own end.
-    fn reach(&self, code: &Code, start: u64, isa: Isa, next: Option<u64>) -> Reach {
+    fn reach(&self, code: &Code, memory: &Memory, from: (u64, Isa), next: Option<u64>) -> Reach {
+        let (start, isa) = from;
         let ends = [next, self.ends.get(&start).copied(), Some(code.end())];
-        reach(code, start..ends.into_iter().flatten().min().unwrap_or(start), isa)
+        let end = ends.into_iter().flatten().min().unwrap_or(start);
+        reach(&Region { code, memory, range: start..end, isa })
     }
+}
+
+/// Where a function may have code.
+struct Region<'a> {
+    code: &'a Code,
+    memory: &'a Memory,
+    range: Range<u64>,
+    isa: Isa,
 }
 
 /// What a start reaches.
@@ -71,23 +83,24 @@ struct Reach {
 /// marked. A place that is `asked` for and that none of them reaches is a start as well.
 pub(super) fn functions(
     sections: &mut [Code],
+    memory: &Memory,
     known: &KnownStarts,
     asked: Option<(u64, Isa)>,
 ) -> Vec<Symbol> {
     let mut found = BTreeMap::new();
-    explore(sections, known, known.starts.iter().copied().collect(), &mut found);
+    explore((sections, memory), known, known.starts.iter().copied().collect(), &mut found);
     let is_reached = |(at, _): &(u64, Isa)| {
         found.values().any(|(_, reach): &(Isa, Reach)| reach.code.contains_key(at))
     };
     if let Some(asked) = asked.filter(|asked| !is_reached(asked)) {
-        explore(sections, known, vec![asked], &mut found);
+        explore((sections, memory), known, vec![asked], &mut found);
     }
     symbols(sections, known, found)
 }
 
 /// Adds functions at the places that are open, and at all that they lead to.
 fn explore(
-    sections: &[Code],
+    (sections, memory): (&[Code], &Memory),
     known: &KnownStarts,
     mut open: Vec<(u64, Isa)>,
     found: &mut BTreeMap<u64, (Isa, Reach)>,
@@ -100,7 +113,7 @@ fn explore(
                 continue;
             }
             let next = found.range(start + 1..).next().map(|(next, _)| *next);
-            let reach = known.reach(code, start, isa, next);
+            let reach = known.reach(code, memory, (start, isa), next);
             open.extend(&reach.leads);
             found.insert(start, (isa, reach));
         }
@@ -110,7 +123,7 @@ fn explore(
             let (isa, before) = &found[&pair[0]];
             if before.end() > Some(pair[1]) {
                 let code = code_at(pair[0]).expect("it was read");
-                let reach = known.reach(code, pair[0], *isa, Some(pair[1]));
+                let reach = known.reach(code, memory, (pair[0], *isa), Some(pair[1]));
                 open.extend(&reach.leads);
                 found.insert(pair[0], (*isa, reach));
             }
@@ -152,17 +165,17 @@ fn symbols(
     symbols
 }
 
-/// Follows branches from the first address of `range`, and no further than its end, nor into what
+/// Follows branches from the first address of a region, and no further than its end, nor into what
 /// loads beside the code name: after a call that does not return, constants may follow.
-fn reach(code: &Code, range: Range<u64>, isa: Isa) -> Reach {
+fn reach(region: &Region<'_>) -> Reach {
     let mut constants = BTreeSet::new();
     loop {
-        let reach = walk(code, range.clone(), isa, &constants);
+        let reach = walk(region, &constants);
         let mut new = reach.loads.iter().filter(|(_, place)| !constants.contains(*place));
         // What lies behind the first of them may be no code at all.
         let Some((_, first)) = new.next() else { return reach };
         let first = *first;
-        let before = reach.loads.range(..first.max(range.start)).map(|(_, place)| *place);
+        let before = reach.loads.range(..first.max(region.range.start)).map(|(_, place)| *place);
         let n_known = constants.len();
         constants.extend(before.chain([first]));
         if constants.len() == n_known {
@@ -171,74 +184,92 @@ fn reach(code: &Code, range: Range<u64>, isa: Isa) -> Reach {
     }
 }
 
-fn walk(code: &Code, range: Range<u64>, isa: Isa, constants: &BTreeSet<u64>) -> Reach {
+fn walk(region: &Region<'_>, constants: &BTreeSet<u64>) -> Reach {
     let mut reach = Reach::default();
-    let mut open = vec![range.start];
-    while let Some(mut at) = open.pop() {
-        let mut linear = Linear::new(isa);
-        let mut compared = String::new();
-        while range.contains(&at) && !reach.code.contains_key(&at) && !constants.contains(&at) {
-            let bytes = &code.bytes[(at - code.base) as usize..(range.end - code.base) as usize];
-            let Ok(instruction) = linear.decode(at, bytes) else { break };
-            let end = at + u64::from(instruction.length).max(1);
-            reach.code.insert(at, end);
-            let other = match isa {
-                Isa::T32 if instruction.text.starts_with("blx") => Isa::A32,
-                Isa::A32 if instruction.text.starts_with("blx") => Isa::T32,
-                same => same,
-            };
-            match instruction.flow {
-                Flow::Branch { target, .. } if range.contains(&target) => open.push(target),
-                Flow::Branch { target, .. } => _ = reach.leads.insert((target, isa)),
-                Flow::Call { target: Some(target) } => _ = reach.leads.insert((target, other)),
-                Flow::Jump => match rows(&instruction, &compared, bytes) {
-                    Some(rows) if rows.iter().all(|row| range.contains(row)) => open.extend(rows),
-                    Some(_) | None => reach.jumps = true,
-                },
-                _ => {}
-            }
-            if let ([access], Isa::A32 | Isa::T32) = (&instruction.accesses[..], isa)
-                && access.base.is_none()
-                && access.index.is_none()
-                && let Ok(place) = u64::try_from(access.disp)
-            {
-                reach.loads.insert(at, place);
-            }
-            if instruction.text.starts_with("cmp ") {
-                compared.clone_from(&instruction.text);
-            }
-            // What stands in a delay slot is executed before the branch leaves.
-            let is_delayed = isa == Isa::Sparc && instruction.flow != Flow::Next;
-            if is_delayed && let Ok(slot) = linear.decode(end, bytes.get(4..).unwrap_or_default()) {
-                reach.code.insert(end, end + u64::from(slot.length));
-            }
-            if !goes_on(&instruction) {
-                break;
-            }
-            at = if is_delayed { end + 4 } else { end };
+    let mut instructions = BTreeMap::new();
+    let mut open = vec![region.range.start];
+    let mut led_to = BTreeSet::new();
+    loop {
+        while let Some(at) = open.pop() {
+            piece(region, constants, at, &mut reach, &mut instructions, &mut open);
         }
+        // Tables are read by all the code that is found, and lead to more.
+        let (places, is_left) = rows(region, &instructions);
+        open.extend(places.difference(&led_to));
+        if open.is_empty() {
+            reach.jumps = is_left;
+            return reach;
+        }
+        led_to = places;
     }
-    reach
 }
 
-/// Where a jump leads by the table that lies behind it, if its index was `compared` with the last
-/// row: bytes or halves that count two bytes each, or addresses. `bytes` begin with the jump.
-fn rows(jump: &Instruction, compared: &str, bytes: &[u8]) -> Option<Vec<u64>> {
-    let (index, last) = compared.strip_prefix("cmp ")?.split_once(", #")?;
-    let n_rows = last.parse::<usize>().ok()?.checked_add(1)?;
-    let (width, from) = match jump.text.split_once(" [pc, ") {
-        Some(("tbb", rest)) if rest == format!("{index}]") => (1, 4),
-        Some(("tbh", rest)) if rest == format!("{index}, lsl #1]") => (2, 4),
-        _ if jump.text == format!("ldrls pc, [pc, {index}, lsl #2]") => (4, 8),
-        _ => return None,
-    };
-    let table = bytes.get(from..)?.get(..n_rows.checked_mul(width)?)?;
-    let number = |row: &[u8]| row.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
-    let target = |row| match width {
-        4 => number(row),
-        _ => jump.address + 4 + 2 * number(row),
-    };
-    Some(table.chunks(width).map(target).collect())
+/// One instruction after the other, from a place on, as far as each leads to the next.
+fn piece(
+    region: &Region<'_>,
+    constants: &BTreeSet<u64>,
+    mut at: u64,
+    reach: &mut Reach,
+    instructions: &mut BTreeMap<u64, Instruction>,
+    open: &mut Vec<u64>,
+) {
+    let Region { code, range, isa, .. } = region;
+    let isa = *isa;
+    let mut linear = Linear::new(isa);
+    while range.contains(&at) && !reach.code.contains_key(&at) && !constants.contains(&at) {
+        let bytes = &code.bytes[(at - code.base) as usize..(range.end - code.base) as usize];
+        let Ok(instruction) = linear.decode(at, bytes) else { break };
+        let end = at + u64::from(instruction.length).max(1);
+        reach.code.insert(at, end);
+        let other = match isa {
+            Isa::T32 if instruction.text.starts_with("blx") => Isa::A32,
+            Isa::A32 if instruction.text.starts_with("blx") => Isa::T32,
+            same => same,
+        };
+        match instruction.flow {
+            Flow::Branch { target, .. } if range.contains(&target) => open.push(target),
+            Flow::Branch { target, .. } => _ = reach.leads.insert((target, isa)),
+            Flow::Call { target: Some(target) } => _ = reach.leads.insert((target, other)),
+            _ => {}
+        }
+        if let ([access], Isa::A32 | Isa::T32) = (&instruction.accesses[..], isa)
+            && access.base.is_none()
+            && access.index.is_none()
+            && let Ok(place) = u64::try_from(access.disp)
+        {
+            reach.loads.insert(at, place);
+        }
+        // What stands in a delay slot is executed before the branch leaves.
+        let is_delayed = isa == Isa::Sparc && instruction.flow != Flow::Next;
+        if is_delayed && let Ok(slot) = linear.decode(end, bytes.get(4..).unwrap_or_default()) {
+            reach.code.insert(end, end + u64::from(slot.length));
+        }
+        let goes_on = goes_on(&instruction);
+        instructions.insert(at, instruction);
+        if !goes_on {
+            break;
+        }
+        at = if is_delayed { end + 4 } else { end };
+    }
+}
+
+/// Where the computed jumps of the region lead by tables, and whether there is one of which that
+/// this stays unknown here.
+fn rows(region: &Region<'_>, instructions: &BTreeMap<u64, Instruction>) -> (BTreeSet<u64>, bool) {
+    let is_jump = |instruction: &&Instruction| instruction.flow == Flow::Jump;
+    if !instructions.values().any(|instruction| is_jump(&instruction)) {
+        return (BTreeSet::new(), false);
+    }
+    let all: Vec<Instruction> = instructions.values().cloned().collect();
+    let ways = Ways::of(region.isa, &all, region.memory, &Cases::new());
+    let (mut places, mut is_left) = (BTreeSet::new(), false);
+    for (idx, _) in all.iter().enumerate().filter(|(_, instruction)| is_jump(instruction)) {
+        match leads_to(&ways, idx, None, None, |to| region.range.contains(&to)) {
+            Some(rows) => places.extend(rows),
+            None => is_left = true,
+        }
+    }
+    (places, is_left)
 }
 
 /// The next instruction may follow.

@@ -9,7 +9,6 @@ use crate::decode::Isa;
 use crate::decode::code::{Class, Flow, Instruction, Op, Read, Reg, Role, Value};
 use crate::facts::bits::Bits;
 use crate::facts::frame::StackFrame;
-use crate::facts::landings::behind;
 use crate::facts::liveness::{Liveness, RegSet};
 use crate::facts::nests::Nests;
 use crate::facts::pinned::guesses;
@@ -390,7 +389,7 @@ impl Stalls<'_> {
         let enters = |at: &u32| {
             let (here, before) = (places[*at as usize], places[*at as usize - 1]);
             let all = 0..function.instructions.len();
-            all.into_iter().any(|from| from != before && function.target(from) == Some(here))
+            all.into_iter().any(|from| from != before && function.leads(from, here))
         };
         let entries: Vec<u32> = (1..places.len() as u32).filter(enters).collect();
         let position = |at: u32| order.iter().position(|number| *number == at);
@@ -439,8 +438,7 @@ impl Stalls<'_> {
         if !exit.live.contains(reg) || bits.demanded(place, reg) == 0 {
             return false;
         }
-        let to =
-            if exit.is_taken { Some(behind(function, place).0) } else { function.target(place) };
+        let to = exit.leads_to(function, place);
         let Some(to) = to.filter(|to| *to < function.instructions.len()) else { return true };
         let is_old = |at: usize| {
             let instruction = self.path.instruction(at as u32);
@@ -550,12 +548,15 @@ impl Stalls<'_> {
         let mover_place = self.path.places[mover as usize];
         let ends = |exit: &Exit| {
             let place = self.path.places[exit.at];
-            let (behind, _) = behind(self.path.function, place);
-            let to = if exit.is_taken { Some(behind) } else { self.path.function.target(place) };
-            let leaves = to.is_none_or(|to| {
+            let leaves = exit.leads_to(self.path.function, place).is_none_or(|to| {
                 to >= self.path.function.instructions.len() || nests.left(place, to) > 0
             });
-            leaves && nests.is_in_one(mover_place) && nests.left(mover_place, place) == 0
+            // The cases of a `switch` are taken to stay in the loop.
+            let is_switch = self.path.function.cases_of(place).is_some();
+            leaves
+                && !is_switch
+                && nests.is_in_one(mover_place)
+                && nests.left(mover_place, place) == 0
         };
         let mut exits = self
             .timed

@@ -1,8 +1,6 @@
 //! The pieces of a path: what belongs to a block, to a round of a loop, to a block of Thumb's `it`; and
 //! what single instructions of it may do.
 
-use std::collections::BTreeSet;
-
 use crate::decode::Isa;
 use crate::decode::code::{Access, Class, Delay, Flow, Instruction, Out, Reg, Role};
 use crate::facts::nests::Nests;
@@ -18,13 +16,12 @@ pub(super) fn is_exit(trace: &Trace) -> Vec<bool> {
 
 /// The block of each instruction: a new one after each branch and where a branch leads.
 pub(super) fn blocks(function: &Function, trace: &Trace) -> Vec<u32> {
-    let targets: BTreeSet<usize> =
-        (0..function.instructions.len()).filter_map(|idx| function.target(idx)).collect();
+    let is_led_to = function.led_to();
     let mut blocks = Vec::with_capacity(trace.places.len());
     let mut block = 0;
     let mut ends_behind = false;
     for (at, place) in trace.places.iter().enumerate() {
-        if at > 0 && (ends_behind || targets.contains(place)) {
+        if at > 0 && (ends_behind || is_led_to[*place]) {
             block += 1;
         }
         blocks.push(block);

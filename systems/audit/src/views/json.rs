@@ -31,11 +31,7 @@ pub fn json(audit: &Audit, view: &View) -> Value {
         "one_row": audit.timed.as_ref().map(|timed| timed.n_one_row),
         "loops": loops::json(audit),
         "limits": limits::json(audit),
-        "computed_jumps": match Computed::of(&audit.function) {
-            Computed::None => 0,
-            Computed::One(..) => 1,
-            Computed::Several(n, _) => n,
-        },
+        "computed_jumps": Computed::of(&audit.function).n_jumps(),
         "conditions": audit.timed.as_ref().map(|timed| &timed.conditions),
         "beyond_c": audit.timed.as_ref().and_then(|timed| timed.beyond_c),
         "no_lines": audit.missing_lines,

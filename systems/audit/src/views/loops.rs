@@ -98,12 +98,12 @@ fn sentences(audit: &Audit, it: &Steady) -> Vec<String> {
 /// All loops as paragraphs of sentences.
 pub fn paragraphs(audit: &Audit) -> Vec<Vec<String>> {
     let Some(timed) = &audit.timed else { return Vec::new() };
-    let several = match Computed::of(&audit.function) {
-        Computed::Several(n, _) => Some(vec![format!(
-            "which of {n} computed jumps leads where is not known, as in threaded code: loops through them are not timed"
-        )]),
-        _ => None,
-    };
+    let n_several = Computed::of(&audit.function).n_several();
+    let several = (n_several > 0).then(|| {
+        vec![format!(
+            "which of {n_several} computed jumps leads where is not known, as in threaded code: loops through them are not timed"
+        )]
+    });
     timed.loops.iter().map(|found| sentences(audit, found)).chain(several).collect()
 }
 

@@ -61,5 +61,6 @@ pub fn assembled(isa: Isa, text: &str) -> Function {
         tables: Default::default(),
         cases: Default::default(),
         arguments: Default::default(),
+        addresses: Default::default(),
     }
 }

@@ -96,7 +96,7 @@ fn runs(subject: &Subject<'_>) -> Vec<std::ops::Range<usize>> {
     let function = subject.function;
     let n = function.instructions.len();
     let mut begins = entries(function);
-    (0..n).filter_map(|idx| function.target(idx)).for_each(|to| begins[to] = true);
+    begins.iter_mut().zip(function.led_to()).for_each(|(begins, is)| *begins |= is);
     let mut runs = Vec::new();
     let mut first = 0;
     for (idx, begins) in begins.into_iter().enumerate() {

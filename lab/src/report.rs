@@ -62,11 +62,10 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let busy = machine::load().and_then(|load| noise::busy(load, machine.n_cores));
     let mut intro = intro(&machine, &date);
     if args.quick {
-        intro.push_str(" Short samples.");
         intro.push_str(if experiments.is_empty() {
-            ""
+            " Short samples."
         } else {
-            " The committed results below are of full ones."
+            " Short samples, in figures that name no day; those that name one are of full runs, on the machine that they name."
         });
     }
     let (mut warnings, mut said_busy) = (Vec::new(), None);

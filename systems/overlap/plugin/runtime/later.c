@@ -88,7 +88,7 @@ static void copy(union handle *to, const union handle *from)
 		to->number = from->number;
 }
 
-static void reach(uintptr_t *from, uintptr_t *to, uintptr_t lo, uintptr_t hi)
+PART void reach(uintptr_t *from, uintptr_t *to, uintptr_t lo, uintptr_t hi)
 {
 	if (!*to || lo < *from)
 		*from = lo;
@@ -329,7 +329,7 @@ static int64_t advance(struct loop *loop, int64_t from, int64_t to, int depth)
 	return from;
 }
 
-static void trace(int event, const char *site, int64_t bytes)
+PART void trace(int event, const char *site, int64_t bytes)
 {
 	if (__overlap_trace)
 		__overlap_trace(event, site, bytes);

@@ -124,21 +124,44 @@ bool Across::mayBeCopied(Function &F) const {
          });
 }
 
-/// The twin of `F`; null if it would gain nothing.
-Function *Across::twin(Function &F, Part Is) {
-  Function *Twin = copyWithList(F, Is == Part::Leaves ? Leaving : Taking);
-  if (putOff(*Twin, FAM, O, Is))
-    return Twin;
-  FAM.clear(*Twin, Twin->getName());
-  Twin->eraseFromParent();
-  return nullptr;
-}
-
 static bool asksForTime(Function &F) {
   return F.getInstructionCount() <= AsksMax && any_of(instructions(F), [](const Instruction &I) {
            const Function *Callee = calleeOf(I);
            return Callee && isClock(Callee->getName());
          });
+}
+
+/// Where too little is pending for its loops, `Twin` goes by `F` as it is written.
+static void askAtEntry(Function &Twin, Function &F, const Options &O) {
+  Module &M = *F.getParent();
+  BasicBlock *Entry = &Twin.getEntryBlock();
+  BasicBlock *Rest = Entry->splitBasicBlock(Entry->getFirstNonPHIOrDbgOrAlloca());
+  auto *Written = BasicBlock::Create(M.getContext(), "overlap.written", &Twin);
+  Entry->getTerminator()->eraseFromParent();
+  IRBuilder<> B(Entry);
+  Value *List = Twin.getArg(F.arg_size());
+  Value *Worth =
+      B.CreateCall(runtime(M, "__overlap_later_is_worth"), {List, B.getInt64(O.MinBytes)});
+  B.CreateCondBr(B.CreateIsNotNull(Worth), Rest, Written);
+  B.SetInsertPoint(Written);
+  SmallVector<Value *, 8> Args(make_pointer_range(drop_end(Twin.args())));
+  CallInst *Call = B.CreateCall(&F, Args);
+  Call->setAttributes(F.getAttributes());
+  Call->setCallingConv(F.getCallingConv());
+  B.Insert(ReturnInst::Create(M.getContext(), F.getReturnType()->isVoidTy() ? nullptr : Call));
+}
+
+/// The twin of `F`; null if it would gain nothing.
+Function *Across::twin(Function &F, Part Is) {
+  Function *Twin = copyWithList(F, Is == Part::Leaves ? Leaving : Taking);
+  if (putOff(*Twin, FAM, O, Is)) {
+    if (Is == Part::Takes && !asksForTime(F))
+      askAtEntry(*Twin, F, O);
+    return Twin;
+  }
+  FAM.clear(*Twin, Twin->getName());
+  Twin->eraseFromParent();
+  return nullptr;
 }
 
 /// Tells of an exchange that may be left pending; only the linker knows if it is.

@@ -1,4 +1,5 @@
 #include "DeferPasses.h"
+#include "Across.h"
 #include "Look.h"
 #include "PassLoop.h"
 #include "Runtime.h"
@@ -93,9 +94,13 @@ void defer(Loop &Around, Value *Later, Constant *Site, FunctionAnalysisManager &
   IRBuilder<> Entry(&F.getEntryBlock(), F.getEntryBlock().getFirstInsertionPt());
   AllocaInst *Place = Entry.CreateAlloca(Env, nullptr, "overlap.values");
   B.SetInsertPoint(At);
-  Value *Worth =
-      B.CreateCall(runtime(M, "__overlap_later_is_worth"), {Later, B.getInt64(O.MinBytes)});
-  Value *Defers = B.CreateAnd(B.CreateICmpNE(Worth, B.getInt32(0)), Fine);
+  // A twin has asked, and with nothing pending all passes run at once.
+  Value *Defers = Fine;
+  if (!isOurs(F))
+    Defers = B.CreateAnd(
+        B.CreateIsNotNull(
+            B.CreateCall(runtime(M, "__overlap_later_is_worth"), {Later, B.getInt64(O.MinBytes)})),
+        Fine);
   BasicBlock *Plain = SplitBlock(Before, At),
              *Deferred = BasicBlock::Create(C, "overlap.defer", &F, Plain);
   Before->getTerminator()->eraseFromParent();

@@ -239,7 +239,8 @@ SHARED int __overlap_later_is_worth(struct later *later, int64_t min_bytes)
 	for (int i = 0; i < later->n; i++)
 		if (later->messages[i].end == OURS && !is_null(&later->messages[i].handle))
 			bytes += later->messages[i].to - later->messages[i].from;
-	if (later->n_open && bytes >= min_bytes)
+	/* The driver takes a program with a loop that defers passes, and without a question about this, for one that is switched off. */
+	if (!&__overlap_off && later->n_open && bytes >= min_bytes)
 		return 1;
 	__overlap_later_end(later);
 	return 0;

@@ -109,9 +109,9 @@ private:
   Module &M;
   FunctionAnalysisManager &FAM;
   const Options &O;
-  DenseMap<Function *, Twins> Known;     ///< Of functions that are called in a run.
+  DenseMap<Function *, Twins> Known;       ///< Of functions that are called in a run.
   DenseMap<Function *, Function *> Relays; ///< Of these.
-  DenseMap<Function *, Value *> Lists;   ///< Of functions with runs.
+  DenseMap<Function *, Value *> Lists;     ///< Of functions with runs.
 };
 } // namespace
 

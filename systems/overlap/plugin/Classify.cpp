@@ -508,8 +508,7 @@ std::optional<Hazard> moduleHazard(const Module &M) {
 }
 
 /// The calls in `F`, of a module that calls this library's Fortran.
-static std::vector<Site> classify(Function &F, const Options &O,
-                                  std::optional<Library> OfFortran) {
+static std::vector<Site> classify(Function &F, const Options &O, std::optional<Library> OfFortran) {
   std::vector<Site> Sites;
   for (Instruction &I : instructions(F)) {
     auto *Call = dyn_cast<CallBase>(&I);

@@ -97,10 +97,9 @@ void defer(Loop &Around, Value *Later, Constant *Site, FunctionAnalysisManager &
   // A twin has asked, and with nothing pending all passes run at once.
   Value *Defers = Fine;
   if (!isOurs(F))
-    Defers = B.CreateAnd(
-        B.CreateIsNotNull(
-            B.CreateCall(runtime(M, "__overlap_later_is_worth"), {Later, B.getInt64(O.MinBytes)})),
-        Fine);
+    Defers = B.CreateAnd(B.CreateIsNotNull(B.CreateCall(runtime(M, "__overlap_later_is_worth"),
+                                                        {Later, B.getInt64(O.MinBytes)})),
+                         Fine);
   BasicBlock *Plain = SplitBlock(Before, At),
              *Deferred = BasicBlock::Create(C, "overlap.defer", &F, Plain);
   Before->getTerminator()->eraseFromParent();

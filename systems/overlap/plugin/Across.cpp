@@ -124,13 +124,6 @@ bool Across::mayBeCopied(Function &F) const {
          });
 }
 
-static bool asksForTime(Function &F) {
-  return F.getInstructionCount() <= AsksMax && any_of(instructions(F), [](const Instruction &I) {
-           const Function *Callee = calleeOf(I);
-           return Callee && isClock(Callee->getName());
-         });
-}
-
 /// Where too little is pending for its loops, `Twin` goes by `F` as it is written.
 static void askAtEntry(Function &Twin, Function &F, const Options &O) {
   Module &M = *F.getParent();
@@ -146,7 +139,7 @@ static void askAtEntry(Function &Twin, Function &F, const Options &O) {
   B.SetInsertPoint(Written);
   SmallVector<Value *, 8> Args(make_pointer_range(drop_end(Twin.args())));
   CallInst *Call = B.CreateCall(&F, Args);
-  Call->setAttributes(F.getAttributes());
+  Call->setAttributes(F.getAttributes().removeFnAttributes(M.getContext()));
   Call->setCallingConv(F.getCallingConv());
   B.Insert(ReturnInst::Create(M.getContext(), F.getReturnType()->isVoidTy() ? nullptr : Call));
 }
@@ -155,13 +148,20 @@ static void askAtEntry(Function &Twin, Function &F, const Options &O) {
 Function *Across::twin(Function &F, Part Is) {
   Function *Twin = copyWithList(F, Is == Part::Leaves ? Leaving : Taking);
   if (putOff(*Twin, FAM, O, Is)) {
-    if (Is == Part::Takes && !asksForTime(F))
+    if (Is == Part::Takes && !FAM.getResult<LoopAnalysis>(F).empty())
       askAtEntry(*Twin, F, O);
     return Twin;
   }
   FAM.clear(*Twin, Twin->getName());
   Twin->eraseFromParent();
   return nullptr;
+}
+
+static bool asksForTime(Function &F) {
+  return F.getInstructionCount() <= AsksMax && any_of(instructions(F), [](const Instruction &I) {
+           const Function *Callee = calleeOf(I);
+           return Callee && isClock(Callee->getName());
+         });
 }
 
 /// Tells of an exchange that may be left pending; only the linker knows if it is.

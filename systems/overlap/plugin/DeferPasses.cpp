@@ -1,5 +1,4 @@
 #include "DeferPasses.h"
-#include "Across.h"
 #include "Look.h"
 #include "PassLoop.h"
 #include "Runtime.h"
@@ -50,7 +49,7 @@ bool canDefer(Loop &L, FunctionAnalysisManager &FAM) {
   return P.check() && P.Leaves.empty() && P.CarriedLoads.empty();
 }
 
-void defer(Loop &Around, Value *Later, Constant *Site, FunctionAnalysisManager &FAM,
+void defer(Loop &Around, Value *Later, Constant *Site, bool Asked, FunctionAnalysisManager &FAM,
            const Options &O) {
   PassLoop P(Around, FAM);
   [[maybe_unused]] bool Can = P.check();
@@ -94,9 +93,8 @@ void defer(Loop &Around, Value *Later, Constant *Site, FunctionAnalysisManager &
   IRBuilder<> Entry(&F.getEntryBlock(), F.getEntryBlock().getFirstInsertionPt());
   AllocaInst *Place = Entry.CreateAlloca(Env, nullptr, "overlap.values");
   B.SetInsertPoint(At);
-  // A twin has asked, and with nothing pending all passes run at once.
   Value *Defers = Fine;
-  if (!isOurs(F))
+  if (!Asked)
     Defers = B.CreateAnd(B.CreateIsNotNull(B.CreateCall(runtime(M, "__overlap_later_is_worth"),
                                                         {Later, B.getInt64(O.MinBytes)})),
                          Fine);

@@ -101,14 +101,17 @@ private:
   bool offer(Function &F);
   Run runFrom(CallInst &First);
   Twins twinsOf(Function &F);
-  Value *relay(IRBuilder<> &B, CallInst &Call, const Twins &Of, Value *List,
-               ValueToValueMapTy &Map);
+  Function *relay(Function &F, const Twins &Of);
+  Value *callRelay(IRBuilder<> &B, CallInst &Call, Value *List, ValueToValueMapTy &Map);
+  Value *listOf(Function &F);
   bool call(const Run &Of);
 
   Module &M;
   FunctionAnalysisManager &FAM;
   const Options &O;
-  DenseMap<Function *, Twins> Known; ///< Of functions that are called in a run.
+  DenseMap<Function *, Twins> Known;       ///< Of functions that are called in a run.
+  DenseMap<Function *, Function *> Relays; ///< Of these.
+  DenseMap<Function *, Value *> Lists;     ///< Of functions with runs.
 };
 } // namespace
 
@@ -121,11 +124,34 @@ bool Across::mayBeCopied(Function &F) const {
          });
 }
 
+/// Where too little is pending for its loops, `Twin` goes by `F` as it is written.
+static void askAtEntry(Function &Twin, Function &F, const Options &O) {
+  Module &M = *F.getParent();
+  BasicBlock *Entry = &Twin.getEntryBlock();
+  BasicBlock *Rest = Entry->splitBasicBlock(Entry->getFirstNonPHIOrDbgOrAlloca());
+  auto *Written = BasicBlock::Create(M.getContext(), "overlap.written", &Twin);
+  Entry->getTerminator()->eraseFromParent();
+  IRBuilder<> B(Entry);
+  Value *List = Twin.getArg(F.arg_size());
+  Value *Worth =
+      B.CreateCall(runtime(M, "__overlap_later_is_worth"), {List, B.getInt64(O.MinBytes)});
+  B.CreateCondBr(B.CreateIsNotNull(Worth), Rest, Written);
+  B.SetInsertPoint(Written);
+  SmallVector<Value *, 8> Args(make_pointer_range(drop_end(Twin.args())));
+  CallInst *Call = B.CreateCall(&F, Args);
+  Call->setAttributes(F.getAttributes().removeFnAttributes(M.getContext()));
+  Call->setCallingConv(F.getCallingConv());
+  B.Insert(ReturnInst::Create(M.getContext(), F.getReturnType()->isVoidTy() ? nullptr : Call));
+}
+
 /// The twin of `F`; null if it would gain nothing.
 Function *Across::twin(Function &F, Part Is) {
   Function *Twin = copyWithList(F, Is == Part::Leaves ? Leaving : Taking);
-  if (putOff(*Twin, FAM, O, Is))
+  if (putOff(*Twin, FAM, O, Is)) {
+    if (Is == Part::Takes && !FAM.getResult<LoopAnalysis>(F).empty())
+      askAtEntry(*Twin, F, O);
     return Twin;
+  }
   FAM.clear(*Twin, Twin->getName());
   Twin->eraseFromParent();
   return nullptr;
@@ -263,58 +289,93 @@ static Value *isThere(IRBuilder<> &B, Function &F, Function &Twin) {
   return B.CreateAnd(There, B.CreateICmpEQ(Is, &F));
 }
 
-/// Functions of a run, each with a twin.
-using TwinsOfRun = SmallSetVector<std::pair<Function *, Function *>, 8>;
-
-static Value *isAnyThere(IRBuilder<> &B, const TwinsOfRun &Twins) {
+/// Asks if one of `Twins` is there; whether it is that of its function, who calls it asks.
+static Value *isAnyThere(IRBuilder<> &B, const SmallSetVector<Function *, 8> &Twins) {
   Value *There = B.getFalse();
-  for (auto [Callee, Twin] : Twins)
-    There = B.CreateOr(There, isThere(B, *Callee, *Twin));
+  for (Function *Twin : Twins)
+    There = B.CreateOr(There, B.CreateIsNotNull(Twin));
   return There;
 }
 
-/// Calls the twin of what `Call` calls that is there; if there is none, nothing stays pending.
-Value *Across::relay(IRBuilder<> &B, CallInst &Call, const Twins &Of, Value *List,
-                     ValueToValueMapTy &Map) {
+/// A function that calls the twin of `F` that is there; if there is none, nothing stays pending. It
+/// is one for all calls, and not compiled with care: it runs once an exchange.
+Function *Across::relay(Function &F, const Twins &Of) {
+  Function *&Relay = Relays[&F];
+  if (Relay)
+    return Relay;
   LLVMContext &C = M.getContext();
-  Function &F = *Call.getFunction();
-  auto *Copy = cast<CallInst>(Call.clone());
-  RemapInstruction(Copy, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
-  SmallVector<Value *, 8> Args(Copy->args());
-  Args.push_back(List);
+  FunctionType *Type = withList(F.getFunctionType());
+  Relay = Function::Create(Type, GlobalValue::InternalLinkage, F.getName() + ".relay", M);
+  // Whatever hangs on the processor, as where vectors are passed.
+  for (StringRef Key : {"target-cpu", "target-features", "tune-cpu"})
+    if (F.hasFnAttribute(Key))
+      Relay->addFnAttr(F.getFnAttribute(Key));
   SmallVector<AttributeSet, 8> OfArgs;
-  AttributeList Old = Call.getAttributes();
-  for (unsigned At = 0; At < Call.arg_size(); ++At)
-    OfArgs.push_back(Old.getParamAttrs(At).removeAttributes(C, denied()));
-  auto *Behind = BasicBlock::Create(C, "overlap.relayed", &F);
-  SmallVector<std::pair<Value *, BasicBlock *>, 3> Results;
+  for (unsigned At = 0; At < F.arg_size(); ++At)
+    OfArgs.push_back(F.getAttributes().getParamAttrs(At).removeAttributes(C, denied()));
+  AttributeSet OfResult = F.getAttributes().getRetAttrs().removeAttributes(C, denied());
+  AttributeList Attributes = AttributeList::get(C, AttributeSet(), OfResult, OfArgs);
+  Relay->setAttributes(
+      AttributeList::get(C, Relay->getAttributes().getFnAttrs(), OfResult, OfArgs));
+  Relay->addFnAttr(Attribute::NoInline);
+  Relay->addFnAttr(Attribute::OptimizeNone);
+  Relay->setCallingConv(F.getCallingConv());
+  Relay->setDSOLocal(true);
+  SmallVector<Value *, 8> Args(make_pointer_range(Relay->args()));
+  IRBuilder<> B(BasicBlock::Create(C, "entry", Relay));
+  auto Leave = [&](Function &To) {
+    CallInst *Call = B.CreateCall(&To, ArrayRef(Args).take_front(To.arg_size()));
+    Call->setAttributes(Attributes);
+    Call->setCallingConv(F.getCallingConv());
+    B.Insert(ReturnInst::Create(C, F.getReturnType()->isVoidTy() ? nullptr : Call));
+  };
   for (Function *Twin : {Of.Leaves, Of.Takes}) {
     if (!Twin)
       continue;
-    auto *By = BasicBlock::Create(C, "overlap.relay", &F, Behind),
-         *Else = BasicBlock::Create(C, "overlap.else", &F, Behind);
-    B.CreateCondBr(isThere(B, *Call.getCalledFunction(), *Twin), By, Else);
+    auto *By = BasicBlock::Create(C, "twin", Relay), *Else = BasicBlock::Create(C, "else", Relay);
+    B.CreateCondBr(isThere(B, F, *Twin), By, Else);
     B.SetInsertPoint(By);
-    CallInst *New = B.CreateCall(withList(Call.getFunctionType()), Twin, Args);
-    AttributeSet OfResult = Old.getRetAttrs().removeAttributes(C, denied());
-    New->setAttributes(AttributeList::get(C, AttributeSet(), OfResult, OfArgs));
-    New->setCallingConv(Call.getCallingConv());
-    New->setDebugLoc(Call.getDebugLoc());
-    Results.push_back({New, By});
-    B.CreateBr(Behind);
+    Leave(*Twin);
     B.SetInsertPoint(Else);
   }
-  B.CreateCall(runtime(M, "__overlap_later_end"), {List});
-  B.Insert(Copy);
-  Results.push_back({Copy, B.GetInsertBlock()});
-  B.CreateBr(Behind);
-  B.SetInsertPoint(Behind);
-  if (Call.getType()->isVoidTy())
-    return Copy;
-  PHINode *Phi = B.CreatePHI(Call.getType(), Results.size());
-  for (auto [Result, From] : Results)
-    Phi->addIncoming(Result, From);
-  return Phi;
+  B.CreateCall(runtime(M, "__overlap_later_end"), {Args.back()});
+  Leave(F);
+  return Relay;
+}
+
+/// Calls what `Call` calls, or its twin.
+Value *Across::callRelay(IRBuilder<> &B, CallInst &Call, Value *List, ValueToValueMapTy &Map) {
+  LLVMContext &C = M.getContext();
+  auto *Copy = cast<CallInst>(Call.clone());
+  RemapInstruction(Copy, Map, RF_NoModuleLevelChanges | RF_IgnoreMissingLocals);
+  Function &F = *Call.getCalledFunction();
+  const Twins Of = twinsOf(F);
+  if (!Of.Leaves && !Of.Takes) {
+    B.CreateCall(runtime(M, "__overlap_later_end"), {List});
+    return B.Insert(Copy);
+  }
+  SmallVector<Value *, 8> Args(Copy->args());
+  Args.push_back(List);
+  CallInst *New = B.CreateCall(relay(F, Of), Args);
+  AttributeList Old = Call.getAttributes();
+  SmallVector<AttributeSet, 8> OfArgs;
+  for (unsigned At = 0; At < Call.arg_size(); ++At)
+    OfArgs.push_back(Old.getParamAttrs(At).removeAttributes(C, denied()));
+  AttributeSet OfResult = Old.getRetAttrs().removeAttributes(C, denied());
+  New->setAttributes(AttributeList::get(C, AttributeSet(), OfResult, OfArgs));
+  New->setCallingConv(Call.getCallingConv());
+  New->setDebugLoc(Call.getDebugLoc());
+  Copy->deleteValue();
+  return New;
+}
+
+/// The list for the runs of `F`, which is empty between them.
+Value *Across::listOf(Function &F) {
+  Value *&List = Lists[&F];
+  if (!List)
+    List = IRBuilder<>(&F.getEntryBlock(), F.getEntryBlock().getFirstInsertionPt())
+               .CreateAlloca(listType(F.getContext()), nullptr, "overlap.later");
+  return List;
 }
 
 /// Two ways through a run: by twins, if there is an exchange and something behind it, and as it is
@@ -322,20 +383,20 @@ Value *Across::relay(IRBuilder<> &B, CallInst &Call, const Twins &Of, Value *Lis
 bool Across::call(const Run &Of) {
   Function &F = *Of.front()->getFunction();
   LLVMContext &C = F.getContext();
-  TwinsOfRun Leave, Take;
+  SmallSetVector<Function *, 8> Leave, Take;
   for (Instruction *I : Of)
     if (!passes(*I)) {
       Function &Callee = *cast<CallInst>(I)->getCalledFunction();
       const Twins Is = twinsOf(Callee);
       if (Is.Leaves && I != Of.back())
-        Leave.insert({&Callee, Is.Leaves});
-      if (Is.Takes && I != Of.front())
-        Take.insert({&Callee, Is.Takes});
+        Leave.insert(Is.Leaves);
+      // Without an argument it only asks for the time.
+      if (Is.Takes && I != Of.front() && Callee.arg_size() > 0)
+        Take.insert(Is.Takes);
     }
   if (Leave.empty() || Take.empty())
     return false;
-  IRBuilder<> Top(&F.getEntryBlock(), F.getEntryBlock().getFirstInsertionPt());
-  AllocaInst *List = Top.CreateAlloca(listType(C), nullptr, "overlap.later");
+  Value *List = listOf(F);
   BasicBlock *Head = Of.front()->getParent();
   BasicBlock *Written = Head->splitBasicBlock(Of.front(), "overlap.written");
   BasicBlock *Both = Written->splitBasicBlock(Of.back()->getNextNode(), "overlap.both");
@@ -345,13 +406,7 @@ bool Across::call(const Run &Of) {
   ValueToValueMapTy Map;
   for (Instruction *I : Of) {
     if (!passes(*I)) {
-      // The first has nothing to take, the last nobody to leave anything to.
-      Twins Is = twinsOf(*cast<CallInst>(I)->getCalledFunction());
-      if (I == Of.front())
-        Is.Takes = nullptr;
-      if (I == Of.back())
-        Is.Leaves = nullptr;
-      Map[I] = relay(B, *cast<CallInst>(I), Is, List, Map);
+      Map[I] = callRelay(B, *cast<CallInst>(I), List, Map);
       continue;
     }
     Instruction *Copy = I->clone();
@@ -414,7 +469,8 @@ bool Across::call() {
     for (BasicBlock &Block : *F)
       for (auto It = Block.begin(); It != Block.end() && Runs.size() < RunsMax; ++It) {
         auto *Call = dyn_cast<CallInst>(&*It);
-        Run Found = Call && isPartner(*Call) ? runFrom(*Call) : Run();
+        // Without an argument it is no exchange.
+        Run Found = Call && Call->arg_size() > 0 && isPartner(*Call) ? runFrom(*Call) : Run();
         if (Found.empty())
           continue;
         It = Found.back()->getIterator();

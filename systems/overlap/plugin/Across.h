@@ -3,15 +3,19 @@
 /// so each offers its part, and who calls both asks the linker whether they are there.
 ///
 ///   exchange(a, p);          if (&exchange.pending && &product.pending) {
-///   t = now();         --->    exchange.pending(a, p, list); t = now.pending(list);
-///   product(a, p, q);          product.pending(a, p, q, list); end(list);
+///   t = now();         --->    exchange.relay(a, p, list); t = now.relay(list);
+///   product(a, p, q);          product.relay(a, p, q, list); end(list);
 ///                            } else { exchange(a, p); t = now(); product(a, p, q); }
+///
+///   product.relay(a, p, q, list): product.pending(a, p, q, list) if that is product's, else
+///                                 end(list), product(a, p, q)
 ///
 /// An exchange that ends its messages itself gets a twin that returns with them pending, in a list;
 /// a function with a loop one that is called so and defers the passes that need them
 /// (`DeferPasses`); a small function that asks for the time one that leaves them alone. They are
-/// hidden symbols beside the functions, whose names they have; a caller refers to them weakly, and
-/// compares a hidden second name of the function with what it would call.
+/// hidden symbols beside the functions, whose names they have; a caller refers to them weakly. A
+/// relay, one for all calls of a file, compares a hidden second name of the function with what it
+/// would call. With too little pending, a twin with a loop goes by the function itself.
 ///
 /// Needs:    calls by name, one behind the other, that have a pointer in common, with nothing but
 ///           arithmetic and questions about time between; functions that no other can replace; no

@@ -194,19 +194,21 @@ std::optional<Library> fortranLibrary(const Module &M) {
       return Library::Mpich;
   }
   // Handles of MPICH are large numbers, those of OpenMPI small ones.
-  for (const Function &F : M)
-    for (const Instruction &I : instructions(F)) {
-      auto *Call = dyn_cast<CallBase>(&I);
-      const Function *Callee = Call ? Call->getCalledFunction() : nullptr;
-      bool Fortran = false;
-      const CallInfo *Info = Callee ? findCall(Callee->getName(), Fortran) : nullptr;
-      if (!Info || !Fortran || Info->Comm < 0 || Call->arg_size() != Info->NumArgs + 1)
+  for (const Function &F : M) {
+    bool Fortran = false;
+    const CallInfo *Info = findCall(F.getName(), Fortran);
+    if (!Info || !Fortran || Info->Comm < 0)
+      continue;
+    for (const User *U : F.users()) {
+      auto *Call = dyn_cast<CallBase>(U);
+      if (!Call || Call->getCalledFunction() != &F || Call->arg_size() != Info->NumArgs + 1)
         continue;
       int TypeAt = Info->SendType >= 0 ? Info->SendType : Info->RecvType;
       Value *V = byReference(Binding{Library::Mpich, true}, Call->getArgOperand(TypeAt));
       if (auto *C = dyn_cast_or_null<ConstantInt>(V))
         return C->getZExtValue() > 0x1000000 ? Library::Mpich : Library::OpenMpi;
     }
+  }
   return std::nullopt;
 }
 
@@ -505,9 +507,9 @@ std::optional<Hazard> moduleHazard(const Module &M) {
   return Found;
 }
 
-std::vector<Site> classify(Function &F, const Options &O) {
+/// The calls in `F`, of a module that calls this library's Fortran.
+static std::vector<Site> classify(Function &F, const Options &O, std::optional<Library> OfFortran) {
   std::vector<Site> Sites;
-  std::optional<Library> OfFortran = fortranLibrary(*F.getParent());
   for (Instruction &I : instructions(F)) {
     auto *Call = dyn_cast<CallBase>(&I);
     Function *Callee = Call ? Call->getCalledFunction() : nullptr;
@@ -542,10 +544,15 @@ std::vector<Site> classify(Function &F, const Options &O) {
   return Sites;
 }
 
+std::vector<Site> classify(Function &F, const Options &O) {
+  return classify(F, O, fortranLibrary(*F.getParent()));
+}
+
 std::vector<Site> classify(Module &M, const Options &O) {
   std::vector<Site> Sites;
+  const std::optional<Library> OfFortran = fortranLibrary(M);
   for (Function &F : M)
-    for (Site &S : classify(F, O))
+    for (Site &S : classify(F, O, OfFortran))
       Sites.push_back(std::move(S));
   if (std::optional<Hazard> Unsafe = moduleHazard(M))
     for (Site &S : Sites)

@@ -49,7 +49,25 @@ bool canDefer(Loop &L, FunctionAnalysisManager &FAM) {
   return P.check() && P.Leaves.empty() && P.CarriedLoads.empty();
 }
 
-void defer(Loop &Around, Value *Later, Constant *Site, FunctionAnalysisManager &FAM,
+/// Takes away from a copy of a loop what it does not need.
+static void clean(Function &Copy, FunctionAnalysisManager &FAM) {
+  FunctionPassManager Clean;
+  Clean.addPass(PromotePass());
+  Clean.addPass(ADCEPass());
+  Clean.addPass(SimplifyCFGPass());
+  Clean.addPass(EarlyCSEPass());
+  Clean.addPass(ADCEPass());
+  // Loops that looked at each index are empty now.
+  LoopPassManager Loops;
+  Loops.addPass(IndVarSimplifyPass());
+  Loops.addPass(LoopDeletionPass());
+  Clean.addPass(createFunctionToLoopPassAdaptor(std::move(Loops)));
+  Clean.addPass(SimplifyCFGPass());
+  Clean.addPass(ADCEPass());
+  FAM.invalidate(Copy, Clean.run(Copy, FAM));
+}
+
+void defer(Loop &Around, Value *Later, Constant *Site, bool Asked, FunctionAnalysisManager &FAM,
            const Options &O) {
   PassLoop P(Around, FAM);
   [[maybe_unused]] bool Can = P.check();
@@ -93,9 +111,11 @@ void defer(Loop &Around, Value *Later, Constant *Site, FunctionAnalysisManager &
   IRBuilder<> Entry(&F.getEntryBlock(), F.getEntryBlock().getFirstInsertionPt());
   AllocaInst *Place = Entry.CreateAlloca(Env, nullptr, "overlap.values");
   B.SetInsertPoint(At);
-  Value *Worth =
-      B.CreateCall(runtime(M, "__overlap_later_is_worth"), {Later, B.getInt64(O.MinBytes)});
-  Value *Defers = B.CreateAnd(B.CreateICmpNE(Worth, B.getInt32(0)), Fine);
+  Value *Defers = Fine;
+  if (!Asked)
+    Defers = B.CreateAnd(B.CreateIsNotNull(B.CreateCall(runtime(M, "__overlap_later_is_worth"),
+                                                        {Later, B.getInt64(O.MinBytes)})),
+                         Fine);
   BasicBlock *Plain = SplitBlock(Before, At),
              *Deferred = BasicBlock::Create(C, "overlap.defer", &F, Plain);
   Before->getTerminator()->eraseFromParent();
@@ -116,21 +136,8 @@ void defer(Loop &Around, Value *Later, Constant *Site, FunctionAnalysisManager &
     if (auto *I = dyn_cast_or_null<Instruction>(static_cast<Value *>(V)); I && L.contains(I))
       RecursivelyDeleteTriviallyDeadInstructions(I);
   FAM.clear(F, F.getName());
-  FunctionPassManager Clean;
-  Clean.addPass(PromotePass());
-  Clean.addPass(ADCEPass());
-  Clean.addPass(SimplifyCFGPass());
-  Clean.addPass(EarlyCSEPass());
-  Clean.addPass(ADCEPass());
-  // Loops that looked at each index are empty now.
-  LoopPassManager Loops;
-  Loops.addPass(IndVarSimplifyPass());
-  Loops.addPass(LoopDeletionPass());
-  Clean.addPass(createFunctionToLoopPassAdaptor(std::move(Loops)));
-  Clean.addPass(SimplifyCFGPass());
-  Clean.addPass(ADCEPass());
-  for (Function *New : {Looks.F, Runs.F})
-    FAM.invalidate(*New, Clean.run(*New, FAM));
+  clean(*Looks.F, FAM);
+  clean(*Runs.F, FAM);
 }
 
 } // namespace overlap

@@ -36,8 +36,9 @@ namespace overlap {
 bool canDefer(llvm::Loop &L, llvm::FunctionAnalysisManager &FAM);
 
 /// Defers the passes of `L` that meet what is pending in `Later`, the list of its function; a trace
-/// calls this window `Site`. All analyses of the function are stale behind it.
-void defer(llvm::Loop &L, llvm::Value *Later, llvm::Constant *Site,
+/// calls this window `Site`. With `Asked`, the function has asked if enough is pending. All
+/// analyses of the function are stale behind it.
+void defer(llvm::Loop &L, llvm::Value *Later, llvm::Constant *Site, bool Asked,
            llvm::FunctionAnalysisManager &FAM, const Options &O);
 
 } // namespace overlap

@@ -521,13 +521,13 @@ useList(Function &F, const Exchange &Of, const Window &W, Value *List, const Opt
 /// Defers the passes of these loops, each found again by its header when the one before it has
 /// changed the function.
 static void deferLoops(Function &F, ArrayRef<BasicBlock *> Headers, Value *List, Constant *Site,
-                       FunctionAnalysisManager &FAM, const Options &O) {
+                       Part Is, FunctionAnalysisManager &FAM, const Options &O) {
   for (BasicBlock *Header : Headers) {
     FAM.clear(F, F.getName());
     Loop &L = *FAM.getResult<LoopAnalysis>(F).getLoopFor(Header);
     // The one before may have taken what this one needs.
     if (canDefer(L, FAM))
-      defer(L, List, Site, FAM, O);
+      defer(L, List, Site, /*Asked=*/Is == Part::Takes, FAM, O);
     else
       IRBuilder<>(L.getLoopPreheader()->getTerminator())
           .CreateCall(runtime(*F.getParent(), "__overlap_later_end"), {List});
@@ -580,7 +580,7 @@ bool putOff(Function &F, FunctionAnalysisManager &FAM, const Options &O, Part Is
     Headers.push_back(L->getHeader());
     Weight += Weights.loop(*L);
   }
-  deferLoops(F, Headers, List, Site, FAM, O);
+  deferLoops(F, Headers, List, Site, Is, FAM, O);
   OptimizationRemarkEmitter ORE(&F);
   // What becomes of what a twin leaves, only the linker knows.
   for (auto &Call : Put)

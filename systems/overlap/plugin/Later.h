@@ -38,7 +38,7 @@ bool putOff(llvm::Module &M, llvm::FunctionAnalysisManager &FAM, const Options &
 
 /// What a function is of an exchange and the loop behind it: both; the exchange, which returns with
 /// messages pending; what comes behind and is called with messages pending. The list of these is
-/// the last argument of the latter two.
+/// the last argument of the latter two. Whoever makes the last one asks if enough is pending.
 enum class Part { Whole, Leaves, Takes };
 
 /// Puts off the ends of messages in `F`. False if nothing is gained; `F` may have changed then.

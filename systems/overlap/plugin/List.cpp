@@ -42,7 +42,9 @@ Function *relay(Module &M, const CallInst &Call, const Options &O, uint64_t Elem
   Types.append(Old->param_begin(), Old->param_end());
   Function *F = Function::Create(FunctionType::get(Old->getReturnType(), Types, false),
                                  GlobalValue::InternalLinkage, Name, M);
+  // Like the run-time part: it runs once a message.
   F->addFnAttr(Attribute::NoInline);
+  F->addFnAttr(Attribute::OptimizeNone);
   IRBuilder<> B(BasicBlock::Create(C, "entry", F));
   auto *Ours = BasicBlock::Create(C, "ours", F), *Theirs = BasicBlock::Create(C, "theirs", F);
   SmallVector<Value *, 8> Args;

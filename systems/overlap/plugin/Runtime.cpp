@@ -102,11 +102,15 @@ static void link(Module &M, const RuntimeFile &File) {
   // Each file compiles them again, the bitcode is optimised, and they run once a message or less: a
   // program is not faster if they are compiled with care.
   for (Function &F : Part)
-    if (&F != Poll && F.getInstructionCount() >= LongFunction &&
-        !F.hasFnAttribute(Attribute::AlwaysInline)) {
-      F.removeFnAttr(Attribute::OptimizeForSize); // of functions that are cold
-      F.addFnAttr(Attribute::NoInline);
-      F.addFnAttr(Attribute::OptimizeNone);
+    if (!F.isDeclaration()) {
+      // Its bitcode was made small; what becomes a part of the program is to be fast.
+      F.removeFnAttr(Attribute::MinSize);
+      F.removeFnAttr(Attribute::OptimizeForSize);
+      if (&F != Poll && F.getInstructionCount() >= LongFunction &&
+          !F.hasFnAttribute(Attribute::AlwaysInline)) {
+        F.addFnAttr(Attribute::NoInline);
+        F.addFnAttr(Attribute::OptimizeNone);
+      }
     }
   if (Linker::linkModules(M, std::move(*Read)))
     report_fatal_error("the run-time part of overlap fits no module");

@@ -43,8 +43,11 @@ static bool isOfC(StringRef Name) {
 static bool isOfSystemLibrary(const Function &F) {
   StringRef Name = F.getName();
   bool Reserved = Name.starts_with("__") || (Name.size() > 1 && Name[0] == '_' && isUpper(Name[1]));
-  Triple Target(F.getParent()->getTargetTriple()), Here(sys::getProcessTriple());
-  if (!Reserved || Target.getArch() != Here.getArch() || Target.getOS() != Here.getOS())
+  if (!Reserved)
+    return false;
+  static const Triple Here(sys::getProcessTriple());
+  Triple Target(F.getParent()->getTargetTriple());
+  if (Target.getArch() != Here.getArch() || Target.getOS() != Here.getOS())
     return false;
   void *At = dlsym(RTLD_DEFAULT, Name.str().c_str());
   Dl_info Of;
@@ -60,7 +63,7 @@ bool isSystem(const Function &F, const TargetLibraryInfo &TLI) {
   LibFunc Known;
   // `mpi_take` is a function of the user's; Fortran's bindings end with an underscore.
   bool OfMpi = isMpiName(Name) && (isUpper(Name[0]) || Name.ends_with("_"));
-  if (F.isIntrinsic() || OfMpi || TLI.getLibFunc(Name, Known) || isOfC(Name) || isOfSystemLibrary(F))
+  if (F.isIntrinsic() || OfMpi || TLI.getLibFunc(Name, Known) || isOfC(Name))
     return true;
   for (StringRef Prefix : {"_ZNSt", "_ZNKSt", "_ZSt", "_ZNSo", "_ZNSi", "_ZNSs", "_ZNKSs", "_ZNSa", "_Znw", "_Zna", "_Zdl",
                            "_Zda", "_ZTv", "__cxa_", "__gxx_", "_Unwind_", "_Fortran", "_gfortran_", "omp_", "__kmpc_", "__overlap_",
@@ -77,7 +80,8 @@ bool isSystem(const Function &F, const TargetLibraryInfo &TLI) {
   // Functions of other Fortran compilers that flang's library has under their own names. Source:
   // LLVM 19, flang/runtime/extensions.cpp.
   static const StringSet<> OfFlang = {"access_", "fdate_", "flush_", "getarg_", "getlog_", "iargc_"};
-  return Names.contains(Name) || OfFlang.contains(Name);
+  // Last: it takes longest.
+  return Names.contains(Name) || OfFlang.contains(Name) || isOfSystemLibrary(F);
 }
 // clang-format on
 

@@ -23,16 +23,16 @@ void noteWildcards(Module &M) {
   // none.
   bool Seen = false;
   std::optional<Library> OfFortran = fortranLibrary(M);
+  // With OpenMPI, -2 is MPI_PROC_NULL; with MPICH, -1 is.
+  const bool OpenMpi =
+      M.getNamedGlobal("ompi_mpi_comm_world") != nullptr || OfFortran == Library::OpenMpi;
+  const bool Mpich = !OpenMpi && (M.getFunction("MPI_Init") || OfFortran == Library::Mpich);
   TargetLibraryInfoImpl Impl{Triple(M.getTargetTriple())};
   TargetLibraryInfo TLI(Impl);
   auto IsWildcard = [&](const Value *V) {
     auto *C = dyn_cast<ConstantInt>(V);
     if (!C || C->getBitWidth() == 1)
       return false;
-    // With OpenMPI, -2 is MPI_PROC_NULL; with MPICH, -1 is.
-    bool OpenMpi =
-        M.getNamedGlobal("ompi_mpi_comm_world") != nullptr || OfFortran == Library::OpenMpi;
-    bool Mpich = !OpenMpi && (M.getFunction("MPI_Init") || OfFortran == Library::Mpich);
     return (C->getSExtValue() == OPENMPI_ANY_SOURCE && !Mpich) ||
            (C->getSExtValue() == MPICH_ANY_SOURCE && !OpenMpi);
   };
@@ -44,7 +44,7 @@ void noteWildcards(Module &M) {
           Seen |= IsWildcard(cast<MemSetInst>(Call)->getValue());
         else if (!isa<IntrinsicInst>(Call))
           for (const Use &Arg : Call->args())
-            Seen |= (Arg->getType()->isIntegerTy(32) || takesRanks(*Call, TLI)) && IsWildcard(Arg);
+            Seen |= IsWildcard(Arg) && (Arg->getType()->isIntegerTy(32) || takesRanks(*Call, TLI));
       } else if (isa<StoreInst>(I) || isa<PHINode>(I) || isa<SelectInst>(I) || isa<ReturnInst>(I)) {
         for (const Use &Operand : I.operands())
           Seen |= IsWildcard(Operand);

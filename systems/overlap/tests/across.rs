@@ -11,11 +11,13 @@ use overlap::{Mpi, Settings};
 /// Which files the plugin sees, how else they are compiled, and how messages are sent.
 type Way = (&'static [&'static str], &'static [&'static str], &'static str);
 
-const WAYS: [Way; 6] = [
+const WAYS: [Way; 7] = [
     (ALL, &[], "nonblocking"),
     (&["main.c", "exchange.c"], &[], "blocking"),
     (&["exchange.c", "product.c"], &[], "blocking"),
     (&["main.c", "product.c"], &[], "blocking"),
+    // Nobody leaves it anything.
+    (&["product.c"], &[], "blocking"),
     // Another library may have the function in its place.
     (ALL, &["-fPIC"], "blocking"),
     (ALL, &["-fPIC", "-fvisibility=hidden"], "nonblocking"),
@@ -56,6 +58,8 @@ fn printed(
     } else {
         support::compile_with(mpi, Language::C, &settings, &words);
     }
+    let off = folder.join(".overlap/program.overlap-off");
+    assert!(!off.exists(), "{seen:?}: no call of this program keeps the others blocking");
     let text = support::output(mpi, 2, Path::new(&program), &[]);
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     lines.sort();
@@ -91,6 +95,8 @@ fn what_has_to_be_over_is_over_when_its_function_returns() {
         };
         let expected = with(&[]);
         assert!(expected.contains(&"sent 0".to_owned()), "{expected:?}");
-        assert_eq!(with(KEPT), expected, "{level} with {}", mpi.name());
+        for seen in [KEPT, &["kept/product.c"]] {
+            assert_eq!(with(seen), expected, "{seen:?} {level} with {}", mpi.name());
+        }
     });
 }

@@ -88,7 +88,7 @@ static void copy(union handle *to, const union handle *from)
 		to->number = from->number;
 }
 
-static void reach(uintptr_t *from, uintptr_t *to, uintptr_t lo, uintptr_t hi)
+PART void reach(uintptr_t *from, uintptr_t *to, uintptr_t lo, uintptr_t hi)
 {
 	if (!*to || lo < *from)
 		*from = lo;
@@ -239,7 +239,8 @@ SHARED int __overlap_later_is_worth(struct later *later, int64_t min_bytes)
 	for (int i = 0; i < later->n; i++)
 		if (later->messages[i].end == OURS && !is_null(&later->messages[i].handle))
 			bytes += later->messages[i].to - later->messages[i].from;
-	if (later->n_open && bytes >= min_bytes)
+	/* The driver takes a program with a loop that defers passes, and without a question about this, for one that is switched off. */
+	if (!&__overlap_off && later->n_open && bytes >= min_bytes)
 		return 1;
 	__overlap_later_end(later);
 	return 0;
@@ -329,7 +330,7 @@ static int64_t advance(struct loop *loop, int64_t from, int64_t to, int depth)
 	return from;
 }
 
-static void trace(int event, const char *site, int64_t bytes)
+PART void trace(int event, const char *site, int64_t bytes)
 {
 	if (__overlap_trace)
 		__overlap_trace(event, site, bytes);

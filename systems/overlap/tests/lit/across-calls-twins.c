@@ -45,20 +45,17 @@ double j(struct cells *x) {
   return in[1];
 }
 // CHECK-LABEL: @f(
-// Another function may be in its place, as with --wrap.
-// CHECK-DAG: icmp {{eq|ne}} ptr @__overlap_leaves_1.exchange.ppi32, null
-// CHECK-DAG: icmp {{eq|ne}} ptr @__overlap_is_1.exchange.ppi32, @exchange
+// CHECK: icmp {{eq|ne}} ptr @__overlap_leaves_1.exchange.ppi32, null
 // CHECK: call void @exchange(
 // CHECK-NEXT: call double @now()
 // CHECK-NEXT: store double
 // CHECK-NEXT: call i32 @product(
-// CHECK: call void @__overlap_leaves_1.exchange.ppi32(ptr {{.*}}, ptr {{.*}}, i32 {{.*}}, ptr {{[^%]*}}[[LIST:%.*]])
-// CHECK: call double @__overlap_takes_1.now.(ptr {{.*}}[[LIST]])
-// CHECK: call void @__overlap_later_end(ptr {{.*}}[[LIST]])
-// CHECK: call double @now()
-// CHECK: call void @__overlap_later_guard(ptr {{.*}}[[LIST]], ptr {{.*}}, i64 8, i32 1)
+// CHECK: call void @exchange.relay(ptr {{.*}}, ptr {{.*}}, i32 {{.*}}, ptr {{[^%]*}}[[LIST:%.*]])
+// CHECK-NEXT: call double @now.relay(ptr {{.*}}[[LIST]])
+// CHECK-NEXT: call void @__overlap_later_guard(ptr {{.*}}[[LIST]], ptr {{.*}}, i64 8, i32 1)
 // CHECK-NEXT: store double
-// CHECK: call i32 @__overlap_takes_1.product.pppi32(
+// CHECK-NEXT: call i32 @product.relay({{.*}}[[LIST]])
+// CHECK-NEXT: call void @__overlap_later_end(ptr {{.*}}[[LIST]])
 // CHECK-LABEL: @g(
 // CHECK-NOT: @__overlap
 // CHECK: ret void
@@ -70,5 +67,21 @@ double j(struct cells *x) {
 // CHECK-NOT: @__overlap
 // CHECK: ret void
 // CHECK-LABEL: @j(
-// CHECK: call ptr @__overlap_leaves_1.received.p(
-// CHECK: declare extern_weak void @__overlap_leaves_1.exchange.ppi32(
+// CHECK: call ptr @received.relay(
+// What a function offers is called once in a file. Another one may be in its place, as with --wrap; then, and where nothing is
+// offered, it is called as it is.
+// CHECK-LABEL: define internal void @exchange.relay(
+// CHECK-SAME: ptr {{.*}}, ptr {{.*}}, i32 {{.*}}, ptr [[LIST:%[0-9]+]])
+// CHECK-DAG: icmp ne ptr @__overlap_leaves_1.exchange.ppi32, null
+// CHECK-DAG: icmp eq ptr @__overlap_is_1.exchange.ppi32, @exchange
+// CHECK: call void @__overlap_leaves_1.exchange.ppi32({{.*}}[[LIST]])
+// CHECK: call void @__overlap_takes_1.exchange.ppi32({{.*}}[[LIST]])
+// CHECK: call void @__overlap_later_end(ptr [[LIST]])
+// CHECK-NEXT: call void @exchange(
+// CHECK-LABEL: define internal double @now.relay(
+// CHECK-NOT: @__overlap_leaves_1
+// CHECK: call double @__overlap_takes_1.now.(ptr
+// CHECK-LABEL: define internal i32 @product.relay(
+// CHECK: call i32 @__overlap_takes_1.product.pppi32(
+// CHECK-LABEL: define internal ptr @received.relay(
+// CHECK: ret ptr

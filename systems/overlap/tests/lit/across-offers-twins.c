@@ -89,7 +89,14 @@ double uses(void) { return mine() + mine(); }
 // CHECK: define hidden void @__overlap_takes_1.product.ppppi32(
 // CHECK-NOT: noalias
 // CHECK-SAME: {
-// CHECK: call void @__overlap_later_passes(
+// With too little pending it goes by the function as it is written, so that the loop is not there once more.
+// CHECK-NEXT: alloca
+// CHECK-NEXT: call i32 @__overlap_later_is_worth(
+// CHECK-NOT: fmul
+// CHECK-DAG: call void @__overlap_later_passes(
+// CHECK-DAG: call void @product(
+// CHECK-NOT: fmul
+// CHECK: {{^}}}
 // CHECK-NOT: @__overlap_takes_1.sum
 // CHECK-NOT: @__overlap_takes_1.weak
 // CHECK-NOT: @__overlap_takes_1.mine

@@ -16,7 +16,7 @@ int f(double *restrict a, double *restrict x) {
 // CHECK: fmul
 // CHECK: call void @overlap.wait
 // CHECK: internal i32 @overlap.start.MPI_Send
-// CHECK: %[[STARTED:[0-9]+]] = tail call i32 @MPI_Isend
-// CHECK-DAG: phi i32 {{.*}}[ %[[STARTED]],
-// CHECK-DAG: %[[SENT:[0-9]+]] = tail call i32 @MPI_Send(
-// CHECK-DAG: ret i32 %{{[0-9]+}}
+// CHECK: %[[CODES:[0-9]+]] = phi i32 [ %[[STARTED:[0-9]+]], {{.*}} ], [ %[[SENT:[0-9]+]], {{.*}} ]
+// CHECK: ret i32 %[[CODES]]
+// CHECK-DAG: %[[STARTED]] = tail call i32 @MPI_Isend
+// CHECK-DAG: %[[SENT]] = tail call i32 @MPI_Send(

@@ -390,6 +390,23 @@ fn a_table_with_a_row_out_of_the_function_is_not_believed() {
     }
 }
 
+/// A mask that is only done on a condition bounds nothing.
+#[test]
+fn a_mask_that_may_not_be_done_is_none() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let n_cases = |mask: &str| {
+        let text =
+            by_table("armv7a-none-eabi", "c1", false).replace("f: ", &format!("f: {mask}\n"));
+        let function = assembled(folder.path(), "armv7a-none-eabi", &text);
+        function.cases.values().next().map(Vec::len)
+    };
+    for mask in ["and{} r0, r0, #3", "ubfx{} r0, r0, #0, #2"] {
+        assert_eq!(n_cases(&mask.replace("{}", "")), Some(2), "{mask}");
+        let guarded = format!("cmp r1, #0\n{}", mask.replace("{}", "ne"));
+        assert_eq!(n_cases(&guarded), None, "{guarded}");
+    }
+}
+
 /// Where nothing bounds the index, a table that lies elsewhere may have any number of rows.
 #[test]
 fn a_table_elsewhere_is_not_read_without_a_comparison() {

@@ -330,7 +330,9 @@ impl<'a> Slice<'a> {
     }
 
     fn mask(&self, (reg, maker): Unknown) -> Option<u64> {
-        let made = self.ways.code[*self.way.get(maker)?].operation?;
+        let instruction = &self.ways.code[*self.way.get(maker)?];
+        // What may not be done leaves any number there.
+        let made = instruction.operation.filter(|_| !instruction.is_guarded())?;
         let mask = match made.op {
             Op::And => {
                 [made.b, made.a].into_iter().find_map(|value| self.constant((maker, value)))?

@@ -85,7 +85,7 @@ pub(super) fn read_tables(
     let is_place = |to: u64| places.contains(&to);
     // A case of one table may stand before the jump by another: what was taken for the only way there
     // is none then.
-    let mut cases = Cases::new();
+    let (mut cases, mut is_settled) = (Cases::new(), false);
     for _ in 0..ROUNDS_MAX {
         let ways = Ways::of(isa, &linked, memory, &cases);
         let read = |(idx, behind): &(usize, Option<Behind>)| {
@@ -93,10 +93,14 @@ pub(super) fn read_tables(
             Some((linked[*idx].address, leads_to.into_iter().collect()))
         };
         let next: Cases = jumps.iter().filter_map(read).collect();
-        if next == cases {
+        is_settled = next == cases;
+        if is_settled {
             break;
         }
         cases = next;
+    }
+    if !is_settled {
+        cases.clear();
     }
     for (idx, _) in jumps.iter().filter(|(_, behind)| behind.is_some()) {
         let call = &mut instructions[*idx];

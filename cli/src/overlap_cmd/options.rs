@@ -94,10 +94,10 @@ pub struct PluginOptions {
     /// nonblocking messages moving and no call is changed.
     #[arg(long, default_value = "auto", value_parser = PossibleValuesParser::new(CONVERSIONS))]
     convert: String,
-    /// Smaller payloads stay blocking.
+    /// Smaller payloads stay blocking [default: 131072].
     #[arg(long, value_name = "BYTES")]
     min_bytes: Option<u64>,
-    /// Smaller windows stay blocking, in weighted instructions.
+    /// Smaller windows stay blocking, in weighted instructions [default: 50].
     #[arg(long, value_name = "WEIGHT")]
     min_weight: Option<u64>,
     /// What `trace --profile` wrote: calls that waited are converted, however short their

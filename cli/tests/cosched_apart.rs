@@ -2,6 +2,7 @@
 //! rights, and whatever happens to who has them nothing stays in the idle class.
 
 use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -185,6 +186,7 @@ fn a_daemon_without_rights_manages_programs_of_all_users() {
     for (key, expected) in [
         ("Uid:", [uid.as_str(); 4].join(" ")),
         ("Groups:", nobody.gid.to_string()),
+        ("NoNewPrivs:", "1".to_owned()),
         ("CapPrm:", "0".repeat(16)),
         ("CapEff:", "0".repeat(16)),
     ] {
@@ -274,4 +276,58 @@ fn who_cannot_be_without_rights_is_told() {
         assert!(said.contains("only root has rights to give away"), "{said}");
     }
     assert!(!folder.path().join("meanwhile/cosched.sock").exists());
+}
+
+/// Notes are the word of a daemon that may have been taken over: what they say of a folder that is
+/// no control group is neither read, which a pipe would hold up for ever, nor written.
+#[test]
+fn what_notes_say_of_other_folders_is_not_done() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o700)).expect("it is ours");
+    let trap = folder.path().join("trap");
+    let inside = trap.join("inside");
+    fs::create_dir_all(&inside).expect("made");
+    for pipe in [trap.join("cpu.max"), inside.join("cgroup.procs"), trap.join("cgroup.procs")] {
+        assert!(Command::new("mkfifo").arg(pipe).status().expect("it runs").success());
+    }
+    for file in ["cpu.idle", "cpu.shares", "cpu.weight"] {
+        fs::write(inside.join(file), "as it was").expect("a scratch file");
+    }
+    let inode = |folder: &Path| fs::metadata(folder).expect("it is there").ino();
+    let (trap, inside) = (trap.display().to_string(), inside.display().to_string());
+    let notes = [
+        ("program-1.limit", format!("{}\tmax 100000\t{trap}\n", inode(Path::new(&trap)))),
+        ("program-2.idle", format!("v1\n1024\n{inside}\n")),
+        ("program-3.idle", format!("v2\n\n\n100 {} {inside}\n", inode(Path::new(&inside)))),
+        ("program-4.before", format!("{trap}/../trap\n{trap}/../trap\n")),
+    ];
+    for (name, text) in notes {
+        let pages = folder.path().join("meanwhile/pages-4194304");
+        fs::create_dir_all(&pages).expect("made");
+        for path in [folder.path().join("meanwhile"), pages.clone()] {
+            fs::set_permissions(path, fs::Permissions::from_mode(0o700)).expect("it is ours");
+        }
+        let groups = folder.path().join("groups-that-are-gone").display().to_string();
+        fs::write(pages.join("manager"), format!("1\nv2\n{groups}\n")).expect("written");
+        fs::write(pages.join(name), text).expect("written");
+        let mut restore = Command::new(BINARY)
+            .args(["cosched", "restore"])
+            .env("XDG_RUNTIME_DIR", folder.path())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("the binary runs");
+        let start = std::time::Instant::now();
+        while restore.try_wait().expect("it is ours").is_none() {
+            if start.elapsed() > LIMIT {
+                restore.kill().and_then(|()| restore.wait()).expect("it is ours");
+                panic!("{name} holds it up");
+            }
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        for file in ["cpu.idle", "cpu.shares", "cpu.weight"] {
+            let text = fs::read_to_string(Path::new(&inside).join(file)).expect("it is there");
+            assert_eq!(text, "as it was", "{name}");
+        }
+        let _ = fs::remove_dir_all(&pages);
+    }
 }

@@ -135,6 +135,12 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             Some("leave --turns frozen and --policy linux out"),
         ));
     }
+    let user = args.user.as_deref().map(unprivileged).transpose()?;
+    if user.is_some() {
+        // Before there is another thread: nothing that it runs gets rights again.
+        nix::sys::prctl::set_no_new_privs()
+            .map_err(|error| failed("renounce new rights")(error.into()))?;
+    }
     // From here on they end it as `stop` does.
     signals::note().map_err(failed("catch signals"))?;
     let users = args.config.as_deref().map(load).transpose()?;
@@ -147,7 +153,6 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             Some(help),
         ));
     }
-    let user = args.user.as_deref().map(unprivileged).transpose()?;
     let endpoint = args
         .metrics
         .as_ref()

@@ -61,10 +61,10 @@ enum Command {
     Submit(daemon::SubmitArgs),
     /// Show what the daemon manages.
     Status(daemon::StatusArgs),
-    /// Thaw all programs, let them run on, and end the daemon.
+    /// Let all programs run on, and end the daemon.
     Stop(daemon::StopArgs),
-    /// Let all run that managers left frozen: killed with their supervisors,
-    /// stopped, or frozen themselves.
+    /// Let all run that managers left waiting: killed with their supervisors, stopped, or frozen
+    /// themselves.
     Restore(restore::Args),
     /// Watch the daemon's programs.
     Top(top::Args),

@@ -10,6 +10,7 @@ use measure::stats;
 
 use super::probes;
 use super::program::{Antagonist, Program};
+use super::rights;
 use super::roster::Roster;
 
 /// Between two looks, and with how many programs they come at the end of every quantum.
@@ -214,8 +215,8 @@ fn look(program: &Program) -> Option<Account> {
     }
     let mut work = [0; 3];
     for pid in &pids {
-        let read = |name: &str| fs::read_to_string(format!("/proc/{pid}/{name}")).ok();
-        let did = counts(&read("io")?, &read("status")?)?;
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+        let did = counts(&rights::read_process(*pid, "io").ok()?, &status)?;
         work.iter_mut().zip(did).for_each(|(sum, did)| *sum += did);
     }
     let cpu_s = probes::ran_by(pids.iter().copied()).as_secs_f64();

@@ -13,6 +13,7 @@ use super::container::Named;
 use super::freezer::{self, Kind, mounted};
 use super::process::{self, Process};
 use super::refusal::Refusal;
+use super::rights;
 
 /// A group of another's.
 #[derive(Debug, Clone)]
@@ -61,7 +62,7 @@ impl Foreign {
         let kinds = ["v2", "v1"].into_iter().filter_map(freezer::from_text);
         let found = kinds
             .flat_map(|kind| kind.places(&mounts).into_iter().map(move |root| (kind, root)))
-            .find(|(_, root)| path.starts_with(root));
+            .find(|(_, root)| path.starts_with(root) && is_plain(path));
         let (kind, root) = found.ok_or(io::ErrorKind::NotFound)?;
         Foreign::at(kind, &root, path)
     }
@@ -151,6 +152,11 @@ impl Foreign {
     }
 }
 
+/// It leads down alone.
+fn is_plain(path: &Path) -> bool {
+    !path.components().any(|part| part == Component::ParentDir)
+}
+
 /// The number of a group's folder; none if it is gone.
 pub fn inode(folder: &Path) -> Option<u64> {
     fs::metadata(folder).ok().map(|folder| folder.ino())
@@ -158,7 +164,7 @@ pub fn inode(folder: &Path) -> Option<u64> {
 
 /// The processes in a group and below it.
 fn pids_below(folder: &Path) -> Vec<i32> {
-    let text = fs::read_to_string(folder.join("cgroup.procs")).unwrap_or_default();
+    let text = rights::read(folder, "cgroup.procs").unwrap_or_default();
     let mut found: Vec<i32> = text.lines().filter_map(|line| line.parse().ok()).collect();
     for entry in fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok) {
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {

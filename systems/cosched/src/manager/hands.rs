@@ -2,22 +2,21 @@
 //! ([`rights`](super::rights)).
 //!
 //! It decides nothing but whether a deed is done at all: [`Hands::act`] is the table of that, and
-//! paths are judged where they are opened. A daemon that was taken over can have processes moved
-//! between control groups, weights, limits and processors of threads changed, ordinary threads put
-//! into the idle class, and maps of memory read; nothing else is run, read or written as root for
-//! it, and no process is ended or stopped but by the freezer.
+//! paths are judged where they are opened. What a daemon that was taken over can have done for it is
+//! in the explanation of cosched, "Root apart".
 //!
 //! It ends with the daemon, when the line closes. A daemon whose hands are gone ends as well: its
 //! supervisors give back what programs had, and one of them starts it again.
 
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use nix::sys::resource::{Resource, setrlimit};
@@ -27,7 +26,7 @@ use super::keepers::Starts;
 use super::rights::{self, Answer, DEED_BYTES, Deed, Given};
 use super::slurm::History;
 use super::users::{User, give_up_for};
-use super::{daemon, handover, journal, pages, perf, process, up_again};
+use super::{daemon, handover, journal, pages, perf, process, supervisor, up_again};
 
 /// What a daemon has done for it.
 #[derive(Debug, Clone)]
@@ -60,7 +59,7 @@ const BEGINS: Duration = Duration::from_secs(10);
 /// The highest real-time priority of this program's threads.
 const PRIORITY: u64 = 10;
 /// Files of a process that are read for a daemon.
-const READ: [&str; 2] = ["maps", "smaps_rollup"];
+const READ: [&str; 3] = ["io", "maps", "smaps_rollup"];
 /// Longest value that is written to a group.
 const VALUE_BYTES: usize = 64;
 
@@ -109,15 +108,15 @@ pub(super) fn take(apart: &Apart, pages: &Path, supervisors: &[Starts]) -> io::R
 /// Errors: what it said at the beginning is no sense, or a signal could not be caught.
 pub fn serve(line: OwnedFd) -> io::Result<()> {
     process::outlive_signals()?;
-    // What a real-time daemon waits for is real-time, and is not stopped for long.
-    process::be_real_time();
+    // What a real-time daemon waits for is real-time above it, and is not stopped for long.
+    process::be_real_time_above();
     let _ = up_again::by_a_thread();
     rights::distrust();
     let line = UnixStream::from(line);
     let (text, _) = handover::receive(&line, DEED_BYTES, Instant::now() + BEGINS)?;
     let begin: Begin = serde_json::from_slice(&text).map_err(io::Error::other)?;
     let history = begin.history.clone().map(History::new).transpose()?;
-    let hands = Hands { begin, history };
+    let hands = Hands { begin, history, is_taken: Default::default() };
     say(&line, &Answer::Done(0), &[])?;
     loop {
         let (text, _) = handover::receive(&line, DEED_BYTES, Instant::now() + FOR_EVER)?;
@@ -147,6 +146,8 @@ fn say(line: &UnixStream, what: &impl Serialize, files: &[BorrowedFd<'_>]) -> io
 struct Hands {
     begin: Begin,
     history: Option<History>,
+    /// Supervisors of ours that live, by their places.
+    is_taken: [Arc<AtomicBool>; supervisor::COUNT],
 }
 
 fn refused<T>(what: &str) -> io::Result<T> {
@@ -158,12 +159,8 @@ impl Hands {
     fn act(&self, deed: Deed) -> io::Result<Given> {
         match deed {
             Deed::Write { folder, file, text } => {
-                let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b" +-\n".contains(byte);
-                // A process 0 would be this one.
-                let is_value =
-                    text.len() <= VALUE_BYTES && text.bytes().all(|byte| is_plain(&byte));
-                if !is_value || (file == "cgroup.procs" && text.trim() == "0") {
-                    return refused("a value that no file of a group has");
+                if !is_value(&file, &text) {
+                    return refused("a value that this file of a group is not given");
                 }
                 rights::write(&folder, &file, &text)?;
             }
@@ -173,11 +170,7 @@ impl Hands {
                 }
                 return Ok((0, Some(rights::open(&folder, &file)?.into())));
             }
-            Deed::Make { folder } => {
-                rights::make(&folder)?;
-                // Who asked looks at what is in it.
-                std::fs::set_permissions(&folder, Permissions::from_mode(0o755))?;
-            }
+            Deed::Make { folder } => rights::make(&folder)?,
             Deed::Remove { folder } => rights::remove(&folder)?,
             Deed::Keep { thread, cpus } => {
                 if thread <= 0 || cpus.is_empty() {
@@ -218,12 +211,23 @@ impl Hands {
                 self.history.iter().for_each(|history| history.add(user, &name, mbps));
             }
             Deed::Supervise { idx } => {
-                let Some(starts) = self.begin.supervisors.get(idx) else {
+                let places = self.begin.supervisors.get(idx).zip(self.is_taken.get(idx));
+                let Some((starts, is_taken)) = places else {
                     return refused("another supervisor");
                 };
-                let (mut child, line) = starts.start()?;
-                let pid = child.id();
-                let wait = move || child.wait();
+                if is_taken.swap(true, Ordering::AcqRel) {
+                    return refused("a supervisor whose place is taken");
+                }
+                let free = |error: io::Error| {
+                    is_taken.store(false, Ordering::Release);
+                    error
+                };
+                let (mut child, line) = starts.start().map_err(free)?;
+                let (pid, is_taken) = (child.id(), Arc::clone(is_taken));
+                let wait = move || {
+                    let _ = child.wait();
+                    is_taken.store(false, Ordering::Release);
+                };
                 std::thread::Builder::new().stack_size(64 << 10).spawn(wait)?;
                 return Ok((i64::from(pid), Some(line.into())));
             }
@@ -250,6 +254,18 @@ impl Hands {
     }
 }
 
+/// What a manager writes to this file of a group.
+fn is_value(file: &str, text: &str) -> bool {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b" +-\n".contains(&byte);
+    let is_one = text.len() <= VALUE_BYTES && text.bytes().all(is_plain);
+    match file {
+        // A process or thread 0, however it is written, would be one of ours.
+        "cgroup.procs" | "tasks" => is_one && text.trim().parse::<i32>().is_ok_and(|id| id > 0),
+        "cgroup.subtree_control" => text == "+cpu",
+        _ => is_one,
+    }
+}
+
 /// A policy that the kernel shares processors by, or the idle class.
 fn is_ordinary(policy: i32) -> bool {
     let bare = policy & !libc::SCHED_RESET_ON_FORK;
@@ -268,7 +284,7 @@ mod tests {
             metrics: None,
             history: None,
         };
-        Hands { begin, history: None }
+        Hands { begin, history: None, is_taken: Default::default() }
     }
 
     #[test]
@@ -285,6 +301,10 @@ mod tests {
         let read = |file: &str| Deed::Read { pid: own, file: file.to_owned() };
         for deed in [
             write("cgroup.procs", "0"),
+            write("tasks", "00"),
+            write("tasks", "+0\n"),
+            write("cgroup.procs", "-1"),
+            write("cgroup.subtree_control", "-memory"),
             write("cpu.max", "max\t100000"),
             write("cpu.max", &"1".repeat(100)),
             Deed::Open { folder: folder.path().to_owned(), file: "cgroup.procs".to_owned() },

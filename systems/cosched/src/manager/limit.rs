@@ -158,7 +158,7 @@ fn quota(text: &str) -> Option<(f64, f64)> {
 ///
 /// Source: the kernel's admin-guide/cgroup-v2.rst and scheduler/sched-bwc.rst.
 fn read(folder: &Path) -> io::Result<String> {
-    let says = |file: &str| fs::read_to_string(folder.join(file)).map(|it| it.trim().to_owned());
+    let says = |file: &str| rights::read(folder, file).map(|said| said.trim().to_owned());
     match says("cpu.max") {
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         said => return said,

@@ -194,15 +194,9 @@ pub fn thread_time() -> Duration {
 
 fn read(pid: i32, file: &str) -> Result<String, Unknown> {
     // What all may read of a process is not asked for.
-    let asked = || match file {
-        "maps" | "smaps_rollup" => rights::ask(|| Deed::Read { pid, file: file.to_owned() }),
-        _ => None,
-    };
-    let text = match asked() {
-        Some(given) => {
-            rights::descriptor(given).and_then(|open| io::read_to_string(fs::File::from(open)))
-        }
-        None => fs::read_to_string(format!("/proc/{pid}/{file}")),
+    let text = match file {
+        "maps" | "smaps_rollup" => rights::read_process(pid, file),
+        _ => fs::read_to_string(format!("/proc/{pid}/{file}")),
     };
     text.map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => Unknown::Ended,

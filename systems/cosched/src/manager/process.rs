@@ -204,10 +204,22 @@ pub fn give_ordinary_timers(pid: u32) {
 /// Makes the calling thread SCHED_FIFO; threads and processes that it starts are ordinary. False if
 /// it may not be.
 pub fn be_real_time() -> bool {
+    be_fifo(PRIORITY)
+}
+
+/// The same above those: who watches or serves a real-time manager has its turn before it.
+pub fn be_real_time_above() -> bool {
+    be_fifo(PRIORITY + 1)
+}
+
+/// The priority of a manager's real-time threads.
+const PRIORITY: i32 = 10;
+
+fn be_fifo(priority: i32) -> bool {
     if let Ok(slack) = fs::read_to_string("/proc/self/timerslack_ns") {
         TIMER_SLACK.get_or_init(|| slack);
     }
-    set_scheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, 10).is_ok()
+    set_scheduler(0, libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, priority).is_ok()
 }
 
 /// The scheduling policy of a thread, with the flag that its children do not inherit it; none

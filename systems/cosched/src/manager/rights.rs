@@ -205,6 +205,25 @@ pub(super) fn write(folder: &Path, file: &str, text: &str) -> io::Result<()> {
     open_own(folder, file)?.write_all(text.as_bytes())
 }
 
+/// What a file of a group says.
+pub(super) fn read(folder: &Path, file: &str) -> io::Result<String> {
+    if !DISTRUSTS.load(Ordering::Relaxed) {
+        return fs::read_to_string(folder.join(file));
+    }
+    // What is no group may be a pipe that says nothing, or everything for ever.
+    let flags = OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW | OFlags::NONBLOCK;
+    let open = rustix::fs::openat(folder_of_groups(folder)?, file, flags, Mode::empty())?;
+    io::read_to_string(File::from(open))
+}
+
+/// What the kernel says of a process in this file of `/proc`, if that is one that not all may read.
+pub(super) fn read_process(pid: i32, file: &str) -> io::Result<String> {
+    match ask(|| Deed::Read { pid, file: file.to_owned() }) {
+        Some(given) => descriptor(given).and_then(|open| io::read_to_string(File::from(open))),
+        None => fs::read_to_string(format!("/proc/{pid}/{file}")),
+    }
+}
+
 /// Opens a file of a group that is there, to be written to again and again.
 pub(super) fn open(folder: &Path, file: &str) -> io::Result<File> {
     match ask(|| Deed::Open { folder: folder.into(), file: file.into() }) {
@@ -232,7 +251,12 @@ pub(super) fn make(folder: &Path) -> io::Result<()> {
         return asked.map(drop);
     }
     let (above, name) = place_of_ours(folder)?;
-    Ok(rustix::fs::mkdirat(&above, name, Mode::RWXU)?)
+    rustix::fs::mkdirat(&above, name, Mode::RWXU)?;
+    if DISTRUSTS.load(Ordering::Relaxed) {
+        // Who asked looks at what is in it.
+        rustix::fs::chmodat(&above, name, Mode::from_raw_mode(0o755), AtFlags::empty())?;
+    }
+    Ok(())
 }
 
 /// Takes a group away; its last process must have ended.

@@ -61,7 +61,7 @@ pub fn watch(watched: &Watched<'_>, line: OwnedFd) -> io::Result<bool> {
     rights::distrust();
     let homes = if watched.is_outside { leave_groups() } else { Vec::new() };
     // On a busy machine as well programs are thawed at once; it goes on where that is not allowed.
-    process::be_real_time();
+    process::be_real_time_above();
     // Where the kernel has no such timer the other one is left.
     let _timer = up_again::this_process().ok();
     let has_died = listen(watched, &UnixStream::from(line), &cpus);

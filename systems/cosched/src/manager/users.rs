@@ -334,8 +334,16 @@ fn become_user(user: &User) -> io::Result<()> {
     give_up_for(user)
 }
 
-/// The same in the session of this process: only its rights are given away.
+/// The same in the session of this process, whose terminal is none of it any more: what is typed
+/// there by who has no rights would be root's.
+#[allow(unsafe_code)]
 pub(super) fn give_up_for(user: &User) -> io::Result<()> {
+    if nix::unistd::getsid(None)? != nix::unistd::getpid()
+        && let Ok(terminal) = std::fs::File::open("/dev/tty")
+    {
+        // SAFETY: it takes no memory of ours, and its descriptor is open.
+        let _ = unsafe { libc::ioctl(terminal.as_raw_fd(), libc::TIOCNOTTY) };
+    }
     let groups: Vec<Gid> = user.groups.iter().map(|group| Gid::from_raw(*group)).collect();
     let (uid, gid) = (Uid::from_raw(user.uid), Gid::from_raw(user.gid));
     nix::unistd::setgroups(&groups)?;

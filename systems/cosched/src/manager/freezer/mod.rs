@@ -87,7 +87,7 @@ pub trait Freezer: Debug + Sync {
 
     /// All processes of a group.
     fn members(&self, folder: &Folder) -> io::Result<Vec<Process>> {
-        let text = fs::read_to_string(folder.path().join("cgroup.procs"))?;
+        let text = rights::read(folder.path(), "cgroup.procs")?;
         Ok(text.lines().filter_map(|line| Process::find(line.parse().ok()?)).collect())
     }
 
@@ -181,9 +181,9 @@ pub(super) fn move_to(pid: i32, group: &Path) -> io::Result<()> {
     rights::write(group, "cgroup.procs", &pid.to_string())
 }
 
-/// The threads that a file names.
-fn numbers(path: &Path) -> io::Result<Vec<i32>> {
-    Ok(fs::read_to_string(path)?.lines().filter_map(|line| line.parse().ok()).collect())
+/// The threads that a file of a group names.
+fn numbers(folder: &Path, file: &str) -> io::Result<Vec<i32>> {
+    Ok(rights::read(folder, file)?.lines().filter_map(|line| line.parse().ok()).collect())
 }
 
 /// Where file systems are mounted that fit, by their kind and options.

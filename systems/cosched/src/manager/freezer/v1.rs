@@ -48,6 +48,6 @@ impl Freezer for V1 {
     }
 
     fn threads(&self, folder: &Folder) -> io::Result<Vec<i32>> {
-        numbers(&folder.path().join("tasks"))
+        numbers(folder.path(), "tasks")
     }
 }

@@ -46,6 +46,6 @@ impl Freezer for V2 {
     }
 
     fn threads(&self, folder: &Folder) -> io::Result<Vec<i32>> {
-        numbers(&folder.path().join("cgroup.threads"))
+        numbers(folder.path(), "cgroup.threads")
     }
 }

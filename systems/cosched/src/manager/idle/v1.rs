@@ -123,7 +123,7 @@ impl IdleClass for IdleV1 {
         }
         // They run. What fails from here on fails because something has ended.
         let above = had.folder.parent().unwrap_or(&had.folder);
-        let text = || fs::read_to_string(had.folder.join("cgroup.procs")).unwrap_or_default();
+        let text = || rights::read(&had.folder, "cgroup.procs").unwrap_or_default();
         for _ in 0..ROUNDS {
             let members: Vec<Process> =
                 text().lines().filter_map(|line| Process::find(line.parse().ok()?)).collect();

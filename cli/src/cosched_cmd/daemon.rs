@@ -138,8 +138,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     let user = args.user.as_deref().map(unprivileged).transpose()?;
     if user.is_some() {
         // Before there is another thread: nothing that it runs gets rights again.
-        nix::sys::prctl::set_no_new_privs()
-            .map_err(|error| failed("renounce new rights")(error.into()))?;
+        users::renounce_new_rights().map_err(failed("renounce new rights"))?;
     }
     // From here on they end it as `stop` does.
     signals::note().map_err(failed("catch signals"))?;

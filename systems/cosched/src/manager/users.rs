@@ -326,6 +326,11 @@ pub fn may_be_others() -> bool {
     nix::unistd::geteuid().is_root()
 }
 
+/// Nothing that this thread runs, and those that it starts, gets rights that they have not.
+pub fn renounce_new_rights() -> io::Result<()> {
+    Ok(nix::sys::prctl::set_no_new_privs()?)
+}
+
 /// For good: there is no way back.
 fn become_user(user: &User) -> io::Result<()> {
     // A terminal of the daemon's is none of the program's. The head of a session has no other

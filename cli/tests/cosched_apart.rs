@@ -10,7 +10,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 
 mod support;
-use support::{LIMIT, THAWED, frozen, groups, may_freeze, parent, runs, signal, skipped, wait_for};
+use support::{
+    LIMIT, THAWED, frozen, groups, may_freeze, parent, runs, signal, skipped, soft_daemon, wait_for,
+};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_meanwhile");
 /// What the daemon becomes.
@@ -58,16 +60,7 @@ fn scene(more: &[&str]) -> Option<(MutexGuard<'static, ()>, Scene)> {
 }
 
 fn spawn(folder: &Path, more: &[&str]) -> Child {
-    let said = fs::OpenOptions::new().create(true).append(true).open(folder.join("said"));
-    Command::new(BINARY)
-        .args(["cosched", "daemon", "--attach-only", "--user", NOBODY, "--policy", "rr"])
-        .args(["--source", "told", "--capacity", "8000"])
-        .args(more)
-        .env("XDG_RUNTIME_DIR", folder)
-        .stdout(Stdio::null())
-        .stderr(said.expect("a scratch file"))
-        .spawn()
-        .expect("the binary runs")
+    soft_daemon(folder, &[&["--attach-only", "--user", NOBODY], more].concat())
 }
 
 fn ask(folder: &Path, arguments: &[&str]) -> Output {
@@ -271,9 +264,19 @@ fn who_cannot_be_without_rights_is_told() {
             let said = refused(&["--attach-only", "--user", root]);
             assert!(said.contains("that user is root"), "{said}");
         }
+        let words = ["daemon", "--attach-only", "--user", NOBODY, "--freezer", "signals"];
+        let ran = ask(folder.path(), &words);
+        let said = String::from_utf8_lossy(&[ran.stdout, ran.stderr].concat()).into_owned();
+        assert_eq!(ran.status.code(), Some(2), "{said}");
+        assert!(said.contains("sends no signals to processes of others"), "{said}");
     } else {
         let said = refused(&["--attach-only", "--user", NOBODY]);
         assert!(said.contains("only root has rights to give away"), "{said}");
+    }
+    // However it fails to begin.
+    if !Path::new("/sys/fs/resctrl/mon_groups").exists() {
+        let ran = ask(folder.path(), &["daemon", "--source", "resctrl"]);
+        assert_eq!(ran.status.code(), Some(2));
     }
     assert!(!folder.path().join("meanwhile/cosched.sock").exists());
 }

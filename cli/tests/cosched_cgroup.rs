@@ -13,7 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use serde_json::Value;
 
 mod support;
-use support::{LIMIT, groups, may_freeze, parent, runs, signal, skipped, wait_for};
+use support::{LIMIT, groups, may_freeze, parent, runs, signal, skipped, soft_daemon, wait_for};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_meanwhile");
 const UID: &str = "6b1f0c1e-2f3a-4b5c-8d7e-9f0a1b2c3d4e";
@@ -247,16 +247,7 @@ fn docker() -> String {
 }
 
 fn spawn(folder: &Path, more: &[&str]) -> Child {
-    let said = fs::OpenOptions::new().create(true).append(true).open(folder.join("said"));
-    Command::new(BINARY)
-        .args(["cosched", "daemon", "--no-restart", "--policy", "rr"])
-        .args(["--source", "told", "--capacity", "8000"])
-        .args(more)
-        .env("XDG_RUNTIME_DIR", folder)
-        .stdout(Stdio::null())
-        .stderr(said.expect("a scratch file"))
-        .spawn()
-        .expect("the binary runs")
+    soft_daemon(folder, &[&["--no-restart"], more].concat())
 }
 
 impl Scene {

@@ -177,7 +177,8 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         at_most_mbps: args.at_most,
         clock_error: args.clock_error.map(|ms| Duration::from_secs_f64(ms / 1000.0)),
     };
-    let manager = args.host.start(role, out)?;
+    // One that cannot begin leaves no socket at which nobody answers.
+    let manager = args.host.start(role, out).inspect_err(|_| drop(std::fs::remove_file(&path)))?;
     manager.host().settings = args.numbers.settings();
     let history = args
         .history

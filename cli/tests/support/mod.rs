@@ -5,7 +5,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
@@ -13,6 +13,20 @@ use std::time::{Duration, Instant};
 pub const LIMIT: Duration = Duration::from_secs(300);
 /// Whatever happens to a manager, after so long nothing of it is frozen.
 pub const THAWED: Duration = Duration::from_secs(1);
+
+/// A daemon whose run-time folder this is, and where it writes what it says: with soft turns that
+/// depend on what programs say of themselves, as nothing is measured.
+pub fn soft_daemon(folder: &Path, more: &[&str]) -> Child {
+    let said = fs::OpenOptions::new().create(true).append(true).open(folder.join("said"));
+    Command::new(env!("CARGO_BIN_EXE_meanwhile"))
+        .args(["cosched", "daemon", "--policy", "rr", "--source", "told", "--capacity", "8000"])
+        .args(more)
+        .env("XDG_RUNTIME_DIR", folder)
+        .stdout(Stdio::null())
+        .stderr(said.expect("a scratch file"))
+        .spawn()
+        .expect("the binary runs")
+}
 
 /// A line for the list of skipped tests.
 pub fn skipped(what: &str) {

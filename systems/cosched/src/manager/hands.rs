@@ -65,7 +65,7 @@ const VALUE_BYTES: usize = 64;
 
 /// Starts the hands and gives this process's own rights away for good; the number of the hands.
 ///
-/// Errors: they cannot be started, or rights cannot be given away. Nothing was.
+/// Errors: they cannot be started, or rights cannot be given away; the daemon is not to go on.
 pub(super) fn take(apart: &Apart, pages: &Path, supervisors: &[Starts]) -> io::Result<i32> {
     let (ours, theirs) = UnixStream::pair()?;
     let mut child = Command::new(std::env::current_exe()?)
@@ -120,7 +120,8 @@ pub fn serve(line: OwnedFd) -> io::Result<()> {
     say(&line, &Answer::Done(0), &[])?;
     loop {
         let (text, _) = handover::receive(&line, DEED_BYTES, Instant::now() + FOR_EVER)?;
-        if text.is_empty() {
+        // Its end, or a line that is longer than any deed: what follows that would be taken for another.
+        if text.last() != Some(&b'\n') {
             return Ok(());
         }
         let deed = serde_json::from_slice(&text).map_err(io::Error::other);

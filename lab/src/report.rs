@@ -62,11 +62,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let busy = machine::load().and_then(|load| noise::busy(load, machine.n_cores));
     let mut intro = intro(&machine, &date);
     if args.quick {
-        intro.push_str(if experiments.is_empty() {
-            " Short samples."
-        } else {
-            " Short samples, in figures that name no day; those that name one are of full runs, on the machine that they name."
-        });
+        intro.push_str(" Short samples.");
     }
     let (mut warnings, mut said_busy) = (Vec::new(), None);
     if let Some(busy) = busy {
@@ -107,7 +103,9 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let beside = |file: &str, what: &str| Some((file.to_owned(), what.to_owned()));
     let everything = Page {
         title: "meanwhile: all results".to_owned(),
-        intro: intro.clone(),
+        intro: format!(
+            "{intro} Committed results are of full samples, on the machine that they name."
+        ),
         other: beside(PAGE, "The figures in short"),
         views: Vec::new(),
         sections,
@@ -116,7 +114,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let page = Page {
         title: "meanwhile: what it gains, and where it loses".to_owned(),
         intro: format!(
-            "{intro} Figures of committed results name their own machine and day.{}",
+            "{intro} Figures that name a day are of full runs, on the machine that they name.{}",
             said_busy.unwrap_or_default()
         ),
         other: beside(EVERYTHING, "All tables, charts and committed results"),

@@ -156,7 +156,7 @@ fn view(runs: &[Run]) -> View {
             Figure {
                 id: "regwin-windows".to_owned(),
                 picture: chart.for_page(),
-                says: "Time of the spell checker by register windows: ns stores all at each switch, sp and adaptive share them.".to_owned(),
+                says: "Time of the spell checker by register windows: ns stores those in use at each switch, sp and adaptive share them.".to_owned(),
                 again: "meanwhile-lab report --only regwin --json".to_owned(),
                 numbers: numbers(&rows(runs)),
             },

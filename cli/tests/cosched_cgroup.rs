@@ -92,7 +92,10 @@ impl Made {
 
     /// Something that computes starts, and joins the group or one inside it.
     fn start(&mut self, inside: &str) -> i32 {
-        let script = "while [ -e /proc/$1 ]; do :; done";
+        self.start_with("while [ -e /proc/$1 ]; do :; done", inside)
+    }
+
+    fn start_with(&mut self, script: &str, inside: &str) -> i32 {
         let child = Command::new("setsid")
             .args(["sh", "-c", script, "sh", &std::process::id().to_string()])
             .spawn()
@@ -580,19 +583,18 @@ fn a_program_that_the_daemon_started_is_limited_too() {
     let program = || scene.ask(&["status"]).0["programs"][0].clone();
     wait_for("it is limited", LIMIT, || program()["limited_to"] == 0.5);
     let pid = program()["pid"].as_i64().expect("a number") as i32;
-    let homes = || fs::read_to_string(format!("/proc/{pid}/cgroup")).expect("it runs");
     let found = mounts().into_iter().find_map(|root| {
-        let inside = homes();
+        let inside = homes(pid);
         let homes = inside.lines().filter_map(|line| line.splitn(3, ':').nth(2));
         homes.map(|home| root.join(home.trim_start_matches('/'))).find(|folder| {
             let says = |file: &str| fs::read_to_string(folder.join(file)).unwrap_or_default();
             says("cpu.max").trim() == "10000 20000" || says("cpu.cfs_quota_us").trim() == "10000"
         })
     });
-    assert!(found.is_some(), "half of a processor: {}", homes());
+    assert!(found.is_some(), "half of a processor: {}", homes(pid));
     assert_eq!(scene.ask(&["stop"]).1, 0);
     scene.is_given_back("stopped", "437");
-    assert!(!homes().contains("meanwhile-"), "{}", homes());
+    assert!(!homes(pid).contains("meanwhile-"), "{}", homes(pid));
     signal("KILL", &[pid]);
 }
 
@@ -608,4 +610,88 @@ fn a_limit_needs_turns_that_are_soft() {
         assert_eq!(ran.status.code(), Some(1), "{said}");
         assert!(said.contains("--at-most limits programs whose turns are soft"), "{said}");
     }
+}
+
+/// What the groups of a process are called, in every hierarchy.
+fn homes(pid: i32) -> String {
+    fs::read_to_string(format!("/proc/{pid}/cgroup")).expect("it runs")
+}
+
+/// The limits and the owner of another group are that one's, so what is in it is left in it.
+#[test]
+fn what_is_below_a_program_in_another_group_stays_there() {
+    for more in WAYS {
+        let Some((_one, scene)) = scene(more) else { return };
+        let at = |name: &str| Made::new(&format!("{}/{name}", scene._slice.path));
+        let (mut own, other) = (at("own.service"), at("other.service"));
+        let root = own.start_with(
+            &format!(
+                "until [ $(grep -c own.service /proc/$$/cgroup) = {} ]; do sleep 0.1; done
+                 for child in near far; do while [ -e /proc/$1 ]; do sleep 1; done & done; wait",
+                mounts().len()
+            ),
+            "",
+        );
+        let children = || -> Vec<i32> {
+            let file = format!("/proc/{root}/task/{root}/children");
+            let text = fs::read_to_string(file).expect("it runs");
+            text.split_whitespace().filter_map(|pid| pid.parse().ok()).collect()
+        };
+        wait_for("it has begun two", LIMIT, || children().len() == 2);
+        let [near, far] = children()[..] else { panic!("two") };
+        for folder in other.folders() {
+            fs::write(folder.join("cgroup.procs"), far.to_string()).expect("root may");
+        }
+        let before = [root, near, far].map(homes);
+        let (value, code) = scene.ask(&["submit", "--pid", &root.to_string()]);
+        assert_eq!(code, 0, "{value}");
+        for pid in [root, near] {
+            assert!(homes(pid).contains("own.service/meanwhile-"), "{}", homes(pid));
+        }
+        assert_eq!(homes(far), before[2]);
+        assert_eq!(scene.ask(&["stop"]).1, 0);
+        assert_eq!([root, near, far].map(homes), before);
+        signal("KILL", &[root, near, far]);
+    }
+}
+
+/// Notes are the word of a daemon that may have been taken over.
+#[test]
+fn no_note_moves_a_process_into_another_group() {
+    if !may_freeze() || !nix::unistd::geteuid().is_root() {
+        skipped("notes of homes: root makes groups of others");
+        return;
+    }
+    let slice = slice();
+    let at = |name: &str| Made::new(&format!("{}/{name}", slice.path));
+    let (mut own, other) = (at("own.service"), at("other.service"));
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let pages = folder.path().join("meanwhile/pages-4194304");
+    fs::create_dir_all(&pages).expect("made");
+    for path in [folder.path(), &folder.path().join("meanwhile"), &pages] {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o700)).expect("it is ours");
+    }
+    let name = "meanwhile-4194304-program-1";
+    let pid = own.start(name);
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
+    let started = stat.rsplit(") ").next().and_then(|it| it.split(' ').nth(19)).expect("proc(5)");
+    for (idx, root) in mounts().iter().enumerate() {
+        let (group, home) = (root.join(&own.path).join(name), root.join(&other.path));
+        let (group, home) = (group.display(), home.display());
+        let before = format!("{group}\n{home}\n");
+        let idle = format!("v1\n1024\n{group}\n{pid} {started} {home}\n");
+        fs::write(pages.join(format!("program-{idx}.before")), before).expect("written");
+        fs::write(pages.join(format!("program-{idx}.idle")), idle).expect("written");
+    }
+    let gone = folder.path().join("groups-that-are-gone");
+    fs::write(pages.join("manager"), format!("1\nv2\n{}\n", gone.display())).expect("written");
+    let ran = Command::new(BINARY)
+        .args(["cosched", "restore"])
+        .env("XDG_RUNTIME_DIR", folder.path())
+        .output()
+        .expect("the binary runs");
+    let homes = homes(pid);
+    assert!(!homes.contains("other.service"), "{homes}{}", String::from_utf8_lossy(&ran.stderr));
+    // What was ours is left, for its own group.
+    assert!(homes.lines().any(|line| line.ends_with("/own.service")), "{homes}");
 }

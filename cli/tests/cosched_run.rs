@@ -136,8 +136,17 @@ fn nobody_is_looked_at_for_nothing() {
     let spin = "import time; end = time.time() + 4\nwhile time.time() < end: pass";
     // Longer, so that it is seen on a busy machine too.
     let large = format!("b = bytearray(b'x' * (220 << 20)); {spin}").replace("+ 4", "+ 10");
-    let sleeps = "import time; b = bytearray(b'x' * (220 << 20)); time.sleep(4)";
-    let small = ["--capacity", "8000", "--", "python3", "-c", spin, ":::", "python3", "-c", sleeps];
+    // What it maps is there before: it does not compute for seconds first on a busy machine.
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let data = folder.path().join("data");
+    fs::write(&data, vec![1; 220 << 20]).expect("a scratch file");
+    let sleeps = format!(
+        "import mmap, time; file = open('{}', 'r+b')\n\
+         b = mmap.mmap(file.fileno(), 0, mmap.MAP_SHARED | mmap.MAP_POPULATE); time.sleep(4)",
+        data.display()
+    );
+    let two = ["python3", "-c", spin, ":::", "python3", "-c", &sleeps];
+    let small = [&["--capacity", "8000", "--"], &two[..]].concat();
     assert!(!looks(&small), "a small program, and a large one that sleeps");
     assert!(looks(&["--capacity", "8000", "--", "python3", "-c", &large]), "one of whom it counts");
 }
@@ -350,6 +359,8 @@ fn what_goes_wrong_is_said() {
     assert!(code == 1 && said.contains("--threads names 2 programs"), "{said}");
     let (_, said, code) = run(&["--policy", "linux-now", "--", "true"]);
     assert!(code == 1 && said.contains("is a model for the simulator"), "{said}");
+    let (_, said, code) = run(&["--policy", "linux-then", "--", "true"]);
+    assert!(code == 1 && said.contains("pairing") && !said.contains("linux-now"), "{said}");
     if may_freeze() {
         let (_, said, code) = run(&["--policy", "rr", "--", "sh", "-c", "exit 3", ":::", "true"]);
         assert!(code == 1 && said.contains("ended with 3"), "{said}");

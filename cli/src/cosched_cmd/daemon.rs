@@ -122,12 +122,6 @@ fn no_daemon(path: &Path, error: &std::io::Error) -> Failure {
 
 /// Runs the daemon until it is told to stop.
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
-    if args.policy == Name::LinuxNow {
-        return Err(Failure::user(
-            "linux-now is a model for the simulator",
-            Some("--policy linux leaves everything to this kernel"),
-        ));
-    }
     let is_managing = args.host.turns == Waiting::Soft && args.policy != Name::Linux;
     if args.at_most.is_some() && !is_managing {
         return Err(Failure::user(

@@ -166,12 +166,6 @@ struct Run {
 }
 
 pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
-    if args.policy == Name::LinuxNow {
-        return Err(Failure::user(
-            "linux-now is a model for the simulator",
-            Some("--policy linux leaves everything to this kernel"),
-        ));
-    }
     let folder = measure::scratch::folder().map_err(failed("create a scratch folder"))?;
     let plan = match &args.workload {
         Some(name) => planned(&load(name, Purpose::Real)?.1, folder.path(), args.small)?,

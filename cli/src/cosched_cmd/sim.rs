@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::builder::TypedValueParser;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use cosched::assumptions::{Assumptions, SWITCHES};
 use cosched::contention::{Base, Model};
 use cosched::machine::{Capacity, Machine, PAPER_MBPS};
@@ -129,8 +129,17 @@ fn assume(names: &str) -> Result<Assumed, String> {
     }
 }
 
+/// A policy that can manage this machine's programs: all but those that model a kernel.
 pub fn policy() -> impl TypedValueParser<Value = Name> {
-    one_of(Name::ALL.iter().copied(), |it| it.text())
+    let shown = |name: &Name| PossibleValue::new(name.text()).hide(*name == Name::LinuxNow);
+    PossibleValuesParser::new(Name::ALL.iter().map(shown)).try_map(|text| {
+        match policy_named(&text)? {
+            Name::LinuxNow => Err("that is a model for the simulator; `linux` leaves everything to \
+                                   this kernel"
+                .to_owned()),
+            name => Ok(name),
+        }
+    })
 }
 
 fn policy_named(name: &str) -> Result<Name, String> {

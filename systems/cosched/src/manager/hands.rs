@@ -171,7 +171,13 @@ impl Hands {
                 }
                 return Ok((0, Some(rights::open(&folder, &file)?.into())));
             }
-            Deed::Make { folder } => rights::make(&folder)?,
+            Deed::Make { folder } => {
+                // It starts nothing, so nothing leaves a group as what was started may.
+                if folder.file_name().is_some_and(rights::is_of_started) {
+                    return refused("a folder for programs that are started");
+                }
+                rights::make(&folder)?;
+            }
             Deed::Remove { folder } => rights::remove(&folder)?,
             Deed::Keep { thread, cpus } => {
                 if thread <= 0 || cpus.is_empty() {
@@ -309,6 +315,7 @@ mod tests {
             write("cpu.max", "max\t100000"),
             write("cpu.max", &"1".repeat(100)),
             Deed::Open { folder: folder.path().to_owned(), file: "cgroup.procs".to_owned() },
+            Deed::Make { folder: folder.path().join("meanwhile-17") },
             Deed::Keep { thread: 0, cpus: vec![0] },
             Deed::Keep { thread: own, cpus: Vec::new() },
             Deed::Schedule { thread: own, policy: libc::SCHED_FIFO },

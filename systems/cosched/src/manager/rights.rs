@@ -202,7 +202,69 @@ pub(super) fn write(folder: &Path, file: &str, text: &str) -> io::Result<()> {
     if let Some(asked) = ask(deed) {
         return asked.map(drop);
     }
-    open_own(folder, file)?.write_all(text.as_bytes())
+    let mut open = open_own(folder, file)?;
+    if DISTRUSTS.load(Ordering::Relaxed) {
+        stays_at_home(&open, text.trim())?;
+    }
+    open.write_all(text.as_bytes())
+}
+
+/// A process moves from a group into a manager's inside it, and back: what limits it, and whose it
+/// is, stays as it was. One that a manager started may leave its folder for any group around it.
+///
+/// Errors: this process, or thread, would be moved otherwise.
+fn stays_at_home(open: &File, id: &str) -> io::Result<()> {
+    let path = fs::read_link(format!("/proc/self/fd/{}", open.as_raw_fd()))?;
+    let (folder, file) = (path.parent().unwrap_or(&path), path.file_name().unwrap_or_default());
+    let is_allowed = match file.to_str() {
+        Some("cgroup.procs") => {
+            let around = around(folder);
+            is_in(&around, id) || around.ancestors().any(|above| has_started(above, id))
+        }
+        // The kernel lets no thread leave the group that says what it may have for one that counts.
+        Some("tasks") => folder.parent().is_some_and(|above| above.ends_with("mon_groups")),
+        _ => true,
+    };
+    if is_allowed { Ok(()) } else { Err(refused(format!("{id} would leave its group"))) }
+}
+
+fn is_of_ours(part: &OsStr) -> bool {
+    part.as_encoded_bytes().starts_with(GROUPS.as_bytes())
+}
+
+/// True for the folder of all groups that a manager starts programs in: it has only a number.
+pub(super) fn is_of_started(part: &OsStr) -> bool {
+    let number = part.to_str().and_then(|name| name.strip_prefix(GROUPS));
+    number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// The group in which a manager's is; one that is no manager's itself.
+fn around(folder: &Path) -> PathBuf {
+    folder.iter().take_while(|part| !is_of_ours(part)).collect()
+}
+
+/// True if this process is in this group, or in a manager's inside it.
+fn is_in(group: &Path, id: &str) -> bool {
+    let text = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
+    text.lines().any(|line| line == id) || below(group).any(|group| is_in(&group, id))
+}
+
+/// True if this process is one that a manager started whose folder is in this group: its group is
+/// inside that folder.
+fn has_started(group: &Path, id: &str) -> bool {
+    let mut folders = below(group).filter(|it| it.file_name().is_some_and(is_of_started));
+    folders.any(|folder| below(&folder).any(|group| is_in(&group, id)))
+}
+
+/// The groups of managers in this one, or all in one of theirs.
+fn below(group: &Path) -> impl Iterator<Item = PathBuf> {
+    let is_ours = group.iter().any(is_of_ours);
+    let all = fs::read_dir(group).into_iter().flatten().filter_map(Result::ok);
+    all.filter(move |entry| {
+        (is_ours || is_of_ours(&entry.file_name()))
+            && entry.file_type().is_ok_and(|kind| kind.is_dir())
+    })
+    .map(|entry| entry.path())
 }
 
 /// What a file of a group says.
@@ -277,7 +339,6 @@ fn place_of_ours(folder: &Path) -> io::Result<(OwnedFd, &OsStr)> {
     if DISTRUSTS.load(Ordering::Relaxed) {
         // Where it is, whatever it was called.
         let path = fs::read_link(format!("/proc/self/fd/{}", above.as_raw_fd()))?;
-        let is_of_ours = |part: &OsStr| part.as_encoded_bytes().starts_with(GROUPS.as_bytes());
         if !path.iter().chain([name]).any(is_of_ours) {
             return Err(refused(format!("{} is no group of a manager", folder.display())));
         }

@@ -109,23 +109,25 @@ pub trait Freezer: Debug + Sync {
         Ok(())
     }
 
-    /// Takes in a process that runs already, and all below it.
+    /// Takes in a process that runs already, and all below it that is in its control group: what is
+    /// in another one, as its limits and its owner want it, stays there.
+    ///
+    /// Errors: it has left the group in which this one is, or may not be moved.
     fn take(&self, folder: &Folder, pid: i32) -> io::Result<()> {
-        let mut taken: Vec<i32> = Vec::new();
-        for _ in 0..ROUNDS {
-            let new: Vec<i32> = process::tree(&process::all()?, pid)
-                .iter()
-                .map(|it| it.pid)
-                .filter(|pid| !taken.contains(pid))
-                .collect();
-            if new.is_empty() {
-                break;
+        let home = folder.path().parent().unwrap_or(folder.path());
+        for round in 0..ROUNDS {
+            let all = numbers(home, "cgroup.procs")?;
+            if round == 0 && !all.contains(&pid) {
+                return Err(io::Error::other(format!("it is not in {} any more", home.display())));
             }
-            for pid in new {
-                match move_to(pid, folder.path()) {
-                    Err(error) if error.raw_os_error() != Some(ESRCH) => return Err(error),
-                    Ok(()) | Err(_) => taken.push(pid),
-                }
+            let tree = process::tree(&process::all()?, pid);
+            let mut new = tree.iter().map(|member| member.pid).filter(|pid| all.contains(pid));
+            let moved = new.try_fold(0, |n, pid| match move_to(pid, folder.path()) {
+                Err(error) if error.raw_os_error() != Some(ESRCH) => Err(error),
+                Ok(()) | Err(_) => Ok(n + 1),
+            })?;
+            if moved == 0 {
+                break;
             }
         }
         Ok(())

@@ -51,6 +51,13 @@ impl IdleClass for IdleV1 {
         let members = group.members()?;
         let gone = || io::Error::from(io::ErrorKind::NotFound);
         let first = members.iter().find_map(|member| home(member.pid)).ok_or_else(gone)?;
+        // What is in another group stays there: its limits and its owner are that one's.
+        if let Some(other) = members.iter().find(|it| home(it.pid).is_some_and(|it| it != first)) {
+            return Err(io::Error::new(
+                io::ErrorKind::Unsupported,
+                format!("its process {} is not in {}", other.pid, first.display()),
+            ));
+        }
         let part = |member: &Process| {
             let what = home(member.pid)?.display().to_string();
             Some(Part { id: member.pid, started: member.started, what })

@@ -60,9 +60,11 @@ impl Evidence {
         self.rows.iter().cloned().map(Value::Object).collect()
     }
 
-    /// Machine and day, in a few words.
+    /// Machine, day and compilers, in a few words.
     pub fn place(&self) -> String {
-        format!("{}, {}", self.machine.cpu, self.date)
+        let compilers = self.compilers.iter().filter_map(|says| compiler(says));
+        let own = [self.machine.cpu.clone(), self.date.clone()];
+        own.into_iter().chain(compilers).collect::<Vec<_>>().join(", ")
     }
 
     /// The command that gives such rows today: older evidence names those of its day.
@@ -158,6 +160,16 @@ fn to_value<T: Serialize>(part: &T) -> Value {
     serde_json::to_value(part).expect("strings, numbers and lists are always JSON")
 }
 
+/// Name and version, of what a compiler says of itself.
+fn compiler(says: &str) -> Option<String> {
+    let name = says.trim_start_matches("Debian ").split(' ').next()?;
+    let mut words = says.split(' ').map(|word| word.trim_end_matches(','));
+    let is_version = |word: &&str| {
+        word.contains('.') && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
+    };
+    Some(format!("{name} {}", words.find(is_version)?))
+}
+
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
@@ -184,6 +196,19 @@ mod tests {
             compilers: vec!["gcc 12.2.0".to_owned()],
             command: "meanwhile cipher bench".to_owned(),
             rows: vec![row("ace", 7.5), row("gift", 8.25)],
+        }
+    }
+
+    #[test]
+    fn a_compiler_has_its_name_and_version() {
+        for (says, expected) in [
+            ("gcc (Debian 12.2.0-14+deb12u1) 12.2.0", Some("gcc 12.2.0")),
+            ("Debian clang version 19.1.7 (3~deb12u1)", Some("clang 19.1.7")),
+            ("clang 19.1.7, flang 19.1.7 for NPB, -O3 -march=native", Some("clang 19.1.7")),
+            ("QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7)", Some("QEMU 7.2.22")),
+            ("nothing known", None),
+        ] {
+            assert_eq!(compiler(says).as_deref(), expected, "{says}");
         }
     }
 

@@ -41,6 +41,11 @@ fn system() -> PossibleValuesParser {
 const PAGE: &str = "index.html";
 const EVERYTHING: &str = "all.html";
 
+/// How who was mailed the page gets the program that it is about.
+const INSTALL: &str = "To try it on your own: Linux, and a clone of the repository; \
+    `cargo install --path cli` with Rust 1.95 or newer, or `make deb` and `make dist` for a package, \
+    a static program and a wheel.";
+
 /// Folder of the results of full benchmarks.
 const EXPERIMENTS: &str = "experiments";
 
@@ -114,7 +119,7 @@ pub fn run(args: Args, out: &mut Output) -> Result<(), Failure> {
     let page = Page {
         title: "meanwhile: what it gains, and where it loses".to_owned(),
         intro: format!(
-            "{intro} Figures that name a day are of full runs, on the machine that they name.{}",
+            "{intro} Figures that name a day are of full runs, on the machine that they name.{} {INSTALL}",
             said_busy.unwrap_or_default()
         ),
         other: beside(EVERYTHING, "All tables, charts and committed results"),

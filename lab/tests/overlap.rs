@@ -127,6 +127,27 @@ fn an_interval_needs_more_than_one_pair() {
     );
 }
 
+/// Several files are a row each, and evidence names no folder of the machine.
+#[test]
+fn files_are_compared_one_by_one() {
+    if !tools() {
+        return;
+    }
+    let folder = scratch();
+    let path = folder.path().join("p.c").display().to_string();
+    let arguments = ["run", "overlap-compile-time", "--pairs", "1", "--out", "made.json", "--"];
+    let files = ["-O2", "-c", "p.c", ":::", "-O1", "-c", &path];
+    let ran = lab(folder.path(), &[&arguments[..], &files].concat());
+    assert_eq!(ran.status.code(), Some(0), "{}", String::from_utf8_lossy(&ran.stderr));
+    let text = std::fs::read_to_string(folder.path().join("made.json")).expect("it was written");
+    let made: serde_json::Value = serde_json::from_str(&text).expect("evidence");
+    let compiled: Vec<_> = made["rows"].as_array().expect("rows").iter().collect();
+    let compiled: Vec<_> = compiled.iter().map(|row| row["compiled"].as_str()).collect();
+    assert_eq!(compiled, [Some("-O2 -c p.c"), Some("-O1 -c p.c")]);
+    let command = made["command"].as_str().expect("a command");
+    assert!(command.ends_with("--out FILE --language c -- -O2 -c p.c ::: -O1 -c p.c"), "{command}");
+}
+
 /// Who may not make a network hears it before anything is compiled.
 #[test]
 fn a_bench_without_the_right_to_its_network_compiles_nothing() {

@@ -28,6 +28,14 @@ pub fn percent(text: &str, plain: &[u8]) -> String {
     text.bytes().map(one).collect()
 }
 
+/// The same of prose, with what stands in backticks as code.
+pub fn prose(text: &str) -> String {
+    let parts = text.split('`').map(escape).enumerate();
+    parts
+        .map(|(idx, part)| if idx % 2 == 0 { part } else { format!("<code>{part}</code>") })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,14 +3,14 @@
 
 use std::collections::HashSet;
 
-use crate::escape::escape;
+use crate::escape::{escape, prose};
 use crate::table::Table;
 use crate::view::View;
 
 #[derive(Debug, Clone)]
 pub struct Page {
     pub title: String,
-    /// One paragraph below the title: machine, date, command.
+    /// One paragraph below the title: machine, date, command, with code in backticks.
     pub intro: String,
     /// Another page beside it: its file, and what it has.
     pub other: Option<(String, String)>,
@@ -57,7 +57,7 @@ impl Page {
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
              <meta name=\"color-scheme\" content=\"light dark\">\n<title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n\
              <body>\n<main>\n<h1>{title}</h1>\n<p class=\"note\">{}</p>\n",
-            escape(&self.intro)
+            prose(&self.intro)
         );
         if let Some((file, what)) = &self.other {
             html += &format!("<p><a href=\"{}\">{}</a></p>\n", escape(file), escape(what));

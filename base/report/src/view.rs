@@ -1,7 +1,7 @@
 //! What of a report is mailed: of each system a sentence and a few figures, each with a name to link
 //! to, the command that makes it again, and its numbers.
 
-use crate::escape::{escape, percent};
+use crate::escape::{escape, percent, prose};
 use crate::kind::Kind;
 
 /// What one system comes to.
@@ -48,12 +48,7 @@ impl View {
             [&self.id, &self.waits, &self.sentence, &self.note].map(|text| escape(text));
         let figures: String = self.figures.iter().map(Figure::html).collect();
         let yours = self.yours.map_or(String::new(), |[command, what]| {
-            // Every second part is code.
-            let parts = what.split('`').map(escape).enumerate();
-            let what: String = parts
-                .map(|(idx, part)| if idx % 2 == 0 { part } else { format!("<code>{part}</code>") })
-                .collect();
-            let command = escape(command);
+            let (command, what) = (escape(command), prose(what));
             format!("<p class=\"yours\">Your own: <code>{command}</code><br>{what}</p>\n")
         });
         format!(

@@ -134,9 +134,11 @@ pub fn policy() -> impl TypedValueParser<Value = Name> {
     let shown = |name: &Name| PossibleValue::new(name.text()).hide(*name == Name::LinuxNow);
     PossibleValuesParser::new(Name::ALL.iter().map(shown)).try_map(|text| {
         match policy_named(&text)? {
-            Name::LinuxNow => Err("that is a model for the simulator; `linux` leaves everything to \
+            Name::LinuxNow => {
+                Err("that is a model for the simulator; `linux` leaves everything to \
                                    this kernel"
-                .to_owned()),
+                    .to_owned())
+            }
             name => Ok(name),
         }
     })

@@ -37,14 +37,14 @@ pub struct Args {
     count: bool,
     #[command(flatten)]
     plugin_options: PluginOptions,
-    /// The language of the given file.
+    /// The language of the given files.
     #[arg(long, default_value = "c", value_parser = ["c", "c++", "fortran"], requires = "arguments")]
     language: String,
     /// Write the results as evidence.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["arguments", "PluginOptions"])]
+    #[arg(long, value_name = "FILE", conflicts_with = "PluginOptions")]
     out: Option<PathBuf>,
-    /// Compiler arguments of one file, after `--`, such as `-O2 -c solver.c`; three made programs
-    /// of 10,000 lines if none.
+    /// Compiler arguments of a file, after `--`, such as `-O2 -c solver.c`, and of more files, each
+    /// after `:::`; three made programs of 10,000 lines if none.
     #[arg(last = true, value_name = "ARGUMENTS")]
     arguments: Vec<String>,
 }
@@ -84,19 +84,28 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             "c++" => Language::Cxx,
             _ => Language::Fortran,
         };
-        let progress = out.progress(extent.steps() as u64);
-        let cost = compile_cost::measure(language, library, &args.arguments, &extent, &mut || {
-            progress.inc(1)
-        })
-        .map_err(Failure::tool)?;
+        let files: Vec<&[String]> = args.arguments.split(|word| word == ":::").collect();
+        let progress = out.progress((files.len() * extent.steps()) as u64);
+        for file in files {
+            progress.set_message(short(file));
+            let step = &mut || progress.inc(1);
+            let cost = compile_cost::measure(language, library, file, &extent, step)
+                .map_err(Failure::tool)?;
+            rows.push(object(library, &short(file), None, &cost));
+        }
         progress.finish_and_clear();
-        rows.push(object(library, &args.arguments.join(" "), None, &cost));
     }
     out.line(&table(&rows).terminal(None));
     if let Some(path) = &args.out {
         let count = if args.count { " --count" } else { "" };
+        let given = args.arguments.iter().map(|word| format!(" {}", name(word)));
+        let what = if args.arguments.is_empty() {
+            String::new()
+        } else {
+            format!(" --language {} --{}", args.language, given.collect::<String>())
+        };
         let command = format!(
-            "meanwhile-lab run overlap-compile-time --mpi {} --pairs {}{count} --out FILE",
+            "meanwhile-lab run overlap-compile-time --mpi {} --pairs {}{count} --out FILE{what}",
             library.name(),
             args.pairs
         );
@@ -104,6 +113,18 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
     }
     out.object(&json!({"ok": true, "mpi": library.name(), "rows": rows}));
     Ok(())
+}
+
+/// Arguments as another machine would have them: a path is its last part.
+fn short(arguments: &[String]) -> String {
+    arguments.iter().map(|word| name(word)).collect::<Vec<_>>().join(" ")
+}
+
+fn name(word: &str) -> &str {
+    match word.rsplit_once('/') {
+        Some((_, name)) if !word.starts_with('-') => name,
+        _ => word,
+    }
 }
 
 fn object(library: Mpi, what: &str, lines: Option<usize>, cost: &Cost) -> Map<String, Value> {
@@ -134,10 +155,16 @@ pub fn committed(evidence: &Evidence) -> Vec<Block> {
     vec![Block::Text(evidence.origin()), Block::Table(table(&evidence.rows))]
 }
 
-/// Instructions with the plugin over those without.
-pub fn chart(evidence: &Evidence) -> BarChart {
-    let rows = evidence.values();
-    let name = |row: &Value| row["compiled"].as_str().unwrap_or_default().to_owned();
+/// Instructions with the plugin over those without: of real files, and of made programs.
+pub fn chart(codes: &Evidence, made: &Evidence) -> BarChart {
+    let rows = [codes.values(), made.values()].concat();
+    let name = |row: &Value| {
+        let compiled = row["compiled"].as_str().unwrap_or_default();
+        // Of a file's arguments its name.
+        let is_source = |word: &&str| word.contains('.') && !word.starts_with('-');
+        let source = compiled.split(' ').find(is_source);
+        source.unwrap_or(compiled).to_owned()
+    };
     BarChart {
         title: "What the plugin costs a compilation".to_owned(),
         unit: "with / without: instructions".to_owned(),

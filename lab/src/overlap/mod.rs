@@ -18,7 +18,9 @@ pub fn committed(
 ) -> Option<Vec<::report::page::Block>> {
     match (experiment, file) {
         ("overlap", "bench") => bench::committed(evidence),
-        ("overlap", "compile-time") => Some(compile_time::committed(evidence)),
+        ("overlap", "compile-time" | "compile-time-codes") => {
+            Some(compile_time::committed(evidence))
+        }
         ("overlap", "windows") => Some(windows::committed(evidence)),
         _ => None,
     }

@@ -218,7 +218,9 @@ impl Piece {
                 key.bytes().is_none_or(|byte| byte.base != bytes.base || byte.is_apart(*bytes))
             });
         }
-        if let (Some(number), [Some(bytes)]) = (stored, &written[..]) {
+        if let (Some(number), [Some(bytes)], false) =
+            (stored, &written[..], instruction.is_guarded())
+        {
             let Bytes { base, disp, width } = *bytes;
             for is_signed in [false, true] {
                 self.computed
@@ -383,7 +385,7 @@ fn is_by_frame(subject: &Subject<'_>, idx: usize) -> bool {
     is_kept && is_made
 }
 
-/// The register that a plain store writes as a whole into one place.
+/// The register that a plain store writes as a whole into one place, if it is done.
 fn stored(subject: &Subject<'_>, idx: usize) -> Option<Reg> {
     let instruction = subject.at(idx);
     let [access] = instruction.accesses[..] else { return None };
@@ -391,8 +393,7 @@ fn stored(subject: &Subject<'_>, idx: usize) -> Option<Reg> {
     let (Some(read), None) = (data.next(), data.next()) else { return None };
     let is_whole =
         u64::from(access.width) * 8 == u64::from(subject.function.isa.conventions().bits);
-    (access.is_store && is_whole && instruction.class == Class::Store && !instruction.is_guarded())
-        .then_some(read.reg)
+    (access.is_store && is_whole && instruction.class == Class::Store).then_some(read.reg)
 }
 
 /// The register that is only copied: by a move, or by adding nothing, as RISC-V moves.
@@ -543,6 +544,8 @@ mod tests {
         let known = "`ldr r3, [r0, #8]` at 0x0 has it already";
         assert_eq!(why(0xe581_3008), known);
         assert_eq!(why(0xe581_4008), format!("{known}, but a store came between"));
+        // Nor does one that may not be done: strne r3, [r1, #8].
+        assert_eq!(why(0x1581_3008), known);
         // Half of it is another value: strh r3, [r1, #8].
         assert_eq!(why(0xe1c1_30b8), format!("{known}, but a store came between"));
         // ldr x3, [x0, #8]; str x3, [x1]; ldr x2, [x0, #8]; add x0, x3, x2; ret, and with str x4.

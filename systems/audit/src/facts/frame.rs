@@ -16,7 +16,8 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// It lies above where the stack pointer stood at the entry: it is the caller's, or an argument.
+    /// It lies above where the stack pointer stood at the entry: it is the caller's, or an
+    /// argument.
     pub fn is_argument(self) -> bool {
         self.count == 0 && self.offset >= 0
     }

@@ -160,8 +160,8 @@ fn takes_arguments(function: &Function) -> bool {
     first.is_some_and(|first| !first.file.ends_with(".S")) && !function.name.contains(".cold")
 }
 
-/// So many bytes below its arguments on the stack a function may store those that came in registers,
-/// as a part of the same object.
+/// So many bytes below its arguments on the stack a function may store those that came in
+/// registers, as a part of the same object.
 fn saved_bytes(function: &Function) -> i64 {
     let conventions = function.isa.conventions();
     conventions.arguments.len() as i64 * i64::from(conventions.bits / 8)

@@ -82,8 +82,8 @@ impl FrameReach {
         FrameReach { own: in_own_frame(subject.function, &frame), frame }
     }
 
-    /// What is stored at `store` is not what is loaded at `load`: what is spilled changes no object,
-    /// and a pointer changes nothing that is spilled.
+    /// What is stored at `store` is not what is loaded at `load`: what is spilled changes no
+    /// object, and a pointer changes nothing that is spilled.
     fn is_apart(&self, subject: &Subject<'_>, store: usize, load: usize) -> bool {
         if self.own.contains(&load) {
             let by_frame = |access: &Access| {
@@ -113,8 +113,8 @@ struct MemoryChange {
 }
 
 impl MemoryChange {
-    /// It leaves these bytes, which hold `value`, as they are. An access lies where a multiple of its
-    /// width is, so another one of the same width is to all of them or to none.
+    /// It leaves these bytes, which hold `value`, as they are. An access lies where a multiple of
+    /// its width is, so another one of the same width is to all of them or to none.
     fn leaves(&self, loaded: Bytes, value: Number) -> bool {
         self.bytes.is_some_and(|bytes| {
             bytes.is_apart(loaded) || bytes.width == loaded.width && self.stored == Some(value)

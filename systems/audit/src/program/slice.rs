@@ -408,8 +408,8 @@ impl<'a> Slice<'a> {
         (0..self.way.len()).filter_map(part).collect()
     }
 
-    /// What is loaded behind the `nth` instruction from where it loads, before anything is stored or
-    /// the address changes.
+    /// What is loaded behind the `nth` instruction from where it loads, before anything is stored
+    /// or the address changes.
     fn loaded_again(&self, nth: usize) -> Vec<Unknown> {
         let compare = self.at(nth);
         let mut found = Vec::new();

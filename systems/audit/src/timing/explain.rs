@@ -535,8 +535,8 @@ impl Stalls<'_> {
         (prevents, ways)
     }
 
-    /// No line of the source loads what this loads: a constant from beside the code, or what was kept
-    /// in the frame, for the caller or because a register was wanted.
+    /// No line of the source loads what this loads: a constant from beside the code, or what was
+    /// kept in the frame, for the caller or because a register was wanted.
     fn has_no_line(&self, at: u32) -> bool {
         let isa = self.path.function.isa;
         let is_arm = matches!(isa, Isa::A32 | Isa::T32 | Isa::A64);

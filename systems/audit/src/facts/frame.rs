@@ -16,8 +16,7 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// It lies above where the stack pointer stood at the entry: it is the caller's, or an
-    /// argument.
+    /// It lies above where the stack pointer stood at the entry: an argument, or the caller's.
     pub fn is_argument(self) -> bool {
         self.count == 0 && self.offset >= 0
     }

@@ -113,6 +113,72 @@ fn what_fills_a_wait_inside_the_block_is_no_matter_of_exits() {
     assert!(said.ends_with("with another order inside the block"), "{said}");
 }
 
+/// The place that waits, what could fill that, and what prevents it.
+fn filled(isa: Isa, cpu: &str, text: &str, at: usize) -> (Vec<usize>, String) {
+    let core = Core::bundled(cpu).expect("it is bundled");
+    let function = assembled(isa, text);
+    let timed = time_path(&function, &core, &Guide::of(&function), Effort::Search)
+        .expect("it has instructions");
+    let all = explain(&function, &core, &timed);
+    let said = all.into_iter().find(|finding| finding.idx == at).expect("it waits");
+    let places = said.fillers.into_iter().map(|filler| filler.0).collect();
+    (places, said.prevents.expect("something is said"))
+}
+
+/// In the faster order the load that is waited for goes above the test, and what stands there fills
+/// its wait. Where it stays below, others do.
+#[test]
+fn what_fills_a_wait_inside_the_block_stands_in_it() {
+    let text = "push {r3, r4, r5, r6, r7, lr}\nldr r4, [r0, #44]\nldr r7, [r1]\n\
+                ldrd r3, r6, [r4, #28]\ncmp r3, r6\nmov r5, r0\nbge #56\n\
+                ldrd r3, r2, [r4, #12]\nsubs r2, r2, r3\nldr r3, [r7, #12]\n\
+                ldr r3, [r3, #40]\nmov r0, r5\nadd.w r2, r3, r2, asr #3\nmov r1, r4\n\
+                bl #1024\nldrd r1, r3, [r4, #24]\nldr r0, [r7, #12]\nldr r2, [r4, #16]\n\
+                ldr r6, [r0, #12]\nadd.w r5, r3, r3, lsl #1\nadds r3, #1\nstr r3, [r4, #28]\n\
+                subs r2, #136\nadd.w r3, r1, r5, lsl #2\nstrd r7, r2, [r3, #4]\nmovs r0, #0\n\
+                str.w r6, [r1, r5, lsl #2]\npop {r3, r4, r5, r6, r7, pc}\n\
+                str r6, [r4, #32]\nb #-64";
+    for cpu in ["cortex-m3", "cortex-m4"] {
+        let (fillers, said) = filled(Isa::T32, cpu, text, 10);
+        assert!(said.ends_with("with another order inside the block"), "{said}");
+        assert!(fillers.iter().all(|place| *place > 6), "{fillers:?}");
+    }
+}
+
+/// No line of the source loads what was kept for the caller.
+#[test]
+fn what_the_caller_gets_back_is_no_load_to_write_earlier() {
+    let text = "addi sp, sp, -32\nsd s0, 16(sp)\nsd s3, 0(sp)\nmv s3, a2\nsd s4, 8(sp)\n\
+                mv s4, a1\nsd ra, 24(sp)\nmv s0, a0\njal 4096\nld a0, 24(s0)\njal 4096\n\
+                beqz s4, 12\nld a5, 0(a0)\nsd a5, 0(s4)\nbeqz s3, 12\nlw a5, 8(a0)\n\
+                sw a5, 0(s3)\nld ra, 24(sp)\nli a0, 0\nld s0, 16(sp)\nld s3, 0(sp)\n\
+                ld s4, 8(sp)\naddi sp, sp, 32\nret";
+    let (said, has_way) = prevents(Isa::Riscv64, "sifive-u74", text, 13);
+    assert!(said.starts_with("`ld ra, 24(sp)` stays below"), "{said}");
+    assert!(!has_way);
+    let text = "stp x29, x30, [sp, #-48]!\nmov x29, sp\nstp x19, x20, [sp, #16]\nmov x19, x0\n\
+                mov x20, x1\nstr x21, [sp, #32]\nmov x21, x2\nbl #4096\nldr x1, [x19]\n\
+                str x1, [x20]\ncbz x21, #8\nstr x20, [x21]\nldr x19, [sp, #16]\n\
+                ldr x20, [sp, #24]\nldr x21, [sp, #32]\nmov w0, #0\n\
+                ldp x29, x30, [sp], #48\nret";
+    let (said, has_way) = prevents(Isa::A64, "cortex-a55", text, 9);
+    assert!(said.starts_with("`ldr x19, [sp, #16]` stays below"), "{said}");
+    assert!(!has_way);
+}
+
+/// Of two ways that come together the end of one goes behind the jump to there.
+#[test]
+fn what_goes_behind_a_jump_is_no_matter_of_exits() {
+    let text = "push {r4, r6, r7, lr}\nadd r7, sp, #8\nsub sp, #8\nldr r1, [r0]\n\
+                ldrb r2, [r1, #4]\nlsls r2, r2, #31\nbne #4\nldr r0, [r0, #4]\n\
+                adds r4, r0, #1\nb #0\nadd r4, sp, #4\nldr r0, [r4]\nrev r0, r0\n\
+                add sp, #8\npop {r4, r6, r7, pc}";
+    assert_eq!(
+        prevents(Isa::T32, "cortex-m33", text, 8).0,
+        "`b 0x16` leads away: it goes behind it, in a copy of what it leads to"
+    );
+}
+
 /// What a compiler believes of an addition is no reason for an address, nor is too long a time.
 #[test]
 fn a_belief_is_told_where_it_is_too_short() {
@@ -210,8 +276,7 @@ fn a_jump_behind_what_waits_does_not_lead_to_it() {
     let text = "ldr r1, [r0]\nadd r1, r1, #1\nstr r1, [r0]\nb #0\nmov r0, #1\nbx lr";
     assert_eq!(
         prevents(Isa::A32, "arm1136jf-s", text, 1).0,
-        "nothing by itself: 1 of 2 cycles go in a faster order of the path, in which others cross a \
-         side exit"
+        "`b 0x14` leads away: 1 of 2 cycles go behind it, in a copy of what it leads to"
     );
     // One before it does.
     let text = "b #0\nmov r0, #1\nldr r1, [r0]\nadd r1, r1, #1\nstr r1, [r0]\nbx lr";

@@ -97,7 +97,7 @@ const FUNCTIONS: [(&str, std::ops::RangeInclusive<u32>); 4] =
     [("choose", 6..=14), ("around", 23..=30), ("masked", 37..=44), ("many", 51..=67)];
 
 /// Compilers with their flags, and whether they make a table of each.
-const COMPILERS: [(&[&str], bool); 20] = [
+const COMPILERS: [(&[&str], bool); 24] = [
     (&["aarch64-linux-gnu-gcc"], false),
     (&["aarch64-linux-gnu-gcc", "-fPIC"], false),
     (&["clang-19", "--target=aarch64-none-elf"], false),
@@ -118,12 +118,16 @@ const COMPILERS: [(&[&str], bool); 20] = [
     (&["clang-19", "--target=riscv32-none-elf", "-march=rv32imac"], true),
     (&["clang-19", "--target=riscv64-none-elf", "-march=rv64gc", "-mcmodel=medany"], true),
     (&["clang-19", "--target=riscv64-none-elf", "-march=rv64gc", "-fPIC"], true),
+    (&["gcc"], true),
+    (&["gcc", "-fPIC"], true),
+    (&["clang-19", "--target=x86_64-linux-gnu"], true),
+    (&["clang-19", "--target=x86_64-linux-gnu", "-fPIC"], true),
 ];
 
 /// `all`, which the compiler makes of the source, linked or not.
 fn compiled(folder: &Path, command: &[&str], flags: &[&str], source: &str) {
     std::fs::write(folder.join("f.c"), source).expect("a scratch file");
-    let mut usual = vec!["-g", "-ffreestanding", "-fno-pie", "f.c", "-o", "all"];
+    let mut usual = vec!["-g", "-ffreestanding", "f.c", "-o", "all"];
     // libgcc has the helpers of ARMv6-M.
     if command[0] == "arm-none-eabi-gcc" && flags.contains(&"-nostdlib") {
         usual.push("-lgcc");
@@ -134,6 +138,8 @@ fn compiled(folder: &Path, command: &[&str], flags: &[&str], source: &str) {
     }
     let ran = Command::new(command[0])
         .current_dir(folder)
+        // What the command says of it comes behind, and counts.
+        .arg("-fno-pie")
         .args(&command[1..])
         .args(flags)
         .args(usual)
@@ -272,6 +278,10 @@ fn programs_go_where_their_tables_lead() {
         (14, "qemu-riscv64"),
         (16, "qemu-riscv32"),
         (18, "qemu-riscv64"),
+        (20, "qemu-x86_64"),
+        (21, "qemu-x86_64"),
+        (22, "qemu-x86_64"),
+        (23, "qemu-x86_64"),
     ] {
         let (command, _) = COMPILERS[nth];
         let own: &[&str] =

@@ -261,6 +261,7 @@ impl Operation {
             }
             Op::Load { .. }
             | Op::Compare
+            | Op::CompareLoaded
             | Op::CompareNegative
             | Op::Test
             | Op::TestEqual
@@ -321,6 +322,8 @@ pub enum Op {
     },
     /// `a - b` for its flags.
     Compare,
+    /// What the (only) access loads, less `b`, for its flags.
+    CompareLoaded,
     /// `a + b` for its flags.
     CompareNegative,
     /// `a & b` for its flags.

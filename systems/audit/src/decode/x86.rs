@@ -72,8 +72,13 @@ pub fn decode(address: u64, bytes: &[u8]) -> Result<Instruction, Undecodable> {
     };
     for used in info.used_registers() {
         let Some((reg, bits)) = register(used.register()) else { continue };
-        let role =
-            if in_address(used.register().full_register()) { Role::Base } else { Role::Source };
+        let role = if in_address(used.register().full_register()) {
+            Role::Base
+        } else if found.flow_control() == FlowControl::IndirectBranch {
+            Role::Target
+        } else {
+            Role::Source
+        };
         if is_read(used.access()) {
             made = made.reads(Some(reg), bits, role);
         }
@@ -103,8 +108,7 @@ pub fn decode(address: u64, bytes: &[u8]) -> Result<Instruction, Undecodable> {
             register(used.index()).map(|(reg, _)| (reg, used.scale().trailing_zeros() as u8));
         // Thread-local and string accesses are none of ours, but they are accesses.
         let is_plain = !matches!(used.segment(), Register::FS | Register::GS)
-            && used.base() != Register::None
-            || used.base() == Register::RIP;
+            && (used.base() != Register::None || index.is_some());
         let index_form = if is_plain { IndexForm::Whole } else { IndexForm::Other };
         let width = used.memory_size().size().min(255) as u8;
         let access = Access {
@@ -247,16 +251,25 @@ fn flow(found: &iced_x86::Instruction) -> Flow {
     }
 }
 
-/// What is computed, for moves, extensions and logic on whole registers.
+/// What is computed, for moves, extensions, comparisons and logic on whole registers.
 fn operation(found: &iced_x86::Instruction) -> Option<Operation> {
+    if found.mnemonic() == Mnemonic::Cmp && found.op0_kind() == OpKind::Memory {
+        let b = Value::Const(found.try_immediate(1).ok()?);
+        let width = (8 * found.memory_size().size()).min(64) as u8;
+        let (a, extends) = (Value::Const(0), Extends::Zero);
+        return Some(Operation { op: Op::CompareLoaded, width, extends, result: None, a, b });
+    }
     if found.op0_kind() != OpKind::Register {
         return None;
     }
     let (result, bits) = register(found.op0_register())?;
+    let compares = found.mnemonic() == Mnemonic::Cmp;
     // Narrower results keep the bits above, which no operation here says.
     let width = match bits {
         ALL => 64,
         it if it == low_bits(32) => 32,
+        // Of a byte with a number: the other may be the second byte of its register.
+        it if it == low_bits(8) && compares && found.op1_kind() != OpKind::Register => 8,
         _ => return None,
     };
     if result.0 >= 16 {
@@ -291,6 +304,9 @@ fn operation(found: &iced_x86::Instruction) -> Option<Operation> {
                 Value::Const(found.memory_displacement64()),
             )
         }
+        Mnemonic::Lea if found.is_ip_rel_memory_operand() => {
+            (Op::Move, Value::Const(found.ip_rel_memory_address()), Value::Const(0))
+        }
         Mnemonic::Lea => return None,
         Mnemonic::Movzx | Mnemonic::Movsx
             if matches!(
@@ -304,6 +320,7 @@ fn operation(found: &iced_x86::Instruction) -> Option<Operation> {
         Mnemonic::Movsx | Mnemonic::Movsxd => {
             (Op::SignExtend { bits: source_bits }, value(1)?, Value::Const(0))
         }
+        Mnemonic::Cmp => (Op::Compare, own, value(1)?),
         Mnemonic::And => (Op::And, own, value(1)?),
         Mnemonic::Or => (Op::Or, own, value(1)?),
         Mnemonic::Xor => (Op::Xor, own, value(1)?),
@@ -320,7 +337,8 @@ fn operation(found: &iced_x86::Instruction) -> Option<Operation> {
         }
         _ => return None,
     };
-    Some(Operation { op, width, extends: Extends::Zero, result: Some(result), a, b })
+    let result = Some(result).filter(|_| !compares);
+    Some(Operation { op, width, extends: Extends::Zero, result, a, b })
 }
 
 #[cfg(test)]
@@ -360,6 +378,27 @@ mod tests {
         assert_eq!(one(&[0xe8, 0, 0, 0, 0]).flow, Flow::Call { target: Some(0x1005) });
         assert_eq!(one(&[0xc3]).flow, Flow::Return);
         assert_eq!(one(&[0x0f, 0x0b]).flow, Flow::Stop);
+    }
+
+    #[test]
+    fn what_leads_to_a_case_says_what_it_computes() {
+        let operation = |bytes: &[u8]| one(bytes).operation.map(|made| (made.op, made.a, made.b));
+        let compare = |value| Some((Op::Compare, Value::Reg(Reg(7)), Value::Const(value)));
+        assert_eq!(operation(&[0x83, 0xff, 0x07]), compare(7)); // cmp $0x7, %edi
+        assert_eq!(operation(&[0x40, 0x80, 0xff, 0x07]), compare(7)); // cmp $0x7, %dil
+        // cmpb $0x7, (%rdi)
+        let loaded = (Op::CompareLoaded, Value::Const(0), Value::Const(7));
+        assert_eq!(operation(&[0x80, 0x3f, 0x07]), Some(loaded));
+        // cmp %ah, %al has the second byte of the same register.
+        assert_eq!(operation(&[0x38, 0xe0]), None);
+        // lea 0x10(%rip), %rdx
+        let address = Some((Op::Move, Value::Const(0x1017), Value::Const(0)));
+        assert_eq!(operation(&[0x48, 0x8d, 0x15, 0x10, 0, 0, 0]), address);
+        let made = one(&[0xff, 0x24, 0xfd, 0x10, 0, 0, 0]); // jmp *0x10(, %rdi, 8)
+        let access = made.accesses[0];
+        assert_eq!((access.base, access.index, access.disp), (None, Some((Reg(7), 3)), 0x10));
+        assert_eq!((access.index_form, made.reads[0].role), (IndexForm::Whole, Role::Base));
+        assert_eq!(one(&[0xff, 0xe0]).reads[0].role, Role::Target); // jmp *%rax
     }
 
     #[test]

@@ -367,6 +367,7 @@ fn evaluate(operation: &Operation, instruction: &Instruction, state: &[Known], b
             | Op::ReverseSub
             | Op::Shift(_)
             | Op::Compare
+            | Op::CompareLoaded
             | Op::CompareNegative
             | Op::Test
             | Op::TestEqual
@@ -679,6 +680,7 @@ fn operand_demand(operation: &Operation, reg: Reg, of_result: u64, bits: u8) -> 
         }
         Op::Load { .. }
         | Op::Compare
+        | Op::CompareLoaded
         | Op::CompareNegative
         | Op::Test
         | Op::TestEqual

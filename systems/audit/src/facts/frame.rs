@@ -15,6 +15,13 @@ pub struct Slot {
     pub offset: i64,
 }
 
+impl Slot {
+    /// It lies above where the stack pointer stood at the entry: an argument, or the caller's.
+    pub fn is_argument(self) -> bool {
+        self.count == 0 && self.offset >= 0
+    }
+}
+
 /// What is known of the two registers that point into the frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct FrameState {

@@ -388,7 +388,7 @@ impl Meaning {
                     self.sum(&addend, &product, Bit::ZERO)
                 }
             }
-            Op::Load { .. } | Op::BranchIf(_) => return None,
+            Op::Load { .. } | Op::CompareLoaded | Op::BranchIf(_) => return None,
         })
     }
 

@@ -125,25 +125,46 @@ pub struct OwnAccess {
 }
 
 /// Instructions that access nothing but what this function alone can reach: its frame if its
-/// address is known nowhere else, or such slots of it.
-pub fn in_own_frame(function: &Function) -> BTreeSet<usize> {
-    if !frame::is_private(function) {
-        let is_one = |access: &OwnAccess| function.instructions[access.idx].accesses.len() == 1;
-        return own_accesses(function)
-            .iter()
-            .filter(|access| is_one(access))
-            .map(|access| access.idx)
-            .collect();
+/// address is known nowhere else, or such slots of it; and its arguments on the stack.
+pub fn in_own_frame(function: &Function, frame: &StackFrame) -> BTreeSet<usize> {
+    let accesses = |idx: usize| &function.instructions[idx].accesses;
+    let all = |is_meant: &dyn Fn(Slot, u8) -> bool| -> Vec<usize> {
+        let is = |idx: usize, access: &Access| {
+            frame.slot(idx, access).is_some_and(|slot| is_meant(slot, access.width))
+        };
+        let is_all = |idx: &usize| {
+            !accesses(*idx).is_empty() && accesses(*idx).iter().all(|access| is(*idx, access))
+        };
+        (0..function.instructions.len()).filter(is_all).collect()
+    };
+    let mut own: BTreeSet<usize> = if frame::is_private(function) {
+        all(&|slot, _| slot.count == 0 && slot.offset < 0).into_iter().collect()
+    } else {
+        let single = own_accesses(function).into_iter().map(|access| access.idx);
+        single.filter(|idx| accesses(*idx).len() == 1).collect()
+    };
+    if takes_arguments(function) {
+        let reachable = reachable(function, frame);
+        let is_own = |slot: Slot, width: u8| {
+            slot.is_argument() && !reachable.has_argument(slot, width, saved_bytes(function))
+        };
+        own.extend(all(&is_own));
     }
-    let frame = StackFrame::of(function);
-    let is_own = |idx: usize, it: &Access| {
-        frame.slot(idx, it).is_some_and(|slot| slot.count == 0 && slot.offset < 0)
-    };
-    let all_own = |idx: &usize| {
-        let accesses = &function.instructions[*idx].accesses;
-        !accesses.is_empty() && accesses.iter().all(|access| is_own(*idx, access))
-    };
-    (0..function.instructions.len()).filter(all_own).collect()
+    own
+}
+
+/// What lies above the stack pointer at the function's beginning are arguments, which no pointer of
+/// the caller's leads to: a compiler made the code, as one function and not as a part split off.
+fn takes_arguments(function: &Function) -> bool {
+    let first = function.frames.first().and_then(|frames| frames.first());
+    first.is_some_and(|first| !first.file.ends_with(".S")) && !function.name.contains(".cold")
+}
+
+/// So many bytes below its arguments on the stack a function may store those that came in
+/// registers, as a part of the same object.
+fn saved_bytes(function: &Function) -> i64 {
+    let conventions = function.isa.conventions();
+    conventions.arguments.len() as i64 * i64::from(conventions.bits / 8)
 }
 
 /// All accesses of single registers to such slots, in order.
@@ -175,8 +196,7 @@ fn touches(function: &Function, frame: &StackFrame, pairs: &mut Vec<(Slot, u8)>)
         for access in &registers_apart(instruction) {
             let Some(slot) = frame.slot(idx, access) else { continue };
             // What lies above the entry's stack pointer is the caller's.
-            let is_argument = slot.count == 0 && slot.offset >= 0;
-            if is_argument || reachable.has(slot, access.width) {
+            if slot.is_argument() || reachable.has(slot, access.width) {
                 continue;
             }
             let pair = (slot, access.width);
@@ -341,6 +361,14 @@ impl Reachable {
         let inside = |it: &Slot| it.count == slot.count && (slot.offset..end).contains(&it.offset);
         self.lowest.get(&slot.count).is_some_and(|lowest| end > *lowest)
             || self.places.range(slot..).take_while(|range| range.offset < end).any(inside)
+    }
+
+    /// The same of an argument on the stack: an address in the frame does not lead up to there,
+    /// unless that of what is stored right below.
+    fn has_argument(&self, slot: Slot, width: u8, saved_bytes: i64) -> bool {
+        let end = slot.offset.saturating_add(i64::from(width));
+        let leads = |place: &Slot| place.count == 0 && (-saved_bytes..end).contains(&place.offset);
+        self.places.iter().any(leads)
     }
 }
 

@@ -86,7 +86,8 @@ fn has_flags_form(isa: Isa, op: Op) -> bool {
         Op::OrNot => isa == Isa::Sparc,
         Op::Move | Op::Not | Op::ReverseSub | Op::Shift(_) => matches!(isa, Isa::A32 | Isa::T32),
         Op::ZeroExtend { .. } | Op::SignExtend { .. } | Op::Field { .. } | Op::Load { .. } => false,
-        Op::Compare | Op::CompareNegative | Op::Test | Op::TestEqual => false,
+        Op::Compare | Op::CompareLoaded | Op::CompareNegative => false,
+        Op::Test | Op::TestEqual => false,
         Op::SetLess { .. } | Op::Multiply { .. } | Op::BranchIf(_) => false,
     }
 }

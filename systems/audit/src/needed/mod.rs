@@ -243,7 +243,7 @@ mod tests {
         function_on(Isa::A32, words)
     }
 
-    fn function_on(isa: Isa, words: &[u32]) -> Function {
+    pub fn function_on(isa: Isa, words: &[u32]) -> Function {
         let bytes =
             |word: &u32| if isa == Isa::Sparc { word.to_be_bytes() } else { word.to_le_bytes() };
         let decoded =

@@ -13,6 +13,7 @@ use super::Subject;
 use crate::decode::code::{Access, Class, Extension, Flow, Op, Operation, Reg, Role, Value};
 use crate::facts::bits::Writer;
 use crate::facts::cases::entries;
+use crate::facts::frame::StackFrame;
 use crate::facts::spills::in_own_frame;
 use crate::finding::{Finding, Kind, Way};
 
@@ -48,13 +49,13 @@ enum Part {
 pub fn find(subject: &Subject<'_>, findings: &mut Vec<Finding>) {
     let mut is_entered = entries(subject.function);
     is_entered.iter_mut().zip(subject.function.led_to()).for_each(|(entered, is)| *entered |= is);
-    let own = in_own_frame(subject.function);
+    let reach = FrameReach::of(subject);
     let mut piece = Piece::default();
     for (idx, entered) in is_entered.iter().enumerate() {
         if *entered || subject.function.is_opaque(idx) {
             piece = Piece { next: piece.next, ..Piece::default() };
         }
-        findings.extend(piece.step(subject, &own, idx));
+        findings.extend(piece.step(subject, &reach, idx));
     }
 }
 
@@ -64,9 +65,61 @@ struct Piece {
     next: Number,
     values: HashMap<Reg, Number>,
     computed: HashMap<Key, (Number, usize)>,
-    /// Stores, and what else may have changed what was loaded before, with the bytes that they
-    /// write if they are known.
-    changes: Vec<(usize, Option<Bytes>)>,
+    /// Stores, and what else may have changed what was loaded before.
+    changes: Vec<MemoryChange>,
+}
+
+/// Which instructions go to the frame.
+struct FrameReach {
+    frame: StackFrame,
+    /// Those that go to slots which no pointer leads to.
+    own: BTreeSet<usize>,
+}
+
+impl FrameReach {
+    fn of(subject: &Subject<'_>) -> FrameReach {
+        let frame = StackFrame::of(subject.function);
+        FrameReach { own: in_own_frame(subject.function, &frame), frame }
+    }
+
+    /// What is stored at `store` is not what is loaded at `load`: what is spilled changes no
+    /// object, and a pointer changes nothing that is spilled.
+    fn is_apart(&self, subject: &Subject<'_>, store: usize, load: usize) -> bool {
+        if self.own.contains(&load) {
+            let by_frame = |access: &Access| {
+                access.base.is_some_and(|base| self.frame.pointer(store, base, 0).is_some())
+            };
+            let is_argument = |access: &Access| {
+                self.frame.slot(load, access).is_some_and(|slot| slot.is_argument())
+            };
+            !self.own.contains(&store)
+                && !subject.at(store).accesses.iter().any(by_frame)
+                && (subject.at(load).accesses.iter().all(is_argument)
+                    || !may_be_its_own(subject, store, load))
+        } else {
+            self.own.contains(&store) || is_push(subject, store)
+        }
+    }
+}
+
+/// What may have changed what was loaded before.
+#[derive(Debug, Clone, Copy)]
+struct MemoryChange {
+    at: usize,
+    /// What it writes, if that is known.
+    bytes: Option<Bytes>,
+    /// The value that it stores as a whole.
+    stored: Option<Number>,
+}
+
+impl MemoryChange {
+    /// It leaves these bytes, which hold `value`, as they are. An access lies where a multiple of
+    /// its width is, so another one of the same width is to all of them or to none.
+    fn leaves(&self, loaded: Bytes, value: Number) -> bool {
+        self.bytes.is_some_and(|bytes| {
+            bytes.is_apart(loaded) || bytes.width == loaded.width && self.stored == Some(value)
+        })
+    }
 }
 
 /// Bytes of memory, by a distance from a value.
@@ -109,12 +162,7 @@ impl Piece {
         }
     }
 
-    fn step(
-        &mut self,
-        subject: &Subject<'_>,
-        own: &BTreeSet<usize>,
-        idx: usize,
-    ) -> Option<Finding> {
+    fn step(&mut self, subject: &Subject<'_>, reach: &FrameReach, idx: usize) -> Option<Finding> {
         let instruction = subject.at(idx);
         let key = self.key(subject, idx);
         let bits = subject.function.isa.conventions().bits;
@@ -131,8 +179,8 @@ impl Piece {
             .collect();
         let stored = stored(subject, idx).map(|reg| self.value(reg));
         let known = key.as_ref().and_then(|key| self.computed.get(key).copied());
-        let store = known
-            .and_then(|(_, before)| self.change(subject, own, before, idx, key.as_ref()?.bytes()?));
+        let store =
+            known.and_then(|known| self.change(subject, reach, known, idx, key.as_ref()?.bytes()?));
         // What a store may have changed may be another value.
         let number = copied
             .or(known.filter(|_| store.is_none()).map(|known| known.0))
@@ -140,8 +188,9 @@ impl Piece {
         // What comes back from the frame was no longer in its register: it is a reload, or what is
         // kept for the caller.
         let is_stored = |at: usize| subject.at(at).accesses.iter().any(|access| access.is_store);
-        let comes_back =
-            |before: usize| own.contains(&idx) && own.contains(&before) && is_stored(before);
+        let comes_back = |before: usize| {
+            reach.own.contains(&idx) && reach.own.contains(&before) && is_stored(before)
+        };
         let is_changed = store.is_some_and(|store| may_be_its_own(subject, store, idx));
         let is_other = |known: &(Number, usize)| comes_back(known.1) || is_changed;
         let finding = known.filter(|known| !is_other(known) && !is_by_frame(subject, idx)).map(
@@ -169,17 +218,20 @@ impl Piece {
                 key.bytes().is_none_or(|byte| byte.base != bytes.base || byte.is_apart(*bytes))
             });
         }
-        if let (Some(number), [Some(bytes)]) = (stored, &written[..]) {
+        if let (Some(number), [Some(bytes)], false) =
+            (stored, &written[..], instruction.is_guarded())
+        {
             let Bytes { base, disp, width } = *bytes;
             for is_signed in [false, true] {
                 self.computed
                     .insert(Key::Load { base, disp, width, is_signed, to: bits }, (number, idx));
             }
         }
-        self.changes.extend(written.into_iter().map(|found| (idx, found)));
+        let changes = written.into_iter().map(|bytes| MemoryChange { at: idx, bytes, stored });
+        self.changes.extend(changes);
         if is_call || instruction.is_barrier() {
             // What others may have written since is not what it was.
-            self.changes.push((idx, None));
+            self.changes.push(MemoryChange { at: idx, bytes: None, stored: None });
             self.computed.retain(|key, _| !matches!(key, Key::Load { .. }));
         }
         finding
@@ -224,27 +276,21 @@ impl Piece {
         Some(Key::Operation { op: format!("{:?}", operation.op), width: operation.width, a, b })
     }
 
-    /// The last of those after `before` that may have changed these bytes, which `idx` loads.
+    /// The last of those after `before` that may have changed these bytes, which `idx` loads and
+    /// which held the number then.
     fn change(
         &self,
         subject: &Subject<'_>,
-        own: &BTreeSet<usize>,
-        before: usize,
+        reach: &FrameReach,
+        (number, before): (Number, usize),
         idx: usize,
         loaded: Bytes,
     ) -> Option<usize> {
-        // What is spilled changes no object: there is no other pointer to the frame.
-        let is_elsewhere =
-            |at: usize| (own.contains(&at) || is_push(subject, at)) && !own.contains(&idx);
-        let may_change = |at: usize, written: Option<Bytes>| {
-            !is_elsewhere(at) && !written.is_some_and(|written| written.is_apart(loaded))
+        let may_change = |change: &&MemoryChange| {
+            !reach.is_apart(subject, change.at, idx) && !change.leaves(loaded, number)
         };
-        self.changes
-            .iter()
-            .rev()
-            .take_while(|(at, _)| *at > before)
-            .find(|(at, it)| may_change(*at, *it))
-            .map(|(at, _)| *at)
+        let mut since = self.changes.iter().rev().take_while(|change| change.at > before);
+        since.find(may_change).map(|change| change.at)
     }
 }
 
@@ -339,7 +385,7 @@ fn is_by_frame(subject: &Subject<'_>, idx: usize) -> bool {
     is_kept && is_made
 }
 
-/// The register that a plain store writes as a whole into one place.
+/// The register that a plain store writes as a whole into one place, if it is done.
 fn stored(subject: &Subject<'_>, idx: usize) -> Option<Reg> {
     let instruction = subject.at(idx);
     let [access] = instruction.accesses[..] else { return None };
@@ -347,8 +393,7 @@ fn stored(subject: &Subject<'_>, idx: usize) -> Option<Reg> {
     let (Some(read), None) = (data.next(), data.next()) else { return None };
     let is_whole =
         u64::from(access.width) * 8 == u64::from(subject.function.isa.conventions().bits);
-    (access.is_store && is_whole && instruction.class == Class::Store && !instruction.is_guarded())
-        .then_some(read.reg)
+    (access.is_store && is_whole && instruction.class == Class::Store).then_some(read.reg)
 }
 
 /// The register that is only copied: by a move, or by adding nothing, as RISC-V moves.
@@ -363,14 +408,16 @@ fn moved(operation: Operation) -> Option<Reg> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{RETURN, found, places, places_on};
+    use super::super::needed;
+    use super::super::tests::{RETURN, found, found_on, function_on, places, places_on};
     use super::*;
     use crate::decode::Isa;
+    use crate::program::function::SourceFrame;
 
     const NEXT3: u32 = 0xe590_3008; // ldr r3, [r0, #8]
     const NEXT2: u32 = 0xe590_2008; // ldr r2, [r0, #8]
     const SUM: u32 = 0xe083_0002; // add r0, r3, r2
-    const STORE: u32 = 0xe581_3000; // str r3, [r1]
+    const STORE: u32 = 0xe581_4000; // str r4, [r1]
 
     #[test]
     fn a_load_again() {
@@ -392,7 +439,7 @@ mod tests {
         assert_eq!(why(0xe580_300c), "`ldr r3, [r0, #8]` at 0x0 has it already");
         // Neither is it said of one that changes a part of it.
         assert!(places(&[NEXT3, 0xe580_3009, NEXT2, SUM, RETURN], Kind::ComputedTwice).is_empty());
-        // The one before it may: str r3, [r1]; str r3, [r0, #12].
+        // The one before it may: str r4, [r1]; str r3, [r0, #12].
         let all = found(&[NEXT3, STORE, 0xe580_300c, NEXT2, SUM, RETURN]);
         assert_eq!(all[0].2, "`ldr r3, [r0, #8]` at 0x0 has it already, but a store came between");
     }
@@ -423,6 +470,94 @@ mod tests {
         }
     }
 
+    /// What is found computed twice in words whose lines are those of a file.
+    fn twice_in(isa: Isa, name: &str, file: &str, words: &[u32]) -> Option<String> {
+        let mut function = function_on(isa, words);
+        let frame =
+            SourceFrame { function: name.split('.').next()?.into(), file: file.into(), line: 7 };
+        function.name = name.into();
+        function.frames = vec![vec![frame]; words.len()];
+        let all = needed(&Subject::of(&function));
+        all.into_iter().find(|finding| finding.kind == Kind::ComputedTwice).map(|twice| twice.why)
+    }
+
+    #[test]
+    fn no_pointer_changes_an_argument_on_the_stack() {
+        // ldr r3, [sp]; str r4, [r1]; ldr r2, [sp]
+        let code = [0xe59d_3000, STORE, 0xe59d_2000, SUM, RETURN];
+        let why = |name: &str, file: &str| twice_in(Isa::A32, name, file, &code);
+        assert_eq!(why("f", "f.c").as_deref(), Some("`ldr r3, [sp]` (line 7) has it already"));
+        // In assembly, and in what is split off, the caller's variables lie there.
+        for (name, file) in [("f", "f.S"), ("f.cold", "f.c")] {
+            let why = why(name, file);
+            assert!(why.is_some_and(|why| why.ends_with("a store came between")), "{name} {file}");
+        }
+        // add r6, sp, #0: its address is known. And add r6, sp, #4, that of the next one.
+        let of = |taken: u32| {
+            twice_in(Isa::A32, "f", "f.c", &[taken, code[0], STORE, code[2], SUM, RETURN])
+        };
+        assert!(of(0xe28d_6000).is_some_and(|why| why.ends_with("a store came between")));
+        assert_eq!(of(0xe28d_6004).as_deref(), Some("`ldr r3, [sp]` (line 7) has it already"));
+    }
+
+    #[test]
+    fn no_pointer_to_a_variable_changes_an_argument_on_the_stack() {
+        // sub sp, sp, #96; add x3, sp, ..; ldr x4, [sp, #96]; strb w2, [x3]; ldr x5, [sp, #96];
+        // add x0, x4, x5; add sp, sp, #96; ret
+        let why = |pointer: u32| {
+            let words = [
+                0xd101_83ff,
+                pointer,
+                0xf940_33e4,
+                0x3900_0062,
+                0xf940_33e5,
+                0x8b05_0080,
+                0x9101_83ff,
+                0xd65f_03c0,
+            ];
+            twice_in(Isa::A64, "f", "f.c", &words)
+        };
+        // add x3, sp, #8
+        let known = "`ldr x4, [sp, #96]` (line 7) has it already";
+        assert_eq!(why(0x9100_23e3).as_deref(), Some(known));
+        // add x3, sp, #80: right below it lies what came in registers, perhaps of one object.
+        assert_eq!(why(0x9101_43e3), None);
+    }
+
+    #[test]
+    fn no_pointer_changes_a_slot_whose_address_is_not_known() {
+        // sub sp, sp, #8; ldr r3, [sp, #4]; str r4, [r1]; ldr r2, [sp, #4]; add r0, r3, r2; add sp,
+        // sp, #8
+        let words = [0xe24d_d008, 0xe59d_3004, STORE, 0xe59d_2004, SUM, 0xe28d_d008, RETURN];
+        let why = |words: &[u32]| twice_in(Isa::A32, "f", "f.c", words);
+        assert_eq!(why(&words).as_deref(), Some("`ldr r3, [sp, #4]` (line 7) has it already"));
+        // str r3, [sp, r2] goes to some slot.
+        let indexed = [&words[..2], &[0xe78d_3002], &words[3..]].concat();
+        assert!(why(&indexed).is_some_and(|why| why.ends_with("a store came between")));
+    }
+
+    /// `prev->next = handle->next` changes `handle->next` to what it is.
+    #[test]
+    fn a_store_of_the_very_value_changes_nothing() {
+        // ldr r3, [r0, #8]; str r3, [r1, #8]; ldr r2, [r0, #8], and with str r4.
+        let why = |store: u32| found(&[NEXT3, store, NEXT2, SUM, RETURN])[0].2.clone();
+        let known = "`ldr r3, [r0, #8]` at 0x0 has it already";
+        assert_eq!(why(0xe581_3008), known);
+        assert_eq!(why(0xe581_4008), format!("{known}, but a store came between"));
+        // Nor does one that may not be done: strne r3, [r1, #8].
+        assert_eq!(why(0x1581_3008), known);
+        // Half of it is another value: strh r3, [r1, #8].
+        assert_eq!(why(0xe1c1_30b8), format!("{known}, but a store came between"));
+        // ldr x3, [x0, #8]; str x3, [x1]; ldr x2, [x0, #8]; add x0, x3, x2; ret, and with str x4.
+        let again = |store: u32| {
+            let words = [0xf940_0403, store, 0xf940_0402, 0x8b02_0060, 0xd65f_03c0];
+            let all = found_on(Isa::A64, &words);
+            all.into_iter().find(|found| found.1 == Kind::ComputedTwice).map(|found| found.2)
+        };
+        let ends = |store: u32, end: &str| again(store).is_some_and(|why| why.ends_with(end));
+        assert!(ends(0xf900_0023, "has it already") && ends(0xf900_0024, "a store came between"));
+    }
+
     /// Where registers are pushed to, no pointer leads.
     #[test]
     fn a_push_between_changes_no_object() {
@@ -443,21 +578,21 @@ mod tests {
                 .find(|pair| pair.1 == Kind::ComputedTwice)
                 .map(|pair| pair.2.clone())
         };
-        // sub sp, sp, #8; ldr r3, [r0, #8]; str r3, [sp, #4]; ldr r2, [r0, #8]; add r0, r3, r2; add
+        // sub sp, sp, #8; ldr r3, [r0, #8]; str r4, [sp, #4]; ldr r2, [r0, #8]; add r0, r3, r2; add
         // sp, sp, #8
         let spilled = |store: u32| [0xe24d_d008, NEXT3, store, NEXT2, SUM, 0xe28d_d008, RETURN];
-        let kept = why(&spilled(0xe58d_3004));
+        let kept = why(&spilled(0xe58d_4004));
         assert_eq!(kept.as_deref(), Some("`ldr r3, [r0, #8]` at 0x4 has it already"));
         // A slot below an object whose address is known is none of it: add r1, sp, #8; str r3, [sp,
         // #4].
-        let below = [0xe24d_d010, 0xe28d_1008, NEXT3, 0xe58d_3004, NEXT2, SUM, 0xe28d_d010, RETURN];
+        let below = [0xe24d_d010, 0xe28d_1008, NEXT3, 0xe58d_4004, NEXT2, SUM, 0xe28d_d010, RETURN];
         assert_eq!(why(&below).as_deref(), Some("`ldr r3, [r0, #8]` at 0x8 has it already"));
-        // Above the frame are the caller's objects: str r3, [sp, #12]. And the address of the frame
+        // Above the frame are the caller's objects: str r4, [sp, #12]. And the address of the frame
         // may be known: mov r1, sp.
         assert!(
-            why(&spilled(0xe58d_300c)).is_some_and(|why| why.ends_with("a store came between"))
+            why(&spilled(0xe58d_400c)).is_some_and(|why| why.ends_with("a store came between"))
         );
-        let known = [0xe24d_d008, 0xe1a0_100d, NEXT3, 0xe58d_3004, NEXT2, SUM, 0xe28d_d008, RETURN];
+        let known = [0xe24d_d008, 0xe1a0_100d, NEXT3, 0xe58d_4004, NEXT2, SUM, 0xe28d_d008, RETURN];
         assert!(why(&known).is_some_and(|why| why.ends_with("a store came between")));
         // A slot that is loaded twice with another between: ldr r3, [sp]; str r1, [sp, r2]; ldr r2,
         // [sp].

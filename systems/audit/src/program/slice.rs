@@ -48,8 +48,9 @@ pub(super) struct Ways<'a> {
 /// A register that is not made of numbers alone, with the place on the way by which it was made.
 pub(super) type Unknown = (Reg, usize);
 
-/// What an instruction of the way has as operand, with the place on the way where it does.
-type Operand = (usize, Value);
+/// What an instruction of the way has as operand, with the place on the way where it does; none
+/// is what it loads.
+type Operand = (usize, Option<Value>);
 
 /// The straight way to a place: from each instruction to the only one before it.
 pub(super) struct Slice<'a> {
@@ -334,9 +335,9 @@ impl<'a> Slice<'a> {
         // What may not be done leaves any number there.
         let made = instruction.operation.filter(|_| !instruction.is_guarded())?;
         let mask = match made.op {
-            Op::And => {
-                [made.b, made.a].into_iter().find_map(|value| self.constant((maker, value)))?
-            }
+            Op::And => [made.b, made.a]
+                .into_iter()
+                .find_map(|value| self.constant((maker, Some(value))))?,
             Op::ZeroExtend { bits } | Op::Field { bits, is_signed: false, .. } if bits < 16 => {
                 (1 << bits) - 1
             }
@@ -365,16 +366,78 @@ impl<'a> Slice<'a> {
             // less < more or, if that does not hold, more <= less.
             let (bounded, bound, and_itself) =
                 if is_less == holds { (less, more, 0) } else { (more, less, 1) };
-            let (Some(own), Some(bound)) = (self.root(bounded), self.constant(bound)) else {
-                continue;
-            };
+            let Some(bound) = self.constant(bound) else { continue };
             let limit = bound.checked_add(and_itself).and_then(|bound| bound.checked_sub(1));
             if let Some(limit) = limit.filter(|limit| *limit < ROWS_MAX) {
-                let known = limits.entry(own).or_insert(limit);
-                *known = limit.min(*known);
+                for own in self.bounded(bounded) {
+                    let known = limits.entry(own).or_insert(limit);
+                    *known = limit.min(*known);
+                }
             }
         }
         limits
+    }
+
+    /// What a comparison says something of: the value that is compared, if it has no more bits than
+    /// those, else what has these bits of it alone.
+    fn bounded(&self, operand: Operand) -> Vec<Unknown> {
+        if operand.1.is_none() {
+            return self.loaded_again(operand.0);
+        }
+        let Some(own) = self.root(operand) else { return Vec::new() };
+        let made = |maker: usize| {
+            let instruction = self.ways.code.get(*self.way.get(maker)?)?;
+            instruction.operation.filter(|_| !instruction.is_guarded())
+        };
+        let width = made(operand.0).map_or(64, |compare| compare.width);
+        let is_narrow = |made: Operation| match made.op {
+            Op::ZeroExtend { bits } => bits <= width,
+            Op::Load { is_signed: false } => {
+                self.at(own.1).accesses.iter().all(|access| access.width <= width / 8)
+            }
+            _ => false,
+        };
+        let maker = made(own.1).filter(|made| made.result == Some(own.0));
+        if width >= 32 || maker.is_some_and(is_narrow) {
+            return vec![own];
+        }
+        let part = |maker: usize| {
+            let made = made(maker).filter(|made| made.op == Op::ZeroExtend { bits: width })?;
+            (self.root((maker, Some(made.a))) == Some(own)).then_some((made.result?, maker))
+        };
+        (0..self.way.len()).filter_map(part).collect()
+    }
+
+    /// What is loaded behind the `nth` instruction from where it loads, before anything is stored
+    /// or the address changes.
+    fn loaded_again(&self, nth: usize) -> Vec<Unknown> {
+        let compare = self.at(nth);
+        let mut found = Vec::new();
+        for maker in (0..nth).rev() {
+            let it = self.at(maker);
+            let loads = |made: &Operation| made.op == Op::Load { is_signed: false };
+            if let Some(made) = it.operation.filter(loads)
+                && it.accesses == compare.accesses
+                && !it.is_guarded()
+            {
+                found.extend(made.result.map(|reg| (reg, maker)));
+            }
+            let moves = |access: &Access| {
+                let index = access.index.map(|(index, _)| index);
+                access
+                    .base
+                    .into_iter()
+                    .chain(index)
+                    .any(|reg| self.ways.writes(self.way[maker], reg))
+            };
+            if it.accesses.iter().any(|access| access.is_store)
+                || matches!(it.flow, Flow::Call { .. })
+                || compare.accesses.iter().any(moves)
+            {
+                break;
+            }
+        }
+        found
     }
 
     /// What the `nth` instruction, which is conditional, asks: whether the first is less than the
@@ -384,10 +447,10 @@ impl<'a> Slice<'a> {
         if let Some(made) = instruction.operation {
             match made.op {
                 Op::BranchIf(Relation::Less { is_signed: false }) => {
-                    return Some(((nth, made.a), (nth, made.b), true));
+                    return Some(((nth, Some(made.a)), (nth, Some(made.b)), true));
                 }
                 Op::BranchIf(Relation::NotLess { is_signed: false }) => {
-                    return Some(((nth, made.a), (nth, made.b), false));
+                    return Some(((nth, Some(made.a)), (nth, Some(made.b)), false));
                 }
                 _ => {}
             }
@@ -396,10 +459,10 @@ impl<'a> Slice<'a> {
         let name = name.trim_end_matches(".n").trim_end_matches(".w");
         let is = |names: &[&str]| names.iter().any(|ending| name.ends_with(ending));
         let (is_above, is_less) = match () {
-            () if is(&["hi"]) => (true, true),
-            () if is(&["ls"]) => (true, false),
-            () if is(&["lo", "cc"]) => (false, true),
-            () if is(&["hs", "cs"]) => (false, false),
+            () if is(&["hi", "ja"]) => (true, true),
+            () if is(&["ls", "jbe"]) => (true, false),
+            () if is(&["lo", "cc", "jb"]) => (false, true),
+            () if is(&["hs", "cs", "jae"]) => (false, false),
             () => return None,
         };
         let flags = self.ways.isa.conventions().flags;
@@ -408,18 +471,23 @@ impl<'a> Slice<'a> {
                 || matches!(found.flow, Flow::Call { .. })
         };
         let by = (nth + 1..self.way.len()).find(|by| sets_flag(self.at(*by)))?;
-        let compare = self.at(by).operation.filter(|made| made.op == Op::Compare)?;
+        let compare = self.at(by).operation?;
+        let a = match compare.op {
+            Op::Compare => Some(compare.a),
+            Op::CompareLoaded => None,
+            _ => return None,
+        };
         if self.at(by).is_guarded() {
             return None;
         }
-        let (a, b) = ((by, compare.a), (by, compare.b));
+        let (a, b) = ((by, a), (by, Some(compare.b)));
         Some(if is_above { (b, a, is_less) } else { (a, b, is_less) })
     }
 
     /// The register that a compared value is, by where it was made. What it is a copy of, and what
     /// has its low 32 bits, is the same: an index that was compared has no more.
     fn root(&self, (mut nth, value): Operand) -> Option<Unknown> {
-        let Value::Reg(mut reg) = value else { return None };
+        let Some(Value::Reg(mut reg)) = value else { return None };
         loop {
             let maker = self.maker(nth, reg);
             let made = self.way.get(maker).and_then(|place| self.ways.code[*place].operation);
@@ -434,7 +502,7 @@ impl<'a> Slice<'a> {
     }
 
     fn constant(&self, (nth, value): Operand) -> Option<u64> {
-        match value {
+        match value? {
             Value::Const(number) => Some(number),
             Value::Reg(reg) => self.register(nth, reg, None).ok(),
             Value::Shifted(..) | Value::Extended(..) => None,

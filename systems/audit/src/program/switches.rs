@@ -132,8 +132,8 @@ pub(super) fn leads_to(
     marked: Option<&Code>,
     is_place: impl Fn(u64) -> bool,
 ) -> Option<BTreeSet<u64>> {
-    // SPARC has delay slots, and x86-64's comparisons have no operation.
-    if matches!(ways.isa, Isa::Sparc | Isa::X86) {
+    // SPARC has delay slots.
+    if ways.isa == Isa::Sparc {
         return None;
     }
     let table = ByTable { slice: Slice::before(ways, jump), jump: &ways.code[jump], behind };

@@ -18,7 +18,7 @@ use machine::in_order::Core;
 use crate::decode::code::{
     Access, Class, Flow, Guard, IndexForm, Instruction, Op, Out, Read, Reg, Role, Value,
 };
-use crate::facts::frame::{StackFrame, is_private};
+use crate::facts::frame::StackFrame;
 use crate::facts::liveness::RegSet;
 use crate::facts::pinned::{pinned, surely_pinned};
 use crate::facts::spills::in_own_frame;
@@ -165,9 +165,7 @@ struct Builder<'a> {
     sinking: Vec<usize>,
     /// For each instruction of the trace: it is an exit.
     is_exit: Vec<bool>,
-    /// Nothing but the function itself knows where its frame lies.
-    frame_is_private: bool,
-    /// Instructions that access slots of which that is so in any case.
+    /// Instructions that access slots which no pointer leads to.
     own: BTreeSet<usize>,
     /// The block of each instruction of the trace, by number.
     blocks: Vec<u32>,
@@ -216,8 +214,7 @@ impl<'a> Builder<'a> {
             n_exits: 0,
             sinking: Vec::new(),
             is_exit: is_exit(trace),
-            frame_is_private: is_private(function),
-            own: if is_private(function) { BTreeSet::new() } else { in_own_frame(function) },
+            own: in_own_frame(function, frame),
             blocks: blocks(function, trace),
             stretches: stretches(function, trace),
             seams: seams(function, trace),
@@ -426,7 +423,7 @@ impl<'a> Builder<'a> {
                 if !access.is_store && !other.is_store {
                     continue;
                 }
-                let overlap = overlap(place, access, other_place, &other, self.frame_is_private);
+                let overlap = overlap(place, access, other_place, &other);
                 let is_load_past_store = other.is_store && !access.is_store;
                 let is_given_up = is_load_past_store
                     && self.licence.reorders_memory

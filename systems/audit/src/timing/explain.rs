@@ -6,7 +6,7 @@ use std::cell::OnceCell;
 use machine::in_order::Core;
 
 use crate::decode::Isa;
-use crate::decode::code::{Class, Flow, Instruction, Op, Read, Reg, Role, Value};
+use crate::decode::code::{Access, Class, Flow, Instruction, Op, Read, Reg, Role, Value};
 use crate::facts::bits::Bits;
 use crate::facts::frame::StackFrame;
 use crate::facts::liveness::{Liveness, RegSet};
@@ -20,6 +20,7 @@ use crate::timing::Timed;
 use crate::timing::bound::bound_cycles;
 use crate::timing::depend::{Edge, Why, dependences, sure_dependences};
 use crate::timing::licence::{Step, crossings, fill, past_stores, sinkings, smallest};
+use crate::timing::pieces::blocks;
 use crate::timing::pipe::Need;
 use crate::timing::stalls::{Cause, CauseKind, time};
 use crate::timing::words::{Path, counted};
@@ -195,7 +196,6 @@ impl Stalls<'_> {
             self.path.instruction(*number).flow == Flow::Next
                 && !does_nothing(self.path.instruction(*number))
         };
-        let mut between = fill(order, producer, at as u32);
         let place = |number: u32| self.timed.trace.places[number as usize];
         let left = self.timed.timing.stall_cycles[at] - gained;
         let goes = if left == 0 {
@@ -204,7 +204,7 @@ impl Stalls<'_> {
             format!("{gained} of {} go", counted(gained + left))
         };
         // What moved for this stall: what fills it, what it waits for, or itself.
-        let all = between.clone();
+        let all = fill(order, producer, at as u32);
         let is_meant = |number: &u32| {
             (*number == producer || *number == at as u32 || all.contains(number)) && is_work(number)
         };
@@ -212,19 +212,28 @@ impl Stalls<'_> {
         let crossing: Vec<u32> =
             moved.iter().map(|found| found.0).filter(|number| is_meant(number)).collect();
         let crosses = matches!(reached.step, Step::ProvedLoad | Step::PromisedLoad);
-        let goes_without = |movers: &[u32]| !movers.is_empty() && self.goes_below(idx, movers, at);
-        let stays = crosses && goes_without(&crossing);
-        if stays {
-            between.retain(|number| !crossing.contains(number));
-        }
+        // Where these stay below, others may stand between than in the faster order.
+        let without = |movers: &[u32]| {
+            let is_asked = crosses && !movers.is_empty();
+            if is_asked { self.below(idx, movers, at) } else { None }
+        };
+        // Something of the same block has to stand there.
+        let is_inside = |order: &Vec<u32>| {
+            let blocks = blocks(self.path.function, &self.timed.trace);
+            let between = fill(order, producer, at as u32);
+            !between.is_empty()
+                && between.iter().all(|number| blocks[*number as usize] == blocks[at])
+        };
+        let below = without(&crossing).filter(is_inside);
+        let stays = below.is_some();
         // A load saves another cycle where what needs no promise fills this wait.
         let loads: Vec<u32> =
             crossing.iter().copied().filter(|number| self.is_load(*number)).collect();
-        let without_loads =
-            crosses && !stays && loads.len() < crossing.len() && goes_without(&loads);
-        if without_loads {
-            between.retain(|number| !loads.contains(number));
-        }
+        let below_loads =
+            if stays || loads.len() == crossing.len() { None } else { without(&loads) };
+        let without_loads = below_loads.is_some();
+        let order = below.as_ref().or(below_loads.as_ref()).unwrap_or(order);
+        let between = fill(order, producer, at as u32);
         let fillers: Vec<(usize, String)> = between
             .iter()
             .copied()
@@ -243,12 +252,20 @@ impl Stalls<'_> {
             all.into_iter().find(|(number, _)| is_meant(number))
         };
         let jump = || {
-            let is_jump = |number: &&u32| {
-                let flow = self.path.instruction(**number).flow;
+            let is_jump = |number: &u32| {
+                let flow = self.path.instruction(*number).flow;
                 matches!(flow, Flow::Branch { is_conditional: false, .. })
             };
-            // What it leads to has to stand behind it.
-            between.iter().filter(|number| (**number as usize) < at).find(is_jump).copied()
+            let jump = between.iter().copied().find(is_jump)?;
+            let named = self.path.named(jump);
+            // What it leads to has to stand behind it, or this does.
+            Some(if (jump as usize) < at {
+                format!(
+                    "{named} leads here: {goes} where a copy of what it leads to stands before it"
+                )
+            } else {
+                format!("{named} leads away: {goes} behind it, in a copy of what it leads to")
+            })
         };
         // What has to do with this wait moves in none of the ways that the step allows.
         let elsewhere = |others: &str| {
@@ -278,7 +295,7 @@ impl Stalls<'_> {
                 Some((load, store)) => {
                     mover = Some(load);
                     let exit = moved.iter().find(|(number, _)| *number == load);
-                    let exit = exit.filter(|_| !self.goes_below(idx, &[load], at));
+                    let exit = exit.filter(|_| self.below(idx, &[load], at).is_none());
                     self.store(order, load, store, exit.map(|found| found.1), &goes)
                 }
                 None => {
@@ -355,7 +372,7 @@ impl Stalls<'_> {
     fn without_licence(
         &self,
         sunk: Option<(u32, u32)>,
-        jump: Option<u32>,
+        jump: Option<String>,
         joined: Option<(u32, u32)>,
         others: &str,
         goes: &str,
@@ -366,10 +383,7 @@ impl Stalls<'_> {
                 self.path.named(mover),
                 self.path.named(exit)
             ),
-            (None, Some(jump), _) => format!(
-                "{} leads here: {goes} where a copy of what it leads to stands before it",
-                self.path.named(jump)
-            ),
+            (None, Some(jump), _) => jump,
             (None, None, Some((mover, entry))) => format!(
                 "{} stays behind {:#x}, where another way comes in: {goes} before it, with a copy on that way",
                 self.path.named(mover),
@@ -506,7 +520,7 @@ impl Stalls<'_> {
             );
         }
         // What is no load, a compiler may have made of anything.
-        let ways = if loads && !self.is_literal(mover) { vec![Way::Earlier] } else { Vec::new() };
+        let ways = if loads && !self.has_no_line(mover) { vec![Way::Earlier] } else { Vec::new() };
         let prevents = if needs_promise {
             let why = "the compiler cannot know that its address is good there";
             let aside = aside(another);
@@ -521,11 +535,18 @@ impl Stalls<'_> {
         (prevents, ways)
     }
 
-    /// It loads a constant from beside the code, which no line of the source loads.
-    fn is_literal(&self, at: u32) -> bool {
-        let is_arm = matches!(self.path.function.isa, Isa::A32 | Isa::T32 | Isa::A64);
+    /// No line of the source loads what this loads: a constant from beside the code, or what was
+    /// kept in the frame, for the caller or because a register was wanted.
+    fn has_no_line(&self, at: u32) -> bool {
+        let isa = self.path.function.isa;
+        let is_arm = matches!(isa, Isa::A32 | Isa::T32 | Isa::A64);
+        let is_literal =
+            |access: &Access| is_arm && access.base.is_none() && access.index.is_none();
+        let is_kept = |access: &Access| {
+            access.base == Some(isa.conventions().stack_pointer) && access.index.is_none()
+        };
         let accesses = &self.path.instruction(at).accesses;
-        is_arm && accesses.iter().all(|access| access.base.is_none() && access.index.is_none())
+        accesses.iter().all(is_literal) || accesses.iter().all(is_kept)
     }
 
     /// The load is of an object whose address the linker knows: it is good everywhere.
@@ -641,9 +662,9 @@ impl Stalls<'_> {
         meant.copied()
     }
 
-    /// The wait of the instruction at `at` goes as well, and the path is faster than it was, where
-    /// these stay below the exits that they went above.
-    fn goes_below(&self, idx: usize, movers: &[u32], at: usize) -> bool {
+    /// The order in which these stay below the exits that they went above, if the wait of the
+    /// instruction at `at` goes as well there, and the path is faster than it was.
+    fn below(&self, idx: usize, movers: &[u32], at: usize) -> Option<Vec<u32>> {
         let (path, trace, reached) = (&self.path, &self.timed.trace, &self.timed.reached);
         let frame = StackFrame::of(path.function);
         let licence = reached[idx].step.licence();
@@ -653,18 +674,19 @@ impl Stalls<'_> {
             let position = |number: u32| order.iter().position(|found| *found == number);
             let exits = trace.exits.iter().map(|exit| exit.at as u32);
             let below = exits.filter(|exit| exit < mover).filter_map(position).max();
-            let (Some(from), Some(to)) = (position(*mover), below) else { return false };
+            let (from, to) = (position(*mover)?, below?);
             let to = to.max(from);
             let is_read = |edge: &Edge| edge.from == *mover && order[from..=to].contains(&edge.to);
             if edges.iter().any(is_read) {
-                return false;
+                return None;
             }
             order[from..=to].rotate_left(1);
         }
         let needs = Need::of_trace(path.function, trace, path.core);
         let timing = time(&needs, &edges, &order, path.core);
-        timing.total_cycles < self.timed.timing.total_cycles
-            && timing.stall_cycles[at] <= reached[idx].timing.stall_cycles[at]
+        let is_as_good = timing.total_cycles < self.timed.timing.total_cycles
+            && timing.stall_cycles[at] <= reached[idx].timing.stall_cycles[at];
+        is_as_good.then_some(order)
     }
 
     /// What types and the source say of the two, code does not. A load that goes above an exit, too,

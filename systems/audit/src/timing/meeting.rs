@@ -25,7 +25,7 @@ pub(super) enum MemoryPlace {
     At(Origin, i64),
     /// In this slot of the frame: a count and a distance.
     Slot(usize, i64),
-    /// Likewise, of the first count, and no pointer leads there.
+    /// Likewise, of the first count, and no pointer leads there: an argument on the stack, too.
     Own(i64),
     /// By an address that the linker knows, perhaps with the distance from it: no
     /// place of the frame.
@@ -45,7 +45,6 @@ pub(super) fn overlap(
     a_access: &Access,
     b: MemoryPlace,
     b_access: &Access,
-    frame_is_private: bool,
 ) -> Overlap {
     let apart = |a: i64, b: i64| {
         if a.checked_add(a_access.width.into()).is_some_and(|end| end <= b)
@@ -81,12 +80,6 @@ pub(super) fn overlap(
         (MemoryPlace::Slot(0, slot), MemoryPlace::At(Origin::Before(_), _))
         | (MemoryPlace::At(Origin::Before(_), _), MemoryPlace::Slot(0, slot))
             if slot < 0 =>
-        {
-            Overlap::Never
-        }
-        (MemoryPlace::Slot(0, slot), MemoryPlace::At(..) | MemoryPlace::Unknown)
-        | (MemoryPlace::At(..) | MemoryPlace::Unknown, MemoryPlace::Slot(0, slot))
-            if slot < 0 && frame_is_private =>
         {
             Overlap::Never
         }

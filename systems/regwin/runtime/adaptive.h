@@ -15,7 +15,7 @@
  * neighbour. */
 #define COST_STORED 72
 #define COST_LOST 144
-#define COST_EVICTED 180
+#define COST_EVICTED 224
 #define PAUSE_MAX 4095
 /* Before a trial so many switches look how many windows a thread uses. */
 #define SAMPLES 3

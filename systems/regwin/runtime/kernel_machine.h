@@ -18,8 +18,8 @@ struct windows {
 };
 extern struct windows window_owner;
 
-/* adaptive: what a thread is thought to gain before it is known; one and a half windows, in adaptive.h's cycles. */
-#define GAIN_FIRST 120
+/* adaptive: what a thread is thought to gain before it is known, in cycles: two windows. */
+#define GAIN_FIRST 160
 
 /* The first thread of the ready queue is in a register. */
 static inline struct thr *ready_first(void)

@@ -62,13 +62,13 @@ const CREDIT_LEAST: i32 = -4096;
 /// What a thread gains for each window that it would store, load and trap for.
 const GAIN: i32 = 80;
 /// What a thread is thought to gain before it is known.
-const GAIN_FIRST: i32 = 120;
+const GAIN_FIRST: i32 = 160;
 /// A switch that stores the old thread's windows costs so much more than without sharing.
 const COST_STORED: i32 = 72;
 /// A window that an overflow takes from its thread.
 const COST_LOST: i32 = 144;
 /// The windows that a switch takes from a thread.
-const COST_EVICTED: i32 = 180;
+const COST_EVICTED: i32 = 224;
 const PAUSE_MAX: u32 = 4095;
 /// The last so many switches before a trial count the windows.
 const SAMPLES: u32 = 3;

@@ -20,7 +20,7 @@
 /* Before a trial so many switches look how many windows a thread uses. */
 #define SAMPLES 3
 /* A neighbour with windows further away keeps some of them. */
-#define NEAR 5
+#define NEAR 6
 /* Added to a word at each neighbour that is spared; it overflows at each 64th. */
 #define SPARED_STEP 0x04000000
 

@@ -73,7 +73,7 @@ const PAUSE_MAX: u32 = 4095;
 /// The last so many switches before a trial count the windows.
 const SAMPLES: u32 = 3;
 /// A neighbour without windows further away than this is spared.
-const NEAR: u32 = 5;
+const NEAR: u32 = 6;
 /// Each so many neighbours that have run since the last look, one is not spared.
 const SPARED: u32 = 64;
 

@@ -1,14 +1,26 @@
 /* What the assembly of the adaptive scheme shares: what it remembers of sharing, and pieces of its switch and its handlers. */
 #define REFUSALS_MAX 63
 #define REFUSALS_RICH 3
-/* What sharing has brought, at most -1: a switch to a thread that still has windows adds CREDIT_GAIN, a lost
- * window takes the more the fewer windows the thread had that began to share. Below CREDIT_POOR sharing does not pay. Whoever begins
- * to share after that may lose four switches' worth. */
-#define CREDIT_GAIN 24
-#define CREDIT_POOR -1024
-#define CREDIT_TRIAL (CREDIT_POOR + 4 * CREDIT_GAIN)
-#define CREDIT_LEAST (CREDIT_POOR - CREDIT_GAIN)
-#define PAUSE_MAX 1023
+/* The account of sharing, in cycles, at most -1: what its switches and traps would have cost without it, less what they cost. A
+ * switch to a thread that still has windows earns what that thread gains; the others cost about what they cost without sharing,
+ * but for what they store. Below CREDIT_POOR sharing does not pay. A trial may lose what lies between; above CREDIT_RICH it has
+ * paid, and the next pause is the shortest again. */
+#define CREDIT_RICH -2000
+#define CREDIT_POOR -4000
+#define CREDIT_TRIAL -3600
+#define CREDIT_LEAST -4096
+/* What a thread gains that keeps its windows: so many cycles for each that a switch would store, load and trap for. */
+#define GAIN 80
+/* The detour of a switch that stores the old thread's windows, a window that an overflow takes, and what a switch takes from a
+ * neighbour. */
+#define COST_STORED 72
+#define COST_LOST 144
+#define COST_EVICTED 224
+#define PAUSE_MAX 4095
+/* Before a trial so many switches look how many windows a thread uses. */
+#define SAMPLES 3
+/* A neighbour with windows further away keeps some of them. */
+#define NEAR 6
 /* Added to a word at each neighbour that is spared; it overflows at each 64th. */
 #define SPARED_STEP 0x04000000
 
@@ -21,10 +33,9 @@
 #define LOST(name, psr, thread, a, b) \
     ld [thread + TCB_PEN], a; \
     bl name##_poor; \
-    ld [%g6 + OWNER_LOSS], b; \
-name##_rich: \
-    sub %g4, b, %g4; \
     srl psr, 28, b; \
+name##_rich: \
+    sub %g4, COST_LOST, %g4; \
     tst b; \
     bne name##_useful; \
     add a, a, a; \
@@ -45,16 +56,15 @@ name##_poor: \
     st a, [thread + TCB_PEN]; \
 name##_lost:
 
-/* The running thread is alone again, with credit %g4. If sharing did not pay there is a pause, each time four times as long, and a
- * trial after it. */
-#define ALONE(name, one) \
+/* The running thread is alone again, with credit %g4; %g4 is its pause then. If sharing did not pay that is four times as long as the
+ * last, and a trial follows; if it did, there is none. */
+#define ALONE(name, one, other) \
     mov -1, one; \
     st one, [%g6 + OWNER_OTHERS]; \
     ld [%g6 + OWNER_PAUSED], one; \
     CREDIT_COUNTS; \
-    bge,a name##_pause; \
-name##_paid: \
-    clr one; \
+    bge name##_pause; \
+    nop; \
 name##_unpaid: \
     sll one, 2, one; \
     or one, 3, one; \
@@ -63,7 +73,17 @@ name##_unpaid: \
 name##_pause: \
     st %g4, [%g6 + OWNER_CREDIT]; \
     st one, [%g6 + OWNER_PAUSED]; \
-    st one, [%g6 + OWNER_PAUSE]
+    and one, SAMPLES, other; \
+    st other, [%g6 + OWNER_SAMPLES]; \
+    sub one, other, %g4
+
+/* Thread %g7 stored windows worth %g1 since it was loaded: the mean follows by a fourth. */
+#define GAINS(mean) \
+    ld [%g7 + TCB_GAIN], mean; \
+    sub %g1, mean, %g1; \
+    sra %g1, 2, %g1; \
+    add mean, %g1, mean; \
+    st mean, [%g7 + TCB_GAIN]
 
 /* The running thread is alone from here on, or shares. */
 #define HANDLERS(table, scratch) \
@@ -75,6 +95,20 @@ name##_pause: \
 next: \
     STORES_WINDOW; \
     SPILL(%sp); \
+    rd %psr, %g3; \
+    srl %g2, %g3, %g3; \
+    andcc %g3, 1, %g0; \
+    be,a next; \
+again: \
+    restore
+
+/* The same, and %g1 is what that many windows are worth. */
+#define STORES_COUNTED(next, again) \
+    clr %g1; \
+next: \
+    STORES_WINDOW; \
+    SPILL(%sp); \
+    add %g1, GAIN, %g1; \
     rd %psr, %g3; \
     srl %g2, %g3, %g3; \
     andcc %g3, 1, %g0; \

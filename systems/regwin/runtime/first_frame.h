@@ -14,5 +14,8 @@ static BOOT void first_frame(struct thr *t, unsigned *stack, unsigned bytes, voi
     t->psr = 0;
     t->sp = (unsigned)frame;
     t->pc = (unsigned)thr_entry - 8;
+#ifdef SCHEME_ADAPTIVE
+    t->gain = GAIN_FIRST;
+#endif
     stack[0] = THR_GUARD;
 }

@@ -9,14 +9,17 @@ struct windows {
     unsigned last;          /* 4 * (number of windows less one) */
     int others;             /* adaptive: suspended threads with windows; -1: the running thread is alone */
     int credit;             /* adaptive: the credit while the running thread is alone */
-    unsigned loss;          /* adaptive: what a lost window takes from the credit */
+    unsigned narrow;        /* adaptive: how long the last trial waited for a thread with room above it, 2^k - 1 */
     unsigned spared;        /* adaptive: neighbours that were left their windows, times SPARED_STEP */
     unsigned clock;         /* allocation `lru`: switches so far */
-    unsigned pause;         /* adaptive: so many times more no thread that is alone leaves windows */
-    unsigned paused;        /* adaptive: how often that was after sharing ended last, 4^k - 1; 0 if sharing paid */
+    unsigned samples;       /* adaptive: so many switches more look how many windows a thread that is alone has */
+    unsigned paused;        /* adaptive: how many switches the last pause was, 4^k - 1; 0 if sharing paid since */
     unsigned room[32];      /* adaptive, by window: the bits of the three windows above it */
 };
 extern struct windows window_owner;
+
+/* adaptive: what a thread is thought to gain before it is known, in cycles: two windows. */
+#define GAIN_FIRST 160
 
 /* The first thread of the ready queue is in a register. */
 static inline struct thr *ready_first(void)

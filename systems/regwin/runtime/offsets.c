@@ -12,7 +12,6 @@
 
 PAIR(psr, wim);
 PAIR(sp, pc);
-PAIR(refusals, next);
 _Static_assert(offsetof(struct windows, owner) == 0, "%g6 points at the owners");
 _Static_assert(sizeof(struct windows) < 4096 && sizeof(struct thr) < 4096, "an instruction holds an offset");
 
@@ -40,14 +39,17 @@ __attribute__((section(".offsets"))) void offsets(void)
     FIELD(FPU, fpu);
     FIELD(FSR, fsr);
 #endif
+#ifdef SCHEME_ADAPTIVE
+    FIELD(GAIN, gain);
+#endif
     WORD(SCRATCH, scratch);
     WORD(LAST, last);
     WORD(OTHERS, others);
     WORD(CREDIT, credit);
-    WORD(LOSS, loss);
+    WORD(NARROW, narrow);
     WORD(SPARED, spared);
     WORD(CLOCK, clock);
-    WORD(PAUSE, pause);
+    WORD(SAMPLES, samples);
     WORD(PAUSED, paused);
     WORD(ROOM, room);
     IS(OWNER_ROOM_END, offsetof(struct windows, room) + sizeof ((struct windows *)0)->room);

@@ -6,8 +6,7 @@
     .global overflow
 #include "overflow_begin.h"
 overflow_own:                   /* the thread has all windows */
-    ALONE(own, %l3)
-    clr %g4
+    ALONE(own, %l3, %l4)
     st %g0, [%g7 + TCB_PSR]
     srl %l5, 1, %g2
     SHIFT_LAST(sll, %l5, %g3)

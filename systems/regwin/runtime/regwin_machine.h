@@ -12,7 +12,11 @@ and use FPU, or link routines of your own and say -DTHR_SOFT_FLOAT"
 #endif
 
 /* What a thread's record keeps of it while it is suspended. */
+#ifdef SCHEME_ADAPTIVE
+#define THR_REGISTERS unsigned psr, wim, sp, pc, refusals, gain;
+#else
 #define THR_REGISTERS unsigned psr, wim, sp, pc, refusals;
+#endif
 
 struct thr;
 

@@ -3,22 +3,22 @@
  * the scheme without sharing, or it shares them, with those of the scheme with private reserved windows.
  *
  * Leaves: if the next thread has windows; or if after the old thread's reserved window there is room for
- * the next one's frame, a call and a reserved window, and the old thread is not refused. A neighbour that
- * has not run since it was looked at here before makes room, and each 64th one that has.
- * Pays: a switch to a thread with windows saves what storing and loading them all takes, a lost window costs two traps. The
- * credit adds one and takes the other, by the windows of the thread that began to share.
- * Refuses: a thread that lost a window before it came back, or found no room, 1, 3, 7, up to 63 times; only up
+ * the next one's frame, a call and a reserved window, and the old thread is not refused. A neighbour makes room with
+ * its lowest windows; one that would keep hardly any has a second chance, if it has run since it was looked at here
+ * before, but each 64th has not.
+ * Pays: the account of sharing (adaptive.h), by what each thread is known to store where nothing is shared.
+ * Refuses: a thread that lost a window before it came back 1, 3, 7, up to 63 times; only up
  * to 3 times while sharing pays. A thread that did come back to its windows starts anew if sharing pays.
  * Ends: if sharing does not pay, nobody leaves windows, and those that are left are stored, a thread at a
- * switch. After that, 3, 15, 63, up to 1023 times nobody leaves windows who would try; then there is a trial. */
+ * switch. After that, 3, 15, 63, up to 4095 times nobody leaves windows; then there is a trial. */
 #include "window.h"
 #include "adaptive.h"
     .section .text.switch, "ax"
     .global SWITCH_LEAVE, SWITCH_FLUSH, thr_leave, thr_to, thr_to_left, thr_to_absent, thr_to_inherit
 SWITCH_LEAVE:
     CHECK_STACK(%sp, %o0)
-    subcc %g4, 1, %o2           /* alone, and refused */
-    bpos lone_refused
+    subcc %g4, 1, %g4           /* alone, and in a pause */
+    bpos lone_flush
     rd %wim, %o1
 block_decides:
     ldd [%g5 + TCB_PSR], %g2
@@ -32,10 +32,10 @@ absent:
     tst %o2
     bge shared_absent
     and %o0, 31, %o3
-lone_look:                      /* alone */
-    ld [%g6 + OWNER_PAUSE], %o2
+lone_look:                      /* alone, the pause is over */
+    ld [%g6 + OWNER_SAMPLES], %o2
     subcc %o2, 1, %o2
-    bpos lone_pause
+    bpos lone_sample
     sll %o3, 2, %o3
 lone_room:                      /* is there room above? */
     add %o3, OWNER_ROOM, %o2
@@ -43,14 +43,12 @@ lone_room:                      /* is there room above? */
     andcc %o2, %o1, %g0
     be lone_leave
     mov %o1, %g2
-lone_narrow:
-    ld [%g7 + TCB_PEN], %o2
-    add %o2, %o2, %o2
-    or %o2, 1, %o2
-    and %o2, REFUSALS_MAX, %o2
-    st %o2, [%g7 + TCB_PEN]
-lone_refused:                   /* %o2: so many times more */
-    st %o2, [%g7 + TCB_REFUSE]
+lone_narrow:                    /* 1, 3, 7, up to 63 switches later again */
+    ld [%g6 + OWNER_NARROW], %g4
+    add %g4, %g4, %g4
+    or %g4, 1, %g4
+    and %g4, REFUSALS_MAX, %g4
+    st %g4, [%g6 + OWNER_NARROW]
 lone_flush:
     srl %o1, 1, %o2
     SHIFT_LAST(sll, %o1, %o1)
@@ -62,19 +60,28 @@ lone_load:
     mov %g5, %g7
     ldd [%g7 + TCB_SP], %o6
 thr_to:
-    ldd [%g7 + TCB_REFUSE], %g4
+    ld [%g7 + TCB_NEXT], %g5
     FILL_SOME(%sp)
     retl
     FILL_REST(%sp)
 
-lone_pause:
-    ba lone_narrow
-    st %o2, [%g6 + OWNER_PAUSE]
+lone_sample:                    /* %o2: so many samples more */
+    st %o2, [%g6 + OWNER_SAMPLES]
+    srl %o1, 1, %o2
+    SHIFT_LAST(sll, %o1, %o1)
+    or %o1, %o2, %g2
+    std %o6, [%g7 + TCB_SP]
+    STORES_COUNTED(sample_next, sample_again)
+sample_gains:
+    GAINS(%o0)
+    ba lone_load
+    clr %g4
 
 resident:
+    ld [%g5 + TCB_GAIN], %g1
     wr %g2, %psr
     wr %g3, %wim
-    add %g4, CREDIT_GAIN, %g4   /* it pays; at most -1 */
+    add %g4, %g1, %g4           /* it pays; at most -1 */
     sra %g4, 31, %g1
     orn %g4, %g1, %g4
     mov %g5, %g7
@@ -95,7 +102,7 @@ lone_leave:                     /* %g2: the mask, its one bit below the lowest w
     clr %g1
 lone_down:                      /* the thread's: three above it and the reserved one are not */
     RUNS_AT_MOST(1, -4)
-    restore %g1, 1, %g1         /* so many windows */
+    restore %g1, GAIN, %g1      /* what they are worth */
     rd %psr, %g3
     srl %g2, %g3, %g4
     andcc %g4, 1, %g0
@@ -107,9 +114,8 @@ lone_owns:
     ld [%g7 + TCB_PSR], %g3
     HANDLERS(trap_table, %g2)
     wr %g3, %psr
-    set loss_of, %g2
-    ldub [%g2 + %g1], %g2
-    st %g2, [%g6 + OWNER_LOSS]
+    st %g0, [%g6 + OWNER_NARROW]
+    GAINS(%g2)
     mov 1, %g2
     st %g2, [%g6 + OWNER_OTHERS]
     ba enter
@@ -188,9 +194,9 @@ shared_poor:                    /* it does not pay: whoever is next, wherever, m
     nop
 shared_others:
     ba look_next
-    mov 32, %o5
+    mov 32, %o5                 /* more than there are */
 
-look_neighbour:                 /* %g3: a thread with its lowest window in the way */
+look_neighbour:                 /* %g3: a thread with its lowest window in the way, %o3: the word of its owner */
     cmp %g3, %g7
     be shared_flush
     ld [%g3 + TCB_PSR], %g2
@@ -199,8 +205,21 @@ neighbour_other:
     andcc %g2, %o4, %g0
     be neighbour_stale
     andn %g2, %o4, %g2
-neighbour_fresh:                /* looked at once */
+neighbour_fresh:                /* not looked at yet: how far away is its newest window? */
+    and %o0, 31, %o4
+    and %g2, 31, %o5
+    subcc %o4, %o5, %o4
+    bpos neighbour_above
+    sll %o4, 2, %o4
+neighbour_around:
+    ld [%g6 + OWNER_LAST], %o5
+    add %o4, 4, %o4
+    add %o4, %o5, %o4
+neighbour_above:
+    cmp %o4, 4 * NEAR
+    bg neighbour_stale
     ld [%g6 + OWNER_SPARED], %o5
+neighbour_near:
     sethi %hi(SPARED_STEP), %o4
     addcc %o5, %o4, %o5
     bcs neighbour_stale
@@ -208,16 +227,27 @@ neighbour_fresh:                /* looked at once */
 neighbour_spared:
     ba shared_flush
     st %g2, [%g3 + TCB_PSR]
-neighbour_stale:                /* its windows go */
+neighbour_stale:                /* its lowest windows go, up to the fourth above this one */
+    std %o0, [%g6 + OWNER_SCRATCH]
+    CREDIT_COUNTS
+    bl neighbour_goes           /* or all of them: this window is none of its */
+    mov %o0, %g1
+neighbour_shrinks:
+    ld [%g6 + OWNER_LAST], %o5
+    and %o0, 31, %o4
+    subcc %o4, 4, %g1
+    bpos neighbour_goes
+    srl %o5, 2, %o5
+neighbour_end:
+    add %g1, %o5, %g1
+    add %g1, 1, %g1
+neighbour_goes:
     st %g0, [%g6 + %o3]
     wr %g0, %wim
-    sub %o2, 1, %o2
-    st %o2, [%g6 + OWNER_OTHERS]
-    std %o0, [%g7 + TCB_PSR]
     srl %o3, 2, %o3
-    andn %o0, 31, %o0
-    or %o0, %o3, %o0
-    wr %o0, %psr
+    andn %o0, 31, %o4
+    or %o4, %o3, %o4
+    wr %o4, %psr
     nop
     nop
     nop
@@ -227,25 +257,51 @@ evict_next:                     /* not the current window, and not the reserved 
     save
     SPILL(%sp)
     rd %psr, %l0
-    xor %l0, %g2, %l0
-    andcc %l0, 31, %g0
+    xor %l0, %g2, %l1
+    andcc %l1, 31, %g0
+    be evict_last
+    mov 1, %l1
+evict_on:                       /* not its newest one */
+    ld [%g3 + TCB_WIM], %l2
+    sll %l1, %l0, %l1
+    or %l2, %l1, %l2
+    xor %l0, %g1, %l1
+    andcc %l1, 31, %g0
     bne evict_next
-    nop
+    st %l2, [%g3 + TCB_WIM]
+evict_more:                     /* it keeps the others */
+    and %l0, 31, %l0
+    sll %l0, 2, %l0
+    st %g3, [%g6 + %l0]
+    ba evict_counts
+    mov 1, %g1
 evict_last:
     std %o6, [%g3 + TCB_SP]
     st %g0, [%g3 + TCB_PSR]
+    ld [%g6 + OWNER_OTHERS], %l0
+    clr %g1
+    sub %l0, 1, %l0
+    st %l0, [%g6 + OWNER_OTHERS]
+evict_counts:
     CREDIT_COUNTS
     LOST(evict, %g2, %g3, %l0, %l1)
-    ldd [%g7 + TCB_PSR], %g2
+    sub %g4, COST_EVICTED - COST_LOST, %g4
+    ldd [%g6 + OWNER_SCRATCH], %g2
     wr %g2, %psr
     wr %g3, %wim
+    ld [%g6 + OWNER_OTHERS], %g2
     nop
     nop
-    mov %g2, %o0
-    and %g2, 31, %o3
-    sll %o3, 2, %o3
     CREDIT_COUNTS
-    bge shared_room
+    bl neighbour_last
+    mov %g2, %o2
+neighbour_gone:                 /* or it keeps some, and there is room */
+    tst %g1
+    bne shared_leave
+    and %o0, 31, %o3
+neighbour_again:
+    sll %o3, 2, %o3
+    ba shared_room
     add %o3, OWNER_ROOM, %o4
 neighbour_last:                 /* one at a switch */
     ba shared_flush
@@ -263,8 +319,21 @@ shared_flush:                   /* %o1: the mask */
     SHIFT_LAST(sll, %o1, %o1)
     or %o1, %o2, %g2
     std %o6, [%g7 + TCB_SP]
+    STORES_COUNTED(flush_next, flush_again)
+shared_stored:
+    ld [%g7 + TCB_PSR], %o0
+    sub %g4, COST_STORED, %g4
     st %g0, [%g7 + TCB_PSR]
-    STORES_OWN(flush_next, flush_again)
+    cmp %g4, CREDIT_RICH
+    bg,a inherit                /* it has paid */
+shared_rich:
+    st %g0, [%g6 + OWNER_PAUSED]
+shared_counts:
+    tst %o0                     /* had it no other windows than it would have alone? */
+    bne inherit
+    nop
+shared_gains:
+    GAINS(%o0)
 inherit:                        /* in the lowest window of a thread that goes; %g3 and %o0 are free */
     rd %psr, %o0
     and %o0, 31, %o0
@@ -298,7 +367,7 @@ inherit_resident:
 
 inherit_alone:                  /* nobody else is left */
     st %g0, [%g6 + %o0]
-    ALONE(alone, %o0)
+    ALONE(alone, %o0, %o1)
     rd %psr, %g2
     mov 1, %g3
     sll %g3, %g2, %g2
@@ -318,18 +387,3 @@ thr_leave:
 leave_shared:
     ba inherit
     nop
-
-/* What a lost window takes from the credit, by the windows of the thread that began to share. To store, load and trap for w windows
- * costs some 2w - 1 times a fourth of what the two traps for a lost one do. */
-#define LOSS_OF(windows) (2 * 4 * CREDIT_GAIN / (2 * (windows) - 1) + 1) / 2
-    .section .rodata
-loss_of:
-    .byte 0
-    .byte LOSS_OF(1), LOSS_OF(2), LOSS_OF(3), LOSS_OF(4)
-    .byte LOSS_OF(5), LOSS_OF(6), LOSS_OF(7), LOSS_OF(8)
-    .byte LOSS_OF(9), LOSS_OF(10), LOSS_OF(11), LOSS_OF(12)
-    .byte LOSS_OF(13), LOSS_OF(14), LOSS_OF(15), LOSS_OF(16)
-    .byte LOSS_OF(17), LOSS_OF(18), LOSS_OF(19), LOSS_OF(20)
-    .byte LOSS_OF(21), LOSS_OF(22), LOSS_OF(23), LOSS_OF(24)
-    .byte LOSS_OF(25), LOSS_OF(26), LOSS_OF(27), LOSS_OF(28)
-    .byte LOSS_OF(29), LOSS_OF(30), LOSS_OF(31)

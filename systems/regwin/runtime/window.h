@@ -2,8 +2,8 @@
  *
  * %g2-%g4  scratch of handlers and switches; compiled code never touches %g2-%g7. In the adaptive
  * scheme
- *          %g4 is the credit, below 0, while windows are shared, and what the running thread is refused, 0 or more,
- *          while it is alone
+ *          %g4 is the account of sharing, below 0, while windows are shared, and the rest of the pause, 0 or more,
+ *          while one thread is alone
  * %g5      the first thread of the ready queue, thr_idle if there is none
  * %g6      window_owner: the word for window q is the thread whose lowest resident window is q-1
  * %g7      the running thread

@@ -41,20 +41,25 @@ pub struct AdaptiveCosts {
     pub block_flush: Cost,
     /// A switch that leaves windows, to a thread that has windows.
     pub resident: Cost,
-    /// A switch of a lone thread that is refused, up to the store.
-    pub lone_refused: Cost,
+    /// A switch of a lone thread in a pause, up to the store.
+    pub lone_pause: Cost,
     /// A switch to a thread without windows, up to the question whether the old one is alone.
     pub absent: Cost,
-    /// It is: is there a pause?
+    /// It is: are its windows counted?
     pub lone_look: Cost,
-    pub lone_pause: Cost,
-    /// There is none: is there room?
+    /// They are, and stored; without the windows.
+    pub lone_sample: Cost,
+    /// Each of them.
+    pub sample_next: Cost,
+    /// Between two of them.
+    pub sample_again: Cost,
+    /// They are not: is there room?
     pub lone_room: Cost,
     /// There is room: the lone thread's windows stay, without what each costs.
     pub lone_leave: Cost,
     /// Each window on the way down to the lowest.
     pub lone_down: Cost,
-    /// There is a pause or no room: the thread is refused, up to the store.
+    /// There is no room, up to the store.
     pub lone_narrow: Cost,
     /// A lone thread's windows are stored, without the windows.
     pub lone_flush_switch: Cost,
@@ -83,14 +88,33 @@ pub struct AdaptiveCosts {
     pub look_neighbour: Cost,
     /// It is not the old one.
     pub neighbour_other: Cost,
-    /// It has run since the last look.
+    /// It has run since the last look: how far away is its newest window?
     pub neighbour_fresh: Cost,
+    pub neighbour_around: Cost,
+    pub neighbour_above: Cost,
+    /// Not far: is it spared?
+    pub neighbour_near: Cost,
     /// It keeps its windows.
     pub neighbour_spared: Cost,
-    /// It has not, and its windows are stored, by [`Loss`]; without the windows.
-    pub neighbour_stale: [Cost; 3],
-    /// Each of its windows.
+    /// It does not: does sharing pay?
+    pub neighbour_stale: Cost,
+    /// It does: up to which window?
+    pub neighbour_shrinks: Cost,
+    pub neighbour_end: Cost,
+    pub neighbour_goes: Cost,
+    /// Each of its windows that is stored.
     pub evict_next: Cost,
+    /// Each but its newest.
+    pub evict_on: Cost,
+    /// It keeps some.
+    pub evict_more: Cost,
+    pub evict_last: Cost,
+    /// What that says, by [`Loss`].
+    pub evict_counts: [Cost; 3],
+    /// Sharing still pays: does it keep some?
+    pub neighbour_gone: Cost,
+    /// Is there room now?
+    pub neighbour_again: Cost,
     /// Sharing does not pay after that.
     pub neighbour_last: Cost,
     /// There is room: the old thread's windows stay.
@@ -103,6 +127,12 @@ pub struct AdaptiveCosts {
     pub flush_next: Cost,
     /// Between two of them.
     pub flush_again: Cost,
+    /// Sharing has paid.
+    pub shared_rich: Cost,
+    /// It has not: are they what it would store where nothing is shared?
+    pub shared_counts: Cost,
+    /// They are.
+    pub shared_gains: Cost,
     /// The place of the old thread is free.
     pub inherit: Cost,
     /// Its lowest window is the last one of the ring.
@@ -133,10 +163,10 @@ impl AdaptiveCosts {
             lost("overflow").map(|lost| plus(lost, plus(taken, blocks)))
         };
         let alone = |name: &str| {
-            ["paid", "unpaid"]
-                .map(|word| sum(&[&format!("{name}_{word}"), &format!("{name}_pause")]))
+            let pause = sum(&[&format!("{name}_pause")]);
+            [pause, plus(pause, sum(&[&format!("{name}_unpaid")]))]
         };
-        let stale = sum(&["neighbour_stale", "evict_last", "evict_lost"]);
+        let evicted = sum(&["evict_counts", "evict_lost"]);
         let leave = blocks.switch("leave");
         AdaptiveCosts {
             lone_overflow: plus(blocks.trap("vector_overflow_lone"), sum(&["lone_overflow"])),
@@ -161,14 +191,16 @@ impl AdaptiveCosts {
                 leave,
                 sum(&["block_decides", "resident_stores", "resident", "thr_to_left"]),
             ),
-            lone_refused: plus(leave, sum(&["lone_refused"])),
+            lone_pause: leave,
             absent: plus(leave, sum(&["block_decides", "absent"])),
             lone_look: sum(&["lone_look"]),
-            lone_pause: sum(&["lone_pause"]),
+            lone_sample: sum(&["lone_sample", "sample_gains"]),
+            sample_next: sum(&["sample_next"]),
+            sample_again: sum(&["sample_again"]),
             lone_room: sum(&["lone_room"]),
             lone_leave: sum(&["lone_leave", "lone_owns"]),
             lone_down: sum(&["lone_down"]),
-            lone_narrow: sum(&["lone_narrow", "lone_refused"]),
+            lone_narrow: sum(&["lone_narrow"]),
             lone_flush_switch: sum(&["lone_flush"]),
             block_next: sum(&["block_next"]),
             block_again: sum(&["block_again"]),
@@ -185,13 +217,28 @@ impl AdaptiveCosts {
             look_neighbour: sum(&["look_neighbour"]),
             neighbour_other: sum(&["neighbour_other"]),
             neighbour_fresh: sum(&["neighbour_fresh"]),
+            neighbour_around: sum(&["neighbour_around"]),
+            neighbour_above: sum(&["neighbour_above"]),
+            neighbour_near: sum(&["neighbour_near"]),
             neighbour_spared: sum(&["neighbour_spared"]),
+            neighbour_stale: sum(&["neighbour_stale"]),
+            neighbour_shrinks: sum(&["neighbour_shrinks"]),
+            neighbour_end: sum(&["neighbour_end"]),
+            neighbour_goes: sum(&["neighbour_goes"]),
+            neighbour_gone: sum(&["neighbour_gone"]),
+            neighbour_again: sum(&["neighbour_again"]),
             neighbour_last: sum(&["neighbour_last"]),
-            neighbour_stale: lost("evict").map(|lost| plus(lost, stale)),
             evict_next: sum(&["evict_next"]),
+            evict_on: sum(&["evict_on"]),
+            evict_more: sum(&["evict_more"]),
+            evict_last: sum(&["evict_last"]),
+            evict_counts: lost("evict").map(|lost| plus(lost, evicted)),
             shared_leave: sum(&["shared_leave"]),
             enter: sum(&["enter", "thr_to_absent"]),
-            shared_flush: sum(&["shared_flush"]),
+            shared_flush: sum(&["shared_flush", "shared_stored"]),
+            shared_rich: sum(&["shared_rich"]),
+            shared_counts: sum(&["shared_counts"]),
+            shared_gains: sum(&["shared_gains"]),
             flush_next: sum(&["flush_next"]),
             flush_again: sum(&["flush_again"]),
             inherit: sum(&["inherit", "inherit_below"]),
@@ -266,14 +313,24 @@ impl Costs for AdaptiveCosts {
     fn worst_switch(&self, n: u32, machine: usize) -> (u64, u64) {
         let of = |cost: Cost| cost[machine];
         let n = u64::from(n);
-        let window = of(self.evict_next)
+        let window = (of(self.evict_next) + of(self.evict_on))
             .max(of(self.flush_next) + of(self.flush_again))
-            .max(of(self.block_next) + of(self.block_again));
+            .max(of(self.sample_next) + of(self.sample_again));
         let look = |n: u64| n * (of(self.look_next) + of(self.look_free)) + of(self.look_around);
         let neighbour = of(self.look_neighbour)
             + of(self.neighbour_other)
             + of(self.neighbour_fresh)
-            + self.neighbour_stale.map(of).into_iter().max().unwrap_or(0);
+            + of(self.neighbour_around)
+            + of(self.neighbour_above)
+            + of(self.neighbour_near)
+            + of(self.neighbour_stale)
+            + of(self.neighbour_shrinks)
+            + of(self.neighbour_end)
+            + of(self.neighbour_goes)
+            + of(self.evict_last).max(of(self.evict_more))
+            + self.evict_counts.map(of).into_iter().max().unwrap_or(0)
+            + of(self.neighbour_gone)
+            + of(self.neighbour_again);
         // A neighbour has a window and a reserved one, and goes if its lowest is one of the three
         // above.
         let n_neighbours = 3.min((n - 1) / 2);
@@ -284,6 +341,7 @@ impl Costs for AdaptiveCosts {
         let looks = of(self.shared_look) + pays.max(poor) + of(self.neighbour_last);
         let flush = of(self.shared_refused).max(of(self.neighbour_spared))
             + of(self.shared_flush)
+            + of(self.shared_rich).max(of(self.shared_counts) + of(self.shared_gains))
             + of(self.inherit)
             + of(self.inherit_around);
         let alone = self.inherit_alone.map(of).into_iter().max().unwrap_or(0) + of(self.lone_load);
@@ -291,9 +349,8 @@ impl Costs for AdaptiveCosts {
         let enters = of(self.shared_leave).max(of(self.lone_leave) + (n - 1) * of(self.lone_down))
             + of(self.enter);
         let lone = of(self.lone_look)
-            + of(self.lone_pause).max(of(self.lone_room))
-            + of(self.lone_narrow)
-            + of(self.lone_flush_switch)
+            + of(self.lone_sample)
+                .max(of(self.lone_room) + of(self.lone_narrow) + of(self.lone_flush_switch))
             + of(self.lone_load);
         let begins = of(self.block_flush)
             + of(self.absent)

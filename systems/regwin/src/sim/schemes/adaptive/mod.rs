@@ -16,21 +16,23 @@
 //! What is counted, from the cheapest lesson to the dearest:
 //!
 //! 1. **A neighbour is spared once.** A switch that needs room looks at the three windows above. A
-//!    thread that has not been looked at since it was suspended (`fresh`) is left its windows, and
-//!    the old thread stores its own instead; the second time the neighbour goes. So a thread that
+//!    thread whose lowest window is there gives up what lies up to the fourth. One that would keep
+//!    hardly any (none further away than [`NEAR`]) is left all of them if it has not been looked at
+//!    since it was suspended (`fresh`), and the old thread stores its own instead. So a thread that
 //!    comes back soon keeps them. Each [`SPARED`]th is not spared.
 //! 2. **A thread that loses windows is refused.** At the next switches its windows are stored and
 //!    not left: once, three times, and so on (`patience`, doubled each time it happens), up to
 //!    [`REFUSALS_RICH`] while sharing pays and [`REFUSALS_MAX`] else. One that had come back to
 //!    them at least once (`useful`) starts again from nothing.
-//! 3. **Sharing has a credit.** A switch to a thread that still has its windows earns
-//!    [`CREDIT_GAIN`]; a window that somebody lost costs what is known to be its price (`loss`, by
-//!    how many windows the thread had that began to share). Below [`CREDIT_POOR`] sharing does not
-//!    pay: no room is found any more, neighbours go one by one, and the next overflow all round
-//!    ends it.
+//! 3. **Sharing has an account**, in cycles: what its switches would have cost without it, less
+//!    what they cost. What a switch to a thread would have cost is known of each thread (`gain`):
+//!    the mean of the windows that it stored at the switches before which it had one window, as it
+//!    has after each without sharing. Below [`CREDIT_POOR`] sharing does not pay: no room is found
+//!    any more, neighbours go one by one, and the next overflow all round ends it.
 //! 4. **After an end in poverty there is a pause**, each four times as long as the last, up to
-//!    [`PAUSE_MAX`] switches, then a trial with [`CREDIT_TRIAL`]. So a program for which sharing
-//!    never pays does what `ns` does, and phases that change are noticed.
+//!    [`PAUSE_MAX`] switches; then [`SAMPLES`] switches at which windows are counted, then a trial
+//!    with [`CREDIT_TRIAL`]. So a program for which sharing never pays does what `ns` does, and
+//!    phases that change are noticed. Above [`CREDIT_RICH`] the next pause is the shortest again.
 //!
 //! The steps are those of `switch_adaptive.S` and `overflow_adaptive.S`, and so are all costs; what
 //! runs under QEMU and what runs here must count the same.
@@ -50,28 +52,57 @@ use crate::sim::windows::Windows;
 /// Most switches in a row at which a thread is refused, and while sharing pays, as in `adaptive.h`.
 const REFUSALS_MAX: u32 = 63;
 const REFUSALS_RICH: u32 = 3;
-/// What a switch to a thread with windows adds to the credit of sharing, which is at most -1.
-const CREDIT_GAIN: i32 = 24;
+/// The account of sharing is at most -1. From here on it has paid.
+const CREDIT_RICH: i32 = -2000;
 /// Below this sharing does not pay.
-const CREDIT_POOR: i32 = -1024;
-/// The credit of the first thread that shares after a pause.
-const CREDIT_TRIAL: i32 = CREDIT_POOR + 4 * CREDIT_GAIN;
-const CREDIT_LEAST: i32 = CREDIT_POOR - CREDIT_GAIN;
-const PAUSE_MAX: u32 = 1023;
+const CREDIT_POOR: i32 = -4000;
+/// The account of the first thread that shares after a pause.
+const CREDIT_TRIAL: i32 = -3600;
+const CREDIT_LEAST: i32 = -4096;
+/// What a thread gains for each window that it would store, load and trap for.
+const GAIN: i32 = 80;
+/// What a thread is thought to gain before it is known.
+const GAIN_FIRST: i32 = 160;
+/// A switch that stores the old thread's windows costs so much more than without sharing.
+const COST_STORED: i32 = 72;
+/// A window that an overflow takes from its thread.
+const COST_LOST: i32 = 144;
+/// The windows that a switch takes from a thread.
+const COST_EVICTED: i32 = 224;
+const PAUSE_MAX: u32 = 4095;
+/// The last so many switches before a trial count the windows.
+const SAMPLES: u32 = 3;
+/// A neighbour without windows further away than this is spared.
+const NEAR: u32 = 6;
 /// Each so many neighbours that have run since the last look, one is not spared.
 const SPARED: u32 = 64;
 
 /// What is known of a thread beside its windows.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Past {
     /// At so many switches its windows are not left.
     refusals: u32,
     /// What it was refused last.
     patience: u32,
+    /// What a switch to it costs where nothing is shared, on the average.
+    gain: i32,
+    /// It was suspended with its windows since it was loaded.
+    left: bool,
     /// It was suspended with its windows since they were left for a thread without windows.
     useful: bool,
     /// No thread looked for room at its windows since it was suspended.
     fresh: bool,
+}
+
+impl Past {
+    const NONE: Past = Past {
+        refusals: 0,
+        patience: 0,
+        gain: GAIN_FIRST,
+        left: false,
+        useful: false,
+        fresh: false,
+    };
 }
 
 #[derive(Debug)]
@@ -80,20 +111,20 @@ struct Adaptive {
     costs: AdaptiveCosts,
     /// The running thread is alone: it has all windows.
     alone: bool,
-    /// What the running thread is refused, if it is alone.
-    lone_refusals: u32,
+    /// So many times more a thread that is alone leaves no windows.
+    pause: u32,
+    /// After that so many switches count windows.
+    n_samples: u32,
+    /// How long the last pause was; 0 if sharing paid since.
+    paused: u32,
+    /// How long the last trial waited for a thread with room above it.
+    narrow: u32,
     /// Suspended threads with windows.
     n_others: u32,
     /// What sharing has brought.
     credit: i32,
-    /// What a lost window takes from that.
-    loss: i32,
     /// Neighbours that were left their windows, modulo [`SPARED`].
     n_spared: u32,
-    /// So many times more a thread that is alone leaves no windows.
-    pause: u32,
-    /// How often that was after sharing ended last.
-    paused: u32,
     pasts: Vec<Past>,
 }
 
@@ -104,13 +135,13 @@ impl Adaptive {
             ring: Ring::new(n),
             costs,
             alone: true,
-            lone_refusals: 0,
+            pause: 0,
+            n_samples: 0,
+            paused: 0,
+            narrow: 0,
             n_others: 0,
             credit: CREDIT_TRIAL,
-            loss: 0,
             n_spared: 0,
-            pause: 0,
-            paused: 0,
             pasts: Vec::new(),
         }
     }
@@ -120,14 +151,20 @@ impl Adaptive {
         self.credit < CREDIT_POOR
     }
 
-    /// A switch to a thread with windows.
-    fn pays(&mut self) {
-        self.credit = (self.credit + CREDIT_GAIN).min(-1);
+    /// A switch to this thread, which has windows.
+    fn pays(&mut self, next: Thread) {
+        self.credit = (self.credit + self.past(next).gain).min(-1);
+    }
+
+    /// Of this thread a switch stored so many windows where nothing was shared.
+    fn sample(&mut self, thread: Thread, n_stored: u32) {
+        let past = self.past(thread);
+        past.gain += (GAIN * n_stored as i32 - past.gain) >> 2;
     }
 
     fn past(&mut self, thread: Thread) -> &mut Past {
         if thread >= self.pasts.len() {
-            self.pasts.resize(thread + 1, Past::default());
+            self.pasts.resize(thread + 1, Past::NONE);
         }
         &mut self.pasts[thread]
     }
@@ -146,24 +183,31 @@ impl Adaptive {
                 self.ring.set_owner(reserved, None);
                 self.ring.bottom = self.ring.above(reserved);
                 let poor = self.end_sharing();
+                self.past(owner).left = false;
                 self.n_others = 0;
-                // Nothing is refused to a thread that comes to be alone like this.
-                self.lone_refusals = 0;
                 windows.overflow(1, self.costs.overflow_own[usize::from(poor)]);
             }
             Some(owner) => {
                 let loss = self.lost(owner);
                 let last = self.ring.store_lowest(owner, None);
-                self.n_others -= u32::from(last);
+                if last {
+                    self.is_gone(owner);
+                }
                 windows.overflow(1, self.costs.overflow_other[usize::from(last)][loss as usize]);
             }
         }
     }
 
+    /// A suspended thread has no window any more.
+    fn is_gone(&mut self, thread: Thread) {
+        self.n_others -= 1;
+        self.past(thread).left = false;
+    }
+
     /// A thread lost a window.
     fn lost(&mut self, thread: Thread) -> Loss {
         let is_rich = !self.is_poor();
-        self.credit = if is_rich { self.credit - self.loss } else { CREDIT_LEAST };
+        self.credit = if is_rich { self.credit - COST_LOST } else { CREDIT_LEAST };
         let past = self.past(thread);
         let loss = match (is_rich, past.useful) {
             (false, _) => Loss::Poor,
@@ -185,11 +229,12 @@ impl Adaptive {
     fn end_sharing(&mut self) -> bool {
         let poor = self.is_poor();
         self.alone = true;
-        self.paused = if poor { (4 * self.paused + 3) & PAUSE_MAX } else { 0 };
         if poor {
+            self.paused = (4 * self.paused + 3) & PAUSE_MAX;
             self.credit = CREDIT_TRIAL;
         }
-        self.pause = self.paused;
+        self.n_samples = self.paused & SAMPLES;
+        self.pause = self.paused - self.n_samples;
         poor
     }
 
@@ -198,15 +243,19 @@ impl Adaptive {
             // Only a broken trace says so.
             return;
         }
-        if self.alone && self.lone_refusals > 0 {
-            self.past(old).refusals = self.lone_refusals - 1;
-            sum.add(self.costs.lone_refused);
-            self.lone_flush(next, sum);
+        if self.alone && self.pause > 0 {
+            self.pause -= 1;
+            sum.add(self.costs.lone_pause);
+            self.lone_flush(sum);
             return;
+        }
+        if !self.alone {
+            // The instruction that counts a pause counts here, too.
+            self.credit -= 1;
         }
         if let Some(place) = self.ring.place(next) {
             self.leave_windows(old, self.ring.reserved, true);
-            self.pays();
+            self.pays(next);
             self.resume(place);
             sum.add(self.costs.resident);
             return;
@@ -214,29 +263,31 @@ impl Adaptive {
         sum.add(self.costs.absent);
         if self.alone {
             sum.add(self.costs.lone_look);
-            let pauses = self.pause > 0;
-            if pauses {
-                self.pause -= 1;
-                sum.add(self.costs.lone_pause);
-            } else {
-                sum.add(self.costs.lone_room);
+            if self.n_samples > 0 {
+                self.n_samples -= 1;
+                self.sample(old, self.ring.n_own());
+                sum.add(self.costs.lone_sample);
+                self.stores_own(sum, self.costs.sample_next, self.costs.sample_again);
+                self.lone_load(sum);
+                return;
             }
-            if !pauses && self.ring.distance(self.ring.cwp, self.ring.reserved) > 3 {
+            sum.add(self.costs.lone_room);
+            if self.ring.distance(self.ring.cwp, self.ring.reserved) > 3 {
                 let n_own = self.ring.n_own();
                 sum.add(self.costs.lone_leave);
                 sum.add_times(self.costs.lone_down, n_own);
-                self.loss = loss_of(n_own);
+                self.narrow = 0;
+                self.sample(old, n_own);
                 self.ring.set_owner(self.ring.bottom, Some(old));
                 self.alone = false;
                 self.n_others = 1;
                 self.leave_windows(old, self.ring.above(self.ring.cwp), false);
                 self.enter(next, sum);
             } else {
-                let past = self.past(old);
-                past.patience = (2 * past.patience + 1).min(REFUSALS_MAX);
-                past.refusals = past.patience;
+                self.narrow = (2 * self.narrow + 1) & REFUSALS_MAX;
+                self.pause = self.narrow;
                 sum.add(self.costs.lone_narrow);
-                self.lone_flush(next, sum);
+                self.lone_flush(sum);
             }
             return;
         }
@@ -245,14 +296,14 @@ impl Adaptive {
         if past.refusals > 0 {
             past.refusals -= 1;
             sum.add(self.costs.shared_refused);
-            self.shared_flush(next, sum);
+            self.shared_flush(old, next, sum);
         } else if self.finds_room(old, sum) {
             sum.add(self.costs.shared_leave);
             self.n_others += 1;
             self.leave_windows(old, self.ring.above(self.ring.cwp), false);
             self.enter(next, sum);
         } else {
-            self.shared_flush(next, sum);
+            self.shared_flush(old, next, sum);
         }
     }
 
@@ -295,28 +346,68 @@ impl Adaptive {
                 return false;
             }
             sum.add(self.costs.neighbour_other);
-            if std::mem::take(&mut self.past(owner).fresh) {
+            let place = self.ring.place(owner).expect("an owner has windows");
+            if self.past(owner).fresh {
                 sum.add(self.costs.neighbour_fresh);
-                self.n_spared = (self.n_spared + 1) % SPARED;
-                if self.n_spared > 0 {
-                    sum.add(self.costs.neighbour_spared);
-                    return false;
+                if place.top > self.ring.cwp {
+                    sum.add(self.costs.neighbour_around);
+                }
+                sum.add(self.costs.neighbour_above);
+                if self.ring.distance(self.ring.cwp, place.top) <= NEAR {
+                    sum.add(self.costs.neighbour_near);
+                    self.n_spared = (self.n_spared + 1) % SPARED;
+                    if self.n_spared > 0 {
+                        self.past(owner).fresh = false;
+                        sum.add(self.costs.neighbour_spared);
+                        return false;
+                    }
                 }
             }
-            let place = self.ring.place(owner).expect("an owner has windows");
-            let n_stored = self.ring.distance(place.bottom, place.top) + 1;
-            self.ring.set_owner(place.bottom, None);
-            self.ring.set_place(owner, None);
-            self.n_others -= 1;
-            sum.spilled += n_stored;
+            sum.add(self.costs.neighbour_stale);
+            if !poor {
+                sum.add(self.costs.neighbour_shrinks);
+                if self.ring.cwp < 4 {
+                    sum.add(self.costs.neighbour_end);
+                }
+            }
+            sum.add(self.costs.neighbour_goes);
+            let keeps = self.evict(owner, place, poor, sum);
             let loss = self.lost(owner);
-            sum.add(self.costs.neighbour_stale[loss as usize]);
-            sum.add_times(self.costs.evict_next, n_stored);
+            self.credit -= COST_EVICTED - COST_LOST;
+            sum.add(self.costs.evict_counts[loss as usize]);
             if self.is_poor() {
                 sum.add(self.costs.neighbour_last);
                 return false;
             }
+            sum.add(self.costs.neighbour_gone);
+            if keeps {
+                return true;
+            }
+            sum.add(self.costs.neighbour_again);
         }
+    }
+
+    /// A neighbour's windows up to the fourth above this one are stored, or all. True if it keeps
+    /// some.
+    fn evict(&mut self, owner: Thread, place: Place, all: bool, sum: &mut Sum) -> bool {
+        let n_all = self.ring.distance(place.bottom, place.top) + 1;
+        let n_near = 5 - self.ring.distance(self.ring.cwp, place.bottom).min(4);
+        let keeps = !all && n_near < n_all;
+        let n_stored = if keeps { n_near } else { n_all };
+        sum.spilled += n_stored;
+        sum.add_times(self.costs.evict_next, n_stored);
+        for _ in 0..n_stored {
+            self.ring.store_lowest(owner, None);
+        }
+        if keeps {
+            sum.add_times(self.costs.evict_on, n_stored);
+            sum.add(self.costs.evict_more);
+        } else {
+            sum.add_times(self.costs.evict_on, n_stored - 1);
+            sum.add(self.costs.evict_last);
+            self.is_gone(owner);
+        }
+        keeps
     }
 
     fn leave_windows(&mut self, old: Thread, reserved: u32, useful: bool) {
@@ -324,6 +415,7 @@ impl Adaptive {
         let past = self.past(old);
         past.useful = useful;
         past.fresh = true;
+        past.left = true;
     }
 
     fn resume(&mut self, place: Place) {
@@ -349,23 +441,35 @@ impl Adaptive {
         self.ring.cwp = self.ring.bottom;
     }
 
-    fn lone_flush(&mut self, next: Thread, sum: &mut Sum) {
+    fn lone_flush(&mut self, sum: &mut Sum) {
         sum.add(self.costs.lone_flush_switch);
         self.stores_own(sum, self.costs.block_next, self.costs.block_again);
-        self.lone_load(next, sum);
+        self.lone_load(sum);
     }
 
-    fn lone_load(&mut self, next: Thread, sum: &mut Sum) {
+    fn lone_load(&mut self, sum: &mut Sum) {
         sum.restored += 1;
         sum.add(self.costs.lone_load);
         self.ring.cwp = self.ring.bottom;
         self.ring.reserved = self.ring.below(self.ring.bottom);
-        self.lone_refusals = self.past(next).refusals;
     }
 
-    fn shared_flush(&mut self, next: Thread, sum: &mut Sum) {
+    fn shared_flush(&mut self, old: Thread, next: Thread, sum: &mut Sum) {
+        let n_own = self.ring.n_own();
         sum.add(self.costs.shared_flush);
         self.stores_own(sum, self.costs.flush_next, self.costs.flush_again);
+        self.credit -= COST_STORED;
+        let left = std::mem::take(&mut self.past(old).left);
+        if self.credit > CREDIT_RICH {
+            self.paused = 0;
+            sum.add(self.costs.shared_rich);
+        } else {
+            sum.add(self.costs.shared_counts);
+            if !left {
+                self.sample(old, n_own);
+                sum.add(self.costs.shared_gains);
+            }
+        }
         self.inherit(next, sum);
     }
 
@@ -379,27 +483,20 @@ impl Adaptive {
         if let Some(place) = self.ring.place(next) {
             self.ring.set_owner(self.ring.bottom, None);
             self.n_others -= 1;
-            self.pays();
+            self.pays(next);
             self.resume(place);
             sum.add(self.costs.inherit_resident);
         } else if self.n_others == 0 {
             self.ring.set_owner(self.ring.bottom, None);
             let poor = self.end_sharing();
             sum.add(self.costs.inherit_alone[usize::from(poor)]);
-            self.lone_load(next, sum);
+            self.lone_load(sum);
         } else {
             self.ring.set_owner(self.ring.bottom, Some(next));
             sum.restored += 1;
             sum.add(self.costs.inherit_shared);
         }
     }
-}
-
-/// What a lost window takes from the credit, where the thread that began to share had so many. To
-/// store, load and trap for `n` windows costs some `2n - 1` times a fourth of what the two traps
-/// for a lost one do.
-fn loss_of(n: u32) -> i32 {
-    (2 * 4 * CREDIT_GAIN / (2 * n as i32 - 1) + 1) / 2
 }
 
 impl Rules for Adaptive {
@@ -464,9 +561,10 @@ impl Rules for Adaptive {
         if windows.running != Some(next) {
             sum.add(self.costs.block_flush);
             if self.alone {
-                self.lone_flush(next, &mut sum);
+                self.lone_flush(&mut sum);
             } else {
-                self.shared_flush(next, &mut sum);
+                let old = windows.running.expect("a thread blocks");
+                self.shared_flush(old, next, &mut sum);
             }
         }
         self.ring.set_place(next, None);
@@ -475,9 +573,13 @@ impl Rules for Adaptive {
 
     fn leave(&mut self, windows: &mut Windows, next: Thread) {
         let mut sum = Sum::of(self.costs.leave);
+        // Whoever begins in its record begins anew.
+        if let Some(ended) = windows.running {
+            self.past(ended).gain = GAIN_FIRST;
+        }
         windows.floats.next(next, self.ring.place(next).is_some(), &mut sum);
         if self.alone {
-            self.lone_load(next, &mut sum);
+            self.lone_load(&mut sum);
         } else {
             sum.add(self.costs.leave_shared);
             self.inherit(next, &mut sum);

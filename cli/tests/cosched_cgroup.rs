@@ -655,6 +655,34 @@ fn what_is_below_a_program_in_another_group_stays_there() {
     }
 }
 
+/// Its owner's limits are a program's again, when its manager is killed too.
+#[test]
+fn a_program_that_was_started_goes_home_to_its_owners_group() {
+    let Some((_one, mut scene)) = scene(WAYS[0]) else { return };
+    let own = Made::new(&format!("{}/own.service", scene._slice.path));
+    let joins: String =
+        own.folders().map(|it| format!("echo $$ > {}/cgroup.procs; ", it.display())).collect();
+    let burn = format!("while [ -e /proc/{} ]; do sleep 0.1; done", std::process::id());
+    let asked = Command::new("sh")
+        .args(["-c", &format!("{joins} exec \"$@\""), "sh", BINARY])
+        .args(["cosched", "submit", "--json", "--", "sh", "-c", &burn])
+        .env("XDG_RUNTIME_DIR", scene.folder.path())
+        .output()
+        .expect("sh runs");
+    let value = testkit::json(&asked);
+    assert_eq!(asked.status.code(), Some(0), "{value}");
+    let status = scene.ask(&["status"]).0;
+    let mut programs = status["programs"].as_array().expect("they are listed").iter();
+    let program = programs.find(|program| program["id"] == value["id"]).expect("it is managed");
+    let pid = program["pid"].as_i64().expect("a number") as i32;
+    wait_for("it has begun", LIMIT, || homes(pid).contains("/meanwhile-"));
+    signal("KILL", &[scene.daemon.id() as i32]);
+    let is_home = || homes(pid).lines().any(|line| line.ends_with("/own.service"));
+    wait_for("it is home", LIMIT, is_home);
+    scene.daemon.wait().expect("it is ours");
+    signal("KILL", &[pid]);
+}
+
 /// Notes are the word of a daemon that may have been taken over.
 #[test]
 fn no_note_moves_a_process_into_another_group() {

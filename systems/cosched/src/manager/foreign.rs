@@ -10,7 +10,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Component, Path, PathBuf};
 
 use super::container::Named;
-use super::freezer::{self, Kind, mounted};
+use super::freezer::{self, Kind};
+use super::mounts::mounted;
 use super::process::{self, Process};
 use super::refusal::Refusal;
 use super::rights;

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 
 use super::freezer;
+use super::mounts;
 use super::process;
 
 /// Bytes that a manager and its supervisors take, and some programs more.
@@ -34,7 +35,7 @@ fn limits() -> Vec<(u64, String)> {
     let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
     let own = std::process::id() as i32;
     let unified = freezer::from_text("v2").expect("it is one of them").places(&mounts);
-    let v1 = freezer::mounted(&mounts, |kind, options| {
+    let v1 = mounts::mounted(&mounts, |kind, options| {
         kind == "cgroup" && options.split(',').any(|part| part == "memory")
     });
     let places = unified.iter().map(|root| (root, "0", "memory.max", "memory.current"));

@@ -26,6 +26,7 @@ pub mod kernels;
 pub mod limit;
 pub mod memory;
 pub mod metrics;
+mod mounts;
 mod pacing;
 pub mod pages;
 pub mod pays;

@@ -16,17 +16,19 @@
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
-use rustix::fs::{AtFlags, Mode, OFlags};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, openat2};
 use serde::{Deserialize, Serialize};
 
 use super::handover;
+use super::mounts::mounted;
 
 /// How the name of a manager's folder of groups begins; its number follows.
 pub const GROUPS: &str = "meanwhile-";
@@ -54,7 +56,8 @@ const FILES: [&str; 10] = [
 const STATE: &str = "freezer.state";
 
 /// What folders must be of: cgroup, cgroup2, resctrl. Source: the kernel's magic.h.
-const FILE_SYSTEMS: [i64; 3] = [0x0027_e0eb, 0x6367_7270, 0x0765_5821];
+const FILE_SYSTEMS: [i64; 3] = [0x0027_e0eb, 0x6367_7270, RESCTRL];
+const RESCTRL: i64 = 0x0765_5821;
 
 /// What may be asked of the hands.
 #[derive(Debug, Serialize, Deserialize)]
@@ -209,8 +212,13 @@ pub(super) fn write(folder: &Path, file: &str, text: &str) -> io::Result<()> {
     open.write_all(text.as_bytes())
 }
 
+/// Moves this process itself, which nobody asked for.
+pub(super) fn join(group: &Path) -> io::Result<()> {
+    open_own(group, "cgroup.procs")?.write_all(std::process::id().to_string().as_bytes())
+}
+
 /// A process moves from a group into a manager's inside it, and back: what limits it, and whose it
-/// is, stays as it was. One that a manager started may leave its folder for any group around it.
+/// is, stays as it was. One that a manager started goes where its owner is.
 ///
 /// Errors: this process, or thread, would be moved otherwise.
 fn stays_at_home(open: &File, id: &str) -> io::Result<()> {
@@ -218,24 +226,50 @@ fn stays_at_home(open: &File, id: &str) -> io::Result<()> {
     let (folder, file) = (path.parent().unwrap_or(&path), path.file_name().unwrap_or_default());
     let is_allowed = match file.to_str() {
         Some("cgroup.procs") => {
-            let around = around(folder);
-            is_in(&around, id) || around.ancestors().any(|above| has_started(above, id))
+            roots().iter().any(|root| folder.starts_with(root))
+                && (is_in(&around(folder), id) || was_started(id))
         }
         // The kernel lets no thread leave the group that says what it may have for one that counts.
-        Some("tasks") => folder.parent().is_some_and(|above| above.ends_with("mon_groups")),
+        Some("tasks") => {
+            system_of(open)? == RESCTRL
+                && folder.parent().is_some_and(|above| above.ends_with("mon_groups"))
+        }
         _ => true,
     };
     if is_allowed { Ok(()) } else { Err(refused(format!("{id} would leave its group"))) }
 }
 
+/// Where the hierarchies are mounted in which managers move processes: of version 1 others may
+/// limit each group by itself, whatever it is in.
+fn roots() -> Vec<PathBuf> {
+    let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
+    mounted(&mounts, |kind, options| {
+        kind == "cgroup2"
+            || kind == "cgroup" && options.split(',').any(|it| it == "cpu" || it == "freezer")
+    })
+}
+
+/// True for a folder or group of a manager: `meanwhile-1`, `meanwhile-1-program-2`, and of resctrl
+/// `meanwhile-1-2`.
 fn is_of_ours(part: &OsStr) -> bool {
-    part.as_encoded_bytes().starts_with(GROUPS.as_bytes())
+    let words: Option<Vec<&str>> = part
+        .to_str()
+        .and_then(|name| name.strip_prefix(GROUPS))
+        .map(|rest| rest.split('-').collect());
+    match words.as_deref() {
+        Some([manager]) => is_number(manager),
+        Some([manager, id] | [manager, "program", id]) => is_number(manager) && is_number(id),
+        _ => false,
+    }
 }
 
 /// True for the folder of all groups that a manager starts programs in: it has only a number.
 pub(super) fn is_of_started(part: &OsStr) -> bool {
-    let number = part.to_str().and_then(|name| name.strip_prefix(GROUPS));
-    number.is_some_and(|number| number.bytes().all(|byte| byte.is_ascii_digit()))
+    part.to_str().and_then(|name| name.strip_prefix(GROUPS)).is_some_and(is_number)
+}
+
+fn is_number(text: &str) -> bool {
+    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 /// The group in which a manager's is; one that is no manager's itself.
@@ -246,25 +280,28 @@ fn around(folder: &Path) -> PathBuf {
 /// True if this process is in this group, or in a manager's inside it.
 fn is_in(group: &Path, id: &str) -> bool {
     let text = fs::read_to_string(group.join("cgroup.procs")).unwrap_or_default();
-    text.lines().any(|line| line == id) || below(group).any(|group| is_in(&group, id))
-}
-
-/// True if this process is one that a manager started whose folder is in this group: its group is
-/// inside that folder.
-fn has_started(group: &Path, id: &str) -> bool {
-    let mut folders = below(group).filter(|it| it.file_name().is_some_and(is_of_started));
-    folders.any(|folder| below(&folder).any(|group| is_in(&group, id)))
-}
-
-/// The groups of managers in this one, or all in one of theirs.
-fn below(group: &Path) -> impl Iterator<Item = PathBuf> {
     let is_ours = group.iter().any(is_of_ours);
-    let all = fs::read_dir(group).into_iter().flatten().filter_map(Result::ok);
-    all.filter(move |entry| {
-        (is_ours || is_of_ours(&entry.file_name()))
-            && entry.file_type().is_ok_and(|kind| kind.is_dir())
+    let all = || fs::read_dir(group).into_iter().flatten().filter_map(Result::ok);
+    text.lines().any(|line| line == id)
+        || all().any(|entry| {
+            (is_ours || is_of_ours(&entry.file_name()))
+                && entry.file_type().is_ok_and(|kind| kind.is_dir())
+                && is_in(&entry.path(), id)
+        })
+}
+
+/// True for a process that a manager of this user's started: its group is in that one's folder.
+fn was_started(id: &str) -> bool {
+    let text = fs::read_to_string(format!("/proc/{id}/cgroup")).unwrap_or_default();
+    let (roots, user) = (roots(), nix::unistd::geteuid().as_raw());
+    let is_own = |above: &Path| {
+        roots.iter().any(|root| fs::metadata(root.join(above)).is_ok_and(|it| it.uid() == user))
+    };
+    text.lines().filter_map(|line| line.splitn(3, ':').nth(2)).any(|group| {
+        let group = Path::new(group.trim_start_matches('/'));
+        let above = group.ancestors().skip(1);
+        above.filter(|above| above.file_name().is_some_and(is_of_started)).any(is_own)
     })
-    .map(|entry| entry.path())
 }
 
 /// What a file of a group says.
@@ -346,19 +383,23 @@ fn place_of_ours(folder: &Path) -> io::Result<(OwnedFd, &OsStr)> {
     Ok((above, name))
 }
 
-/// Opens a folder; where nothing is trusted, only one of those that are written to.
+/// Opens a folder; where nothing is trusted, only one of those that are written to, by a path of
+/// this process's own and not through what another one sees.
 fn folder_of_groups(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let found = rustix::fs::open(path, flags, Mode::empty())?;
-    #[allow(clippy::unnecessary_cast, reason = "its type is another one with musl")]
-    let is_of_groups = || {
-        rustix::fs::fstatfs(&found)
-            .is_ok_and(|system| FILE_SYSTEMS.contains(&(system.f_type as i64)))
-    };
-    if DISTRUSTS.load(Ordering::Relaxed) && !is_of_groups() {
+    if !DISTRUSTS.load(Ordering::Relaxed) {
+        return Ok(rustix::fs::open(path, flags, Mode::empty())?);
+    }
+    let found = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS)?;
+    if !FILE_SYSTEMS.contains(&system_of(&found)?) {
         return Err(refused(format!("{} is no control group", path.display())));
     }
     Ok(found)
+}
+
+#[allow(clippy::unnecessary_cast, reason = "its type is another one with musl")]
+fn system_of(open: impl AsFd) -> io::Result<i64> {
+    Ok(rustix::fs::fstatfs(open)?.f_type as i64)
 }
 
 fn refused(said: String) -> io::Error {
@@ -384,4 +425,31 @@ pub(super) fn strike(path: &Path) -> io::Result<()> {
 /// The name of a file in the folder of pages.
 fn name_of(path: &Path) -> String {
     path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_numbered_folders_are_managers() {
+        for (name, is_ours, is_started) in [
+            ("meanwhile-1", true, true),
+            ("meanwhile-1-program-23", true, false),
+            ("meanwhile-1-2", true, false),
+            ("meanwhile-cosched.service", false, false),
+            ("meanwhile-jobs.slice", false, false),
+            ("meanwhile-", false, false),
+            ("meanwhile-1-", false, false),
+            ("meanwhile-1-program-", false, false),
+            ("meanwhile-1-job-2", false, false),
+            ("a-meanwhile-1", false, false),
+        ] {
+            let name = OsStr::new(name);
+            assert_eq!((is_of_ours(name), is_of_started(name)), (is_ours, is_started), "{name:?}");
+        }
+        let around = |path: &str| super::around(Path::new(path)).display().to_string();
+        assert_eq!(around("/cg/a.slice/meanwhile-1-program-2/x"), "/cg/a.slice");
+        assert_eq!(around("/cg/meanwhile-jobs.slice"), "/cg/meanwhile-jobs.slice");
+    }
 }

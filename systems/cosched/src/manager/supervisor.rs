@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::fs::Timespec;
 
-use super::freezer::{self, move_to};
+use super::freezer;
 use super::group::Hierarchy;
 use super::heartbeat::{ENDS, FROZEN, LIMIT};
 use super::{journal, process, rights, up_again};
@@ -75,7 +75,7 @@ pub fn watch(watched: &Watched<'_>, line: OwnedFd) -> io::Result<bool> {
     }
     if is_to_start {
         // The manager that this process becomes is where the first one was.
-        homes.iter().for_each(|home| drop(move_to(std::process::id() as i32, home)));
+        homes.iter().for_each(|home| drop(rights::join(home)));
     }
     Ok(is_to_start)
 }
@@ -86,7 +86,7 @@ fn leave_groups() -> Vec<PathBuf> {
     let own = std::process::id() as i32;
     let leave = |root: PathBuf, kind: freezer::Kind| {
         let home = kind.home(own, &root).filter(|home| *home != root)?;
-        move_to(own, &root).ok().map(|()| home)
+        rights::join(&root).ok().map(|()| home)
     };
     freezer::ALL
         .iter()

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::process::{self, Process};
-use super::rights::{self, GROUPS};
+use super::rights;
 
 /// The freezers, the best first.
 pub const ALL: &[Kind] = &[&v2::V2, &v1::V1, &signals::Signals];
@@ -122,9 +122,14 @@ pub trait Freezer: Debug + Sync {
             }
             let tree = process::tree(&process::all()?, pid);
             let mut new = tree.iter().map(|member| member.pid).filter(|pid| all.contains(pid));
-            let moved = new.try_fold(0, |n, pid| match move_to(pid, folder.path()) {
-                Err(error) if error.raw_os_error() != Some(ESRCH) => Err(error),
-                Ok(()) | Err(_) => Ok(n + 1),
+            let moved = new.try_fold(0, |n, each| match move_to(each, folder.path()) {
+                // It has ended, or left its group.
+                Err(error) if error.raw_os_error() == Some(ESRCH) => Ok(n + 1),
+                Err(_) if each != pid && !numbers(home, "cgroup.procs")?.contains(&each) => {
+                    Ok(n + 1)
+                }
+                Err(error) => Err(error),
+                Ok(()) => Ok(n + 1),
             })?;
             if moved == 0 {
                 break;
@@ -140,9 +145,7 @@ pub trait Freezer: Debug + Sync {
         home: &dyn Fn(&Process) -> Option<PathBuf>,
     ) -> io::Result<()> {
         let inside = folder.path().parent().unwrap_or(folder.path());
-        let is_started = inside
-            .file_name()
-            .is_some_and(|name| name.as_encoded_bytes().starts_with(GROUPS.as_bytes()));
+        let is_started = inside.file_name().is_some_and(rights::is_of_started);
         // Where its home is gone, or may not be entered, a program that was started is where the
         // manager is, or whoever does this; one that was taken in stays inside its owner's group.
         let others: Vec<PathBuf> = if is_started {
@@ -186,15 +189,6 @@ pub(super) fn move_to(pid: i32, group: &Path) -> io::Result<()> {
 /// The threads that a file of a group names.
 fn numbers(folder: &Path, file: &str) -> io::Result<Vec<i32>> {
     Ok(rights::read(folder, file)?.lines().filter_map(|line| line.parse().ok()).collect())
-}
-
-/// Where file systems are mounted that fit, by their kind and options.
-pub fn mounted(mounts: &str, fits: impl Fn(&str, &str) -> bool) -> Vec<PathBuf> {
-    let fields = mounts.lines().map(|line| line.split(' ').collect::<Vec<_>>());
-    fields
-        .filter(|field| field.len() >= 4 && fits(field[2], field[3]))
-        .map(|field| PathBuf::from(field[1]))
-        .collect()
 }
 
 #[cfg(test)]

@@ -7,7 +7,8 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::{Folder, Freezer, mounted, numbers, process, rights};
+use super::super::mounts::mounted;
+use super::{Folder, Freezer, numbers, process, rights};
 
 #[derive(Debug)]
 pub struct V2;

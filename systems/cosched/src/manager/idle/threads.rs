@@ -5,7 +5,7 @@ use std::fs;
 use std::io;
 use std::path::PathBuf;
 
-use super::super::freezer::mounted;
+use super::super::mounts::mounted;
 use super::super::process::{self, Process};
 use super::{Group, Had, Hierarchy, IdleClass, Part, v1};
 

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use super::super::foreign::{Foreign, inode};
-use super::super::freezer::mounted;
+use super::super::mounts::mounted;
 use super::super::process::{self, Process};
 use super::{Group, Had, Hierarchy, IdleClass, Part, rights};
 
@@ -52,12 +52,8 @@ impl IdleClass for IdleV1 {
         let gone = || io::Error::from(io::ErrorKind::NotFound);
         let first = members.iter().find_map(|member| home(member.pid)).ok_or_else(gone)?;
         // What is in another group stays there: its limits and its owner are that one's.
-        if let Some(other) = members.iter().find(|it| home(it.pid).is_some_and(|it| it != first)) {
-            return Err(io::Error::new(
-                io::ErrorKind::Unsupported,
-                format!("its process {} is not in {}", other.pid, first.display()),
-            ));
-        }
+        let members: Vec<Process> =
+            members.into_iter().filter(|it| home(it.pid).as_ref() == Some(&first)).collect();
         let part = |member: &Process| {
             let what = home(member.pid)?.display().to_string();
             Some(Part { id: member.pid, started: member.started, what })
@@ -76,13 +72,14 @@ impl IdleClass for IdleV1 {
             Ok(()) | Err(_) => {}
         }
         rights::write(&had.folder, "cpu.shares", &had.weight)?;
+        let above = had.folder.parent();
         let mut taken = BTreeSet::new();
         for _ in 0..ROUNDS {
             let new: Vec<i32> = group
                 .members()?
                 .iter()
                 .map(|member| member.pid)
-                .filter(|pid| taken.insert(*pid))
+                .filter(|pid| home(*pid).as_deref() == above && taken.insert(*pid))
                 .collect();
             if new.is_empty() {
                 break;

@@ -19,7 +19,7 @@
 #define PAUSE_MAX 4095
 /* Before a trial so many switches look how many windows a thread uses. */
 #define SAMPLES 3
-/* A neighbour with windows further away keeps some of them. */
+/* A neighbour with windows further away keeps some of them, while sharing pays. */
 #define NEAR 6
 /* Added to a word at each neighbour that is spared; it overflows at each 64th. */
 #define SPARED_STEP 0x04000000
@@ -57,7 +57,7 @@ name##_poor: \
 name##_lost:
 
 /* The running thread is alone again, with credit %g4; %g4 is its pause then. If sharing did not pay that is four times as long as the
- * last, and a trial follows; if it did, there is none. */
+ * last, and a trial follows; if it did it is as long as the last, which is 0 once a switch that stored found that sharing has paid. */
 #define ALONE(name, one, other) \
     mov -1, one; \
     st one, [%g6 + OWNER_OTHERS]; \

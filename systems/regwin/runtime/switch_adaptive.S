@@ -5,8 +5,9 @@
  * Leaves: if the next thread has windows; or if after the old thread's reserved window there is room for
  * the next one's frame, a call and a reserved window, and the old thread is not refused. A neighbour makes room with
  * its lowest windows; one that would keep hardly any has a second chance, if it has run since it was looked at here
- * before, but each 64th has not.
- * Pays: the account of sharing (adaptive.h), by what each thread is known to store where nothing is shared.
+ * before, but each 64th gets none.
+ * Pays: while the account of sharing (adaptive.h) is above CREDIT_POOR. It is kept in cycles, by what each thread is
+ * known to store where nothing is shared.
  * Refuses: a thread that lost a window before it came back 1, 3, 7, up to 63 times; only up
  * to 3 times while sharing pays. A thread that did come back to its windows starts anew if sharing pays.
  * Ends: if sharing does not pay, nobody leaves windows, and those that are left are stored, a thread at a
@@ -17,7 +18,7 @@
     .global SWITCH_LEAVE, SWITCH_FLUSH, thr_leave, thr_to, thr_to_left, thr_to_absent, thr_to_inherit
 SWITCH_LEAVE:
     CHECK_STACK(%sp, %o0)
-    subcc %g4, 1, %g4           /* alone, and in a pause */
+    subcc %g4, 1, %g4           /* alone: counts a pause; shared: costs the account 1 */
     bpos lone_flush
     rd %wim, %o1
 block_decides:
@@ -313,7 +314,11 @@ SWITCH_FLUSH:                /* leaves no window after */
     ld [%g6 + OWNER_OTHERS], %o2
     tst %o2
     bneg lone_flush
-    nop
+    CREDIT_COUNTS
+flush_shared:                   /* no neighbour goes here, so nothing else keeps the account from falling on and on */
+    bl,a shared_flush
+flush_least:
+    mov CREDIT_LEAST, %g4
 shared_flush:                   /* %o1: the mask */
     srl %o1, 1, %o2
     SHIFT_LAST(sll, %o1, %o1)

@@ -12,7 +12,11 @@ extern unsigned boot_stack[];
 #else
 #define RECORD(symbol, ...) struct thr symbol = {__VA_ARGS__}
 #endif
+#ifdef SCHEME_ADAPTIVE
+RECORD(thr_boot, .name = "boot", .stack = boot_stack, .gain = GAIN_FIRST);
+#else
 RECORD(thr_boot, .name = "boot", .stack = boot_stack);
+#endif
 static unsigned idle_stack[512] __attribute__((aligned(8)));
 /* Those that have not ended, and those that ended with a broken guard; 0 where there is room. */
 static struct thr *known[THR_MAX];

@@ -242,4 +242,27 @@ mod tests {
             }
         }
     }
+
+    /// A thread that sleeps with its windows, and two that store theirs at each switch, for ever:
+    /// no account falls until it wraps.
+    #[test]
+    fn threads_that_store_for_ever_are_counted_for_ever() {
+        let mut events = vec![Event::Leave(1)];
+        // One is deep, so that the others do not come round to its windows.
+        events.extend([Event::Block(2), Event::Block(1), Event::Block(2)]);
+        events.extend((0..5000).map(|idx| Event::BlockFlush(1 + (idx + 1) % 2)));
+        let mut three = vec![Event::Leave(1)];
+        three.extend((0..200).map(|idx| Event::Block(1 + (idx + 1) % 3)));
+        three.extend((0..5000).map(|idx| Event::BlockFlush(2 + idx % 2)));
+        for events in [events, three] {
+            let mut trace = trace(&events);
+            trace.counts.switches.push(("three".to_owned(), 0));
+            let read = Trace::from_bytes(&trace.to_bytes()).expect("it is right");
+            for n in [5, 8, 32] {
+                let costs = schemes::costs(Scheme::Adaptive, Allocate::Simple, Blocks::free());
+                let counts = read.replay(&*costs, n);
+                assert!(counts.n_switches() > 5000);
+            }
+        }
+    }
 }

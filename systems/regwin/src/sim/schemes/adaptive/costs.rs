@@ -39,6 +39,10 @@ pub struct AdaptiveCosts {
     pub flush_window: Cost,
     /// The first block of a switch that stores all windows.
     pub block_flush: Cost,
+    /// Windows are shared: does that pay?
+    pub flush_shared: Cost,
+    /// It does not: the account falls no further.
+    pub flush_least: Cost,
     /// A switch that leaves windows, to a thread that has windows.
     pub resident: Cost,
     /// A switch of a lone thread in a pause, up to the store.
@@ -187,6 +191,8 @@ impl AdaptiveCosts {
             ),
             flush_window: sum(&["flush_trap_next", "flush_trap_window"]),
             block_flush: blocks.switch("flush"),
+            flush_shared: sum(&["flush_shared"]),
+            flush_least: sum(&["flush_least"]),
             resident: plus(
                 leave,
                 sum(&["block_decides", "resident_stores", "resident", "thr_to_left"]),

@@ -32,7 +32,8 @@
 //! 4. **After an end in poverty there is a pause**, each four times as long as the last, up to
 //!    [`PAUSE_MAX`] switches; then [`SAMPLES`] switches at which windows are counted, then a trial
 //!    with [`CREDIT_TRIAL`]. So a program for which sharing never pays does what `ns` does, and
-//!    phases that change are noticed. Above [`CREDIT_RICH`] the next pause is the shortest again.
+//!    phases that change are noticed. After an end that is not one in poverty the last pause is
+//!    repeated; there is none once a switch that stored found the account above [`CREDIT_RICH`].
 //!
 //! The steps are those of `switch_adaptive.S` and `overflow_adaptive.S`, and so are all costs; what
 //! runs under QEMU and what runs here must count the same.
@@ -56,7 +57,7 @@ const REFUSALS_RICH: u32 = 3;
 const CREDIT_RICH: i32 = -2000;
 /// Below this sharing does not pay.
 const CREDIT_POOR: i32 = -4000;
-/// The account of the first thread that shares after a pause.
+/// The account after an end in poverty: what a trial begins with.
 const CREDIT_TRIAL: i32 = -3600;
 const CREDIT_LEAST: i32 = -4096;
 /// What a thread gains for each window that it would store, load and trap for.
@@ -84,7 +85,8 @@ struct Past {
     refusals: u32,
     /// What it was refused last.
     patience: u32,
-    /// What a switch to it costs where nothing is shared, on the average.
+    /// What storing, loading and trapping for its windows costs where nothing is shared, on the
+    /// average.
     gain: i32,
     /// It was suspended with its windows since it was loaded.
     left: bool,
@@ -224,8 +226,8 @@ impl Adaptive {
         loss
     }
 
-    /// The running thread is alone again. True if sharing did not pay: there is a pause, each
-    /// time four times as long, and a trial after it.
+    /// The running thread is alone again. True if sharing did not pay: the pause is four times as
+    /// long as the last, and a trial follows it; else it is as long as the last.
     fn end_sharing(&mut self) -> bool {
         let poor = self.is_poor();
         self.alone = true;
@@ -459,6 +461,7 @@ impl Adaptive {
         sum.add(self.costs.shared_flush);
         self.stores_own(sum, self.costs.flush_next, self.costs.flush_again);
         self.credit -= COST_STORED;
+        debug_assert!(self.credit > 4 * CREDIT_LEAST, "the account has a floor");
         let left = std::mem::take(&mut self.past(old).left);
         if self.credit > CREDIT_RICH {
             self.paused = 0;
@@ -563,6 +566,11 @@ impl Rules for Adaptive {
             if self.alone {
                 self.lone_flush(&mut sum);
             } else {
+                sum.add(self.costs.flush_shared);
+                if self.is_poor() {
+                    self.credit = CREDIT_LEAST;
+                    sum.add(self.costs.flush_least);
+                }
                 let old = windows.running.expect("a thread blocks");
                 self.shared_flush(old, next, &mut sum);
             }
@@ -575,7 +583,8 @@ impl Rules for Adaptive {
         let mut sum = Sum::of(self.costs.leave);
         // Whoever begins in its record begins anew.
         if let Some(ended) = windows.running {
-            self.past(ended).gain = GAIN_FIRST;
+            let past = self.past(ended);
+            (past.gain, past.left) = (GAIN_FIRST, false);
         }
         windows.floats.next(next, self.ring.place(next).is_some(), &mut sum);
         if self.alone {

@@ -160,14 +160,17 @@ fn to_value<T: Serialize>(part: &T) -> Value {
     serde_json::to_value(part).expect("strings, numbers and lists are always JSON")
 }
 
-/// Name and version, of what a compiler says of itself.
+/// Name and version, of what a program says of itself: the word before "version" is its name, or
+/// the first one.
 fn compiler(says: &str) -> Option<String> {
-    let name = says.trim_start_matches("Debian ").split(' ').next()?;
-    let mut words = says.split(' ').map(|word| word.trim_end_matches(','));
-    let is_version = |word: &&str| {
+    let words: Vec<&str> = says.split(' ').map(|word| word.trim_end_matches(',')).collect();
+    let is_version = |word: &&&str| {
         word.contains('.') && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.')
     };
-    Some(format!("{name} {}", words.find(is_version)?))
+    let before = words.iter().position(|word| *word == "version").map(|at| words[..at].last());
+    let name = before.flatten().filter(|word| **word != "emulator").unwrap_or(&words[0]);
+    let name = name.split('.').next()?;
+    Some(format!("{name} {}", words.iter().find(is_version)?))
 }
 
 #[cfg(test)]
@@ -206,6 +209,9 @@ mod tests {
             ("Debian clang version 19.1.7 (3~deb12u1)", Some("clang 19.1.7")),
             ("clang 19.1.7, flang 19.1.7 for NPB, -O3 -march=native", Some("clang 19.1.7")),
             ("QEMU emulator version 7.2.22 (Debian 1:7.2+dfsg-7)", Some("QEMU 7.2.22")),
+            ("Ubuntu clang version 18.1.3 (1ubuntu1)", Some("clang 18.1.3")),
+            ("mpicc for MPICH version 4.0.2", Some("MPICH 4.0.2")),
+            ("mpirun.openmpi (OpenRTE) 4.1.4", Some("mpirun 4.1.4")),
             ("nothing known", None),
         ] {
             assert_eq!(compiler(says).as_deref(), expected, "{says}");

@@ -206,6 +206,7 @@ fn wrong_arguments_are_refused() {
     for (args, code, said) in [
         (&["run", "overlap", "--ranks", "1"][..], 1, "two ranks or more"),
         (&["run", "overlap-compile-time", "--pairs", "0"], 1, "a comparison needs a pair"),
+        (&["run", "overlap-compile-time", "--", "-c", "p.c", ":::"], 1, "beside a `:::`"),
         (
             &["run", "overlap-compile-time", "--language", "c++"],
             1,

@@ -85,6 +85,9 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             _ => Language::Fortran,
         };
         let files: Vec<&[String]> = args.arguments.split(|word| word == ":::").collect();
+        if files.iter().any(|file| file.is_empty()) {
+            return Err(Failure::user("there are no arguments beside a `:::`", None));
+        }
         let progress = out.progress((files.len() * extent.steps()) as u64);
         for file in files {
             progress.set_message(short(file));
@@ -109,7 +112,8 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
             library.name(),
             args.pairs
         );
-        store::store(path, Kind::Measured, ("clang-19", "--version"), &command, rows.clone())?;
+        let compiler = if args.language == "fortran" { "flang-new-19" } else { "clang-19" };
+        store::store(path, Kind::Measured, (compiler, "--version"), &command, rows.clone())?;
     }
     out.object(&json!({"ok": true, "mpi": library.name(), "rows": rows}));
     Ok(())

@@ -186,7 +186,7 @@ int main(int count, char **words)
     signal(SIGPROF, ended);
     setitimer(ITIMER_PROF, &all, 0);
     signal(SIGALRM, ended);
-    alarm(10 * @SECONDS@);
+    alarm(6 * @SECONDS@);
     for (nth = 0; nth < @RUNS@; nth++) {
         uint64_t hash = 0xcbf29ce484222325;
         int sent;

@@ -154,10 +154,13 @@ pub fn in_own_frame(function: &Function, frame: &StackFrame) -> BTreeSet<usize> 
 }
 
 /// What lies above the stack pointer at the function's beginning are arguments, which no pointer of
-/// the caller's leads to: a compiler made the code, as one function and not as a part split off.
+/// the caller's leads to: a compiler made the code, as one function and not as a part that runs in
+/// the frame of another.
 fn takes_arguments(function: &Function) -> bool {
     let first = function.frames.first().and_then(|frames| frames.first());
-    first.is_some_and(|first| !first.file.ends_with(".S")) && !function.name.contains(".cold")
+    let is_assembly = |file: &str| [".S", ".s", ".asm"].iter().any(|end| file.ends_with(end));
+    let is_part = [".cold", "OUTLINED_FUNCTION_"].iter().any(|it| function.name.contains(it));
+    first.is_some_and(|first| !is_assembly(&first.file)) && !is_part
 }
 
 /// So many bytes below its arguments on the stack a function may store those that came in
@@ -353,6 +356,8 @@ struct Reachable {
     lowest: BTreeMap<usize, i64>,
     /// All places whose address is taken.
     places: BTreeSet<Slot>,
+    /// An address is made in two steps, so that it may lead to any argument on the stack.
+    is_in_steps: bool,
 }
 
 impl Reachable {
@@ -368,13 +373,14 @@ impl Reachable {
     fn has_argument(&self, slot: Slot, width: u8, saved_bytes: i64) -> bool {
         let end = slot.offset.saturating_add(i64::from(width));
         let leads = |place: &Slot| place.count == 0 && (-saved_bytes..end).contains(&place.offset);
-        self.places.iter().any(leads)
+        self.is_in_steps || self.places.iter().any(leads)
     }
 }
 
 fn reachable(function: &Function, frame: &StackFrame) -> Reachable {
     let conventions = function.isa.conventions();
     let mut found = Reachable::default();
+    let mut halves = BTreeSet::new();
     let pointers = [Some(conventions.stack_pointer), conventions.frame_pointer];
     for (idx, instruction) in function.instructions.iter().enumerate() {
         let is_own = |reg| pointers.contains(&Some(reg));
@@ -390,14 +396,25 @@ fn reachable(function: &Function, frame: &StackFrame) -> Reachable {
                 continue;
             };
             found.places.insert(slot);
+            // What no immediate holds is added in two parts, the upper one first.
+            if address_offset(instruction) % UPPER == 0 {
+                halves.extend(instruction.writes.iter().map(|write| write.reg));
+            }
             if read.reg == conventions.stack_pointer {
                 let known = found.lowest.entry(slot.count).or_insert(slot.offset);
                 *known = (*known).min(slot.offset);
             }
         }
     }
+    found.is_in_steps = function.instructions.iter().any(|instruction| {
+        address_offset(instruction) != 0
+            && instruction.reads.iter().any(|read| halves.contains(&read.reg))
+    });
     found
 }
+
+/// Of this the upper part of a sum is a multiple: A64's `lsl #12`.
+const UPPER: i64 = 1 << 12;
 
 /// What an instruction adds to the pointer whose address it takes.
 fn address_offset(instruction: &Instruction) -> i64 {

@@ -488,7 +488,9 @@ mod tests {
         let why = |name: &str, file: &str| twice_in(Isa::A32, name, file, &code);
         assert_eq!(why("f", "f.c").as_deref(), Some("`ldr r3, [sp]` (line 7) has it already"));
         // In assembly, and in what is split off, the caller's variables lie there.
-        for (name, file) in [("f", "f.S"), ("f.cold", "f.c")] {
+        for (name, file) in
+            [("f", "f.S"), ("f", "f.asm"), ("f.cold", "f.c"), ("OUTLINED_FUNCTION_1", "f.c")]
+        {
             let why = why(name, file);
             assert!(why.is_some_and(|why| why.ends_with("a store came between")), "{name} {file}");
         }
@@ -522,6 +524,33 @@ mod tests {
         assert_eq!(why(0x9100_23e3).as_deref(), Some(known));
         // add x3, sp, #80: right below it lies what came in registers, perhaps of one object.
         assert_eq!(why(0x9101_43e3), None);
+    }
+
+    /// Where a frame is larger than an immediate, an argument's address is a sum in two steps.
+    #[test]
+    fn an_address_in_two_steps_may_be_an_arguments() {
+        // sub sp, sp, #4352; add x3, sp, #4096; add x3, x3, ..; ldr x4, [sp, #4352];
+        // strb w2, [x3]; ldr x5, [sp, #4352]; add x0, x4, x5; add sp, sp, #4352; ret
+        let why = |second: u32| {
+            let words = [
+                0xd140_07ff,
+                0xd104_03ff,
+                0x9140_07e3,
+                second,
+                0xf948_83e4,
+                0x3900_0062,
+                0xf948_83e5,
+                0x8b05_0080,
+                0x9140_07ff,
+                0x9104_03ff,
+                0xd65f_03c0,
+            ];
+            twice_in(Isa::A64, "f", "f.c", &words)
+        };
+        // nop; add x3, x3, #256
+        let known = "`ldr x4, [sp, #4352]` (line 7) has it already";
+        assert_eq!(why(0xd503_201f).as_deref(), Some(known));
+        assert!(why(0x9104_0063).is_some_and(|why| why.ends_with("a store came between")));
     }
 
     #[test]

@@ -160,8 +160,8 @@ fn to_value<T: Serialize>(part: &T) -> Value {
     serde_json::to_value(part).expect("strings, numbers and lists are always JSON")
 }
 
-/// Name and version, of what a program says of itself: the word before "version" is its name, or
-/// the first one.
+/// Name and version, of what a program says of itself: the word before "version", or the first
+/// word, is its name.
 fn compiler(says: &str) -> Option<String> {
     let words: Vec<&str> = says.split(' ').map(|word| word.trim_end_matches(',')).collect();
     let is_version = |word: &&&str| {

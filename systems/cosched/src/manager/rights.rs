@@ -249,8 +249,8 @@ fn roots() -> Vec<PathBuf> {
     })
 }
 
-/// True for a folder or group of a manager: `meanwhile-1`, `meanwhile-1-program-2`, and of resctrl
-/// `meanwhile-1-2`.
+/// True for a folder or group of a manager: `meanwhile-1`, `meanwhile-1-program-2`, and
+/// `meanwhile-1-2` of resctrl.
 fn is_of_ours(part: &OsStr) -> bool {
     let words: Option<Vec<&str>> = part
         .to_str()

@@ -53,7 +53,7 @@ pub struct AdaptiveCosts {
     pub lone_look: Cost,
     /// They are, and stored; without the windows.
     pub lone_sample: Cost,
-    /// Each of them.
+    /// Each window that is counted.
     pub sample_next: Cost,
     /// Between two of them.
     pub sample_again: Cost,
@@ -110,7 +110,7 @@ pub struct AdaptiveCosts {
     pub evict_next: Cost,
     /// Each but its newest.
     pub evict_on: Cost,
-    /// It keeps some.
+    /// It keeps some of its windows.
     pub evict_more: Cost,
     pub evict_last: Cost,
     /// What that says, by [`Loss`].
@@ -131,11 +131,11 @@ pub struct AdaptiveCosts {
     pub flush_next: Cost,
     /// Between two of them.
     pub flush_again: Cost,
-    /// Sharing has paid.
+    /// Sharing has paid by then.
     pub shared_rich: Cost,
     /// It has not: are they what it would store where nothing is shared?
     pub shared_counts: Cost,
-    /// They are.
+    /// They are what it would store.
     pub shared_gains: Cost,
     /// The place of the old thread is free.
     pub inherit: Cost,

@@ -85,8 +85,8 @@ struct Past {
     refusals: u32,
     /// What it was refused last.
     patience: u32,
-    /// What storing, loading and trapping for its windows costs where nothing is shared, on the
-    /// average.
+    /// What storing, loading and trapping for its windows costs on the average where nothing is
+    /// shared, in cycles.
     gain: i32,
     /// It was suspended with its windows since it was loaded.
     left: bool,
@@ -389,8 +389,8 @@ impl Adaptive {
         }
     }
 
-    /// A neighbour's windows up to the fourth above this one are stored, or all. True if it keeps
-    /// some.
+    /// A neighbour's windows up to the fourth above this one are stored, or all. True if others
+    /// of its windows are left.
     fn evict(&mut self, owner: Thread, place: Place, all: bool, sum: &mut Sum) -> bool {
         let n_all = self.ring.distance(place.bottom, place.top) + 1;
         let n_near = 5 - self.ring.distance(self.ring.cwp, place.bottom).min(4);

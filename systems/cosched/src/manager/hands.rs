@@ -112,6 +112,7 @@ pub fn serve(line: OwnedFd) -> io::Result<()> {
     process::be_real_time_above();
     let _ = up_again::by_a_thread();
     rights::distrust();
+    rights::starts_nothing();
     let line = UnixStream::from(line);
     let (text, _) = handover::receive(&line, DEED_BYTES, Instant::now() + BEGINS)?;
     let begin: Begin = serde_json::from_slice(&text).map_err(io::Error::other)?;

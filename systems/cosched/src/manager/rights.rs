@@ -25,6 +25,7 @@ use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, CWD, Mode, OFlags, ResolveFlags, openat2};
+use rustix::io::Errno;
 use serde::{Deserialize, Serialize};
 
 use super::handover;
@@ -141,6 +142,7 @@ pub(super) type Given = (i64, Option<OwnedFd>);
 
 static HANDS: OnceLock<Mutex<UnixStream>> = OnceLock::new();
 static DISTRUSTS: AtomicBool = AtomicBool::new(false);
+static STARTS_NOTHING: AtomicBool = AtomicBool::new(false);
 
 /// True if what needs rights is asked of another process.
 pub fn are_given_away() -> bool {
@@ -160,6 +162,11 @@ pub(super) fn give_away(line: UnixStream) {
 /// From now on paths are those of somebody who is not trusted.
 pub fn distrust() {
     DISTRUSTS.store(true, Ordering::Relaxed);
+}
+
+/// From now on no process is one that a manager has started, wherever it is.
+pub(super) fn starts_nothing() {
+    STARTS_NOTHING.store(true, Ordering::Relaxed);
 }
 
 /// Has the deed done, where rights were given away; none where this process does it itself.
@@ -207,7 +214,7 @@ pub(super) fn write(folder: &Path, file: &str, text: &str) -> io::Result<()> {
     }
     let mut open = open_own(folder, file)?;
     if DISTRUSTS.load(Ordering::Relaxed) {
-        stays_at_home(&open, text.trim())?;
+        stays_at_home(&open, file, text.trim())?;
     }
     open.write_all(text.as_bytes())
 }
@@ -221,16 +228,17 @@ pub(super) fn join(group: &Path) -> io::Result<()> {
 /// is, stays as it was. One that a manager started goes where its owner is.
 ///
 /// Errors: this process, or thread, would be moved otherwise.
-fn stays_at_home(open: &File, id: &str) -> io::Result<()> {
-    let path = fs::read_link(format!("/proc/self/fd/{}", open.as_raw_fd()))?;
-    let (folder, file) = (path.parent().unwrap_or(&path), path.file_name().unwrap_or_default());
-    let is_allowed = match file.to_str() {
-        Some("cgroup.procs") => {
-            roots().iter().any(|root| folder.starts_with(root))
-                && (is_in(&around(folder), id) || was_started(id))
+fn stays_at_home(open: &File, file: &str, id: &str) -> io::Result<()> {
+    let path = path_of(open)?;
+    let folder = path.parent().unwrap_or(&path);
+    let is_allowed = match file {
+        "cgroup.procs" => {
+            is_in_a_root(folder)
+                && (is_in(&around(folder), id)
+                    || !STARTS_NOTHING.load(Ordering::Relaxed) && was_started(id))
         }
         // The kernel lets no thread leave the group that says what it may have for one that counts.
-        Some("tasks") => {
+        "tasks" => {
             system_of(open)? == RESCTRL
                 && folder.parent().is_some_and(|above| above.ends_with("mon_groups"))
         }
@@ -247,6 +255,14 @@ fn roots() -> Vec<PathBuf> {
         kind == "cgroup2"
             || kind == "cgroup" && options.split(',').any(|it| it == "cpu" || it == "freezer")
     })
+}
+
+/// True if this group is in one of these, by the mount that it is in.
+fn is_in_a_root(folder: &Path) -> bool {
+    let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
+    let all = mounted(&mounts, |_, _| true).into_iter();
+    let own = all.filter(|place| folder.starts_with(place)).max_by_key(|it| it.as_os_str().len());
+    own.is_some_and(|own| roots().contains(&own))
 }
 
 /// True for a folder or group of a manager: `meanwhile-1`, `meanwhile-1-program-2`, and
@@ -374,8 +390,7 @@ fn place_of_ours(folder: &Path) -> io::Result<(OwnedFd, &OsStr)> {
     };
     let above = folder_of_groups(above)?;
     if DISTRUSTS.load(Ordering::Relaxed) {
-        // Where it is, whatever it was called.
-        let path = fs::read_link(format!("/proc/self/fd/{}", above.as_raw_fd()))?;
+        let path = path_of(&above)?;
         if !path.iter().chain([name]).any(is_of_ours) {
             return Err(refused(format!("{} is no group of a manager", folder.display())));
         }
@@ -390,11 +405,28 @@ fn folder_of_groups(path: &Path) -> io::Result<OwnedFd> {
     if !DISTRUSTS.load(Ordering::Relaxed) {
         return Ok(rustix::fs::open(path, flags, Mode::empty())?);
     }
-    let found = openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS)?;
+    let found = match openat2(CWD, path, flags, Mode::empty(), ResolveFlags::NO_MAGICLINKS) {
+        // An old kernel, or a filter: what the path leads to has to have a path of our own.
+        Err(Errno::NOSYS | Errno::PERM) => {
+            let found = rustix::fs::open(path, flags, Mode::empty())?;
+            let own = rustix::fs::open(path_of(&found)?, flags, Mode::empty())?;
+            let which = |it: &OwnedFd| rustix::fs::fstat(it).map(|it| (it.st_dev, it.st_ino));
+            if which(&found)? != which(&own)? {
+                return Err(refused(format!("{} is not of this system", path.display())));
+            }
+            own
+        }
+        found => found?,
+    };
     if !FILE_SYSTEMS.contains(&system_of(&found)?) {
         return Err(refused(format!("{} is no control group", path.display())));
     }
     Ok(found)
+}
+
+/// Where it is, whatever it was called.
+fn path_of(open: impl AsFd) -> io::Result<PathBuf> {
+    fs::read_link(format!("/proc/self/fd/{}", open.as_fd().as_raw_fd()))
 }
 
 #[allow(clippy::unnecessary_cast, reason = "its type is another one with musl")]

@@ -150,10 +150,10 @@ pub trait Freezer: Debug + Sync {
         // manager is, or whoever does this; one that was taken in stays inside its owner's group.
         let others: Vec<PathBuf> = if is_started {
             let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
-            let own = self
-                .places(&mounts)
-                .into_iter()
-                .find_map(|root| self.home(std::process::id() as i32, &root));
+            // Not that of all, in which a supervisor may be: there is no limit.
+            let own = self.places(&mounts).into_iter().find_map(|root| {
+                self.home(std::process::id() as i32, &root).filter(|it| *it != root)
+            });
             inside.parent().map(Path::to_owned).into_iter().chain(own).collect()
         } else {
             vec![inside.to_owned()]

@@ -86,6 +86,8 @@ impl IdleClass for IdleV1 {
             }
             for pid in new {
                 match rights::write(&had.folder, "cgroup.procs", &pid.to_string()) {
+                    // It has ended, or left the group.
+                    Err(_) if home(pid).as_deref() != above => {}
                     Err(error) if error.raw_os_error() != Some(libc::ESRCH) => return Err(error),
                     Ok(()) | Err(_) => {}
                 }

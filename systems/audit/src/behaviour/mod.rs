@@ -20,8 +20,8 @@ use crate::program::types::{Passed, Signature};
 const DRIVER: &str = include_str!("driver.c");
 /// What a compiler may take.
 const LIMIT: Duration = Duration::from_secs(30);
-/// Seconds of the processor that all runs of the driver may take; by the clock its own alarm ends it
-/// before [`RUN_LIMIT`] does.
+/// Seconds of the processor that all runs of the driver may take; by the clock its own alarm
+/// ends it before [`RUN_LIMIT`] does.
 const SECONDS: u32 = 10;
 const RUN_LIMIT: Duration = Duration::from_secs(120);
 const RUNS: usize = 256;

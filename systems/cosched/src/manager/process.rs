@@ -50,10 +50,15 @@ impl Process {
         fs::metadata(format!("/proc/{}", self.pid)).map(|metadata| metadata.uid())
     }
 
-    /// True if it is a thread of the kernel: it has no memory of its own.
+    /// True if it is a thread of the kernel. A process has no arguments either while it becomes
+    /// another program, and when it has ended.
+    ///
+    /// Source: proc(5), `/proc/PID/stat`, the ninth field; `PF_KTHREAD` of the kernel's sched.h.
     pub fn is_kernel(&self) -> bool {
-        fs::read(format!("/proc/{}/cmdline", self.pid)).is_ok_and(|bytes| bytes.is_empty())
-            && fs::read_link(format!("/proc/{}/exe", self.pid)).is_err()
+        const OF_KERNEL: u32 = 0x0020_0000;
+        let text = fs::read_to_string(format!("/proc/{}/stat", self.pid)).unwrap_or_default();
+        let flags = text.rsplit_once(") ").and_then(|(_, it)| it.split(' ').nth(6)?.parse().ok());
+        flags.is_some_and(|flags: u32| flags & OF_KERNEL != 0)
     }
 
     /// True if it is stopped, and a signal waits that stops it: it was stopped while
@@ -340,5 +345,21 @@ mod tests {
             !Process { started: own.started + 1, ..own }.is_there(),
             "a number used again is another process"
         );
+    }
+
+    /// It has no arguments and no program, as a thread of the kernel, and is none.
+    #[test]
+    fn what_has_ended_is_no_thread_of_the_kernel() {
+        let mut child = std::process::Command::new("true").spawn().expect("true runs");
+        let pid = child.id() as i32;
+        let ended = (0..1000).find_map(|_| {
+            std::thread::sleep(std::time::Duration::from_millis(10));
+            Process::find(pid).filter(|found| found.state == 'Z')
+        });
+        assert!(!ended.expect("it ends").is_kernel());
+        child.wait().expect("it is ours");
+        if let Some(first) = Process::find(2).filter(|found| found.name == "kthreadd") {
+            assert!(first.is_kernel());
+        }
     }
 }

@@ -253,7 +253,8 @@ fn roots() -> Vec<PathBuf> {
     let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
     mounted(&mounts, |kind, options| {
         kind == "cgroup2"
-            || kind == "cgroup" && options.split(',').any(|it| it == "cpu" || it == "freezer")
+            || kind == "cgroup"
+                && options.split(',').any(|option| option == "cpu" || option == "freezer")
     })
 }
 
@@ -261,12 +262,13 @@ fn roots() -> Vec<PathBuf> {
 fn is_in_a_root(folder: &Path) -> bool {
     let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
     let all = mounted(&mounts, |_, _| true).into_iter();
-    let own = all.filter(|place| folder.starts_with(place)).max_by_key(|it| it.as_os_str().len());
+    let own =
+        all.filter(|place| folder.starts_with(place)).max_by_key(|place| place.as_os_str().len());
     own.is_some_and(|own| roots().contains(&own))
 }
 
-/// True for a folder or group of a manager: `meanwhile-1`, `meanwhile-1-program-2`, and
-/// `meanwhile-1-2` of resctrl.
+/// True for a folder or group of a manager, such as `meanwhile-1`, `meanwhile-1-program-2`, and for
+/// a group of resctrl, such as `meanwhile-1-2`.
 fn is_of_ours(part: &OsStr) -> bool {
     let words: Option<Vec<&str>> = part
         .to_str()
@@ -311,7 +313,9 @@ fn was_started(id: &str) -> bool {
     let text = fs::read_to_string(format!("/proc/{id}/cgroup")).unwrap_or_default();
     let (roots, user) = (roots(), nix::unistd::geteuid().as_raw());
     let is_own = |above: &Path| {
-        roots.iter().any(|root| fs::metadata(root.join(above)).is_ok_and(|it| it.uid() == user))
+        roots
+            .iter()
+            .any(|root| fs::metadata(root.join(above)).is_ok_and(|folder| folder.uid() == user))
     };
     text.lines().filter_map(|line| line.splitn(3, ':').nth(2)).any(|group| {
         let group = Path::new(group.trim_start_matches('/'));
@@ -410,7 +414,7 @@ fn folder_of_groups(path: &Path) -> io::Result<OwnedFd> {
         Err(Errno::NOSYS | Errno::PERM) => {
             let found = rustix::fs::open(path, flags, Mode::empty())?;
             let own = rustix::fs::open(path_of(&found)?, flags, Mode::empty())?;
-            let which = |it: &OwnedFd| rustix::fs::fstat(it).map(|it| (it.st_dev, it.st_ino));
+            let which = |it: &OwnedFd| rustix::fs::fstat(it).map(|stat| (stat.st_dev, stat.st_ino));
             if which(&found)? != which(&own)? {
                 return Err(refused(format!("{} is not of this system", path.display())));
             }

@@ -152,7 +152,7 @@ pub trait Freezer: Debug + Sync {
             let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
             // Not that of all, in which a supervisor may be: there is no limit.
             let own = self.places(&mounts).into_iter().find_map(|root| {
-                self.home(std::process::id() as i32, &root).filter(|it| *it != root)
+                self.home(std::process::id() as i32, &root).filter(|home| *home != root)
             });
             inside.parent().map(Path::to_owned).into_iter().chain(own).collect()
         } else {

@@ -52,8 +52,10 @@ impl IdleClass for IdleV1 {
         let gone = || io::Error::from(io::ErrorKind::NotFound);
         let first = members.iter().find_map(|member| home(member.pid)).ok_or_else(gone)?;
         // What is in another group stays there: its limits and its owner are that one's.
-        let members: Vec<Process> =
-            members.into_iter().filter(|it| home(it.pid).as_ref() == Some(&first)).collect();
+        let members: Vec<Process> = members
+            .into_iter()
+            .filter(|member| home(member.pid).as_ref() == Some(&first))
+            .collect();
         let part = |member: &Process| {
             let what = home(member.pid)?.display().to_string();
             Some(Part { id: member.pid, started: member.started, what })

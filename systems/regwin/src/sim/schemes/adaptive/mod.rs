@@ -85,8 +85,8 @@ struct Past {
     refusals: u32,
     /// What it was refused last.
     patience: u32,
-    /// What storing, loading and trapping for its windows costs on the average where nothing is
-    /// shared, in cycles.
+    /// What storing, loading and trapping for its windows costs on the average
+    /// where nothing is shared, in cycles.
     gain: i32,
     /// It was suspended with its windows since it was loaded.
     left: bool,

@@ -701,6 +701,9 @@ fn no_note_moves_a_process_into_another_group() {
     }
     let name = "meanwhile-4194304-program-1";
     let pid = own.start(name);
+    // By a path through what a process sees, which may be another system's, nothing is done.
+    let name_through = "meanwhile-4194304-program-9";
+    let through = own.start(name_through);
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).expect("it runs");
     let started = stat.rsplit(") ").next().and_then(|it| it.split(' ').nth(19)).expect("proc(5)");
     for (idx, root) in mounts().iter().enumerate() {
@@ -710,6 +713,9 @@ fn no_note_moves_a_process_into_another_group() {
         let idle = format!("v1\n1024\n{group}\n{pid} {started} {home}\n");
         fs::write(pages.join(format!("program-{idx}.before")), before).expect("written");
         fs::write(pages.join(format!("program-{idx}.idle")), idle).expect("written");
+        let group = root.join(&own.path).join(name_through);
+        let before = format!("/proc/self/root{0}\n/proc/self/root{home}\n", group.display());
+        fs::write(pages.join(format!("program-9{idx}.before")), before).expect("written");
     }
     let gone = folder.path().join("groups-that-are-gone");
     fs::write(pages.join("manager"), format!("1\nv2\n{}\n", gone.display())).expect("written");
@@ -720,6 +726,8 @@ fn no_note_moves_a_process_into_another_group() {
         .expect("the binary runs");
     let homes = homes(pid);
     assert!(!homes.contains("other.service"), "{homes}{}", String::from_utf8_lossy(&ran.stderr));
+    let still = self::homes(through);
+    assert!(still.lines().any(|line| line.ends_with(name_through)), "{still}");
     // What was ours is left, for its own group.
     assert!(homes.lines().any(|line| line.ends_with("/own.service")), "{homes}");
 }

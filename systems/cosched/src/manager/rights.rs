@@ -213,7 +213,7 @@ pub(super) fn write(folder: &Path, file: &str, text: &str) -> io::Result<()> {
         return asked.map(drop);
     }
     let mut open = open_own(folder, file)?;
-    if DISTRUSTS.load(Ordering::Relaxed) {
+    if DISTRUSTS.load(Ordering::Relaxed) && ["cgroup.procs", "tasks"].contains(&file) {
         stays_at_home(&open, file, text.trim())?;
     }
     open.write_all(text.as_bytes())
@@ -231,18 +231,14 @@ pub(super) fn join(group: &Path) -> io::Result<()> {
 fn stays_at_home(open: &File, file: &str, id: &str) -> io::Result<()> {
     let path = path_of(open)?;
     let folder = path.parent().unwrap_or(&path);
-    let is_allowed = match file {
-        "cgroup.procs" => {
-            is_in_a_root(folder)
-                && (is_in(&around(folder), id)
-                    || !STARTS_NOTHING.load(Ordering::Relaxed) && was_started(id))
-        }
+    let is_allowed = if file == "tasks" {
         // The kernel lets no thread leave the group that says what it may have for one that counts.
-        "tasks" => {
-            system_of(open)? == RESCTRL
-                && folder.parent().is_some_and(|above| above.ends_with("mon_groups"))
-        }
-        _ => true,
+        system_of(open)? == RESCTRL
+            && folder.parent().is_some_and(|above| above.ends_with("mon_groups"))
+    } else {
+        is_in_a_root(folder)
+            && (is_in(&around(folder), id)
+                || !STARTS_NOTHING.load(Ordering::Relaxed) && was_started(id))
     };
     if is_allowed { Ok(()) } else { Err(refused(format!("{id} would leave its group"))) }
 }
@@ -269,7 +265,7 @@ fn is_in_a_root(folder: &Path) -> bool {
 
 /// True for a folder or group of a manager, such as `meanwhile-1`, `meanwhile-1-program-2`, and for
 /// a group of resctrl, such as `meanwhile-1-2`.
-fn is_of_ours(part: &OsStr) -> bool {
+pub(super) fn is_of_ours(part: &OsStr) -> bool {
     let words: Option<Vec<&str>> = part
         .to_str()
         .and_then(|name| name.strip_prefix(GROUPS))

@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use super::foreign::{Foreign, shown};
 use super::process::{self, Process};
 use super::refusal::Refusal;
-use super::rights::{self, GROUPS};
+use super::rights;
 use super::supervisor;
 
 /// Processes that are never frozen.
@@ -71,14 +71,11 @@ impl Spared {
     pub fn check_group(&self, group: &Foreign, asker: i32, uid: u32) -> Result<Process, Refusal> {
         let said = || shown(group.path_inside());
         for name in group.path_inside().iter().filter_map(|name| name.to_str()) {
-            let is_number_after = |prefix: &str| {
-                let rest = name.strip_prefix(prefix).unwrap_or_default();
-                rest.starts_with(|letter: char| letter.is_ascii_digit())
-            };
-            if is_number_after(GROUPS) {
+            if rights::is_of_ours(name.as_ref()) {
                 return Err(Refusal::ManagersGroup(said(), name.to_owned()));
             }
-            if is_number_after("job_") {
+            let job = name.strip_prefix("job_").unwrap_or_default();
+            if job.starts_with(|letter: char| letter.is_ascii_digit()) {
                 return Err(Refusal::SlurmsGroup(said()));
             }
         }

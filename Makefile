@@ -36,17 +36,17 @@ test-%: setup ## test one system: test-audit, test-cipher, test-cosched, test-ov
 
 test-long: export LONG = 1
 test-long: build ## test every combination; takes hours
-	MEANWHILE_LONG=1 cargo test --package meanwhile-audit --test decoders --test execution
-	MEANWHILE_LONG=1 cargo test --release --package meanwhile-cipher --test constant_time --test masked --test validate
-	MEANWHILE_LONG=1 cargo test --package meanwhile --test cipher_package --test cipher_tune --test cosched_run --test cosched_daemon --test cosched_slurm --test command_lines --test playground --test recipes
-	MEANWHILE_LONG=1 MEANWHILE_COSCHED_SEED=$$(date +%s) cargo test --package meanwhile --test cosched_random
-	MEANWHILE_LONG=1 cargo test --release --package meanwhile-overlap --test everywhere --test examples --test first --test hazards --test later
-	MEANWHILE_OVERLAP_SEED=$$(date +%s) MEANWHILE_OVERLAP_PROGRAMS=3000 MEANWHILE_OVERLAP_COMPILATIONS=20000 cargo test --release --package meanwhile-overlap --test random
-	MEANWHILE_LONG=1 MEANWHILE_OVERLAP_SEED=$$(date +%s) cargo test --release --package meanwhile-overlap --test memory
-	MEANWHILE_LONG=1 cargo test --package meanwhile --test cosched_v2
-	MEANWHILE_LONG=1 cargo test --package meanwhile-lab --test cipher
-	REGWIN_SCENARIOS=1000 cargo test --release --package meanwhile-regwin --test agreement
-	MEANWHILE_LONG=1 cargo test --release --package meanwhile-regwin --test adaptive --test kernel --test integrity --test masked --test wcet
+	MEANWHILE_LONG=1 cargo test --package meanwhile-audit --test audit -- decoders:: execution::
+	MEANWHILE_LONG=1 cargo test --release --package meanwhile-cipher --test cipher -- constant_time:: masked:: validate::
+	MEANWHILE_LONG=1 cargo test --package meanwhile --test cli -- cipher_package:: cipher_tune:: cosched_run:: cosched_daemon:: cosched_slurm:: command_lines:: playground:: recipes::
+	MEANWHILE_LONG=1 MEANWHILE_COSCHED_SEED=$$(date +%s) cargo test --package meanwhile --test cli cosched_random::
+	MEANWHILE_LONG=1 cargo test --release --package meanwhile-overlap --test overlap -- everywhere:: examples:: first:: hazards:: later::
+	MEANWHILE_OVERLAP_SEED=$$(date +%s) MEANWHILE_OVERLAP_PROGRAMS=3000 MEANWHILE_OVERLAP_COMPILATIONS=20000 cargo test --release --package meanwhile-overlap --test overlap random::
+	MEANWHILE_LONG=1 MEANWHILE_OVERLAP_SEED=$$(date +%s) cargo test --release --package meanwhile-overlap --test overlap memory::
+	MEANWHILE_LONG=1 cargo test --package meanwhile --test cli cosched_v2::
+	MEANWHILE_LONG=1 cargo test --package meanwhile-lab --test lab cipher::
+	REGWIN_SCENARIOS=1000 cargo test --release --package meanwhile-regwin --test regwin agreement::
+	MEANWHILE_LONG=1 cargo test --release --package meanwhile-regwin --test regwin -- adaptive:: kernel:: integrity:: masked:: wcet::
 	$(MEANWHILE) cipher test --matrix
 	cargo check --manifest-path fuzz/Cargo.toml
 	scripts/dependencies.sh

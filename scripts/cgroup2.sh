@@ -3,7 +3,7 @@
 # 2 alone, as on every current distribution: a virtual one with Debian's kernel. It sees the files of
 # this machine and changes none; its exit status is the command's.
 #
-#   scripts/cgroup2.sh cargo test --package meanwhile --test cosched_soft
+#   scripts/cgroup2.sh cargo test --package meanwhile --test cli cosched_soft::
 #
 # KERNEL is the Debian package, such as linux-image-rt-amd64; it is downloaded once, not installed.
 set -eu

@@ -6,8 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-#[path = "support/audited.rs"]
-mod audited;
+use crate::support::audited;
 use audited::{audit, ok, refused, text};
 
 const SOURCE: &str = "\

@@ -6,8 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-#[path = "support/audited.rs"]
-mod audited;
+use crate::support::audited;
 use audited::{ok, refused};
 
 const RING: &str = "\

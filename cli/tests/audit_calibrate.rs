@@ -1,7 +1,6 @@
 //! `meanwhile audit calibrate`, and a machine file of the user's as `--cpu`.
 
-#[path = "support/audited.rs"]
-mod audited;
+use crate::support::audited;
 
 use std::fs;
 use std::path::Path;

@@ -7,8 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-#[path = "support/audited.rs"]
-mod audited;
+use crate::support::audited;
 use audited::{audit, ok, refused};
 
 #[test]

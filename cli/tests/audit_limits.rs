@@ -1,7 +1,6 @@
 //! `meanwhile audit` of code for cores that reorder: bounds, and what limits them.
 
-#[path = "support/audited.rs"]
-mod audited;
+use crate::support::audited;
 
 use std::fs;
 use std::process::Command;

@@ -1,7 +1,6 @@
 //! `meanwhile audit --order`: assembly in a faster order, which does what the old one did.
 
-#[path = "support/audited.rs"]
-mod audited;
+use crate::support::audited;
 
 use std::fmt::Write as _;
 use std::fs;

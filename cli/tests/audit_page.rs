@@ -1,8 +1,7 @@
 //! The page of an audit in a real browser: a click on a stall shows its explanation, without a
 //! network.
 
-#[path = "support/browser.rs"]
-mod browser;
+use crate::support::browser;
 
 use std::path::Path;
 use std::process::Command;

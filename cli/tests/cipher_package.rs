@@ -1,8 +1,7 @@
 //! `meanwhile cipher package`: each of its three packages built as a user builds it, run against
 //! OpenSSL, and what is refused.
 
-#[path = "support/tools.rs"]
-mod tools;
+use crate::support::tools;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -1,8 +1,7 @@
 //! Packages with assembly: built by CMake, cargo and pip with and without it, run against OpenSSL
 //! and published vectors, and validated before they are written.
 
-#[path = "support/tools.rs"]
-mod tools;
+use crate::support::tools;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};

@@ -2,12 +2,9 @@
 //! sanitizers and on a processor of the other byte order, the crate and the Python package, against
 //! hashlib.
 
-#[path = "support/crates.rs"]
-mod crates;
-#[path = "support/drivers.rs"]
-mod drivers;
-#[path = "support/tools.rs"]
-mod tools;
+use crate::support::crates;
+use crate::support::drivers;
+use crate::support::tools;
 
 use std::path::Path;
 use std::process::Command;

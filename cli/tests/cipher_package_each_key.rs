@@ -1,10 +1,8 @@
 //! Blocks with a key each in packages: the bytes of the same blocks one by one, in C under sanitizers
 //! and valgrind, in Rust and in Python.
 
-#[path = "support/drivers.rs"]
-mod drivers;
-#[path = "support/tools.rs"]
-mod tools;
+use crate::support::drivers;
+use crate::support::tools;
 
 use std::path::Path;
 

@@ -1,10 +1,8 @@
 //! `meanwhile cipher package ascon-p12 --mode aead,hash,xof`: the library, the crate and the Python
 //! package built as users build them, and the published vectors through each.
 
-#[path = "support/crates.rs"]
-mod crates;
-#[path = "support/tools.rs"]
-mod tools;
+use crate::support::crates;
+use crate::support::tools;
 
 use std::path::Path;
 

@@ -1,10 +1,8 @@
 //! `meanwhile cipher package --mode gcm` and the other modes over ciphers: Wycheproof's messages
 //! through the C, the crate and the Python package as users build them, and what is refused.
 
-#[path = "support/crates.rs"]
-mod crates;
-#[path = "support/tools.rs"]
-mod tools;
+use crate::support::crates;
+use crate::support::tools;
 
 use std::io::Write;
 use std::path::Path;

@@ -2,8 +2,7 @@
 //! is documented, and nothing left behind, whatever the arguments are and whenever the command is
 //! told to end.
 
-#[path = "support/started.rs"]
-mod started;
+use crate::support::started;
 
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
@@ -17,8 +16,6 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use started::Run;
-
-const PROGRAM: &str = env!("CARGO_BIN_EXE_meanwhile");
 
 /// A command as its help shows it.
 #[derive(Debug, Clone, Default)]

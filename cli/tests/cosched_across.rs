@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-mod support;
+use crate::support;
 use support::{LIMIT, may_freeze, skipped, wait_for};
 
 /// One daemon, a task of the step, and a program that is on this node alone.

@@ -7,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-mod support;
+use crate::support;
 use support::{LIMIT, may_freeze, wait_for};
 
 /// A daemon of the test's own that gives turns by freezing: each is a trial.

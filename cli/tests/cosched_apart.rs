@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-mod support;
+use crate::support;
 use support::{
     LIMIT, THAWED, frozen, groups, may_freeze, parent, runs, signal, skipped, soft_daemon, wait_for,
 };

@@ -10,9 +10,8 @@ use nix::sched::{CpuSet, sched_getaffinity, sched_setaffinity};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-#[path = "support/served.rs"]
-mod served;
-mod support;
+use crate::support;
+use crate::support::served;
 use served::Served;
 use support::{LIMIT, may_freeze, skipped, wait_for};
 

@@ -12,7 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde_json::Value;
 
-mod support;
+use crate::support;
 use support::{LIMIT, groups, may_freeze, parent, runs, signal, skipped, soft_daemon, wait_for};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_meanwhile");

@@ -11,9 +11,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-#[path = "support/loops.rs"]
-mod loops;
-mod support;
+use crate::support;
+use crate::support::loops;
 use loops::end_loops;
 use support::{LIMIT, THAWED, frozen, groups, length, may_freeze, parent, skipped, wait_for};
 

@@ -12,9 +12,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-#[path = "support/loops.rs"]
-mod loops;
-mod support;
+use crate::support;
+use crate::support::loops;
 use loops::end_loops;
 use support::{
     LIMIT, THAWED, cpus_of, frozen, groups, length, may_freeze, parent, runs, signal, skipped,

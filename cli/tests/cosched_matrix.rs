@@ -5,11 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-#[path = "support/loops.rs"]
-mod loops;
-#[path = "support/scene.rs"]
-mod scene;
-mod support;
+use crate::support;
+use crate::support::scene;
 use scene::{FREEZERS, MATRIX, Scene, check};
 use support::{may_freeze, skipped, works};
 

@@ -5,9 +5,8 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-#[path = "support/served.rs"]
-mod served;
-mod support;
+use crate::support;
+use crate::support::served;
 use served::Served;
 use support::{LIMIT, may_freeze, skipped, wait_for};
 

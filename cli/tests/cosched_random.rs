@@ -4,11 +4,8 @@
 //! `MEANWHILE_COSCHED_SEED` is where the order comes from, `MEANWHILE_COSCHED_FAULTS` how many
 //! faults there are.
 
-#[path = "support/loops.rs"]
-mod loops;
-#[path = "support/scene.rs"]
-mod scene;
-mod support;
+use crate::support;
+use crate::support::scene;
 use scene::{FREEZERS, MATRIX, Scene, check};
 use support::{may_freeze, skipped, works};
 

@@ -5,11 +5,8 @@ use std::fs;
 
 use serde_json::json;
 
-#[path = "support/loops.rs"]
-mod loops;
-#[path = "support/scene.rs"]
-mod scene;
-mod support;
+use crate::support;
+use crate::support::scene;
 use scene::{FREEZERS, Fault, Frozen, Scene, Victim};
 use support::{LIMIT, THAWED, cpus_of, groups, may_freeze, signal, skipped, wait_for, works};
 

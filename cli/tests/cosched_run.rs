@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-mod support;
+use crate::support;
 use support::{LIMIT, THAWED, frozen, groups, length, may_freeze, runs, skipped, wait_for};
 
 const N_PROGRAMS: usize = 3;

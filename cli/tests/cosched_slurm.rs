@@ -12,9 +12,8 @@ use std::process::{Child, Command, Stdio};
 
 use serde_json::Value;
 
-#[path = "support/cluster.rs"]
-mod cluster;
-mod support;
+use crate::support;
+use crate::support::cluster;
 use cluster::{Cluster, LIMIT, remove};
 use support::{may_freeze, runs, skipped, wait_for};
 

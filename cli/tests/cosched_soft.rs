@@ -6,11 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-#[path = "support/loops.rs"]
-mod loops;
-#[path = "support/scene.rs"]
-mod scene;
-mod support;
+use crate::support;
+use crate::support::scene;
 use scene::{Fault, Frozen, SOFT, Scene, Victim};
 use support::{LIMIT, groups, may_freeze, signal, skipped, wait_for};
 

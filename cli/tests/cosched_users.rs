@@ -5,9 +5,8 @@ use std::io::Write;
 use std::os::unix::fs::MetadataExt;
 use std::process::Stdio;
 
-#[path = "support/served.rs"]
-mod served;
-mod support;
+use crate::support;
+use crate::support::served;
 use served::Served;
 use support::{LIMIT, may_freeze, skipped, wait_for};
 

@@ -1,7 +1,6 @@
 //! The console blocks of README and the guide, run: what they print is what a reader gets.
 
-#[path = "support/compilers.rs"]
-mod compilers;
+use crate::support::compilers;
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

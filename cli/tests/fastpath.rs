@@ -1,8 +1,7 @@
 //! The case study: its page's diffs lead from the first version to the last, its cycles are those
 //! of the model, and all versions do the same on random kernels.
 
-#[path = "support/compilers.rs"]
-mod compilers;
+use crate::support::compilers;
 
 use std::fs;
 use std::path::{Path, PathBuf};

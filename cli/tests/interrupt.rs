@@ -1,8 +1,7 @@
 //! What an interrupted command leaves: no children and no scratch folders; and it dies by the
 //! signal, so that a shell loop ends, too.
 
-#[path = "support/started.rs"]
-mod started;
+use crate::support::started;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -25,7 +24,7 @@ const COMMANDS: &[&str] = &[
 ];
 
 fn start(command: &str) -> Run {
-    Run::start_with(command, |_| {})
+    Run::start_with(PROGRAM, command, |_| {})
 }
 
 /// A compiler that ends when it is told and not before.
@@ -55,9 +54,10 @@ fn an_interrupt_at_any_moment_leaves_nothing() {
 #[test]
 fn children_that_do_not_heed_and_those_that_left_are_ended() {
     let stubborn = "trap '' TERM INT HUP\nsetsid sleep 1000 &\n(setsid sh -c 'sleep 1000 & wait' &)\nwhile :; do sleep 1000; done";
-    let mut run = Run::start_with("meanwhile audit x.c --cc ./cc --cpu arm1136jf-s", |folder| {
-        put_compiler(folder, stubborn)
-    });
+    let mut run =
+        Run::start_with(PROGRAM, "meanwhile audit x.c --cc ./cc --cpu arm1136jf-s", |folder| {
+            put_compiler(folder, stubborn)
+        });
     run.wait_until("four sleepers", |run| run.descendants().len() >= 5);
     run.signal("INT");
     assert_eq!(run.end().signal(), Some(2));
@@ -67,9 +67,10 @@ fn children_that_do_not_heed_and_those_that_left_are_ended() {
 #[test]
 fn the_second_interrupt_ends_it_at_once() {
     let stubborn = "trap '' TERM INT\nwhile :; do sleep 1000; done";
-    let mut run = Run::start_with("meanwhile audit x.c --cc ./cc --cpu arm1136jf-s", |folder| {
-        put_compiler(folder, stubborn)
-    });
+    let mut run =
+        Run::start_with(PROGRAM, "meanwhile audit x.c --cc ./cc --cpu arm1136jf-s", |folder| {
+            put_compiler(folder, stubborn)
+        });
     run.wait_until("the compiler", |run| run.descendants().len() >= 2);
     let children = run.descendants();
     run.signal("INT");
@@ -111,8 +112,10 @@ fn ctrl_c_ends_the_loop_of_a_shell() {
 #[test]
 fn what_nohup_protects_runs_on() {
     let script = "read line < go\nexit 7";
-    let mut run =
-        Run::start_with("trap '' HUP; meanwhile audit x.c --cc ./cc --cpu arm1136jf-s", |folder| {
+    let mut run = Run::start_with(
+        PROGRAM,
+        "trap '' HUP; meanwhile audit x.c --cc ./cc --cpu arm1136jf-s",
+        |folder| {
             put_compiler(folder, script);
             assert!(
                 Command::new("mkfifo")
@@ -121,7 +124,8 @@ fn what_nohup_protects_runs_on() {
                     .expect("mkfifo runs")
                     .success()
             );
-        });
+        },
+    );
     run.wait_until("the compiler", |run| !run.descendants().is_empty());
     run.signal("HUP");
     fs::write(run.folder.path().join("go"), "now\n").expect("the compiler reads");

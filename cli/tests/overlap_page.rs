@@ -1,8 +1,7 @@
 //! The time line of a traced program in a real browser: zoom, what a call was, only one site,
 //! without a network.
 
-#[path = "support/browser.rs"]
-mod browser;
+use crate::support::browser;
 
 use std::process::Command;
 

@@ -1,8 +1,7 @@
 //! The playground: the module says under node, byte for byte, what the command line says; and its
 //! page does so in a real browser, without a server.
 
-#[path = "support/browser.rs"]
-mod browser;
+use crate::support::browser;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
 //! The pages of docs/reference are those of the command line's definition. `UPDATE_EXPECT=1 cargo
-//! test -p meanwhile --test reference` writes them.
+//! test -p meanwhile --test cli reference::` writes them.
 
 use clap::{Arg, ArgAction, Command};
 use expect_test::expect_file;

@@ -214,6 +214,29 @@ fn every_dependency_has_its_reason() {
 }
 
 #[test]
+fn every_file_of_tests_is_in_the_program_of_its_crate() {
+    let sources = rust_sources();
+    let mut n_files = 0;
+    let mut faults = Vec::new();
+    for (root, program) in sources.iter().filter(|(path, _)| path.ends_with("/tests/main.rs")) {
+        let folder = root.trim_end_matches("main.rs");
+        let files = sources.iter().filter_map(|(path, _)| path.strip_prefix(folder));
+        let modules = files.filter_map(|name| {
+            let name = name.strip_suffix("/mod.rs").or_else(|| name.strip_suffix(".rs"))?;
+            (name != "main" && !name.contains('/')).then_some(name)
+        });
+        for name in modules {
+            n_files += 1;
+            if !program.contains(&format!("\nmod {name};")) {
+                faults.push(format!("{folder}{name}"));
+            }
+        }
+    }
+    assert!(n_files > 150, "the walk misses files of tests: {n_files}");
+    assert_none("no `mod` in the main.rs beside it names it: it never runs", &faults);
+}
+
+#[test]
 fn every_file_says_what_it_is_for() {
     let faults: Vec<String> = rust_sources()
         .into_iter()

@@ -61,7 +61,7 @@ fn an_interrupt_at_any_moment_leaves_nothing() {
     let mut random = fastrand::Rng::with_seed(seed);
     for command in ["report --quick --out page", "run audit-speed", "run regwin-adaptive"] {
         for (name, number) in [("INT", 2), ("TERM", 15)] {
-            let mut run = Run::start_with(&format!("meanwhile {command}"), |_| {});
+            let mut run = Run::start_with(PROGRAM, &format!("meanwhile {command}"), |_| {});
             run.wait_until(command, |run| !run.descendants().is_empty());
             std::thread::sleep(Duration::from_millis(random.u64(0..300)));
             run.signal(name);

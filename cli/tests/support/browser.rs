@@ -1,7 +1,5 @@
 //! A real browser for the pages of ours, without a network.
 
-#![allow(dead_code, reason = "each test file uses a part of it")]
-
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::tools::{SUPPORT, cargo_test};
+use crate::support::tools::{SUPPORT, cargo_test};
 
 /// The crate in `trio/rust` of a kept folder passes its tests, these among them, without a warning,
 /// with the versions of other crates in this lock file beside the drivers.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::tools::{SUPPORT, run};
+use crate::support::tools::{SUPPORT, run};
 
 /// Builds a driver with the files of packages; files of other targets are empty on another
 /// processor, and take no flags there.

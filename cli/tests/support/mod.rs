@@ -1,7 +1,17 @@
 //! What tests of programs under a manager share: may they run, waiting, and whether anything is
 //! frozen.
 
-#![allow(dead_code, reason = "each test file uses a part of it")]
+pub mod audited;
+pub mod browser;
+pub mod cluster;
+pub mod compilers;
+pub mod crates;
+pub mod drivers;
+pub mod loops;
+pub mod scene;
+pub mod served;
+pub mod started;
+pub mod tools;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,5 @@
 //! A daemon with programs, faults to them, and what is so afterwards.
 
-#![allow(dead_code, reason = "each test file uses a part of it")]
-
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -10,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use crate::loops::end_loops;
+use crate::support::loops::end_loops;
 use crate::support::{LIMIT, THAWED, cpus_of, frozen, groups, length, parent, signal, wait_for};
 
 const BINARY: &str = env!("CARGO_BIN_EXE_meanwhile");

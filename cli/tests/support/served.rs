@@ -1,8 +1,6 @@
 //! A daemon of a test, in a folder that other users may read, with copies of the binary that they
 //! may run.
 
-#![allow(dead_code, reason = "each test file uses a part of it")]
-
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;

@@ -1,8 +1,5 @@
 //! A started command with a folder of its own, whose descendants are known.
 
-// Each test takes what it needs of it.
-#![allow(dead_code)]
-
 use std::fs;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -23,9 +20,9 @@ pub struct Run {
 }
 
 impl Run {
-    /// A line for the shell, in which `meanwhile` is [`super::PROGRAM`], in a folder that
-    /// was prepared for it.
-    pub fn start_with(command: &str, prepare: impl FnOnce(&Path)) -> Run {
+    /// A line for the shell, in which `meanwhile` is `program`, in a folder that was prepared for
+    /// it.
+    pub fn start_with(program: &str, command: &str, prepare: impl FnOnce(&Path)) -> Run {
         let folder = tempfile::tempdir().expect("a scratch folder");
         fs::create_dir(folder.path().join("scratch")).expect("made");
         prepare(folder.path());
@@ -35,7 +32,7 @@ impl Run {
             "--default-signal=HUP,INT,TERM",
             "sh",
             "-c",
-            &command.replace("meanwhile ", &format!("exec {} ", super::PROGRAM)),
+            &command.replace("meanwhile ", &format!("exec {program} ")),
         ]);
         shell.stdout(Stdio::null()).stderr(Stdio::null());
         Run::start_as(shell, folder)

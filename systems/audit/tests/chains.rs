@@ -1,8 +1,7 @@
 //! Cycles of dependent chains and of independent rows against measurements that others published of
 //! real boards.
 
-#[path = "support/assembler.rs"]
-mod assembler;
+use crate::support::assembler;
 
 use audit::decode::Isa;
 use audit::facts::frame::StackFrame;

@@ -1,7 +1,6 @@
 //! The Cortex-M cores against the sequences that Arm's manuals time.
 
-#[path = "support/assembler.rs"]
-mod assembler;
+use crate::support::assembler;
 
 use assembler::assembled;
 use audit::decode::Isa;

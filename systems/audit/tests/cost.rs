@@ -1,7 +1,6 @@
 //! What findings cost agrees with what the listing beside them says.
 
-#[path = "support/assembler.rs"]
-mod assembler;
+use crate::support::assembler;
 
 use assembler::assembled;
 use audit::decode::Isa;

@@ -1,15 +1,9 @@
 //! All decoders beside llvm-mc and capstone: random words, and the code of real compilers.
 
-#[path = "support/invariants.rs"]
-mod invariants;
-#[path = "support/oracles.rs"]
-mod oracles;
-#[path = "support/rules.rs"]
-mod rules;
-#[path = "support/rules_t32.rs"]
-mod rules_t32;
-#[path = "support/words.rs"]
-mod words;
+use crate::support::invariants;
+use crate::support::oracles;
+use crate::support::rules;
+use crate::support::words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -23,7 +17,7 @@ use object::{Object, ObjectSection, ObjectSymbol, SectionKind};
 use oracles::tokens;
 
 /// Where the words are said to stand; offsets are then told from addresses.
-const ADDRESS: u64 = 0x1_0000;
+pub const ADDRESS: u64 = 0x1_0000;
 
 /// The sets whose decoders are our own.
 const OURS: [Isa; 6] = [Isa::A32, Isa::T32, Isa::A64, Isa::Riscv32, Isa::Riscv64, Isa::Sparc];

@@ -4,13 +4,9 @@
 //! else. It must then write the same into all that it is said to write, leave the rest alone, and
 //! go the same way; and what its [`audit::decode::code::Operation`] says must be what came out.
 
-#[path = "support/machine.rs"]
-mod machine;
-#[path = "support/meaning.rs"]
-mod meaning;
-#[allow(dead_code, reason = "the other tests use the rest")]
-#[path = "support/words.rs"]
-mod words;
+use crate::support::machine;
+use crate::support::meaning;
+use crate::support::words;
 
 use std::collections::BTreeMap;
 

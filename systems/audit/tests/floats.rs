@@ -1,7 +1,6 @@
 //! Floating point waits for its own registers, and for nothing else.
 
-#[path = "support/assembler.rs"]
-mod assembler;
+use crate::support::assembler;
 
 use audit::decode::Isa;
 use audit::facts::frame::StackFrame;

@@ -1,7 +1,6 @@
 //! Loops: which there are, what a round takes in the steady state, and the bound below it.
 
-#[path = "support/assembler.rs"]
-mod assembler;
+use crate::support::assembler;
 
 use audit::decode::Isa;
 use audit::facts::cases::Computed;

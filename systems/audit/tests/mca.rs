@@ -2,8 +2,7 @@
 //! that win: this compares two pipelines, not the tables with the cores. `chains.rs` does that. And
 //! what machine files say that LLVM says, it says.
 
-#[path = "support/assembler.rs"]
-mod assembler;
+use crate::support::assembler;
 
 use assembler::{assembled, run, triple};
 use audit::decode::Isa;

@@ -1,8 +1,7 @@
 //! What others measured of two cores that LLVM's tables have otherwise: arithmetic of the
 //! Cortex-A55, and what starts together on the Cortex-M7.
 
-#[path = "support/assembler.rs"]
-mod assembler;
+use crate::support::assembler;
 
 use assembler::assembled;
 use audit::decode::Isa;

@@ -1,7 +1,6 @@
 //! The path without a recording: the way that compilers predict, in every instruction set.
 
-#[path = "support/assembler.rs"]
-mod assembler;
+use crate::support::assembler;
 
 use assembler::assembled;
 use audit::decode::Isa;

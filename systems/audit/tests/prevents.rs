@@ -1,7 +1,6 @@
 //! Every clause of what is said to prevent a compiler is true.
 
-#[path = "support/assembler.rs"]
-mod assembler;
+use crate::support::assembler;
 
 use assembler::assembled;
 use audit::decode::Isa;

@@ -1,11 +1,8 @@
 //! What is said to do with fewer instructions: the code is run with and without each change, on
 //! random registers, under QEMU.
 
-#[allow(dead_code, reason = "the other tests use the rest")]
-#[path = "support/assembler.rs"]
-mod assembler;
-#[path = "support/windows.rs"]
-mod windows;
+use crate::support::assembler;
+use crate::support::windows;
 
 use std::collections::BTreeMap;
 

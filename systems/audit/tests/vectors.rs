@@ -1,8 +1,7 @@
 //! Vectors on Cortex-A55: chains and rows as SLOTHY's model of that core has them
 //! (slothy/targets/aarch64/cortex_a55.py), which its authors fitted to a board.
 
-#[path = "support/assembler.rs"]
-mod assembler;
+use crate::support::assembler;
 
 use audit::decode::Isa;
 use audit::facts::frame::StackFrame;

@@ -1,7 +1,7 @@
 //! The assembly back end: published vectors, random programs against the interpreter, the same text
 //! for the same budget, and what it leaves to the C compiler.
 
-mod support;
+use crate::support;
 
 use cipher::asm;
 use cipher::cases::{self, Fields};

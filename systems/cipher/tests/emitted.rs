@@ -1,7 +1,7 @@
 //! The emitted C against the interpreter: bundled primitives on random inputs and random programs,
 //! in every slicing, with both schedulers. Needs a C compiler; without one it is skipped visibly.
 
-mod support;
+use crate::support;
 
 use cipher::cases::{self, Fields};
 use cipher::emit_c::Arch;

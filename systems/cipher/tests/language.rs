@@ -15,7 +15,7 @@
 //! inlines all) compiles programs that pass `check`. A folder stands for its `main.ua`.
 //! `UPDATE_EXPECT=1` rewrites.
 
-mod support;
+use crate::support;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

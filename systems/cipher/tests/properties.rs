@@ -1,6 +1,6 @@
 //! Every pass keeps the meaning: random programs and the bundled ciphers, interpreted and compiled.
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 

@@ -1,6 +1,6 @@
 //! Worked examples of the papers, and the effects of both schedulers on the bundled primitives.
 
-mod support;
+use crate::support;
 
 use std::rc::Rc;
 

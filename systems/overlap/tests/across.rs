@@ -1,7 +1,7 @@
 //! An exchange, the work behind it and their caller in three files, each compiled by itself: what
 //! is printed is the same, whichever of them the plugin sees.
 
-mod support;
+use crate::support;
 
 use std::path::Path;
 

@@ -4,7 +4,7 @@
 //! (1), MEANWHILE_OVERLAP_WAYS how many (300; 100,000 with MEANWHILE_LONG); a run that fails or hangs
 //! is named with its seeds.
 
-mod support;
+use crate::support;
 
 use std::path::{Path, PathBuf};
 

@@ -2,7 +2,7 @@
 //! requests; nobody asks for them where that is not allowed; and programs print what they print
 //! without the plugin.
 
-mod support;
+use crate::support;
 
 use std::path::{Path, PathBuf};
 

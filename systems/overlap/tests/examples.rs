@@ -2,7 +2,7 @@
 //! file by file and as whole programs, with one library each in turn; MEANWHILE_LONG=1 tries every
 //! combination of level, ranks and link-time optimisation with both.
 
-mod support;
+use crate::support;
 
 use std::path::Path;
 

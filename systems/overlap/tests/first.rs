@@ -2,7 +2,7 @@
 //! wherever messages lie, and messages do go first. MEANWHILE_OVERLAP_LAYOUTS sets how many layouts
 //! are run (1400), MEANWHILE_OVERLAP_SEED the first seed (1).
 
-mod support;
+use crate::support;
 
 use std::path::{Path, PathBuf};
 

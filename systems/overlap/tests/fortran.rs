@@ -1,7 +1,7 @@
 //! Fortran by way of the modules `mpi` and `mpi_f08`, which flang cannot read as gfortran made them,
 //! and of `mpif.h`: programs print what gfortran's build by the library's own files prints.
 
-mod support;
+use crate::support;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

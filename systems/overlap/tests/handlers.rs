@@ -1,7 +1,7 @@
 //! C++ programs whose error handlers throw, made and set in another file or in a shared library,
 //! see what they see without the plugin; where no handler throws, their calls start nonblocking.
 
-mod support;
+use crate::support;
 
 use std::path::Path;
 

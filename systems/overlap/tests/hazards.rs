@@ -3,7 +3,7 @@
 //! MEANWHILE_LONG=1 tries each with both, and every conversion, also where there is nothing that it
 //! could change. Some are two files in one, divided by SECOND_FILE.
 
-mod support;
+use crate::support;
 
 use std::path::{Path, PathBuf};
 

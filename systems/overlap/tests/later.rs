@@ -2,7 +2,7 @@
 //! program alone, wherever arrays lie, and loops do go on. MEANWHILE_OVERLAP_LAYOUTS sets how many
 //! layouts of arrays are run (200), MEANWHILE_OVERLAP_SEED the first seed (1).
 
-mod support;
+use crate::support;
 
 use std::path::{Path, PathBuf};
 

@@ -1,6 +1,6 @@
 //! Runs the plugin's own tests, one behaviour a file, with lit and FileCheck.
 
-mod support;
+use crate::support;
 
 #[test]
 fn every_behaviour_of_the_plugin() {

@@ -3,9 +3,8 @@
 //! plugin's own tests and on 200 random programs: MEANWHILE_OVERLAP_PROGRAMS sets how many,
 //! MEANWHILE_OVERLAP_SEED the first seed (1).
 
-#[path = "support/generate.rs"]
-mod generate;
-mod support;
+use crate::support;
+use crate::support::generate;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -2,7 +2,7 @@
 //! plugin, and no function of a library that is installed here is one of which nothing is known and
 //! nobody has thought.
 
-mod support;
+use crate::support;
 
 use std::path::{Path, PathBuf};
 

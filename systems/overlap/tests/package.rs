@@ -1,6 +1,6 @@
 //! The plugin in other build systems: as a CMake package, and compiler options passed through.
 
-mod support;
+use crate::support;
 
 use std::path::Path;
 use std::process::Command;

@@ -2,9 +2,8 @@
 //! many (40), MEANWHILE_OVERLAP_SEED the first seed (1); MEANWHILE_OVERLAP_COMPILATIONS how many
 //! are compiled only (40), MEANWHILE_OVERLAP_OPTION_LINES how many lines of options are tried (60).
 
-#[path = "support/generate.rs"]
-mod generate;
-mod support;
+use crate::support;
+use crate::support::generate;
 
 use std::path::Path;
 use std::process::Command;

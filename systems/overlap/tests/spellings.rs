@@ -2,7 +2,7 @@
 //! without the plugin; which of them compute while messages are under way is a table of
 //! docs/explain/overlap.md, which `UPDATE_EXPECT=1 cargo test` writes.
 
-mod support;
+use crate::support;
 
 use std::path::Path;
 use std::sync::Mutex;

@@ -1,6 +1,6 @@
 //! Which programs can be traced: those that load MPI as a shared library, however they come to it.
 
-mod support;
+use crate::support;
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;

@@ -1,7 +1,6 @@
 //! The adaptive scheme is never much worse than the best of the others.
 
-#[path = "support/random.rs"]
-mod random;
+use crate::support::random;
 
 use machine::in_order::Core;
 use regwin::code::Code;

@@ -1,7 +1,6 @@
 //! QEMU and the simulator count the same, whatever threads do.
 
-#[path = "support/random.rs"]
-mod random;
+use crate::support::random;
 
 use regwin::image::{Program, Recipe};
 use regwin::scenario::Scenario;

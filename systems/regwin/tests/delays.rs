@@ -3,8 +3,7 @@
 //!
 //! QEMU writes at once, so no run can show a mistake. This reads the words of every image.
 
-#[path = "support/mock.rs"]
-mod mock;
+use crate::support::mock;
 
 use mock::{Image, Rtos};
 use regwin::code::Code;

@@ -1,7 +1,7 @@
 //! Threads that compute with floating point get what the same C computes here, whatever runs
 //! between their instructions.
 
-mod support;
+use crate::support;
 
 use std::process::Command;
 

@@ -1,7 +1,7 @@
 //! Every register of every window keeps its pattern through random switches, interrupts, traps,
 //! long jumps and floating point.
 
-mod support;
+use crate::support;
 
 use regwin::Scheme;
 use support::{Build, SCHEMES};

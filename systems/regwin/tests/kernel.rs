@@ -1,7 +1,7 @@
 //! Priorities, mutexes and semaphores do what a plain model of them does; interrupts nest; what is
 //! wrong is refused or named.
 
-mod support;
+use crate::support;
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;

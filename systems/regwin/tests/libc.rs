@@ -1,7 +1,7 @@
 //! What a C library asks of the runtime, asked by one of our own: an archive that calls it as newlib
 //! and picolibc do, and brings locks that do nothing, as they do.
 
-mod support;
+use crate::support;
 
 use std::path::Path;
 use std::process::Command;

@@ -1,7 +1,7 @@
 //! How long interrupts are masked: no run of a user's own program exceeds the bound, whatever its
 //! compiler did to the loops, and what has no bound is named.
 
-mod support;
+use crate::support;
 
 use regwin::code::Code;
 use regwin::qemu::Watch;

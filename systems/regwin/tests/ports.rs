@@ -1,8 +1,7 @@
 //! The ports to Zephyr and RTEMS, on mock kernels that keep those kernels' contracts with their
 //! SPARC code.
 
-#[path = "support/mock.rs"]
-mod mock;
+use crate::support::mock;
 
 use std::fmt::Write as _;
 use std::path::Path;

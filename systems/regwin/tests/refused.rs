@@ -1,7 +1,7 @@
 //! What would run wild is refused, under each scheme: threads that cannot be made, and a program
 //! without any.
 
-mod support;
+use crate::support;
 
 use support::{Build, SCHEMES, printed};
 

@@ -1,7 +1,7 @@
 //! A stack that is too small is a fault that names the thread, before any window is stored below
 //! it.
 
-mod support;
+use crate::support;
 
 use regwin::image::{Program, Recipe};
 use regwin::{Behaviour, Schedule, Scheme, Variant, sim, spell};

@@ -1,7 +1,7 @@
 //! The runtime built in a folder outside the tree, by the words of its header, gives a program that
 //! boots and is preempted.
 
-mod support;
+use crate::support;
 
 use regwin::Scheme;
 use support::{Build, SCHEMES};

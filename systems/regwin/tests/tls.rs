@@ -1,6 +1,6 @@
 //! `__thread`: variables that each thread has for itself, with gcc and clang, under each scheme.
 
-mod support;
+use crate::support;
 
 use std::process::Command;
 

@@ -1,8 +1,7 @@
 //! Bounds of switches, traps and interrupt entries: no run exceeds one, and what cannot be bounded
 //! is named.
 
-#[path = "support/random.rs"]
-mod random;
+use crate::support::random;
 
 use std::collections::BTreeMap;
 use std::process::Command;

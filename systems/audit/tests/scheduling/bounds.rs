@@ -11,7 +11,7 @@ use fastrand::Rng;
 use machine::UnitSet;
 use machine::in_order::Core;
 
-use crate::core;
+use super::core;
 
 const CORES: [&str; 4] = ["arm1136jf-s", "cortex-a53", "sifive-u74", "leon3"];
 

@@ -13,7 +13,7 @@ use audit::timing::search::search;
 use audit::timing::time_path;
 use fastrand::Rng;
 
-use crate::{core, function, function_of, straight_code};
+use super::{core, function, function_of, straight_code};
 
 /// Straight code with tests and side exits in it, all to one place at its end.
 fn code_with_exits(rng: &mut Rng, n: usize) -> Vec<u32> {

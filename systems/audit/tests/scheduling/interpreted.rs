@@ -9,7 +9,7 @@ use audit::program::function::Function;
 use audit::timing::depend::{Licence, dependences};
 use fastrand::Rng;
 
-use crate::{core, function, straight_code};
+use super::{core, function, straight_code};
 
 /// The same under conditions, with comparisons in it, some of them under conditions themselves.
 fn guarded_code(rng: &mut Rng, n: usize) -> Vec<u32> {

@@ -6,7 +6,7 @@ use audit::facts::trace::{Guide, hot_trace};
 use audit::program::function::SourceFrame;
 use audit::timing::depend::{Licence, Why, dependences};
 
-use crate::{core, function, function_of};
+use super::{core, function, function_of};
 
 /// Whether the last of these words follows the one before, by any edge.
 fn follows(words: &[u32]) -> bool {

@@ -7,7 +7,7 @@ use audit::facts::frame::StackFrame;
 use audit::facts::trace::{Guide, hot_trace};
 use audit::timing::depend::{Crossing, Licence, dependences};
 
-use crate::{core, function_of};
+use super::{core, function_of};
 
 /// Whether instruction `to` stays after instruction `from` whatever a compiler, and
 /// a programmer, may do.

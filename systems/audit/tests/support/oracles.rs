@@ -146,7 +146,6 @@ fn disassembled(triple: &str, features: &str, instructions: &[Vec<u8>]) -> Vec<O
 }
 
 /// What llvm-mc makes of each text of Thumb; `None` where it refuses.
-#[allow(dead_code)]
 pub fn assembled(texts: &[String]) -> Vec<Option<Vec<u8>>> {
     let of_m = encodings("thumbv8m.main-none-eabi", "+dsp,+fp-armv8d16", texts);
     let of_a = encodings("thumbv7r-none-eabi", "+fp-armv8,+hwdiv,+mp,+acquire-release", texts);
@@ -191,7 +190,6 @@ fn encodings(triple: &str, features: &str, texts: &[String]) -> Vec<Option<Vec<u
 }
 
 /// What capstone makes of each instruction; `None` where it refuses.
-#[allow(dead_code)]
 pub fn capstone(isa: Isa, instructions: &[Vec<u8>]) -> Vec<Option<String>> {
     use capstone::prelude::*;
     let engine = match isa {

@@ -2,8 +2,8 @@
 
 use audit::decode::Isa;
 
-use super::Difference;
 use super::oracles::tokens;
+use crate::decoders::Difference;
 
 /// The registers of A32 as capstone calls them.
 const A32_NAMES: [&str; 16] = [
@@ -338,7 +338,7 @@ fn sparc(it: &Difference) -> Option<&'static str> {
             let n = ours.len().checked_sub(1)?;
             let offset = i64::from(((word & 0x3f_ffff) << 10) as i32 >> 8);
             let is_same = ours[..n] == *theirs.get(..n)?
-                && ours[n].parse() == Ok((super::ADDRESS as i64 + offset) & 0xffff_ffff);
+                && ours[n].parse() == Ok((crate::decoders::ADDRESS as i64 + offset) & 0xffff_ffff);
             let is_same = is_same && theirs[n].parse() == Ok(i64::from(word & 0x3f_ffff));
             is_same.then_some(
                 "B.21: llvm-mc shows the displacement of a branch in words, without its sign",

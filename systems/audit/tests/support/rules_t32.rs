@@ -2,8 +2,8 @@
 //! Manuals: A of the ARMv7-M one (DDI 0403), B of that of ARMv7-A and -R (DDI 0406C) where it says
 //! so.
 
-use super::Difference;
 use super::oracles::tokens;
+use crate::decoders::Difference;
 
 /// The rule that explains a disagreement with llvm-mc.
 pub fn explain(it: &Difference) -> Option<&'static str> {

@@ -1,6 +1,6 @@
 //! What the tests share: which tools are there, visible skips, runs with a limit.
 
-#![allow(dead_code, reason = "each test file uses a part of it")]
+pub mod generate;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

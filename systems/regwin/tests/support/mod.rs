@@ -1,7 +1,8 @@
 //! A program of a user's own, linked with the library that `meanwhile regwin build` writes, and run
 //! under QEMU.
 
-#![allow(dead_code, reason = "each test program uses a part")]
+pub mod mock;
+pub mod random;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -1,7 +1,5 @@
 //! Random scenarios that always end, the same for the same seed.
 
-#![allow(dead_code, reason = "each test program takes what it needs")]
-
 use regwin::scenario::{Scenario, Step, THREADS_MAX, TIMES_MAX};
 
 /// A scenario of random threads that always ends: a ring of streams, each thread reads the one

@@ -1,0 +1,41 @@
+//! The tests of audit. One program: every further one would be compiled and linked for
+//! itself, with all that they share.
+
+mod any_code;
+mod arm1136;
+mod behaviour;
+mod beliefs;
+mod booted;
+mod calibrate;
+mod callees;
+mod chains;
+mod cortex_m;
+mod cost;
+mod decoders;
+mod edits;
+mod execution;
+mod floats;
+mod joined;
+mod kernels;
+mod limits;
+mod loops;
+mod mca;
+mod measured;
+mod needed;
+mod order;
+mod predicted;
+mod prevents;
+mod program;
+mod reports;
+mod scheduling;
+mod shorter;
+mod spills;
+mod stripped;
+mod support;
+mod system_words;
+mod tables;
+mod thumb;
+mod trace;
+mod units;
+mod vectors;
+mod visible;

@@ -1,5 +1,5 @@
-//! What a core says of itself in registers that a system reads when it starts, and by which Linux
-//! chooses the code that it runs.
+//! What a core says of itself in registers that a system reads when it starts, and which extensions
+//! of RISC-V it has: by these Linux chooses the code that it runs.
 
 use std::collections::BTreeMap;
 
@@ -27,21 +27,51 @@ const REGISTERS: [(&str, [u32; 5]); 13] = [
     ("ID_AA64MMFR2_EL1", [3, 0, 0, 7, 2]),
 ];
 
-/// The identification registers of a core, as far as its file has them.
+/// Those of RISC-V: vendor, architecture and version. Source: RISC-V Instruction Set Manual, volume
+/// II, 3.1.2 to 3.1.4.
+pub const OF_RISCV: [&str; 3] = ["mvendorid", "marchid", "mimpid"];
+
+/// The identification registers of a core and its extensions, as far as its file has them.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Identity(BTreeMap<&'static str, u64>);
+pub struct Identity {
+    registers: BTreeMap<&'static str, u64>,
+    /// By their names in RISC-V, such as `zbb`, whether it has them.
+    extensions: BTreeMap<String, bool>,
+}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct IdentityTable {
+    #[serde(default)]
     registers: BTreeMap<Spanned<String>, u64>,
+    #[serde(default)]
+    extensions: BTreeMap<String, bool>,
     source: Spanned<String>,
 }
 
 impl Identity {
     /// The value of the register of this name, such as `MIDR_EL1`.
     pub fn register(&self, name: &str) -> Option<u64> {
-        self.0.get(name).copied()
+        self.registers.get(name).copied()
+    }
+
+    /// The core has the extension of this name; none if its file does not say.
+    pub fn extension(&self, name: &str) -> Option<bool> {
+        self.extensions.get(name).copied()
+    }
+
+    /// The same with a register that is known besides; false if there is none of this name.
+    pub fn set(&mut self, name: &str, value: u64) -> bool {
+        let known = names().find(|known| *known == name);
+        self.registers.extend(known.map(|known| (known, value)));
+        known.is_some()
+    }
+
+    /// The same, where `other` says nothing else.
+    pub fn overlaid(mut self, other: &Identity) -> Identity {
+        self.registers.extend(&other.registers);
+        self.extensions.extend(other.extensions.clone());
+        self
     }
 
     /// The value of the register with this encoding: `op0`, `op1`, `CRn`, `CRm`, `op2`.
@@ -51,24 +81,26 @@ impl Identity {
     }
 }
 
+fn names() -> impl Iterator<Item = &'static str> {
+    REGISTERS.iter().map(|(known, _)| *known).chain(OF_RISCV)
+}
+
 impl Reader {
     pub(crate) fn identity(&self, table: &IdentityTable) -> Result<Identity, Diagnostic> {
         self.source(&table.source)?;
-        let mut registers = BTreeMap::new();
+        let extensions = table.extensions.clone();
+        let mut identity = Identity { registers: BTreeMap::new(), extensions };
         for (name, value) in &table.registers {
-            let Some((known, _)) = REGISTERS.iter().find(|(known, _)| known == name.get_ref())
-            else {
+            if !identity.set(name.get_ref(), *value) {
                 let said = format!("there is no register `{}`", name.get_ref());
                 let fault = self.fault(said, name.span(), "here");
-                let names = REGISTERS.iter().map(|(known, _)| *known);
-                return Err(match did_you_mean(name.get_ref(), names) {
+                return Err(match did_you_mean(name.get_ref(), names()) {
                     Some(meant) => fault.with_help(meant),
                     None => fault,
                 });
-            };
-            registers.insert(*known, *value);
+            }
         }
-        Ok(Identity(registers))
+        Ok(identity)
     }
 }
 
@@ -84,6 +116,15 @@ mod tests {
         assert_eq!(core.register("MIDR_EL1"), Some(0x412f_d050));
         let machine = Machine::bundled("neoverse-n1").and_then(|it| it.identity);
         assert_eq!(machine.and_then(|it| it.register("CTR_EL0")), None);
+    }
+
+    #[test]
+    fn extensions_are_there_or_not_or_not_known() {
+        let core = Core::bundled("sifive-u74").and_then(|core| core.identity).expect("it says it");
+        let of = |name: &str| core.extension(name);
+        assert_eq!([of("c"), of("v"), of("zbb")], [Some(true), Some(false), None]);
+        assert_eq!(core.register("mvendorid"), Some(0x489));
+        assert_eq!(core.register("mimpid"), None);
     }
 
     #[test]

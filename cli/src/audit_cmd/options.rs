@@ -75,8 +75,8 @@ pub struct Reading {
     #[arg(long, value_name = "CYCLES", default_value_t = 0, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub flash_wait: u32,
     /// What is known of the start of a kernel, beside what the core says of itself: its log
-    /// (dmesg), NAME=on or NAME=off for a feature or a key of a jump label, or `none` for the code
-    /// as it lies in the file; may be given more than once.
+    /// (dmesg; of riscv /proc/cpuinfo), NAME=on or NAME=off for a feature or a key of a jump label,
+    /// or `none` for the code as it lies in the file; may be given more than once.
     #[arg(long, value_name = "WHAT")]
     pub boot: Vec<String>,
     /// Print at most so many findings or functions.
@@ -195,8 +195,11 @@ impl Reading {
             }
             let text = toolchain::read(path).map_err(Failure::tool)?;
             if !said.add_log(&String::from_utf8_lossy(&text)) {
-                let help = "an arm64 kernel writes them when it starts: save all of dmesg";
-                let refused = format!("`{word}` has no line `CPU features: detected: ...`");
+                let help = "an arm64 kernel writes the first when it starts: save all of dmesg; of \
+                            riscv the second is in /proc/cpuinfo";
+                let refused = format!(
+                    "`{word}` has no line `CPU features: detected: ...` or `isa : rv64...`"
+                );
                 return Err(Failure::user(refused, Some(help)));
             }
         }

@@ -81,7 +81,8 @@ impl CodeFile {
             })?,
         };
         check_names(&programs, said)?;
-        let boot = Boot { core: cpus::identity(&cpu), said: said.clone() };
+        let core = cpus::identity(&cpu).unwrap_or_default().overlaid(&said.core);
+        let boot = Boot { core, said: said.clone() };
         programs.iter_mut().for_each(|program| program.boot(&boot));
         Ok(CodeFile { name: name.to_owned(), programs, left_out, cpu, is_fitting })
     }

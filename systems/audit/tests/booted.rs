@@ -1,5 +1,5 @@
-//! An arm64 kernel's code as it is after it started: by the core, by the kernel's own tables, by its
-//! log and by what the user says. And tables that cannot be meant so.
+//! A kernel's code as it is after it started, of arm64 and of riscv: by the core, by the kernel's own
+//! tables, by its log and by what the user says. And tables that cannot be meant so.
 
 use std::process::Command;
 
@@ -59,13 +59,18 @@ fn kernel(code: &str, is_moved: bool) -> Vec<u8> {
 
 /// The same with the label `f` in the text, for what lies before it.
 fn kernel_of(text: &str, is_moved: bool) -> Vec<u8> {
+    linked("aarch64-linux-gnu-gcc", TABLES, text, is_moved)
+}
+
+/// What this compiler makes of the tables and the text.
+fn linked(compiler: &str, tables_source: &str, text: &str, is_moved: bool) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a scratch folder");
     let [tables, source, linked] =
         ["tables.c", "f.s", "vmlinux"].map(|word| folder.path().join(word));
-    std::fs::write(&tables, TABLES).expect("a scratch file");
+    std::fs::write(&tables, tables_source).expect("a scratch file");
     let code = format!(".text\n.global f\n.type f, %function\n{text}.size f, . - f\n");
     std::fs::write(&source, code).expect("a scratch file");
-    let mut command = Command::new("aarch64-linux-gnu-gcc");
+    let mut command = Command::new(compiler);
     command.args(["-g", "-O1", "-nostdlib", "-Wl,-e,f", "-Wl,--build-id=none"]);
     command.args(if is_moved { ["-shared", "-fPIC", "-Wl,-Bsymbolic"] } else { ["-static"; 3] });
     let output = command.arg("-o").arg(&linked).args([&tables, &source]).output();
@@ -114,7 +119,9 @@ const DONE: [&str; 3] = ["nop", "add w0, w0, w1", "ret"];
 
 /// The path, with branches without their targets.
 fn short(audit: &Audit) -> Vec<&str> {
-    path(audit).into_iter().map(|text| if text.starts_with("b ") { "b" } else { text }).collect()
+    let branches = ["b ", "j "];
+    let is_one = |text: &str| branches.iter().any(|branch| text.starts_with(branch));
+    path(audit).into_iter().map(|text| if is_one(text) { &text[..1] } else { text }).collect()
 }
 
 #[test]
@@ -357,4 +364,343 @@ fn sections_at_the_end_of_memory_are_read_or_refused() {
             assert!(file.programs[0].symbol("f").is_ok(), "{name}");
         }
     }
+}
+
+/// The tables of a riscv kernel in small, with the layout of version 6.12.
+const RISCV_TABLES: &str = r#"
+typedef unsigned int u32; typedef unsigned long u64;
+struct riscv_isa_ext_data {
+    const u32 id; const char *name, *property; const u32 *subset_ext_ids; const u32 subset_ext_size;
+    int (*validate)(const struct riscv_isa_ext_data *, const u64 *);
+};
+struct errata_info_t { char name[32]; _Bool (*check_func)(u64, u64); };
+int asks_more(const struct riscv_isa_ext_data *it, const u64 *isa) { return it->id == *isa; }
+_Bool errata_cip_453_check_func(u64 arch, u64 version) { return arch < version; }
+_Bool errata_cip_1200_check_func(u64 arch, u64 version) { return arch > version; }
+static const u32 of_c[] = {80, 83}, of_zicbom[] = {127}, of_zk[] = {52};
+const struct riscv_isa_ext_data riscv_isa_ext[] = {
+    {8, "i", "i"}, {2, "c", "c", of_c, 2}, {21, "v", "v"}, {30, "zbb", "zbb"},
+    {31, "zicbom", "zicbom", of_zicbom, 1, asks_more}, {34, "zicboz", "zicboz", 0, 0, asks_more},
+    {80, "zca", "zca"}, {83, "zcf", "zcf", 0, 0, asks_more}, {-1, "zk", "zk", of_zk, 1}, {52, "zkr", "zkr"},
+    {90, "zother", "zother"},
+};
+const struct riscv_isa_ext_data riscv_isa_vendor_ext_andes[] = { {0, "xandespmu", "xandespmu"} };
+static struct errata_info_t errata_list[] = { {"cip-453", errata_cip_453_check_func}, {"cip-1200", errata_cip_1200_check_func} };
+_Bool __riscv_isa_extension_available(const u64 *isa, u32 bit) { return riscv_isa_ext[bit].id == *isa; }
+_Bool sifive_errata_patch_func(u64 arch, u64 version) { return errata_list[version].check_func(arch, version); }
+int off_key[4] = {0}; int on_key[4] = {1};
+"#;
+
+/// The linked kernel with this function `f`.
+fn riscv_kernel(code: &str, is_moved: bool) -> Vec<u8> {
+    let text = format!(".option norvc\n.option norelax\nf:\n{code}");
+    linked("riscv64-linux-gnu-gcc", RISCV_TABLES, &text, is_moved)
+}
+
+/// A row of `.alternative` for the words from 886 to 887: of a vendor, and its number.
+fn riscv_row(vendor: &str, number: &str) -> String {
+    format!(
+        ".pushsection .alternative, \"a\"\n.4byte 886b - ., 888f - .\n\
+         .2byte {vendor}, 889f - 888f\n.4byte {number}\n.popsection\n"
+    )
+}
+
+/// A branch that is none where the row holds.
+fn riscv_branch(vendor: &str, number: &str) -> Vec<u8> {
+    riscv_kernel(&riscv_branched(&riscv_row(vendor, number)), false)
+}
+
+fn riscv_branched(rows: &str) -> String {
+    format!("886: j 1f\n887: add a0, a0, a1\nret\n1: li a0, 0\nret\n{rows}888: nop\n889:\n")
+}
+
+const RISCV_SKIPPED: [&str; 3] = ["j", "li a0, 0", "ret"];
+const RISCV_DONE: [&str; 3] = ["nop", "add a0, a0, a1", "ret"];
+
+/// The file of all that a running kernel says of its processors.
+fn cpuinfo(isa: &str, version: u64) -> String {
+    format!(
+        "processor\t: 0\nhart\t\t: 1\nisa\t\t: {isa}\nmvendorid\t: 0x489\n\
+         marchid\t\t: 0x8000000000000007\nmimpid\t\t: {version:#x}\nhart isa\t: {isa}_zother\n"
+    )
+}
+
+/// Each is a vendor and a number, what is known besides, and whether the row is taken; none if that
+/// is open.
+fn check_riscv_rows(cpu: &str, cases: &[(&str, &str, &[&str], Option<bool>)]) {
+    for (vendor, number, known, is_taken) in cases {
+        let audit = audited(&riscv_branch(vendor, number), cpu, known);
+        let expected = if *is_taken == Some(true) { RISCV_DONE } else { RISCV_SKIPPED };
+        let name = format!("{vendor} {number} {known:?}");
+        assert_eq!(short(&audit), expected, "{name}: {}", said(&audit));
+        assert_eq!(audit.function.tables.n_open() > 0, is_taken.is_none(), "{name}");
+        assert!(audit.findings.iter().all(|found| found.ways.is_empty()), "{name}");
+    }
+}
+
+#[test]
+fn riscv_words_are_those_of_the_extensions() {
+    let (with, without) = (cpuinfo("rv64imafdc_zbb", 0), cpuinfo("rv64imafdc", 0));
+    check_riscv_rows(
+        "sifive-u74",
+        &[
+            // The core has one, not the other, and its chip decides of the third.
+            ("0", "2", &[], Some(true)),
+            ("0", "21", &[], Some(false)),
+            ("0", "30", &[], None),
+            ("0", "30", &["zbb=on"], Some(true)),
+            ("0", "30", &["30=off"], Some(false)),
+            ("0", "30", &[&with], Some(true)),
+            ("0", "30", &[&without], Some(false)),
+            ("0", "30", &[&with, "zbb=off"], Some(false)),
+            // One hart's alone is not the system's.
+            ("0", "90", &[&with], Some(false)),
+            // The kernel has no row of this number: nothing sets it.
+            ("0", "99", &[], Some(false)),
+            ("0", "30", &["none"], Some(false)),
+        ],
+    );
+    check_riscv_rows("rocket", &[("0", "2", &[], None), ("0", "30", &[], None)]);
+    // A kernel that can be moved has its pointers in another table.
+    let moved = riscv_kernel(&riscv_branched(&riscv_row("0", "2")), true);
+    assert_eq!(short(&audited(&moved, "sifive-u74", &[])), RISCV_DONE);
+    let open = audited(&riscv_branch("0", "30"), "sifive-u74", &[]);
+    assert!(said(&open).contains("what becomes of 1 of them, by `zbb`"), "{}", said(&open));
+}
+
+#[test]
+fn an_extension_of_riscv_may_come_with_another_or_be_refused() {
+    let zicbom = cpuinfo("rv64imac_zicbom", 0);
+    let zk = cpuinfo("rv64imac_zkr", 0);
+    check_riscv_rows(
+        "sifive-u74",
+        &[
+            // No row has this number but as a part of Zicbom, which the core has not.
+            ("0", "127", &[], Some(false)),
+            ("0", "127", &[&zicbom], Some(true)),
+            ("0", "127", &[&zk], Some(false)),
+            ("0", "52", &[&zk], Some(true)),
+            // C has both; the kernel asks more of the second.
+            ("0", "80", &[], Some(true)),
+            ("0", "83", &[], None),
+        ],
+    );
+    check_riscv_rows(
+        "rocket",
+        &[("0", "127", &[], None), ("0", "127", &["zicbom=on"], Some(true))],
+    );
+}
+
+#[test]
+fn blocks_of_riscv_have_to_be_small_enough() {
+    let zicboz = cpuinfo("rv64imac_zicboz", 0);
+    let fits = "blocks of at most 256 bytes=on";
+    let row = ("0", "34 | 8 << 16");
+    check_riscv_rows(
+        "rocket",
+        &[
+            (row.0, row.1, &[], None),
+            (row.0, row.1, &["zicboz=off"], Some(false)),
+            (row.0, row.1, &[&zicboz], None),
+            (row.0, row.1, &[&zicboz, fits], Some(true)),
+            (row.0, row.1, &[&zicboz, "blocks of at most 256 bytes=off"], Some(false)),
+            // Without a size they only have to be there.
+            ("0", "34", &[&zicboz], Some(true)),
+        ],
+    );
+}
+
+#[test]
+fn faults_of_riscv_are_those_of_a_vendor() {
+    let early = cpuinfo("rv64imafdc", 0x2018_1004);
+    let late = cpuinfo("rv64imafdc", 0x421_0427);
+    check_riscv_rows(
+        "sifive-u74",
+        &[
+            ("0x489", "1", &[], None),
+            ("0x489", "1", &[&early], Some(true)),
+            ("0x489", "1", &[&late], Some(false)),
+            ("0x489", "1", &["cip-1200=on"], Some(true)),
+            ("0x489", "0", &[&early], Some(true)),
+            ("0x489", "0", &[&late], Some(false)),
+            // The core is no T-Head's, nor has it what Andes adds.
+            ("0x5b7", "0", &[], Some(false)),
+            ("0x31e", "0x8000", &[], Some(false)),
+        ],
+    );
+    check_riscv_rows(
+        "rocket",
+        &[
+            ("0x489", "1", &[], None),
+            ("0x5b7", "0", &[], None),
+            ("0x5b7", "0", &[&early], Some(false)),
+            ("0x5b7", "0", &["T-Head:0=on"], Some(true)),
+            ("0x31e", "0x8000", &["xandespmu=on"], Some(true)),
+            ("0x31e", "0x8000", &[&early], Some(false)),
+        ],
+    );
+}
+
+#[test]
+fn a_fault_of_riscv_is_written_after_extensions() {
+    let second = ".pushsection .alternative, \"a\"\n.4byte 886b - ., 890f - .\n\
+                  .2byte 0, 4\n.4byte 2\n.popsection\n";
+    let of_fault = riscv_row("0x489", "1");
+    for rows in [format!("{of_fault}{second}"), format!("{second}{of_fault}")] {
+        let code = format!("{}890: li a0, 7\n", riscv_branched(&rows));
+        let bytes = riscv_kernel(&code, false);
+        let with = audited(&bytes, "sifive-u74", &["cip-1200=on"]);
+        assert_eq!(short(&with), RISCV_DONE, "{}", said(&with));
+        let without = audited(&bytes, "sifive-u74", &["cip-1200=off"]);
+        assert_eq!(path(&without)[0], "li a0, 7", "{}", said(&without));
+    }
+}
+
+#[test]
+fn a_branch_of_riscv_that_is_written_leads_where_it_led() {
+    let code = format!(
+        "886: nop\n887: add a0, a0, a1\nret\n1: li a0, 0\nret\n{}888: j 1b\n889:\n",
+        riscv_row("0", "2")
+    );
+    let audit = audited(&riscv_kernel(&code, false), "sifive-u74", &[]);
+    assert_eq!(audit.function.target(0), Some(3), "{}", said(&audit));
+    // What a kernel would not lead there is not taken for known.
+    let code = code.replace("888: j 1b", "888: beqz a0, 1b");
+    let audit = audited(&riscv_kernel(&code, false), "sifive-u74", &[]);
+    assert!(said(&audit).contains("which is not read"), "{}", said(&audit));
+}
+
+#[test]
+fn alternatives_of_older_riscv_kernels_have_pointers() {
+    let row = ".pushsection .alternative, \"a\"\n.8byte 886b, 888f, 0, 889f - 888f\n\
+               .4byte 30\n.popsection\n";
+    let bytes = riscv_kernel(&riscv_branched(&format!("{row}{row}")), false);
+    for (word, expected) in [("zbb=on", RISCV_DONE), ("zbb=off", RISCV_SKIPPED)] {
+        let audit = audited(&bytes, "rocket", &[word]);
+        assert_eq!((short(&audit), audit.function.tables.n_open()), (expected.to_vec(), 0));
+    }
+}
+
+/// A word that a key makes a branch.
+fn riscv_label(word: &str, key: &str) -> Vec<u8> {
+    let code = format!(
+        "1: {word}\nadd a0, a0, a1\nret\n2: li a0, 0\nret\n\
+         .pushsection __jump_table, \"aw\"\n.balign 8\n.4byte 1b - ., 2b - .\n\
+         .8byte {key} - .\n.popsection\n"
+    );
+    riscv_kernel(&code, false)
+}
+
+#[test]
+fn a_jump_label_of_riscv_is_as_its_key_is() {
+    let states = |bytes: &[u8], cpu_words: &[&str]| audited(bytes, "sifive-u74", cpu_words);
+    let off = riscv_label("nop", "off_key");
+    assert_eq!(short(&states(&off, &[])), RISCV_DONE);
+    assert!(said(&states(&off, &[])).contains("keys as they begin: `off_key`"));
+    assert_eq!(short(&states(&off, &["off_key=on"])), RISCV_SKIPPED);
+    let likely = riscv_label("nop", "on_key + 1");
+    assert_eq!(short(&states(&likely, &["on_key=off"])), RISCV_SKIPPED);
+    let unlikely = riscv_label("j 2f", "on_key");
+    assert_eq!(short(&states(&unlikely, &[])), RISCV_SKIPPED);
+    assert_eq!(short(&states(&unlikely, &["on_key=off"])), RISCV_DONE);
+}
+
+#[test]
+fn a_function_of_riscv_that_can_be_traced_begins_with_two_words() {
+    for (n_short, n_words) in [(4, 2), (8, 4)] {
+        let code = format!(
+            ".option rvc\n{}.option norvc\nadd a0, a0, a1\nret\n\
+             .pushsection __mcount_loc, \"aw\"\n.balign 8\n.8byte f\n.popsection\n",
+            "nop\n".repeat(n_short)
+        );
+        for is_moved in [false, true] {
+            let audit = audited(&riscv_kernel(&code, is_moved), "sifive-u74", &[]);
+            let expected = [&["nop"].repeat(n_words)[..], &RISCV_DONE[1..]].concat();
+            assert_eq!(path(&audit), expected, "{n_short}{is_moved}");
+        }
+    }
+}
+
+/// Since version 6.16 half of the call of a tracer is in place, whose other half is written last.
+#[test]
+fn a_function_of_riscv_may_have_half_of_a_call_of_its_tracer() {
+    let of_tracer = |name: &str| {
+        format!(".balign 4096\n.type {name}, %function\n{name}: ret\n.size {name}, 4\n")
+    };
+    let text = |name: &str| {
+        format!(
+            ".balign 4096\nf:\n.option rvc\n{}.option norvc\nadd a0, a0, a1\nret\n{}{}\
+             .pushsection __mcount_loc, \"aw\"\n.balign 8\n.8byte f - 8\n.popsection\n",
+            "nop\n".repeat(4),
+            of_tracer("ftrace_caller"),
+            of_tracer(name)
+        )
+    };
+    for (name, is_half) in [("ftrace_call_adjust", true), ("ftrace_other", false)] {
+        let bytes = linked("riscv64-linux-gnu-gcc", RISCV_TABLES, &text(name), false);
+        let audit = audited(&bytes, "sifive-u74", &[]);
+        let path = path(&audit);
+        assert_eq!(path[0].starts_with("auipc t0,"), is_half, "{name}: {path:?}");
+        assert_eq!(path[1..], ["nop", "add a0, a0, a1", "ret"], "{name}");
+    }
+}
+
+#[test]
+fn rows_of_riscv_that_cannot_be_meant_so_are_said_and_the_rest_is_judged() {
+    let sound = "li t0, 1\nret\n";
+    let table = |name: &str, rows: &str| {
+        format!(".pushsection {name}, \"a\"\n.balign 8\n1: {rows}\n.popsection\n")
+    };
+    let of_nop = |row: &str| {
+        format!(
+            "{sound}886: nop\n2: nop\n887:\n{row}888: nop\nnop\n889:\n{}",
+            table(".alternative", ".4byte 886b - ., 888b - .\n.2byte 0, 8\n.4byte 2",)
+        )
+    };
+    let row = |old: &str, new: &str| format!(".4byte {old} - ., {new} - .\n.2byte 0, 8\n.4byte 2");
+    let cases = [
+        (of_nop(&table(".alternative", &row("2b", "888f"))), "reaches into"),
+        (of_nop(&table(".alternative", &row("886b", "off_key"))), "takes its words from"),
+        (of_nop(&table(".alternative", &row("off_key", "888f"))), "is for 0x"),
+        (
+            of_nop(&table("__ex_table", ".4byte 886b - ., off_key - .\n.2byte 1, 0")),
+            "goes on at 0x",
+        ),
+        (
+            of_nop(&table(
+                "__ex_table",
+                ".4byte 886b - ., f - .\n.2byte 1, 0\n.4byte riscv_isa_ext - ., f - .\n.2byte 1, 0",
+            )),
+            "is for 0x",
+        ),
+        (
+            of_nop(&table("__jump_table", ".4byte 888f - ., off_key - .\n.8byte off_key - .")),
+            "leads to 0x",
+        ),
+        (
+            format!(
+                "{sound}9: add a0, a0, a0\n8: ret\n{}",
+                table("__jump_table", ".4byte 9b - ., 8b - .\n.8byte off_key - .")
+            ),
+            "neither `nop` nor `j`",
+        ),
+    ];
+    for (code, fault) in cases {
+        let bytes = riscv_kernel(&code, false);
+        let file = read(&bytes, "sifive-u74", &[]).unwrap_or_else(|error| panic!("{error}"));
+        let warnings = file.warnings(&[]);
+        assert!(
+            warnings.iter().any(|said| said.contains(fault) && said.contains("0x")),
+            "{fault}: {warnings:?}"
+        );
+        let audit = audited(&bytes, "sifive-u74", &[]);
+        let dead = audit.findings.iter().filter(|finding| finding.kind == Kind::DeadValue);
+        assert_eq!(dead.count(), 1, "{fault}: {}", said(&audit));
+    }
+    // What puts data in place of data is no fault, and nothing of the code.
+    let code = of_nop(&table(".alternative", &row("riscv_isa_ext", "riscv_isa_vendor_ext_andes")));
+    let file = read(&riscv_kernel(&code, false), "sifive-u74", &[]);
+    let file = file.unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(file.warnings(&[]), Vec::<String>::new());
+    assert_eq!(file.programs[0].tables.counts().alternatives, 1);
 }

@@ -27,10 +27,10 @@ fn audited(isa: Isa, cpu: &str, code: &str, is_linked: bool) -> Audit {
     }
     let program = Program::parse("f.o", &bytes).unwrap_or_else(|error| panic!("{error}"));
     let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
-    let core = Core::bundled(cpu).expect("it is bundled");
+    let core = Core::bundled(cpu);
     let options =
         Options { avoid: Vec::new(), through: Vec::new(), effort: Effort::Search, recorded: None };
-    audit(&program, symbol, cpu, Some(&core), &options).unwrap_or_else(|error| panic!("{error}"))
+    audit(&program, symbol, cpu, core.as_ref(), &options).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The instructions whose results nobody is said to read.
@@ -62,6 +62,74 @@ fn what_fixes_a_fault_up_reads_what_the_code_before_left() {
     }
     let without = audited(Isa::A64, "cortex-a53", &format!("{STORES}.size f, .-f\n"), false);
     assert_eq!(dead(&without), ["add x5, x0, x2", "mov x15, x1"]);
+}
+
+/// The same of riscv and x86-64, with rows of their own.
+#[test]
+fn fixups_of_other_kernels_are_read() {
+    let row = ".section __ex_table, \"a\"\n.long 9b - ., fix - .\n";
+    let cases = [
+        (
+            Isa::Riscv64,
+            "sifive-u74",
+            "add a5, a0, a2\n1: ld a3, 0(a1)\n9: sd a3, 0(a0)\n addi a0, a0, 8\n addi a2, a2, -8\n \
+             bnez a2, 1b\n li a0, 0\n ret\n",
+            "fix: sub a0, a5, a0\n ret\n.size f, .-f\n",
+            ".short 4, 0\n",
+            "add a5, a0, a2",
+        ),
+        (
+            Isa::X86,
+            "x86-64",
+            "lea (%rdi,%rdx), %r8\n1: mov (%rsi), %rax\n9: mov %rax, (%rdi)\n add $8, %rdi\n \
+             sub $8, %rdx\n jne 1b\n xor %eax, %eax\n ret\n",
+            "fix: mov %r8, %rax\n sub %rdi, %rax\n ret\n.size f, .-f\n",
+            ".long 3\n",
+            "lea (%rdi,%rdx), %r8",
+        ),
+    ];
+    for (isa, cpu, code, fixup, rest, value) in cases {
+        for is_linked in [false, true] {
+            let table = format!("{row}{rest}");
+            let with = audited(isa, cpu, &format!("{code}{fixup}{table}"), is_linked);
+            assert_eq!(dead(&with), Vec::<String>::new(), "{cpu} {is_linked}");
+            assert_eq!(with.function.tables.fixups.len(), 1, "{cpu} {is_linked}");
+        }
+        let without = audited(isa, cpu, &format!("{code}.size f, .-f\n"), false);
+        let dead = dead(&without);
+        assert!(
+            dead.len() == 1 && without.function.instructions[0].text == dead[0],
+            "{value}: {dead:?}"
+        );
+    }
+    // Before version 5.16 a row of riscv had two pointers.
+    let (isa, cpu, code, fixup, ..) = cases[0];
+    let table = ".section __ex_table, \"a\"\n.balign 8\n.quad 9b, fix\n";
+    for is_linked in [false, true] {
+        let with = audited(isa, cpu, &format!("{code}{fixup}{table}"), is_linked);
+        assert_eq!(with.function.tables.fixups.len(), 1, "{is_linked}");
+    }
+}
+
+/// What stands in place of an alternative of x86-64 is not known.
+#[test]
+fn alternatives_of_x86_are_open() {
+    // The words of a feature were two bytes and then four, with one length each.
+    for feature in [".long 0x12", ".word 0x12"] {
+        let code = format!(
+            "mov %rsi, %rcx\n661: jmp no\n662: mov (%rdi), %rax\n add %rcx, %rax\n ret\n\
+             no: xor %eax, %eax\n ret\n.size f, .-f\n.section .altinstructions, \"a\"\n\
+             .long 661b - ., 663f - .\n{feature}\n.byte 662b - 661b, 664f - 663f\n\
+             .section .altinstr_replacement, \"ax\"\n663: nop\n664:\n"
+        );
+        for is_linked in [false, true] {
+            let audit = audited(Isa::X86, "x86-64", &code, is_linked);
+            let tables = &audit.function.tables;
+            assert_eq!((tables.counts().alternatives, tables.n_open()), (1, 1), "{feature}");
+            assert_eq!(dead(&audit), Vec::<String>::new(), "{feature} {is_linked}");
+            assert!(audit.findings.iter().all(|found| found.ways.is_empty()), "{feature}");
+        }
+    }
 }
 
 #[test]

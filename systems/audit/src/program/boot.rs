@@ -7,7 +7,8 @@
 //! ```
 //!
 //! What nobody says stays open: the words are those of the file, and nothing is concluded across
-//! them. Source: Linux, `kernel/alternative.c` of arm64, version 6.1.
+//! them. Source: Linux, `kernel/alternative.c` of arm64, version 6.1; `kernel/cpufeature.c` and
+//! `errata` of riscv, version 6.12.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
@@ -17,11 +18,9 @@ use report::{Diagnostic, did_you_mean};
 
 use crate::decode::code::Flow;
 use crate::decode::{Isa, Linear};
-use crate::program::tables::{Patch, PatchKind, PatchState, PatchWriter, Tables, When};
+use crate::program::moved::{branch, is_read, moved, nop, upper_of};
+use crate::program::tables::{FeatureId, Patch, PatchKind, PatchState, PatchWriter, Tables, When};
 use crate::program::{Program, Symbol};
-
-/// The word of `nop` in A64.
-const NOP: u32 = 0xd503_201f;
 
 /// The word of `mov x9, x30`.
 const KEEP_LINK: u32 = 0xaa1e_03e9;
@@ -38,7 +37,7 @@ const WRITES_NOPS_WITHOUT: (&str, &str) =
 #[derive(Debug, Clone, Default)]
 pub struct Boot {
     /// What the core says of itself.
-    pub core: Option<Identity>,
+    pub core: Identity,
     pub said: BootWords,
 }
 
@@ -49,6 +48,8 @@ pub struct BootWords {
     pub is_none: bool,
     /// Features that the kernel's log names; none without a log.
     pub log: Option<BTreeSet<String>>,
+    /// What the log says of the core's registers.
+    pub core: Identity,
     /// Features, functions and keys by name or number.
     pub names: BTreeMap<String, bool>,
 }
@@ -68,8 +69,22 @@ impl BootWords {
         word == "none" || named.is_some()
     }
 
-    /// Adds a log of the kernel (`dmesg`); false if it names no feature.
+    /// Adds a log of the kernel, `dmesg` of arm64 or `/proc/cpuinfo` of riscv; false if it names no
+    /// feature.
     pub fn add_log(&mut self, text: &str) -> bool {
+        let mut harts: Vec<BTreeSet<String>> = Vec::new();
+        for (key, value) in text.lines().filter_map(|line| line.split_once(':')) {
+            let (key, value) = (key.trim(), value.trim());
+            if key == "isa" {
+                harts.extend(extensions(value));
+            } else if let Some(digits) = value.strip_prefix("0x")
+                && let Ok(number) = u64::from_str_radix(digits, 16)
+            {
+                self.core.set(key, number);
+            }
+        }
+        // What all of them have is asked for.
+        let shared = harts.into_iter().reduce(|all, one| &all & &one);
         let names = text.lines().filter_map(|line| {
             // The last two are those before version 4.18.
             const WAYS: [&str; 3] =
@@ -82,6 +97,7 @@ impl BootWords {
         });
         let log = self.log.get_or_insert_default();
         log.extend(names);
+        log.extend(shared.unwrap_or_default());
         !log.is_empty()
     }
 }
@@ -91,13 +107,14 @@ impl Program {
     pub fn boot(&mut self, boot: &Boot) {
         self.tables.are_before_boot = boot.said.is_none;
         let mut patches = std::mem::take(&mut self.tables.patches);
+        let tracer = self.tracer_ahead();
         for (at, patch) in &mut patches {
             patch.state = match (boot.said.is_none, patch.kind) {
                 (true, _) => PatchState::Kept,
                 (_, PatchKind::Alternative) => self.write_alternative(*at, patch, boot),
                 (_, PatchKind::JumpLabel) => self.write_jump_label(*at, patch, boot),
                 (_, PatchKind::StaticCall) => open("static calls"),
-                (_, PatchKind::Tracing) => self.write_tracing(*at, patch.end),
+                (_, PatchKind::Tracing) => self.write_tracing(*at, patch.end, tracer),
             };
         }
         self.tables.patches = patches;
@@ -138,35 +155,43 @@ impl Program {
     /// Names that the user may say something of in this program.
     fn boot_names(&self) -> BTreeSet<String> {
         let writers = self.tables.patches.values().flat_map(|patch| &patch.writers);
-        let mut names = BTreeSet::new();
+        let (mut names, mut features) = (BTreeSet::new(), BTreeSet::new());
         for writer in writers {
             match &writer.when {
                 When::Unknown => {}
-                When::Feature(number) => names.extend(self.feature_names(*number)),
+                When::Feature(id) => _ = features.insert(*id),
                 When::Callback { function, feature } => {
                     names.insert(function.clone());
-                    names.extend(feature.iter().flat_map(|number| self.feature_names(*number)));
+                    features.extend(*feature);
                 }
                 When::Key { name, .. } => _ = names.insert(name.clone()),
             }
+        }
+        for id in features {
+            names.extend(self.feature_names(id).chain(self.capabilities.found_by(id)));
         }
         names
     }
 
     /// A feature's name, if it has one, and its number.
-    fn feature_names(&self, number: u16) -> impl Iterator<Item = String> {
-        let name = self.capabilities.named(number).map(str::to_owned);
-        name.into_iter().chain([number.to_string()])
+    fn feature_names(&self, id: FeatureId) -> impl Iterator<Item = String> {
+        let name = self.capabilities.named(id).map(str::to_owned);
+        name.into_iter().chain([id.to_string()])
     }
 
     /// There is this feature after the start: none if that is not known, with its name.
-    fn has_feature(&self, number: u16, boot: &Boot) -> Result<bool, String> {
-        let said = self.feature_names(number).find_map(|name| boot.said.names.get(&name).copied());
-        let name = self.capabilities.named(number);
-        let logged = || Some(boot.said.log.as_ref()?.contains(name?));
-        said.or_else(logged)
-            .or_else(|| self.capabilities.has(number, boot.core.as_ref()))
-            .ok_or_else(|| name.map_or_else(|| format!("feature {number}"), str::to_owned))
+    fn has_feature(&self, id: FeatureId, boot: &Boot) -> Result<bool, String> {
+        let said = self.feature_names(id).find_map(|name| boot.said.names.get(&name).copied());
+        // The log of riscv names no faults.
+        let logged = |name: &str| {
+            let log = boot.said.log.as_ref().filter(|_| !id.is_fault())?;
+            Some(log.contains(name))
+        };
+        let of_name = |name: &str| boot.said.names.get(name).copied().or_else(|| logged(name));
+        let name = self.capabilities.named(id);
+        said.or_else(|| logged(name?))
+            .or_else(|| self.capabilities.has(id, &boot.core, &of_name))
+            .ok_or_else(|| name.map_or_else(|| format!("feature {id}"), str::to_owned))
     }
 
     fn write_alternative(&mut self, at: u64, patch: &mut Patch, boot: &Boot) -> PatchState {
@@ -203,14 +228,9 @@ impl Program {
     ) -> Result<Option<Vec<u32>>, String> {
         match &writer.when {
             When::Unknown | When::Key { .. } => Err("a row that is not understood".to_owned()),
-            When::Feature(number) => match self.has_feature(*number, boot)? {
+            When::Feature(id) => match self.has_feature(*id, boot)? {
                 false => Ok(None),
-                true => {
-                    let words = self.words(writer.replacement.clone());
-                    let moved = words.and_then(|words| moved(&words, &writer.replacement, from));
-                    let unread = || format!("{:#x}, which is not read", writer.replacement.start);
-                    moved.ok_or_else(unread).map(Some)
-                }
+                true => self.replaced(writer, from).map(Some),
             },
             When::Callback { function, feature } => {
                 let said = boot.said.names.get(function);
@@ -219,10 +239,13 @@ impl Program {
                 if said == Some(&false) || !is_called {
                     return Ok(None);
                 }
-                let nops = vec![NOP; (to - from) as usize / 4];
+                if said == Some(&true) && !writer.replacement.is_empty() {
+                    return self.replaced(writer, from).map(Some);
+                }
+                let nops = vec![nop(self.isa); (to - from) as usize / 4];
                 let has_not = |name: &str| {
-                    let number = self.capabilities.number(name)?;
-                    self.has_feature(number, boot).ok().map(|has| !has)
+                    let id = self.capabilities.id(name)?;
+                    self.has_feature(id, boot).ok().map(|has| !has)
                 };
                 match function.as_str() {
                     WRITES_NOPS => Ok(Some(nops)),
@@ -236,17 +259,29 @@ impl Program {
         }
     }
 
+    /// The words of an alternative, as they stand where it is written to.
+    ///
+    /// Errors: one of them is not understood; which.
+    fn replaced(&self, writer: &PatchWriter, to: u64) -> Result<Vec<u32>, String> {
+        let words = self.words(writer.replacement.clone());
+        let moved = words.and_then(|words| moved(self.isa, &words, &writer.replacement, to));
+        moved.ok_or_else(|| format!("{:#x}, which is not read", writer.replacement.start))
+    }
+
     /// A jump label is as in the file while its key is as it begins.
     fn write_jump_label(&mut self, at: u64, patch: &Patch, boot: &Boot) -> PatchState {
-        let is_a64 = self.isa == Isa::A64;
+        let is_read = is_read(self.isa);
         let target = patch.leads_to.first().copied().unwrap_or(at);
-        let branch = 0x1400_0000 | (target.wrapping_sub(at) >> 2) as u32 & 0x03ff_ffff;
+        let (nop, branch) = (nop(self.isa), branch(self.isa, at, target));
         // In an object file the linker still writes the branch.
-        let is_one = |words: &[u32]| words == [NOP] || words == [branch];
+        let is_one =
+            |words: &[u32]| words == [nop] || branch.is_some_and(|branch| words == [branch]);
         let is_its = self.links.contains_key(&at)
             || self.words(at..patch.end).is_some_and(|words| is_one(&words));
-        if is_a64 && !is_its {
-            let said = format!("the word at {at:#x} is no jump label's: neither `nop` nor `b`");
+        if is_read && !is_its {
+            let jump = if self.isa == Isa::A64 { "b" } else { "j" };
+            let said =
+                format!("the word at {at:#x} is no jump label's: neither `nop` nor `{jump}`");
             self.tables.faults.push(said);
             return open("a row that is not understood");
         }
@@ -258,26 +293,60 @@ impl Program {
         });
         match asked {
             None => PatchState::Kept,
-            Some((_, name)) if !is_a64 => open(name),
-            Some((is_branch, _)) => {
-                self.write(at, &[if is_branch { branch } else { NOP }], at);
-                PatchState::Written
-            }
+            Some((_, name)) if !is_read => open(name),
+            Some((is_branch, name)) => match if is_branch { branch } else { Some(nop) } {
+                Some(word) => {
+                    self.write(at, &[word], at);
+                    PatchState::Written
+                }
+                None => open(name),
+            },
         }
     }
 
-    /// A function that can be traced keeps its way back, in case it is. Where it called a tracer
-    /// in the file it calls none.
-    fn write_tracing(&mut self, at: u64, end: u64) -> PatchState {
-        match self.words(at..end).as_deref() {
-            Some([NOP, NOP]) => self.write(at, &[KEEP_LINK], at),
-            Some([call, _]) if call >> 26 == 0b10_0101 => self.write(at, &[NOP], at),
+    /// Where the tracer begins of which a function of riscv has half of the call in place: since
+    /// version 6.16, which moves the places by a function of this name.
+    fn tracer_ahead(&self) -> Option<u64> {
+        if !matches!(self.isa, Isa::Riscv32 | Isa::Riscv64) {
+            return None;
+        }
+        let at = |name: &str| self.symbols.iter().find(|symbol| symbol.name == name);
+        at("ftrace_call_adjust").and(at("ftrace_caller")).map(|symbol| symbol.address)
+    }
+
+    /// A function that can be traced keeps its way back (A64), or has the upper half of where its
+    /// tracer is (RISC-V), in case it is. Where it called a tracer in the file it calls none.
+    fn write_tracing(&mut self, at: u64, end: u64, tracer: Option<u64>) -> PatchState {
+        /// Two of RISC-V's short `nop`.
+        const SHORT_NOPS: u32 = 0x0001_0001;
+        let Some(words) = self.words(at..end) else { return PatchState::Kept };
+        let nop = nop(self.isa);
+        match &words[..] {
+            [first, second] if self.isa == Isa::A64 && [*first, *second] == [nop; 2] => {
+                self.write(at, &[KEEP_LINK], at);
+            }
+            [call, _] if self.isa == Isa::A64 && call >> 26 == 0b10_0101 => {
+                self.write(at, &[nop], at);
+            }
+            all if self.isa != Isa::A64
+                && all.iter().all(|word| [SHORT_NOPS, nop].contains(word)) =>
+            {
+                let mut new = vec![nop; all.len()];
+                if let Some(tracer) = tracer {
+                    new[0] = upper_of(tracer.wrapping_sub(at));
+                }
+                self.write(at, &new, at);
+            }
             _ => return PatchState::Kept,
         }
         PatchState::Written
     }
 
+    /// The words in a range that has no part of one.
     fn words(&self, range: Range<u64>) -> Option<Vec<u32>> {
+        if range.end.checked_sub(range.start)? % 4 != 0 {
+            return None;
+        }
         let has = |base: u64, n: usize| (base..base + n as u64).contains(&range.start);
         let code = self.sections.iter().find(|code| has(code.base, code.bytes.len()))?;
         let from = usize::try_from(range.start - code.base).ok()?;
@@ -304,6 +373,14 @@ impl Program {
     }
 }
 
+/// The extensions in a line of RISC-V, such as `rv64imac_zba_zbb`; none of another set.
+fn extensions(isa: &str) -> Option<BTreeSet<String>> {
+    let rest = ["rv32", "rv64"].iter().find_map(|set| isa.strip_prefix(set))?;
+    let mut words = rest.split('_');
+    let letters = words.next().unwrap_or_default().chars().map(String::from);
+    Some(letters.chain(words.map(str::to_owned)).collect())
+}
+
 /// What the user said has to be of something in one of these programs.
 ///
 /// Errors: a name of nothing; what is near.
@@ -327,68 +404,9 @@ fn open(by: &str) -> PatchState {
     PatchState::Open(BTreeSet::from([by.to_owned()]))
 }
 
-/// A64 words of `source`, as a kernel puts them at `to`: branches out of them lead where they led.
-/// None if one of them cannot be there.
-fn moved(words: &[u32], source: &Range<u64>, to: u64) -> Option<Vec<u32>> {
-    let one = |(nth, word): (usize, &u32)| {
-        let (from, to) = (source.start + 4 * nth as u64, to + 4 * nth as u64);
-        // Where the distance stands, of how many bits, and what it counts.
-        let (at, n_bits) = match word {
-            word if word & 0x7c00_0000 == 0x1400_0000 => (0, 26),
-            word if word & 0xff00_0010 == 0x5400_0000 || word & 0x7e00_0000 == 0x3400_0000 => {
-                (5, 19)
-            }
-            word if word & 0x7e00_0000 == 0x3600_0000 => (5, 14),
-            // A kernel leaves a literal, and the address of one, out.
-            word if word & 0x3b00_0000 == 0x1800_0000 || word & 0x9f00_0000 == 0x1000_0000 => {
-                return None;
-            }
-            word if word & 0x9f00_0000 == 0x9000_0000 => return page(*word, from, to),
-            word => return Some(*word),
-        };
-        let mask = (1u32 << n_bits) - 1;
-        let distance = i64::from(((word >> at & mask) << (32 - n_bits)) as i32 >> (32 - n_bits));
-        let target = from.wrapping_add_signed(4 * distance);
-        if (source.start..=source.end).contains(&target) {
-            return Some(*word);
-        }
-        let new = target.wrapping_sub(to).cast_signed() >> 2;
-        let fits = (-(1i64 << (n_bits - 1))..1i64 << (n_bits - 1)).contains(&new);
-        fits.then_some(word & !(mask << at) | (new as u32 & mask) << at)
-    };
-    words.iter().enumerate().map(one).collect()
-}
-
-/// `adrp` moved from one place to another.
-fn page(word: u32, from: u64, to: u64) -> Option<u32> {
-    let low = word >> 29 & 3;
-    let high = word >> 5 & 0x7_ffff;
-    let pages = i64::from(((high << 2 | low) << 11) as i32 >> 11);
-    let new = pages + ((from >> 12).cast_signed() - (to >> 12).cast_signed());
-    let fits = (-(1i64 << 20)..1i64 << 20).contains(&new);
-    let new = new as u32;
-    fits.then_some(word & 0x9f00_001f | (new & 3) << 29 | (new >> 2 & 0x7_ffff) << 5)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_branch_out_of_an_alternative_leads_where_it_led() {
-        let source = 0x2000..0x2008;
-        // b 0x2010; b 0x2000, which is inside.
-        assert_eq!(
-            moved(&[0x1400_0004, 0x17ff_ffff], &source, 0x1000),
-            Some(vec![0x1400_0404, 0x17ff_ffff])
-        );
-        // tbz w0, #0, 0x2010, and as far as it does not reach.
-        assert_eq!(moved(&[0x3600_0080], &source, 0x1000), Some(vec![0x3600_8080]));
-        assert_eq!(moved(&[0x3600_0080], &source, 0x10_0000), None);
-        // adrp x0, 0x3000; a literal.
-        assert_eq!(moved(&[0xb000_0000], &source, 0x1000), Some(vec![0xd000_0000]));
-        assert_eq!(moved(&[0x5800_0040], &source, 0x1000), None);
-    }
 
     #[test]
     fn a_log_names_features() {
@@ -398,6 +416,14 @@ mod tests {
         assert_eq!(said.log, Some(BTreeSet::from(["Spectre-v4".to_owned()])));
         assert_eq!(said.names, BTreeMap::from([("A B".to_owned(), false)]));
         assert!(!BootWords::default().add_log("nothing"));
+        // RISC-V: what all harts have, and who made them.
+        let cpuinfo = "processor\t: 0\nisa\t\t: rv64imac_zba_zbb\nmvendorid\t: 0x489\n\
+                       hart isa\t: rv64imac_zba_v\n\nprocessor\t: 1\nisa\t\t: rv64imafdc_zbb\n";
+        let mut riscv = BootWords::default();
+        assert!(riscv.add_log(cpuinfo));
+        let expected = ["i", "m", "a", "c", "zbb"].map(str::to_owned);
+        assert_eq!(riscv.log, Some(BTreeSet::from(expected)));
+        assert_eq!(riscv.core.register("mvendorid"), Some(0x489));
         // Version 6.6 and later.
         let place = "CPU features: detected: Activity Monitors Unit (AMU) on CPU0-3\n\
                      CPU features: enabling workaround for ARM erratum 845719\n";

@@ -1,22 +1,27 @@
-//! The features of processors that an arm64 kernel tells apart, out of its own tables: which number
-//! its alternatives mean by one, what it is called, and how it is found.
+//! The features of processors that a kernel of arm64 or riscv tells apart, out of its own tables:
+//! which number its alternatives mean by one, what it is called, and how it is found.
 //!
 //! ```text
 //! arm64_features  26  "LSE atomic instructions"  ID_AA64ISAR0_EL1, bits 20 to 23, is 2 or more
 //! arm64_errata    55  "ARM erratum 845719"       the core is a Cortex-A53, r0p0 to r0p4
+//! riscv_isa_ext   30  "zbb"                      the core has the extension of this name
+//! errata_list      1  "cip-1200"                 SiFive's, as a function of the kernel says
 //! ```
 //!
 //! The numbers are other ones in every version, and so is the layout of the rows, which debug
 //! information has. A number without a row is of something that the kernel was built without: it is
 //! never found. Source: Linux, `asm/cpufeature.h`, `kernel/cpufeature.c` and
-//! `kernel/cpu_errata.c` of arm64, version 6.1.
+//! `kernel/cpu_errata.c` of arm64, version 6.1; `asm/cpufeature.h`,
+//! `kernel/cpufeature.c` and `errata/sifive/errata.c` of riscv, version 6.12.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::RangeInclusive;
 
 use machine::Identity;
 use object::{File, Object, ObjectSection, ObjectSymbol};
 
 use crate::program::relocate;
+use crate::program::tables::{FeatureId, VENDOR_EXTENSIONS, VENDORS};
 use crate::program::types::Members;
 
 /// Rows of one table, and ranges of models, are not more than this; only a damaged file has more.
@@ -24,7 +29,7 @@ const ROWS_MAX: usize = 1024;
 
 /// All of them by number; none of a file that has no such tables.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Capabilities(BTreeMap<u16, Capability>);
+pub struct Capabilities(BTreeMap<FeatureId, Capability>);
 
 /// A feature of a processor, or a fault of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -46,6 +51,10 @@ enum Test {
     Any(Vec<Test>),
     /// This has to hold, and more that no register says.
     Needs(Box<Test>),
+    /// The core has the extension of RISC-V of this name.
+    Extension(String),
+    /// It is one of these cores of RISC-V.
+    Cores(Cores),
     /// By what the core does not say.
     Other,
 }
@@ -70,6 +79,18 @@ struct Models {
     last: u64,
     /// Later masks of it may have it mended, which is not read.
     may_be_mended: bool,
+}
+
+/// Cores of RISC-V by what they say of themselves.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Cores {
+    /// The values of `marchid` that they have.
+    architectures: &'static [u64],
+    /// Bits of `mimpid`, and the values that they have.
+    mask: u64,
+    versions: RangeInclusive<u64>,
+    /// A `mimpid` among these that is not meant.
+    but: Option<u64>,
 }
 
 const ISAR1: [u32; 5] = [3, 0, 0, 6, 1];
@@ -98,24 +119,24 @@ impl Capabilities {
         file: &File<'_>,
         members: impl Fn(u64, &str) -> Option<Members>,
     ) -> Option<Capabilities> {
-        let tables: Vec<(u64, u64)> = ["arm64_features", "arm64_errata"]
-            .iter()
-            .filter_map(|name| file.symbols().find(|symbol| symbol.name() == Ok(name)))
-            .map(|symbol| (symbol.address(), symbol.size()))
-            .collect();
+        if file.architecture() == object::Architecture::Riscv64 {
+            return of_riscv(file, members);
+        }
+        let tables = places(file, &["arm64_features", "arm64_errata"]);
         let first = tables.first()?.0;
         let image = Image::new(file, &tables);
         // The functions that look for features are where the structure is declared.
         let matches = image.pointer(first.wrapping_add(MATCHES))?;
         let members = members(matches, "arm64_cpu_capabilities")?;
-        let rows = FeatureRows { image, members };
+        let rows = FeatureRows { image: &image, members };
         let mut all = BTreeMap::new();
         for (from, _) in &tables {
             for (row, function) in rows.of_table(*from) {
                 let Some(number) = rows.number(row, "capability", 2) else { continue };
                 let name = rows.member(row, "desc").and_then(|at| rows.image.text(at));
                 let test = rows.test(row, &function);
-                all.insert(number as u16, Capability { name, test });
+                let id = FeatureId { vendor: 0, number: number as u16 };
+                all.insert(id, Capability { name, test });
             }
         }
         Some(Capabilities(all))
@@ -126,38 +147,66 @@ impl Capabilities {
         !self.0.is_empty()
     }
 
-    pub fn named(&self, number: u16) -> Option<&str> {
-        self.0.get(&number)?.name.as_deref()
+    pub fn named(&self, id: FeatureId) -> Option<&str> {
+        self.0.get(&id)?.name.as_deref()
     }
 
-    /// The number of the feature of this name.
-    pub fn number(&self, name: &str) -> Option<u16> {
+    /// The feature of this name.
+    pub fn id(&self, name: &str) -> Option<FeatureId> {
         let named = self.0.iter().find(|(_, capability)| capability.name.as_deref() == Some(name));
-        named.map(|(number, _)| *number)
+        named.map(|(id, _)| *id)
     }
 
-    /// A core has the feature; `None` if what is known of it does not say.
-    pub fn has(&self, number: u16, core: Option<&Identity>) -> Option<bool> {
-        match self.0.get(&number) {
-            // What the kernel was built without is never found.
-            None => self.are_known().then_some(false),
-            Some(capability) => match (&capability.test, core) {
-                (Test::Always, _) => Some(true),
-                (test, Some(core)) => test.holds(core),
-                (_, None) => None,
-            },
+    /// The names of extensions that a feature is found by.
+    pub fn found_by(&self, id: FeatureId) -> Vec<String> {
+        self.0.get(&id).map_or(Vec::new(), |capability| capability.test.extensions())
+    }
+
+    /// A core has the feature; `None` if what is known of it does not say. `of_name` is what is
+    /// known of extensions besides, by their names.
+    pub fn has(
+        &self,
+        id: FeatureId,
+        core: &Identity,
+        of_name: &dyn Fn(&str) -> Option<bool>,
+    ) -> Option<bool> {
+        let is_of_another = |vendor: u64| id.is_fault() && vendor != u64::from(id.vendor);
+        if core.register("mvendorid").is_some_and(is_of_another) {
+            return Some(false);
+        }
+        match self.0.get(&id) {
+            // What the kernel was built without is never found; of faults it has no whole list.
+            None => (self.are_known() && !id.is_fault()).then_some(false),
+            Some(capability) => capability.test.holds(core, of_name),
         }
     }
 }
 
 impl Test {
-    fn holds(&self, core: &Identity) -> Option<bool> {
+    fn extensions(&self) -> Vec<String> {
+        match self {
+            Test::Extension(name) => vec![name.clone()],
+            Test::Any(tests) => tests.iter().flat_map(Test::extensions).collect(),
+            Test::Needs(test) => test.extensions(),
+            Test::Always | Test::Field(_) | Test::Models(_) | Test::Cores(_) | Test::Other => {
+                Vec::new()
+            }
+        }
+    }
+
+    fn holds(&self, core: &Identity, of_name: &dyn Fn(&str) -> Option<bool>) -> Option<bool> {
         match self {
             Test::Always => Some(true),
             Test::Field(field) => field.holds(core),
             Test::Models(ranges) => any(ranges.iter().map(|range| range.holds(core))),
-            Test::Any(tests) => any(tests.iter().map(|test| test.holds(core))),
-            Test::Needs(test) => test.holds(core).filter(|holds| !holds),
+            Test::Any(tests) => any(tests.iter().map(|test| test.holds(core, of_name))),
+            Test::Needs(test) => match &**test {
+                // What is known besides is of after the start, when no more is asked for.
+                Test::Extension(name) if of_name(name).is_some() => of_name(name),
+                test => test.holds(core, of_name).filter(|holds| !holds),
+            },
+            Test::Extension(name) => of_name(name).or_else(|| core.extension(name)),
+            Test::Cores(cores) => cores.holds(core),
             Test::Other => None,
         }
     }
@@ -199,16 +248,142 @@ impl Models {
     }
 }
 
+impl Cores {
+    fn holds(&self, core: &Identity) -> Option<bool> {
+        let is_one = core.register("marchid").map(|found| self.architectures.contains(&found));
+        let version = core.register("mimpid");
+        let is_so = version.map(|version| {
+            self.versions.contains(&(version & self.mask)) && self.but != Some(version)
+        });
+        match (is_one, is_so) {
+            (Some(false), _) | (_, Some(false)) => Some(false),
+            (Some(true), Some(true)) => Some(true),
+            (None | Some(true), None) | (None, Some(true)) => None,
+        }
+    }
+}
+
+/// Where those of these symbols lie that there are, and their sizes.
+fn places(file: &File<'_>, names: &[&str]) -> Vec<(u64, u64)> {
+    let place = |name: &&str| file.symbols().find(|symbol| symbol.name() == Ok(name));
+    let found = names.iter().filter_map(place);
+    found.map(|symbol| (symbol.address(), symbol.size())).collect()
+}
+
+/// Those of a riscv kernel: extensions, those of vendors, and SiFive's faults.
+fn of_riscv(
+    file: &File<'_>,
+    members: impl Fn(u64, &str) -> Option<Members>,
+) -> Option<Capabilities> {
+    /// The number of an extension that stands for its parts alone.
+    const NONE: u64 = u32::MAX as u64;
+    const SIFIVE: u16 = 0x489;
+    let of_extensions = *places(file, &["riscv_isa_ext"]).first()?;
+    let unit = places(file, &["__riscv_isa_extension_available"]).first()?.0;
+    let shape = members(unit, "riscv_isa_ext_data")?;
+    let mut tables = vec![(0, 0, of_extensions)];
+    for (vendor, name) in VENDORS {
+        let name = name.replace('-', "").to_lowercase();
+        let found = places(file, &[&format!("riscv_isa_vendor_ext_{name}")]);
+        tables.extend(found.first().map(|place| (vendor, VENDOR_EXTENSIONS, *place)));
+    }
+    let of_faults = places(file, &["errata_list", "sifive_errata_patch_func"]);
+    let near: Vec<(u64, u64)> =
+        tables.iter().map(|table| table.2).chain(of_faults.first().copied()).collect();
+    let image = Image::new(file, &near);
+    let mut names: BTreeMap<FeatureId, String> = BTreeMap::new();
+    // What each is found by: its own name, and those of others that it is a part of.
+    let mut found_by: BTreeMap<FeatureId, Vec<Test>> = BTreeMap::new();
+    let mut asks_more = BTreeSet::new();
+    let rows = FeatureRows { image: &image, members: shape };
+    for (vendor, base, (from, size)) in tables {
+        let id = |number: u64| FeatureId { vendor, number: base.wrapping_add(number as u16) };
+        for row in rows.within(from, size) {
+            let named = rows.member(row, "name").and_then(|at| image.text(at));
+            let (Some(number), Some(name)) = (rows.number(row, "id", 4), named) else { continue };
+            let test = Test::Extension(name.clone());
+            let test = match rows.pointer(row, "validate") {
+                None => test,
+                Some(_) => Test::Needs(Box::new(test)),
+            };
+            for part in rows.parts(row) {
+                found_by.entry(id(part)).or_default().push(test.clone());
+            }
+            if number != NONE {
+                names.insert(id(number), name);
+                asks_more.extend(matches!(test, Test::Needs(_)).then(|| id(number)));
+                found_by.entry(id(number)).or_default().push(test);
+            }
+        }
+    }
+    let with_name = |(id, tests): (FeatureId, Vec<Test>)| {
+        let (name, test) = (names.get(&id).cloned(), Test::Any(tests));
+        let test = if asks_more.contains(&id) { Test::Needs(Box::new(test)) } else { test };
+        (id, Capability { name, test })
+    };
+    let mut all: BTreeMap<FeatureId, Capability> = found_by.into_iter().map(with_name).collect();
+    if let [(from, size), (unit, _)] = of_faults[..]
+        && let Some(members) = members(unit, "errata_info_t")
+    {
+        let rows = FeatureRows { image: &image, members };
+        for (number, row) in (0..).zip(rows.within(from, size)) {
+            let name = rows.member(row, "name").and_then(|at| image.text_at(at));
+            let function = rows.pointer(row, "check_func").map(|at| image.function(at));
+            let test = sifives(&function.unwrap_or_default()).map_or(Test::Other, Test::Cores);
+            all.insert(FeatureId { vendor: SIFIVE, number }, Capability { name, test });
+        }
+    }
+    Some(Capabilities(all))
+}
+
+/// The cores that a function of SiFive's looks for.
+fn sifives(function: &str) -> Option<Cores> {
+    const SERIES_7: u64 = 1 << 63 | 7;
+    match function {
+        "errata_cip_453_check_func" => Some(Cores {
+            architectures: &[SERIES_7],
+            mask: u64::MAX,
+            versions: 0x2018_1004..=0x2019_1105,
+            but: None,
+        }),
+        "errata_cip_1200_check_func" => Some(Cores {
+            architectures: &[SERIES_7, 1],
+            mask: 0xff_ffff,
+            versions: 0..=0x20_0630,
+            but: Some(0x120_0626),
+        }),
+        _ => None,
+    }
+}
+
 /// Where the function that looks for a feature stands in a row, in every version since 4.15.
 const MATCHES: u64 = 16;
 
 /// The rows of the tables.
-struct FeatureRows<'data> {
-    image: Image<'data>,
+struct FeatureRows<'image, 'data> {
+    image: &'image Image<'data>,
     members: Members,
 }
 
-impl FeatureRows<'_> {
+impl FeatureRows<'_, '_> {
+    /// The rows of a table of this length.
+    fn within(&self, from: u64, bytes: u64) -> impl Iterator<Item = u64> {
+        let length = self.members.bytes.max(1);
+        (0..(bytes / length).min(ROWS_MAX as u64)).map(move |nth| from.wrapping_add(nth * length))
+    }
+
+    /// The numbers of what an extension of RISC-V has among its parts.
+    fn parts(&self, row: u64) -> Vec<u64> {
+        let n_parts = self.number(row, "subset_ext_size", 4).unwrap_or(0).min(ROWS_MAX as u64);
+        let Some(all) = self.pointer(row, "subset_ext_ids") else { return Vec::new() };
+        let places = (0..n_parts).map(|nth| all.wrapping_add(4 * nth));
+        places.filter_map(|at| self.image.number(at, 4)).collect()
+    }
+
+    fn pointer(&self, row: u64, name: &str) -> Option<u64> {
+        self.image.pointer(self.member(row, name)?)
+    }
+
     /// The rows of the table at an address, each with the function that looks for it.
     fn of_table(&self, from: u64) -> Vec<(u64, String)> {
         let length = self.members.bytes.max(1);
@@ -365,7 +540,12 @@ impl<'data> Image<'data> {
 
     /// The text that the pointer at an address leads to.
     fn text(&self, at: u64) -> Option<String> {
-        let bytes = self.bytes(self.pointer(at)?)?;
+        self.text_at(self.pointer(at)?)
+    }
+
+    /// The text that begins at an address.
+    fn text_at(&self, at: u64) -> Option<String> {
+        let bytes = self.bytes(at)?;
         let end = bytes.iter().position(|byte| *byte == 0)?;
         Some(String::from_utf8_lossy(&bytes[..end]).into_owned())
     }

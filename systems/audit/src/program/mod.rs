@@ -14,6 +14,7 @@ mod joined;
 pub mod lines;
 mod links;
 mod memory;
+mod moved;
 pub mod names;
 mod relocate;
 mod sections;

@@ -105,7 +105,7 @@ impl Layout {
     }
 }
 
-/// What a linked program of AArch64 writes into its pointers when it is moved, by where they stand,
+/// What a linked program of AArch64 or RISC-V writes into its pointers when it is moved, by where they stand,
 /// of those places that are wanted.
 pub fn moved_pointers(file: &File<'_>, is_wanted: impl Fn(u64) -> bool) -> BTreeMap<u64, u64> {
     let section = file.section_by_name(".rela.dyn");
@@ -113,8 +113,12 @@ pub fn moved_pointers(file: &File<'_>, is_wanted: impl Fn(u64) -> bool) -> BTree
     let word = |row: &[u8], at: usize| {
         u64::from_le_bytes(*row[at..].first_chunk().expect("a row has 24 bytes"))
     };
+    let relative = match file.architecture() {
+        Architecture::Riscv64 => elf::R_RISCV_RELATIVE,
+        _ => elf::R_AARCH64_RELATIVE,
+    };
     rows.chunks_exact(24)
-        .filter(|row| word(row, 8) == u64::from(elf::R_AARCH64_RELATIVE))
+        .filter(|row| word(row, 8) == u64::from(relative))
         .map(|row| (word(row, 0), word(row, 16)))
         .filter(|pair| is_wanted(pair.0))
         .collect()

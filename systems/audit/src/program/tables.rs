@@ -8,13 +8,17 @@
 //! __mcount_loc        nop; nop             is `mov x9, x30; nop` while nobody traces the function
 //! ```
 //!
+//! RISC-V's `.alternative` is `.altinstructions` with a vendor in each row, whose fault the row is
+//! about; those of no vendor are about extensions.
+//!
 //! Rows have no length of their own, and kernels changed them: the layout is taken that makes the
 //! most rows begin with an address of code. A row that names none, and words that two rows write
 //! differently, are said with their place, and the rest is taken. What becomes of the words is
 //! [`boot`](crate::program::boot)'s. Source: Linux, `asm/extable.h`, `asm/alternative.h` and
-//! `linux/jump_label.h` of version 6.6.
+//! `linux/jump_label.h` of version 6.6; of RISC-V also those of version 6.1.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
 use std::ops::Range;
 
 use object::{
@@ -72,12 +76,45 @@ impl Patch {
 pub enum When {
     /// A rule that is not read.
     Unknown,
-    /// The processor has the feature of this number.
-    Feature(u16),
-    /// As a function of the kernel does it, at all or if there is a feature.
-    Callback { function: String, feature: Option<u16> },
+    /// The processor has this feature.
+    Feature(FeatureId),
+    /// As a function of the kernel does it or a condition says, at all or if there is a feature.
+    Callback { function: String, feature: Option<FeatureId> },
     /// Where the key of this name is set, the word is a branch, or it is none.
     Key { name: String, branches_if_set: bool },
+}
+
+/// What a kernel calls a feature of processors, or a fault of one vendor's, in its alternatives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FeatureId {
+    /// As JEDEC numbers it (RISC-V); 0 of what any processor may have.
+    pub vendor: u16,
+    pub number: u16,
+}
+
+/// The vendors whose faults Linux knows, by `mvendorid`. Source: `asm/vendorid_list.h` of RISC-V.
+pub const VENDORS: [(u16, &str); 3] = [(0x31e, "Andes"), (0x489, "SiFive"), (0x5b7, "T-Head")];
+
+/// From here on the numbers of RISC-V are extensions of a vendor, below they are faults. Source:
+/// `asm/vendor_extensions.h`, version 6.12.
+pub const VENDOR_EXTENSIONS: u16 = 0x8000;
+
+impl FeatureId {
+    /// It is a fault of one vendor's processors.
+    pub fn is_fault(self) -> bool {
+        self.vendor != 0 && self.number < VENDOR_EXTENSIONS
+    }
+}
+
+impl fmt::Display for FeatureId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let FeatureId { vendor, number } = self;
+        match VENDORS.iter().find(|(known, _)| known == vendor) {
+            Some((_, name)) => write!(f, "{name}:{number}"),
+            None if *vendor == 0 => write!(f, "{number}"),
+            None => write!(f, "{vendor:#x}:{number}"),
+        }
+    }
 }
 
 /// What has become of words that are written over.
@@ -126,18 +163,39 @@ struct Rows {
     bounds: (&'static str, &'static str),
     /// Bytes of a row, in those layouts that there were.
     strides: &'static [usize],
+    /// Bytes of a row that begins with two whole pointers, if there was such a layout.
+    wide: Option<usize>,
 }
+
+/// How a row names its two addresses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Pointers {
+    /// By the distance from where it stands, in 4 bytes.
+    Relative,
+    Absolute,
+    /// By itself, in 8 bytes.
+    Wide,
+}
+
+/// RISC-V's alternatives, which may be data as well.
+const OF_VENDORS: &str = ".alternative";
+
+/// Bytes of a row of RISC-V's alternatives before version 6.4: pointers, vendor and length in 8
+/// bytes each, and the number in 4.
+const PACKED: usize = 36;
 
 const FIXUPS: [Rows; 2] = [
     Rows {
         section: "__ex_table",
         bounds: ("__start___ex_table", "__stop___ex_table"),
         strides: &[12, 8],
+        wide: Some(16),
     },
     Rows {
         section: "__kvm_ex_table",
         bounds: ("__start___kvm_ex_table", "__stop___kvm_ex_table"),
         strides: &[8],
+        wide: None,
     },
 ];
 const ALTERNATIVES: [Rows; 3] = [
@@ -145,19 +203,32 @@ const ALTERNATIVES: [Rows; 3] = [
         section: ".altinstructions",
         bounds: ("__alt_instructions", "__alt_instructions_end"),
         strides: &[12, 14, 13],
+        wide: None,
     },
-    Rows { section: ".alternative", bounds: ("__alt_start", "__alt_end"), strides: &[16] },
-    Rows { section: ".alt.smp.init", bounds: ("__smpalt_begin", "__smpalt_end"), strides: &[8] },
+    Rows {
+        section: OF_VENDORS,
+        bounds: ("__alt_start", "__alt_end"),
+        strides: &[16],
+        wide: Some(PACKED),
+    },
+    Rows {
+        section: ".alt.smp.init",
+        bounds: ("__smpalt_begin", "__smpalt_end"),
+        strides: &[8],
+        wide: None,
+    },
 ];
 const JUMP_LABELS: Rows = Rows {
     section: "__jump_table",
     bounds: ("__start___jump_table", "__stop___jump_table"),
     strides: &[16, 12],
+    wide: None,
 };
 const STATIC_CALLS: Rows = Rows {
     section: ".static_call_sites",
     bounds: ("__start_static_call_sites", "__stop_static_call_sites"),
     strides: &[8],
+    wide: None,
 };
 
 /// Addresses of the beginnings of functions that can be traced. Source: Linux 6.1, where it is the
@@ -166,6 +237,7 @@ const TRACED: Rows = Rows {
     section: "__mcount_loc",
     bounds: ("__start_mcount_loc", "__stop_mcount_loc"),
     strides: &[8],
+    wide: None,
 };
 
 /// The bytes of `bti c`, at which calls by a pointer land.
@@ -206,22 +278,31 @@ impl Tables {
             let writer = PatchWriter { when: When::Unknown, replacement: 0..0 };
             tables.patch(from, word, PatchKind::StaticCall, writer);
         }
-        if isa == Isa::A64 && file.kind() != object::ObjectKind::Relocatable {
-            tables.traced(file, layout, code);
+        if matches!(isa, Isa::A64 | Isa::Riscv64) && file.kind() != object::ObjectKind::Relocatable
+        {
+            tables.traced(file, layout, isa, code);
         }
         names.find(file, &mut tables.patches);
         tables.part_overlapping();
+        for patch in tables.patches.values_mut().filter(|patch| patch.writers.len() > 1) {
+            // A kernel looks for faults of a vendor when it has written what extensions ask for.
+            patch
+                .writers
+                .sort_by_key(|writer| matches!(writer.when, When::Feature(id) if id.is_fault()));
+        }
         tables
     }
 
     /// The beginnings of functions that can be traced, in a linked kernel. Since version 6.2 a row
     /// may name the two words before one, which are its tracer's; then a landing pad may begin it.
-    fn traced(&mut self, file: &File<'_>, layout: &Layout, code: &[Range<u64>]) {
+    fn traced(&mut self, file: &File<'_>, layout: &Layout, isa: Isa, code: &[Range<u64>]) {
         let functions = file.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text);
         let entries: BTreeSet<u64> = functions.map(|symbol| symbol.address()).collect();
-        let begins_with_pad = |at: u64| {
-            let word = file.sections().find_map(|section| section.data_range(at, 4).ok().flatten());
-            word.is_some_and(|word| word == BTI_C)
+        let begins_with = |at: u64, bytes: &[u8]| {
+            let length = bytes.len() as u64;
+            let mut sections = file.sections();
+            let found = sections.find_map(|part| part.data_range(at, length).ok().flatten());
+            found.is_some_and(|found| found == bytes)
         };
         for table in self::tables(&TRACED, file, layout) {
             let end = table.address.saturating_add(table.bytes.len() as u64);
@@ -233,10 +314,12 @@ impl Tables {
             for at in words.filter(|at| is_code(code, *at)) {
                 let from = match at.saturating_add(8) {
                     entry if !entries.contains(&entry) => at,
-                    entry if begins_with_pad(entry) => entry.saturating_add(4),
+                    entry if begins_with(entry, &BTI_C) => entry.saturating_add(4),
                     entry => entry,
                 };
-                self.place(from, 8, PatchKind::Tracing);
+                // Four instructions were room for a call in RISC-V before version 6.4.
+                let is_long = isa == Isa::Riscv64 && begins_with(from, &[1, 0].repeat(8));
+                self.place(from, if is_long { 16 } else { 8 }, PatchKind::Tracing);
             }
         }
     }
@@ -252,13 +335,16 @@ impl Tables {
         let Some(from) = row.first else { return };
         let (old, new) = row.lengths(isa, rows.section);
         let mut when = When::Unknown;
-        if isa == Isa::A64 {
+        if matches!(isa, Isa::Riscv32 | Isa::Riscv64) {
+            when = row.condition();
+        } else if isa == Isa::A64 {
             let number = row.half(8);
+            let of_number = |number: u16| FeatureId { vendor: 0, number };
             // Before version 6.0 a callback had the number behind all features.
-            let feature = (number & CALLBACK != 0).then_some(number & !CALLBACK);
+            let feature = (number & CALLBACK != 0).then(|| of_number(number & !CALLBACK));
             when = match row.second.filter(|_| new == 0) {
                 Some(at) => names.callback(at, feature),
-                None => When::Feature(number),
+                None => When::Feature(of_number(number)),
             };
             if new != 0 && new != old {
                 let said = format!("{} writes {new} bytes over {old}", row.place(rows));
@@ -267,7 +353,7 @@ impl Tables {
             }
         }
         let replacement = row.second.map_or(0..0, |second| second..second.saturating_add(new));
-        if new != 0 && !is_code(code, replacement.start) && isa == Isa::A64 {
+        if new != 0 && !is_code(code, replacement.start) && isa != Isa::X86 {
             self.fault(row, rows, row.second, "takes its words from");
             when = When::Unknown;
         }
@@ -399,18 +485,25 @@ impl Tables {
         for table in tables(rows, file, layout) {
             let names_code = |row: &&TableRow| row.first.is_some_and(|at| is_code(code, at));
             let fitting = rows.strides.iter().filter(|stride| table.bytes.len() % **stride == 0);
-            let read =
-                fitting.flat_map(|stride| [table.cut(*stride, true), table.cut(*stride, false)]);
+            let narrow = [Pointers::Relative, Pointers::Absolute];
+            let read = fitting.flat_map(|stride| narrow.map(|how| table.cut(*stride, how)));
+            let wide = rows.wide.filter(|stride| table.bytes.len() % stride == 0);
+            let read = read.chain(wide.map(|stride| table.cut(stride, Pointers::Wide)));
+            let read: Vec<Vec<TableRow>> = read.collect();
+            // A row that is cut wrong has no code in its second place.
+            let is_whole =
+                |row: &&TableRow| names_code(row) && row.second.is_some_and(|at| is_code(code, at));
             // Of equals the first.
-            let best = read.rev().max_by_key(|it: &Vec<TableRow>| {
-                (it.iter().filter(names_code).count(), std::cmp::Reverse(it.len()))
+            let best = read.into_iter().rev().max_by_key(|it: &Vec<TableRow>| {
+                let whole = it.iter().filter(is_whole).count();
+                (whole, it.iter().filter(names_code).count(), std::cmp::Reverse(it.len()))
             });
             match best.filter(|best| 2 * best.iter().filter(names_code).count() >= best.len()) {
                 Some(best) => {
                     for row in best {
                         if names_code(&&row) {
                             all.push(row);
-                        } else {
+                        } else if rows.section != OF_VENDORS || !row.is_of_data(file, code) {
                             self.fault(&row, rows, row.first, "is for");
                         }
                     }
@@ -436,7 +529,7 @@ struct NameSearch(BTreeSet<u64>);
 
 impl NameSearch {
     /// The name is put in where it is found.
-    fn callback(&mut self, at: u64, feature: Option<u16>) -> When {
+    fn callback(&mut self, at: u64, feature: Option<FeatureId>) -> When {
         self.0.insert(at);
         When::Callback { function: format!("{at:#x}"), feature }
     }
@@ -504,12 +597,38 @@ impl TableRow {
         bytes.map_or(0, |bytes| u16::from_le_bytes(*bytes))
     }
 
+    /// Both of its addresses lie in data that the file has: it puts some in place of other, as into
+    /// the table of handlers.
+    fn is_of_data(&self, file: &File<'_>, code: &[Range<u64>]) -> bool {
+        let is_data = |at: u64| {
+            let has = |section: Section<'_, '_>| section.data_range(at, 1).ok().flatten().is_some();
+            !is_code(code, at) && file.sections().any(has)
+        };
+        [self.first, self.second].iter().all(|named| named.is_some_and(is_data))
+    }
+
+    /// When an alternative of RISC-V is taken.
+    fn condition(&self) -> When {
+        let at = if self.bytes.len() == PACKED { (16, 32) } else { (8, 12) };
+        let id = FeatureId { vendor: self.half(at.0), number: self.half(at.1) };
+        match (id.vendor, self.half(at.1 + 2)) {
+            (_, 0) => When::Feature(id),
+            // Since version 6.4, of those that clear memory by blocks.
+            (0, order @ 1..32) => When::Callback {
+                function: format!("blocks of at most {} bytes", 1u32 << order),
+                feature: Some(id),
+            },
+            _ => When::Unknown,
+        }
+    }
+
     /// How many bytes are written over, and by how many.
     fn lengths(&self, isa: Isa, section: &str) -> (u64, u64) {
         let byte = |at: usize| self.bytes.get(at).copied().map_or(0, u64::from);
         match (isa, self.bytes.len()) {
-            (Isa::Riscv32 | Isa::Riscv64, _) => {
-                (byte(10) | byte(11) << 8, byte(10) | byte(11) << 8)
+            (Isa::Riscv32 | Isa::Riscv64, bytes) => {
+                let both = self.half(if bytes == PACKED { 24 } else { 10 });
+                (both.into(), both.into())
             }
             _ if section == ".alt.smp.init" => (4, 0),
             (_, 14) => (byte(12), byte(13)),
@@ -528,7 +647,7 @@ struct Table {
 }
 
 impl Table {
-    fn cut(&self, stride: usize, is_relative: bool) -> Vec<TableRow> {
+    fn cut(&self, stride: usize, pointers: Pointers) -> Vec<TableRow> {
         let rows = (0..self.bytes.len() / stride).map(|nth| {
             let at = nth * stride;
             let bytes = self.bytes[at..at + stride].to_vec();
@@ -536,10 +655,11 @@ impl Table {
             let place = self.address.wrapping_add(at as u64);
             TableRow {
                 at: (place, nth),
-                first: self.field(at, is_relative),
-                second: self.field(at + 4, is_relative),
+                first: self.field(at, pointers),
+                second: self.field(at + if pointers == Pointers::Wide { 8 } else { 4 }, pointers),
                 key: wide
-                    .filter(|_| is_relative && self.is_little && self.references.is_none())
+                    .filter(|_| pointers == Pointers::Relative && self.is_little)
+                    .filter(|_| self.references.is_none())
                     .map(|wide| {
                         place.wrapping_add(8).wrapping_add_signed(i64::from_le_bytes(*wide))
                     }),
@@ -549,17 +669,23 @@ impl Table {
         rows.collect()
     }
 
-    fn field(&self, at: usize, is_relative: bool) -> Option<u64> {
+    fn field(&self, at: usize, pointers: Pointers) -> Option<u64> {
         if let Some(references) = &self.references {
             return references.get(&at).copied();
         }
-        let bytes = *self.bytes.get(at..)?.first_chunk()?;
-        let number =
-            if self.is_little { i32::from_le_bytes(bytes) } else { i32::from_be_bytes(bytes) };
-        Some(match is_relative {
-            true => self.address.wrapping_add(at as u64).wrapping_add_signed(number.into()),
-            false => u64::from(number.cast_unsigned()),
-        })
+        let bytes = self.bytes.get(at..)?;
+        let number = || {
+            let bytes = *bytes.first_chunk()?;
+            let of = if self.is_little { i32::from_le_bytes } else { i32::from_be_bytes };
+            Some(of(bytes))
+        };
+        let here = self.address.wrapping_add(at as u64);
+        match pointers {
+            Pointers::Relative => Some(here.wrapping_add_signed(number()?.into())),
+            Pointers::Absolute => Some(u64::from(number()?.cast_unsigned())),
+            // RISC-V alone had it, which is little-endian.
+            Pointers::Wide => Some(u64::from_le_bytes(*bytes.first_chunk()?)),
+        }
     }
 }
 

@@ -43,7 +43,7 @@ test-long: build ## test every combination; takes hours
 	MEANWHILE_LONG=1 cargo test --release --package meanwhile-overlap --test everywhere --test examples --test first --test hazards --test later
 	MEANWHILE_OVERLAP_SEED=$$(date +%s) MEANWHILE_OVERLAP_PROGRAMS=3000 MEANWHILE_OVERLAP_COMPILATIONS=20000 cargo test --release --package meanwhile-overlap --test random
 	MEANWHILE_LONG=1 MEANWHILE_OVERLAP_SEED=$$(date +%s) cargo test --release --package meanwhile-overlap --test memory
-	MEANWHILE_LONG=1 cargo test --package meanwhile --test cosched_v2
+	MEANWHILE_LONG=1 cargo test --package meanwhile --test cosched_v2 --test cosched_systemd
 	MEANWHILE_LONG=1 cargo test --package meanwhile-lab --test cipher
 	REGWIN_SCENARIOS=1000 cargo test --release --package meanwhile-regwin --test agreement
 	MEANWHILE_LONG=1 cargo test --release --package meanwhile-regwin --test adaptive --test kernel --test integrity --test masked --test wcet

@@ -43,7 +43,7 @@ test-long: build ## test every combination; takes hours
 	MEANWHILE_LONG=1 cargo test --release --package meanwhile-overlap --test overlap -- everywhere:: examples:: first:: hazards:: later::
 	MEANWHILE_OVERLAP_SEED=$$(date +%s) MEANWHILE_OVERLAP_PROGRAMS=3000 MEANWHILE_OVERLAP_COMPILATIONS=20000 cargo test --release --package meanwhile-overlap --test overlap random::
 	MEANWHILE_LONG=1 MEANWHILE_OVERLAP_SEED=$$(date +%s) cargo test --release --package meanwhile-overlap --test overlap memory::
-	MEANWHILE_LONG=1 cargo test --package meanwhile --test cli cosched_v2::
+	MEANWHILE_LONG=1 cargo test --package meanwhile --test cli -- cosched_v2:: cosched_systemd::
 	MEANWHILE_LONG=1 cargo test --package meanwhile-lab --test lab cipher::
 	REGWIN_SCENARIOS=1000 cargo test --release --package meanwhile-regwin --test regwin agreement::
 	MEANWHILE_LONG=1 cargo test --release --package meanwhile-regwin --test regwin -- adaptive:: kernel:: integrity:: masked:: wcet::

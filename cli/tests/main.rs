@@ -40,6 +40,7 @@ mod cosched_restore;
 mod cosched_run;
 mod cosched_slurm;
 mod cosched_soft;
+mod cosched_systemd;
 mod cosched_users;
 mod cosched_v2;
 mod demo;

@@ -33,7 +33,7 @@ pub fn run(args: &Args, out: &mut Output) -> Result<(), Failure> {
         out.line(&match left {
             Left::Free => format!("manager {pid} is dead: its programs run, on their own processors and in their own groups"),
             Left::Remains => format!("manager {pid} is dead: its programs run; a control group of it remains, as something is in it"),
-            Left::Alive => format!("manager {pid} is there: its programs run until it freezes them again"),
+            Left::Alive => format!("manager {pid} is there: its programs run until it has them wait again"),
         });
     }
     if found.is_empty() {

@@ -26,8 +26,8 @@ pub struct Foreign {
     path: PathBuf,
     /// The number of its folder: another group may have its path later.
     inode: u64,
-    /// The files that say whether it is frozen, and how: one in each hierarchy that can.
-    says: Vec<(PathBuf, &'static str)>,
+    /// Its folder in each hierarchy that can freeze it, the file that says so there, and how.
+    says: Vec<(PathBuf, &'static str, &'static str)>,
 }
 
 impl Foreign {
@@ -72,13 +72,13 @@ impl Foreign {
         let inode = fs::metadata(path)?.ino();
         let own = path.strip_prefix(root).unwrap_or(path);
         let mounts = fs::read_to_string("/proc/mounts").unwrap_or_default();
-        let of = |kind: &'static str, file: &'static str| {
+        let of = |kind: &'static str, file: &'static str, word: &'static str| {
             let kind = freezer::from_text(kind).expect("it is one of them");
-            kind.places(&mounts).into_iter().map(move |root| root.join(own).join(file))
+            kind.places(&mounts).into_iter().map(move |root| (root.join(own), file, word))
         };
         // Source: the kernel's cgroup-v2.rst and cgroup-v1/freezer-subsystem.rst.
-        let v2 = of("v2", "cgroup.events").map(|file| (file, "frozen 1"));
-        let says = v2.chain(of("v1", "freezer.state").map(|file| (file, "FR"))).collect();
+        let v2 = of("v2", "cgroup.events", "frozen 1");
+        let says = v2.chain(of("v1", "freezer.state", "FR")).collect();
         Ok(Foreign { freezer, root: root.to_owned(), path: path.to_owned(), inode, says })
     }
 
@@ -102,12 +102,10 @@ impl Foreign {
         fs::metadata(&self.path).map_or(true, |folder| folder.ino() != self.inode)
     }
 
-    /// True if its owner has frozen it, or what it is in.
+    /// True if its owner has frozen it, what it is in, or all inside it that has processes: some
+    /// runtimes keep a container's processes in a group of its own below, and freeze that.
     pub fn is_frozen(&self) -> bool {
-        self.says.iter().any(|(file, word)| {
-            let text = fs::read_to_string(file).unwrap_or_default();
-            text.lines().any(|line| line.starts_with(word))
-        })
+        self.says.iter().any(|(folder, file, word)| is_frozen(folder, file, word))
     }
 
     /// True if this process is in it, or in a group below it.
@@ -161,6 +159,28 @@ fn is_plain(path: &Path) -> bool {
 /// The number of a group's folder; none if it is gone.
 pub fn inode(folder: &Path) -> Option<u64> {
     fs::metadata(folder).ok().map(|folder| folder.ino())
+}
+
+/// The kernel calls a group frozen that was frozen itself, or is in one that was; not one in which
+/// everything is.
+fn is_frozen(folder: &Path, file: &str, word: &str) -> bool {
+    let says = fs::read_to_string(folder.join(file)).unwrap_or_default();
+    if says.lines().any(|line| line.starts_with(word)) {
+        return true;
+    }
+    let has_none = |folder: &Path| {
+        rights::read(folder, "cgroup.procs").is_ok_and(|text| text.trim().is_empty())
+    };
+    if !has_none(folder) {
+        return false;
+    }
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    let inside: Vec<PathBuf> = entries
+        .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()))
+        .map(|entry| entry.path())
+        .filter(|folder| !pids_below(folder).is_empty())
+        .collect();
+    !inside.is_empty() && inside.iter().all(|folder| is_frozen(folder, file, word))
 }
 
 /// The processes in a group and below it.
@@ -229,5 +249,35 @@ mod tests {
         assert!(matches!(refused("none/../none"), Refusal::NoControlGroup(..)));
         let said = Foreign::find(Path::new("/none-of-this-name")).expect_err("refused").to_string();
         assert!(said.contains("/none-of-this-name"), "{said}");
+    }
+
+    #[test]
+    fn a_container_is_paused_if_all_inside_its_scope_is() {
+        let scope = tempfile::tempdir().expect("a scratch folder");
+        let scope = scope.path();
+        let says = |group: &str, procs: &str, frozen: &str| {
+            let folder = scope.join(group);
+            fs::create_dir_all(&folder).expect("a scratch folder");
+            fs::write(folder.join("cgroup.procs"), procs).expect("a scratch file");
+            let events = format!("populated 1\nfrozen {frozen}\n");
+            fs::write(folder.join("cgroup.events"), events).expect("a scratch file");
+        };
+        let paused = || is_frozen(scope, "cgroup.events", "frozen 1");
+        says("", "", "0");
+        assert!(!paused(), "nobody is in it");
+        // As crun does: the scope has a group `container` inside.
+        says("container", "7\n", "0");
+        assert!(!paused());
+        says("container", "7\n", "1");
+        assert!(paused());
+        says("empty", "", "0");
+        assert!(paused());
+        says("exec", "8\n", "0");
+        assert!(!paused(), "something runs");
+        says("exec", "", "0");
+        says("", "9\n", "0");
+        assert!(!paused(), "its first process runs");
+        says("", "9\n", "1");
+        assert!(paused(), "its owner froze it whole");
     }
 }

@@ -230,7 +230,7 @@ fn demotable(hierarchy: &Hierarchy, pages: &Path) -> Vec<(PathBuf, Had, Option<G
         .filter(|file| file.extension().is_some_and(|it| it == IDLE))
         .filter_map(|file| {
             let before = Before::load(&file.with_extension(&ENDING[1..]));
-            Had::load(&file).map(|had| (file, had, before.open(hierarchy).ok()))
+            Had::load(&file).map(|had| (file, had.followed(), before.open(hierarchy).ok()))
         })
         .collect()
 }
@@ -311,8 +311,8 @@ pub enum Left {
 
 /// Frees what managers of this user have left that died with their supervisors; their numbers.
 /// `runtime` is where the folders of pages are. Programs of those that are there are touched only
-/// if `all_run`: then they run until their manager freezes them again, which one that is stopped or
-/// frozen itself does not.
+/// if `all_run`: then they run until their manager has them wait again, which one that is stopped
+/// or frozen itself does not.
 pub fn free_leftovers(runtime: &Path, all: &[usize], all_run: bool) -> Vec<(i32, Left)> {
     let own = nix::unistd::geteuid().as_raw();
     let mut found = Vec::new();

@@ -9,9 +9,20 @@ use std::fmt::{Debug, Write};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
 
 use super::group::{Group, Hierarchy};
 use super::rights;
+
+/// Numbers of times that are remembered: the last, and the one before, in case the weight by the
+/// last was never written.
+const TIMES: usize = 2;
+/// How the line of a record begins that has them.
+const TIMES_LINE: &str = "times ";
+/// Whoever takes a group out of the idle class, a supervisor of ours or a service manager, writes
+/// its weight right after that.
+const SETTLES: Duration = Duration::from_millis(2);
 
 /// The ways, the best first.
 pub const ALL: &[Kind] = &[&v2::IdleV2, &v1::IdleV1, &threads::Threads];
@@ -48,9 +59,9 @@ pub trait IdleClass: Debug + Sync {
         vec![had.folder.clone()]
     }
 
-    /// What it has now, where its owner changed that while it weighed `by` times what it had; none
-    /// if nothing was changed.
-    fn changed(&self, _had: &Had, _by: f64) -> Option<Had> {
+    /// What it has now, where its owner changed that; none if what it weighs is what it had, or
+    /// what we made of it.
+    fn changed(&self, _had: &Had) -> Option<Had> {
         None
     }
 
@@ -87,6 +98,8 @@ pub struct Had {
     /// Its scheduling group, if it has one of its own: made for it, or where it is.
     folder: PathBuf,
     parts: Vec<Part>,
+    /// What it weighs is one of these numbers of times what it had, the latest last, or just that.
+    times: Vec<f64>,
 }
 
 /// Something of a program: a process, a thread, a folder.
@@ -109,6 +122,24 @@ impl Had {
         self.kind.give_back(self, group)
     }
 
+    /// With what its owner has given it meanwhile, which is what it has from then on. So whoever
+    /// writes its weight asks here first.
+    ///
+    /// A change is looked at twice: between the two writes of one who takes a group out of the idle
+    /// class it has the kernel's usual weight, which is nobody's.
+    pub fn followed(self) -> Had {
+        if self.kind.changed(&self).is_none() {
+            return self;
+        }
+        thread::sleep(SETTLES);
+        self.kind.changed(&self).unwrap_or(self)
+    }
+
+    /// Of a weight as a function of the number of times: whether it is ours.
+    fn is_ours(&self, is_it: impl Fn(f64) -> bool) -> bool {
+        is_it(1.0) || self.times.iter().any(|by| is_it(*by))
+    }
+
     /// Writes it to `path`.
     ///
     /// Errors: there is no room, or the folder is gone.
@@ -118,6 +149,8 @@ impl Had {
         for part in &self.parts {
             let _ = writeln!(text, "{} {} {}", part.id, part.started, part.what);
         }
+        let times: Vec<String> = self.times.iter().map(f64::to_string).collect();
+        let _ = writeln!(text, "{TIMES_LINE}{}", times.join(" "));
         rights::note(path, &text)
     }
 
@@ -133,7 +166,16 @@ impl Had {
             let (id, started) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
             Some(Part { id, started, what: fields.next()?.to_owned() })
         };
-        Some(Had { kind, weight, folder, parts: lines.filter_map(part).collect() })
+        let (times, parts): (Vec<&str>, Vec<&str>) =
+            lines.partition(|line| line.starts_with(TIMES_LINE));
+        let times = times.iter().flat_map(|line| line[TIMES_LINE.len()..].split(' '));
+        Some(Had {
+            kind,
+            weight,
+            folder,
+            parts: parts.into_iter().filter_map(part).collect(),
+            times: times.filter_map(|by| by.parse().ok()).collect(),
+        })
     }
 
     /// What is known of this process or thread.
@@ -148,8 +190,6 @@ impl Had {
 pub struct Demotable {
     had: Had,
     record: PathBuf,
-    /// What it weighs is this many times what it had.
-    weighs: f64,
 }
 
 impl Demotable {
@@ -169,7 +209,7 @@ impl Demotable {
             if group.is_foreign() { of_groups() } else { *ours.as_ref().map_err(refused)? };
         let had = kind.look(group, name)?;
         had.store(record)?;
-        let it = Demotable { had, record: record.to_owned(), weighs: 1.0 };
+        let it = Demotable { had, record: record.to_owned() };
         if let Err(error) = kind.enter(&it.had, group) {
             it.give_back(group);
             return Err(error);
@@ -188,11 +228,12 @@ impl Demotable {
     ///
     /// Errors: there is no room.
     pub fn follow(&mut self, group: &Group) -> io::Result<()> {
-        if group.is_foreign()
-            && let Some(now) = self.had.kind.changed(&self.had, self.weighs)
-        {
-            now.store(&self.record)?;
-            self.had = now;
+        if group.is_foreign() {
+            let now = self.had.clone().followed();
+            if now.parts != self.had.parts || now.weight != self.had.weight {
+                now.store(&self.record)?;
+                self.had = now;
+            }
         }
         Ok(())
     }
@@ -212,19 +253,33 @@ impl Demotable {
         demoted
     }
 
-    /// It weighs as much as before, times `by`.
+    /// It weighs as much as before, times `by`; without room to write that down, as before.
     pub fn promote(&mut self, group: &Group, by: f64) -> io::Result<()> {
-        self.weighs = by;
+        let _ = self.follow(group);
+        let by = if self.notes(by).is_ok() { by } else { 1.0 };
         self.had.kind.promote(&self.had, Some(group), by)
     }
 
-    /// Promotes it, and gives back what it had. What cannot be given back stays written down.
-    pub fn give_back(mut self, group: &Group) {
-        // Where there is no room to write it down it is in our memory.
-        if let Some(now) = self.had.kind.changed(&self.had, self.weighs) {
-            self.had = now;
+    /// What we are about to write is on disk first, so that whoever outlives the manager tells our
+    /// weight from its owner's.
+    fn notes(&mut self, by: f64) -> io::Result<()> {
+        if self.had.is_ours(|known| known == by) {
+            return Ok(());
         }
-        if self.had.give_back(Some(group)).is_ok() {
+        let mut now = self.had.clone();
+        now.times.push(by);
+        let n_old = now.times.len().saturating_sub(TIMES);
+        now.times.drain(..n_old);
+        now.store(&self.record)?;
+        self.had = now;
+        Ok(())
+    }
+
+    /// Promotes it, and gives back what it had. What cannot be given back stays written down.
+    pub fn give_back(self, group: &Group) {
+        // Where there is no room to write it down it is in our memory.
+        let had = self.had.followed();
+        if had.give_back(Some(group)).is_ok() {
             let _ = rights::strike(&self.record);
         }
     }
@@ -232,6 +287,8 @@ impl Demotable {
 
 #[cfg(test)]
 mod tests {
+    use super::super::foreign::Foreign;
+    use super::super::freezer;
     use super::*;
 
     #[test]
@@ -242,15 +299,66 @@ mod tests {
         for kind in ALL {
             let part = Part { id: 7, started: 99, what: "/sys/fs/cgroup/cpu/a b".into() };
             let (weight, group) = ("2048".to_owned(), PathBuf::from("/sys/fs/cgroup/our own"));
-            let had = Had { kind: *kind, weight, folder: group, parts: vec![part] };
+            let times = vec![4.0 / 3.0, 2.0];
+            let had = Had { kind: *kind, weight, folder: group, parts: vec![part], times };
             had.store(&path).expect("written");
             let read = Had::load(&path).expect("it was written");
             assert_eq!(
-                (read.kind.text(), &read.weight, &read.folder, &read.parts),
-                (kind.text(), &had.weight, &had.folder, &had.parts)
+                (read.kind.text(), &read.weight, &read.folder, &read.parts, &read.times),
+                (kind.text(), &had.weight, &had.folder, &had.parts, &had.times)
             );
             assert_eq!(read.of(7, 99), Some("/sys/fs/cgroup/cpu/a b"));
             assert_eq!(read.of(7, 98), None, "the number is another's now");
+        }
+    }
+
+    /// A service's group of plain files that weighs 437, by a manager that can demote it.
+    fn managed(folder: &Path) -> (Demotable, Group) {
+        for (file, text) in [("cgroup.freeze", "0"), ("cpu.idle", "0"), ("cpu.weight", "437")] {
+            fs::write(folder.join(file), text).expect("a scratch file");
+        }
+        let v2 = freezer::from_text("v2").expect("it is one of them");
+        let group = Foreign::at(v2, Path::new("/"), folder).expect("it is there");
+        let group = Group::foreign(group);
+        let had = v2::IdleV2.look(&group, "").expect("it can be demoted");
+        let record = folder.join("program-1.idle");
+        had.store(&record).expect("written");
+        (Demotable { had, record }, group)
+    }
+
+    fn weight(folder: &Path) -> String {
+        fs::read_to_string(folder.join("cpu.weight")).expect("it is there").trim().to_owned()
+    }
+
+    #[test]
+    fn what_a_service_is_given_while_it_waits_is_not_written_over() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let (mut it, group) = managed(folder.path());
+        it.promote(&group, 1.5).expect("written");
+        assert_eq!(weight(folder.path()), "656", "its turn");
+        it.demote(&group).expect("written");
+        // As `systemctl set-property CPUWeight=215` does.
+        fs::write(folder.path().join("cpu.idle"), "0").expect("a scratch file");
+        fs::write(folder.path().join("cpu.weight"), "215").expect("a scratch file");
+        it.promote(&group, 1.0).expect("written");
+        assert_eq!(weight(folder.path()), "215");
+    }
+
+    #[test]
+    fn whoever_outlives_the_manager_tells_our_weight_from_its_owners() {
+        for (is_owners, expected) in [(false, "437"), (true, "215")] {
+            let folder = tempfile::tempdir().expect("a scratch folder");
+            let (mut it, group) = managed(folder.path());
+            for by in [1.5, 2.0] {
+                it.promote(&group, by).expect("written");
+            }
+            if is_owners {
+                fs::write(folder.path().join("cpu.weight"), "215").expect("a scratch file");
+            }
+            // The manager does nothing any more.
+            let left = Had::load(&it.record).expect("it was written").followed();
+            left.give_back(None).expect("written");
+            assert_eq!(weight(folder.path()), expected);
         }
     }
 }

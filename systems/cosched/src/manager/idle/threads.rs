@@ -46,7 +46,8 @@ impl IdleClass for Threads {
         if homes.iter().any(|other| *other != home) {
             return Err(refused("its processes are in several scheduling groups".to_owned()));
         }
-        Ok(Had { kind: &Threads, weight: home, folder: PathBuf::new(), parts })
+        let folder = PathBuf::new();
+        Ok(Had { kind: &Threads, weight: home, folder, parts, times: Vec::new() })
     }
 
     fn enter(&self, _had: &Had, _group: &Group) -> io::Result<()> {

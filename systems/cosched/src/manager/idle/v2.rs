@@ -59,7 +59,8 @@ impl IdleClass for IdleV2 {
             Ok(Part { id: weight, started, what: folder.display().to_string() })
         };
         let parts = group.folders().map(part).collect::<io::Result<Vec<Part>>>()?;
-        Ok(Had { kind: &IdleV2, weight: String::new(), folder: group.path().to_owned(), parts })
+        let folder = group.path().to_owned();
+        Ok(Had { kind: &IdleV2, weight: String::new(), folder, parts, times: Vec::new() })
     }
 
     fn enter(&self, _had: &Had, _group: &Group) -> io::Result<()> {
@@ -88,14 +89,15 @@ impl IdleClass for IdleV2 {
         had.parts.iter().map(|part| PathBuf::from(&part.what)).collect()
     }
 
-    fn changed(&self, had: &Had, by: f64) -> Option<Had> {
+    fn changed(&self, had: &Had) -> Option<Had> {
         let mut now = had.clone();
         for part in now.parts.iter_mut().filter(|part| is_there(part)) {
             let folder = Path::new(&part.what);
             let says = |file: &str| fs::read_to_string(folder.join(file)).unwrap_or_default();
             let weight = says("cpu.weight").trim().parse().ok();
             let weight = weight.filter(|_| says("cpu.idle").trim() == "0");
-            if let Some(weight) = weight.filter(|weight| *weight != weighed(part.id, by)) {
+            let is_ours = |weight: &i32| had.is_ours(|by| *weight == weighed(part.id, by));
+            if let Some(weight) = weight.filter(|weight| !is_ours(weight)) {
                 part.id = weight;
             }
         }
@@ -155,16 +157,17 @@ mod tests {
             fs::write(folder.path().join(file), text).expect("a scratch file");
         };
         let group = group(folder.path(), "0", "100");
-        let had = IdleV2.look(&group, "").expect("it can be demoted");
-        IdleV2.promote(&had, None, 1.5).expect("written");
-        write("cpu.weight", "150\n");
-        write("cpu.idle", "0\n");
-        assert!(IdleV2.changed(&had, 1.5).is_none(), "that was us");
+        let mut had = IdleV2.look(&group, "").expect("it can be demoted");
+        had.times = vec![1.5, 2.0];
+        for ours in ["100\n", "150\n", "200\n"] {
+            write("cpu.weight", ours);
+            assert!(IdleV2.changed(&had).is_none(), "that was us");
+        }
         write("cpu.weight", "300\n");
-        assert_eq!(IdleV2.changed(&had, 1.5).expect("its owner did").parts[0].id, 300);
+        assert_eq!(IdleV2.changed(&had).expect("its owner did").parts[0].id, 300);
         write("cpu.weight", "0\n");
         write("cpu.idle", "1\n");
-        assert!(IdleV2.changed(&had, 1.5).is_none(), "the idle class has no weight");
+        assert!(IdleV2.changed(&had).is_none(), "the idle class has no weight");
         // A container that was started again has another group at the same path.
         let mut other = had.clone();
         other.parts[0].started += 1;

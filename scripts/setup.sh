@@ -6,7 +6,7 @@ set -eu
 # Debian packages by what needs them; the tests need all. ONLY=audit (or several, with commas) takes those of one system.
 packages_shared="build-essential"
 packages_audit="gcc-aarch64-linux-gnu g++-aarch64-linux-gnu libc6-dev-arm64-cross llvm-19 clang-19 qemu-system-sparc qemu-user gcc-arm-linux-gnueabi g++-arm-linux-gnueabi libc6-dev-armel-cross gcc-arm-none-eabi libnewlib-arm-none-eabi gcc-riscv64-unknown-elf gcc-sparc64-linux-gnu"
-packages_cipher="clang-19 gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user valgrind openssl libgcrypt20-dev pkg-config cmake python3-venv python3-pip python3-cffi python3-setuptools python3-wheel python3-dev"
+packages_cipher="clang-19 libclang-rt-19-dev gcc-aarch64-linux-gnu libc6-dev-arm64-cross gcc-s390x-linux-gnu libc6-dev-s390x-cross gcc-riscv64-linux-gnu libc6-dev-riscv64-cross gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user valgrind openssl libgcrypt20-dev pkg-config cmake python3-venv python3-pip python3-cffi python3-setuptools python3-wheel python3-dev"
 packages_cosched="util-linux slurmctld slurmd slurm-client slurm-wlm-basic-plugins libslurm-dev python3-prometheus-client"
 packages_overlap="clang-19 llvm-19 llvm-19-dev llvm-19-tools flang-19 lld-19 cmake ninja-build libopenmpi-dev openmpi-bin libmpich-dev mpich iproute2 libomp-19-dev gfortran"
 packages_regwin="gcc-sparc64-linux-gnu clang-19 qemu-system-sparc pkg-config gdb-multiarch qemu-system-misc binutils-xtensa-lx106"

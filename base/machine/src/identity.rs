@@ -39,13 +39,30 @@ pub struct Identity {
     extensions: BTreeMap<String, bool>,
 }
 
+/// A number; as text where it has all 64 bits, since those of TOML have a sign.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum RegisterValue {
+    Number(u64),
+    Text(String),
+}
+
+impl RegisterValue {
+    fn number(&self) -> Option<u64> {
+        match self {
+            RegisterValue::Number(number) => Some(*number),
+            RegisterValue::Text(text) => u64::from_str_radix(text.strip_prefix("0x")?, 16).ok(),
+        }
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct IdentityTable {
     #[serde(default)]
-    registers: BTreeMap<Spanned<String>, u64>,
+    registers: BTreeMap<Spanned<String>, RegisterValue>,
     #[serde(default)]
-    extensions: BTreeMap<String, bool>,
+    extensions: BTreeMap<Spanned<String>, bool>,
     source: Spanned<String>,
 }
 
@@ -88,10 +105,27 @@ fn names() -> impl Iterator<Item = &'static str> {
 impl Reader {
     pub(crate) fn identity(&self, table: &IdentityTable) -> Result<Identity, Diagnostic> {
         self.source(&table.source)?;
-        let extensions = table.extensions.clone();
-        let mut identity = Identity { registers: BTreeMap::new(), extensions };
+        let mut identity = Identity::default();
+        for (name, has) in &table.extensions {
+            let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
+            if name.get_ref().is_empty() || !name.get_ref().bytes().all(is_name) {
+                let said = format!("no extension of RISC-V is called `{}`", name.get_ref());
+                let fault = self.fault(said, name.span(), "here");
+                return Err(
+                    fault.with_help("small letters and digits, as Linux writes them: `zbb`")
+                );
+            }
+            identity.extensions.insert(name.get_ref().clone(), *has);
+        }
         for (name, value) in &table.registers {
-            if !identity.set(name.get_ref(), *value) {
+            let Some(value) = value.number() else {
+                let said = format!("what `{}` has is no number", name.get_ref());
+                let fault = self.fault(said, name.span(), "here");
+                return Err(
+                    fault.with_help("a number, or as text one of 64 bits: \"0x8000000000000007\"")
+                );
+            };
+            if !identity.set(name.get_ref(), value) {
                 let said = format!("there is no register `{}`", name.get_ref());
                 let fault = self.fault(said, name.span(), "here");
                 return Err(match did_you_mean(name.get_ref(), names()) {

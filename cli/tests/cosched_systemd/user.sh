@@ -1,7 +1,7 @@
 # An ordinary user's daemon as a service of their own manager: it gives turns to their services, and
 # not to those of others.
 uid=$(id -u ann)
-as="setpriv --reuid=ann --regid=ann --init-groups env XDG_RUNTIME_DIR=/run/user/$uid HOME=/home/ann"
+as="setpriv --reuid=ann --regid=ann --init-groups env XDG_RUNTIME_DIR=/run/user/$uid HOME=$(getent passwd ann | cut -d: -f6)"
 is loginctl enable-linger ann
 soon test -S /run/user/$uid/bus
 burn a 10

@@ -4,6 +4,26 @@ use std::path::{Path, PathBuf};
 
 use crate::support::tools::{SUPPORT, run};
 
+/// Flags of clang with which a wrong access ends the program. Unoptimised: of straight-line code of
+/// thousands of lines gcc makes the same in ten times the time, at any level.
+pub const SANITIZED: [&str; 3] =
+    ["-O0", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
+
+/// True if clang can link such a program; else the list of skipped tests says so.
+pub fn sanitizes(folder: &Path) -> bool {
+    std::fs::write(folder.join("none.c"), "int main(void) { return 0; }\n").expect("written");
+    let clang = std::process::Command::new("clang-19")
+        .args(SANITIZED)
+        .args(["none.c", "-o", "none"])
+        .current_dir(folder)
+        .output();
+    let has = clang.is_ok_and(|clang| clang.status.success());
+    if !has {
+        testkit::skipped("packages under sanitizers: clang-19 or libclang-rt-19-dev is missing");
+    }
+    has
+}
+
 /// Builds a driver with the files of packages; files of other targets are empty on another
 /// processor, and take no flags there.
 pub fn driver(

@@ -28,6 +28,7 @@ fn audited(isa: Isa, cpu: &str, code: &str, is_linked: bool) -> Audit {
     let program = Program::parse("f.o", &bytes).unwrap_or_else(|error| panic!("{error}"));
     let symbol = program.symbol("f").unwrap_or_else(|error| panic!("{error}"));
     let core = Core::bundled(cpu);
+    assert!(core.is_some() || isa == Isa::X86, "{cpu} is bundled");
     let options =
         Options { avoid: Vec::new(), through: Vec::new(), effort: Effort::Search, recorded: None };
     audit(&program, symbol, cpu, core.as_ref(), &options).unwrap_or_else(|error| panic!("{error}"))

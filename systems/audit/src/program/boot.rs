@@ -69,16 +69,19 @@ impl BootWords {
         word == "none" || named.is_some()
     }
 
-    /// Adds a log of the kernel, `dmesg` of arm64 or `/proc/cpuinfo` of riscv; false if it names no
-    /// feature.
+    /// Adds what a kernel says, `dmesg` of arm64 or `/proc/cpuinfo` of riscv; false if that names no
+    /// feature of its processors.
     pub fn add_log(&mut self, text: &str) -> bool {
         let mut harts: Vec<BTreeSet<String>> = Vec::new();
+        // The kernel asks the first processor alone.
+        let mut asked = BTreeSet::new();
         for (key, value) in text.lines().filter_map(|line| line.split_once(':')) {
             let (key, value) = (key.trim(), value.trim());
             if key == "isa" {
                 harts.extend(extensions(value));
             } else if let Some(digits) = value.strip_prefix("0x")
                 && let Ok(number) = u64::from_str_radix(digits, 16)
+                && asked.insert(key)
             {
                 self.core.set(key, number);
             }
@@ -195,7 +198,16 @@ impl Program {
     }
 
     fn write_alternative(&mut self, at: u64, patch: &mut Patch, boot: &Boot) -> PatchState {
+        const NOT_UNDERSTOOD: &str = "a row that is not understood";
         let (mut written, mut unknown) = (None, BTreeSet::new());
+        // Others may have written before or after it.
+        if patch.writers.iter().any(|writer| matches!(writer.when, When::Unknown)) {
+            return open(NOT_UNDERSTOOD);
+        }
+        // It begins or ends where there is no code.
+        if self.words(at..patch.end).is_none() {
+            return open(NOT_UNDERSTOOD);
+        }
         for writer in &patch.writers {
             match self.written_by(writer, at, patch.end, boot) {
                 Ok(None) => {}

@@ -27,6 +27,10 @@ use crate::program::types::Members;
 /// Rows of one table, and ranges of models, are not more than this; only a damaged file has more.
 const ROWS_MAX: usize = 1024;
 
+/// As many parts of one extension, and bytes of a name, only a damaged file has.
+const PARTS_MAX: u64 = 64;
+const NAME_MAX: usize = 256;
+
 /// All of them by number; none of a file that has no such tables.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Capabilities(BTreeMap<FeatureId, Capability>);
@@ -53,6 +57,8 @@ enum Test {
     Needs(Box<Test>),
     /// The core has the extension of RISC-V of this name.
     Extension(String),
+    /// It has this one, though the kernel may have refused it: its parts stay when it is refused.
+    PartOf(String),
     /// It is one of these cores of RISC-V.
     Cores(Cores),
     /// By what the core does not say.
@@ -175,8 +181,13 @@ impl Capabilities {
             return Some(false);
         }
         match self.0.get(&id) {
-            // What the kernel was built without is never found; of faults it has no whole list.
-            None => (self.are_known() && !id.is_fault()).then_some(false),
+            // What the kernel was built without is never found; of faults, and of what vendors add
+            // whose lists are not read, it has no whole list.
+            None => {
+                let is_listed =
+                    id.vendor == 0 || VENDORS.iter().any(|(vendor, _)| *vendor == id.vendor);
+                (self.are_known() && is_listed && !id.is_fault()).then_some(false)
+            }
             Some(capability) => capability.test.holds(core, of_name),
         }
     }
@@ -185,7 +196,7 @@ impl Capabilities {
 impl Test {
     fn extensions(&self) -> Vec<String> {
         match self {
-            Test::Extension(name) => vec![name.clone()],
+            Test::Extension(name) | Test::PartOf(name) => vec![name.clone()],
             Test::Any(tests) => tests.iter().flat_map(Test::extensions).collect(),
             Test::Needs(test) => test.extensions(),
             Test::Always | Test::Field(_) | Test::Models(_) | Test::Cores(_) | Test::Other => {
@@ -206,6 +217,10 @@ impl Test {
                 test => test.holds(core, of_name).filter(|holds| !holds),
             },
             Test::Extension(name) => of_name(name).or_else(|| core.extension(name)),
+            Test::PartOf(name) => match of_name(name) {
+                Some(true) => Some(true),
+                _ => core.extension(name).filter(|has| !has),
+            },
             Test::Cores(cores) => cores.holds(core),
             Test::Other => None,
         }
@@ -277,7 +292,7 @@ fn of_riscv(
 ) -> Option<Capabilities> {
     /// The number of an extension that stands for its parts alone.
     const NONE: u64 = u32::MAX as u64;
-    const SIFIVE: u16 = 0x489;
+    let sifive = VENDORS.iter().find(|(_, name)| *name == "SiFive")?.0;
     let of_extensions = *places(file, &["riscv_isa_ext"]).first()?;
     let unit = places(file, &["__riscv_isa_extension_available"]).first()?.0;
     let shape = members(unit, "riscv_isa_ext_data")?;
@@ -300,14 +315,15 @@ fn of_riscv(
         let id = |number: u64| FeatureId { vendor, number: base.wrapping_add(number as u16) };
         for row in rows.within(from, size) {
             let named = rows.member(row, "name").and_then(|at| image.text(at));
-            let (Some(number), Some(name)) = (rows.number(row, "id", 4), named) else { continue };
+            // Without one row no extension is known to be absent.
+            let (number, name) = (rows.number(row, "id", 4)?, named?);
             let test = Test::Extension(name.clone());
-            let test = match rows.pointer(row, "validate") {
-                None => test,
-                Some(_) => Test::Needs(Box::new(test)),
+            let (test, of_part) = match rows.pointer(row, "validate") {
+                None => (test.clone(), test),
+                Some(_) => (Test::Needs(Box::new(test)), Test::PartOf(name.clone())),
             };
             for part in rows.parts(row) {
-                found_by.entry(id(part)).or_default().push(test.clone());
+                found_by.entry(id(part)).or_default().push(of_part.clone());
             }
             if number != NONE {
                 names.insert(id(number), name);
@@ -321,6 +337,9 @@ fn of_riscv(
         let test = if asks_more.contains(&id) { Test::Needs(Box::new(test)) } else { test };
         (id, Capability { name, test })
     };
+    if !names.keys().any(|id| id.vendor == 0) {
+        return None;
+    }
     let mut all: BTreeMap<FeatureId, Capability> = found_by.into_iter().map(with_name).collect();
     if let [(from, size), (unit, _)] = of_faults[..]
         && let Some(members) = members(unit, "errata_info_t")
@@ -330,7 +349,7 @@ fn of_riscv(
             let name = rows.member(row, "name").and_then(|at| image.text_at(at));
             let function = rows.pointer(row, "check_func").map(|at| image.function(at));
             let test = sifives(&function.unwrap_or_default()).map_or(Test::Other, Test::Cores);
-            all.insert(FeatureId { vendor: SIFIVE, number }, Capability { name, test });
+            all.insert(FeatureId { vendor: sifive, number }, Capability { name, test });
         }
     }
     Some(Capabilities(all))
@@ -374,7 +393,7 @@ impl FeatureRows<'_, '_> {
 
     /// The numbers of what an extension of RISC-V has among its parts.
     fn parts(&self, row: u64) -> Vec<u64> {
-        let n_parts = self.number(row, "subset_ext_size", 4).unwrap_or(0).min(ROWS_MAX as u64);
+        let n_parts = self.number(row, "subset_ext_size", 4).unwrap_or(0).min(PARTS_MAX);
         let Some(all) = self.pointer(row, "subset_ext_ids") else { return Vec::new() };
         let places = (0..n_parts).map(|nth| all.wrapping_add(4 * nth));
         places.filter_map(|at| self.image.number(at, 4)).collect()
@@ -546,7 +565,7 @@ impl<'data> Image<'data> {
     /// The text that begins at an address.
     fn text_at(&self, at: u64) -> Option<String> {
         let bytes = self.bytes(at)?;
-        let end = bytes.iter().position(|byte| *byte == 0)?;
+        let end = bytes.iter().take(NAME_MAX).position(|byte| *byte == 0)?;
         Some(String::from_utf8_lossy(&bytes[..end]).into_owned())
     }
 

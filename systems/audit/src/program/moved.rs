@@ -1,13 +1,13 @@
 //! Words that a kernel writes into its code, of the sets whose kernels are read as they are after
-//! their start: `nop`, branches, and words of an alternative at another place than they were made
-//! for.
+//! their start: `nop`, branches, and words of an alternative, moved from where they stand to where
+//! they are written.
 //!
 //! ```text
 //! 0x2000:  b 0x2010       at 0x1000 it is still  b 0x2010
 //! ```
 //!
-//! Source: Linux, `kernel/alternative.c` and `kernel/jump_label.c` of arm64, version 6.1, and of
-//! riscv, version 6.12.
+//! Source: Linux, `kernel/alternative.c` and `kernel/jump_label.c`, of arm64 in version 6.1 and of
+//! riscv in version 6.12.
 
 use std::ops::Range;
 
@@ -98,7 +98,9 @@ const JAL: u32 = 0x6f;
 fn moved_riscv(words: &[u32], source: &Range<u64>, to: u64) -> Option<Vec<u32>> {
     const REGISTER: u32 = 0x1f;
     const RA: u32 = 1;
-    let is_inside = |target: u64| (source.start..=source.end).contains(&target);
+    let is_inside = |target: u64| source.contains(&target);
+    // A branch is left as it is, and may lead on behind the place as well.
+    let is_behind_or_inside = |target: u64| target == source.end || is_inside(target);
     let mut new = words.to_vec();
     for nth in 0..words.len() {
         let (word, from) = (words[nth], source.start + 4 * nth as u64);
@@ -112,7 +114,7 @@ fn moved_riscv(words: &[u32], source: &Range<u64>, to: u64) -> Option<Vec<u32>> 
                 }
             }
             // It is put there as it is, and is meant to stay inside.
-            BRANCH if is_inside(from.wrapping_add_signed(branch_distance(word))) => {}
+            BRANCH if is_behind_or_inside(from.wrapping_add_signed(branch_distance(word))) => {}
             BRANCH => return None,
             AUIPC => {
                 let call = *words.get(nth + 1)?;
@@ -190,6 +192,8 @@ mod tests {
         // j 0x2010; j 0x2000, which is inside.
         assert_eq!(at(&[0x0100_006f, 0xffdf_f06f], 0x1000), Some(vec![0x0100_106f, 0xffdf_f06f]));
         assert_eq!(at(&[0x0100_006f], 0x40_0000), None);
+        // j 0x2008, right behind: a kernel changes it, though not a branch that leads there.
+        assert_eq!(at(&[0x0080_006f], 0x1000), Some(vec![0x0080_106f]));
         // auipc ra, 1; jalr ra, -4(ra), and to t0, which a kernel leaves as it is.
         let call = [0x0000_1097, 0xffc0_80e7];
         assert_eq!(at(&call, 0x1000), Some(vec![0x0000_2097, 0xffc0_80e7]));

@@ -105,8 +105,8 @@ impl Layout {
     }
 }
 
-/// What a linked program of AArch64 or RISC-V writes into its pointers when it is moved, by where they stand,
-/// of those places that are wanted.
+/// What a linked program of AArch64 or RISC-V writes into its pointers when it is moved, by where
+/// they stand, of those places that are wanted.
 pub fn moved_pointers(file: &File<'_>, is_wanted: impl Fn(u64) -> bool) -> BTreeMap<u64, u64> {
     let section = file.section_by_name(".rela.dyn");
     let rows = section.and_then(|section| section.data().ok()).unwrap_or_default();

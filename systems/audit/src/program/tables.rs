@@ -92,12 +92,19 @@ pub struct FeatureId {
     pub number: u16,
 }
 
+/// An alternative of more bytes only a damaged file has; arm64 counts them in one byte.
+const ALTERNATIVE_MAX: u64 = 255;
+
 /// The vendors whose faults Linux knows, by `mvendorid`. Source: `asm/vendorid_list.h` of RISC-V.
 pub const VENDORS: [(u16, &str); 3] = [(0x31e, "Andes"), (0x489, "SiFive"), (0x5b7, "T-Head")];
 
-/// From here on the numbers of RISC-V are extensions of a vendor, below they are faults. Source:
-/// `asm/vendor_extensions.h`, version 6.12.
+/// From here on the numbers of RISC-V are extensions of a vendor, below they are faults.
+///
+/// Source: Linux, `asm/vendor_extensions.h` of version 6.12.
 pub const VENDOR_EXTENSIONS: u16 = 0x8000;
+
+/// `ERRATA_THEAD_MAE`, other bits in page tables. Source: `asm/errata_list_vendors.h`.
+const PAGE_TABLES_OF_T_HEAD: FeatureId = FeatureId { vendor: 0x5b7, number: 0 };
 
 impl FeatureId {
     /// It is a fault of one vendor's processors.
@@ -285,10 +292,13 @@ impl Tables {
         names.find(file, &mut tables.patches);
         tables.part_overlapping();
         for patch in tables.patches.values_mut().filter(|patch| patch.writers.len() > 1) {
-            // A kernel looks for faults of a vendor when it has written what extensions ask for.
-            patch
-                .writers
-                .sort_by_key(|writer| matches!(writer.when, When::Feature(id) if id.is_fault()));
+            // A kernel looks for faults of a vendor when it has written what extensions ask for,
+            // but for one, by which its page tables are made.
+            patch.writers.sort_by_key(|writer| match writer.when {
+                When::Feature(PAGE_TABLES_OF_T_HEAD) => 0,
+                When::Feature(id) if id.is_fault() => 2,
+                _ => 1,
+            });
         }
         tables
     }
@@ -337,6 +347,10 @@ impl Tables {
         let mut when = When::Unknown;
         if matches!(isa, Isa::Riscv32 | Isa::Riscv64) {
             when = row.condition();
+            if old > ALTERNATIVE_MAX {
+                self.faults.push(format!("{} writes {old} bytes over", row.place(rows)));
+                return;
+            }
         } else if isa == Isa::A64 {
             let number = row.half(8);
             let of_number = |number: u16| FeatureId { vendor: 0, number };
@@ -494,9 +508,9 @@ impl Tables {
             let is_whole =
                 |row: &&TableRow| names_code(row) && row.second.is_some_and(|at| is_code(code, at));
             // Of equals the first.
-            let best = read.into_iter().rev().max_by_key(|it: &Vec<TableRow>| {
-                let whole = it.iter().filter(is_whole).count();
-                (whole, it.iter().filter(names_code).count(), std::cmp::Reverse(it.len()))
+            let best = read.into_iter().rev().max_by_key(|cut: &Vec<TableRow>| {
+                let whole = cut.iter().filter(is_whole).count();
+                (whole, cut.iter().filter(names_code).count(), std::cmp::Reverse(cut.len()))
             });
             match best.filter(|best| 2 * best.iter().filter(names_code).count() >= best.len()) {
                 Some(best) => {

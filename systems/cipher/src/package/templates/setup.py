@@ -27,7 +27,8 @@ class Build(build_ext):
                 output_dir=self.build_temp,
                 include_dirs=["c/include"],
                 macros=[("@ASSEMBLY@", None)] if is_there else [],
-                extra_postargs=["-std=c11", "-O3", *(flags if IS_X86 else [])],
+                # Debug information of such code takes as long to make as the code.
+                extra_postargs=["-std=c11", "-O3", "-g0", *(flags if IS_X86 else [])],
             )
         super().build_extension(ext)
 

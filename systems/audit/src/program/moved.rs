@@ -1,6 +1,5 @@
 //! Words that a kernel writes into its code, of the sets whose kernels are read as they are after
-//! their start: `nop`, branches, and words of an alternative, moved from where they stand to where
-//! they are written.
+//! their start: `nop`, branches, and words of an alternative, moved to where they are written.
 //!
 //! ```text
 //! 0x2000:  b 0x2010       at 0x1000 it is still  b 0x2010

@@ -161,8 +161,8 @@ pub fn inode(folder: &Path) -> Option<u64> {
     fs::metadata(folder).ok().map(|folder| folder.ino())
 }
 
-/// The kernel calls a group frozen that was frozen itself, or is in one that was; not one in which
-/// everything is.
+/// The kernel calls a group frozen that was frozen itself or is in one that was, and not one in
+/// which all groups are.
 fn is_frozen(folder: &Path, file: &str, word: &str) -> bool {
     let says = fs::read_to_string(folder.join(file)).unwrap_or_default();
     if says.lines().any(|line| line.starts_with(word)) {

@@ -12,7 +12,7 @@ packages_overlap="clang-19 llvm-19 llvm-19-dev llvm-19-tools flang-19 lld-19 cma
 packages_regwin="gcc-sparc64-linux-gnu clang-19 qemu-system-sparc pkg-config gdb-multiarch qemu-system-misc binutils-xtensa-lx106"
 packages_tests="chromium chromium-driver ccache nodejs git jq"
 # Those of `make test-long`, with LONG=1.
-packages_long="gcc-i686-linux-gnu libc6-dev-i386-cross gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross gcc-powerpc64-linux-gnu libc6-dev-ppc64-cross gcc-powerpc-linux-gnu libc6-dev-powerpc-cross gcc-sparc64-linux-gnu libc6-dev-sparc64-cross gcc-mips64el-linux-gnuabi64 libc6-dev-mips64el-cross qemu-system-x86 busybox-static slurmdbd mariadb-server"
+packages_long="gcc-i686-linux-gnu libc6-dev-i386-cross gcc-powerpc64le-linux-gnu libc6-dev-ppc64el-cross gcc-powerpc64-linux-gnu libc6-dev-ppc64-cross gcc-powerpc-linux-gnu libc6-dev-powerpc-cross gcc-sparc64-linux-gnu libc6-dev-sparc64-cross gcc-mips64el-linux-gnuabi64 libc6-dev-mips64el-cross qemu-system-x86 busybox-static mmdebstrap slurmdbd mariadb-server"
 # Taken where the system's release has them.
 optional_overlap="clang-format-19 clang-22 llvm-22-dev llvm-22-tools lld-22 flang-22"
 optional_regwin="clang-22 llvm-22"

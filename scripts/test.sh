@@ -19,7 +19,7 @@ export MEANWHILE_SKIPS
 
 system=${1:-}
 if [ -z "$system" ]; then
-    echo "all tests: about 20 minutes on 2 cores, 10 after the first run; \`make test-audit\` and so on test one system"
+    echo "all tests: about 45 minutes on 2 cores, half an hour after the first run; \`make test-audit\` and so on test one system"
     tests="--workspace"
 else
     [ -d "systems/$system" ] || { echo "test: there is no system $system; there are $(ls systems | tr '\n' ' ')" >&2; exit 1; }

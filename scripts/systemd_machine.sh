@@ -103,6 +103,8 @@ END
     (cd "$run" && find . | busybox cpio -o -H newc 2>/dev/null | gzip -1) >"$run.gz"
 }
 
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
 [ $# -gt 1 ] || refuse "which files, and which command?"
 for program in qemu-system-x86_64 busybox mmdebstrap mke2fs; do
     command -v $program >/dev/null || refuse "$program is missing: apt-get install qemu-system-x86 busybox-static mmdebstrap e2fsprogs"
@@ -133,8 +135,10 @@ for _ in 1 2 3; do
         -fsdev local,id=files,path="$files",security_model=none,readonly=on \
         -device virtio-9p-pci,fsdev=files,mount_tag=files \
         -device isa-debug-exit,iobase=0xf4,iosize=1 </dev/null || status=$?
-    # What the port was given, doubled and one more.
-    [ $((status % 2)) = 0 ] || exit $((status / 2))
+    # What the port was given, doubled and one more; before the machine was up it is qemu's own.
+    if grep -q 'the machine is up' "$run.said" && [ $((status % 2)) = 1 ]; then
+        exit $((status / 2))
+    fi
     ! grep -q 'the machine is up' "$run.said" || break
 done
 refuse "the machine ended before its command"

@@ -230,7 +230,8 @@ fn demotable(hierarchy: &Hierarchy, pages: &Path) -> Vec<(PathBuf, Had, Option<G
         .filter(|file| file.extension().is_some_and(|it| it == IDLE))
         .filter_map(|file| {
             let before = Before::load(&file.with_extension(&ENDING[1..]));
-            Had::load(&file).map(|had| (file, had.followed(), before.open(hierarchy).ok()))
+            Had::load(&file)
+                .map(|had| (file, had.followed_by_survivor(), before.open(hierarchy).ok()))
         })
         .collect()
 }

@@ -15,9 +15,13 @@ use std::time::Duration;
 use super::group::{Group, Hierarchy};
 use super::rights;
 
-/// Numbers of times that are remembered: the last, and the one before, in case the weight by the
-/// last was never written.
-const TIMES: usize = 2;
+/// Numbers of times that are remembered: more than programs of unequal threads change between, so
+/// that what a group weighs now is among them.
+const TIMES: usize = 8;
+/// What the kernel gives a group that nobody gave anything: `cpu.weight` and `cpu.shares`. Source:
+/// Linux, cgroup-v2.rst and sched-design-CFS.rst.
+const USUAL_WEIGHT: i32 = 100;
+const USUAL_SHARES: &str = "1024";
 /// How the line of a record begins that has them.
 const TIMES_LINE: &str = "times ";
 /// Whoever takes a group out of the idle class, a supervisor of ours or a service manager, writes
@@ -98,8 +102,9 @@ pub struct Had {
     /// Its scheduling group, if it has one of its own: made for it, or where it is.
     folder: PathBuf,
     parts: Vec<Part>,
-    /// What it weighs is one of these numbers of times what it had, the latest last, or just that.
-    times: Vec<f64>,
+    /// What it weighs is one of these numbers of times what it had, or just that; none in records
+    /// of before they were noted.
+    times: Option<Vec<f64>>,
 }
 
 /// Something of a program: a process, a thread, a folder.
@@ -128,16 +133,35 @@ impl Had {
     /// A change is looked at twice: between the two writes of one who takes a group out of the idle
     /// class it has the kernel's usual weight, which is nobody's.
     pub fn followed(self) -> Had {
-        if self.kind.changed(&self).is_none() {
+        if self.times.is_none() || self.kind.changed(&self).is_none() {
             return self;
         }
         thread::sleep(SETTLES);
-        self.kind.changed(&self).unwrap_or(self)
+        match self.kind.changed(&self) {
+            // Times what its owner gave, nothing was written yet.
+            Some(now) => Had { times: Some(Vec::new()), ..now },
+            None => self,
+        }
+    }
+
+    /// The same by one who outlives its manager. That may have ended between taking a group out of
+    /// the idle class and writing its weight: then the kernel's usual one is nobody's.
+    pub fn followed_by_survivor(self) -> Had {
+        let mut now = self.clone().followed();
+        if now.weight == USUAL_SHARES {
+            now.weight = self.weight;
+        }
+        for (part, had) in now.parts.iter_mut().zip(&self.parts) {
+            if part.id == USUAL_WEIGHT {
+                part.id = had.id;
+            }
+        }
+        now
     }
 
     /// Of a weight as a function of the number of times: whether it is ours.
     fn is_ours(&self, is_it: impl Fn(f64) -> bool) -> bool {
-        is_it(1.0) || self.times.iter().any(|by| is_it(*by))
+        is_it(1.0) || self.times.iter().flatten().any(|by| is_it(*by))
     }
 
     /// Writes it to `path`.
@@ -149,8 +173,10 @@ impl Had {
         for part in &self.parts {
             let _ = writeln!(text, "{} {} {}", part.id, part.started, part.what);
         }
-        let times: Vec<String> = self.times.iter().map(f64::to_string).collect();
-        let _ = writeln!(text, "{TIMES_LINE}{}", times.join(" "));
+        if let Some(times) = &self.times {
+            let times: Vec<String> = times.iter().map(f64::to_string).collect();
+            let _ = writeln!(text, "{TIMES_LINE}{}", times.join(" "));
+        }
         rights::note(path, &text)
     }
 
@@ -168,13 +194,13 @@ impl Had {
         };
         let (times, parts): (Vec<&str>, Vec<&str>) =
             lines.partition(|line| line.starts_with(TIMES_LINE));
-        let times = times.iter().flat_map(|line| line[TIMES_LINE.len()..].split(' '));
+        let times = times.first().map(|line| line[TIMES_LINE.len()..].split(' '));
         Some(Had {
             kind,
             weight,
             folder,
             parts: parts.into_iter().filter_map(part).collect(),
-            times: times.filter_map(|by| by.parse().ok()).collect(),
+            times: times.map(|words| words.filter_map(|by| by.parse().ok()).collect()),
         })
     }
 
@@ -231,8 +257,10 @@ impl Demotable {
         if group.is_foreign() {
             let now = self.had.clone().followed();
             if now.parts != self.had.parts || now.weight != self.had.weight {
-                now.store(&self.record)?;
+                // Without room for the record it is in our memory.
+                let noted = now.store(&self.record);
                 self.had = now;
+                return noted;
             }
         }
         Ok(())
@@ -267,9 +295,10 @@ impl Demotable {
             return Ok(());
         }
         let mut now = self.had.clone();
-        now.times.push(by);
-        let n_old = now.times.len().saturating_sub(TIMES);
-        now.times.drain(..n_old);
+        let times = now.times.get_or_insert_default();
+        times.push(by);
+        let n_old = times.len().saturating_sub(TIMES);
+        times.drain(..n_old);
         now.store(&self.record)?;
         self.had = now;
         Ok(())
@@ -299,7 +328,7 @@ mod tests {
         for kind in ALL {
             let part = Part { id: 7, started: 99, what: "/sys/fs/cgroup/cpu/a b".into() };
             let (weight, group) = ("2048".to_owned(), PathBuf::from("/sys/fs/cgroup/our own"));
-            let times = vec![4.0 / 3.0, 2.0];
+            let times = Some(vec![4.0 / 3.0, 2.0]);
             let had = Had { kind: *kind, weight, folder: group, parts: vec![part], times };
             had.store(&path).expect("written");
             let read = Had::load(&path).expect("it was written");
@@ -345,6 +374,50 @@ mod tests {
     }
 
     #[test]
+    fn the_kernels_usual_weight_is_nobodys_when_a_manager_was_killed_before_it_wrote() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let (mut it, group) = managed(folder.path());
+        it.promote(&group, 1.5).expect("written");
+        it.demote(&group).expect("written");
+        // The kernel does so when the group leaves the idle class.
+        fs::write(folder.path().join("cpu.idle"), "0").expect("a scratch file");
+        fs::write(folder.path().join("cpu.weight"), "100").expect("a scratch file");
+        let left = Had::load(&it.record).expect("it was written").followed_by_survivor();
+        left.give_back(None).expect("written");
+        assert_eq!(weight(folder.path()), "437");
+    }
+
+    #[test]
+    fn a_record_of_before_factors_were_noted_is_taken_as_it_is() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let (mut it, group) = managed(folder.path());
+        it.promote(&group, 1.5).expect("written");
+        let text = fs::read_to_string(&it.record).expect("it was written");
+        let old: String = text
+            .lines()
+            .filter(|line| !line.starts_with(TIMES_LINE))
+            .fold(String::new(), |text, line| text + line + "\n");
+        fs::write(&it.record, old).expect("a scratch file");
+        let left = Had::load(&it.record).expect("it was written").followed_by_survivor();
+        left.give_back(None).expect("written");
+        assert_eq!(weight(folder.path()), "437");
+    }
+
+    #[test]
+    fn many_factors_in_turn_are_all_ours() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let (mut it, group) = managed(folder.path());
+        for by in [1.5, 2.0, 1.5, 3.0] {
+            it.promote(&group, by).expect("written");
+        }
+        // The last was noted, and never written.
+        fs::write(folder.path().join("cpu.weight"), "656").expect("a scratch file");
+        let left = Had::load(&it.record).expect("it was written").followed_by_survivor();
+        left.give_back(None).expect("written");
+        assert_eq!(weight(folder.path()), "437");
+    }
+
+    #[test]
     fn whoever_outlives_the_manager_tells_our_weight_from_its_owners() {
         for (is_owners, expected) in [(false, "437"), (true, "215")] {
             let folder = tempfile::tempdir().expect("a scratch folder");
@@ -356,7 +429,7 @@ mod tests {
                 fs::write(folder.path().join("cpu.weight"), "215").expect("a scratch file");
             }
             // The manager does nothing any more.
-            let left = Had::load(&it.record).expect("it was written").followed();
+            let left = Had::load(&it.record).expect("it was written").followed_by_survivor();
             left.give_back(None).expect("written");
             assert_eq!(weight(folder.path()), expected);
         }

@@ -47,7 +47,7 @@ impl IdleClass for Threads {
             return Err(refused("its processes are in several scheduling groups".to_owned()));
         }
         let folder = PathBuf::new();
-        Ok(Had { kind: &Threads, weight: home, folder, parts, times: Vec::new() })
+        Ok(Had { kind: &Threads, weight: home, folder, parts, times: Some(Vec::new()) })
     }
 
     fn enter(&self, _had: &Had, _group: &Group) -> io::Result<()> {

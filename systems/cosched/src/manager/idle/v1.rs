@@ -63,7 +63,7 @@ impl IdleClass for IdleV1 {
         let weight = format!("{:.0}", weight(&members, root().as_deref() == Some(&first)));
         let parts = members.iter().filter_map(part).collect();
         let folder = first.join(name);
-        Ok(Had { kind: &IdleV1, weight, folder, parts, times: Vec::new() })
+        Ok(Had { kind: &IdleV1, weight, folder, parts, times: Some(Vec::new()) })
     }
 
     fn enter(&self, had: &Had, group: &Group) -> io::Result<()> {
@@ -115,7 +115,7 @@ impl IdleClass for IdleV1 {
     }
 
     fn changed(&self, had: &Had) -> Option<Had> {
-        let says = |file: &str| fs::read_to_string(had.folder.join(file)).unwrap_or_default();
+        let says = |file: &str| rights::read(&had.folder, file).unwrap_or_default();
         let shares = says("cpu.shares").trim().to_owned();
         let is_so = is_in_place(had) && !is_another(had) && says("cpu.idle").trim() == "0";
         (is_so && !shares.is_empty() && !had.is_ours(|by| shares == weighed(had, by)))
@@ -161,7 +161,7 @@ fn in_place(group: &Foreign) -> io::Result<Had> {
     let weight = fs::read_to_string(folder.join("cpu.shares"))?.trim().to_owned();
     let started = inode(&folder).ok_or(io::ErrorKind::NotFound)?;
     let part = Part { id: 0, started, what: folder.display().to_string() };
-    Ok(Had { kind: &IdleV1, weight, folder, parts: vec![part], times: Vec::new() })
+    Ok(Had { kind: &IdleV1, weight, folder, parts: vec![part], times: Some(Vec::new()) })
 }
 
 /// The group was there before us, and is its owner's.

@@ -60,7 +60,7 @@ impl IdleClass for IdleV2 {
         };
         let parts = group.folders().map(part).collect::<io::Result<Vec<Part>>>()?;
         let folder = group.path().to_owned();
-        Ok(Had { kind: &IdleV2, weight: String::new(), folder, parts, times: Vec::new() })
+        Ok(Had { kind: &IdleV2, weight: String::new(), folder, parts, times: Some(Vec::new()) })
     }
 
     fn enter(&self, _had: &Had, _group: &Group) -> io::Result<()> {
@@ -93,7 +93,7 @@ impl IdleClass for IdleV2 {
         let mut now = had.clone();
         for part in now.parts.iter_mut().filter(|part| is_there(part)) {
             let folder = Path::new(&part.what);
-            let says = |file: &str| fs::read_to_string(folder.join(file)).unwrap_or_default();
+            let says = |file: &str| rights::read(folder, file).unwrap_or_default();
             let weight = says("cpu.weight").trim().parse().ok();
             let weight = weight.filter(|_| says("cpu.idle").trim() == "0");
             let is_ours = |weight: &i32| had.is_ours(|by| *weight == weighed(part.id, by));
@@ -158,7 +158,7 @@ mod tests {
         };
         let group = group(folder.path(), "0", "100");
         let mut had = IdleV2.look(&group, "").expect("it can be demoted");
-        had.times = vec![1.5, 2.0];
+        had.times = Some(vec![1.5, 2.0]);
         for ours in ["100\n", "150\n", "200\n"] {
             write("cpu.weight", ours);
             assert!(IdleV2.changed(&had).is_none(), "that was us");

@@ -1,6 +1,8 @@
 //! Code that nobody would write: every instruction set, random words, branches to anywhere. No
 //! audit of it panics, and the sums hold.
 
+use crate::support::made::{of_instructions, of_words};
+
 use audit::decode::Isa;
 use audit::decode::code::Flow;
 use audit::facts::trace::Guide;
@@ -36,20 +38,7 @@ fn random_function(rng: &mut Rng, isa: Isa, n: usize) -> Function {
         .filter(|_| rng.u32(0..20) == 0)
         .map(|place| (*place, "abort".to_owned()))
         .collect();
-    let frames = vec![Vec::new(); instructions.len()];
-    Function {
-        name: "random".to_owned(),
-        isa,
-        instructions,
-        frames,
-        callees,
-        is_cold: false,
-        constants: Default::default(),
-        tables: Default::default(),
-        cases: Default::default(),
-        arguments: Default::default(),
-        addresses: Default::default(),
-    }
+    Function { callees, ..of_instructions(isa, instructions) }
 }
 
 #[test]
@@ -117,29 +106,7 @@ fn very_long_paths_have_an_audit_too() {
             0x0a00_0000 | to_end,
         ]);
     }
-    let instructions: Vec<_> = words
-        .iter()
-        .enumerate()
-        .map(|(idx, word): (usize, &u32)| {
-            Isa::A32
-                .decode(4 * idx as u64, &word.to_le_bytes())
-                .expect("the words are instructions")
-        })
-        .collect();
-    let frames = vec![Vec::new(); instructions.len()];
-    let function = Function {
-        name: "long".to_owned(),
-        isa: Isa::A32,
-        instructions,
-        frames,
-        callees: Default::default(),
-        is_cold: false,
-        constants: Default::default(),
-        tables: Default::default(),
-        cases: Default::default(),
-        arguments: Default::default(),
-        addresses: Default::default(),
-    };
+    let function = of_words(Isa::A32, &words);
     let core = Core::bundled("arm1136jf-s").expect("it is bundled");
     let audit = time_path(&function, &core, &Guide::of(&function), Effort::Search)
         .expect("it has instructions");

@@ -1,5 +1,7 @@
 //! What is called needless can go: random functions with and without it do the same under qemu-arm.
 
+use crate::support::made::of_instructions;
+
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::process::Command;
@@ -111,20 +113,7 @@ fn function(isa: Isa, words: &[u32]) -> Function {
         instructions.push(linear.decode(address, &bytes).unwrap_or_else(|error| panic!("{error}")));
         address += bytes.len() as u64;
     }
-    let frames = vec![Vec::new(); instructions.len()];
-    Function {
-        name: "f".into(),
-        isa,
-        instructions,
-        frames,
-        callees: BTreeMap::new(),
-        is_cold: false,
-        constants: Default::default(),
-        tables: Default::default(),
-        cases: Default::default(),
-        arguments: Default::default(),
-        addresses: Default::default(),
-    }
+    of_instructions(isa, instructions)
 }
 
 /// The words without what the finding calls needless; none if it claims no such thing.

@@ -1,6 +1,6 @@
 //! The hot path of small functions, and what each licence lets cross what.
 
-use std::collections::BTreeMap;
+use crate::support::made::of_words;
 
 use audit::decode::Isa;
 use audit::decode::code::Reg;
@@ -13,31 +13,8 @@ use audit::timing::{Timed, time_path};
 use machine::in_order::Core;
 
 fn function(words: &[u32], callees: &[(u64, &str)]) -> Function {
-    let instructions: Vec<_> = words
-        .iter()
-        .enumerate()
-        .map(|(idx, word)| {
-            Isa::A32
-                .decode(4 * idx as u64, &word.to_le_bytes())
-                .expect("the words are instructions")
-        })
-        .collect();
-    let frames = vec![Vec::new(); instructions.len()];
-    let callees: BTreeMap<u64, String> =
-        callees.iter().map(|(address, name)| (*address, (*name).to_owned())).collect();
-    Function {
-        name: "fixture".to_owned(),
-        isa: Isa::A32,
-        instructions,
-        frames,
-        callees,
-        is_cold: false,
-        constants: Default::default(),
-        tables: Default::default(),
-        cases: Default::default(),
-        arguments: Default::default(),
-        addresses: Default::default(),
-    }
+    let callees = callees.iter().map(|(address, name)| (*address, (*name).to_owned()));
+    Function { callees: callees.collect(), ..of_words(Isa::A32, words) }
 }
 
 fn path(words: &[u32], callees: &[(u64, &str)], cold: &[&str]) -> Vec<usize> {
@@ -346,25 +323,7 @@ fn registers_that_nobody_names_hold_nothing() {
 fn no_load_goes_above_the_test_of_its_own_pointer() {
     let core = |name: &str| Core::bundled(name).expect("it is bundled");
     let prevents = |isa: Isa, words: &[u32], cpu: &str, at: usize| {
-        let decode = |(idx, word): (usize, &u32)| {
-            isa.decode(4 * idx as u64, &word.to_le_bytes()).expect("the words are instructions")
-        };
-        let instructions: Vec<_> = words.iter().enumerate().map(decode).collect();
-        let frames = vec![Vec::new(); instructions.len()];
-        let (callees, constants) = Default::default();
-        let function = Function {
-            name: "f".to_owned(),
-            isa,
-            instructions,
-            frames,
-            callees,
-            is_cold: false,
-            constants,
-            tables: Default::default(),
-            cases: Default::default(),
-            arguments: Default::default(),
-            addresses: Default::default(),
-        };
+        let function = of_words(isa, words);
         let timed = time_path(&function, &core(cpu), &Guide::of(&function), Effort::Search)
             .expect("it has instructions");
         let said = explain(&function, &core(cpu), &timed)
@@ -412,25 +371,7 @@ fn no_load_goes_above_the_test_of_its_own_pointer() {
 #[test]
 fn a_copy_of_a_pointer_that_was_followed_is_good() {
     let licence = |isa: Isa, cpu: &str, words: &[u32], at: usize| {
-        let decode = |(idx, word): (usize, &u32)| {
-            isa.decode(4 * idx as u64, &word.to_le_bytes()).expect("the words are instructions")
-        };
-        let instructions: Vec<_> = words.iter().enumerate().map(decode).collect();
-        let frames = vec![Vec::new(); instructions.len()];
-        let (callees, constants) = Default::default();
-        let function = Function {
-            name: "f".to_owned(),
-            isa,
-            instructions,
-            frames,
-            callees,
-            is_cold: false,
-            constants,
-            tables: Default::default(),
-            cases: Default::default(),
-            arguments: Default::default(),
-            addresses: Default::default(),
-        };
+        let function = of_words(isa, words);
         let core = Core::bundled(cpu).expect("it is bundled");
         let timed = time_path(&function, &core, &Guide::of(&function), Effort::Search)
             .expect("it has instructions");

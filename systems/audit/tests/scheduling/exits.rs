@@ -13,7 +13,8 @@ use audit::timing::search::search;
 use audit::timing::time_path;
 use fastrand::Rng;
 
-use super::{core, function, function_of, straight_code};
+use super::{core, function, straight_code};
+use crate::support::made::of_words;
 
 /// Straight code with tests and side exits in it, all to one place at its end.
 fn code_with_exits(rng: &mut Rng, n: usize) -> Vec<u32> {
@@ -224,7 +225,7 @@ fn a_load_through_a_copy_goes_above_a_test_if_the_pointer_was_followed() {
     let stays = |copy: u32| {
         let words =
             [copy, 0xf940_0005, 0xb400_0085, 0xf940_0486, 0x8b06_00c0, 0xd65f_03c0, 0xd65f_03c0];
-        let function = function_of(Isa::A64, &words);
+        let function = of_words(Isa::A64, &words);
         let trace = hot_trace(&Guide::of(&function));
         let licence = Licence { renames: true, crosses: Crossing::Proved, reorders_memory: false };
         let edges = dependences(
@@ -247,7 +248,7 @@ fn a_frame_pointer_is_made_above_the_ways_that_call() {
     // stp x29, x30, [sp, #-32]!; the other; cbz x1, 12; ldr x2, [x0]; ret; bl; ret
     let stays = |word: u32| {
         let words = [0xa9be_7bfd, word, 0xb400_0061, 0xf940_0002, 0xd65f_03c0, 0x9400_0100];
-        let function = function_of(Isa::A64, &[&words[..], &[0xd65f_03c0]].concat());
+        let function = of_words(Isa::A64, &[&words[..], &[0xd65f_03c0]].concat());
         let trace = hot_trace(&Guide::of(&function));
         let licence = Step::PastStore.licence();
         let core = core("cortex-a55");

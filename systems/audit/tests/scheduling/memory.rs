@@ -6,7 +6,8 @@ use audit::facts::trace::{Guide, hot_trace};
 use audit::program::function::SourceFrame;
 use audit::timing::depend::{Licence, Why, dependences};
 
-use super::{core, function, function_of};
+use super::{core, function};
+use crate::support::made::of_words;
 
 /// Whether the last of these words follows the one before, by any edge.
 fn follows(words: &[u32]) -> bool {
@@ -82,7 +83,7 @@ fn a_base_that_is_written_back_is_so_far_from_where_it_was() {
 
 /// Whether the later access of A64 is kept after the earlier because it may be to the same bytes.
 fn stays_behind_in_memory(words: &[u32], from: u32, to: u32) -> bool {
-    let function = function_of(Isa::A64, words);
+    let function = of_words(Isa::A64, words);
     let trace = hot_trace(&Guide::of(&function));
     let edges = dependences(
         &function,
@@ -97,7 +98,7 @@ fn stays_behind_in_memory(words: &[u32], from: u32, to: u32) -> bool {
 #[test]
 fn no_object_of_the_linker_lies_in_the_frame() {
     let follows = |isa: Isa, words: &[u32]| {
-        let function = function_of(isa, words);
+        let function = of_words(isa, words);
         let trace = hot_trace(&Guide::of(&function));
         let name = if isa == Isa::A32 { "arm1136jf-s" } else { "sifive-u74" };
         let edges = dependences(
@@ -126,7 +127,7 @@ fn no_object_of_the_linker_lies_in_the_frame() {
 #[test]
 fn no_pointer_leads_to_an_argument_on_the_stack() {
     let follows = |isa: Isa, words: &[u32], file: &str| {
-        let mut function = function_of(isa, words);
+        let mut function = of_words(isa, words);
         let frame = SourceFrame { function: "f".to_owned(), file: file.to_owned(), line: 7 };
         function.frames = vec![vec![frame]; words.len()];
         let trace = hot_trace(&Guide::of(&function));

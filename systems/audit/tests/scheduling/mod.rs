@@ -11,34 +11,14 @@ use audit::program::function::Function;
 use fastrand::Rng;
 use machine::in_order::Core;
 
+use crate::support::made::of_words;
+
 fn core(name: &str) -> Core {
     Core::bundled(name).expect("it is bundled")
 }
 
 fn function(words: &[u32]) -> Function {
-    function_of(Isa::A32, words)
-}
-
-fn function_of(isa: Isa, words: &[u32]) -> Function {
-    let decode = |(idx, word): (usize, &u32)| {
-        isa.decode(4 * idx as u64, &word.to_le_bytes()).expect("the words are instructions")
-    };
-    let instructions: Vec<_> = words.iter().enumerate().map(decode).collect();
-    let frames = vec![Vec::new(); instructions.len()];
-    let (callees, constants) = Default::default();
-    Function {
-        name: "random".to_owned(),
-        isa,
-        instructions,
-        frames,
-        callees,
-        is_cold: false,
-        constants,
-        tables: Default::default(),
-        cases: Default::default(),
-        arguments: Default::default(),
-        addresses: Default::default(),
-    }
+    of_words(Isa::A32, words)
 }
 
 /// The parts of straight code over a few registers and two pointers that may point to the same.

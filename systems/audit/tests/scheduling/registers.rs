@@ -7,12 +7,13 @@ use audit::facts::frame::StackFrame;
 use audit::facts::trace::{Guide, hot_trace};
 use audit::timing::depend::{Crossing, Licence, dependences};
 
-use super::{core, function_of};
+use super::core;
+use crate::support::made::of_words;
 
 /// Whether instruction `to` stays after instruction `from` whatever a compiler, and
 /// a programmer, may do.
 fn stays_behind(isa: Isa, words: &[u32], from: u32, to: u32) -> bool {
-    let function = function_of(isa, words);
+    let function = of_words(isa, words);
     let trace = hot_trace(&Guide::of(&function));
     let full = Licence { renames: true, crosses: Crossing::Promised, reorders_memory: true };
     let name = match isa {

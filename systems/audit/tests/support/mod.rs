@@ -3,6 +3,7 @@
 pub mod assembler;
 pub mod invariants;
 pub mod machine;
+pub mod made;
 pub mod meaning;
 pub mod oracles;
 pub mod rules;

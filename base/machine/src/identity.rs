@@ -162,6 +162,24 @@ mod tests {
     }
 
     #[test]
+    fn what_is_no_number_and_no_extension_is_refused() {
+        let text = include_str!("../machines/sifive-u74.toml");
+        let marchid = "\"0x8000000000000007\"";
+        let core = Core::parse("my.toml", text).expect("it is right");
+        let identity = core.identity.expect("it has one");
+        assert_eq!(identity.register("marchid"), Some(1 << 63 | 7));
+        for other in ["\"8000000000000007\"", "\"0x\"", "\"seven\""] {
+            let error = Core::parse("my.toml", &text.replace(marchid, other)).expect_err(other);
+            assert!(error.message.contains("what `marchid` has is no number"), "{}", error.message);
+        }
+        for other in ["Zicond", "zicond-1", "\"\""] {
+            let changed = text.replace("zicond = ", &format!("{other} = "));
+            let error = Core::parse("my.toml", &changed).expect_err(other);
+            assert!(error.message.contains("no extension of RISC-V"), "{}", error.message);
+        }
+    }
+
+    #[test]
     fn a_register_that_there_is_not_is_refused() {
         let text = include_str!("../machines/cortex-a53.toml");
         let wrong = text.replace("MIDR_EL1 =", "MIRD_EL1 =");

@@ -569,6 +569,13 @@ fn a_fault_of_riscv_is_written_after_extensions() {
         assert_eq!(short(&with), RISCV_DONE, "{}", said(&with));
         let without = audited(&bytes, "sifive-u74", &["cip-1200=off"]);
         assert_eq!(path(&without)[0], "li a0, 7", "{}", said(&without));
+        // T-Head's page tables are asked for before extensions are.
+        let rows = rows.replace("0x489", "0x5b7").replace(".4byte 1\n", ".4byte 0\n");
+        let bytes = riscv_kernel(&format!("{}890: li a0, 7\n", riscv_branched(&rows)), false);
+        let with = audited(&bytes, "rocket", &["T-Head:0=on", "c=on"]);
+        assert_eq!(path(&with)[0], "li a0, 7", "{}", said(&with));
+        let alone = audited(&bytes, "rocket", &["T-Head:0=on", "c=off"]);
+        assert_eq!(short(&alone), RISCV_DONE, "{}", said(&alone));
     }
 }
 
@@ -677,6 +684,10 @@ fn rows_of_riscv_that_cannot_be_meant_so_are_said_and_the_rest_is_judged() {
     let cases = [
         (of_nop(&table(".alternative", &row("2b", "888f"))), "reaches into"),
         (of_nop(&table(".alternative", &row("886b", "off_key"))), "takes its words from"),
+        (
+            of_nop(&table(".alternative", ".4byte f - ., 888f - .\n.2byte 0, 256\n.4byte 2")),
+            "writes 256 bytes over",
+        ),
         (of_nop(&table(".alternative", &row("off_key", "888f"))), "is for 0x"),
         (
             of_nop(&table("__ex_table", ".4byte 886b - ., off_key - .\n.2byte 1, 0")),

@@ -22,6 +22,9 @@ use crate::program::moved::{branch, is_read, moved, nop, upper_of};
 use crate::program::tables::{FeatureId, Patch, PatchKind, PatchState, PatchWriter, Tables, When};
 use crate::program::{Program, Symbol};
 
+/// What a place is open by whose rows contradict each other, or reach out of the code.
+const NOT_UNDERSTOOD: &str = "a row that is not understood";
+
 /// The word of `mov x9, x30`.
 const KEEP_LINK: u32 = 0xaa1e_03e9;
 
@@ -198,7 +201,6 @@ impl Program {
     }
 
     fn write_alternative(&mut self, at: u64, patch: &mut Patch, boot: &Boot) -> PatchState {
-        const NOT_UNDERSTOOD: &str = "a row that is not understood";
         let (mut written, mut unknown) = (None, BTreeSet::new());
         // Others may have written before or after it.
         if patch.writers.iter().any(|writer| matches!(writer.when, When::Unknown)) {
@@ -239,7 +241,7 @@ impl Program {
         boot: &Boot,
     ) -> Result<Option<Vec<u32>>, String> {
         match &writer.when {
-            When::Unknown | When::Key { .. } => Err("a row that is not understood".to_owned()),
+            When::Unknown | When::Key { .. } => Err(NOT_UNDERSTOOD.to_owned()),
             When::Feature(id) => match self.has_feature(*id, boot)? {
                 false => Ok(None),
                 true => self.replaced(writer, from).map(Some),
@@ -295,7 +297,7 @@ impl Program {
             let said =
                 format!("the word at {at:#x} is no jump label's: neither `nop` nor `{jump}`");
             self.tables.faults.push(said);
-            return open("a row that is not understood");
+            return open(NOT_UNDERSTOOD);
         }
         let asked = patch.writers.iter().find_map(|writer| match &writer.when {
             When::Key { name, branches_if_set } => {
@@ -430,7 +432,8 @@ mod tests {
         assert!(!BootWords::default().add_log("nothing"));
         // RISC-V: what all harts have, and who made them.
         let cpuinfo = "processor\t: 0\nisa\t\t: rv64imac_zba_zbb\nmvendorid\t: 0x489\n\
-                       hart isa\t: rv64imac_zba_v\n\nprocessor\t: 1\nisa\t\t: rv64imafdc_zbb\n";
+                       hart isa\t: rv64imac_zba_v\n\nprocessor\t: 1\nisa\t\t: rv64imafdc_zbb\n\
+                       mvendorid\t: 0x31e\n";
         let mut riscv = BootWords::default();
         assert!(riscv.add_log(cpuinfo));
         let expected = ["i", "m", "a", "c", "zbb"].map(str::to_owned);
